@@ -1,0 +1,1 @@
+"""Kinetarium: a proving ground for robots."""

@@ -1,0 +1,46 @@
+"""KinetariumError and its family: everything a user can put right."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class KinetariumError(Exception):
+    """An error that names what is wrong and what would be right.
+
+    The command line prints it as one line and ends with exit code 2; it never
+    stands for a defect of Kinetarium itself.
+    """
+
+
+class UnknownNameError(KinetariumError):
+    """A name that is none of the valid ones."""
+
+    def __init__(self, kind: str, name: str, *, known: Iterable[str]) -> None:
+        """Say which name is unknown, which is nearest and which are valid.
+
+        Args:
+            kind: What the name stands for, such as "robot".
+            name: The name that was asked for.
+            known: The valid names.
+        """
+        valid = sorted(known)
+        nearest = get_close_matches(name, valid, n=1)
+        hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
+        super().__init__(f"unknown {kind} '{name}'{hint} (known: {', '.join(valid) or 'none'})")
+
+
+class OutputError(KinetariumError):
+    """A result that cannot be written where it was asked for."""
+
+
+class MissingPackageError(KinetariumError):
+    """An optional package is needed and not installed."""
+
+    def __init__(self, package: str, *, extra: str) -> None:
+        """Name the package and the extra that brings it.
+
+        Args:
+            package: The package that could not be imported.
+            extra: The extra of Kinetarium that installs it.
+        """
+        super().__init__(f"{package} is not installed; run: pip install 'kinetarium[{extra}]'")

@@ -1,0 +1,151 @@
+"""Strict reading of attributes: plain decimal numbers, finite, as many as asked for."""
+
+import re
+from enum import StrEnum
+from math import isfinite
+from typing import TypeVar
+
+from kinetarium.model.findings import Code, Findings
+from kinetarium.model.markup import Element
+from kinetarium.spatial.arrays import Array, frozen
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+MOST_MAGNITUDE = 1e12
+"""Lengths, masses and inertias beyond this are slips of the pen, and overflow when squared."""
+
+NamedValue = TypeVar("NamedValue", bound=StrEnum)
+
+
+class AttributeReader:
+    """Reads the attributes of elements and refuses what is not strictly right."""
+
+    def __init__(self, findings: Findings) -> None:
+        """Keep the findings that name the file in every refusal."""
+        self.findings = findings
+
+    def text(self, element: Element, name: str) -> str:
+        """Give a required attribute.
+
+        Raises:
+            RobotFileError: If it is missing.
+        """
+        if name not in element.attributes:
+            raise self.findings.refusal(
+                Code.MISSING_ATTRIBUTE,
+                f"{element} has no attribute {name!r}",
+                remedy=f'write {name}="..."',
+                line=element.line,
+            )
+        return element.attributes[name]
+
+    def name(self, element: Element, attribute: str = "name") -> str:
+        """Give a required attribute that names something: not empty, no edge spaces, printable.
+
+        Raises:
+            RobotFileError: If it is missing, blank or unprintable.
+        """
+        name = self.text(element, attribute)
+        if not name.strip():
+            raise self.findings.refusal(
+                Code.EMPTY_NAME, f"{element} has an empty {attribute}", line=element.line
+            )
+        if not name.isprintable() or len(name) > 1000:
+            raise self.findings.refusal(
+                Code.BAD_VALUE,
+                f"<{element.tag}> has a {attribute} with unprintable or too many characters",
+                remedy="use a short plain name",
+                line=element.line,
+            )
+        return name
+
+    def number(
+        self,
+        element: Element,
+        name: str,
+        *,
+        default: float | None = None,
+        most: float = MOST_MAGNITUDE,
+    ) -> float:
+        """Give one finite number; a missing one is refused unless there is a default."""
+        return float(self.vector(element, name, 1, default=_pad(default), most=most)[0])
+
+    def vector(
+        self,
+        element: Element,
+        name: str,
+        count: int,
+        *,
+        default: tuple[float, ...] | None = None,
+        most: float = MOST_MAGNITUDE,
+    ) -> Array:
+        """Give a fixed number of finite numbers separated by white space, shape (count,).
+
+        Args:
+            element: The element.
+            name: The attribute.
+            count: How many numbers it must hold.
+            default: What a missing attribute means; None if it may not be missing.
+            most: The largest magnitude that is believed.
+
+        Raises:
+            RobotFileError: If it is missing or not exactly that.
+        """
+        if name not in element.attributes and default is not None:
+            return frozen(default)
+        values = self.numbers(element, name, most=most)
+        if len(values) != count:
+            raise self.findings.refusal(
+                Code.BAD_NUMBER,
+                f"{element}: {name} holds {len(values)} numbers instead of {count}",
+                line=element.line,
+            )
+        return frozen(values)
+
+    def numbers(
+        self, element: Element, name: str, *, most: float = MOST_MAGNITUDE
+    ) -> tuple[float, ...]:
+        """Give any number of finite numbers separated by white space."""
+        return tuple(
+            self._number(word, element, name, most) for word in self.text(element, name).split()
+        )
+
+    def choice(
+        self, element: Element, name: str, kinds: type[NamedValue], *, default: NamedValue
+    ) -> NamedValue:
+        """Give an attribute that must be one of an enumeration's values."""
+        text = element.attributes.get(name, default)
+        if text not in list(kinds):
+            raise self.findings.refusal(
+                Code.BAD_VALUE,
+                f"{element}: {name} is {text!r}",
+                remedy=f"one of {', '.join(kinds)}",
+                line=element.line,
+            )
+        return kinds(text)
+
+    def flag(self, element: Element, name: str, *, default: bool) -> bool:
+        """Give an attribute that must be true or false."""
+        text = element.attributes.get(name, "true" if default else "false")
+        if text not in ("true", "false", "1", "0"):
+            raise self.findings.refusal(
+                Code.BAD_VALUE, f"{element}: {name} is {text!r}", remedy="true or false",
+                line=element.line,
+            )  # fmt: skip
+        return text in ("true", "1")
+
+    def _number(self, word: str, element: Element, name: str, most: float) -> float:
+        value = float(word) if _NUMBER.fullmatch(word) else float("nan")
+        if not isfinite(value) or abs(value) > most:
+            shown = word if len(word) <= 40 else word[:37] + "..."
+            raise self.findings.refusal(
+                Code.BAD_NUMBER,
+                f"{element}: {name} holds {shown!r}, which is not a usable number",
+                remedy="write a finite decimal number such as 0.5 or 1e-3",
+                line=element.line,
+            )
+        return value
+
+
+def _pad(default: float | None) -> tuple[float, ...] | None:
+    return None if default is None else (default,)

@@ -1,0 +1,160 @@
+"""What the gate has to say of a robot file: refusals, repairs and their codes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from kinetarium.errors import KinetariumError
+
+MOST_REFUSALS = 20
+"""A file with more faults than this is refused without reading on."""
+
+
+class Code(StrEnum):
+    """The kinds of faults; each is stable and may be tested for by programs."""
+
+    UNREADABLE = "unreadable"
+    NOT_XML = "not-xml"
+    ENCODING = "encoding"
+    DOCTYPE = "doctype"
+    TOO_LARGE = "too-large"
+    WRONG_ROOT = "wrong-root"
+    UNKNOWN_ELEMENT = "unknown-element"
+    DUPLICATE_ELEMENT = "duplicate-element"
+    MISSING_ELEMENT = "missing-element"
+    MISSING_ATTRIBUTE = "missing-attribute"
+    BAD_NUMBER = "bad-number"
+    BAD_VALUE = "bad-value"
+    UNSUPPORTED = "unsupported"
+    EMPTY_NAME = "empty-name"
+    DUPLICATE_NAME = "duplicate-name"
+    UNKNOWN_NAME = "unknown-name"
+    NO_LINKS = "no-links"
+    TWO_ROOTS = "two-roots"
+    TWO_PARENTS = "two-parents"
+    CYCLE = "cycle"
+    SELF_JOINT = "self-joint"
+    JOINT_TYPE = "joint-type"
+    ZERO_AXIS = "zero-axis"
+    LIMITS = "limits"
+    MIMIC = "mimic"
+    LOOP = "loop"
+    MASS = "mass"
+    MASSLESS = "massless"
+    INERTIA = "inertia"
+    SIZE = "size"
+    MESH_MISSING = "mesh-missing"
+    MESH_OUTSIDE = "mesh-outside"
+    MESH_REMOTE = "mesh-remote"
+    MESH_BROKEN = "mesh-broken"
+    INCLUDE = "include"
+    EXPRESSION = "expression"
+    MACRO = "macro"
+
+
+class Allowance(StrEnum):
+    """What a user may choose to let through; the flag is --allow-NAME."""
+
+    MISSING_MESH = "missing-mesh"
+    """Leave out geometry whose mesh cannot be found."""
+    MISSING_LIMIT = "missing-limit"
+    """Read a revolute or prismatic joint without <limit> as unlimited."""
+    MASSLESS = "massless"
+    """Give a massless moving branch a gram per link."""
+    BAD_INERTIA = "bad-inertia"
+    """Replace an inertia beyond repair by that of a solid sphere of the same mass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One fault that no robot can be built on.
+
+    Attributes:
+        code: The kind of fault.
+        message: What is wrong, naming the element.
+        remedy: What to do about it.
+        file: The file it stands in.
+        line: Its line, or None where a line means nothing.
+    """
+
+    code: Code
+    message: str
+    remedy: str
+    file: str
+    line: int | None
+
+    def __str__(self) -> str:
+        """Give the refusal as one line: file:line: message [code]; remedy."""
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        remedy = f"; {self.remedy}" if self.remedy else ""
+        return f"{place}: {self.message} [{self.code}]{remedy}"
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One thing the gate changed or left out, and said so.
+
+    Attributes:
+        code: The kind of thing, from the same set as the refusals.
+        where: The element that was changed, such as "link hand".
+        message: What was changed and why.
+        line: Its line in the file, or None.
+    """
+
+    code: Code
+    where: str
+    message: str
+    line: int | None
+
+
+class RobotFileError(KinetariumError):
+    """A robot file that was refused, with every reason found."""
+
+    def __init__(self, *refusals: Refusal) -> None:
+        """Keep the refusals; the text is the first one and how many follow."""
+        self.refusals = refusals
+        more = f" (and {len(refusals) - 1} more)" if len(refusals) > 1 else ""
+        super().__init__(f"{refusals[0]}{more}")
+
+
+@dataclass(slots=True)
+class Findings:
+    """Collects refusals and repairs while one file is read.
+
+    Attributes:
+        file: The file as the user named it.
+        allow: What the user chose to let through.
+        repairs: The repairs so far.
+        refusals: The refusals so far.
+    """
+
+    file: str
+    allow: frozenset[Allowance] = frozenset()
+    repairs: list[Repair] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Note a refusal raised inside and go on, so that one run shows every fault."""
+        try:
+            yield
+        except RobotFileError as error:
+            self.refusals.extend(error.refusals)
+            if len(self.refusals) >= MOST_REFUSALS:
+                raise RobotFileError(*self.refusals) from None
+
+    def stop_if_refused(self) -> None:
+        """Raise what has been collected, if anything."""
+        if self.refusals:
+            raise RobotFileError(*self.refusals)
+
+    def repair(self, code: Code, where: str, message: str, *, line: int | None = None) -> None:
+        """Note a repair."""
+        self.repairs.append(Repair(code, where, message, line))
+
+    def refusal(
+        self, code: Code, message: str, *, remedy: str = "", line: int | None = None
+    ) -> RobotFileError:
+        """Make the error for one fault, ready to be raised."""
+        return RobotFileError(Refusal(code, message, remedy, self.file, line))

@@ -1,0 +1,167 @@
+"""Strict XML: no document types, no entities, bounded size, and a line for every element."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pyexpat import ExpatError, ParserCreate
+from pyexpat.errors import messages
+
+from kinetarium.model.findings import Code, Findings
+
+MOST_DEPTH = 100
+MOST_ELEMENTS = 200_000
+MOST_ATTRIBUTES = 100
+MOST_ATTRIBUTE_CHARACTERS = 2**20
+
+
+@dataclass(slots=True)
+class Element:
+    """An XML element.
+
+    Attributes:
+        tag: Its name, with the prefix as written.
+        attributes: Its attributes as written.
+        line: The line it starts on.
+        children: The elements inside it.
+        text: The characters directly inside it.
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list["Element"] = field(default_factory=list)
+    text: str = ""
+
+    def all(self, tag: str) -> list["Element"]:
+        """Give the children of one name."""
+        return [child for child in self.children if child.tag == tag]
+
+    def walk(self) -> Iterator["Element"]:
+        """Give this element and all below it, in document order."""
+        pending = [self]
+        while pending:
+            element = pending.pop()
+            yield element
+            pending.extend(reversed(element.children))
+
+    def __str__(self) -> str:
+        """Give the element as a person would point at it: <tag name="...">."""
+        name = self.attributes.get("name")
+        return f'<{self.tag} name="{name}">' if name else f"<{self.tag}>"
+
+
+class _Builder:
+    """Builds the tree from expat's events and enforces the limits while it grows."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self.root: Element | None = None
+        self._open: list[tuple[Element, list[str]]] = []
+        self._elements = 0
+        self.parser = ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.ordered_attributes = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+        self.parser.StartDoctypeDeclHandler = self._doctype
+        self.parser.EntityDeclHandler = self._doctype
+        self.parser.XmlDeclHandler = self._declaration
+
+    def _too_large(self, what: str, most: int) -> None:
+        raise self.findings.refusal(
+            Code.TOO_LARGE,
+            f"more than {most:,} {what}",
+            remedy="no robot needs that many; split or simplify the file",
+            line=self.parser.CurrentLineNumber,
+        )
+
+    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
+        if encoding is not None and encoding.lower() not in ("utf-8", "us-ascii", "ascii"):
+            raise self.findings.refusal(
+                Code.ENCODING, f"the file declares the encoding {encoding!r}",
+                remedy="save it as UTF-8", line=1,
+            )  # fmt: skip
+
+    def _doctype(self, *_: object) -> None:
+        raise self.findings.refusal(
+            Code.DOCTYPE,
+            "document types and entities are not accepted",
+            remedy="remove the <!DOCTYPE ...> declaration",
+            line=self.parser.CurrentLineNumber,
+        )
+
+    def _start(self, tag: str, flat: list[str]) -> None:
+        self._elements += 1
+        if self._elements > MOST_ELEMENTS:
+            self._too_large("elements", MOST_ELEMENTS)
+        if len(self._open) >= MOST_DEPTH:
+            self._too_large("levels of nesting", MOST_DEPTH)
+        if len(flat) > 2 * MOST_ATTRIBUTES:
+            self._too_large("attributes in one element", MOST_ATTRIBUTES)
+        if any(len(text) > MOST_ATTRIBUTE_CHARACTERS for text in flat):
+            self._too_large("characters in one attribute", MOST_ATTRIBUTE_CHARACTERS)
+        attributes = dict(zip(flat[::2], flat[1::2], strict=True))
+        element = Element(tag, attributes, self.parser.CurrentLineNumber)
+        if self._open:
+            self._open[-1][0].children.append(element)
+        else:
+            self.root = element
+        self._open.append((element, []))
+
+    def _characters(self, text: str) -> None:
+        self._open[-1][1].append(text)
+
+    def _end(self, _: str) -> None:
+        element, texts = self._open.pop()
+        element.text = "".join(texts)
+
+
+def parse_xml(data: bytes, *, findings: Findings) -> Element:
+    """Parse one XML document strictly.
+
+    Args:
+        data: The document, in UTF-8.
+        findings: Names the file in the refusal.
+
+    Returns:
+        The root element.
+
+    Raises:
+        RobotFileError: If it is not well formed, not UTF-8, holds a document
+            type or entity, or exceeds a limit.
+    """
+    _refuse_foreign_bytes(data, findings)
+    builder = _Builder(findings)
+    try:
+        builder.parser.Parse(data.removeprefix(b"\xef\xbb\xbf").lstrip(), True)
+    except ExpatError as error:
+        reason = messages.get(error.code, "not well formed")
+        raise findings.refusal(
+            Code.NOT_XML,
+            f"not well-formed XML: {reason}",
+            remedy="mend the XML at this line",
+            line=error.lineno,
+        ) from None
+    assert builder.root is not None  # expat accepts no document without an element
+    return builder.root
+
+
+def _refuse_foreign_bytes(data: bytes, findings: Findings) -> None:
+    """Refuse what XML in UTF-8 cannot hold, with a clearer word than the parser has."""
+    if not data.strip():
+        raise findings.refusal(Code.NOT_XML, "the file is empty")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data:
+        line = data[: data.find(b"\x00")].count(b"\n") + 1
+        raise findings.refusal(
+            Code.ENCODING,
+            "the file holds NUL bytes or is not in UTF-8",
+            remedy="save it as UTF-8 text",
+            line=line,
+        )
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise findings.refusal(
+            Code.ENCODING, "the file is not valid UTF-8", remedy="save it as UTF-8", line=line
+        ) from None

@@ -1,0 +1,246 @@
+"""RobotModel: the one frozen description that every engine and study is built from."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from math import inf
+
+from kinetarium.errors import UnknownNameError
+from kinetarium.model.findings import Repair
+from kinetarium.model.shapes import Shape
+from kinetarium.spatial.arrays import Array, frozen
+
+IDENTITY = frozen([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+
+
+class JointType(StrEnum):
+    """How a child link may move against its parent."""
+
+    FIXED = "fixed"
+    REVOLUTE = "revolute"
+    CONTINUOUS = "continuous"
+    PRISMATIC = "prismatic"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inertia:
+    """Mass properties of a link, in the axes of the link frame.
+
+    Attributes:
+        mass: Mass [kg].
+        center: Centre of mass p_LC in the link frame [m], shape (3,).
+        moment: Moment of inertia about the centre of mass, in link axes
+            [kg m^2], shape (3, 3).
+    """
+
+    mass: float
+    center: Array
+    moment: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Geometry:
+    """A shape at a place on a link.
+
+    Attributes:
+        shape: The shape.
+        X_LG: Pose of the shape in the link frame, shape (4, 4).
+        name: A name from the file, or empty.
+        color: Red, green, blue and opacity in 0..1, or None for the viewer's choice.
+    """
+
+    shape: Shape
+    X_LG: Array = IDENTITY
+    name: str = ""
+    color: tuple[float, float, float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Link:
+    """A rigid body.
+
+    Attributes:
+        name: Its name, unique among the links.
+        inertia: Mass properties; None for a massless frame.
+        collisions: What touches.
+        visuals: What is seen.
+    """
+
+    name: str
+    inertia: Inertia | None = None
+    collisions: tuple[Geometry, ...] = ()
+    visuals: tuple[Geometry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of a joint; infinite where there are none.
+
+    Attributes:
+        lower: Lowest position [rad or m].
+        upper: Highest position [rad or m].
+        velocity: Highest speed [rad/s or m/s].
+        effort: Highest torque or force [N m or N].
+    """
+
+    lower: float = -inf
+    upper: float = inf
+    velocity: float = inf
+    effort: float = inf
+
+
+@dataclass(frozen=True, slots=True)
+class Mimic:
+    """A coupling: position = multiplier * position of the leader + offset.
+
+    Attributes:
+        joint: The leader, a joint that follows no other.
+        multiplier: Ratio [-, or rad/m between different kinds].
+        offset: Position at the leader's zero [rad or m].
+    """
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """A joint; the child link's frame is the joint frame after the motion.
+
+    Attributes:
+        name: Its name, unique among the joints.
+        type: How the child may move.
+        parent: Name of the parent link.
+        child: Name of the child link.
+        X_PJ: Pose of the joint frame in the parent link at position zero, shape (4, 4).
+        axis: Unit axis in the joint frame, shape (3,).
+        limits: Limits of position, speed and effort.
+        damping: Viscous damping [N m s/rad or N s/m].
+        friction: Coulomb friction [N m or N].
+        armature: Inertia of the drive seen at the joint [kg m^2 or kg].
+        mimic: The coupling to another joint, or None for a joint of its own.
+    """
+
+    name: str
+    type: JointType
+    parent: str
+    child: str
+    X_PJ: Array = IDENTITY
+    axis: Array = field(default_factory=lambda: frozen([1, 0, 0]))
+    limits: Limits = Limits()
+    damping: float = 0.0
+    friction: float = 0.0
+    armature: float = 0.0
+    mimic: Mimic | None = None
+
+
+class LoopKind(StrEnum):
+    """What a loop constraint holds together."""
+
+    POINT = "point"
+    POSE = "pose"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loop:
+    """A constraint that closes a kinematic loop between two links.
+
+    Attributes:
+        name: Its name, unique among the loops.
+        kind: Whether two points or two whole frames stay together.
+        link_a: Name of the first link.
+        link_b: Name of the second link.
+        X_AC: The constrained frame in link a, shape (4, 4).
+        X_BC: The constrained frame in link b, shape (4, 4).
+    """
+
+    name: str
+    kind: LoopKind
+    link_a: str
+    link_b: str
+    X_AC: Array = IDENTITY
+    X_BC: Array = IDENTITY
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a model came from.
+
+    Attributes:
+        file: The file as the user named it, or the catalogue name.
+        format: "urdf", "xacro" or "mjcf".
+        sha256: Hash of everything that was read to make the model: the file and its includes.
+    """
+
+    file: str
+    format: str
+    sha256: str
+
+
+@dataclass(frozen=True, eq=False)
+class RobotModel:
+    """A robot that passed the gate: a tree of links, couplings and loops.
+
+    Links and joints stand in depth-first order, a parent before its children;
+    joint coordinates q follow that order over `moving_joints`.
+
+    Attributes:
+        name: The robot's name.
+        links: The links, the root first.
+        joints: The joints, each moving exactly one child link.
+        loops: Constraints that close loops.
+        free_base: Whether the file says that the root link floats freely.
+        source: Where the model came from.
+        repairs: What the gate changed on the way in.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+    source: Source
+    loops: tuple[Loop, ...] = ()
+    free_base: bool = False
+    repairs: tuple[Repair, ...] = ()
+
+    @property
+    def root(self) -> str:
+        """Name of the root link."""
+        return self.links[0].name
+
+    @property
+    def mass(self) -> float:
+        """Total mass [kg]."""
+        return sum(link.inertia.mass for link in self.links if link.inertia)
+
+    @cached_property
+    def moving_joints(self) -> tuple[Joint, ...]:
+        """The joints that are not fixed, in coordinate order."""
+        return tuple(joint for joint in self.joints if joint.type is not JointType.FIXED)
+
+    @cached_property
+    def parent_joint(self) -> dict[str, Joint]:
+        """The joint above each link, by the link's name; the root has none."""
+        return {joint.child: joint for joint in self.joints}
+
+    def link(self, name: str) -> Link:
+        """Give the link of a name.
+
+        Raises:
+            UnknownNameError: If there is none.
+        """
+        for link in self.links:
+            if link.name == name:
+                return link
+        raise UnknownNameError("link", name, known=(link.name for link in self.links))
+
+    def joint(self, name: str) -> Joint:
+        """Give the joint of a name.
+
+        Raises:
+            UnknownNameError: If there is none.
+        """
+        for joint in self.joints:
+            if joint.name == name:
+                return joint
+        raise UnknownNameError("joint", name, known=(joint.name for joint in self.joints))
