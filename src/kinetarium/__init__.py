@@ -1,1 +1,33 @@
-"""Kinetarium: a proving ground for robots."""
+"""Kinetarium: a proving ground for robots.
+
+One robot, every physics engine, and the studies robot engineers run on them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kinetarium.errors import KinetariumError as KinetariumError
+    from kinetarium.model.findings import Allowance as Allowance
+    from kinetarium.model.findings import RobotFileError as RobotFileError
+    from kinetarium.model.load import load_robot as load_robot
+    from kinetarium.model.robot import RobotModel as RobotModel
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Allowance": "kinetarium.model.findings",
+    "KinetariumError": "kinetarium.errors",
+    "RobotFileError": "kinetarium.model.findings",
+    "RobotModel": "kinetarium.model.robot",
+    "load_robot": "kinetarium.model.load",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that `import kinetarium` stays light."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'kinetarium' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -144,6 +144,15 @@ class Findings:
             if len(self.refusals) >= MOST_REFUSALS:
                 raise RobotFileError(*self.refusals) from None
 
+    @contextmanager
+    def inside(self, file: str) -> Iterator[None]:
+        """Name another file, such as an include, in what is found meanwhile."""
+        outer, self.file = self.file, file
+        try:
+            yield
+        finally:
+            self.file = outer
+
     def stop_if_refused(self) -> None:
         """Raise what has been collected, if anything."""
         if self.refusals:

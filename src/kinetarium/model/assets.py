@@ -1,0 +1,200 @@
+"""Finding the meshes and includes that a robot file names, inside the allowed roots only."""
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from kinetarium.model.findings import Code, Findings
+from kinetarium.model.packages import installed_packages
+
+MOST_CHARACTERS = 4096
+"""The longest address that is looked at."""
+
+
+class AssetResolver:
+    """Turns the addresses in a robot file into files inside the allowed roots.
+
+    Allowed are the robot file's own folder, the roots the user named and the
+    installed robot data packages; symbolic links count as where they lead.
+    Nothing is ever fetched from a network.
+    """
+
+    def __init__(self, folder: Path, *, roots: Sequence[Path] = (), findings: Findings) -> None:
+        """Fix the allowed roots.
+
+        Args:
+            folder: The robot file's folder.
+            roots: Folders the user named (--mesh-root): packages, or folders of packages.
+            findings: Names the robot file in refusals.
+
+        Raises:
+            RobotFileError: If one of the roots is not a folder.
+        """
+        for root in roots:
+            if not os.path.isdir(root):
+                raise findings.refusal(
+                    Code.UNREADABLE,
+                    f"the mesh root {str(root)!r} is not a folder",
+                    remedy="--mesh-root takes a folder that exists",
+                )
+        self._findings = findings
+        self._folder = _real(folder)
+        self._roots = [_real(root) for root in roots]
+        self._packages = installed_packages()
+        self._allowed = [self._folder, *self._roots, *self._packages.values()]
+
+    def mesh(self, uri: str, *, line: int | None, folder: Path | None = None) -> Path:
+        """Find a mesh file.
+
+        Args:
+            uri: The address as written: a relative path, package://NAME/... or
+                model://NAME/..., or an absolute path or file:// that lies in a
+                root the user named.
+            line: The line it stands on.
+            folder: What a relative path is relative to; the robot file's folder if None.
+
+        Returns:
+            The regular file, with symbolic links resolved.
+
+        Raises:
+            RobotFileError: With the code MESH_MISSING, MESH_OUTSIDE, MESH_REMOTE,
+                MESH_BROKEN for what is not a regular file, or BAD_VALUE for
+                what is no address at all.
+        """
+        try:
+            return self._find(uri, folder)
+        except _UnusableError as error:
+            remedy = error.remedy
+            if error.code is Code.MESH_MISSING:
+                remedy += ", or --allow-missing-mesh to leave it out"
+            raise self._findings.refusal(
+                error.code, f"mesh {_shown(uri)} {error.problem}", remedy=remedy, line=line
+            ) from None
+
+    def include(self, uri: str, *, line: int | None, folder: Path | None = None) -> Path:
+        """Find a file that the robot file includes; as `mesh`, but every refusal is INCLUDE."""
+        try:
+            return self._find(uri, folder)
+        except _UnusableError as error:
+            raise self._findings.refusal(
+                Code.INCLUDE,
+                f"include {_shown(uri)} {error.problem}",
+                remedy=error.remedy,
+                line=line,
+            ) from None
+
+    def _find(self, uri: str, folder: Path | None) -> Path:
+        if uri.startswith(("//", "\\\\")):
+            raise _UnusableError(Code.MESH_REMOTE, "is on another computer", _COPY_IT)
+        if not uri.strip() or not uri.isprintable() or "\\" in uri or len(uri) > MOST_CHARACTERS:
+            raise _UnusableError(
+                Code.BAD_VALUE,
+                "is empty, too long, or holds backslashes or unprintable characters",
+                "write a plain path with forward slashes",
+            )
+        scheme, separator, rest = uri.partition("://")
+        if not separator:
+            if Path(uri).is_absolute():
+                return self._first([Path(uri)], allowed=self._roots)
+            start = self._folder if folder is None else _real(folder)
+            enclosing = [p for p in self._packages.values() if start.is_relative_to(p)]
+            return self._first(base / uri for base in [start, *self._roots, *enclosing])
+        match scheme.lower():
+            case "package" | "model":
+                return self._in_package(rest)
+            case "file" if rest.startswith("/"):
+                return self._first([Path("/" + rest.lstrip("/"))], allowed=self._roots)
+        raise _UnusableError(Code.MESH_REMOTE, "is not a file of this computer", _COPY_IT)
+
+    def _in_package(self, address: str) -> Path:
+        """Find NAME/rest; some files write a third slash before NAME."""
+        name, _, rest = address.lstrip("/").partition("/")
+        rest = rest.lstrip("/")
+        if name in (".", "..") or Path(os.path.normpath(rest)).parts[:1] == ("..",):
+            raise _UnusableError(Code.MESH_OUTSIDE, "leaves its package", "remove the '..'")
+        packages = [folder for folder in self._package_folders(name) if os.path.isdir(folder)]
+        if not name or not packages:
+            raise _UnusableError(
+                Code.MESH_MISSING,
+                f"is in the package {_shown(name)}, which is not known",
+                "pass --mesh-root DIR, the package's folder or the one that holds it",
+            )
+        return self._first(folder / rest for folder in packages)
+
+    def _package_folders(self, name: str) -> list[Path]:
+        """List where the package of a name may be, best first."""
+        installed = self._packages.values()
+        return [
+            *(root / name for root in self._roots),
+            *(root for root in self._roots if root.name == name),
+            *(folder for known, folder in self._packages.items() if known == name),
+            *(folder / "robots" / name for folder in installed),
+            *(folder / name for folder in installed),
+            # The robot file's own package, as far as the roots allow looking upwards.
+            *(
+                folder
+                for folder in (self._folder, *self._folder.parents)
+                if folder.name == name and _within(folder, self._allowed)
+            ),
+            self._folder / name,
+        ]
+
+    def _first(self, candidates: Iterable[Path], allowed: Sequence[Path] | None = None) -> Path:
+        """Give the first candidate that exists inside the allowed roots and is a regular file."""
+        outside, reason = True, ""
+        for candidate in candidates:
+            try:
+                path = _real(candidate)
+                if not _within(path, self._allowed if allowed is None else allowed):
+                    continue
+                outside = False
+                mode = os.stat(path).st_mode
+            except OSError as error:
+                reason = reason or (error.strerror or "unreadable").lower()
+                continue
+            if not stat.S_ISREG(mode):
+                raise _UnusableError(
+                    Code.MESH_BROKEN, "is not a regular file", "name a file, not a folder or device"
+                )
+            return path
+        if outside:
+            raise _UnusableError(
+                Code.MESH_OUTSIDE,
+                "is outside the robot file's folder and every mesh root",
+                "pass --mesh-root DIR for the folder that holds it",
+            )
+        raise _UnusableError(
+            Code.MESH_MISSING,
+            f"cannot be found: {reason}",
+            "pass --mesh-root DIR for the folder that holds it",
+        )
+
+
+_COPY_IT = "download it and name the local file"
+
+
+class _UnusableError(Exception):
+    """Why an address gives no file; a mesh and an include say it under different codes."""
+
+    def __init__(self, code: Code, problem: str, remedy: str) -> None:
+        self.code, self.problem, self.remedy = code, problem, remedy
+        super().__init__(problem)
+
+
+def _real(path: Path) -> Path:
+    """Follow every symbolic link of a path, existing or not."""
+    try:
+        return Path(os.path.realpath(path))
+    except RecursionError:
+        raise _UnusableError(
+            Code.MESH_BROKEN, "leads through too many symbolic links", "name the file itself"
+        ) from None
+
+
+def _within(path: Path, roots: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(root) for root in roots)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 200 else text[:197] + "...")

@@ -1,0 +1,142 @@
+"""Sound inertias: what is kept, what is mended and said, what is refused.
+
+A moment of inertia belongs to a real body when its second moments of mass
+s_i = (I_j + I_k - I_i)/2 about the principal axes are not negative; that holds
+both positive definiteness and the triangle inequality (Wensing, Kim, Slotine,
+"Linear matrix inequalities for physically consistent inertial parameter
+identification", 2018). Mending therefore means raising negative s_i to zero:
+the nearest body of the same mass.
+"""
+
+from math import pi
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetarium.model.findings import Allowance, Code, Findings
+from kinetarium.model.robot import Inertia
+from kinetarium.spatial.arrays import Array, frozen
+
+NEGLIGIBLE_MASS = 1e-12
+NEGLIGIBLE_MOMENT = 1e-12
+ROUNDING = 1e-9
+"""Second moments are kept above this fraction of the largest moment: files print few digits."""
+LEAST_EIGENVALUE_RATIO = -0.5
+MOST_TRIANGLE_RATIO = 10.0
+WATER_DENSITY = 1000.0
+
+
+def checked_inertia(
+    mass: float,
+    center: ArrayLike,
+    moment: ArrayLike,
+    *,
+    where: str,
+    line: int | None,
+    findings: Findings,
+) -> Inertia | None:
+    """Check mass properties from a file.
+
+    Args:
+        mass: Mass [kg].
+        center: Centre of mass in the link frame [m], shape (3,).
+        moment: Moment of inertia about it, in link axes [kg m^2], shape (3, 3).
+        where: The link, for messages, such as "link hand".
+        line: Its line in the file.
+        findings: Takes the repairs.
+
+    Returns:
+        The inertia, mended where that was needed; None for a massless link.
+
+    Raises:
+        RobotFileError: If the mass is negative or the moment beyond repair.
+    """
+    moment = np.asarray(moment, dtype=np.float64)
+    if mass < 0:
+        raise findings.refusal(
+            Code.MASS, f"{where} has the negative mass {mass:g} kg", remedy="give its mass in kg",
+            line=line,
+        )  # fmt: skip
+    if mass < NEGLIGIBLE_MASS:
+        if mass > 0 or np.any(moment):
+            findings.repair(
+                Code.MASS, where, "massless: its moment of inertia was left out", line=line
+            )
+        return None
+    if not np.any(moment):
+        findings.repair(
+            Code.INERTIA, where, "zero moment of inertia: that of a water ball taken", line=line
+        )
+        return Inertia(mass, frozen(center), _water_ball(mass))
+    values, axes = np.linalg.eigh(moment)
+    fault = _fault(values)
+    if fault and np.abs(values).max() < NEGLIGIBLE_MOMENT:
+        findings.repair(
+            Code.INERTIA, where, f"{fault} and negligible: that of a water ball taken", line=line
+        )
+        return Inertia(mass, frozen(center), _water_ball(mass))
+    if fault and _beyond_repair(values):
+        return _replaced(mass, center, where=f"{where}: {fault}", line=line, findings=findings)
+    mended = _mended(values)
+    if fault:
+        changed = ", ".join(
+            f"{old:.3g} -> {new:.3g}" for old, new in zip(values, mended, strict=True)
+        )
+        findings.repair(
+            Code.INERTIA, where, f"{fault}: principal moments {changed} kg m^2", line=line
+        )
+    elif np.array_equal(mended, values):
+        return Inertia(mass, frozen(center), frozen(moment))
+    return Inertia(mass, frozen(center), frozen(axes @ np.diag(mended) @ axes.T))
+
+
+def water_ball(mass: float, center: ArrayLike = (0.0, 0.0, 0.0)) -> Inertia:
+    """Give the inertia of a ball of water of a mass [kg] at a centre [m], shape (3,)."""
+    return Inertia(mass, frozen(center), _water_ball(mass))
+
+
+def _water_ball(mass: float) -> Array:
+    radius = (3 * mass / (4 * pi * WATER_DENSITY)) ** (1 / 3)
+    return frozen(0.4 * mass * radius**2 * np.eye(3))
+
+
+def _second_moments(values: Array) -> Array:
+    return np.asarray(values.sum() / 2 - values)
+
+
+def _fault(values: Array) -> str:
+    """Name what is wrong with principal moments in ascending order; empty if nothing is."""
+    if values[0] <= 0:
+        return "moment of inertia not positive definite"
+    if _second_moments(values).min() < -ROUNDING * values[2]:
+        return "moment of inertia violates the triangle inequality"
+    return ""
+
+
+def _beyond_repair(values: Array) -> bool:
+    if values[0] <= 0:
+        return bool(values[2] <= 0 or values[0] < LEAST_EIGENVALUE_RATIO * values[2])
+    return bool(values[2] > MOST_TRIANGLE_RATIO * (values[0] + values[1]))
+
+
+def _mended(values: Array) -> Array:
+    second = _second_moments(values)
+    least = ROUNDING * values[2]
+    if second.min() >= least:
+        return values
+    second = np.maximum(second, least)
+    return np.asarray(second.sum() - second)
+
+
+def _replaced(
+    mass: float, center: ArrayLike, *, where: str, line: int | None, findings: Findings
+) -> Inertia:
+    if Allowance.BAD_INERTIA not in findings.allow:
+        raise findings.refusal(
+            Code.INERTIA,
+            f"{where}, beyond repair",
+            remedy="correct it, or pass --allow-bad-inertia to take that of a water ball",
+            line=line,
+        )
+    findings.repair(Code.INERTIA, where, "that of a water ball taken", line=line)
+    return water_ball(mass, center)

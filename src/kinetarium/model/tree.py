@@ -1,0 +1,256 @@
+"""From links and joints in any order to one tree: names, topology, couplings, masses."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from kinetarium.model.findings import Allowance, Code, Findings
+from kinetarium.model.inertia import water_ball
+from kinetarium.model.reading import Reading
+from kinetarium.model.robot import Joint, JointType, Link, Loop, Mimic, RobotModel
+
+Item = TypeVar("Item", Link, Joint, Loop)
+
+MASSLESS_SHARE = 1e-6
+"""Mass given to a massless moving link, as a share of what it carries."""
+ALLOWED_MASS = 1e-3
+"""Mass [kg] given to each moving link of a massless branch that the user allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Located(Generic[Item]):
+    """A link, joint or loop and the line it was read from."""
+
+    item: Item
+    line: int
+
+
+def assemble(
+    name: str,
+    *,
+    links: Sequence[Located[Link]],
+    joints: Sequence[Located[Joint]],
+    reading: Reading,
+    format: str,
+    loops: Sequence[Located[Loop]] = (),
+    free_base: bool = False,
+) -> RobotModel:
+    """Check that the parts form one robot and put them in depth-first order.
+
+    Args:
+        name: The robot's name.
+        links: The links in file order.
+        joints: The joints in file order.
+        reading: The file they come from.
+        format: The file's format.
+        loops: Constraints that close loops.
+        free_base: Whether the root floats freely.
+
+    Raises:
+        RobotFileError: With every fault that was found.
+    """
+    findings = reading.findings
+    findings.stop_if_refused()
+    if not links:
+        raise findings.refusal(Code.NO_LINKS, "the robot has no links", line=1)
+    _check_unique("link", links, findings)
+    _check_unique("joint", joints, findings)
+    _check_unique("loop", loops, findings)
+    _check_references(links, joints, loops, findings)
+    findings.stop_if_refused()
+    ordered_links, ordered_joints = _depth_first(links, joints, findings)
+    ordered_joints = _leaders(ordered_joints, {j.item.name: j.line for j in joints}, findings)
+    lines = {located.item.name: located.line for located in links}
+    ordered_links = _give_mass(
+        ordered_links, ordered_joints, free_base=free_base, lines=lines, findings=findings
+    )
+    findings.stop_if_refused()
+    return RobotModel(
+        name=name,
+        links=tuple(ordered_links),
+        joints=tuple(ordered_joints),
+        loops=tuple(located.item for located in loops),
+        free_base=free_base,
+        source=reading.source(format),
+        repairs=tuple(findings.repairs),
+    )
+
+
+def _check_unique(kind: str, parts: Sequence[Located[Item]], findings: Findings) -> None:
+    seen: dict[str, int] = {}
+    for located in parts:
+        name = located.item.name
+        if name not in seen:
+            seen[name] = located.line
+            continue
+        with findings.collecting():
+            raise findings.refusal(
+                Code.DUPLICATE_NAME,
+                f"two {kind}s are named {name!r}, the first at line {seen[name]}",
+                remedy="give each its own name",
+                line=located.line,
+            )
+
+
+def _check_references(
+    links: Iterable[Located[Link]],
+    joints: Iterable[Located[Joint]],
+    loops: Iterable[Located[Loop]],
+    findings: Findings,
+) -> None:
+    known = {located.item.name for located in links}
+    ends = []
+    for joint in joints:
+        where = f"joint {joint.item.name!r}"
+        ends += [(where, end, joint.line) for end in (joint.item.parent, joint.item.child)]
+    for loop in loops:
+        where = f"loop {loop.item.name!r}"
+        ends += [(where, end, loop.line) for end in (loop.item.link_a, loop.item.link_b)]
+    for where, end, line in ends:
+        if end not in known:
+            with findings.collecting():
+                raise findings.refusal(
+                    Code.UNKNOWN_NAME,
+                    f"{where} names the link {end!r}, which does not exist",
+                    remedy="define the link or correct the name",
+                    line=line,
+                )
+
+
+def _depth_first(
+    links: Sequence[Located[Link]], joints: Sequence[Located[Joint]], findings: Findings
+) -> tuple[list[Link], list[Joint]]:
+    above: dict[str, Located[Joint]] = {}
+    below: dict[str, list[Joint]] = {located.item.name: [] for located in links}
+    for located in joints:
+        joint = located.item
+        if joint.parent == joint.child:
+            with findings.collecting():
+                raise findings.refusal(
+                    Code.SELF_JOINT,
+                    f"joint {joint.name!r} joins link {joint.child!r} to itself",
+                    line=located.line,
+                )
+        elif joint.child in above:
+            with findings.collecting():
+                raise findings.refusal(
+                    Code.TWO_PARENTS,
+                    f"link {joint.child!r} hangs on two joints, "
+                    f"{above[joint.child].item.name!r} and {joint.name!r}",
+                    remedy="a robot file is a tree; close loops with an MJCF equality",
+                    line=located.line,
+                )
+        else:
+            above[joint.child] = located
+            below[joint.parent].append(joint)
+    findings.stop_if_refused()
+    roots = [located for located in links if located.item.name not in above]
+    if len(roots) > 1:
+        names = ", ".join(repr(root.item.name) for root in roots[:5])
+        raise findings.refusal(
+            Code.TWO_ROOTS,
+            f"{len(roots)} links hang on no joint: {names}",
+            remedy="join them to one root link",
+            line=roots[1].line,
+        )
+    by_name = {located.item.name: located.item for located in links}
+    ordered_links: list[Link] = []
+    ordered_joints: list[Joint] = []
+    pending: list[Joint] = []
+    if roots:
+        ordered_links.append(roots[0].item)
+        pending.extend(reversed(below[roots[0].item.name]))
+    while pending:
+        joint = pending.pop()
+        ordered_joints.append(joint)
+        ordered_links.append(by_name[joint.child])
+        pending.extend(reversed(below[joint.child]))
+    if len(ordered_links) < len(links):
+        reached = {link.name for link in ordered_links}
+        lost = next(located for located in links if located.item.name not in reached)
+        raise findings.refusal(
+            Code.CYCLE,
+            f"link {lost.item.name!r} is part of a cycle of joints",
+            remedy="a robot file is a tree with one root link",
+            line=above[lost.item.name].line,
+        )
+    return ordered_links, ordered_joints
+
+
+def _leaders(joints: Sequence[Joint], lines: dict[str, int], findings: Findings) -> list[Joint]:
+    """Follow chains of couplings, so that every follower names a joint of its own."""
+    by_name = {joint.name: joint for joint in joints}
+    resolved = []
+    for joint in joints:
+        mimic, seen = joint.mimic, {joint.name}
+        while mimic is not None:
+            leader = by_name.get(mimic.joint)
+            fault = ""
+            if leader is None:
+                fault = f"follows {mimic.joint!r}, which does not exist"
+            elif leader.name in seen:
+                fault = f"follows itself through {leader.name!r}"
+            elif leader.type is JointType.FIXED:
+                fault = f"follows {leader.name!r}, which is fixed"
+            if leader is None or fault:
+                with findings.collecting():
+                    raise findings.refusal(
+                        Code.MIMIC,
+                        f"joint {joint.name!r} {fault}",
+                        remedy="a mimic joint follows one moving joint that follows none",
+                        line=lines[joint.name],
+                    )
+                break
+            if leader.mimic is None:
+                break
+            seen.add(leader.name)
+            mimic = Mimic(
+                leader.mimic.joint,
+                mimic.multiplier * leader.mimic.multiplier,
+                mimic.multiplier * leader.mimic.offset + mimic.offset,
+            )
+        resolved.append(replace(joint, mimic=mimic))
+    return resolved
+
+
+def _give_mass(
+    links: Sequence[Link],
+    joints: Sequence[Joint],
+    *,
+    free_base: bool,
+    lines: dict[str, int],
+    findings: Findings,
+) -> list[Link]:
+    """See to it that everything that moves has mass: engines divide by it."""
+    inertias = {link.name: link.inertia for link in links}
+    carried = {link.name: link.inertia.mass if link.inertia else 0.0 for link in links}
+    rigid = dict(carried)
+    for joint in reversed(joints):
+        carried[joint.parent] += carried[joint.child]
+        if joint.type is JointType.FIXED:
+            rigid[joint.parent] += rigid[joint.child]
+    moving = [joint.child for joint in joints if joint.type is not JointType.FIXED]
+    if free_base:
+        moving.insert(0, links[0].name)
+    for name in moving:
+        if rigid[name] > 0:
+            continue
+        where = f"link {name}"
+        if carried[name] > 0:
+            mass = MASSLESS_SHARE * carried[name]
+            message = f"moves, is massless and carries {carried[name]:.3g} kg: given {mass:.3g} kg"
+        elif Allowance.MASSLESS in findings.allow:
+            mass = ALLOWED_MASS
+            message = f"moves and carries no mass at all: given {mass:g} kg"
+        else:
+            with findings.collecting():
+                raise findings.refusal(
+                    Code.MASSLESS,
+                    f"link {name!r} moves, but neither it nor anything it carries has mass",
+                    remedy="give it an <inertial>, or pass --allow-massless to give it a gram",
+                    line=lines[name],
+                )
+            continue
+        findings.repair(Code.MASSLESS, where, message, line=lines[name])
+        inertias[name] = water_ball(mass)
+    return [replace(link, inertia=inertias[link.name]) for link in links]

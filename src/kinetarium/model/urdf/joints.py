@@ -1,0 +1,229 @@
+"""URDF joints: axes, limits, couplings; planar joints taken apart."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from enum import StrEnum
+from math import inf
+
+import numpy as np
+
+from kinetarium.model.findings import Allowance, Code
+from kinetarium.model.markup import Element
+from kinetarium.model.reading import Reading
+from kinetarium.model.robot import IDENTITY, Joint, JointType, Limits, Link, Mimic
+from kinetarium.model.spelling import refuse_misspelt_attributes
+from kinetarium.model.urdf.children import Children
+from kinetarium.model.urdf.links import read_origin
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import rotation_onto
+
+_PARTS = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
+_FOREIGN = ("calibration", "safety_controller", "hardwareInterface", "joint_properties")
+_LIMIT_PARTS = ("lower", "upper", "effort", "velocity")
+
+UNLIMITED = 1e12
+"""Files write numbers beyond this (1e16 is customary) for a limit that is none."""
+
+
+class UrdfJointType(StrEnum):
+    """The joint types of the URDF standard."""
+
+    FIXED = "fixed"
+    REVOLUTE = "revolute"
+    CONTINUOUS = "continuous"
+    PRISMATIC = "prismatic"
+    FLOATING = "floating"
+    PLANAR = "planar"
+
+
+class JointReader:
+    """Reads the joints of one URDF file."""
+
+    def __init__(self, *, reading: Reading, children: Children) -> None:
+        """Keep what the joints share.
+
+        Args:
+            reading: The file being read.
+            children: Hands out child elements.
+        """
+        self._reading = reading
+        self._attributes = reading.attributes
+        self._findings = reading.findings
+        self._children = children
+
+    def kind(self, element: Element) -> UrdfJointType:
+        """Give the type of a <joint>."""
+        text = self._attributes.text(element, "type")
+        if text not in list(UrdfJointType):
+            raise self._findings.refusal(
+                Code.JOINT_TYPE,
+                f"{element} has the unknown type {text!r}",
+                remedy=f"one of {', '.join(UrdfJointType)}",
+                line=element.line,
+            )
+        return UrdfJointType(text)
+
+    def ends(self, element: Element) -> tuple[str, str]:
+        """Give the names of the parent and the child link of a <joint>."""
+        parent, child = (self._children.exactly_one(element, tag) for tag in ("parent", "child"))
+        return self._attributes.name(parent, "link"), self._attributes.name(child, "link")
+
+    def read(self, element: Element) -> Joint:
+        """Read one <joint> of one axis or none; see `planar` for those of three."""
+        name = self._attributes.name(element)
+        kind = self.kind(element)
+        self._children.check(element, _PARTS, foreign=_FOREIGN)
+        parent, child = self.ends(element)
+        joint = Joint(
+            name=name,
+            type=JointType.FIXED,
+            parent=parent,
+            child=child,
+            X_PJ=read_origin(element, reading=self._reading, children=self._children),
+        )
+        if kind is UrdfJointType.FIXED:
+            return joint
+        joint = replace(joint, axis=self._axis(element))
+        if kind is UrdfJointType.PLANAR:
+            return joint
+        type_, limits = self._type_and_limits(element, JointType(kind))
+        damping, friction, armature = self._losses(element)
+        return replace(
+            joint,
+            type=type_,
+            limits=limits,
+            damping=damping,
+            friction=friction,
+            armature=armature,
+            mimic=self._mimic(element),
+        )
+
+    def planar(self, element: Element) -> Iterator[Joint | Link]:
+        """Read a planar joint as two slides and a turn, with the links between them."""
+        joint = self.read(element)
+        R = rotation_onto(joint.axis)
+        between = [f"{joint.child}/x", f"{joint.child}/y"]
+        ends = [joint.parent, *between, joint.child]
+        kinds = (JointType.PRISMATIC, JointType.PRISMATIC, JointType.CONTINUOUS)
+        for i, (suffix, kind) in enumerate(zip(("/x", "/y", ""), kinds, strict=True)):
+            yield Joint(
+                name=joint.name + suffix,
+                type=kind,
+                parent=ends[i],
+                child=ends[i + 1],
+                X_PJ=joint.X_PJ if i == 0 else IDENTITY,
+                axis=frozen(R[:, i]),
+            )
+        for name in between:
+            yield Link(name)
+        self._findings.repair(
+            Code.UNSUPPORTED,
+            f"joint {joint.name}",
+            "planar: read as two slides and a turn",
+            line=element.line,
+        )
+
+    def _axis(self, element: Element) -> Array:
+        child = self._children.at_most_one(element, "axis")
+        if child is None:
+            return frozen([1.0, 0.0, 0.0])
+        axis = self._attributes.vector(child, "xyz", 3)
+        length = float(np.linalg.norm(axis))
+        if length < 1e-9:
+            raise self._findings.refusal(
+                Code.ZERO_AXIS, f"{element} has no direction: its axis is zero", line=child.line
+            )
+        if abs(length - 1) > 1e-3:
+            self._findings.repair(
+                Code.ZERO_AXIS,
+                f"joint {element.attributes['name']}",
+                f"axis of length {length:.6g} made a unit vector",
+                line=child.line,
+            )
+        return frozen(axis / length)
+
+    def _type_and_limits(self, element: Element, kind: JointType) -> tuple[JointType, Limits]:
+        child = self._children.at_most_one(element, "limit")
+        where = f"joint {element.attributes['name']}"
+        bounded = kind is not JointType.CONTINUOUS
+        if child is None:
+            if bounded and Allowance.MISSING_LIMIT not in self._findings.allow:
+                raise self._findings.refusal(
+                    Code.LIMITS,
+                    f"{element} is {kind} and has no <limit>",
+                    remedy="add one, make it continuous, or pass --allow-missing-limit",
+                    line=element.line,
+                )
+            if bounded:
+                self._findings.repair(
+                    Code.LIMITS, where, "no <limit>: read as unlimited", line=element.line
+                )
+            return _unbounded(kind), Limits()
+        refuse_misspelt_attributes(child, _LIMIT_PARTS, findings=self._findings)
+        velocity, effort = (self._bound(child, key, bounded) for key in ("velocity", "effort"))
+        if min(velocity, effort) < 0:
+            raise self._findings.refusal(
+                Code.LIMITS, f"{element} has a negative speed or effort limit", line=child.line
+            )
+        has_range = "lower" in child.attributes or "upper" in child.attributes
+        if not bounded or not has_range:
+            if bounded:
+                self._findings.repair(
+                    Code.LIMITS,
+                    where,
+                    "neither lower nor upper: read as unlimited",
+                    line=child.line,
+                )
+            return _unbounded(kind), Limits(velocity=velocity, effort=effort)
+        lower, upper = (
+            _limit(self._attributes.number(child, key, default=0.0, most=inf))
+            for key in ("lower", "upper")
+        )
+        if lower > upper:
+            raise self._findings.refusal(
+                Code.LIMITS,
+                f"{element} has its limits reversed: lower {lower:g} > upper {upper:g}",
+                line=child.line,
+            )
+        return kind, Limits(lower, upper, velocity, effort)
+
+    def _bound(self, element: Element, name: str, required: bool) -> float:
+        optional = not required or Allowance.MISSING_LIMIT in self._findings.allow
+        default = UNLIMITED if optional else None
+        return _limit(self._attributes.number(element, name, default=default, most=inf))
+
+    def _losses(self, element: Element) -> tuple[float, float, float]:
+        child = self._children.at_most_one(element, "dynamics")
+        if child is None:
+            return 0.0, 0.0, 0.0
+        names = ("damping", "friction", "armature")
+        refuse_misspelt_attributes(child, names, findings=self._findings)
+        damping, friction, armature = (
+            self._attributes.number(child, key, default=0.0) for key in names
+        )
+        if min(damping, friction, armature) < 0:
+            raise self._findings.refusal(
+                Code.BAD_VALUE, f"{element} has negative damping or friction", line=child.line
+            )
+        return damping, friction, armature
+
+    def _mimic(self, element: Element) -> Mimic | None:
+        child = self._children.at_most_one(element, "mimic")
+        if child is None:
+            return None
+        refuse_misspelt_attributes(
+            child, ("joint", "multiplier", "offset"), findings=self._findings
+        )
+        return Mimic(
+            self._attributes.name(child, "joint"),
+            self._attributes.number(child, "multiplier", default=1.0),
+            self._attributes.number(child, "offset", default=0.0),
+        )
+
+
+def _unbounded(kind: JointType) -> JointType:
+    return JointType.CONTINUOUS if kind is JointType.REVOLUTE else kind
+
+
+def _limit(value: float) -> float:
+    return value if abs(value) < UNLIMITED else float(np.copysign(inf, value))
