@@ -133,7 +133,7 @@ def parse_xml(data: bytes, *, findings: Findings) -> Element:
     _refuse_foreign_bytes(data, findings)
     builder = _Builder(findings)
     try:
-        builder.parser.Parse(data.removeprefix(b"\xef\xbb\xbf").lstrip(), True)
+        builder.parser.Parse(data.removeprefix(b"\xef\xbb\xbf"), True)
     except ExpatError as error:
         reason = messages.get(error.code, "not well formed")
         raise findings.refusal(

@@ -50,7 +50,7 @@ class Geometry:
     """
 
     shape: Shape
-    X_LG: Array = IDENTITY
+    X_LG: Array = field(default_factory=lambda: IDENTITY)
     name: str = ""
     color: tuple[float, float, float, float] | None = None
 
@@ -126,7 +126,7 @@ class Joint:
     type: JointType
     parent: str
     child: str
-    X_PJ: Array = IDENTITY
+    X_PJ: Array = field(default_factory=lambda: IDENTITY)
     axis: Array = field(default_factory=lambda: frozen([1, 0, 0]))
     limits: Limits = Limits()
     damping: float = 0.0
@@ -159,8 +159,8 @@ class Loop:
     kind: LoopKind
     link_a: str
     link_b: str
-    X_AC: Array = IDENTITY
-    X_BC: Array = IDENTITY
+    X_AC: Array = field(default_factory=lambda: IDENTITY)
+    X_BC: Array = field(default_factory=lambda: IDENTITY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,35 +182,55 @@ def _leaders(joints: Sequence[Joint], lines: dict[str, int], findings: Findings)
     by_name = {joint.name: joint for joint in joints}
     resolved = []
     for joint in joints:
-        mimic, seen = joint.mimic, {joint.name}
-        while mimic is not None:
-            leader = by_name.get(mimic.joint)
-            fault = ""
-            if leader is None:
-                fault = f"follows {mimic.joint!r}, which does not exist"
-            elif leader.name in seen:
-                fault = f"follows itself through {leader.name!r}"
-            elif leader.type is JointType.FIXED:
-                fault = f"follows {leader.name!r}, which is fixed"
-            if leader is None or fault:
-                with findings.collecting():
-                    raise findings.refusal(
-                        Code.MIMIC,
-                        f"joint {joint.name!r} {fault}",
-                        remedy="a mimic joint follows one moving joint that follows none",
-                        line=lines[joint.name],
-                    )
-                break
-            if leader.mimic is None:
-                break
-            seen.add(leader.name)
-            mimic = Mimic(
-                leader.mimic.joint,
-                mimic.multiplier * leader.mimic.multiplier,
-                mimic.multiplier * leader.mimic.offset + mimic.offset,
-            )
-        resolved.append(replace(joint, mimic=mimic))
+        with findings.collecting():
+            mimic = _to_leader(joint, by_name, line=lines[joint.name], findings=findings)
+            resolved.append(replace(joint, mimic=mimic))
     return resolved
+
+
+def _to_leader(
+    joint: Joint, by_name: dict[str, Joint], *, line: int, findings: Findings
+) -> Mimic | None:
+    mimic, seen = joint.mimic, {joint.name}
+    while mimic is not None:
+        target = by_name.get(mimic.joint) or _by_prefix(joint, mimic, by_name)
+        fault = ""
+        if target is None:
+            fault = f"follows {mimic.joint!r}, which does not exist"
+        elif target.name in seen:
+            fault = f"follows itself through {target.name!r}"
+        elif target.type is JointType.FIXED:
+            fault = f"follows {target.name!r}, which is fixed"
+        if target is None or fault:
+            raise findings.refusal(
+                Code.MIMIC,
+                f"joint {joint.name!r} {fault}",
+                remedy="a mimic joint follows one moving joint that follows none",
+                line=line,
+            )
+        if target.name != mimic.joint:
+            findings.repair(
+                Code.MIMIC,
+                f"joint {joint.name}",
+                f"follows {mimic.joint!r}, which does not exist: taken for {target.name!r}",
+                line=line,
+            )
+        if target.mimic is None:
+            return replace(mimic, joint=target.name)
+        seen.add(target.name)
+        mimic = Mimic(
+            target.mimic.joint,
+            mimic.multiplier * target.mimic.multiplier,
+            mimic.multiplier * target.mimic.offset + mimic.offset,
+        )
+    return None
+
+
+def _by_prefix(joint: Joint, mimic: Mimic, by_name: dict[str, Joint]) -> Joint | None:
+    """Find the leader whose name lacks the prefix of the follower, as after a careless copy."""
+    ends = (i + 1 for i, character in enumerate(joint.name) if character in "_-/.:")
+    prefixed = (joint.name[:end] + mimic.joint for end in ends)
+    return next((by_name[name] for name in prefixed if name in by_name), None)
 
 
 def _give_mass(

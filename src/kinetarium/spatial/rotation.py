@@ -44,7 +44,7 @@ def rpy_from_rotation(R: Array) -> Array:
 
 def rotation_from_quaternion(quaternion: ArrayLike) -> Array:
     """Give the rotation matrix, shape (3, 3), of a quaternion wxyz of any non-zero length."""
-    w, x, y, z = np.asarray(quaternion, dtype=np.float64) / np.linalg.norm(quaternion)
+    w, x, y, z = _unit(quaternion)
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -55,26 +55,26 @@ def rotation_from_quaternion(quaternion: ArrayLike) -> Array:
 
 
 def quaternion_from_rotation(R: Array) -> Array:
-    """Give the unit quaternion wxyz, shape (4,), with w >= 0, of a rotation matrix.
+    """Give the unit quaternions wxyz, shape (..., 4), w >= 0, of rotations, shape (..., 3, 3).
 
-    Divides by the largest of the four components (Shepperd, "Quaternion from
-    rotation matrix", 1978), so that no angle loses digits.
+    The products 4 q q^T are linear in R; the row of the largest component is
+    taken and normalised (Shepperd, "Quaternion from rotation matrix", 1978),
+    so that no angle loses digits.
     """
-    trace = R[0, 0] + R[1, 1] + R[2, 2]
-    squares = np.array([trace, R[0, 0], R[1, 1], R[2, 2]])
-    largest = int(np.argmax(squares))
-    if largest == 0:
-        q = np.array([1 + trace, R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    else:
-        i = largest - 1
-        j, k = (i + 1) % 3, (i + 2) % 3
-        q = np.empty(4)
-        q[0] = R[k, j] - R[j, k]
-        q[1 + i] = 1 + R[i, i] - R[j, j] - R[k, k]
-        q[1 + j] = R[j, i] + R[i, j]
-        q[1 + k] = R[k, i] + R[i, k]
-    q /= np.linalg.norm(q)
-    return -q if q[0] < 0 else q
+    (a, d, g), (b, e, h), (c, f, i) = R.T
+    products = np.array(
+        [
+            [1 + a + e + i, h - f, c - g, d - b],
+            [h - f, 1 + a - e - i, b + d, c + g],
+            [c - g, b + d, 1 - a + e - i, f + h],
+            [d - b, c + g, f + h, 1 - a - e + i],
+        ]
+    )
+    products = products.T.reshape(-1, 4, 4)
+    largest = np.argmax(np.diagonal(products, axis1=1, axis2=2), axis=-1)
+    q = products[np.arange(len(largest)), largest]
+    q /= np.copysign(np.sqrt(np.vecdot(q, q)), q[:, 0])[:, np.newaxis]
+    return q.reshape(*R.shape[:-2], 4)
 
 
 def rotation_about(axis: ArrayLike, angle: float) -> Array:
@@ -82,16 +82,20 @@ def rotation_about(axis: ArrayLike, angle: float) -> Array:
     x, y, z = np.asarray(axis, dtype=np.float64)
     c, s = cos(angle), sin(angle)
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return c * np.eye(3) + s * cross + (1 - c) * np.outer((x, y, z), (x, y, z))
+    # 1 - cos written so that a small angle keeps its digits off the diagonal.
+    versine = 2 * sin(angle / 2) ** 2
+    return c * np.eye(3) + s * cross + versine * np.outer((x, y, z), (x, y, z))
 
 
 def rotation_onto(direction: ArrayLike) -> Array:
-    """Give a rotation, shape (3, 3), that turns the z axis onto a direction of any length."""
-    z = np.asarray(direction, dtype=np.float64) / np.linalg.norm(direction)
-    # Any axis not parallel to z completes the frame; the least aligned is safest.
-    x = np.cross(np.eye(3)[int(np.argmin(np.abs(z)))], z)
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(z, x), z])
+    """Give the shortest rotation, shape (3, 3), that turns z onto a direction of any length.
+
+    For -z, where every half turn is as short, it is the half turn about x.
+    """
+    x, y, z = _unit(direction)
+    # 1 + z without cancellation on the far side, where x^2 + y^2 + z^2 = 1 gives it.
+    w = 1 + z if z > 0 else (x * x + y * y) / (1 - z)
+    return rotation_from_quaternion((w, -y, x, 0.0) if x or y or w else (0.0, 1.0, 0.0, 0.0))
 
 
 def pose(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = None) -> Array:
@@ -103,9 +107,17 @@ def pose(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = Non
     return X
 
 
-def inverse_pose(X: Array) -> Array:
-    """Invert a homogeneous transform, shape (4, 4), by its structure."""
-    inverse = np.eye(4)
-    inverse[:3, :3] = X[:3, :3].T
-    inverse[:3, 3] = -X[:3, :3].T @ X[:3, 3]
+def inverse_pose(X: ArrayLike) -> Array:
+    """Invert homogeneous transforms, shape (..., 4, 4), by their structure."""
+    X = np.asarray(X, dtype=np.float64)
+    inverse = X.copy()
+    inverse[..., :3, :3] = X[..., :3, :3].mT
+    inverse[..., :3, 3:] = -inverse[..., :3, :3] @ X[..., :3, 3:]
     return inverse
+
+
+def _unit(vector: ArrayLike) -> Array:
+    """Normalise a vector whose squares may overflow or underflow."""
+    vector = np.asarray(vector, dtype=np.float64)
+    vector = vector / np.abs(vector).max()
+    return vector / np.linalg.norm(vector)

@@ -1,0 +1,46 @@
+# Everything runs in .venv, made by the first target that needs it.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/installed
+.DEFAULT_GOAL := help
+
+.PHONY: help demo test test-long lint bench clean browser
+
+help:  ## Show the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Kinetarium needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	  command -v google-chrome >/dev/null || { \
+	    echo "Installing Chromium for the browser tests"; \
+	    apt-get update -qq && apt-get install -y -qq chromium; } || \
+	  { echo "The browser tests need Chromium; install it and run make test again"; exit 1; }
+
+demo: $(STAMP)  ## Inspect and draw the catalogue of robots in one report page
+	$(BIN)/kinetarium robots --out out/catalogue
+
+lint: $(STAMP)  ## Check style, types and the layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint browser  ## Run all tests in their short form
+	$(BIN)/python -m pytest -n 2
+
+test-long: lint browser  ## Run all tests with the full numbers
+	$(BIN)/python -m pytest -n 2 -m ""
+
+bench: $(STAMP)  ## Measure speed and cost against peers, in one run
+	$(BIN)/python -m benchmarks
+
+clean:  ## Remove everything that was made
+	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,93 @@
+"""The command line: `kinetarium COMMAND ...`; each command imports what it needs."""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from kinetarium.cli.commands import COMMANDS, Command, Invocation
+from kinetarium.cli.console import Console
+from kinetarium.cli.failures import failure_lines, failure_payload
+from kinetarium.errors import KinetariumError, OutputError, UnknownNameError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: The words after `kinetarium`; those of this process if None.
+
+    Returns:
+        The exit code: 0 done, 1 a defect of Kinetarium, 2 something the user
+        can put right, 130 stopped from the keyboard.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    console = Console()
+    try:
+        match words:
+            case [] | ["-h" | "--help", *_]:
+                console.text(_help())
+            case ["--version", *_]:
+                console.line(f"kinetarium {_version()}")
+            case [name, *rest]:
+                from kinetarium.cli.arguments import parse_arguments
+
+                command = _command(name)
+                config_type, run = command.load()
+                config, output = parse_arguments(
+                    rest, command=name, config=config_type, help=command.help
+                )
+                console = Console(json=output.json, quiet=output.quiet)
+                run(config, Invocation(shlex.join(["kinetarium", *words]), console))
+    except SystemExit:  # the parser has printed a command's help
+        console.flush()
+    except KeyboardInterrupt:
+        console.error("kinetarium: stopped")
+        return 130
+    except Exception as error:
+        return _fail(error, console=console, debug="--debug" in words)
+    return 0
+
+
+def _command(name: str) -> Command:
+    if name.startswith("-"):
+        raise UnknownNameError("flag", name, known=["--help", "--version"])
+    if name not in COMMANDS:
+        raise UnknownNameError("command", name, known=COMMANDS)
+    return COMMANDS[name]
+
+
+def _fail(error: Exception, *, console: Console, debug: bool) -> int:
+    if debug:
+        console.traceback(error)
+    for line in failure_lines(error):
+        console.error(line)
+    with suppress(OutputError):  # which may be what has just been said
+        console.result(failure_payload(error))
+    return 2 if isinstance(error, KinetariumError) else 1
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("kinetarium")
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    commands = [f"  {name:<{width}}  {command.help}" for name, command in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: kinetarium [--help] [--version] COMMAND ...",
+            "",
+            "A proving ground for robots: one robot, every physics engine.",
+            "",
+            "commands:",
+            *commands,
+            "",
+            "Every command takes --help, --json FILE|- for its result as JSON, --quiet and --debug.",
+            "Tab completion: source <(kinetarium completion bash), or zsh, or fish.",
+            "Exit codes: 0 done, 2 something to put right, 130 stopped, 1 a defect of Kinetarium.",
+            "",
+        ]
+    )

@@ -1,0 +1,132 @@
+"""From words to a command's config: the flags are generated from its dataclass."""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass, make_dataclass
+from io import StringIO
+from typing import Annotated, Any
+
+import tyro
+
+from kinetarium.errors import KinetariumError, UnknownNameError
+
+_MARKERS = (tyro.conf.FlagCreatePairsOff, tyro.conf.EnumChoicesFromValues)
+
+
+class UsageError(KinetariumError):
+    """A command line that cannot be understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFlags:
+    """The flags that every command has.
+
+    Attributes:
+        json: Write the result as JSON to FILE, or to standard output with -.
+        quiet: Print nothing but errors.
+        debug: Show the traceback of an error.
+    """
+
+    json: Annotated[str, tyro.conf.arg(metavar="FILE|-", help_behavior_hint="")] = ""
+    quiet: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+    debug: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+
+
+def parse_arguments(
+    words: Sequence[str], *, command: str, config: type, help: str
+) -> tuple[Any, OutputFlags]:
+    """Read the words after a command.
+
+    Args:
+        words: The words.
+        command: The command's name.
+        config: The command's config.
+        help: What the command does, in one line.
+
+    Returns:
+        An instance of the config, and the common flags.
+
+    Raises:
+        KinetariumError: If they do not fit the config.
+        SystemExit: After the help was printed, where it was asked for.
+    """
+    joined, program = _with_output_flags(config), f"kinetarium {command}"
+    complaint = StringIO()
+    try:
+        with redirect_stderr(complaint):
+            arguments: Any = tyro.cli(
+                joined,
+                prog=program,
+                description=f"{help[:1].upper()}{help[1:]}.",
+                args=words,
+                config=_MARKERS,
+            )
+    except SystemExit as end:
+        if not end.code:
+            raise
+        _refuse_unknown_flags(words, known=_flags(joined))
+        reason = _one_line(complaint.getvalue())
+        raise UsageError(f"{reason} (see: {program} --help)") from None
+    return arguments.config, arguments.output
+
+
+def completion_script(shell: str, *, configs: Mapping[str, type]) -> str:
+    """Write the script that teaches a shell every command and flag.
+
+    Args:
+        shell: "bash", "zsh" or "fish".
+        configs: The config of each command by its name.
+    """
+    script = StringIO()
+    with suppress(SystemExit), redirect_stdout(script):
+        tyro.extras.subcommand_cli_from_dict(
+            {name: _with_output_flags(config) for name, config in configs.items()},
+            prog="kinetarium",
+            args=["--tyro-print-completion", shell],
+            config=_MARKERS,
+        )
+    return script.getvalue()
+
+
+def _with_output_flags(config: type) -> type:
+    """Join a config and the common flags, without a prefix before either's names."""
+    bare = tyro.conf.arg(name="")
+    return make_dataclass(
+        "Arguments",
+        [("config", Annotated[config, bare]), ("output", Annotated[OutputFlags, bare])],
+        frozen=True,
+    )
+
+
+def _flags(arguments: type) -> set[str]:
+    """Give every flag; only the parser knows how it named them, and the help lists them."""
+    text = StringIO()
+    with suppress(SystemExit), redirect_stdout(text):
+        tyro.cli(arguments, args=["--help"], config=_MARKERS)
+    return set(re.findall(r"(?<=[ ,])--?[a-z][\w.-]*", text.getvalue()))
+
+
+def _refuse_unknown_flags(words: Sequence[str], *, known: set[str]) -> None:
+    for word in words:
+        flag = word.partition("=")[0].replace("_", "-")
+        if re.match(r"--?[A-Za-z]", flag) and flag not in known:
+            raise UnknownNameError("flag", flag, known=known) from None
+
+
+def _one_line(box: str) -> str:
+    """Take the reason out of the parser's framed message.
+
+    The frame holds the reason, a rule, and hints; lines set in deeply repeat
+    the help of a flag.
+    """
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", box)
+    reason: list[str] = []
+    for line in plain.splitlines()[1:-1]:
+        inner = re.sub(r"^[│|] ?| *[│|]$", "", line)
+        if inner and not inner.strip("─- "):
+            break
+        if not inner.startswith(" " * 8):
+            reason.append(inner.strip())
+    text = re.sub(r"'(config|output)\.", "'", " ".join(reason).rstrip("."))
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,172 @@
+"""Console: the only place that prints; rich on a terminal, plain lines everywhere else."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+from kinetarium.errors import OutputError
+from kinetarium.figure.cell import cell_text
+from kinetarium.figure.table import Table
+from kinetarium.recording.atomic import write_atomic
+from kinetarium.recording.strict_json import strict_json
+
+
+class Console:
+    """Prints results for people, as JSON, or both to different places."""
+
+    def __init__(self, *, json: str = "", quiet: bool = False) -> None:
+        """Decide what goes where.
+
+        Args:
+            json: The file that gets the result as JSON, "-" for standard output, or empty.
+            quiet: Whether people are spared everything but errors.
+        """
+        self._json = json
+        # Standard output that carries JSON carries nothing else.
+        self._speaks = not quiet and json != "-"
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                # A name that the locale cannot encode is shown escaped, not a reason to fail.
+                stream.reconfigure(errors="backslashreplace")
+
+    def line(self, text: str = "") -> None:
+        """Print a line."""
+        if self._speaks:
+            _write(_printable(text) + "\n")
+
+    def text(self, text: str) -> None:
+        """Print text of our own as it is."""
+        if self._speaks:
+            _write(text)
+
+    def table(self, table: Table) -> None:
+        """Print a table."""
+        if not self._speaks:
+            return
+        headings = [column.heading for column in table.columns]
+        rows = [[_printable(cell_text(cell)) for cell in row] for row in table.rows]
+        numeric = [table.is_numeric(index) for index in range(len(headings))]
+        if _on_terminal():
+            self._rich_table(table.title, headings, rows, numeric)
+            return
+        widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+        title = [table.title] if table.title else []
+        lines = [
+            "  ".join(
+                cell.rjust(width) if right else cell.ljust(width)
+                for cell, width, right in zip(row, widths, numeric, strict=True)
+            ).rstrip()
+            for row in [headings, *rows]
+        ]
+        _write("".join(f"{line}\n" for line in [*title, *lines]))
+
+    def tree(self, nodes: Sequence[tuple[int, str]]) -> None:
+        """Print a tree.
+
+        Args:
+            nodes: Depth and text of each node, a parent before its children.
+        """
+        if not self._speaks:
+            return
+        lines = zip(_guides([depth for depth, _ in nodes]), nodes, strict=True)
+        _write("".join(f"{guide}{_printable(text)}\n" for guide, (_, text) in lines))
+
+    def result(self, payload: dict[str, Any]) -> None:
+        """Write the result as JSON, if it was asked for.
+
+        Raises:
+            OutputError: If it cannot be written.
+        """
+        text = strict_json(payload) + "\n" if self._json else ""
+        if self._json == "-":
+            _write(text)
+        elif self._json:
+            write_atomic(Path(self._json), text.encode())
+
+    def error(self, text: str) -> None:
+        """Print a line on standard error."""
+        with suppress(OSError):  # nobody is left to tell
+            print(_printable(text), file=sys.stderr, flush=True)
+
+    def traceback(self, error: BaseException) -> None:
+        """Print a traceback on standard error."""
+        from traceback import format_exception
+
+        for line in "".join(format_exception(error)).splitlines():
+            self.error(line)
+
+    def flush(self) -> None:
+        """Send on what others have printed, such as the help."""
+        _write("")
+
+    def _rich_table(
+        self, title: str, headings: list[str], rows: list[list[str]], numeric: list[bool]
+    ) -> None:
+        from rich import box
+        from rich.console import Console as RichConsole
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        table = RichTable(title=Text(title) if title else None, title_justify="left", box=box.SIMPLE_HEAD)
+        for heading, right in zip(headings, numeric, strict=True):
+            table.add_column(Text(heading), justify="right" if right else "left")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        with _writing():
+            RichConsole(file=sys.stdout).print(table)
+
+
+def _on_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _printable(text: str) -> str:
+    """Escape control characters, which could rewrite the screen or break a line in two."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+
+
+def _guides(depths: Sequence[int]) -> list[str]:
+    """Draw the lines that lead to each node of a tree, from the last node to the first."""
+    guides: list[str] = []
+    later: set[int] = set()  # depths at which a sibling of the current branch follows
+    for depth in reversed(depths):
+        stems = ("│  " if level in later else "   " for level in range(1, depth))
+        knee = ("├─ " if depth in later else "└─ ") if depth else ""
+        guides.append("".join(stems) + knee)
+        later = {level for level in later if level < depth} | {depth}
+    return guides[::-1]
+
+
+def _write(text: str) -> None:
+    with _writing():
+        if sys.stdout is not None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Go on in silence when the reader has left; say so when there is no room."""
+    try:
+        yield
+    except BrokenPipeError:
+        _discard_output()
+    except OSError as error:
+        _discard_output()
+        reason = (error.strerror or str(error)).lower()
+        raise OutputError(f"cannot write to standard output: {reason}") from None
+
+
+def _discard_output() -> None:
+    """Point standard output nowhere, or the interpreter fails again when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

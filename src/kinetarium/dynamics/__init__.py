@@ -1,0 +1,17 @@
+"""Kinematics, dynamics and sphere collision of a robot model."""
+
+from kinetarium.dynamics.coupling import Coupling
+from kinetarium.dynamics.kinematics import link_poses
+from kinetarium.dynamics.loops import LoopClosure
+from kinetarium.dynamics.robot_dynamics import RobotDynamics
+from kinetarium.dynamics.sampling import random_positions
+from kinetarium.dynamics.two_link import TwoLink
+
+__all__ = [
+    "Coupling",
+    "LoopClosure",
+    "RobotDynamics",
+    "TwoLink",
+    "link_poses",
+    "random_positions",
+]

@@ -1,0 +1,258 @@
+"""RobotDynamics: kinematics and dynamics of one robot, computed by Pinocchio."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetarium.dynamics.free_base import (
+    rotate_base,
+    rotate_base_both,
+    to_pinocchio,
+    transport,
+)
+from kinetarium.dynamics.pinocchio_model import frame_placements, pinocchio_model
+from kinetarium.errors import UnknownNameError
+from kinetarium.model.robot import RobotModel
+from kinetarium.spatial import so3
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import quaternion_from_rotation
+
+_BASE_POSITIONS = tuple(f"base.{name}" for name in ("x", "y", "z", "qw", "qx", "qy", "qz"))
+_BASE_VELOCITIES = tuple(f"base.{name}" for name in ("vx", "vy", "vz", "wx", "wy", "wz"))
+
+
+class RobotDynamics:
+    """Kinematics and dynamics of a robot as a free tree of rigid links.
+
+    tau = M(q) a + C(q, v) v + g(q)
+
+    Coordinates. q holds, where the base is free, the position p_WB [m] and the
+    quaternion wxyz of the root link, then the positions of all moving joints
+    in the model's order [rad or m]. v holds the twist [v; w] of the root link
+    in world axes at its origin [m/s, rad/s], then the joint rates; a is the
+    time derivative of v, and tau its dual: the wrench [f; m] on the root link
+    at its origin [N, N m], then the joint torques or forces [N m or N].
+
+    Every moving joint has a coordinate of its own, followers too (`Coupling`
+    joins them), and loops are open (`LoopClosure` closes them). Damping and
+    friction of the joints are not part of tau.
+
+    The working memory is reused from call to call: results are the caller's
+    own arrays, but one object serves one thread.
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        *,
+        free_base: bool | None = None,
+        armature: bool = True,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+    ) -> None:
+        """Build the dynamics of a robot.
+
+        Args:
+            model: The robot.
+            free_base: Whether the root link floats freely; None for what the model says.
+            armature: Whether the inertia of the drives counts in M and in the kinetic energy.
+            gravity: Acceleration of gravity in the world [m/s^2], shape (3,).
+        """
+        # Pinocchio is loaded with the first robot, not with this module.
+        import pinocchio
+
+        self._pin = pinocchio
+        self.model = model
+        self.free_base = model.free_base if free_base is None else free_base
+        self.gravity = frozen(gravity)
+        self._model = pinocchio_model(
+            model, free_base=self.free_base, armature=armature, gravity=self.gravity
+        )
+        self._data = self._model.createData()
+        self._placements = frame_placements(self._data)
+        self._frame = {link.name: index + 1 for index, link in enumerate(model.links)}
+
+        joints = tuple(joint.name for joint in model.moving_joints)
+        self.position_names = _BASE_POSITIONS + joints if self.free_base else joints
+        self.velocity_names = _BASE_VELOCITIES + joints if self.free_base else joints
+        self.nq = len(self.position_names)
+        self.nv = len(self.velocity_names)
+
+    def neutral(self) -> Array:
+        """Give the configuration with the base at the world's frame and all joints at zero."""
+        q = np.zeros(self.nq)
+        if self.free_base:
+            q[3] = 1.0
+        return q
+
+    def integrate(self, q: ArrayLike, dq: ArrayLike) -> Array:
+        """Move on from q, shape (nq,), by a constant velocity times a time, shape (nv,)."""
+        q, dq = _vector(q), _vector(dq)
+        if not self.free_base:
+            return q + dq
+        _, R = to_pinocchio(q)
+        turned = quaternion_from_rotation(so3.exp(dq[3:6]) @ R)
+        return np.concatenate([q[:3] + dq[:3], turned, q[7:] + dq[6:]])
+
+    def difference(self, q_0: ArrayLike, q_1: ArrayLike) -> Array:
+        """Give the shortest dq, shape (nv,), with integrate(q_0, dq) = q_1."""
+        q_0, q_1 = _vector(q_0), _vector(q_1)
+        if not self.free_base:
+            return q_1 - q_0
+        _, R_0 = to_pinocchio(q_0)
+        _, R_1 = to_pinocchio(q_1)
+        turn = so3.log(R_1 @ R_0.T)
+        return np.concatenate([q_1[:3] - q_0[:3], turn, q_1[7:] - q_0[7:]])
+
+    def link_poses(self, q: ArrayLike) -> Array:
+        """Give the pose X_WL of every link in the model's order, shape (links, 4, 4)."""
+        q_pin, _ = self._configuration(q)
+        self._pin.framesForwardKinematics(self._model, self._data, q_pin)
+        X_WL = np.zeros((len(self._frame), 4, 4))
+        X_WL[:, :3] = self._placements[1:]
+        X_WL[:, 3, 3] = 1.0
+        return X_WL
+
+    def link_pose(self, q: ArrayLike, link: str) -> Array:
+        """Give the pose X_WL of one link, shape (4, 4).
+
+        Raises:
+            UnknownNameError: If there is no such link.
+        """
+        X_WL: Array = self.link_poses(q)[self._frame_of(link) - 1]
+        return X_WL
+
+    def jacobian(self, q: ArrayLike, link: str, *, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """Give J with [v; w] = J v for a point fixed to a link, in world axes.
+
+        Args:
+            q: Configuration, shape (nq,).
+            link: Name of the link.
+            point: The point p_LP in the link frame [m], shape (3,).
+
+        Returns:
+            The Jacobian, shape (6, nv).
+
+        Raises:
+            UnknownNameError: If there is no such link.
+        """
+        q_pin, R = self._configuration(q)
+        pin, frame = self._pin, self._frame_of(link)
+        J: Array = pin.computeFrameJacobian(
+            self._model, self._data, q_pin, frame, pin.LOCAL_WORLD_ALIGNED
+        )
+        offset = _vector(point)
+        if offset.any():
+            pin.updateFramePlacement(self._model, self._data, frame)
+            J[:3] -= so3.hat(self._placements[frame, :, :3] @ offset) @ J[3:]
+        if self.free_base:
+            rotate_base(J.T, R)
+        return J
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """Give M, symmetric positive definite [kg, kg m, kg m^2], shape (nv, nv)."""
+        q_pin, R = self._configuration(q)
+        M: Array = self._pin.crba(self._model, self._data, q_pin)
+        return rotate_base_both(M, R) if self.free_base else M
+
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Give C, shape (nv, nv), with Mdot - 2 C skew symmetric.
+
+        For a free base C = T' (C_pin T + M_pin Tdot), which keeps Pinocchio's
+        skew symmetry; Tdot = -T diag([w], [w], 0).
+        """
+        q_pin, R = self._configuration(q)
+        v = _vector(v)
+        if not self.free_base:
+            C: Array = self._pin.computeCoriolisMatrix(self._model, self._data, q_pin, v)
+            return C
+        v_pin = rotate_base(v.copy(), R.T)
+        C = self._pin.computeCoriolisMatrix(self._model, self._data, q_pin, v_pin)
+        rotate_base_both(C, R)
+        M = rotate_base_both(self._pin.crba(self._model, self._data, q_pin), R)
+        spin = so3.hat(v[3:6])
+        C[:, :3] -= M[:, :3] @ spin
+        C[:, 3:6] -= M[:, 3:6] @ spin
+        return C
+
+    def gravity_forces(self, q: ArrayLike) -> Array:
+        """Give g, the forces that hold the robot still [N, N m], shape (nv,)."""
+        q_pin, R = self._configuration(q)
+        g: Array = self._pin.computeGeneralizedGravity(self._model, self._data, q_pin)
+        return rotate_base(g, R) if self.free_base else g
+
+    def bias(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Give C v + g, the forces of motion without acceleration [N, N m], shape (nv,)."""
+        return self.inverse_dynamics(q, v, np.zeros(self.nv))
+
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Give tau = M a + C v + g (recursive Newton-Euler) [N, N m], shape (nv,)."""
+        q_pin, R = self._configuration(q)
+        v, a = _vector(v), _vector(a)
+        if self.free_base:
+            a = a.copy()
+            a[:3] -= transport(v)
+            v, a = rotate_base(v.copy(), R.T), rotate_base(a, R.T)
+        tau: Array = self._pin.rnea(self._model, self._data, q_pin, v, a)
+        return rotate_base(tau, R) if self.free_base else tau
+
+    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
+        """Give the acceleration a that forces tau cause (articulated bodies), shape (nv,)."""
+        q_pin, R = self._configuration(q)
+        v, tau = _vector(v), _vector(tau)
+        if not self.free_base:
+            a: Array = self._pin.aba(self._model, self._data, q_pin, v, tau)
+            return a
+        v_pin, tau_pin = rotate_base(v.copy(), R.T), rotate_base(tau.copy(), R.T)
+        a = rotate_base(self._pin.aba(self._model, self._data, q_pin, v_pin, tau_pin), R)
+        a[:3] += transport(v)
+        return a
+
+    def center_of_mass(self, q: ArrayLike) -> Array:
+        """Give the centre of mass of the whole robot in the world [m], shape (3,)."""
+        q_pin, _ = self._configuration(q)
+        moving: Array = self._pin.centerOfMass(self._model, self._data, q_pin)
+        # Pinocchio leaves out what is fixed to the world: a fixed root link.
+        fixed = self._model.inertias[0]
+        mass = self._data.mass[0]
+        center: Array = (mass * moving + fixed.mass * fixed.lever) / (mass + fixed.mass)
+        return center
+
+    def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
+        """Give v' M v / 2 [J]."""
+        # Pinocchio's own function counts the drives of some kinds of joints only.
+        v = _vector(v)
+        return float(0.5 * v @ self.mass_matrix(q) @ v)
+
+    def potential_energy(self, q: ArrayLike) -> float:
+        """Give the energy of the whole robot against gravity, zero at the world's origin [J]."""
+        return float(-self.model.mass * (self.gravity @ self.center_of_mass(q)))
+
+    def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Give [p; L] of the moving links in world axes, L about their centre of mass.
+
+        Returns:
+            Linear [kg m/s] and angular momentum [kg m^2/s], shape (6,).
+        """
+        q_pin, R = self._configuration(q)
+        v = _vector(v)
+        if self.free_base:
+            v = rotate_base(v.copy(), R.T)
+        h: Array = self._pin.computeCentroidalMomentum(self._model, self._data, q_pin, v).vector
+        return h.copy()
+
+    def _configuration(self, q: ArrayLike) -> tuple[Array, Array]:
+        """Give Pinocchio's configuration and R_WB."""
+        q = _vector(q)
+        return to_pinocchio(q) if self.free_base else (q, _UPRIGHT)
+
+    def _frame_of(self, link: str) -> int:
+        try:
+            return self._frame[link]
+        except KeyError:
+            raise UnknownNameError("link", link, known=self._frame) from None
+
+
+_UPRIGHT = frozen(np.eye(3))
+
+
+def _vector(values: ArrayLike) -> Array:
+    return np.asarray(values, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""Figures as frozen data; the report and the command line render them."""

@@ -1,0 +1,43 @@
+"""Table: rows of values under named columns."""
+
+from dataclasses import dataclass
+
+from kinetarium.figure.cell import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        name: Its heading.
+        unit: Unit of all its values, or empty.
+    """
+
+    name: str
+    unit: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The name with the unit in brackets."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    Attributes:
+        title: What it shows; may be empty.
+        columns: The columns.
+        rows: The values, one for each column in every row.
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def is_numeric(self, column: int) -> bool:
+        """Say whether a column holds numbers only, which are set flush right."""
+        cells = [row[column] for row in self.rows if row[column] is not None]
+        return bool(cells) and not any(isinstance(cell, str) for cell in cells)

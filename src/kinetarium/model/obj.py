@@ -1,0 +1,82 @@
+"""Wavefront OBJ files: vertices and faces; whatever else they hold is left aside."""
+
+import re
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.model.shapes import TriangleMesh
+from kinetarium.model.triangles import (
+    BrokenMeshError,
+    decimal_numbers,
+    fan_triangles,
+    line_of_match,
+    points_on_lines,
+    refuse_binary,
+    triangle_mesh,
+)
+
+_COMMENT = re.compile(rb"#[^\n]*")
+_VERTEX = re.compile(rb"^[ \t]*v((?:[ \t].*)?)\r?$", re.MULTILINE)
+_FACE = re.compile(rb"^[ \t]*f((?:[ \t].*)?)\r?$", re.MULTILINE)
+_TEXTURE_AND_NORMAL = re.compile(rb"/\S*")
+
+
+def read_obj(data: bytes) -> TriangleMesh:
+    """Read an OBJ file; its polygons are cut into triangles, its material file is never opened.
+
+    Raises:
+        BrokenMeshError: If a vertex or face is not right, or there are no faces.
+    """
+    refuse_binary(data)
+    data = _COMMENT.sub(b"", data)
+    points = points_on_lines(_VERTEX, data)
+    corners, sizes = _polygons(data, len(points))
+    return triangle_mesh(points, fan_triangles(corners, sizes))
+
+
+def _polygons(data: bytes, points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give the corners of all faces, counted from zero, and how many each face has."""
+    rows = _FACE.findall(data)
+    # No index is zero, so that a zero can mark the end of each face in one pass over all.
+    text = _TEXTURE_AND_NORMAL.sub(b"", b" 0 ".join([*rows, b""]))
+    try:
+        numbers = decimal_numbers(text, kind=np.int64)
+    except BrokenMeshError:
+        _refuse_first(data, rows)
+    ends = np.flatnonzero(numbers == 0)
+    if len(ends) != len(rows):
+        _refuse_first(data, rows)
+    sizes = np.diff(ends, prepend=-1) - 1
+    if (sizes < 3).any():
+        _refuse_face(data, int(np.argmax(sizes < 3)))
+    indices = numbers[numbers != 0]
+    corners = np.where(indices < 0, indices, indices - 1)
+    if (indices < 0).any():
+        # A negative index counts back from the latest vertex before the face.
+        vertices_at = [match.start() for match in _VERTEX.finditer(data)]
+        faces_at = [match.start() for match in _FACE.finditer(data)]
+        before = np.repeat(np.searchsorted(vertices_at, faces_at), sizes)
+        corners = np.where(indices < 0, before + indices, corners)
+    wrong = (corners < 0) | (corners >= points)
+    if wrong.any():
+        _refuse_face(data, int(np.searchsorted(np.cumsum(sizes), np.argmax(wrong), side="right")))
+    return corners, sizes
+
+
+def _refuse_first(data: bytes, rows: list[bytes]) -> NoReturn:
+    """Refuse the first face whose corners are not whole numbers other than zero."""
+    for index, row in enumerate(rows):
+        try:
+            usable = all(decimal_numbers(_TEXTURE_AND_NORMAL.sub(b"", row), kind=np.int64))
+        except BrokenMeshError:
+            usable = False
+        if not usable:
+            _refuse_face(data, index)
+    raise AssertionError("every face is right by itself, so all of them are")
+
+
+def _refuse_face(data: bytes, index: int) -> NoReturn:
+    line = line_of_match(_FACE, data, index=index)
+    raise BrokenMeshError("it has a face without three or more right corners", line=line)

@@ -1,0 +1,96 @@
+"""STL files, binary and text."""
+
+import re
+
+import numpy as np
+
+from kinetarium.model.shapes import TriangleMesh
+from kinetarium.model.triangles import (
+    MOST_TRIANGLES,
+    BrokenMeshError,
+    line_of_match,
+    points_on_lines,
+    refuse_binary,
+    triangle_mesh,
+)
+
+_HEADER_BYTES = 84
+_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+_MOST_PADDING = 1024
+
+_WORD = re.compile(rb"^[ \t\r]*([^\s]+)", re.MULTILINE)
+_VERTEX = re.compile(rb"^[ \t]*vertex\b(.*)$", re.MULTILINE | re.IGNORECASE)
+_LETTERS = {
+    b"solid": b"S",
+    b"facet": b"F",
+    b"outer": b"O",
+    b"vertex": b"V",
+    b"endloop": b"L",
+    b"endfacet": b"E",
+    b"endsolid": b"X",
+}
+_GRAMMAR = re.compile(rb"(?:S(?:FOVVVLE)*X)+")
+# The same, ending anywhere, to find the word where a file goes wrong.
+_BEGINNING = re.compile(
+    rb"(?:S(?:FOVVVLE)*X)*(?:S(?:FOVVVLE)*(?:F(?:O(?:V(?:V(?:V(?:L)?)?)?)?)?)?)?"
+)
+
+
+def read_stl(data: bytes) -> TriangleMesh:
+    """Read an STL file; the bytes decide whether it is binary, for both kinds may begin "solid".
+
+    A binary file must be as long as its count of facets says, because
+    otherwise either is wrong; up to 1 KiB of zeros after the facets, which
+    some programs write to fill a block, cannot hold a lost facet and passes.
+
+    Raises:
+        BrokenMeshError: If it is neither, or not whole.
+    """
+    if data[:1024].lstrip()[:5].lower() == b"solid" and b"\0" not in data:
+        return _read_text(data)
+    return _read_binary(data)
+
+
+def stl_bytes(mesh: TriangleMesh) -> bytes:
+    """Write a mesh as a binary STL file, with coordinates rounded to 32 bits."""
+    corners = mesh.vertices[mesh.faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    facets = np.zeros(len(corners), dtype=_FACET)
+    facets["normal"] = np.divide(normals, lengths, out=np.zeros_like(normals), where=lengths > 0)
+    facets["corners"] = corners
+    count = np.array(len(corners), dtype="<u4").tobytes()
+    return b"binary STL".ljust(_HEADER_BYTES - len(count)) + count + facets.tobytes()
+
+
+def _read_binary(data: bytes) -> TriangleMesh:
+    if len(data) < _HEADER_BYTES:
+        raise BrokenMeshError(f"a binary STL file begins with 84 bytes, it has {len(data)}")
+    count = int.from_bytes(data[_HEADER_BYTES - 4 : _HEADER_BYTES], "little")
+    extra = len(data) - _HEADER_BYTES - count * _FACET.itemsize
+    if extra < 0 or extra > _MOST_PADDING or any(data[len(data) - extra :]):
+        raise BrokenMeshError(
+            f"{count} facets take {_HEADER_BYTES + count * _FACET.itemsize} bytes, "
+            f"it has {len(data)}"
+        )
+    facets = np.frombuffer(data, dtype=_FACET, count=count, offset=_HEADER_BYTES)
+    corners = facets["corners"].reshape(-1, 3)
+    return triangle_mesh(corners, np.arange(len(corners)).reshape(-1, 3))
+
+
+def _read_text(data: bytes) -> TriangleMesh:
+    refuse_binary(data)
+    words = _WORD.findall(data)
+    letters = b"".join([_LETTERS.get(word.lower(), b"?") for word in words])
+    if not _GRAMMAR.fullmatch(letters):
+        beginning = _BEGINNING.match(letters)
+        assert beginning is not None  # it matches the empty text too
+        if beginning.end() == len(words):
+            raise BrokenMeshError("it ends before 'endsolid'")
+        word = words[beginning.end()][:20].decode("ascii", "replace")
+        line = line_of_match(_WORD, data, index=beginning.end())
+        raise BrokenMeshError(f"it has {word!r} out of place", line=line)
+    if letters.count(b"F") > MOST_TRIANGLES:
+        raise BrokenMeshError(f"it holds more than {MOST_TRIANGLES:,} triangles")
+    corners = points_on_lines(_VERTEX, data)
+    return triangle_mesh(corners, np.arange(len(corners)).reshape(-1, 3))

@@ -1,0 +1,66 @@
+"""How much one expansion may do: a small file must not grow into an endless one."""
+
+from kinetarium.model.findings import Code, RobotFileError
+from kinetarium.model.markup import MOST_ELEMENTS, Element
+from kinetarium.model.xacro.place import Place
+
+MOST_STEPS = 3_000_000
+"""Source elements, attributes and parts of expressions worked through; a few CPU seconds."""
+
+MOST_CHARACTERS = 64 * 2**20
+"""The size of the expanded text, intermediate texts included."""
+
+
+class Budget:
+    """Counts the work, elements and characters of one expansion and ends it when they run out."""
+
+    def __init__(self, place: Place) -> None:
+        """Start with nothing used.
+
+        Args:
+            place: Where the expansion stands when it is ended.
+        """
+        self._place = place
+        self._steps = 0
+        self._elements = 0
+        self._characters = 0
+
+    def spend(self, steps: int = 1) -> None:
+        """Count steps of work.
+
+        Raises:
+            RobotFileError: If there were too many.
+        """
+        self._steps += steps
+        if self._steps > MOST_STEPS:
+            raise self._exhausted(f"more than {MOST_STEPS:,} steps")
+
+    def make_element(self, element: Element) -> None:
+        """Count an element of the result, its attributes and its text.
+
+        Raises:
+            RobotFileError: If there were too many elements or characters.
+        """
+        self._elements += 1
+        if self._elements > MOST_ELEMENTS:
+            raise self._exhausted(f"more than {MOST_ELEMENTS:,} elements")
+        self.spend(1 + len(element.attributes))
+        self.make_text(len(element.tag) + len(element.text))
+        self.make_text(sum(len(name) + len(text) for name, text in element.attributes.items()))
+
+    def make_text(self, characters: int) -> None:
+        """Count characters of the result.
+
+        Raises:
+            RobotFileError: If there were too many.
+        """
+        self._characters += characters
+        if self._characters > MOST_CHARACTERS:
+            raise self._exhausted(f"more than {MOST_CHARACTERS // 2**20} Mi characters")
+
+    def _exhausted(self, what: str) -> RobotFileError:
+        return self._place.refusal(
+            Code.TOO_LARGE,
+            f"expanding the xacro takes {what}",
+            remedy="no robot needs that many; look for macros that call each other over and over",
+        )

@@ -1,0 +1,267 @@
+"""Expressions such as 2*(radius + 0.1): parsed by Python, interpreted by a short list of rules."""
+
+import ast
+import warnings
+from collections.abc import Callable, Mapping
+
+from kinetarium.model.xacro.budget import Budget
+from kinetarium.model.xacro.functions import (
+    BINARY,
+    COMPARISONS,
+    CONSTANTS,
+    FUNCTIONS,
+    METHODS,
+    UNARY,
+)
+from kinetarium.model.xacro.values import (
+    ExpressionFault,
+    Namespace,
+    Value,
+    did_you_mean,
+    shown,
+    weight,
+)
+
+MOST_CHARACTERS = 4096
+"""The longest expression."""
+
+MOST_DEPTH = 100
+"""How deep expressions may be nested, those of properties they name included."""
+
+_MOST_KEPT = 2000
+_MOST_KEPT_CHARACTERS = 200
+
+_CHECK = "check the values that go in"
+_MODULES = ("math", "python", "xacro")
+
+
+class Interpreter:
+    """Works out expressions without ever executing them.
+
+    Python's own parser gives the syntax tree; only the kinds of nodes, the
+    operators, functions and text methods listed here mean anything, and all
+    that could grow is bounded.
+    """
+
+    def __init__(
+        self, budget: Budget, *, functions: Mapping[str, Callable[..., Value]] | None = None
+    ) -> None:
+        """Take what may be spent.
+
+        Args:
+            budget: Counts the work.
+            functions: Functions besides the usual ones, by the name they are called by.
+        """
+        self._budget = budget
+        self._functions = {**FUNCTIONS, **(functions or {})}
+        self._depth = 0
+        self._parsed: dict[str, ast.expr] = {}
+        self._rules: dict[type[ast.expr], Callable[..., Value]] = {
+            ast.Constant: self._constant,
+            ast.Name: self._name,
+            ast.Attribute: self._attribute,
+            ast.Subscript: self._subscript,
+            ast.Slice: self._slice,
+            ast.UnaryOp: self._unary,
+            ast.BinOp: self._binary,
+            ast.BoolOp: self._boolean,
+            ast.Compare: self._comparison,
+            ast.IfExp: self._conditional,
+            ast.Call: self._call,
+            ast.List: self._list,
+            ast.Tuple: self._tuple,
+            ast.Dict: self._dict,
+        }
+
+    def evaluate(self, text: str, names: Namespace) -> Value:
+        """Work out one expression.
+
+        Args:
+            text: The expression, without the ${ and } around it.
+            names: What the names in it stand for.
+
+        Returns:
+            A plain, finite value of bounded size.
+
+        Raises:
+            ExpressionFault: If it is not an expression, or has no such value.
+            RobotFileError: If the budget runs out, or a property it names is at fault.
+        """
+        text = text.strip()
+        try:
+            value = self._value(self._parse(text), names)
+            self._budget.spend(weight(value))
+            return value
+        except ExpressionFault as fault:
+            message, remedy, code = fault.message, fault.remedy, fault.code
+            raise ExpressionFault(
+                f"{message}, in {shown(text)}", remedy=remedy, code=code
+            ) from None
+        except SyntaxError as error:
+            reason = f"is not an expression: {error.msg}"
+        except ZeroDivisionError:
+            reason = "divides by zero"
+        except OverflowError:
+            reason = "gives too large a number"
+        except (RecursionError, MemoryError):
+            reason = "is too deep or too large"
+        except KeyError as error:
+            reason = f"asks for the key {shown(str(error.args[0]))}, which is not there"
+        except (TypeError, ValueError, IndexError) as error:
+            reason = f"cannot be worked out: {error}"[:200]
+        raise ExpressionFault(f"{shown(text)} {reason}", remedy=_CHECK)
+
+    def _parse(self, text: str) -> ast.expr:
+        if len(text) > MOST_CHARACTERS:
+            raise ExpressionFault(
+                f"an expression of more than {MOST_CHARACTERS} characters",
+                remedy="split it into properties",
+            )
+        node = self._parsed.get(text)
+        if node is None:
+            self._budget.spend(10 + len(text))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of odd but valid spellings
+                node = ast.parse(text, mode="eval").body
+            if len(text) <= _MOST_KEPT_CHARACTERS and len(self._parsed) < _MOST_KEPT:
+                self._parsed[text] = node
+        return node
+
+    def _value(self, node: ast.expr, names: Namespace) -> Value:
+        rule = self._rules.get(type(node))
+        if rule is None:
+            raise ExpressionFault(
+                f"{type(node).__name__} is not supported in expressions",
+                remedy="use numbers, texts, lists, operators and the functions of xacro",
+            )
+        if self._depth >= MOST_DEPTH:
+            raise RecursionError
+        self._budget.spend()
+        self._depth += 1
+        try:
+            return rule(node, names)
+        finally:
+            self._depth -= 1
+
+    def _weighed(self, value: Value) -> Value:
+        """Count the work that a value causes, and refuse one that is not plain and bounded."""
+        self._budget.spend(weight(value))
+        return value
+
+    def _constant(self, node: ast.Constant, _: Namespace) -> Value:
+        return self._weighed(node.value)
+
+    def _name(self, node: ast.Name, names: Namespace) -> Value:
+        return names.lookup(node.id)
+
+    def _attribute(self, node: ast.Attribute, names: Namespace) -> Value:
+        if isinstance(node.value, ast.Name) and node.value.id == "math":
+            if node.attr in CONSTANTS:
+                return CONSTANTS[node.attr]
+        else:
+            owner = self._value(node.value, names)
+            if isinstance(owner, Namespace):
+                return owner.lookup(node.attr)
+        raise ExpressionFault(
+            f"there is no {shown(ast.unparse(node))}",
+            remedy="a dot follows math or the namespace of an include",
+        )
+
+    def _subscript(self, node: ast.Subscript, names: Namespace) -> Value:
+        owner = self._value(node.value, names)
+        return self._weighed(owner[self._value(node.slice, names)])
+
+    def _slice(self, node: ast.Slice, names: Namespace) -> Value:
+        parts = (node.lower, node.upper, node.step)
+        return slice(*(None if part is None else self._value(part, names) for part in parts))
+
+    def _unary(self, node: ast.UnaryOp, names: Namespace) -> Value:
+        operation = UNARY.get(type(node.op))
+        if operation is None:
+            raise _unknown_operator(node.op)
+        return self._weighed(operation(self._value(node.operand, names)))
+
+    def _binary(self, node: ast.BinOp, names: Namespace) -> Value:
+        operation = BINARY.get(type(node.op))
+        if operation is None:
+            raise _unknown_operator(node.op)
+        left, right = self._value(node.left, names), self._value(node.right, names)
+        return self._weighed(operation(left, right))
+
+    def _boolean(self, node: ast.BoolOp, names: Namespace) -> Value:
+        settles = isinstance(node.op, ast.Or)
+        for operand in node.values:
+            value = self._value(operand, names)
+            if bool(value) is settles:
+                break
+        return value
+
+    def _comparison(self, node: ast.Compare, names: Namespace) -> Value:
+        left = self._weighed(self._value(node.left, names))
+        result: Value = True
+        for kind, comparator in zip(node.ops, node.comparators, strict=True):
+            operation = COMPARISONS.get(type(kind))
+            if operation is None:
+                raise _unknown_operator(kind)
+            right = self._weighed(self._value(comparator, names))
+            result = operation(left, right)
+            if not result:
+                break
+            left = right
+        return result
+
+    def _conditional(self, node: ast.IfExp, names: Namespace) -> Value:
+        chosen = node.body if self._value(node.test, names) else node.orelse
+        return self._value(chosen, names)
+
+    def _list(self, node: ast.List, names: Namespace) -> Value:
+        return self._weighed([self._value(item, names) for item in node.elts])
+
+    def _tuple(self, node: ast.Tuple, names: Namespace) -> Value:
+        return self._weighed(tuple(self._value(item, names) for item in node.elts))
+
+    def _dict(self, node: ast.Dict, names: Namespace) -> Value:
+        keys = [self._value(key, names) for key in node.keys if key is not None]
+        values = [self._value(item, names) for item in node.values]
+        return self._weighed(dict(zip(keys, values, strict=True)))
+
+    def _call(self, node: ast.Call, names: Namespace) -> Value:
+        function, arguments = self._function(node.func, names)
+        arguments += [self._weighed(self._value(argument, names)) for argument in node.args]
+        if not node.keywords:
+            return self._weighed(function(*arguments))
+        if function is not dict:
+            raise ExpressionFault(
+                "only dict() takes named arguments", remedy="give the arguments in order"
+            )
+        named = {str(word.arg): self._value(word.value, names) for word in node.keywords}
+        return self._weighed(dict(*arguments, **named))
+
+    def _function(self, node: ast.expr, names: Namespace) -> tuple[Callable[..., Value], list[Value]]:
+        """Find what is called, and the text it is a method of, if it is one."""
+        match node:
+            case ast.Name(id=name):
+                pass
+            case ast.Attribute(value=ast.Name(id=module), attr=attribute) if module in _MODULES:
+                name = f"{module}.{attribute}"
+            case ast.Attribute(value=owner, attr=name) if name in METHODS:
+                text = self._weighed(self._value(owner, names))
+                if not isinstance(text, str):
+                    raise ExpressionFault(f"only texts have {name}()", remedy=_CHECK)
+                return METHODS[name], [text]
+            case _:
+                name = ast.unparse(node)
+        if name not in self._functions:
+            hint = did_you_mean(name, self._functions)
+            raise ExpressionFault(
+                f"unknown function {shown(name)}{hint}",
+                remedy="use the functions of math, or abs, min, max, round, int, float, str, len",
+            )
+        return self._functions[name], []
+
+
+def _unknown_operator(operation: ast.AST) -> ExpressionFault:
+    return ExpressionFault(
+        f"the operator {type(operation).__name__} is not supported",
+        remedy="use + - * / // % **, comparisons, and, or, not, in",
+    )

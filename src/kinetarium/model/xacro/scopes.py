@@ -1,0 +1,156 @@
+"""Scopes: the properties, blocks and macros that names stand for at one place of a file."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from kinetarium.model.markup import Element
+from kinetarium.model.xacro.budget import Budget
+from kinetarium.model.xacro.macros import Macro
+from kinetarium.model.xacro.values import ExpressionFault, Namespace, Value, did_you_mean, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """A property that is worked out when it is first used.
+
+    Attributes:
+        text: Its value as written.
+        file: The file it is defined in.
+        line: The line it is defined on.
+    """
+
+    text: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Elements that a name stands for.
+
+    Attributes:
+        element: The element.
+        file: The file it stands in.
+        whole: Whether the element itself is meant, or what is inside it.
+    """
+
+    element: Element
+    file: str
+    whole: bool
+
+
+Resolve = Callable[[str, Lazy, "Scope"], Value]
+
+
+class Scope(Namespace):
+    """What is defined at the top of the files, in one call of a macro, or in a namespace.
+
+    A macro sees the names of its caller, as xacro has it.
+
+    Attributes:
+        parent: The scope around it.
+        values: The properties and parameters.
+        blocks: The blocks, by name.
+        macros: The macros, by name.
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: Budget,
+        resolve: Resolve,
+        parent: "Scope | None" = None,
+        is_namespace: bool = False,
+    ) -> None:
+        """Make an empty scope.
+
+        Args:
+            budget: Counts the search for names.
+            resolve: Works out a lazy property in the scope that defines it.
+            parent: The scope around it.
+            is_namespace: Whether it is the namespace of an include.
+        """
+        self._budget, self._resolve, self._is_namespace = budget, resolve, is_namespace
+        self.parent = parent
+        self.values: dict[str, Value | Lazy] = {}
+        self.blocks: dict[str, Block] = {}
+        self.macros: dict[str, Macro] = {}
+
+    def inner(self, *, is_namespace: bool = False) -> "Scope":
+        """Make an empty scope inside this one."""
+        return Scope(
+            budget=self._budget, resolve=self._resolve, parent=self, is_namespace=is_namespace
+        )
+
+    def outward(self) -> Iterator["Scope"]:
+        """Give this scope and those around it, innermost first."""
+        scope: Scope | None = self
+        while scope is not None:
+            self._budget.spend()
+            yield scope
+            scope = scope.parent
+
+    def defines(self, name: str) -> bool:
+        """Say whether a name stands for a value here."""
+        return any(name in scope.values for scope in self.outward())
+
+    def lookup(self, name: str) -> Value:
+        """Give the value of a property, working it out if it is used for the first time.
+
+        Raises:
+            ExpressionFault: If there is no such property.
+            RobotFileError: If the property itself is at fault.
+        """
+        for scope in self.outward():
+            if name in scope.values:
+                value = scope.values[name]
+                if isinstance(value, Lazy):
+                    value = scope.values[name] = self._resolve(name, value, scope)
+                return value
+        known = (other for scope in self.outward() for other in scope.values)
+        raise ExpressionFault(
+            f"unknown property {shown(name)}{did_you_mean(name, known)}",
+            remedy='define it before it is used: <xacro:property name="..." value="..."/>',
+        )
+
+    def block(self, name: str) -> Block | None:
+        """Find a block; one that stands for several elements goes first, as xacro has it."""
+        for whole in (False, True):
+            for scope in self.outward():
+                block = scope.blocks.get(name)
+                if block is not None and block.whole is whole:
+                    return block
+        return None
+
+    def macro(self, name: str) -> tuple[Macro, "Scope"] | None:
+        """Find a macro by its name, perhaps NAMESPACE.NAME, and the scope its body sees."""
+        for scope in self.outward():
+            if name in scope.macros:
+                return scope.macros[name], self
+        *namespaces, last = name.split(".")
+        home: Value = self
+        for namespace in namespaces:
+            owners = (scope for scope in home.outward() if namespace in scope.values)
+            home = next(owners, home).values.get(namespace)
+            if not isinstance(home, Scope):
+                return None
+        return (home.macros[last], home) if last in home.macros else None
+
+    def caller(self) -> "Scope | None":
+        """Give the scope that scope="parent" means: the macro's caller, or the including file."""
+        scope = self.parent
+        while not self._is_namespace and scope is not None and scope._is_namespace:
+            scope = scope.parent
+        return scope
+
+    def outermost(self) -> "Scope":
+        """Give the scope of the robot file itself."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def remove(self, name: str) -> None:
+        """Forget a property, here and in every scope around."""
+        for scope in self.outward():
+            scope.values.pop(name, None)

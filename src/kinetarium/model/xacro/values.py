@@ -1,0 +1,175 @@
+"""The values of expressions: plain, finite and of bounded size."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from itertools import islice
+from math import isfinite
+from typing import Any, TypeAlias
+
+from kinetarium.model.findings import Code
+from kinetarium.model.spelling import nearest_name
+
+Value: TypeAlias = Any
+"""None, a truth value, an int, float or str, a list, tuple or dict of these, or a Namespace."""
+
+MOST_BITS = 1024
+"""The size of an integer; no larger one becomes a float either."""
+
+MOST_WEIGHT = 10_000
+"""The size of a text (in units of 16 characters) or a list with all that is in it (in items)."""
+
+MOST_NESTING = 20
+"""How deep lists may lie in lists."""
+
+_MOST_LITERAL_CHARACTERS = 400
+_MOST_HINT_CHARACTERS = 64
+_MOST_HINTS = 1000
+
+
+class ExpressionFault(Exception):  # noqa: N818 - it becomes a refusal, never an error of its own
+    """What is wrong with an expression; becomes a refusal where the place is known."""
+
+    def __init__(self, message: str, *, remedy: str, code: Code = Code.EXPRESSION) -> None:
+        """Say what is wrong and what to do.
+
+        Args:
+            message: What is wrong.
+            remedy: What to do about it.
+            code: The code of the refusal.
+        """
+        super().__init__(message)
+        self.message, self.remedy, self.code = message, remedy, code
+
+
+class Namespace(ABC):
+    """Something that names values."""
+
+    @abstractmethod
+    def lookup(self, name: str) -> Value:
+        """Give the value of a name.
+
+        Raises:
+            ExpressionFault: If the name is unknown.
+        """
+
+
+def weight(value: Value, *, nesting: int = 0) -> int:
+    """Measure a value: about the time it takes to compare or print it.
+
+    Raises:
+        ExpressionFault: If it is not a plain value, not finite or too large.
+    """
+    if value is None or isinstance(value, bool):
+        return 1
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise ExpressionFault("the result is not a finite number", remedy=_CHECK_NUMBERS)
+        return 1
+    if isinstance(value, int):
+        if value.bit_length() > MOST_BITS:
+            raise ExpressionFault("the result is too large a number", remedy=_CHECK_NUMBERS)
+        return 1 + value.bit_length() // 64
+    if isinstance(value, str):
+        return _bounded(1 + len(value) // 16)
+    if not isinstance(value, (list, tuple, dict)):
+        kind = "a namespace" if isinstance(value, Namespace) else f"of type {type(value).__name__}"
+        raise ExpressionFault(
+            f"the result is {kind}", remedy="an expression gives a number, a text or a list"
+        )
+    if nesting >= MOST_NESTING:
+        raise ExpressionFault(
+            f"lists lie more than {MOST_NESTING} deep in lists", remedy="use flatter lists"
+        )
+    total = 1
+    for item in value:
+        total = _bounded(total + weight(item, nesting=nesting + 1))
+    if isinstance(value, dict):
+        for item in value.values():
+            total = _bounded(total + weight(item, nesting=nesting + 1))
+    return total
+
+
+def refuse_above_bound(size: int) -> None:
+    """Refuse what would weigh too much, before it is made.
+
+    Raises:
+        ExpressionFault: If it would.
+    """
+    _bounded(size)
+
+
+def literal(text: Value) -> Value:
+    """Read the text of a property or parameter as xacro does: a quoted text, number or truth.
+
+    Numbers with underscores and infinite ones stay text, as do all other texts.
+    """
+    if not isinstance(text, str):
+        return text
+    if len(text) >= 2 and text[0] == text[-1] == "'":
+        return text[1:-1]
+    if len(text) > _MOST_LITERAL_CHARACTERS or "_" in text:
+        return text
+    try:
+        number = int(text)
+        return number if number.bit_length() <= MOST_BITS else text
+    except ValueError:
+        pass
+    try:
+        decimal = float(text)
+        return decimal if isfinite(decimal) else text
+    except ValueError:
+        return {"true": True, "True": True, "false": False, "False": False}.get(text, text)
+
+
+def truth(value: Value) -> bool:
+    """Read the value of a condition as xacro does: true, false, an integer, or any other value.
+
+    Raises:
+        ExpressionFault: If it is a text of another kind.
+    """
+    if not isinstance(value, str):
+        return bool(value)
+    known = literal(value)
+    if isinstance(known, int):
+        return bool(known)
+    raise ExpressionFault(
+        f"the condition gives {shown(value)}, which is neither true nor false",
+        remedy="compare it with something, as in ${name == 'left'}",
+    )
+
+
+def as_text(value: Value) -> str:
+    """Write a value as it stands in the expanded file.
+
+    Raises:
+        ExpressionFault: If it is not a plain value, not finite or too large.
+    """
+    if isinstance(value, str):
+        return value
+    weight(value)
+    return str(value)
+
+
+def shown(text: str) -> str:
+    """Quote a text in a message, cut to a readable length."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Give the end of a message that suggests the nearest known name, if any is near."""
+    if len(name) > _MOST_HINT_CHARACTERS:
+        return ""
+    short = (other for other in known if len(other) <= _MOST_HINT_CHARACTERS)
+    nearest = nearest_name(name, islice(short, _MOST_HINTS))
+    return f"; did you mean '{nearest}'?" if nearest else ""
+
+
+_CHECK_NUMBERS = "check the numbers that go in"
+
+
+def _bounded(size: int) -> int:
+    if size > MOST_WEIGHT:
+        raise ExpressionFault(
+            "the result is too long a text or list", remedy="no robot needs one that long"
+        )
+    return size

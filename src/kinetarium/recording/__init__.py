@@ -1,0 +1,1 @@
+"""Results on disk: files that exist whole or not at all."""

@@ -1,0 +1,137 @@
+"""Atomic files and folders: whoever looks finds the old content or the new, never a part."""
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+
+from kinetarium.errors import OutputError
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that could not be written, before the work that would be lost.
+
+    Args:
+        path: The file.
+
+    Raises:
+        OutputError: If its folder is missing or closed, or if what is there is
+            a folder, not a regular file, or read-only.
+    """
+    with _saying_which(path):
+        _check_target(Path(os.path.realpath(path)))
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write a file through a temporary sibling, fsync and one rename.
+
+    A symbolic link is written through, so that it keeps pointing where it did.
+
+    Args:
+        path: The file; its folder must exist.
+        data: The whole content.
+
+    Raises:
+        OutputError: If it cannot be written; what was there before is then untouched.
+    """
+    with _saying_which(path):
+        target = Path(os.path.realpath(path))
+        _check_target(target)
+        temporary = _sibling(target)
+        try:
+            _write_new(temporary, data)
+            os.replace(temporary, target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_folder(target.parent)
+
+
+def write_folder_atomic(path: Path, files: Mapping[str, bytes]) -> None:
+    """Write a folder of files as one: a temporary sibling is filled and then renamed.
+
+    A folder that was there is moved aside first and removed last.
+
+    Args:
+        path: The folder; its parent must exist.
+        files: The content of each file by its plain name.
+
+    Raises:
+        OutputError: If it cannot be written; what was there before is then untouched.
+    """
+    with _saying_which(path):
+        target = Path(os.path.realpath(path))
+        temporary, aside = _sibling(target), _sibling(target)
+        try:
+            temporary.mkdir()
+            for name, data in files.items():
+                _write_new(temporary / name, data)
+            _sync_folder(temporary)
+            if target.exists():
+                target.rename(aside)
+            temporary.rename(target)
+        except BaseException:
+            if aside.exists() and not target.exists():
+                aside.rename(target)
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        _sync_folder(target.parent)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextmanager
+def _saying_which(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"cannot write {str(path)!r}: {_reason(error)}") from error
+    except ValueError:
+        raise OutputError(f"cannot write {str(path)!r}: not a valid path") from None
+
+
+def _reason(error: OSError) -> str:
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
+
+
+def _check_target(target: Path) -> None:
+    """Refuse, among others, what a rename would replace although nobody meant it to."""
+    if not target.parent.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, f"{str(target.parent)!r} is not a folder")
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, f"{str(target.parent)!r} is read-only")
+    if not target.exists():
+        return
+    mode = target.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder")
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    if not mode & 0o222:
+        raise PermissionError(errno.EACCES, "it is read-only")
+
+
+def _sibling(target: Path) -> Path:
+    """Name a file on the same file system; not made from the name, which may be long already."""
+    return target.parent / f".kinetarium-{token_hex(8)}"
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    with open(path, "xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make renames inside a folder last; only POSIX lets a folder be opened."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

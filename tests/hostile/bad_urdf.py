@@ -1,0 +1,290 @@
+"""Broken and hostile URDF files, each with the code it must be refused with.
+
+Every case is one change to a sound robot, so that nothing but the change can
+be the reason of the refusal.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+SOUND = """<?xml version="1.0"?>
+<robot name="arm">
+  <link name="base"/>
+  <link name="upper">
+    <inertial>
+      <origin xyz="0 0 0.1" rpy="0 0 0"/>
+      <mass value="2"/>
+      <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.01"/>
+    </inertial>
+    <collision>
+      <geometry><box size="0.1 0.1 0.2"/></geometry>
+    </collision>
+    <visual>
+      <geometry><cylinder radius="0.05" length="0.2"/></geometry>
+    </visual>
+  </link>
+  <link name="fore">
+    <inertial>
+      <mass value="1"/>
+      <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/>
+    </inertial>
+    <collision>
+      <geometry><sphere radius="0.05"/></geometry>
+    </collision>
+  </link>
+  <joint name="shoulder" type="revolute">
+    <origin xyz="0 0 0.5"/>
+    <parent link="base"/>
+    <child link="upper"/>
+    <axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="50" velocity="2"/>
+  </joint>
+  <joint name="elbow" type="revolute">
+    <origin xyz="0 0 0.2"/>
+    <parent link="upper"/>
+    <child link="fore"/>
+    <axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="50" velocity="2"/>
+    <mimic joint="shoulder" multiplier="2"/>
+  </joint>
+</robot>
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    data: bytes
+    code: str
+
+
+class Change(NamedTuple):
+    name: str
+    code: str
+    old: str
+    new: str
+
+
+MASS = '<mass value="2"/>'
+MOMENT = '<inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.01"/>'
+AXIS = '<child link="upper"/>\n    <axis xyz="0 1 0"/>'
+LIMIT = '<limit lower="-1" upper="1" effort="50" velocity="2"/>\n  </joint>\n  <joint name="elbow"'
+BOX = '<box size="0.1 0.1 0.2"/>'
+SHOULDER = '<joint name="shoulder" type="revolute">'
+MIMIC = '<mimic joint="shoulder" multiplier="2"/>'
+END = "</robot>"
+
+
+def _limit(text: str) -> str:
+    return LIMIT.replace('<limit lower="-1" upper="1" effort="50" velocity="2"/>', text)
+
+
+def _axis(text: str) -> str:
+    return AXIS.replace('<axis xyz="0 1 0"/>', text)
+
+
+def _moment(xx: float, yy: float, zz: float, xy: float = 0.0) -> str:
+    return f'<inertia ixx="{xx}" ixy="{xy}" ixz="0" iyy="{yy}" iyz="0" izz="{zz}"/>'
+
+
+def _mesh(uri: str) -> str:
+    return f'<mesh filename="{uri}"/>'
+
+
+CHANGES = [
+    # The document
+    Change("doctype", "doctype", "<robot", "<!DOCTYPE robot>\n<robot"),
+    Change("entity", "doctype", "<robot", '<!DOCTYPE r [<!ENTITY a "b">]>\n<robot'),
+    Change("external entity", "doctype", "<robot",
+           '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]>\n<robot'),
+    Change("external dtd", "doctype", "<robot",
+           '<!DOCTYPE r SYSTEM "http://example.com/r.dtd">\n<robot'),
+    Change("undefined entity", "not-xml", 'name="arm"', 'name="&arm;"'),
+    Change("unclosed element", "not-xml", END, ""),
+    Change("crossed elements", "not-xml", "</inertial>", "</link>"),
+    Change("trailing element", "not-xml", END, END + "<robot/>"),
+    Change("trailing text", "not-xml", END, END + "rm -rf"),
+    Change("bare ampersand", "not-xml", 'name="arm"', 'name="a & b"'),
+    Change("attribute twice", "not-xml", 'name="arm"', 'name="arm" name="leg"'),
+    Change("attribute without quotes", "not-xml", 'name="arm"', "name=arm"),
+    Change("control character", "not-xml", 'name="arm"', 'name="a\x01m"'),
+    Change("declared latin-1", "encoding", '<?xml version="1.0"?>',
+           '<?xml version="1.0" encoding="ISO-8859-1"?>'),
+    Change("declared utf-16", "encoding", '<?xml version="1.0"?>',
+           '<?xml version="1.0" encoding="utf-16"?>'),
+    Change("unknown encoding", "encoding", '<?xml version="1.0"?>',
+           '<?xml version="1.0" encoding="klingon"?>'),
+    Change("many attributes", "too-large", 'name="arm"',
+           'name="arm" ' + " ".join(f'a{i}="0"' for i in range(101))),
+    Change("long attribute", "too-large", 'name="arm"', f'name="{"a" * (2**20 + 1)}"'),
+    Change("deep nesting", "too-large", END, "<a>" * 150 + "</a>" * 150 + END),
+    Change("very deep nesting", "too-large", END, "<a>" * 200_000 + "</a>" * 200_000 + END),
+    Change("many elements", "too-large", END, "<gazebo/>" * 200_001 + END),
+    # Structure
+    Change("wrong root", "wrong-root", '<robot name="arm">', '<robots name="arm">'),
+    Change("no robot name", "missing-attribute", '<robot name="arm">', "<robot>"),
+    Change("empty robot name", "empty-name", 'name="arm"', 'name=""'),
+    Change("empty link name", "empty-name", '<link name="base"/>', '<link name=""/>'),
+    Change("blank link name", "empty-name", '<link name="base"/>', '<link name="  "/>'),
+    Change("missing link name", "missing-attribute", '<link name="base"/>', "<link/>"),
+    Change("unprintable link name", "bad-value", '<link name="base"/>', '<link name="b&#10;e"/>'),
+    Change("empty joint name", "empty-name", 'name="shoulder" type', 'name="" type'),
+    Change("missing joint name", "missing-attribute", SHOULDER, '<joint type="revolute">'),
+    Change("duplicate link", "duplicate-name", '<link name="base"/>',
+           '<link name="base"/><link name="base"/>'),
+    Change("duplicate joint", "duplicate-name", 'name="elbow"', 'name="shoulder"'),
+    Change("unknown joint type", "joint-type", SHOULDER, SHOULDER.replace("revolute", "rotary")),
+    Change("joint type in capitals", "joint-type", SHOULDER,
+           SHOULDER.replace("revolute", "Revolute")),
+    Change("missing joint type", "missing-attribute", SHOULDER, '<joint name="shoulder">'),
+    Change("empty joint type", "joint-type", SHOULDER, SHOULDER.replace("revolute", "")),
+    Change("two roots", "two-roots", '<link name="base"/>', '<link name="base"/><link name="b2"/>'),
+    Change("two parents", "two-parents", END,
+           '<joint name="j" type="fixed"><parent link="base"/><child link="fore"/></joint>' + END),
+    Change("cycle without root", "cycle", '<parent link="base"/>', '<parent link="fore"/>'),
+    Change("cycle beside a root", "cycle", END,
+           '<link name="a"/><link name="b"/>'
+           '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
+           '<joint name="k" type="fixed"><parent link="b"/><child link="a"/></joint>' + END),
+    Change("self joint", "self-joint", '<parent link="base"/>', '<parent link="upper"/>'),
+    Change("missing parent element", "missing-element", '<parent link="base"/>', ""),
+    Change("missing child element", "missing-element", '<child link="upper"/>', ""),
+    Change("parent without link", "missing-attribute", '<parent link="base"/>', "<parent/>"),
+    Change("unknown parent", "unknown-name", '<parent link="base"/>', '<parent link="bass"/>'),
+    Change("unknown child", "unknown-name", '<child link="upper"/>', '<child link="uper"/>'),
+    Change("parent twice", "duplicate-element", '<parent link="base"/>',
+           '<parent link="base"/><parent link="fore"/>'),
+    Change("limit twice", "duplicate-element", LIMIT,
+           _limit('<limit effort="1" velocity="1"/><limit effort="2" velocity="1"/>')),
+    Change("inertial twice", "duplicate-element", "<inertial>\n      <mass",
+           "<inertial/><inertial>\n      <mass"),
+    Change("origin twice", "duplicate-element", '<origin xyz="0 0 0.5"/>',
+           '<origin xyz="0 0 0.5"/><origin xyz="0 0 0.6"/>'),
+    Change("misspelt inertial", "unknown-element", "<inertial>\n      <mass",
+           "<intertial/><inertial>\n      <mass"),
+    Change("misspelt joint", "unknown-element", END, "<jiont/>" + END),
+    Change("misspelt limit attribute", "unknown-element", LIMIT,
+           _limit('<limit lowr="-1" upper="1" effort="50" velocity="2"/>')),
+    Change("misspelt origin attribute", "unknown-element", '<origin xyz="0 0 0.5"/>',
+           '<origin xzy="0 0 0.5"/>'),
+    Change("floating inside the tree", "unsupported", SHOULDER.replace("shoulder", "elbow"),
+           '<joint name="elbow" type="floating">'),
+    # Numbers
+    Change("nan mass", "bad-number", MASS, '<mass value="nan"/>'),
+    Change("infinite mass", "bad-number", MASS, '<mass value="inf"/>'),
+    Change("overflowing mass", "bad-number", MASS, '<mass value="1e999"/>'),
+    Change("absurd mass", "bad-number", MASS, '<mass value="1e300"/>'),
+    Change("hexadecimal mass", "bad-number", MASS, '<mass value="0x10"/>'),
+    Change("comma mass", "bad-number", MASS, '<mass value="1,5"/>'),
+    Change("underscore mass", "bad-number", MASS, '<mass value="1_5"/>'),
+    Change("foreign digits", "bad-number", MASS, '<mass value="\u0662"/>'),
+    Change("mass with unit", "bad-number", MASS, '<mass value="2kg"/>'),
+    Change("empty mass", "bad-number", MASS, '<mass value=""/>'),
+    Change("mass of two numbers", "bad-number", MASS, '<mass value="2 3"/>'),
+    Change("missing mass value", "missing-attribute", MASS, "<mass/>"),
+    Change("missing mass", "missing-element", MASS, ""),
+    Change("missing moment", "missing-element", MOMENT, ""),
+    Change("missing ixx", "missing-attribute", MOMENT, MOMENT.replace('ixx="0.02"', "")),
+    Change("nan moment", "bad-number", MOMENT, MOMENT.replace('ixy="0"', 'ixy="NaN"')),
+    Change("nan position", "bad-number", 'xyz="0 0 0.5"', 'xyz="0 nan 0.5"'),
+    Change("two coordinates", "bad-number", 'xyz="0 0 0.5"', 'xyz="0 0.5"'),
+    Change("four coordinates", "bad-number", 'xyz="0 0 0.5"', 'xyz="0 0 0 0.5"'),
+    Change("comma coordinates", "bad-number", 'xyz="0 0 0.5"', 'xyz="0,0,0.5"'),
+    Change("infinite angle", "bad-number", 'rpy="0 0 0"', 'rpy="0 -inf 0"'),
+    Change("word for a number", "bad-number", 'rpy="0 0 0"', 'rpy="0 0 pi"'),
+    Change("expression without xacro", "bad-number", MASS, '<mass value="${m}"/>'),
+    Change("endless digits", "bad-number", MASS, f'<mass value="{"9" * 100_000}"/>'),
+    # Physics
+    Change("negative mass", "mass", MASS, '<mass value="-2"/>'),
+    Change("massless end", "massless", '<mass value="1"/>', '<mass value="0"/>'),
+    Change("no inertial at the end", "massless",
+           '<inertial>\n      <mass value="1"/>\n      <inertia ixx="0.01" ixy="0" ixz="0" '
+           'iyy="0.01" iyz="0" izz="0.01"/>\n    </inertial>', ""),
+    Change("negative definite moment", "inertia", MOMENT, _moment(-0.1, -0.1, -0.1)),
+    Change("strongly indefinite moment", "inertia", MOMENT, _moment(-0.09, 0.1, 0.1)),
+    Change("indefinite by a product", "inertia", MOMENT, _moment(0.01, 0.01, 0.01, xy=0.5)),
+    Change("needle against the triangle", "inertia", MOMENT, _moment(0.001, 0.001, 1.0)),
+    Change("zero axis", "zero-axis", AXIS, _axis('<axis xyz="0 0 0"/>')),
+    Change("nan axis", "bad-number", AXIS, _axis('<axis xyz="0 nan 1"/>')),
+    Change("axis without direction", "missing-attribute", AXIS, _axis("<axis/>")),
+    Change("missing limit", "limits", LIMIT, _limit("")),
+    Change("reversed limits", "limits", LIMIT,
+           _limit('<limit lower="1" upper="-1" effort="50" velocity="2"/>')),
+    Change("lower above the default upper", "limits", LIMIT,
+           _limit('<limit lower="1" effort="50" velocity="2"/>')),
+    Change("negative effort", "limits", LIMIT,
+           _limit('<limit lower="-1" upper="1" effort="-50" velocity="2"/>')),
+    Change("negative speed", "limits", LIMIT,
+           _limit('<limit lower="-1" upper="1" effort="50" velocity="-2"/>')),
+    Change("missing effort", "missing-attribute", LIMIT,
+           _limit('<limit lower="-1" upper="1" velocity="2"/>')),
+    Change("missing speed", "missing-attribute", LIMIT,
+           _limit('<limit lower="-1" upper="1" effort="2"/>')),
+    Change("nan limit", "bad-number", LIMIT,
+           _limit('<limit lower="nan" upper="1" effort="50" velocity="2"/>')),
+    Change("infinite limit", "bad-number", LIMIT,
+           _limit('<limit lower="-1" upper="inf" effort="50" velocity="2"/>')),
+    Change("negative damping", "bad-value", MIMIC, '<dynamics damping="-1"/>'),
+    Change("nan friction", "bad-number", MIMIC, '<dynamics friction="nan"/>'),
+    # Couplings
+    Change("mimic of nothing", "mimic", MIMIC, '<mimic joint="wrist"/>'),
+    Change("mimic of itself", "mimic", MIMIC, '<mimic joint="elbow"/>'),
+    Change("mimic without joint", "missing-attribute", MIMIC, "<mimic/>"),
+    Change("nan mimic", "bad-number", MIMIC, '<mimic joint="shoulder" multiplier="nan"/>'),
+    Change("mimic loop", "mimic", LIMIT,
+           _limit('<limit lower="-1" upper="1" effort="50" velocity="2"/><mimic joint="elbow"/>')),
+    Change("mimic of a fixed joint", "mimic", SHOULDER, SHOULDER.replace("revolute", "fixed")),
+    # Shapes
+    Change("zero box", "size", BOX, '<box size="0.1 0 0.2"/>'),
+    Change("negative box", "size", BOX, '<box size="0.1 -0.1 0.2"/>'),
+    Change("flat box", "bad-number", BOX, '<box size="0.1 0.1"/>'),
+    Change("zero sphere", "size", BOX, '<sphere radius="0"/>'),
+    Change("negative sphere", "size", BOX, '<sphere radius="-1"/>'),
+    Change("cylinder without length", "missing-attribute", BOX, '<cylinder radius="1"/>'),
+    Change("negative cylinder", "size", BOX, '<cylinder radius="1" length="-1"/>'),
+    Change("nan capsule", "bad-number", BOX, '<capsule radius="1" length="nan"/>'),
+    Change("empty geometry", "missing-element", BOX, ""),
+    Change("no geometry", "missing-element", f"<geometry>{BOX}</geometry>", ""),
+    Change("two shapes", "duplicate-element", BOX, BOX + BOX),
+    Change("unknown shape", "missing-element", BOX, '<torus radius="1"/>'),
+    # Meshes, all of them places where no mesh may come from
+    Change("missing mesh", "mesh-missing", BOX, _mesh("nowhere.stl")),
+    Change("mesh without name", "missing-attribute", BOX, "<mesh/>"),
+    Change("empty mesh name", "empty-name", BOX, _mesh("")),
+    Change("remote mesh", "mesh-remote", BOX, _mesh("http://example.com/a.stl")),
+    Change("secure remote mesh", "mesh-remote", BOX, _mesh("https://example.com/a.stl")),
+    Change("ftp mesh", "mesh-remote", BOX, _mesh("ftp://example.com/a.stl")),
+    Change("absolute mesh", "mesh-outside", BOX, _mesh("/etc/passwd")),
+    Change("file address", "mesh-outside", BOX, _mesh("file:///etc/passwd")),
+    Change("mesh above", "mesh-outside", BOX, _mesh("../../../../../../../../etc/passwd")),
+    Change("package leaving itself", "mesh-outside", BOX,
+           _mesh("package://example-robot-data/../../../../../../../etc/passwd")),
+    Change("unknown package", "mesh-missing", BOX, _mesh("package://no_such_robot/a.stl")),
+    Change("flattening scale", "size", BOX, '<mesh filename="a.stl" scale="1 1 0"/>'),
+    Change("nan scale", "bad-number", BOX, '<mesh filename="a.stl" scale="1 1 nan"/>'),
+]  # fmt: skip
+
+
+def bad_urdfs() -> Iterator[Case]:
+    """Give every bad URDF file."""
+    for change in CHANGES:
+        assert SOUND.count(change.old) >= 1, change.name
+        text = SOUND.replace(change.old, change.new, 1)
+        yield Case(change.name, text.encode(), change.code)
+    sound = SOUND.encode()
+    yield Case("empty file", b"", "not-xml")
+    yield Case("blank file", b" \n\t\n", "not-xml")
+    yield Case("not markup", b"solid teapot\nendsolid\n", "not-xml")
+    yield Case("json", b'{"robot": "arm"}', "not-xml")
+    yield Case("elf", b"\x7fELF\x02\x01\x01" + bytes(64), "encoding")
+    yield Case("NUL bytes", sound.replace(b"arm", b"a\x00m"), "encoding")
+    yield Case("utf-16", SOUND.replace("1.0", "1.0", 1).encode("utf-16"), "encoding")
+    yield Case("utf-32", SOUND.encode("utf-32"), "encoding")
+    yield Case("latin-1 bytes", SOUND.replace("arm", "\xe4rm").encode("latin-1"), "encoding")
+    yield Case("no links", b'<robot name="r"/>', "no-links")
+    yield Case("sdf", b'<sdf version="1.6"><model name="m"/></sdf>', "wrong-root")
+    yield Case("html", b"<html><body/></html>", "wrong-root")
+    for percent in (10, 30, 50, 70, 90, 99):
+        cut = sound[: len(sound) * percent // 100]
+        yield Case(f"truncated to {percent} %", cut, "not-xml")
