@@ -6,8 +6,8 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from comparison import assert_same_robot, link_poses, random_positions
 
+from comparison import assert_same_robot, link_poses, random_positions
 from kinetarium import RobotModel, load_robot
 from kinetarium.model.catalogue import catalogue_names
 from kinetarium.model.mjcf import write_mjcf

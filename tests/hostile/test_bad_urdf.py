@@ -1,10 +1,11 @@
 """Bad URDF files are refused with the right code, a line where one exists, and nothing else."""
 
+import os
 from pathlib import Path
 
 import pytest
-from hostile.bad_urdf import SOUND, Case, bad_urdfs
 
+from hostile.bad_urdf import SOUND, Case, bad_urdfs
 from kinetarium import RobotFileError, load_robot
 from kinetarium.model.findings import Code
 
@@ -39,4 +40,55 @@ def test_every_fault_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(RobotFileError) as caught:
         load_robot(file)
     assert [refusal.code for refusal in caught.value.refusals] == ["mass", "zero-axis", "zero-axis"]
-    assert [refusal.line for refusal in caught.value.refusals] == [5, 32, 40]
+    assert [refusal.line for refusal in caught.value.refusals] == [5, 30, 37]
+
+
+def _chain(count: int, mimic: str = "") -> str:
+    inertial = (
+        '<inertial><mass value="1"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    )
+    links = [f'<link name="l{i}">{inertial}</link>' for i in range(count + 1)]
+    joints = [
+        f'<joint name="j{i}" type="continuous"><parent link="l{i}"/><child link="l{i + 1}"/>'
+        f"{mimic.format(i - 1) if i else ''}</joint>"
+        for i in range(count)
+    ]
+    return f'<robot name="chain">{"".join(links)}{"".join(joints)}</robot>'
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (_chain(6000), "too-large"),
+        (_chain(1000, '<mimic joint="j{}"/>'), "mimic"),
+        (_chain(45, '<mimic joint="j{}" multiplier="9"/>'), "mimic"),
+    ],
+    ids=["endless arm", "endless mimic", "exploding mimic"],
+)
+def test_long_chains_are_refused(text: str, code: str, tmp_path: Path) -> None:
+    file = tmp_path / "chain.urdf"
+    file.write_text(text)
+    with pytest.raises(RobotFileError) as caught:
+        load_robot(file)
+    assert code in [refusal.code for refusal in caught.value.refusals]
+
+
+@pytest.mark.parametrize("what", ["directory", "fifo", "device", "missing", "empty", "too large"])
+def test_what_is_no_file_is_refused(what: str, tmp_path: Path) -> None:
+    file = tmp_path / "robot.urdf"
+    match what:
+        case "directory":
+            file.mkdir()
+        case "fifo":
+            os.mkfifo(file)
+        case "device":
+            file = Path("/dev/zero")
+        case "empty":
+            file = Path()
+        case "too large":
+            file.touch()
+            os.truncate(file, 65 * 2**20)
+    with pytest.raises(RobotFileError) as caught:
+        load_robot(file)
+    assert caught.value.refusals[0].code == ("too-large" if what == "too large" else "unreadable")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hostile.bad_urdf import SOUND
 
+from hostile.bad_urdf import SOUND
 from kinetarium import RobotFileError, load_robot
 from kinetarium.model.shapes import Box
 from kinetarium.model.solids import triangulate
@@ -39,7 +39,8 @@ XACRO = """<robot name="arm" xmlns:xacro="http://ros.org/wiki/xacro">
 MJCF = """<mujoco model="arm">
   <compiler angle="radian" autolimits="true"/>
   <option timestep="0.002" gravity="0 0 -9.81"/>
-  <default><joint damping="0.1"/><default class="thin"><geom type="capsule" size="0.02"/></default></default>
+  <default><joint damping="0.1"/>
+    <default class="thin"><geom type="capsule" size="0.02"/></default></default>
   <asset><mesh name="m" file="box.stl" scale="0.1 0.1 0.1"/></asset>
   <worldbody>
     <geom type="plane" size="1 1 1"/>

@@ -27,8 +27,8 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_about
 
 MOST_DEPTH = 100
-MOST_STEPS = 200_000
-"""How many nodes and children of nodes are visited; a few lines of XML could ask for billions."""
+MOST_STEPS = 20_000
+"""Nodes, their children and surfaces that are visited; a page of XML can ask for billions."""
 
 _TRANSFORMS = {"matrix": 16, "translate": 3, "rotate": 4, "scale": 3}
 _COUNT = re.compile(r"[0-9]{1,9}")
@@ -46,8 +46,8 @@ def read_collada(data: bytes) -> TriangleMesh:
         refusal = error.refusals[0]
         raise BrokenMeshError(refusal.message, line=refusal.line) from None
     if root.tag != "COLLADA":
-        raise BrokenMeshError(f"its root is <{root.tag}> instead of <COLLADA>", line=root.line)
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused at the end
+        raise BrokenMeshError(f"its root is <{root.tag[:40]}> instead of <COLLADA>", line=root.line)
+    with np.errstate(all="ignore"):  # what overflows is refused at the end
         return triangle_mesh(*_Scene(root).read())
 
 
@@ -87,9 +87,9 @@ class _Scene:
 
     def _visit(self, node: Element, X: Array, *, depth: int) -> None:
         """Collect what a node and those below it show; X places the node's parent."""
-        self._steps += 1 + len(node.children)
-        if depth > MOST_DEPTH or self._steps > MOST_STEPS:
-            _refuse(node, "contains itself, or too much")
+        self._count_steps(node)
+        if depth > MOST_DEPTH:
+            _refuse(node, "contains itself")
         for child in node.children:
             if child.tag in _TRANSFORMS:
                 X = X @ _transform(child)
@@ -104,6 +104,11 @@ class _Scene:
                 case "node":
                     self._visit(child, X, depth=depth + 1)
 
+    def _count_steps(self, element: Element) -> None:
+        self._steps += 1 + len(element.children)
+        if self._steps > MOST_STEPS:
+            _refuse(element, f"makes more than {MOST_STEPS:,} nodes and surfaces")
+
     def _show(self, instance: Element, X: Array) -> None:
         vertices, faces = self._geometry(self._target(instance, "url", "geometry"))
         self._triangles += len(faces)
@@ -117,8 +122,9 @@ class _Scene:
         """Read all surfaces of a geometry, once however often the scene shows it."""
         name = geometry.attributes["id"]
         if name not in self._geometries:
-            surfaces = []
-            for child in _child(geometry, "mesh").children:
+            mesh, surfaces = _child(geometry, "mesh"), []
+            self._count_steps(mesh)
+            for child in mesh.children:
                 if child.tag in ("triangles", "polylist", "polygons"):
                     surfaces.append(self._surface(child))
                 elif child.tag in ("tristrips", "trifans"):
@@ -170,6 +176,8 @@ def _polygons(surface: Element, stride: int) -> tuple[NDArray[np.int64], NDArray
     lists = [_numbers(p, p.text, kind=np.int64) for p in surface.all("p")]
     indices = np.concatenate([np.zeros(0, dtype=np.int64), *lists])
     corners, rest = divmod(len(indices), stride)
+    if corners > 3 * MOST_TRIANGLES:
+        _refuse(surface, f"has more than {3 * MOST_TRIANGLES:,} corners")
     match surface.tag:
         case "triangles":
             sizes = np.full(corners // 3, 3)
@@ -260,4 +268,4 @@ def _input(element: Element, semantic: str) -> Element:
 
 
 def _refuse(element: Element, problem: str) -> NoReturn:
-    raise BrokenMeshError(f"{element} {problem}", line=element.line)
+    raise BrokenMeshError(f"<{element.tag}> {problem}", line=element.line)

@@ -29,8 +29,8 @@ def read_regular(path: Path, *, findings: Findings, code: Code = Code.UNREADABLE
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a valid path"
         raise findings.refusal(code, f"cannot read {str(path)!r}: {reason.lower()}") from None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
+    try:
+        status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise findings.refusal(code, f"{str(path)!r} is not a regular file")
         if status.st_size > MOST_BYTES:
@@ -39,4 +39,10 @@ def read_regular(path: Path, *, findings: Findings, code: Code = Code.UNREADABLE
                 f"{str(path)!r} has {status.st_size / 2**20:.0f} MiB",
                 remedy=f"files up to {MOST_BYTES // 2**20} MiB are read",
             )
-        return file.read(MOST_BYTES + 1)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(MOST_BYTES)
+    except OSError as error:
+        reason = (error.strerror or "read error").lower()
+        raise findings.refusal(code, f"cannot read {str(path)!r}: {reason}") from None
+    finally:
+        os.close(descriptor)

@@ -1,6 +1,7 @@
 """Loading triangle meshes of unknown origin: checked whole, read once."""
 
 import os
+import stat
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
@@ -59,7 +60,7 @@ _cache = _Cache()
 
 
 def load_mesh(path: Path, *, findings: Findings, line: int | None = None) -> TriangleMesh:
-    """Load a mesh file in its own units, STL, OBJ or COLLADA by its suffix.
+    """Load an STL, OBJ or COLLADA file by its suffix, in its own units, COLLADA in metres.
 
     A file that has not changed is not read again while it is among the meshes
     used last.
@@ -91,6 +92,10 @@ def load_mesh(path: Path, *, findings: Findings, line: int | None = None) -> Tri
         raise findings.refusal(
             Code.MESH_MISSING, f"cannot read mesh {str(path)!r}: {reason.lower()}", line=line
         ) from None
+    if not stat.S_ISREG(status.st_mode):  # asked first, for opening a device may do something
+        raise findings.refusal(
+            Code.MESH_BROKEN, f"mesh {str(path)!r} is not a regular file", line=line
+        )
     key = (str(path), status.st_size, status.st_mtime_ns)
     mesh = _cache.get(key)
     if mesh is None:

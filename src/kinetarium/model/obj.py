@@ -1,6 +1,7 @@
 """Wavefront OBJ files: vertices and faces; whatever else they hold is left aside."""
 
 import re
+from collections.abc import Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -11,6 +12,7 @@ from kinetarium.model.triangles import (
     BrokenMeshError,
     decimal_numbers,
     fan_triangles,
+    first_bad,
     line_of_match,
     points_on_lines,
     refuse_binary,
@@ -39,19 +41,10 @@ def read_obj(data: bytes) -> TriangleMesh:
 def _polygons(data: bytes, points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Give the corners of all faces, counted from zero, and how many each face has."""
     rows = _FACE.findall(data)
-    # No index is zero, so that a zero can mark the end of each face in one pass over all.
-    text = _TEXTURE_AND_NORMAL.sub(b"", b" 0 ".join([*rows, b""]))
-    try:
-        numbers = decimal_numbers(text, kind=np.int64)
-    except BrokenMeshError:
-        _refuse_first(data, rows)
-    ends = np.flatnonzero(numbers == 0)
-    if len(ends) != len(rows):
-        _refuse_first(data, rows)
-    sizes = np.diff(ends, prepend=-1) - 1
-    if (sizes < 3).any():
-        _refuse_face(data, int(np.argmax(sizes < 3)))
-    indices = numbers[numbers != 0]
+    faces = _indices(rows)
+    if faces is None:
+        _refuse_face(data, first_bad(rows, lambda some: _indices(some) is not None))
+    indices, sizes = faces
     corners = np.where(indices < 0, indices, indices - 1)
     if (indices < 0).any():
         # A negative index counts back from the latest vertex before the face.
@@ -65,18 +58,22 @@ def _polygons(data: bytes, points: int) -> tuple[NDArray[np.int64], NDArray[np.i
     return corners, sizes
 
 
-def _refuse_first(data: bytes, rows: list[bytes]) -> NoReturn:
-    """Refuse the first face whose corners are not whole numbers other than zero."""
-    for index, row in enumerate(rows):
-        try:
-            usable = all(decimal_numbers(_TEXTURE_AND_NORMAL.sub(b"", row), kind=np.int64))
-        except BrokenMeshError:
-            usable = False
-        if not usable:
-            _refuse_face(data, index)
-    raise AssertionError("every face is right by itself, so all of them are")
+def _indices(rows: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Give the indices of all faces as they stand and how many each has; None if one is bad."""
+    # No index is zero, so that a zero can mark the end of each face in one pass over all.
+    text = _TEXTURE_AND_NORMAL.sub(b"", b" 0 ".join([*rows, b""]))
+    try:
+        numbers = decimal_numbers(text, kind=np.int64)
+    except BrokenMeshError:
+        return None
+    ends = np.flatnonzero(numbers == 0)
+    sizes = np.diff(ends, prepend=-1) - 1
+    # Blender has written loose edges as faces of two corners; they are let pass.
+    if len(ends) != len(rows) or (sizes < 2).any():
+        return None
+    return numbers[numbers != 0], sizes
 
 
 def _refuse_face(data: bytes, index: int) -> NoReturn:
     line = line_of_match(_FACE, data, index=index)
-    raise BrokenMeshError("it has a face without three or more right corners", line=line)
+    raise BrokenMeshError("it has a face whose corners are not right", line=line)

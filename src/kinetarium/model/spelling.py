@@ -12,7 +12,9 @@ _CLOSENESS = 0.75
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """Give the known name that a misspelt one stands for, or None if it resembles none."""
     folded = {other.lower(): other for other in known}
-    close = get_close_matches(name.lower(), folded, n=1, cutoff=_CLOSENESS)
+    # Swapped letters weigh too much in a name as short as "xyz" for the ratio to see them.
+    swapped = [other for other in folded if sorted(other) == sorted(name.lower())]
+    close = swapped or get_close_matches(name.lower(), folded, n=1, cutoff=_CLOSENESS)
     return folded[close[0]] if close else None
 
 

@@ -29,10 +29,10 @@ _LETTERS = {
     b"endfacet": b"E",
     b"endsolid": b"X",
 }
-_GRAMMAR = re.compile(rb"(?:S(?:FOVVVLE)*X)+")
+_GRAMMAR = re.compile(rb"(?:S(?:FOVVVLE)*+X)++")
 # The same, ending anywhere, to find the word where a file goes wrong.
 _BEGINNING = re.compile(
-    rb"(?:S(?:FOVVVLE)*X)*(?:S(?:FOVVVLE)*(?:F(?:O(?:V(?:V(?:V(?:L)?)?)?)?)?)?)?"
+    rb"(?:S(?:FOVVVLE)*+X)*+(?:S(?:FOVVVLE)*+(?:F(?:O(?:V(?:V(?:V(?:L)?)?)?)?)?)?)?"
 )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+from kinetarium.model.attributes import MOST_MAGNITUDE
 from kinetarium.model.findings import Allowance, Code, Findings
 from kinetarium.model.inertia import water_ball
 from kinetarium.model.reading import Reading
@@ -11,6 +12,10 @@ from kinetarium.model.robot import Joint, JointType, Link, Loop, Mimic, RobotMod
 
 Item = TypeVar("Item", Link, Joint, Loop)
 
+MOST_LINKS = 5_000
+"""More links than this are no robot, and every later step would crawl."""
+MOST_MIMIC_STEPS = 50
+"""The longest chain of joints that follow each other."""
 MASSLESS_SHARE = 1e-6
 """Mass given to a massless moving link, as a share of what it carries."""
 ALLOWED_MASS = 1e-3
@@ -53,6 +58,10 @@ def assemble(
     findings.stop_if_refused()
     if not links:
         raise findings.refusal(Code.NO_LINKS, "the robot has no links", line=1)
+    if len(links) > MOST_LINKS:
+        raise findings.refusal(
+            Code.TOO_LARGE, f"{len(links):,} links; up to {MOST_LINKS:,} are read", line=1
+        )
     _check_unique("link", links, findings)
     _check_unique("joint", joints, findings)
     _check_unique("loop", loops, findings)
@@ -201,6 +210,8 @@ def _to_leader(
             fault = f"follows itself through {target.name!r}"
         elif target.type is JointType.FIXED:
             fault = f"follows {target.name!r}, which is fixed"
+        elif len(seen) > MOST_MIMIC_STEPS:
+            fault = f"follows a chain of more than {MOST_MIMIC_STEPS} joints"
         if target is None or fault:
             raise findings.refusal(
                 Code.MIMIC,
@@ -215,6 +226,11 @@ def _to_leader(
                 f"follows {mimic.joint!r}, which does not exist: taken for {target.name!r}",
                 line=line,
             )
+        if max(abs(mimic.multiplier), abs(mimic.offset)) > MOST_MAGNITUDE:
+            raise findings.refusal(
+                Code.MIMIC, f"joint {joint.name!r} follows {target.name!r} beyond all measure",
+                line=line,
+            )  # fmt: skip
         if target.mimic is None:
             return replace(mimic, joint=target.name)
         seen.add(target.name)

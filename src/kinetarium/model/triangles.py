@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from kinetarium.model.shapes import TriangleMesh
 from kinetarium.spatial.arrays import Array
 
 MOST_TRIANGLES = 5_000_000
-MOST_LINES = 10_000_000
+MOST_LINES = 3_000_000
+"""Lines of a text format; the largest file that is read holds fewer, unless they are padding."""
 MOST_COORDINATE = 1e9
 """Coordinates beyond this [m] are a slip of the pen or a wrong byte."""
 
@@ -108,7 +110,7 @@ def decimal_numbers(text: str | bytes, *, kind: type = np.float64) -> NDArray[An
     if not text:
         return np.zeros(0, dtype=kind)
     with warnings.catch_warnings():
-        # NumPy before 2.3 warns where it now raises.
+        # Older releases of NumPy warn where newer ones raise.
         warnings.simplefilter("error", DeprecationWarning)
         try:
             return np.fromstring(text, dtype=kind, sep=" ")
@@ -131,32 +133,44 @@ def points_on_lines(pattern: re.Pattern[bytes], data: bytes) -> Array:
         BrokenMeshError: Naming the first line that holds no usable point.
     """
     rows = pattern.findall(data)
-    if not rows:
-        return np.zeros((0, 3))
-    try:
-        # One pass over all lines; the nan between them shows whether all are equally long.
-        table = decimal_numbers(b" nan ".join([*rows, b""]))
-        table = table.reshape(len(rows), -1)
-        if np.isnan(table[:, -1]).all() and _all_usable(table[:, :-1]):
-            return table[:, :3]
-    except (BrokenMeshError, ValueError):
-        pass
-    points = np.empty((len(rows), 3))
-    for index, row in enumerate(rows):
-        try:
-            numbers = decimal_numbers(row)
-        except BrokenMeshError:
-            numbers = np.zeros(0)
-        if not _all_usable(numbers[None]):
-            raise BrokenMeshError(
-                "it holds no usable point", line=line_of_match(pattern, data, index=index)
-            )
-        points[index] = numbers[:3]
+    points = _points(rows)
+    if points is None:
+        index = first_bad(rows, lambda some: _points(some) is not None)
+        line = line_of_match(pattern, data, index=index)
+        raise BrokenMeshError("it holds no usable point", line=line)
     return points
 
 
-def _all_usable(points: NDArray[Any]) -> bool:
-    return points.shape[1] >= 3 and bool((np.abs(points[:, :3]) <= MOST_COORDINATE).all())
+def _points(rows: Sequence[bytes]) -> Array | None:
+    """Read the first three numbers of each row, or None if a row has no usable ones."""
+    try:
+        # All rows in one pass; a nan behind each shows where it ends.
+        numbers = decimal_numbers(b" nan ".join([*rows, b""]))
+    except BrokenMeshError:
+        return None
+    ends = np.flatnonzero(np.isnan(numbers))
+    starts = np.concatenate([[0], ends[:-1] + 1]) if rows else ends
+    if len(ends) != len(rows) or (ends - starts < 3).any():
+        return None
+    points: Array = numbers[starts[:, None] + np.arange(3)]
+    return points if (np.abs(points) <= MOST_COORDINATE).all() else None
+
+
+def first_bad(rows: Sequence[bytes], good: Callable[[Sequence[bytes]], bool]) -> int:
+    """Find the first row that is not good, among rows that together are not, by halving.
+
+    Args:
+        rows: The rows.
+        good: Whether every one of some rows is good.
+    """
+    low, high = 0, len(rows)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if good(rows[low:middle]):
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def line_of_match(pattern: re.Pattern[bytes], data: bytes, *, index: int) -> int:

@@ -1,6 +1,6 @@
 """Finding the bracket that closes ${ or $(."""
 
-from kinetarium.model.xacro.values import ExpressionFault, shown
+from kinetarium.model.xacro.values import ExpressionError, shown
 
 
 def closing_bracket(text: str, opening: int) -> int:
@@ -11,7 +11,7 @@ def closing_bracket(text: str, opening: int) -> int:
         opening: The position of the opening bracket in it.
 
     Raises:
-        ExpressionFault: If it is not closed.
+        ExpressionError: If it is not closed.
     """
     left = text[opening]
     right = {"{": "}", "(": ")"}[left]
@@ -28,6 +28,6 @@ def closing_bracket(text: str, opening: int) -> int:
             open_pairs -= 1
             if not open_pairs:
                 return position
-    raise ExpressionFault(
+    raise ExpressionError(
         f"{shown(text[opening - 1 :])} is not closed", remedy=f"close it with {right}"
     )

@@ -4,6 +4,7 @@ import ast
 import warnings
 from collections.abc import Callable, Mapping
 
+from kinetarium.model.findings import Code
 from kinetarium.model.xacro.budget import Budget
 from kinetarium.model.xacro.functions import (
     BINARY,
@@ -14,7 +15,7 @@ from kinetarium.model.xacro.functions import (
     UNARY,
 )
 from kinetarium.model.xacro.values import (
-    ExpressionFault,
+    ExpressionError,
     Namespace,
     Value,
     did_you_mean,
@@ -25,7 +26,7 @@ from kinetarium.model.xacro.values import (
 MOST_CHARACTERS = 4096
 """The longest expression."""
 
-MOST_DEPTH = 100
+MOST_DEPTH = 200
 """How deep expressions may be nested, those of properties they name included."""
 
 _MOST_KEPT = 2000
@@ -84,36 +85,34 @@ class Interpreter:
             A plain, finite value of bounded size.
 
         Raises:
-            ExpressionFault: If it is not an expression, or has no such value.
+            ExpressionError: If it is not an expression, or has no such value.
             RobotFileError: If the budget runs out, or a property it names is at fault.
         """
         text = text.strip()
+        remedy, code = _CHECK, Code.EXPRESSION
         try:
             value = self._value(self._parse(text), names)
             self._budget.spend(weight(value))
             return value
-        except ExpressionFault as fault:
-            message, remedy, code = fault.message, fault.remedy, fault.code
-            raise ExpressionFault(
-                f"{message}, in {shown(text)}", remedy=remedy, code=code
-            ) from None
+        except ExpressionError as error:
+            reason, remedy, code = error.message, error.remedy, error.code
         except SyntaxError as error:
-            reason = f"is not an expression: {error.msg}"
+            reason, remedy = f"not an expression: {error.msg}", "write it as 2*(radius + 0.1)"
         except ZeroDivisionError:
-            reason = "divides by zero"
+            reason = "division by zero"
         except OverflowError:
-            reason = "gives too large a number"
+            reason = "too large a number"
         except (RecursionError, MemoryError):
-            reason = "is too deep or too large"
+            reason, remedy = "too deep or too large", "split it into properties"
         except KeyError as error:
-            reason = f"asks for the key {shown(str(error.args[0]))}, which is not there"
+            reason = f"there is no key {shown(str(error.args[0]))}"
         except (TypeError, ValueError, IndexError) as error:
-            reason = f"cannot be worked out: {error}"[:200]
-        raise ExpressionFault(f"{shown(text)} {reason}", remedy=_CHECK)
+            reason = str(error)[:200]
+        raise ExpressionError(f"in {shown(text)}: {reason}", remedy=remedy, code=code)
 
     def _parse(self, text: str) -> ast.expr:
         if len(text) > MOST_CHARACTERS:
-            raise ExpressionFault(
+            raise ExpressionError(
                 f"an expression of more than {MOST_CHARACTERS} characters",
                 remedy="split it into properties",
             )
@@ -130,10 +129,7 @@ class Interpreter:
     def _value(self, node: ast.expr, names: Namespace) -> Value:
         rule = self._rules.get(type(node))
         if rule is None:
-            raise ExpressionFault(
-                f"{type(node).__name__} is not supported in expressions",
-                remedy="use numbers, texts, lists, operators and the functions of xacro",
-            )
+            raise _unsupported(node)
         if self._depth >= MOST_DEPTH:
             raise RecursionError
         self._budget.spend()
@@ -162,9 +158,9 @@ class Interpreter:
             owner = self._value(node.value, names)
             if isinstance(owner, Namespace):
                 return owner.lookup(node.attr)
-        raise ExpressionFault(
+        raise ExpressionError(
             f"there is no {shown(ast.unparse(node))}",
-            remedy="a dot follows math or the namespace of an include",
+            remedy="a dot follows math, as in math.pi, or the namespace of an include",
         )
 
     def _subscript(self, node: ast.Subscript, names: Namespace) -> Value:
@@ -221,23 +217,28 @@ class Interpreter:
         return self._weighed(tuple(self._value(item, names) for item in node.elts))
 
     def _dict(self, node: ast.Dict, names: Namespace) -> Value:
-        keys = [self._value(key, names) for key in node.keys if key is not None]
-        values = [self._value(item, names) for item in node.values]
-        return self._weighed(dict(zip(keys, values, strict=True)))
+        items: dict[Value, Value] = {}
+        for key, item in zip(node.keys, node.values, strict=True):
+            if key is None:  # {**other}
+                raise _unsupported(node)
+            items[self._value(key, names)] = self._value(item, names)
+        return self._weighed(items)
 
     def _call(self, node: ast.Call, names: Namespace) -> Value:
         function, arguments = self._function(node.func, names)
         arguments += [self._weighed(self._value(argument, names)) for argument in node.args]
         if not node.keywords:
             return self._weighed(function(*arguments))
-        if function is not dict:
-            raise ExpressionFault(
+        named = {word.arg: self._value(word.value, names) for word in node.keywords if word.arg}
+        if function is not dict or len(named) < len(node.keywords):
+            raise ExpressionError(
                 "only dict() takes named arguments", remedy="give the arguments in order"
             )
-        named = {str(word.arg): self._value(word.value, names) for word in node.keywords}
         return self._weighed(dict(*arguments, **named))
 
-    def _function(self, node: ast.expr, names: Namespace) -> tuple[Callable[..., Value], list[Value]]:
+    def _function(
+        self, node: ast.expr, names: Namespace
+    ) -> tuple[Callable[..., Value], list[Value]]:
         """Find what is called, and the text it is a method of, if it is one."""
         match node:
             case ast.Name(id=name):
@@ -247,21 +248,28 @@ class Interpreter:
             case ast.Attribute(value=owner, attr=name) if name in METHODS:
                 text = self._weighed(self._value(owner, names))
                 if not isinstance(text, str):
-                    raise ExpressionFault(f"only texts have {name}()", remedy=_CHECK)
+                    raise ExpressionError(f"only texts have {name}()", remedy=_CHECK)
                 return METHODS[name], [text]
             case _:
                 name = ast.unparse(node)
         if name not in self._functions:
             hint = did_you_mean(name, self._functions)
-            raise ExpressionFault(
+            raise ExpressionError(
                 f"unknown function {shown(name)}{hint}",
                 remedy="use the functions of math, or abs, min, max, round, int, float, str, len",
             )
         return self._functions[name], []
 
 
-def _unknown_operator(operation: ast.AST) -> ExpressionFault:
-    return ExpressionFault(
+def _unsupported(node: ast.expr) -> ExpressionError:
+    return ExpressionError(
+        f"{type(node).__name__} is not supported in expressions",
+        remedy="use numbers, texts, lists, operators and the functions of xacro",
+    )
+
+
+def _unknown_operator(operation: ast.AST) -> ExpressionError:
+    return ExpressionError(
         f"the operator {type(operation).__name__} is not supported",
         remedy="use + - * / // % **, comparisons, and, or, not, in",
     )

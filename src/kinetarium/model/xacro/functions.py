@@ -9,9 +9,9 @@ from typing import NoReturn
 from kinetarium.model.findings import Code
 from kinetarium.model.xacro.values import (
     MOST_BITS,
-    ExpressionFault,
+    ExpressionError,
     Value,
-    refuse_above_bound,
+    bounded,
     weight,
 )
 
@@ -21,13 +21,13 @@ _MOST_DIGITS = 300
 def _times(left: Value, right: Value) -> Value:
     for sequence, count in ((left, right), (right, left)):
         if isinstance(sequence, (str, list, tuple)) and isinstance(count, int):
-            refuse_above_bound(weight(sequence) * max(count, 1))
+            bounded(weight(sequence) * max(count, 1))
     return left * right
 
 
 def _remainder(left: Value, right: Value) -> Value:
     if isinstance(left, str):
-        raise ExpressionFault(
+        raise ExpressionError(
             "texts cannot be formatted with %", remedy="join texts with + and str()"
         )
     return left % right
@@ -39,7 +39,7 @@ def _power(base: Value, exponent: Value) -> Value:
             raise OverflowError
     result = base**exponent
     if isinstance(result, complex):
-        raise ExpressionFault(
+        raise ExpressionError(
             "a fractional power of a negative number", remedy="check the sign of the base"
         )
     return result
@@ -53,23 +53,23 @@ def _round(number: Value, digits: Value = None) -> Value:
 
 def _range(*limits: Value) -> Value:
     numbers = range(*limits)
-    refuse_above_bound(len(numbers))
+    bounded(len(numbers))
     return list(numbers)
 
 
 def _sum(numbers: Value) -> Value:
     if any(isinstance(number, (list, tuple)) for number in numbers):
-        raise ExpressionFault("sum() adds numbers only", remedy="join lists with +")
+        raise ExpressionError("sum() adds numbers only", remedy="join lists with +")
     return sum(numbers)
 
 
 def _replace(text: str, old: Value, new: Value) -> Value:
-    refuse_above_bound((len(text) + text.count(old) * len(new)) // 16)
+    bounded((len(text) + text.count(old) * len(new)) // 16)
     return text.replace(old, new)
 
 
 def _load_yaml(*_: Value) -> NoReturn:
-    raise ExpressionFault(
+    raise ExpressionError(
         "xacro.load_yaml is not supported: YAML files are not read",
         remedy="write the values as properties, or expand the file with ROS's xacro first "
         "and load the URDF it gives",

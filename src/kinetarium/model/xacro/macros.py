@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kinetarium.model.markup import Element
 from kinetarium.model.xacro.brackets import closing_bracket
-from kinetarium.model.xacro.values import ExpressionFault, shown
+from kinetarium.model.xacro.values import ExpressionError, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,17 @@ def parse_parameters(text: str) -> tuple[Parameter, ...]:
     """Read a macro's params, such as "name size:=0.1 parent:=^|base *origin".
 
     Raises:
-        ExpressionFault: If they are not well formed or name one twice.
+        ExpressionError: If they are not well formed or name one twice.
     """
-    parameters = tuple(_parameters(text.strip()))
-    names = [parameter.name for parameter in parameters]
-    for name in names:
-        if names.count(name) > 1:
-            raise ExpressionFault(
-                f"the parameter {shown(name)} is declared twice", remedy="remove one of them"
+    parameters: dict[str, Parameter] = {}
+    for parameter in _parameters(text.strip()):
+        if parameter.name in parameters:
+            raise ExpressionError(
+                f"the parameter {shown(parameter.name)} is declared twice",
+                remedy="remove one of them",
             )
-    return parameters
+        parameters[parameter.name] = parameter
+    return tuple(parameters.values())
 
 
 def _parameters(text: str) -> Iterator[Parameter]:
@@ -68,7 +69,7 @@ def _parameters(text: str) -> Iterator[Parameter]:
     while position < len(text):
         name = _NAME.match(text, position)
         if name is None:
-            raise ExpressionFault(
+            raise ExpressionError(
                 f"the parameters are not well formed at {shown(text[position:])}",
                 remedy='write them as params="name other:=default *block"',
             )
@@ -88,7 +89,7 @@ def _end_of_default(text: str, position: int) -> int:
         if text[position] in "'\"":
             end = text.find(text[position], position + 1)
             if end < 0:
-                raise ExpressionFault("a quote is not closed", remedy="close the quote")
+                raise ExpressionError("a quote is not closed", remedy="close the quote")
             position = end + 1
         elif text.startswith(("${", "$("), position):
             position = closing_bracket(text, position + 1) + 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kinetarium.model.markup import Element
 from kinetarium.model.xacro.budget import Budget
 from kinetarium.model.xacro.macros import Macro
-from kinetarium.model.xacro.values import ExpressionFault, Namespace, Value, did_you_mean, shown
+from kinetarium.model.xacro.values import ExpressionError, Namespace, Value, did_you_mean, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Scope(Namespace):
     Attributes:
         parent: The scope around it.
         values: The properties and parameters.
-        blocks: The blocks, by name.
+        blocks: The blocks, by name and by whether a whole element is meant.
         macros: The macros, by name.
     """
 
@@ -73,7 +73,7 @@ class Scope(Namespace):
         self._budget, self._resolve, self._is_namespace = budget, resolve, is_namespace
         self.parent = parent
         self.values: dict[str, Value | Lazy] = {}
-        self.blocks: dict[str, Block] = {}
+        self.blocks: dict[tuple[str, bool], Block] = {}
         self.macros: dict[str, Macro] = {}
 
     def inner(self, *, is_namespace: bool = False) -> "Scope":
@@ -98,7 +98,7 @@ class Scope(Namespace):
         """Give the value of a property, working it out if it is used for the first time.
 
         Raises:
-            ExpressionFault: If there is no such property.
+            ExpressionError: If there is no such property.
             RobotFileError: If the property itself is at fault.
         """
         for scope in self.outward():
@@ -108,7 +108,7 @@ class Scope(Namespace):
                     value = scope.values[name] = self._resolve(name, value, scope)
                 return value
         known = (other for scope in self.outward() for other in scope.values)
-        raise ExpressionFault(
+        raise ExpressionError(
             f"unknown property {shown(name)}{did_you_mean(name, known)}",
             remedy='define it before it is used: <xacro:property name="..." value="..."/>',
         )
@@ -117,9 +117,8 @@ class Scope(Namespace):
         """Find a block; one that stands for several elements goes first, as xacro has it."""
         for whole in (False, True):
             for scope in self.outward():
-                block = scope.blocks.get(name)
-                if block is not None and block.whole is whole:
-                    return block
+                if (name, whole) in scope.blocks:
+                    return scope.blocks[name, whole]
         return None
 
     def macro(self, name: str) -> tuple[Macro, "Scope"] | None:

@@ -25,8 +25,10 @@ _MOST_LITERAL_CHARACTERS = 400
 _MOST_HINT_CHARACTERS = 64
 _MOST_HINTS = 1000
 
+_CHECK_NUMBERS = "check the numbers that go in"
 
-class ExpressionFault(Exception):  # noqa: N818 - it becomes a refusal, never an error of its own
+
+class ExpressionError(Exception):
     """What is wrong with an expression; becomes a refusal where the place is known."""
 
     def __init__(self, message: str, *, remedy: str, code: Code = Code.EXPRESSION) -> None:
@@ -49,7 +51,7 @@ class Namespace(ABC):
         """Give the value of a name.
 
         Raises:
-            ExpressionFault: If the name is unknown.
+            ExpressionError: If the name is unknown.
         """
 
 
@@ -57,45 +59,49 @@ def weight(value: Value, *, nesting: int = 0) -> int:
     """Measure a value: about the time it takes to compare or print it.
 
     Raises:
-        ExpressionFault: If it is not a plain value, not finite or too large.
+        ExpressionError: If it is not a plain value, not finite or too large.
     """
-    if value is None or isinstance(value, bool):
-        return 1
     if isinstance(value, float):
         if not isfinite(value):
-            raise ExpressionFault("the result is not a finite number", remedy=_CHECK_NUMBERS)
+            raise ExpressionError("the result is not a finite number", remedy=_CHECK_NUMBERS)
+        return 1
+    if value is None:
         return 1
     if isinstance(value, int):
         if value.bit_length() > MOST_BITS:
-            raise ExpressionFault("the result is too large a number", remedy=_CHECK_NUMBERS)
+            raise ExpressionError("the result is too large a number", remedy=_CHECK_NUMBERS)
         return 1 + value.bit_length() // 64
     if isinstance(value, str):
-        return _bounded(1 + len(value) // 16)
+        return bounded(1 + len(value) // 16)
     if not isinstance(value, (list, tuple, dict)):
         kind = "a namespace" if isinstance(value, Namespace) else f"of type {type(value).__name__}"
-        raise ExpressionFault(
+        raise ExpressionError(
             f"the result is {kind}", remedy="an expression gives a number, a text or a list"
         )
     if nesting >= MOST_NESTING:
-        raise ExpressionFault(
+        raise ExpressionError(
             f"lists lie more than {MOST_NESTING} deep in lists", remedy="use flatter lists"
         )
     total = 1
     for item in value:
-        total = _bounded(total + weight(item, nesting=nesting + 1))
+        total = bounded(total + weight(item, nesting=nesting + 1))
     if isinstance(value, dict):
         for item in value.values():
-            total = _bounded(total + weight(item, nesting=nesting + 1))
+            total = bounded(total + weight(item, nesting=nesting + 1))
     return total
 
 
-def refuse_above_bound(size: int) -> None:
-    """Refuse what would weigh too much, before it is made.
+def bounded(size: int) -> int:
+    """Give back a weight that a value may have; also used before a value is made.
 
     Raises:
-        ExpressionFault: If it would.
+        ExpressionError: If it is too large.
     """
-    _bounded(size)
+    if size > MOST_WEIGHT:
+        raise ExpressionError(
+            "the result is too long a text or list", remedy="no robot needs one that long"
+        )
+    return size
 
 
 def literal(text: Value) -> Value:
@@ -125,29 +131,17 @@ def truth(value: Value) -> bool:
     """Read the value of a condition as xacro does: true, false, an integer, or any other value.
 
     Raises:
-        ExpressionFault: If it is a text of another kind.
+        ExpressionError: If it is a text of another kind.
     """
     if not isinstance(value, str):
         return bool(value)
     known = literal(value)
     if isinstance(known, int):
         return bool(known)
-    raise ExpressionFault(
+    raise ExpressionError(
         f"the condition gives {shown(value)}, which is neither true nor false",
         remedy="compare it with something, as in ${name == 'left'}",
     )
-
-
-def as_text(value: Value) -> str:
-    """Write a value as it stands in the expanded file.
-
-    Raises:
-        ExpressionFault: If it is not a plain value, not finite or too large.
-    """
-    if isinstance(value, str):
-        return value
-    weight(value)
-    return str(value)
 
 
 def shown(text: str) -> str:
@@ -162,14 +156,3 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     short = (other for other in known if len(other) <= _MOST_HINT_CHARACTERS)
     nearest = nearest_name(name, islice(short, _MOST_HINTS))
     return f"; did you mean '{nearest}'?" if nearest else ""
-
-
-_CHECK_NUMBERS = "check the numbers that go in"
-
-
-def _bounded(size: int) -> int:
-    if size > MOST_WEIGHT:
-        raise ExpressionFault(
-            "the result is too long a text or list", remedy="no robot needs one that long"
-        )
-    return size

@@ -1,0 +1,264 @@
+"""Bodies: the kinematic tree, turned into links and joints."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetarium.model.findings import Code
+from kinetarium.model.markup import Element
+from kinetarium.model.mjcf.body_masses import body_inertia, geoms_bring_mass
+from kinetarium.model.mjcf.frames import Part, parts_of
+from kinetarium.model.mjcf.geoms import Geom, GeomReader
+from kinetarium.model.mjcf.joints import JointReader, Motion
+from kinetarium.model.mjcf.masses import moved_inertia
+from kinetarium.model.mjcf.names import Names
+from kinetarium.model.mjcf.primitives import two_point_pose
+from kinetarium.model.mjcf.scope import Scope
+from kinetarium.model.robot import IDENTITY, Geometry, Joint, JointType, Link
+from kinetarium.model.tree import Located
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import pose
+
+WORLD = "world"
+"""The name of the world, which is the root of robots that are fixed to it by joints."""
+
+JOINTS = ("joint", "freejoint")
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A body that has become a link.
+
+    Attributes:
+        link: Name of the link.
+        X_LB: Pose of the body's frame in the link's, which is at the joint, shape (4, 4).
+        X_WB: Pose of the body in the world where the file writes it, shape (4, 4).
+        moves: Whether any joint lies between it and the world.
+    """
+
+    link: str
+    X_LB: Array
+    X_WB: Array
+    moves: bool
+
+
+class BodyReader:
+    """Reads the bodies of one file into links and joints.
+
+    Attributes:
+        links: The links so far.
+        joints: The joints so far, by name.
+        references: The position of each joint where the file writes its body [rad or m].
+        bodies: The bodies so far, by their names in the file.
+        sites: The body and the pose in it, shape (4, 4), of each named site.
+        free_joints: Names of free joints, which are no joints of a robot model.
+    """
+
+    def __init__(
+        self, *, scope: Scope, names: Names, geoms: GeomReader, joints: JointReader
+    ) -> None:
+        """Keep what the bodies share.
+
+        Args:
+            scope: The file being read.
+            names: Gives names to what has none.
+            geoms: Reads geoms.
+            joints: Reads joints.
+        """
+        self._scope = scope
+        self._names = names
+        self._geom_reader = geoms
+        self._joint_reader = joints
+        self.links: list[Located[Link]] = []
+        self.joints: dict[str, Located[Joint]] = {}
+        self.references: dict[str, float] = {}
+        self.bodies: dict[str, Body] = {}
+        self.sites: dict[str, tuple[Body, Array]] = {}
+        self.free_joints: set[str] = set()
+
+    def is_free(self, body: Part) -> bool:
+        """Tell whether a body has a free joint."""
+        return any(
+            part.element.tag in JOINTS and self._joint_reader.is_free(part)
+            for part in parts_of(body.element, scope=self._scope, child_class=body.child_class)
+        )
+
+    def read(self, top: Sequence[Part], world: Body | None) -> None:
+        """Read bodies and all below them.
+
+        Args:
+            top: The outermost bodies.
+            world: What they hang on; None if the only one is the root itself.
+        """
+        pending: list[tuple[Part, Body | None]] = [(part, world) for part in reversed(top)]
+        while pending:
+            part, parent = pending.pop()
+            with self._scope.origins.at(part.element):
+                body, children = self._read_one(part, parent)
+                pending.extend((child, body) for child in reversed(children))
+
+    def read_sites(self, parts: Sequence[Part], body: Body) -> None:
+        """Note where the named sites of a body are, for the constraints that use them."""
+        for part in parts:
+            if part.element.tag != "site" or "name" not in part.element.attributes:
+                continue
+            with self._scope.origins.at(part.element):
+                element = self._scope.defaults.complete(part.element, part.child_class)
+                if "fromto" in element.attributes:
+                    points = self._scope.reading.attributes.vector(element, "fromto", 6)
+                    X_FS, _ = two_point_pose(points)
+                else:
+                    X_FS = self._scope.pose(element)
+                name = element.attributes["name"]
+                if name in self.sites:
+                    raise self._scope.refusal(
+                        Code.DUPLICATE_NAME, f"two sites are named {name!r}", element
+                    )
+                self.sites[name] = (body, part.X_BF @ X_FS)
+
+    def _read_one(self, part: Part, parent: Body | None) -> tuple[Body, list[Part]]:
+        element = part.element
+        name = self._name(element)
+        self._refuse_gravity_compensation(element)
+        parts = list(parts_of(element, scope=self._scope, child_class=part.child_class))
+        X_PB = part.X_BF @ self._scope.pose(element)
+        motions = [self._joint_reader.read(inner) for inner in parts if inner.element.tag in JOINTS]
+        body = self._body(name, element, motions, X_PB=X_PB, parent=parent)
+        self.bodies[name] = body
+        geoms = self._geoms(parts, body)
+        inertia = body_inertia(
+            name,
+            parts,
+            weighed=[geom.inertia for geom in geoms if geom.inertia is not None],
+            line=element.line,
+            scope=self._scope,
+        )
+        self.links.append(
+            Located(
+                Link(
+                    name,
+                    inertia=moved_inertia(inertia, body.X_LB) if inertia else None,
+                    collisions=_placed([g.geometry for g in geoms if g.touches], body.X_LB),
+                    visuals=_placed([g.geometry for g in geoms if g.seen], body.X_LB),
+                ),
+                element.line,
+            )
+        )
+        self.read_sites(parts, body)
+        return body, [inner for inner in parts if inner.element.tag == "body"]
+
+    def _name(self, element: Element) -> str:
+        if "name" not in element.attributes:
+            return self._names.fresh("body", "body")
+        name = self._scope.reading.attributes.name(element)
+        if name == WORLD or name in self.bodies:
+            raise self._scope.refusal(
+                Code.DUPLICATE_NAME, f"two bodies are named {name!r}", element,
+                remedy="give each its own name; 'world' is taken",
+            )  # fmt: skip
+        return name
+
+    def _refuse_gravity_compensation(self, element: Element) -> None:
+        if self._scope.reading.attributes.number(element, "gravcomp", default=0.0) != 0:
+            raise self._scope.refusal(
+                Code.UNSUPPORTED,
+                f"{element}: gravity compensation is not supported",
+                element,
+                remedy="remove gravcomp and let the controller compensate",
+            )
+
+    def _body(
+        self,
+        name: str,
+        element: Element,
+        motions: list[Motion],
+        *,
+        X_PB: Array,
+        parent: Body | None,
+    ) -> Body:
+        """Make the joints between a body and its parent, with a link between any two of them."""
+        free = [motion for motion in motions if motion.type is None]
+        if free and (len(motions) > 1 or parent is not None):
+            raise self._scope.refusal(
+                Code.UNSUPPORTED,
+                f"{element}: a free joint must be the only joint of an outermost body",
+                element,
+            )
+        if parent is None:
+            self.free_joints.update(motion.name for motion in free)
+            if not np.array_equal(X_PB, IDENTITY):
+                self._scope.left_out.add("base pose", element.line)
+            return Body(name, IDENTITY, X_PB, moves=bool(free))
+        X, above, anchor = parent.X_LB @ X_PB, parent.link, np.zeros(3)
+        for i, motion in enumerate(motions):
+            joint = self._joint_name(motion, name)
+            last = i == len(motions) - 1
+            below = name if last else self._names.fresh("body", f"{name}/{joint}")
+            # A slide has no place of its own, so that it leaves the frame where it is.
+            turns = motion.type is not JointType.PRISMATIC
+            shift = motion.anchor - anchor if turns else np.zeros(3)
+            anchor = anchor + shift
+            self._add_joint(
+                motion, joint, above, below, X_PJ=X @ pose(shift) @ motion.reference_pose()
+            )
+            if not last:
+                self.links.append(Located(Link(below), motion.line))
+            X, above = np.eye(4), below
+        if not motions:
+            joint = self._names.fresh("joint", f"{name}/fixed")
+            fixed = Joint(joint, JointType.FIXED, above, name, frozen(X))
+            self.joints[joint] = Located(fixed, element.line)
+        if np.any(anchor):
+            self._scope.findings.repair(
+                Code.UNSUPPORTED,
+                f"link {name}",
+                "link frame moved to the joint's anchor",
+                line=element.line,
+            )
+        return Body(name, pose(-anchor), parent.X_WB @ X_PB, moves=parent.moves or bool(motions))
+
+    def _joint_name(self, motion: Motion, body: str) -> str:
+        if not motion.name:
+            return self._names.fresh("joint", f"{body}/joint")
+        if motion.name in self.joints:
+            raise self._scope.findings.refusal(
+                Code.DUPLICATE_NAME,
+                f"two joints are named {motion.name!r}",
+                remedy="give each its own name",
+                line=motion.line,
+            )
+        return motion.name
+
+    def _add_joint(self, motion: Motion, name: str, above: str, below: str, *, X_PJ: Array) -> None:
+        assert motion.type is not None
+        joint = Joint(
+            name=name,
+            type=motion.type,
+            parent=above,
+            child=below,
+            X_PJ=frozen(X_PJ),
+            axis=motion.axis,
+            limits=motion.limits,
+            damping=motion.damping,
+            friction=motion.friction,
+            armature=motion.armature,
+        )
+        self.joints[name] = Located(joint, motion.line)
+        self.references[name] = motion.reference
+
+    def _geoms(self, parts: list[Part], body: Body) -> list[Geom]:
+        weigh = geoms_bring_mass(parts, self._scope)
+        geoms = []
+        for part in parts:
+            if part.element.tag != "geom":
+                continue
+            with self._scope.origins.at(part.element):
+                geom = self._geom_reader.read(part, fixed=not body.moves, weigh=weigh)
+                if geom is not None:
+                    geoms.append(geom)
+        return geoms
+
+
+def _placed(geometries: list[Geometry], X_LB: Array) -> tuple[Geometry, ...]:
+    return tuple(Geometry(g.shape, frozen(X_LB @ g.X_LG), g.name, g.color) for g in geometries)

@@ -1,0 +1,84 @@
+"""Masses of bodies: as written, or those of their geoms."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinetarium.model.findings import Code
+from kinetarium.model.inertia import checked_inertia
+from kinetarium.model.mjcf.compiler import ORIENTATIONS, InertiaSource
+from kinetarium.model.mjcf.frames import Part
+from kinetarium.model.mjcf.masses import bounded_inertia, combined_inertia, moved_inertia
+from kinetarium.model.mjcf.scope import Scope
+from kinetarium.model.robot import Inertia
+from kinetarium.spatial.arrays import frozen
+
+
+def geoms_bring_mass(parts: Sequence[Part], scope: Scope) -> bool:
+    """Tell whether the mass of a body, given by its parts, comes from its geoms."""
+    source = scope.compiler.inertia_source
+    if source is not InertiaSource.WHERE_MISSING:
+        return source is InertiaSource.ALWAYS
+    return not any(part.element.tag == "inertial" for part in parts)
+
+
+def body_inertia(
+    name: str, parts: Sequence[Part], *, weighed: Sequence[Inertia], line: int, scope: Scope
+) -> Inertia | None:
+    """Give the checked inertia of a body in its own frame.
+
+    Args:
+        name: The body's name, for messages.
+        parts: What stands in it.
+        weighed: The inertias of those geoms that bring its mass.
+        line: The line of the body.
+        scope: The file being read.
+
+    Returns:
+        The inertia; None for a massless body.
+
+    Raises:
+        RobotFileError: If its mass is negative or its moment beyond repair.
+    """
+    inertials = [part for part in parts if part.element.tag == "inertial"]
+    if len(inertials) > 1:
+        raise scope.refusal(
+            Code.DUPLICATE_ELEMENT,
+            f"body {name!r} has {len(inertials)} <inertial>",
+            inertials[1].element,
+            remedy="keep one",
+        )
+    if inertials and not weighed:
+        inertia, line = _written_inertia(inertials[0], scope), inertials[0].element.line
+    else:
+        inertia = combined_inertia(weighed)
+    inertia = bounded_inertia(inertia, scope.compiler)
+    return checked_inertia(
+        inertia.mass,
+        inertia.center,
+        inertia.moment,
+        where=f"link {name}",
+        line=line,
+        findings=scope.findings,
+    )
+
+
+def _written_inertia(part: Part, scope: Scope) -> Inertia:
+    element, attributes = part.element, scope.reading.attributes
+    attributes.vector(element, "pos", 3)
+    attributes.number(element, "mass")
+    full = "fullinertia" in element.attributes
+    if full and any(name in element.attributes for name in (*ORIENTATIONS, "diaginertia")):
+        raise scope.refusal(
+            Code.BAD_VALUE,
+            f"{element}: fullinertia takes neither an orientation nor diaginertia",
+            element,
+        )
+    if full:
+        xx, yy, zz, xy, xz, yz = attributes.vector(element, "fullinertia", 6)
+        moment = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    else:
+        moment = np.diag(attributes.vector(element, "diaginertia", 3, default=(0.0, 0.0, 0.0)))
+    mass = scope.not_negative(element, "mass", code=Code.MASS)
+    inertia = Inertia(mass, frozen(np.zeros(3)), frozen(moment))
+    return moved_inertia(inertia, part.X_BF @ scope.pose(element))

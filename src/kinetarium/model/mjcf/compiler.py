@@ -1,0 +1,206 @@
+"""The <compiler> section: how the rest of an MJCF file is to be understood."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import pi, radians
+
+import numpy as np
+
+from kinetarium.model.findings import Code
+from kinetarium.model.markup import Element
+from kinetarium.model.reading import Reading
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
+
+ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler")
+_LEAST_LENGTH = 1e-14
+
+
+class AngleUnit(StrEnum):
+    """The unit of every angle in the file."""
+
+    DEGREE = "degree"
+    RADIAN = "radian"
+
+
+class Coordinates(StrEnum):
+    """What poses are relative to."""
+
+    LOCAL = "local"
+    GLOBAL = "global"
+
+
+class InertiaSource(StrEnum):
+    """Whether masses come from the geoms."""
+
+    NEVER = "false"
+    ALWAYS = "true"
+    WHERE_MISSING = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """The settings that change what the robot is.
+
+    Attributes:
+        angle: The unit of angles.
+        euler_sequence: Axes of Euler angles; small letters turn with the body.
+        limits_from_range: Whether a range alone makes a limit.
+        inertia_source: Whether masses come from the geoms.
+        inertia_groups: First and last geom group that masses come from.
+        mesh_folder: Where mesh files are, relative to the main file.
+        strip_path: Whether only the last part of a mesh file's address counts.
+        balance_inertia: Whether impossible moments are replaced by their mean.
+        least_mass: Least mass of a body [kg].
+        least_moment: Least principal moment of a body [kg m^2].
+        total_mass: Mass that the robot is scaled to [kg]; not positive for none.
+    """
+
+    angle: AngleUnit = AngleUnit.DEGREE
+    euler_sequence: str = "xyz"
+    limits_from_range: bool = True
+    inertia_source: InertiaSource = InertiaSource.WHERE_MISSING
+    inertia_groups: tuple[float, float] = (0.0, 5.0)
+    mesh_folder: str = ""
+    strip_path: bool = False
+    balance_inertia: bool = False
+    least_mass: float = 0.0
+    least_moment: float = 0.0
+    total_mass: float = -1.0
+
+    def radians(self, angle: float) -> float:
+        """Give an angle of the file in radians."""
+        return radians(angle) if self.angle is AngleUnit.DEGREE else angle
+
+    def pose(self, element: Element, reading: Reading) -> Array:
+        """Give the pose, shape (4, 4), that an element is placed at by its attributes.
+
+        Raises:
+            RobotFileError: If its position or orientation is not strictly right.
+        """
+        position = reading.attributes.vector(element, "pos", 3, default=(0.0, 0.0, 0.0))
+        return pose(position, self._rotation(element, reading))
+
+    def _rotation(self, element: Element, reading: Reading) -> Array:
+        present = [name for name in ORIENTATIONS if name in element.attributes]
+        if len(present) > 1:
+            raise reading.findings.refusal(
+                Code.BAD_VALUE,
+                f"{element} has two orientations, {present[0]} and {present[1]}",
+                remedy="keep one",
+                line=element.line,
+            )
+        match present:
+            case ["quat"]:
+                return read_quaternion(element, "quat", reading=reading)
+            case ["euler"]:
+                return self.euler(element, reading)
+            case ["axisangle"]:
+                values = reading.attributes.vector(element, "axisangle", 4)
+                axis = _direction(values[:3], element, "axisangle", reading)
+                return rotation_about(axis, self.radians(float(values[3])))
+            case ["xyaxes"]:
+                values = reading.attributes.vector(element, "xyaxes", 6)
+                x = _direction(values[:3], element, "xyaxes", reading)
+                y = _direction(values[3:] - x * (x @ values[3:]), element, "xyaxes", reading)
+                return np.column_stack([x, y, np.cross(x, y)])
+            case ["zaxis"]:
+                values = reading.attributes.vector(element, "zaxis", 3)
+                return shortest_turn(_direction(values, element, "zaxis", reading))
+        return np.eye(3)
+
+    def euler(self, element: Element, reading: Reading) -> Array:
+        """Give the rotation matrix, shape (3, 3), of an element's Euler angles."""
+        angles = reading.attributes.vector(element, "euler", 3, default=(0.0, 0.0, 0.0))
+        R = np.eye(3)
+        for letter, angle in zip(self.euler_sequence, angles, strict=True):
+            axis = np.eye(3)["xyz".index(letter.lower())]
+            turn = rotation_about(axis, self.radians(float(angle)))
+            R = R @ turn if letter.islower() else turn @ R
+        return R
+
+
+def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
+    """Read all <compiler> sections; a later one overrides an earlier one.
+
+    Raises:
+        RobotFileError: If a setting is wrong or asks for what is not supported.
+    """
+    if not sections:
+        return Compiler()
+    attributes = {key: text for section in sections for key, text in section.attributes.items()}
+    merged = Element("compiler", attributes, sections[-1].line)
+    read, findings = reading.attributes, reading.findings
+    if read.choice(merged, "coordinate", Coordinates, default=Coordinates.LOCAL) == "global":
+        raise findings.refusal(
+            Code.UNSUPPORTED,
+            "global coordinates are not read, by MuJoCo neither",
+            remedy="load and save the file with MuJoCo 2.3.3, which makes them local",
+            line=merged.line,
+        )
+    sequence = attributes.get("eulerseq", "xyz")
+    if len(sequence) != 3 or set(sequence.lower()) - set("xyz"):
+        raise findings.refusal(
+            Code.BAD_VALUE, f"{merged}: eulerseq is {sequence!r}",
+            remedy="three of the letters x, y, z, X, Y, Z", line=merged.line,
+        )  # fmt: skip
+    first, last = read.vector(merged, "inertiagrouprange", 2, default=(0.0, 5.0))
+    return Compiler(
+        angle=read.choice(merged, "angle", AngleUnit, default=AngleUnit.DEGREE),
+        euler_sequence=sequence,
+        limits_from_range=read.flag(merged, "autolimits", default=True),
+        inertia_source=read.choice(
+            merged, "inertiafromgeom", InertiaSource, default=InertiaSource.WHERE_MISSING
+        ),
+        inertia_groups=(float(first), float(last)),
+        mesh_folder=attributes.get("meshdir", attributes.get("assetdir", "")),
+        strip_path=read.flag(merged, "strippath", default=False),
+        balance_inertia=read.flag(merged, "balanceinertia", default=False),
+        least_mass=_not_negative(merged, "boundmass", reading),
+        least_moment=_not_negative(merged, "boundinertia", reading),
+        total_mass=read.number(merged, "settotalmass", default=-1.0),
+    )
+
+
+def read_quaternion(element: Element, name: str, *, reading: Reading) -> Array:
+    """Give the rotation matrix, shape (3, 3), of a quaternion wxyz in an attribute.
+
+    Raises:
+        RobotFileError: If it is zero.
+    """
+    quaternion = reading.attributes.vector(element, name, 4, default=(1.0, 0.0, 0.0, 0.0))
+    return rotation_from_quaternion(_direction(quaternion, element, name, reading))
+
+
+def shortest_turn(direction: Array) -> Array:
+    """Give the rotation matrix, shape (3, 3), of the shortest turn of z onto a unit vector.
+
+    The opposite direction has no shortest turn; MuJoCo takes half a turn about x.
+    """
+    axis = np.cross([0.0, 0.0, 1.0], direction)
+    sine = float(np.linalg.norm(axis))
+    if sine < _LEAST_LENGTH:
+        return np.eye(3) if direction[2] > 0 else rotation_about([1.0, 0.0, 0.0], pi)
+    return rotation_about(axis / sine, float(np.arctan2(sine, direction[2])))
+
+
+def _direction(vector: Array, element: Element, name: str, reading: Reading) -> Array:
+    length = float(np.linalg.norm(vector))
+    if length < _LEAST_LENGTH:
+        raise reading.findings.refusal(
+            Code.BAD_VALUE,
+            f"{element}: {name} has no direction",
+            remedy="none of its vectors may be zero, or its axes parallel",
+            line=element.line,
+        )
+    return np.asarray(vector / length)
+
+
+def _not_negative(element: Element, name: str, reading: Reading) -> float:
+    value = reading.attributes.number(element, name, default=0.0)
+    if value < 0:
+        raise reading.findings.refusal(
+            Code.BAD_VALUE, f"{element}: {name} is negative", line=element.line
+        )
+    return value

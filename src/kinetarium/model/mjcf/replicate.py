@@ -1,0 +1,163 @@
+"""Replicas written out: each a frame of its own, with numbered names."""
+
+from collections.abc import Iterable
+
+from kinetarium.model.findings import Code
+from kinetarium.model.markup import MOST_ELEMENTS, Element
+from kinetarium.model.mjcf.compiler import Compiler
+from kinetarium.model.mjcf.origins import Origins
+from kinetarium.model.reading import Reading
+from kinetarium.spatial.rotation import pose, quaternion_from_rotation
+
+_SECTIONS = ("equality", "actuator")
+_REFERENCES = {
+    **dict.fromkeys(("body", "body1", "body2"), "body"),
+    **dict.fromkeys(("joint", "joint1", "joint2", "jointinparent"), "joint"),
+    **dict.fromkeys(("site", "site1", "site2", "refsite", "cranksite", "slidersite"), "site"),
+}
+"""What the attributes of equalities and actuators refer to."""
+
+
+class Replicator:
+    """Writes out the <replicate> elements of one file."""
+
+    def __init__(
+        self, root: Element, *, compiler: Compiler, reading: Reading, origins: Origins
+    ) -> None:
+        """Keep the file.
+
+        Args:
+            root: The <mujoco> element, changed in place.
+            compiler: How angles are to be understood.
+            reading: The file being read.
+            origins: Names the file of each element.
+        """
+        self._root = root
+        self._compiler = compiler
+        self._reading = reading
+        self._origins = origins
+        self._elements = 0
+
+    def write_out(self) -> None:
+        """Replace every <replicate> by frames that hold its copies.
+
+        Raises:
+            RobotFileError: If a count is wrong or the whole would be too large.
+        """
+        sections = self._root.all("worldbody")
+        if not any(element.tag == "replicate" for top in sections for element in top.walk()):
+            return
+        self._elements = sum(self._size(section) for section in sections)
+        self._elements += sum(1 for tag in _SECTIONS for s in self._root.all(tag) for _ in s.walk())
+        self._check_size(self._root)
+        for section in sections:
+            self._expand(section)
+
+    def _size(self, element: Element) -> int:
+        """Count the elements there will be, before any is made."""
+        size = sum(self._size(child) for child in element.children)
+        return (size + 1) * self._count(element) if element.tag == "replicate" else size + 1
+
+    def _count(self, element: Element) -> int:
+        count = self._reading.attributes.number(element, "count")
+        if count < 1 or count != int(count):
+            raise self._reading.findings.refusal(
+                Code.BAD_VALUE,
+                f"{element}: count is {count:g}",
+                remedy="a positive whole number",
+                line=element.line,
+            )
+        return int(count)
+
+    def _check_size(self, element: Element) -> None:
+        if self._elements > MOST_ELEMENTS:
+            raise self._reading.findings.refusal(
+                Code.TOO_LARGE,
+                f"more than {MOST_ELEMENTS:,} elements with all replicas",
+                remedy="no robot needs that many; simplify the file",
+                line=element.line,
+            )
+
+    def _expand(self, element: Element) -> None:
+        """Write out the innermost replicas first, for their suffixes come first."""
+        children: list[Element] = []
+        for child in element.children:
+            self._expand(child)
+            if child.tag == "replicate":
+                with self._origins.at(child):
+                    children.extend(self._replicas(child))
+            else:
+                children.append(child)
+        element.children = children
+
+    def _replicas(self, element: Element) -> list[Element]:
+        count = self._count(element)
+        separator = element.attributes.get("sep", "")
+        digits = len(str(count))
+        suffixes = [f"{separator}{i:0{digits}d}" for i in range(count)]
+        offset = self._reading.attributes.vector(element, "offset", 3, default=(0.0, 0.0, 0.0))
+        X_step = pose(offset, self._compiler.euler(element, self._reading))
+        self._copy_references(element, suffixes)
+        X, frames = pose(), []
+        for suffix in suffixes:
+            placed = {
+                "pos": " ".join(repr(float(x)) for x in X[:3, 3]),
+                "quat": " ".join(repr(float(x)) for x in quaternion_from_rotation(X[:3, :3])),
+            }
+            copies = [self._copy(child, suffix) for child in element.children]
+            frames.append(Element("frame", placed, element.line, copies))
+            X = X @ X_step
+        return frames
+
+    def _copy(self, element: Element, suffix: str) -> Element:
+        attributes = dict(element.attributes)
+        if "name" in attributes:
+            attributes["name"] += suffix
+        children = [self._copy(child, suffix) for child in element.children]
+        copy = Element(element.tag, attributes, element.line, children)
+        self._origins.add_copy(copy, element)
+        return copy
+
+    def _copy_references(self, replicate: Element, suffixes: list[str]) -> None:
+        """Copy equalities and actuators that refer to what is copied, one for each replica."""
+        inside = {
+            (element.tag, element.attributes["name"])
+            for element in replicate.walk()
+            if "name" in element.attributes
+        }
+        for section in (child for tag in _SECTIONS for child in self._root.all(tag)):
+            elements: list[Element] = []
+            for element in section.children:
+                referring = _referring(element, inside)
+                if not any(referring.values()):
+                    elements.append(element)
+                    continue
+                if not all(referring.values()):
+                    raise self._reading.findings.refusal(
+                        Code.UNSUPPORTED,
+                        f"{element} refers to something inside a <replicate> and outside",
+                        remedy="write one for each replica instead",
+                        line=element.line,
+                    )
+                self._elements += len(suffixes)
+                self._check_size(element)
+                elements.extend(self._renamed(element, referring, suffixes))
+            section.children = elements
+
+    def _renamed(
+        self, element: Element, names: Iterable[str], suffixes: list[str]
+    ) -> Iterable[Element]:
+        for suffix in suffixes:
+            copy = self._copy(element, suffix)
+            for name in names:
+                copy.attributes[name] += suffix
+            yield copy
+
+
+def _referring(element: Element, inside: set[tuple[str, str]]) -> dict[str, bool]:
+    """Tell for each reference of an element whether it is to something inside."""
+    return {
+        name: (kind, element.attributes[name]) in inside
+        for name, kind in _REFERENCES.items()
+        if name in element.attributes
+    }

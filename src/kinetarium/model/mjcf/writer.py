@@ -1,0 +1,209 @@
+"""A robot model as MJCF, complete and exact to the last digit."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from math import isinf
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from kinetarium.model.mjcf.mesh_files import MeshFiles
+from kinetarium.model.robot import (
+    Geometry,
+    Inertia,
+    Joint,
+    JointType,
+    Link,
+    LoopKind,
+    RobotModel,
+)
+from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, MeshFile, Shape, Sphere
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import quaternion_from_rotation
+
+_WORLD = "world"
+_UNLIMITED = 1e10
+"""How MuJoCo writes a limit that is none [rad or m]."""
+_LEAST_ROOM = 1e-9
+"""MuJoCo refuses limits that leave no room; this is as good as none."""
+_LEAST_INERTIA = 1e-14
+"""MuJoCo refuses moving bodies with a mass [kg] or moment [kg m^2] of much less."""
+_COLLISION = {"group": "3"}
+_VISUAL = {"group": "2", "contype": "0", "conaffinity": "0"}
+
+
+def write_mjcf(model: RobotModel, *, mesh_folder: str) -> tuple[str, dict[str, bytes]]:
+    """Write a model as MJCF.
+
+    Every link is a body; a massless fixed root named "world" is MuJoCo's world.
+    Speed limits have no place in MJCF and are left out. Meshes are written as
+    files beside it, under numbers instead of names.
+
+    Args:
+        model: The robot.
+        mesh_folder: Folder of the mesh files, relative to the MJCF file.
+
+    Returns:
+        The text, and the mesh files by name.
+    """
+    writer = _Writer(model)
+    bodies = list(writer.bodies())
+    meshes = writer.meshes.files
+    lines = [
+        f"<mujoco model={quoteattr(model.name)}>",
+        "  " + _tag("compiler", angle="radian", inertiafromgeom="false", meshdir=mesh_folder),
+        # Masses are written with the bodies; as a shell even a flat mesh is accepted.
+        *_section("asset", (_tag("mesh", name=n, file=n, inertia="shell") for n in meshes)),
+        *_section("worldbody", bodies),
+        *_section("equality", writer.equalities()),
+        "</mujoco>",
+    ]
+    return "\n".join(lines) + "\n", meshes
+
+
+class _Writer:
+    """Writes the parts of one model, line by line."""
+
+    def __init__(self, model: RobotModel) -> None:
+        self._model = model
+        self.meshes = MeshFiles()
+        self._geom_names: set[str] = set()
+        self._sites: dict[str, list[str]] = defaultdict(list)
+        for loop in model.loops:
+            self._sites[loop.link_a].append(_tag("site", name=f"{loop.name}/a", **_pose(loop.X_AC)))
+            self._sites[loop.link_b].append(_tag("site", name=f"{loop.name}/b", **_pose(loop.X_BC)))
+        root = model.links[0]
+        massless = root.inertia is None and not model.free_base
+        self._world = root.name if root.name == _WORLD and massless else None
+
+    def bodies(self) -> Iterator[str]:
+        """Give the links as bodies, each closed when the next one is none of its own."""
+        opened: list[str] = []
+        for link in self._model.links:
+            joint = self._model.parent_joint.get(link.name)
+            while opened and joint and opened[-1] != joint.parent:
+                yield from self._end(opened)
+            if link.name != self._world:
+                placed = _pose(joint.X_PJ) if joint else {}
+                begin = _tag("body", name=self._body_name(link.name), **placed)
+                yield "  " * len(opened) + begin.removesuffix("/>") + ">"
+            opened.append(link.name)
+            yield from ("  " * len(opened) + line for line in self._content(link, joint))
+        while opened:
+            yield from self._end(opened)
+
+    def equalities(self) -> Iterator[str]:
+        """Give the couplings and the loops."""
+        for joint in self._model.joints:
+            if joint.mimic:
+                line = [joint.mimic.offset, joint.mimic.multiplier, 0.0, 0.0, 0.0]
+                yield _tag(
+                    "joint", joint1=joint.name, joint2=joint.mimic.joint, polycoef=_numbers(line)
+                )
+        for loop in self._model.loops:
+            tag = "connect" if loop.kind is LoopKind.POINT else "weld"
+            yield _tag(tag, name=loop.name, site1=f"{loop.name}/a", site2=f"{loop.name}/b")
+
+    def _end(self, opened: list[str]) -> Iterator[str]:
+        if opened.pop() != self._world:
+            yield "  " * len(opened) + "</body>"
+
+    def _body_name(self, link: str) -> str:
+        """Give a link's own name; "world" is taken in MuJoCo and gets underscores."""
+        names = {each.name for each in self._model.links} if link == _WORLD else set()
+        while link in names or link == _WORLD:
+            link += "_"
+        return link
+
+    def _content(self, link: Link, joint: Joint | None) -> Iterator[str]:
+        if joint is None and self._model.free_base:
+            yield _tag("freejoint")
+        if joint is not None and joint.type is not JointType.FIXED:
+            yield _joint(joint)
+        if link.inertia is not None:
+            yield _inertial(link.inertia)
+        for geometry in link.collisions:
+            yield from self._geom(geometry, _COLLISION)
+        for geometry in link.visuals:
+            yield from self._geom(geometry, _VISUAL)
+        yield from self._sites[link.name]
+
+    def _geom(self, geometry: Geometry, role: dict[str, str]) -> Iterator[str]:
+        common = {**role, **_pose(geometry.X_LG)}
+        if geometry.color:
+            common["rgba"] = _numbers(geometry.color)
+        for shape in self._shapes(geometry.shape):
+            named = {}
+            # MuJoCo refuses a name that comes twice, and a model does not.
+            if geometry.name and geometry.name not in self._geom_names:
+                named["name"] = geometry.name
+                self._geom_names.add(geometry.name)
+            yield _tag("geom", **named, **shape, **common)
+
+    def _shapes(self, shape: Shape) -> list[dict[str, str]]:
+        """Give the attributes of a shape; of several where a mesh is in pieces."""
+        match shape:
+            case Box(size):
+                return [{"type": "box", "size": _numbers(edge / 2 for edge in size)}]
+            case Sphere(radius):
+                return [{"type": "sphere", "size": repr(radius)}]
+            case Cylinder(radius, length):
+                return [{"type": "cylinder", "size": _numbers((radius, length / 2))}]
+            case Capsule(radius, length):
+                return [{"type": "capsule", "size": _numbers((radius, length / 2))}]
+            case MeshFile() | MeshData():
+                return [{"type": "mesh", "mesh": name} for name in self.meshes.add(shape)]
+
+
+def _joint(joint: Joint) -> str:
+    attributes = {
+        "name": joint.name,
+        "type": "slide" if joint.type is JointType.PRISMATIC else "hinge",
+        "axis": _numbers(joint.axis),
+    }
+    lower, upper = joint.limits.lower, joint.limits.upper
+    if not (isinf(lower) and isinf(upper)):
+        bounds = (max(lower, -_UNLIMITED), min(max(upper, lower + _LEAST_ROOM), _UNLIMITED))
+        attributes |= {"limited": "true", "range": _numbers(bounds)}
+    if not isinf(joint.limits.effort):
+        effort = max(joint.limits.effort, _LEAST_ROOM)
+        attributes["actuatorfrcrange"] = _numbers((-effort, effort))
+    losses = {
+        "damping": joint.damping,
+        "frictionloss": joint.friction,
+        "armature": joint.armature,
+    }
+    attributes |= {name: repr(value) for name, value in losses.items() if value}
+    return _tag("joint", **attributes)
+
+
+def _inertial(inertia: Inertia) -> str:
+    """Write principal moments and axes, which MuJoCo keeps as they are."""
+    moments, axes = np.linalg.eigh(inertia.moment)
+    if np.linalg.det(axes) < 0:
+        axes = -axes
+    return _tag(
+        "inertial",
+        pos=_numbers(inertia.center),
+        quat=_numbers(quaternion_from_rotation(axes)),
+        mass=repr(float(max(inertia.mass, _LEAST_INERTIA))),
+        diaginertia=_numbers(np.maximum(moments, _LEAST_INERTIA)),
+    )
+
+
+def _pose(X: Array) -> dict[str, str]:
+    return {"pos": _numbers(X[:3, 3]), "quat": _numbers(quaternion_from_rotation(X[:3, :3]))}
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return " ".join(repr(float(value)) for value in values)
+
+
+def _tag(tag: str, /, **attributes: str) -> str:
+    words = [tag, *(f"{name}={quoteattr(text)}" for name, text in attributes.items())]
+    return f"<{' '.join(words)}/>"
+
+
+def _section(tag: str, lines: Iterable[str]) -> list[str]:
+    inner = [f"    {line}" for line in lines]
+    return [f"  <{tag}>", *inner, f"  </{tag}>"] if inner else []

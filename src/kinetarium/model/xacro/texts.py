@@ -1,0 +1,199 @@
+"""Texts with ${expressions} and $(substitutions) in them."""
+
+import re
+from collections.abc import Iterator
+
+from kinetarium.model.findings import Code, RobotFileError
+from kinetarium.model.markup import MOST_ATTRIBUTE_CHARACTERS
+from kinetarium.model.xacro.brackets import closing_bracket
+from kinetarium.model.xacro.budget import Budget
+from kinetarium.model.xacro.expressions import Interpreter
+from kinetarium.model.xacro.functions import CONSTANTS
+from kinetarium.model.xacro.place import Place
+from kinetarium.model.xacro.scopes import Lazy, Scope
+from kinetarium.model.xacro.values import (
+    ExpressionError,
+    Namespace,
+    Value,
+    did_you_mean,
+    literal,
+    shown,
+    truth,
+)
+
+MOST_CHAINED = 50
+"""How many properties may be defined by one another in a row."""
+
+_MOST_NESTING = 4
+_OPENING = re.compile(r"\$+[{(]")
+
+
+class Texts(Namespace):
+    """Works out texts; as a namespace it names the arguments of the robot file.
+
+    Attributes:
+        arguments: The values of the file's arguments.
+        used: The arguments that were asked for.
+    """
+
+    def __init__(self, arguments: dict[str, str], *, place: Place, budget: Budget) -> None:
+        """Start with the arguments that the user gave.
+
+        Args:
+            arguments: The arguments.
+            place: Where the expansion stands.
+            budget: Counts the work.
+        """
+        self.arguments = arguments
+        self.used: set[str] = set()
+        self._place = place
+        self._budget = budget
+        self._interpreter = Interpreter(
+            budget, functions={"arg": self.lookup, "xacro.arg": self._argument}
+        )
+        self._chain: list[tuple[Scope, str]] = []
+
+    def value(self, text: str, scope: Scope) -> Value:
+        """Work out a text; one that is a single expression keeps the expression's type.
+
+        Raises:
+            RobotFileError: If it cannot be worked out.
+        """
+        self._budget.spend(1 + len(text) // 1024)
+        if "$" not in text:
+            return text
+        try:
+            return self._value(text, scope, nesting=0)
+        except ExpressionError as error:
+            raise self._refusal(error) from None
+
+    def text(self, text: str, scope: Scope) -> str:
+        """Work out a text as it stands in the expanded file.
+
+        Raises:
+            RobotFileError: If it cannot be worked out.
+        """
+        return str(self.value(text, scope))
+
+    def condition(self, text: str, scope: Scope) -> bool:
+        """Work out a text that must be true or false.
+
+        Raises:
+            RobotFileError: If it cannot be worked out, or is neither.
+        """
+        value = self.value(text, scope)
+        try:
+            return truth(value)
+        except ExpressionError as error:
+            raise self._refusal(error) from None
+
+    def resolve(self, name: str, lazy: Lazy, scope: Scope) -> Value:
+        """Work out a property in the scope and at the place where it is defined.
+
+        Raises:
+            RobotFileError: If it cannot be worked out, or is defined by itself.
+        """
+        chain = " -> ".join([*(other for _, other in self._chain), name][-6:])
+        with self._place.at(lazy.file, lazy.line):
+            if (scope, name) in self._chain:
+                raise self._place.refusal(
+                    Code.EXPRESSION,
+                    f"properties are defined by one another: {chain}",
+                    remedy='break the circle; lazy_eval="false" uses the value defined before',
+                )
+            if len(self._chain) >= MOST_CHAINED:
+                raise self._place.refusal(
+                    Code.EXPRESSION,
+                    f"more than {MOST_CHAINED} properties are defined by one another: ...{chain}",
+                    remedy='give some of them lazy_eval="false"',
+                )
+            self._chain.append((scope, name))
+            try:
+                return literal(self.value(lazy.text, scope))
+            finally:
+                self._chain.pop()
+
+    def lookup(self, name: str) -> Value:
+        """Give the typed value of an argument, as $(eval ...) sees it."""
+        constants = {**CONSTANTS, "true": True, "false": False}
+        if name in constants and name not in self.arguments:
+            return constants[name]
+        return literal(self._argument(name))
+
+    def _refusal(self, error: ExpressionError) -> RobotFileError:
+        return self._place.refusal(error.code, error.message, remedy=error.remedy)
+
+    def _argument(self, name: str) -> str:
+        self.used.add(name)
+        if name not in self.arguments:
+            raise ExpressionError(
+                f"unknown argument {shown(name)}{did_you_mean(name, self.arguments)}",
+                remedy='declare it before: <xacro:arg name="..." default="..."/>',
+            )
+        return self.arguments[name]
+
+    def _value(self, text: str, scope: Scope, *, nesting: int) -> Value:
+        if nesting > _MOST_NESTING:
+            raise ExpressionError(
+                "expressions are nested in expressions too often", remedy="use a property"
+            )
+        self._budget.spend(1 + len(text) // 16)
+        pieces = list(self._pieces(text, scope, nesting + 1))
+        if len(pieces) == 1:
+            return pieces[0]
+        texts = [str(piece) for piece in pieces]
+        size = sum(map(len, texts))
+        self._budget.make_text(size)
+        if size > MOST_ATTRIBUTE_CHARACTERS:
+            raise ExpressionError(
+                f"a text of more than {MOST_ATTRIBUTE_CHARACTERS:,} characters",
+                remedy="no robot needs one that long",
+                code=Code.TOO_LARGE,
+            )
+        # $(find NAME) is an address already, so the file:// some put before it goes.
+        return "".join(texts).replace("file://package://", "package://")
+
+    def _pieces(self, text: str, scope: Scope, nesting: int) -> Iterator[Value]:
+        position = 0
+        while opening := _OPENING.search(text, position):
+            if opening.start() > position:
+                yield text[position : opening.start()]
+            position = opening.end()
+            if len(opening[0]) > 2:  # $${ stands for ${
+                yield opening[0][1:]
+                continue
+            end = closing_bracket(text, position - 1)
+            inside = text[position:end]
+            if "$" in inside:
+                inside = str(self._value(inside, scope, nesting=nesting))
+            if opening[0] == "${":
+                yield self._interpreter.evaluate(inside, scope)
+            else:
+                yield self._substitution(inside)
+            position = end + 1
+        if position < len(text):
+            yield text[position:]
+
+    def _substitution(self, inside: str) -> str:
+        command, _, rest = inside.strip().partition(" ")
+        words = rest.split()
+        match command:
+            case "eval":
+                return str(self._interpreter.evaluate(rest, self))
+            case "arg" if len(words) == 1:
+                return self._argument(words[0])
+            case "find" if len(words) == 1:
+                return f"package://{words[0]}"
+            case "optenv" if words:
+                # The environment is as if empty, so that a file means the same everywhere.
+                return " ".join(words[1:])
+            case "env":
+                raise ExpressionError(
+                    f"{shown(f'$({inside})')} reads the environment, which no robot file may",
+                    remedy='use <xacro:arg name="..." default="..."/> and $(arg ...) instead',
+                )
+        raise ExpressionError(
+            f"{shown(f'$({inside})')} is not known",
+            remedy="use $(arg NAME), $(find PACKAGE) or $(eval EXPRESSION); "
+            "files are named relative to the one that includes them",
+        )
