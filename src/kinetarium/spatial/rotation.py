@@ -35,7 +35,7 @@ def rpy_from_rotation(R: Array) -> Array:
     give R back to rounding even where yaw alone is ill defined (pitch near
     pi/2, where robot files like to be).
     """
-    yaw = atan2(R[1, 0], R[0, 0]) if hypot(R[0, 0], R[1, 0]) > 1e-14 else 0.0
+    yaw = atan2(R[1, 0], R[0, 0]) if hypot(R[0, 0], R[1, 0]) > 1e-15 else 0.0
     cy, sy = cos(yaw), sin(yaw)
     roll = atan2(sy * R[0, 2] - cy * R[1, 2], cy * R[1, 1] - sy * R[0, 1])
     pitch = atan2(-R[2, 0], cy * R[0, 0] + sy * R[1, 0])
@@ -73,8 +73,8 @@ def quaternion_from_rotation(R: Array) -> Array:
     products = products.T.reshape(-1, 4, 4)
     largest = np.argmax(np.diagonal(products, axis1=1, axis2=2), axis=-1)
     q = products[np.arange(len(largest)), largest]
-    q /= np.copysign(np.sqrt(np.vecdot(q, q)), q[:, 0])[:, np.newaxis]
-    return q.reshape(*R.shape[:-2], 4)
+    signed_length = np.copysign(np.sqrt(np.vecdot(q, q)), q[:, 0])
+    return np.asarray(q / signed_length[:, np.newaxis]).reshape(*R.shape[:-2], 4)
 
 
 def rotation_about(axis: ArrayLike, angle: float) -> Array:
@@ -118,6 +118,6 @@ def inverse_pose(X: ArrayLike) -> Array:
 
 def _unit(vector: ArrayLike) -> Array:
     """Normalise a vector whose squares may overflow or underflow."""
-    vector = np.asarray(vector, dtype=np.float64)
-    vector = vector / np.abs(vector).max()
-    return vector / np.linalg.norm(vector)
+    whole = np.asarray(vector, dtype=np.float64)
+    scaled = whole / np.abs(whole).max()
+    return np.asarray(scaled / np.linalg.norm(scaled))

@@ -169,9 +169,9 @@ def interpolate(X_WA: ArrayLike, X_WB: ArrayLike, *, fraction: ArrayLike) -> Arr
     Returns:
         Poses, shape (..., 4, 4).
     """
-    X_WA = np.asarray(X_WA, dtype=np.float64)
-    way = log(inverse(X_WA) @ X_WB)
-    return X_WA @ exp(np.asarray(fraction, dtype=np.float64)[..., np.newaxis] * way)
+    V_A = log(inverse(X_WA) @ np.asarray(X_WB, dtype=np.float64))
+    X_AF = exp(np.asarray(fraction, dtype=np.float64)[..., np.newaxis] * V_A)
+    return np.asarray(X_WA, dtype=np.float64) @ X_AF
 
 
 def _spread(factors: Array) -> Array:

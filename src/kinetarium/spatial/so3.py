@@ -25,13 +25,13 @@ _GENERATORS = frozen(
 
 
 def hat(w: ArrayLike) -> Array:
-    """Give the matrices of the cross product with w: hat(w) @ u = w x u.
+    """Give the matrices of the cross product with w.
 
     Args:
         w: Vectors, shape (..., 3).
 
     Returns:
-        Skew-symmetric matrices, shape (..., 3, 3).
+        Skew-symmetric matrices W with W @ u = w x u, shape (..., 3, 3).
     """
     w = np.asarray(w, dtype=np.float64)
     return (w @ _GENERATORS).reshape(*w.shape[:-1], 3, 3)

@@ -44,12 +44,10 @@ def checked_points(name: str, points: ArrayLike) -> Array:
     """
     try:
         array = frozen(points)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise PathError(f"points of {name} must be rows of two or three numbers") from None
     if array.ndim != 2 or array.shape[1] not in (2, 3):
-        raise PathError(
-            f"points of {name} must have shape (n, 2) or (n, 3), not {array.shape}"
-        )
+        raise PathError(f"points of {name} must have shape (n, 2) or (n, 3), not {array.shape}")
     if len(array) < 2:
         raise PathError(f"{name} needs at least two points, not {len(array)}")
     wild = np.flatnonzero(~(np.abs(array) <= FARTHEST).all(axis=1))

@@ -50,24 +50,17 @@ class Path(ABC):
     def heading(self, s: ArrayLike) -> Array:
         """Give the angles from x to the direction of travel at s [rad], shape (...).
 
-        They are unwrapped: without jumps but at corners, where they turn by at
-        most pi, and a closed path's go on from lap to lap.
+        They are unwrapped: they jump only at corners, by at most pi, and those
+        of a closed path go on from lap to lap.
 
         Raises:
             PathError: If the path is not planar.
         """
-        if self.dimension != 2:
-            raise PathError("a path in space has no heading; ask for its tangent")
-        return self._heading(s)
-
-    @abstractmethod
-    def _heading(self, s: ArrayLike) -> Array:
-        """Give the headings of a planar path."""
+        raise PathError("a path in space has no heading; ask for its tangent")
 
     def _laps(self, s: ArrayLike) -> tuple[Array, Array]:
         """Split s into whole laps and the arc length on the path, 0..length [m]."""
         s = np.asarray(s, dtype=np.float64)
         if self.closed:
-            laps, s = np.divmod(s, self.length)
-            return laps, s
+            return np.divmod(s, self.length)
         return np.zeros_like(s), np.clip(s, 0.0, self.length)
