@@ -100,6 +100,7 @@ CASES = [
     Case("property with value and default", prop("a", "1", 'default="2"'), Code.MACRO),
     Case("property with an unknown scope", prop("a", "1", 'scope="golbal"'), Code.MACRO),
     Case("property with an unknown attribute", prop("a", "1", 'lazy="false"'), Code.MACRO),
+    Case("fault of a very long name", prop("x" * 900_000, "1", 'scope="x"'), Code.MACRO),
     Case("parent scope at the top", prop("a", "1", 'scope="parent"'), Code.MACRO),
     Case("condition without a value", "<xacro:if/>", Code.MISSING_ATTRIBUTE),
     Case("element with a bad name", '<xacro:element xacro:name="a b"/>', Code.MACRO),

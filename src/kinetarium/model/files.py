@@ -28,7 +28,11 @@ def read_regular(path: Path, *, findings: Findings, code: Code = Code.UNREADABLE
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a valid path"
-        raise findings.refusal(code, f"cannot read {str(path)!r}: {reason.lower()}") from None
+        raise findings.refusal(
+            code,
+            f"cannot read {str(path)!r}: {reason.lower()}",
+            remedy="name a file that exists and may be read",
+        ) from None
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

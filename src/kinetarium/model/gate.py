@@ -41,6 +41,10 @@ def read_robot_file(
     )
     reading = Reading(path, findings, assets)
     root = reading.open_markup(path)
+    if arguments and not uses_xacro(root):
+        raise findings.refusal(
+            Code.UNKNOWN_NAME, "the file takes no arguments: it is no xacro", line=root.line
+        )
     match root.tag:
         case "robot" if uses_xacro(root):
             plain = expand_xacro(root, reading=reading, arguments=arguments or {})

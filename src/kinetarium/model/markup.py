@@ -46,7 +46,9 @@ class Element:
     def __str__(self) -> str:
         """Give the element as a person would point at it: <tag name="...">."""
         name = self.attributes.get("name")
-        return f'<{self.tag} name="{name}">' if name else f"<{self.tag}>"
+        if not name:
+            return f"<{self.tag}>"
+        return f'<{self.tag} name="{name if len(name) <= 80 else name[:77] + "..."}">'
 
 
 class _Builder:

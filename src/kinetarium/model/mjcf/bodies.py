@@ -53,6 +53,7 @@ class BodyReader:
         bodies: The bodies so far, by their names in the file.
         sites: The body and the pose in it, shape (4, 4), of each named site.
         free_joints: Names of free joints, which are no joints of a robot model.
+        surroundings: Names of the bodies that are no part of the robot.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class BodyReader:
         self.bodies: dict[str, Body] = {}
         self.sites: dict[str, tuple[Body, Array]] = {}
         self.free_joints: set[str] = set()
+        self.surroundings: set[str] = set()
 
     def is_free(self, body: Part) -> bool:
         """Tell whether a body has a free joint."""

@@ -10,6 +10,7 @@ import numpy as np
 from kinetarium.model.findings import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
+from kinetarium.model.robot import IDENTITY
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
 
@@ -79,6 +80,8 @@ class Compiler:
         Raises:
             RobotFileError: If its position or orientation is not strictly right.
         """
+        if not any(name in element.attributes for name in ("pos", *ORIENTATIONS)):
+            return IDENTITY
         position = reading.attributes.vector(element, "pos", 3, default=(0.0, 0.0, 0.0))
         return pose(position, self._rotation(element, reading))
 

@@ -155,14 +155,14 @@ class EqualityReader:
         return _End(a, X_AB @ X_BC), _End(b, X_BC)
 
     def _body(self, element: Element, name: str) -> Body:
-        if name == WORLD:
-            if self._world is None:
-                raise self._scope.refusal(
-                    Code.UNSUPPORTED,
-                    f"{element} ties a robot that floats freely to the world",
-                    element,
-                    remedy="remove it, or the free joint",
-                )
+        if name in self._bodies.surroundings or (name == WORLD and self._world is None):
+            raise self._scope.refusal(
+                Code.UNSUPPORTED,
+                f"{element} ties the robot to its surroundings",
+                element,
+                remedy="remove it, or fix the robot to the world by a body without joints",
+            )
+        if name == WORLD and self._world is not None:
             return self._world
         if name not in self._bodies.bodies:
             raise self._scope.unknown(element, "body", name, known=self._bodies.bodies)

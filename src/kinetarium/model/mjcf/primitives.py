@@ -1,6 +1,7 @@
 """Primitive geoms: spheres, capsules, cylinders, ellipsoids and boxes from their sizes."""
 
 from enum import StrEnum
+from functools import cache
 from math import pi
 
 import numpy as np
@@ -10,7 +11,7 @@ from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.compiler import shortest_turn
 from kinetarium.model.mjcf.scope import Scope
 from kinetarium.model.robot import Inertia
-from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, Shape, Sphere
+from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, Shape, Sphere, TriangleMesh
 from kinetarium.model.solids import solid_properties, triangulate
 from kinetarium.model.triangles import read_only_mesh
 from kinetarium.spatial.arrays import Array, frozen
@@ -105,8 +106,13 @@ def primitive(kind: GeomType, half: Array) -> Shape:
             return Cylinder(sizes[0], 2 * sizes[1])
         case GeomType.BOX:
             return Box((2 * sizes[0], 2 * sizes[1], 2 * sizes[2]))
-    sphere = triangulate(Sphere(1.0))
+    sphere = _unit_sphere()
     return MeshData("ellipsoid", read_only_mesh(sphere.vertices * half, sphere.faces))
+
+
+@cache
+def _unit_sphere() -> TriangleMesh:
+    return triangulate(Sphere(1.0))
 
 
 def primitive_inertia(kind: GeomType, half: Array) -> Inertia:

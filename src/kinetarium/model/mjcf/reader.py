@@ -1,5 +1,6 @@
 """MJCF robots: the sections of a file in the order in which they depend on each other."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -28,8 +29,12 @@ from kinetarium.model.mjcf.tendons import check_tendons
 from kinetarium.model.mjcf.vocabulary import check_vocabulary
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import IDENTITY, Link, RobotModel
-from kinetarium.model.tree import Located, assemble
+from kinetarium.model.tree import MOST_LINKS, Located, assemble
 
+MOST_GEOMS = 10_000
+MOST_PARTS = 20_000
+"""The most elements that make up a robot, replicas included."""
+_PARTS = ("worldbody", "equality", "tendon", "actuator")
 _UNNAMED = "robot"
 
 
@@ -92,9 +97,28 @@ def _open(root: Element, reading: Reading) -> Scope:
     check_settings(root, reading=reading, origins=origins, left_out=left_out)
     compiler = read_compiler(root.all("compiler"), reading=reading)
     Replicator(root, compiler=compiler, reading=reading, origins=origins).write_out()
+    _check_size(root, reading)
     defaults = Defaults(root.all("default"), reading=reading, origins=origins)
     reading.findings.stop_if_refused()
     return Scope(reading, origins, left_out, compiler, defaults)
+
+
+def _check_size(root: Element, reading: Reading) -> None:
+    """Refuse what would take minutes to read, before it is read."""
+    count = Counter(e.tag for tag in _PARTS for part in root.all(tag) for e in part.walk())
+    limits = {"body": MOST_LINKS, "joint": MOST_LINKS, "geom": MOST_GEOMS}
+    for tag, most in limits.items():
+        _refuse_more(count[tag], most, f"<{tag}>", reading)
+    _refuse_more(count.total(), MOST_PARTS, "parts", reading)
+
+
+def _refuse_more(count: int, most: int, what: str, reading: Reading) -> None:
+    if count > most:
+        raise reading.findings.refusal(
+            Code.TOO_LARGE,
+            f"{count:,} {what}; up to {most:,} are read",
+            remedy="no robot needs that many; simplify the file",
+        )
 
 
 def _robot_bodies(
@@ -110,6 +134,7 @@ def _robot_bodies(
             element, "mocap", default=False
         ):
             scope.left_out.add("mocap body", element.line)
+            bodies.surroundings.update(_body_names(element))
         elif element.tag == "body":
             candidates.append(part)
     free = [part for part in candidates if bodies.is_free(part)]
@@ -125,11 +150,16 @@ def _robot_bodies(
         )
     for part in others:
         scope.left_out.add("world body", part.element.line)
+        bodies.surroundings.update(_body_names(part.element))
     return free, True
 
 
 def _has_joints(body: Element) -> bool:
     return any(element.tag in JOINTS for element in body.walk())
+
+
+def _body_names(body: Element) -> set[str]:
+    return {element.attributes.get("name", "") for element in body.walk() if element.tag == "body"}
 
 
 def _read_bodies(robot: list[Part], *, free: bool, scope: Scope, bodies: BodyReader) -> Body | None:

@@ -189,19 +189,18 @@ def check_vocabulary(
     Raises:
         RobotFileError: With every fault that was found.
     """
+    _check_attributes(root, _ROOT, reading=reading, left_out=left_out)
     pending = [(root, _ROOT)]
     while pending:
         element, kind = pending.pop()
-        with origins.at(element):
-            _check_attributes(element, kind, reading=reading, left_out=left_out)
         known = _CONTEXTS[kind.inside]
-        for child in reversed(element.children):
-            fate = Fate.UNSUPPORTED
+        for child in element.children:
             with origins.at(child):
-                fate = _fate(child, element, known, reading=reading)
-            if fate is Fate.LEFT_OUT:
-                left_out.add(child.tag, child.line)
-            elif fate is Fate.READ:
+                _check_place(child, element, known, reading=reading)
+                if known[child.tag].fate is Fate.LEFT_OUT:
+                    left_out.add(child.tag, child.line)
+                    continue
+                _check_attributes(child, known[child.tag], reading=reading, left_out=left_out)
                 pending.append((child, known[child.tag]))
     reading.findings.stop_if_refused()
 
@@ -223,7 +222,9 @@ def _check_attributes(element: Element, kind: Kind, *, reading: Reading, left_ou
             )
 
 
-def _fate(child: Element, parent: Element, known: dict[str, Kind], *, reading: Reading) -> Fate:
+def _check_place(
+    child: Element, parent: Element, known: dict[str, Kind], *, reading: Reading
+) -> None:
     kind = known.get(child.tag)
     if kind is None:
         meant = nearest_name(child.tag, known)
@@ -240,7 +241,6 @@ def _fate(child: Element, parent: Element, known: dict[str, Kind], *, reading: R
             remedy="load and save the file with MuJoCo, which writes plain bodies, or remove it",
             line=child.line,
         )
-    return kind.fate
 
 
 @cache

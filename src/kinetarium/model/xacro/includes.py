@@ -9,8 +9,11 @@ from kinetarium.model.reading import Reading
 from kinetarium.model.xacro.place import Place
 from kinetarium.model.xacro.values import shown
 
-MOST_INCLUDES = 50
+MOST_DEPTH = 50
 """How deep files may include files."""
+
+MOST_INCLUDES = 1000
+"""How often files may be included in all."""
 
 
 class Includes:
@@ -27,6 +30,7 @@ class Includes:
         self._place = place
         self._read: dict[Path, Element] = {}
         self._elements = 0
+        self._includes = 0
         self.robot_file = Path(os.path.realpath(reading.path))
 
     def find(self, uri: str, *, including: tuple[Path, ...], optional: bool) -> Path | None:
@@ -39,8 +43,15 @@ class Includes:
 
         Raises:
             RobotFileError: If it is not in the allowed roots, is being included
-                already, or lies too deep.
+                already, lies too deep, or is one too many.
         """
+        self._includes += 1
+        if self._includes > MOST_INCLUDES:
+            raise self._place.refusal(
+                Code.TOO_LARGE,
+                f"more than {MOST_INCLUDES:,} includes",
+                remedy="no robot needs that many; define a macro once and call it",
+            )
         if any(character in uri for character in "*?["):
             raise self._place.refusal(
                 Code.INCLUDE,
@@ -54,7 +65,7 @@ class Includes:
             if not optional:
                 raise
             message = f"left out: {error.refusals[0].message}"
-            self._reading.findings.repair(Code.INCLUDE, f"include {uri}", message, line=line)
+            self._reading.findings.repair(Code.INCLUDE, f"include {shown(uri)}", message, line=line)
             return None
         if path in including:
             loop = [file.name for file in including[including.index(path) :]]
@@ -63,10 +74,10 @@ class Includes:
                 f"files include one another: {' -> '.join([*loop, path.name])}",
                 remedy="remove one of the includes",
             )
-        if len(including) > MOST_INCLUDES:
+        if len(including) > MOST_DEPTH:
             raise self._place.refusal(
                 Code.INCLUDE,
-                f"includes are more than {MOST_INCLUDES} deep",
+                f"includes are more than {MOST_DEPTH} deep",
                 remedy="include the files from the robot file itself",
             )
         return path

@@ -15,7 +15,7 @@ def define_property(element: Element, scope: Scope, *, texts: Texts, place: Plac
     """Define, or remove, what an <xacro:property> says.
 
     A value is worked out when it is first used, unless lazy_eval is false or
-    it goes to another scope.
+    its scope is named.
 
     Args:
         element: The element.
@@ -53,7 +53,8 @@ def define_property(element: Element, scope: Scope, *, texts: Texts, place: Plac
     if text is None:
         target.blocks[name, False] = Block(element, place.findings.file, whole=False)
         return
-    lazy = texts.condition(attributes.get("lazy_eval", "true"), scope) and target is scope
+    lazy = texts.condition(attributes.get("lazy_eval", "true"), scope)
+    lazy = lazy and "scope" not in attributes
     value: Value = literal(text if lazy else texts.value(text, scope))
     if lazy and isinstance(value, str):
         value = Lazy(value, place.findings.file, element.line)

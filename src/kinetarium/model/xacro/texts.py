@@ -128,7 +128,8 @@ class Texts(Namespace):
         if name not in self.arguments:
             raise ExpressionError(
                 f"unknown argument {shown(name)}{did_you_mean(name, self.arguments)}",
-                remedy='declare it before: <xacro:arg name="..." default="..."/>',
+                remedy='declare it before, <xacro:arg name="..." default="..."/>, '
+                "or pass --xacro-arg NAME:=VALUE",
             )
         return self.arguments[name]
 
