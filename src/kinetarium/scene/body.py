@@ -1,0 +1,82 @@
+"""Free and static bodies beside the robots."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetarium.model.robot import IDENTITY, Inertia
+from kinetarium.model.shapes import Shape
+from kinetarium.model.solids import solid_properties
+from kinetarium.scene.material import DRY, Material
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import pose
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """The half space below its own xy plane; only for static bodies."""
+
+
+class Motion(StrEnum):
+    """Whether a body moves."""
+
+    STATIC = "static"
+    FREE = "free"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Body:
+    """A rigid body of one shape.
+
+    Attributes:
+        name: Its name, unique in the scene.
+        shape: Its shape; a Plane only if it is static.
+        motion: Whether it moves.
+        inertia: Mass properties; None for a static body.
+        X_WB: Its pose at the start, shape (4, 4).
+        V_WB: Its twist [v; w] in the world frame at the body origin at the start, shape (6,).
+        material: Its surface.
+    """
+
+    name: str
+    shape: Shape | Plane
+    motion: Motion = Motion.STATIC
+    inertia: Inertia | None = None
+    X_WB: Array = field(default_factory=lambda: IDENTITY)
+    V_WB: Array = field(default_factory=lambda: frozen(np.zeros(6)))
+    material: Material = DRY
+
+
+def free_body(
+    name: str,
+    shape: Shape,
+    *,
+    mass: float,
+    position: ArrayLike = (0.0, 0.0, 0.0),
+    rotation: ArrayLike | None = None,
+    twist: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+    material: Material = DRY,
+) -> Body:
+    """Make a free body of uniform density.
+
+    Args:
+        name: Its name.
+        shape: Its shape.
+        mass: Its mass [kg].
+        position: Where it starts [m], shape (3,).
+        rotation: How it is turned, shape (3, 3); not at all if None.
+        twist: Its twist [v; w] at the start [m/s, rad/s], shape (6,).
+        material: Its surface.
+    """
+    unit = solid_properties(shape, density=1.0)
+    inertia = Inertia(mass, unit.center, frozen(unit.moment * (mass / unit.mass)))
+    return Body(
+        name, shape, Motion.FREE, inertia, frozen(pose(position, rotation)), frozen(twist), material
+    )
+
+
+def ground(material: Material = DRY, *, name: str = "ground") -> Body:
+    """Make the ground: the half space z <= 0."""
+    return Body(name, Plane(), material=material)

@@ -1,0 +1,174 @@
+"""Scene: everything a physics engine needs to know, frozen and checked."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.model.robot import JointType, RobotModel
+from kinetarium.scene.body import Body, Motion, Plane
+from kinetarium.scene.robot import PlacedRobot
+from kinetarium.scene.sensor import WrenchSensor
+from kinetarium.spatial.arrays import Array, frozen
+
+
+class SceneError(KinetariumError):
+    """A scene that means nothing physical."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Robots and bodies under gravity.
+
+    A solid is a link, named "robot/link", or a body, by its own name.
+
+    Attributes:
+        robots: The robots.
+        bodies: The other bodies.
+        sensors: Force-torque sensors.
+        gravity: Gravity [m/s^2], shape (3,).
+        no_contact: Pairs of solids that never touch.
+    """
+
+    robots: tuple[PlacedRobot, ...] = ()
+    bodies: tuple[Body, ...] = ()
+    sensors: tuple[WrenchSensor, ...] = ()
+    gravity: Array = field(default_factory=lambda: frozen([0.0, 0.0, -9.81]))
+    no_contact: frozenset[frozenset[str]] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Refuse what no engine could make sense of.
+
+        Raises:
+            SceneError: If something is doubled, impossible or not finite.
+            UnknownNameError: If a name stands for nothing.
+        """
+        _refuse_doubles(
+            "robot or body", [r.name for r in self.robots] + [b.name for b in self.bodies]
+        )
+        _refuse_doubles("sensor", [sensor.name for sensor in self.sensors])
+        for robot in self.robots:
+            _check_robot(robot)
+        for body in self.bodies:
+            _check_body(body)
+        for sensor in self.sensors:
+            self.robot(sensor.robot).model.joint(sensor.joint)
+        for solid in sorted(name for pair in self.no_contact for name in pair):
+            if solid not in self.solids:
+                raise UnknownNameError("solid", solid, known=self.solids)
+        if not np.all(np.isfinite(self.gravity)):
+            raise SceneError("gravity is not finite")
+
+    @cached_property
+    def solids(self) -> tuple[str, ...]:
+        """The names of all solids: the links of each robot in turn, then the bodies."""
+        links = [f"{r.name}/{link.name}" for r in self.robots for link in r.model.links]
+        return (*links, *(body.name for body in self.bodies))
+
+    def robot(self, name: str) -> PlacedRobot:
+        """Give the placed robot of a name.
+
+        Raises:
+            UnknownNameError: If there is none.
+        """
+        for robot in self.robots:
+            if robot.name == name:
+                return robot
+        raise UnknownNameError("robot", name, known=(robot.name for robot in self.robots))
+
+    @cached_property
+    def may_touch(self) -> NDArray[np.bool_]:
+        """Whether two solids may touch, shape (n, n), symmetric, in the order of `solids`.
+
+        Solids that no joint moves against each other, or that one joint joins, never touch.
+        """
+        count = len(self.solids)
+        touch = ~np.eye(count, dtype=np.bool_)
+        start = 0
+        for robot in self.robots:
+            n = len(robot.model.links)
+            touch[start : start + n, start : start + n] = _own_pairs(robot)
+            start += n
+        for i, body in enumerate(self.bodies, start):
+            for j, other in enumerate(self.bodies, start):
+                if Motion.FREE not in (body.motion, other.motion):
+                    touch[i, j] = False
+        for pair in self.no_contact:
+            a, b = (self.solids.index(name) for name in (*pair, *pair)[:2])
+            touch[a, b] = touch[b, a] = False
+        return touch
+
+
+def rigid_groups(model: RobotModel) -> dict[str, str]:
+    """Give for each link the topmost link that it is rigidly fixed to, itself if it moves."""
+    group = {model.root: model.root}
+    for joint in model.joints:
+        fixed = joint.type is JointType.FIXED
+        group[joint.child] = group[joint.parent] if fixed else joint.child
+    return group
+
+
+def _own_pairs(robot: PlacedRobot) -> NDArray[np.bool_]:
+    model = robot.model
+    count = len(model.links)
+    if not robot.self_collision:
+        return np.zeros((count, count), dtype=np.bool_)
+    group = rigid_groups(model)
+    joined = {frozenset((group[joint.parent], group[joint.child])) for joint in model.joints} | {
+        frozenset((top,)) for top in group.values()
+    }
+    names = [group[link.name] for link in model.links]
+    return np.array([[frozenset((a, b)) not in joined for b in names] for a in names])
+
+
+def _refuse_doubles(kind: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise SceneError(
+                f"two things of the scene are called '{name}'; each {kind} needs its own name"
+            )
+        if not name or "/" in name:
+            raise SceneError(f"'{name}' cannot name a {kind}: it must not be empty or hold a '/'")
+
+
+def _check_robot(robot: PlacedRobot) -> None:
+    model = robot.model
+    for name in (*robot.positions, *robot.actuation):
+        if model.joint(name).type is JointType.FIXED:
+            raise SceneError(
+                f"joint '{name}' of '{robot.name}' is fixed and cannot be driven or placed"
+            )
+    for name in robot.link_materials:
+        model.link(name)
+    numbers = [*robot.X_WB.ravel(), *robot.positions.values()]
+    if not np.all(np.isfinite(numbers)):
+        raise SceneError(f"the placement of robot '{robot.name}' is not finite")
+    for name, actuation in robot.actuation.items():
+        gains = (actuation.stiffness, actuation.damping, actuation.effort)
+        if not all(gain >= 0 for gain in gains):
+            raise SceneError(f"the drive of '{name}' has a negative or undefined gain or limit")
+    for material in (robot.material, *robot.link_materials.values()):
+        _check_material(material.friction, material.restitution, robot.name)
+
+
+def _check_body(body: Body) -> None:
+    if body.motion is Motion.FREE and (body.inertia is None or isinstance(body.shape, Plane)):
+        raise SceneError(f"body '{body.name}' is free and needs mass and a bounded shape")
+    if not all(np.all(np.isfinite(part)) for part in (body.X_WB, body.V_WB)):
+        raise SceneError(f"the placement of body '{body.name}' is not finite")
+    if body.inertia is not None:
+        mass, moment = body.inertia.mass, np.asarray(body.inertia.moment)
+        if not (np.isfinite(mass) and mass > 0 and np.all(np.isfinite(moment))):
+            raise SceneError(f"body '{body.name}' needs a positive finite mass")
+        if np.linalg.eigvalsh(moment)[0] <= 0:
+            raise SceneError(
+                f"the moment of inertia of body '{body.name}' is not positive definite"
+            )
+    _check_material(body.material.friction, body.material.restitution, body.name)
+
+
+def _check_material(friction: float, restitution: float, where: str) -> None:
+    if not (0 <= friction < np.inf and 0 <= restitution <= 1):
+        raise SceneError(f"the material of '{where}' needs friction >= 0 and restitution in 0..1")
