@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from kinetarium.errors import KinetariumError
+
 
 class Capability(StrEnum):
     """One thing an engine may be able to do."""
@@ -49,3 +51,18 @@ class FrictionRule(StrEnum):
                 return float((a * b) ** 0.5)
             case FrictionRule.MINIMUM:
                 return min(a, b)
+
+
+class CapabilityError(KinetariumError):
+    """An engine was asked for something it cannot do."""
+
+    def __init__(self, engine: str, capability: Capability, *, reason: str = "") -> None:
+        """Name the engine, what it cannot do, and why it was needed.
+
+        Args:
+            engine: The engine's name.
+            capability: What it cannot do.
+            reason: What needs it.
+        """
+        needed = f", which {reason} needs" if reason else ""
+        super().__init__(f"engine '{engine}' has no {capability}{needed}")
