@@ -14,6 +14,13 @@ from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import Array
 
 
+class Precision(StrEnum):
+    """The floating-point numbers an engine computes with."""
+
+    SINGLE = "single"
+    DOUBLE = "double"
+
+
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
     """What an engine says of itself.
@@ -24,6 +31,7 @@ class EngineInfo:
         version: Version of its library.
         capabilities: What it can do.
         friction_rule: How it combines the friction of unequal surfaces.
+        precision: What it computes with.
     """
 
     name: str
@@ -31,6 +39,7 @@ class EngineInfo:
     version: str
     capabilities: frozenset[Capability]
     friction_rule: FrictionRule
+    precision: Precision = Precision.DOUBLE
 
 
 class Status(StrEnum):

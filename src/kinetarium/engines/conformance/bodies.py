@@ -1,0 +1,167 @@
+"""Checks on free bodies: falling, drifting, spinning, colliding, being pushed."""
+
+from math import sqrt
+
+import numpy as np
+
+from kinetarium.engines.capability import Capability
+from kinetarium.engines.conformance.check import Check, Measurement
+from kinetarium.engines.protocol import Engine, Precision, Simulation, State
+from kinetarium.model.shapes import Box, Sphere
+from kinetarium.scene import Material, Scene, free_body
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import rotation_from_quaternion
+
+TIMESTEP = 1e-3
+NO_COMMAND = np.zeros(0)
+WEIGHTLESS = frozen([0.0, 0.0, 0.0])
+_BRICK = Box((0.1, 0.2, 0.3))
+
+
+def rounding(engine: Engine, exact: float, *, scale: float) -> tuple[float, str]:
+    """Give a tolerance for what is exact but for rounding, and the reason if it is single."""
+    if engine.info.precision is Precision.SINGLE:
+        return 1e-5 * scale, "single precision: a thousand steps round to 1e-5"
+    return exact * scale, ""
+
+
+def run(simulation: Simulation, steps: int) -> State:
+    """Step without commands and close."""
+    for _ in range(steps):
+        simulation.step(NO_COMMAND)
+    state = simulation.state()
+    simulation.close()
+    return state
+
+
+def _free_fall(engine: Engine) -> Measurement:
+    scene = Scene(bodies=(free_body("brick", _BRICK, mass=1.0, position=(0.0, 0.0, 10.0)),))
+    state = run(engine.compile(scene, timestep=TIMESTEP), 1000)
+    fallen = 9.81 * TIMESTEP**2 * 1000 * 1001 / 2  # semi-implicit Euler: sum of k g h^2
+    tolerance, reason = rounding(engine, 1e-9, scale=fallen)
+    return Measurement(10.0 - state.poses[0, 2], fallen, tolerance, "m", reason)
+
+
+def _drift(engine: Engine) -> Measurement:
+    body = free_body("brick", _BRICK, mass=1.0, twist=(1.0, 2.0, 3.0, 0.0, 0.0, 4.0))
+    scene = Scene(bodies=(body,), gravity=WEIGHTLESS)
+    state = run(engine.compile(scene, timestep=TIMESTEP), 1000)
+    loss = float(np.abs(state.twists[0] - body.V_WB).max())
+    tolerance, reason = rounding(engine, 1e-9, scale=4.0)
+    return Measurement(loss, 0.0, tolerance, "m/s or rad/s", reason)
+
+
+def _spin(body_twist: tuple[float, ...], engine: Engine) -> tuple[Array, Array, float, float]:
+    """Let a brick spin for a second; give its angular momentum and energy before and after."""
+    body = free_body("brick", _BRICK, mass=3.0, twist=(0.0, 0.0, 0.0, *body_twist))
+    assert body.inertia is not None
+    simulation = engine.compile(Scene(bodies=(body,), gravity=WEIGHTLESS), timestep=TIMESTEP)
+    before = simulation.state()
+    after = run(simulation, 1000)
+    momenta, energies = [], []
+    for state in (before, after):
+        R = rotation_from_quaternion(state.poses[0, 3:])
+        w = state.twists[0, 3:]
+        momentum = R @ body.inertia.moment @ R.T @ w
+        momenta.append(momentum)
+        energies.append(float(w @ momentum) / 2)
+    return momenta[0], momenta[1], energies[0], energies[1]
+
+
+def _principal_spin(engine: Engine) -> Measurement:
+    before, after, _, _ = _spin((0.0, 0.0, 5.0), engine)
+    change = float(np.linalg.norm(after - before) / np.linalg.norm(before))
+    tolerance, reason = rounding(engine, 1e-6, scale=1.0)
+    return Measurement(change, 0.0, tolerance, "relative", reason)
+
+
+def _tumble(engine: Engine) -> Measurement:
+    _, _, before, after = _spin((1.0, 1.5, 0.5), engine)
+    return Measurement(after / before, 1.0, 0.01, "relative")
+
+
+def _collide(engine: Engine, restitution: float) -> tuple[Array, float]:
+    """Let two balls meet head on; give their final speeds and the relative momentum error."""
+    material = Material(friction=0.0, restitution=restitution)
+    balls = tuple(
+        free_body(name, Sphere(0.1), mass=mass, position=(x, 0.0, 0.0), material=material,
+                  twist=(speed, 0.0, 0.0, 0.0, 0.0, 0.0))
+        for name, mass, x, speed in (("left", 1.0, -0.2, 1.0), ("right", 2.0, 0.2, -0.5))
+    )  # fmt: skip
+    scene = Scene(bodies=balls, gravity=WEIGHTLESS)
+    state = run(engine.compile(scene, timestep=TIMESTEP), 500)
+    speeds = state.twists[:, 0]
+    return speeds, float(speeds[0] + 2.0 * speeds[1])
+
+
+def _inelastic(engine: Engine) -> Measurement:
+    speeds, _ = _collide(engine, 0.0)
+    return Measurement(float(speeds[1] - speeds[0]), 0.0, 0.02, "m/s")
+
+
+def _momentum(engine: Engine) -> Measurement:
+    _, error = _collide(engine, 0.0)
+    tolerance, reason = rounding(engine, 1e-6, scale=1.0)
+    return Measurement(error, 0.0, tolerance, "kg m/s", reason)
+
+
+def _elastic(engine: Engine) -> Measurement:
+    speeds, _ = _collide(engine, 1.0)
+    return Measurement(float(speeds[1] - speeds[0]), 1.5, 0.03, "m/s")
+
+
+def _pushed(engine: Engine) -> tuple[State, Array, Array]:
+    """Push a brick off its centre for half a second."""
+    body = free_body("brick", _BRICK, mass=2.0)
+    assert body.inertia is not None
+    scene = Scene(bodies=(body,), gravity=WEIGHTLESS)
+    simulation = engine.compile(scene, timestep=TIMESTEP)
+    simulation.apply_wrench(
+        "brick", np.array([0.0, 3.0, 0.0, 0.0, 0.0, 0.02]), np.array([0.1, 0, 0])
+    )
+    simulation.step(NO_COMMAND)
+    state = simulation.state()
+    simulation.step(NO_COMMAND, 10)
+    later = simulation.state()
+    simulation.close()
+    turn = (0.1 * 3.0 + 0.02) / body.inertia.moment[2, 2]
+    expected = np.array([0.0, 1.5, 0.0, 0.0, 0.0, turn]) * TIMESTEP
+    return later, np.asarray(state.twists[0]), expected
+
+
+def _external_wrench(engine: Engine) -> Measurement:
+    _, twist, expected = _pushed(engine)
+    error = float(np.linalg.norm(twist - expected) / np.linalg.norm(expected))
+    return Measurement(error, 0.0, 1e-3, "relative")
+
+
+def _wrench_ends(engine: Engine) -> Measurement:
+    later, twist, _ = _pushed(engine)
+    change = float(np.linalg.norm(later.twists[0] - twist) / np.linalg.norm(twist))
+    return Measurement(change, 0.0, 1e-3, "relative")
+
+
+def _quaternion(engine: Engine) -> Measurement:
+    turn = np.array([sqrt(0.5), 0.0, sqrt(0.5), 0.0])
+    body = free_body("brick", _BRICK, mass=1.0, rotation=rotation_from_quaternion(turn))
+    simulation = engine.compile(Scene(bodies=(body,), gravity=WEIGHTLESS), timestep=TIMESTEP)
+    read = simulation.state().poses[0, 3:]
+    simulation.close()
+    return Measurement(float(abs(read @ turn)), 1.0, 1e-6)
+
+
+CHECKS = (
+    Check("free-fall", "a body falls as the integrator's own closed form says", _free_fall),
+    Check("no-damping", "a body drifts and spins on undiminished", _drift),
+    Check("spin-momentum", "spin about a principal axis keeps its momentum", _principal_spin),
+    Check("tumble-energy", "a tumbling body keeps its energy", _tumble),
+    Check("inelastic-collision", "two balls that do not bounce go on together", _inelastic),
+    Check("collision-momentum", "a collision keeps momentum", _momentum),
+    Check("elastic-collision", "two balls that bounce part as fast as they met", _elastic,
+          frozenset({Capability.RESTITUTION})),
+    Check("external-wrench", "a push off the centre moves and turns a body", _external_wrench,
+          frozenset({Capability.EXTERNAL_WRENCH})),
+    Check("external-wrench-ends", "a push lasts one step", _wrench_ends,
+          frozenset({Capability.EXTERNAL_WRENCH})),
+    Check("quaternion-order", "a rotation reads back as w, x, y, z", _quaternion),
+)  # fmt: skip

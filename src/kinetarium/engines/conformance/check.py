@@ -1,0 +1,67 @@
+"""One check of the conformance kit: what it measures, against what, how close."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kinetarium.engines.capability import Capability
+from kinetarium.engines.protocol import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What a check found.
+
+    Attributes:
+        value: The measured figure.
+        expected: The right figure.
+        tolerance: How far apart they may be.
+        unit: Unit of all three.
+        reason: Why the tolerance is looser than usual, or empty.
+    """
+
+    value: float
+    expected: float
+    tolerance: float
+    unit: str = "-"
+    reason: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the value is close enough; NaN never is."""
+        return abs(self.value - self.expected) <= self.tolerance
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A property every engine must have that declares the capabilities it rests on.
+
+    Attributes:
+        name: Its name in the table.
+        help: What it shows, in one line.
+        measure: Runs it on an engine.
+        needs: Capabilities without which it does not apply.
+    """
+
+    name: str
+    help: str
+    measure: Callable[[Engine], Measurement]
+    needs: frozenset[Capability] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A row of the conformance table.
+
+    Attributes:
+        engine: The engine's name.
+        check: The check's name.
+        passed: Whether it passed.
+        measurement: The figures; None if the check ended in an error.
+        error: What went wrong instead of a figure, or empty.
+    """
+
+    engine: str
+    check: str
+    passed: bool
+    measurement: Measurement | None
+    error: str = ""

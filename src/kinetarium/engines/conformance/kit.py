@@ -1,0 +1,53 @@
+"""check_engine: every check an engine's capabilities call for, one row each."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from kinetarium.engines.conformance import bodies, inside, joints, runs, surfaces
+from kinetarium.engines.conformance.check import Check, Outcome
+from kinetarium.engines.protocol import Engine
+
+CHECKS: tuple[Check, ...] = (
+    *bodies.CHECKS,
+    *surfaces.CHECKS,
+    *joints.CHECKS,
+    *inside.CHECKS,
+    *runs.CHECKS,
+)
+
+
+def check_engine(
+    engine: Engine,
+    *,
+    checks: Iterable[Check] = CHECKS,
+    progress: Callable[[str], None] = lambda name: None,
+) -> tuple[Outcome, ...]:
+    """Judge an engine by physics it cannot argue with.
+
+    Runs every check whose capabilities the engine declares. An engine of your
+    own is judged the same way as ours.
+
+    Args:
+        engine: The engine.
+        checks: Which checks to run; all of them by default.
+        progress: Told the name of each check before it runs.
+
+    Returns:
+        One row for each check that applies.
+    """
+    return tuple(_outcomes(engine, checks, progress))
+
+
+def _outcomes(
+    engine: Engine, checks: Iterable[Check], progress: Callable[[str], None]
+) -> Iterator[Outcome]:
+    for check in checks:
+        if not check.needs <= engine.info.capabilities:
+            continue
+        progress(check.name)
+        try:
+            measurement = check.measure(engine)
+        except Exception as error:  # whatever an engine does wrong is a row, not the end
+            text = f"{type(error).__name__}: {error}"
+            yield Outcome(engine.info.name, check.name, False, None, text)
+        else:
+            yield Outcome(engine.info.name, check.name, measurement.passed, measurement)

@@ -1,0 +1,155 @@
+"""Small mechanisms with closed-form motion, made for the checks."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetarium.model.robot import (
+    Geometry,
+    Inertia,
+    Joint,
+    JointType,
+    Limits,
+    Link,
+    Loop,
+    LoopKind,
+    Mimic,
+    RobotModel,
+    Source,
+)
+from kinetarium.model.shapes import Box, Shape
+from kinetarium.model.solids import solid_properties
+from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.rotation import pose, rotation_about
+
+X_AXIS, Y_AXIS, Z_AXIS = frozen([1, 0, 0]), frozen([0, 1, 0]), frozen([0, 0, 1])
+_SOURCE = Source("conformance kit", "python", "")
+
+
+def solid_link(
+    name: str, shape: Shape, *, mass: float, at: ArrayLike = (0.0, 0.0, 0.0), touches: bool = False
+) -> Link:
+    """Make a link of one uniform shape of a mass [kg] centred at a point [m]."""
+    unit = solid_properties(shape, density=1.0)
+    inertia = Inertia(mass, frozen(at), frozen(unit.moment * (mass / unit.mass)))
+    collisions = (Geometry(shape, frozen(pose(at))),) if touches else ()
+    return Link(name, inertia, collisions)
+
+
+def pendulum(*, length: float = 0.5, limits: Limits = Limits()) -> RobotModel:  # noqa: B008
+    """Make a bob of 1 kg that swings about y at a distance [m] below the pivot."""
+    bob = solid_link("bob", Box((0.05, 0.04, 0.06)), mass=1.0, at=(0.0, 0.0, -length))
+    pivot = Joint("pivot", JointType.REVOLUTE, "base", "bob", axis=Y_AXIS, limits=limits)
+    return RobotModel("pendulum", (Link("base"), bob), (pivot,), _SOURCE)
+
+
+def rotor(*, effort: float = np.inf) -> RobotModel:
+    """Make a bar of 2 kg that turns about z."""
+    bar = solid_link("bar", Box((0.3, 0.1, 0.05)), mass=2.0)
+    joint = Joint(
+        "spindle", JointType.CONTINUOUS, "base", "bar", axis=Z_AXIS, limits=Limits(effort=effort)
+    )
+    return RobotModel("rotor", (Link("base"), bar), (joint,), _SOURCE)
+
+
+def sensed_load() -> RobotModel:
+    """Make an arm that turns about y and carries 2 kg out along x behind a force-torque sensor."""
+    arm = solid_link("arm", Box((0.4, 0.05, 0.05)), mass=1.0, at=(0.2, 0.0, 0.0))
+    load = solid_link("load", Box((0.1, 0.1, 0.1)), mass=2.0, at=(0.1, 0.02, 0.03))
+    joints = (
+        Joint("shoulder", JointType.REVOLUTE, "base", "arm", axis=Y_AXIS),
+        Joint("sensor", JointType.FIXED, "arm", "load", frozen(
+            pose((0.4, 0.0, 0.0), rotation_about(Z_AXIS, 0.5)))),
+    )  # fmt: skip
+    return RobotModel("sensed load", (Link("base"), arm, load), joints, _SOURCE)
+
+
+def fingers(*, multiplier: float = -2.0, offset: float = 0.01) -> RobotModel:
+    """Make two slides along x, of which the second follows the first."""
+    links = (
+        Link("base"),
+        solid_link("leader", Box((0.05, 0.05, 0.05)), mass=0.5),
+        solid_link("follower", Box((0.05, 0.05, 0.05)), mass=0.3),
+    )
+    joints = (
+        Joint("lead", JointType.PRISMATIC, "base", "leader", axis=X_AXIS,
+              limits=Limits(-0.2, 0.2)),
+        Joint("follow", JointType.PRISMATIC, "base", "follower",
+              frozen(pose((0.0, 0.3, 0.0))), X_AXIS, Limits(-0.5, 0.5),
+              mimic=Mimic("lead", multiplier, offset)),
+    )  # fmt: skip
+    return RobotModel("fingers", links, joints, _SOURCE)
+
+
+def chain() -> RobotModel:
+    """Make three links of unlike size that turn about x, y and z."""
+    links = [Link("base")]
+    joints = []
+    for i, axis in enumerate((X_AXIS, Y_AXIS, Z_AXIS)):
+        name = f"link{i}"
+        links.append(
+            solid_link(name, Box((0.1, 0.08, 0.3)), mass=2.0 - 0.5 * i, at=(0.01, 0.02, 0.15))
+        )
+        above = links[i].name
+        X = frozen(pose((0.0, 0.0, 0.3 if i else 0.0)))
+        joints.append(Joint(f"joint{i}", JointType.REVOLUTE, above, name, X, axis))
+    return RobotModel("chain", tuple(links), tuple(joints), _SOURCE)
+
+
+def flyer() -> RobotModel:
+    """Make a body with an arm, to float freely."""
+    links = (
+        solid_link("hull", Box((0.4, 0.3, 0.2)), mass=5.0, at=(0.02, 0.0, 0.01)),
+        solid_link("arm", Box((0.3, 0.05, 0.05)), mass=1.0, at=(0.15, 0.0, 0.0)),
+    )
+    joint = Joint("elbow", JointType.REVOLUTE, "hull", "arm", frozen(pose((0.2, 0.0, 0.0))), Y_AXIS)
+    return RobotModel("flyer", links, (joint,), _SOURCE, free_base=True)
+
+
+def cart(wheel: Shape, *, radius: float, turn: ArrayLike | None = None) -> RobotModel:
+    """Make a cart of 12 kg on four driven wheels that turn about y.
+
+    Args:
+        wheel: The shape of a wheel.
+        radius: Its rolling radius [m].
+        turn: Rotation, shape (3, 3), that lays the shape's axis along y; not turned if None.
+    """
+    links = [solid_link("chassis", Box((0.5, 0.3, 0.1)), mass=10.0)]
+    joints = []
+    unit = solid_properties(wheel, density=1.0)
+    R = np.eye(3) if turn is None else np.asarray(turn)
+    moment = frozen(R @ unit.moment @ R.T * (0.5 / unit.mass))
+    for i, (x, y) in enumerate(((0.2, 0.2), (0.2, -0.2), (-0.2, 0.2), (-0.2, -0.2))):
+        name = f"wheel{i}"
+        geometry = Geometry(wheel, frozen(pose((0, 0, 0), R)))
+        links.append(Link(name, Inertia(0.5, frozen(np.zeros(3)), moment), (geometry,)))
+        joints.append(
+            Joint(
+                f"axle{i}", JointType.CONTINUOUS, "chassis", name, frozen(pose((x, y, 0))), Y_AXIS
+            )
+        )
+    return RobotModel("cart", tuple(links), tuple(joints), _SOURCE, free_base=True)
+
+
+def four_bar() -> RobotModel:
+    """Make a parallelogram of two upright cranks and a coupler, closed by a loop constraint."""
+    bar = Box((0.05, 0.05, 0.4))
+    links = (
+        Link("base"),
+        solid_link("crank", bar, mass=1.0, at=(0.0, 0.0, 0.2)),
+        solid_link("coupler", Box((0.5, 0.05, 0.05)), mass=1.0, at=(0.25, 0.0, 0.0)),
+        solid_link("rocker", bar, mass=1.0, at=(0.0, 0.0, 0.2)),
+    )
+    joints = (
+        Joint("drive", JointType.CONTINUOUS, "base", "crank", axis=Y_AXIS),
+        Joint(
+            "pin", JointType.CONTINUOUS, "crank", "coupler", frozen(pose((0.0, 0.0, 0.4))), Y_AXIS
+        ),
+        Joint(
+            "rock", JointType.CONTINUOUS, "base", "rocker", frozen(pose((0.5, 0.0, 0.0))), Y_AXIS
+        ),
+    )
+    loop = Loop(
+        "closure", LoopKind.POINT, "coupler", "rocker",
+        frozen(pose((0.5, 0.0, 0.0))), frozen(pose((0.0, 0.0, 0.4))),
+    )  # fmt: skip
+    return RobotModel("four-bar", links, joints, _SOURCE, (loop,))
