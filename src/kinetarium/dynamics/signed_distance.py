@@ -42,10 +42,11 @@ def signed_distance(shape: Shape) -> SignedDistance:
 def union_distance(geometries: Sequence[Geometry], *, surface: Array) -> SignedDistance:
     """Give the signed distance from several shapes together, in the link frame.
 
+    Inside, where the exact depth is not known in closed form, it may be less.
+
     Args:
         geometries: The shapes, at least one.
-        surface: The triangles of their common surface [m], shape (m, 3, 3), by
-            which the depth inside more than one shape is measured.
+        surface: Triangles that hold their common surface [m], shape (m, 3, 3).
     """
     parts = [(signed_distance(part.shape), part.X_LG) for part in geometries]
 
@@ -61,8 +62,8 @@ def union_distance(geometries: Sequence[Geometry], *, surface: Array) -> SignedD
     def distance(points: Array) -> Array:
         result = nearest(points)
         inside = result < 0
-        # Outside the nearest shape decides; inside a shape may end within another.
-        result[inside] = -away(points[inside])
+        # The end of one shape inside another is no surface.
+        result[inside] = np.minimum(result[inside], -away(points[inside]))
         return result
 
     return distance

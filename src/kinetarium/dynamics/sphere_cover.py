@@ -90,7 +90,9 @@ def _cover_surface(
     while len(pieces):
         pieces = rng.permutation(pieces)
         balls, sizes = _grow(pieces[:SEEDS], distance, excess=excess)
-        holds = _squared_reaches(pieces[:JUDGES], balls) <= (sizes - margin) ** 2
+        corners = pieces[:JUDGES].transpose(1, 0, 2)
+        reach = np.maximum.reduce([_squared_distances(corner, balls) for corner in corners])
+        holds = reach <= (sizes - margin) ** 2
         gain = holds.sum(axis=0)
         worth = max(1.0, WORTH * gain.max())
         while gain.max() >= worth:
@@ -137,17 +139,15 @@ def _grow(seeds: Array, distance: SignedDistance, *, excess: float) -> tuple[Arr
 
 def _reach(pieces: Array, centers: Array) -> Array:
     """Give how far the farthest corner of each piece is from one or its own centre [m]."""
-    reach: Array = np.linalg.norm(pieces - centers[..., None, :], axis=2).max(axis=1)
+    gap = pieces - centers[..., None, :]
+    reach: Array = np.sqrt(np.vecdot(gap, gap).max(axis=1))
     return reach
 
 
-def _squared_reaches(pieces: Array, centers: Array) -> Array:
-    """Give the square of how far each piece reaches from every centre [m^2], shape (n, k)."""
-    corners = pieces.transpose(1, 0, 2)
-    # |p - c|^2 = |p|^2 - 2 p.c + |c|^2, where the products are one for all.
-    squares = [np.vecdot(corner, corner)[:, None] - 2 * corner @ centers.T for corner in corners]
-    reach: Array = np.maximum.reduce(squares) + np.vecdot(centers, centers)
-    return reach
+def _squared_distances(points: Array, centers: Array) -> Array:
+    """Give the squared distance of every point from every centre [m^2], shape (n, k)."""
+    products = points @ centers.T
+    return np.vecdot(points, points)[:, None] - 2 * products + np.vecdot(centers, centers)
 
 
 def _fill(
@@ -166,8 +166,9 @@ def _fill(
     corners = 2 * np.indices((2, 2, 2)).reshape(3, -1).T - 1
     while True:
         h = float(np.linalg.norm(half))
-        for center, radius in zip(centers, radii, strict=True):
-            cells = cells[np.linalg.norm(cells - center, axis=1) > radius - h]
+        for block in np.array_split(np.flatnonzero(radii > h), np.ceil(len(radii) / 64)):
+            held = _squared_distances(cells, centers[block]) <= (radii[block] - h) ** 2
+            cells = cells[~held.any(axis=1)]
         depth = -distance(cells)
         finest = h <= excess / 4
         deep = depth >= (h if finest else DEEP * h)

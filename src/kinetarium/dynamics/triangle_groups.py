@@ -7,6 +7,11 @@ from numpy.typing import NDArray
 
 from kinetarium.spatial.arrays import Array
 
+GROUP = 16
+"""How many triangles make a group, roughly."""
+MOST_GROUPS = 4096
+"""Beyond this, groups grow instead of becoming more."""
+
 
 class TriangleGroups(NamedTuple):
     """Triangles group by group, and what is known of each group.
@@ -29,9 +34,8 @@ class TriangleGroups(NamedTuple):
     def of(cls, triangles: Array) -> "TriangleGroups":
         """Sort triangles, shape (m, 3, 3), into the cells of a grid."""
         middles = triangles.mean(axis=1)
-        # A closed surface meets about six times the square of the cells along
-        # an edge; work is least with as many groups as triangles in each.
-        cells = np.ceil((len(triangles) ** 0.5 / 6) ** 0.5)
+        # A closed surface meets about six times the square of the cells along an edge.
+        cells = np.ceil((min(len(triangles) / GROUP, MOST_GROUPS) / 6) ** 0.5)
         span = np.ptp(middles, axis=0).max() or 1.0
         keys = ((middles - middles.min(axis=0)) / span * cells).astype(np.int64)
         order = np.lexsort(keys.T)

@@ -65,7 +65,7 @@ class CatalogueEntry:
         name: The name it is loaded by.
         title: Maker and model.
         description: One line on what it is good for.
-        licence: Licence of the published facts it is built on, as an SPDX expression.
+        licence: Licence of the published facts it is built on, as their source states it.
         sources: Where those facts come from.
         base: The root link.
         home: Joint positions of the home pose by joint name [rad or m]; others are zero.
