@@ -166,7 +166,8 @@ def _in_mujoco(model: RobotModel) -> mujoco.MjModel:
 
 def _mass_matrix(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
     M = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, M)
+    for row, unit in zip(M, np.eye(model.nv), strict=True):
+        mujoco.mj_mulM(model, data, row, unit)
     return M
 
 
