@@ -49,8 +49,6 @@ def winding_numbers(points: Array, triangles: Array) -> Array:
     a, b, c = np.moveaxis(triangles - points[:, None, None], 2, 0)
     la, lb, lc = (np.linalg.norm(r, axis=-1) for r in (a, b, c))
     volume = np.vecdot(a, np.cross(b, c))
-    spread = (
-        la * lb * lc + np.vecdot(a, b) * lc + np.vecdot(a, c) * lb + np.vecdot(b, c) * la
-    )
+    spread = la * lb * lc + np.vecdot(a, b) * lc + np.vecdot(a, c) * lb + np.vecdot(b, c) * la
     result: Array = np.arctan2(volume, spread).sum(axis=1) / (2 * np.pi)
     return result

@@ -22,7 +22,7 @@ PIECE = 1.3
 """The longest edge of a piece of surface, as a multiple of the excess."""
 SEEDS = 512
 """From how many pieces of surface balls are grown in one round."""
-JUDGES = 16_384
+JUDGES = 2048
 """On how many pieces of surface the balls of a round are compared."""
 WORTH = 0.25
 """A round ends when the best ball covers less than this fraction of the first."""
