@@ -10,8 +10,9 @@ definitions are in `mesh_reference`.
 from math import atan2, inf, pi, sqrt
 
 import numpy as np
-from numba import njit
 
+
+from kinetarium.dynamics.compiled import compiled
 from kinetarium.dynamics.triangle_groups import TriangleGroups
 from kinetarium.spatial.arrays import Array
 
@@ -21,7 +22,7 @@ FAR = 2.0
 Vector = tuple[float, float, float]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def distances(points: Array, groups: TriangleGroups) -> Array:
     """Give the distance of points [m], shape (n, 3), from the nearest triangle, shape (n,)."""
     _, starts, centers, radii, _ = groups
@@ -44,7 +45,7 @@ def distances(points: Array, groups: TriangleGroups) -> Array:
     return result
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def winding_numbers(points: Array, groups: TriangleGroups) -> Array:
     """Give how often triangles wind around points [m], shape (n, 3): one inside, zero outside.
 
@@ -67,7 +68,7 @@ def winding_numbers(points: Array, groups: TriangleGroups) -> Array:
     return result
 
 
-@njit(cache=True)
+@compiled
 def _squared_distance(p: Vector, triangles: Array, t: int) -> float:
     """Measure to the plane where p lies above the triangle, else to the nearest edge."""
     a, b, c = _corner(triangles, t, 0), _corner(triangles, t, 1), _corner(triangles, t, 2)
@@ -78,7 +79,8 @@ def _squared_distance(p: Vector, triangles: Array, t: int) -> float:
         above_b = _dot(_cross(normal, _minus(c, b)), _minus(p, b)) >= 0.0
         above_c = _dot(_cross(normal, _minus(a, c)), _minus(p, c)) >= 0.0
         if above_a and above_b and above_c:
-            return _dot(normal, _minus(p, a)) ** 2 / area
+            height = _dot(normal, _minus(p, a))
+            return height * height / area
     return min(
         _squared_distance_edge(p, a, b),
         _squared_distance_edge(p, b, c),
@@ -86,7 +88,7 @@ def _squared_distance(p: Vector, triangles: Array, t: int) -> float:
     )
 
 
-@njit(cache=True)
+@compiled
 def _squared_distance_edge(p: Vector, a: Vector, b: Vector) -> float:
     edge, ap = _minus(b, a), _minus(p, a)
     squared = _dot(edge, edge)
@@ -95,7 +97,7 @@ def _squared_distance_edge(p: Vector, a: Vector, b: Vector) -> float:
     return _dot(gap, gap)
 
 
-@njit(cache=True)
+@compiled
 def _solid_angle(p: Vector, triangles: Array, t: int) -> float:
     """Give the signed solid angle of a triangle (Van Oosterom and Strackee, 1983) [sr]."""
     a = _minus(_corner(triangles, t, 0), p)
@@ -106,31 +108,31 @@ def _solid_angle(p: Vector, triangles: Array, t: int) -> float:
     return 2.0 * atan2(volume, la * lb * lc + _dot(a, b) * lc + _dot(a, c) * lb + _dot(b, c) * la)
 
 
-@njit(cache=True)
+@compiled
 def _row(values: Array, i: int) -> Vector:
     return values[i, 0], values[i, 1], values[i, 2]
 
 
-@njit(cache=True)
+@compiled
 def _corner(triangles: Array, t: int, k: int) -> Vector:
     return triangles[t, k, 0], triangles[t, k, 1], triangles[t, k, 2]
 
 
-@njit(cache=True)
+@compiled
 def _minus(a: Vector, b: Vector) -> Vector:
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@njit(cache=True)
+@compiled
 def _dot(a: Vector, b: Vector) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@njit(cache=True)
+@compiled
 def _cross(a: Vector, b: Vector) -> Vector:
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@njit(cache=True)
+@compiled
 def _length(a: Vector) -> float:
     return sqrt(_dot(a, a))

@@ -72,7 +72,8 @@ def union_distance(geometries: Sequence[Geometry], *, surface: Array) -> SignedD
 def _beyond(gap: Array) -> Array:
     """Combine the distances beyond each pair of faces, shape (n, k), into one, shape (n,)."""
     outside: Array = np.linalg.norm(np.maximum(gap, 0.0), axis=1)
-    return outside + np.minimum(gap.max(axis=1), 0.0)
+    depth: Array = np.minimum(gap.max(axis=1), 0.0)
+    return outside + depth
 
 
 def _radius_and_height(points: Array) -> Array:

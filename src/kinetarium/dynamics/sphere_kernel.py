@@ -7,13 +7,14 @@ spheres show to be farther away than the smallest gap found so far.
 from math import sqrt
 
 import numpy as np
-from numba import njit
 
+
+from kinetarium.dynamics.compiled import compiled
 from kinetarium.dynamics.sphere_arrays import ObstacleArrays, SphereArrays
 from kinetarium.spatial.arrays import Array
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def clearances(
     poses: Array,
     spheres: SphereArrays,
@@ -49,7 +50,7 @@ def clearances(
     return result
 
 
-@njit(cache=True)
+@compiled
 def _among_links(
     X_WL: Array,
     spheres: SphereArrays,
@@ -80,7 +81,7 @@ def _among_links(
     return best
 
 
-@njit(cache=True)
+@compiled
 def _around(
     X_WL: Array,
     spheres: SphereArrays,
@@ -106,7 +107,7 @@ def _around(
     return best
 
 
-@njit(cache=True)
+@compiled
 def _gap(centers: Array, i: int, radius: float, grounded: bool, obstacles: ObstacleArrays) -> float:
     """Give the gap between one sphere and everything around."""
     nearest = np.inf if grounded else centers[i, 2] - obstacles.ground
@@ -126,7 +127,7 @@ def _gap(centers: Array, i: int, radius: float, grounded: bool, obstacles: Obsta
     return nearest - radius
 
 
-@njit(cache=True)
+@compiled
 def _place(X_WL: Array, spheres: SphereArrays, link: int, centers: Array, placed: Array) -> None:
     """Move the spheres of a link to where they are in the world, once."""
     if not placed[link]:
@@ -135,14 +136,14 @@ def _place(X_WL: Array, spheres: SphereArrays, link: int, centers: Array, placed
             _transform(X_WL[link], spheres.centers, i, centers)
 
 
-@njit(cache=True)
+@compiled
 def _transform(X: Array, points: Array, i: int, moved: Array) -> None:
     x, y, z = points[i, 0], points[i, 1], points[i, 2]
     for row in range(3):
         moved[i, row] = X[row, 0] * x + X[row, 1] * y + X[row, 2] * z + X[row, 3]
 
 
-@njit(cache=True)
+@compiled
 def _distance(a: Array, i: int, b: Array, j: int) -> float:
     x, y, z = a[i, 0] - b[j, 0], a[i, 1] - b[j, 1], a[i, 2] - b[j, 2]
     return sqrt(x * x + y * y + z * z)
