@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hostile.bad_urdf import BOX, LIMIT, MASS, MOMENT, SHOULDER, SOUND
 
+from hostile.bad_urdf import BOX, LIMIT, MASS, MOMENT, SHOULDER, SOUND
 from kinetarium import Allowance, RobotFileError, RobotModel, load_robot
 from kinetarium.model.robot import JointType
 
@@ -33,7 +33,7 @@ def _inertia(*values: float) -> str:
     [
         ((0.0, 0.0, 0.0), [0.4 * 2 * (3 * 2 / (4000 * np.pi)) ** (2 / 3)] * 3),
         ((1.0, 1.0, 10.0), [5.0, 5.0, 10.0]),
-        ((-0.4, 1.0, 1.0), [0.0, 1.0, 1.0]),
+        ((-0.4, 1.0, 1.0), [0.0, 1.2, 1.2]),
         ((0.0, 1.0, 1.0), [0.0, 1.0, 1.0]),
         ((-1e-13, 1e-13, 1e-13), [0.4 * 2 * (3 * 2 / (4000 * np.pi)) ** (2 / 3)] * 3),
     ],
@@ -87,7 +87,7 @@ def test_a_long_axis_is_made_unit(tmp_path: Path) -> None:
 
 def test_foreign_elements_are_left_out_and_listed(tmp_path: Path) -> None:
     model = _load(tmp_path, SOUND.replace("</robot>", "<gazebo/><gazebo/></robot>"))
-    assert [(r.code, r.line) for r in model.repairs] == [("unknown-element", 47)]
+    assert [(r.code, r.line) for r in model.repairs] == [("unknown-element", 41)]
     assert "2 <gazebo>" in model.repairs[0].message
 
 

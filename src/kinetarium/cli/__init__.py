@@ -85,7 +85,7 @@ def _help() -> str:
             "commands:",
             *commands,
             "",
-            "Every command takes --help, --json FILE|- for its result as JSON, --quiet and --debug.",
+            "Every command takes --help, --json FILE|- (its result as JSON), --quiet and --debug.",
             "Tab completion: source <(kinetarium completion bash), or zsh, or fish.",
             "Exit codes: 0 done, 2 something to put right, 130 stopped, 1 a defect of Kinetarium.",
             "",

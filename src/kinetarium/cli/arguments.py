@@ -62,6 +62,8 @@ def parse_arguments(
                 args=words,
                 config=_MARKERS,
             )
+    except BrokenPipeError:  # the reader of the help has left
+        raise SystemExit(0) from None
     except SystemExit as end:
         if not end.code:
             raise
@@ -117,16 +119,17 @@ def _refuse_unknown_flags(words: Sequence[str], *, known: set[str]) -> None:
 def _one_line(box: str) -> str:
     """Take the reason out of the parser's framed message.
 
-    The frame holds the reason, a rule, and hints; lines set in deeply repeat
-    the help of a flag.
+    After a title the frame holds the reason, a rule, and hints; every line is
+    set in by two characters, and lines set in deeply repeat the help of a flag.
     """
     plain = re.sub(r"\x1b\[[0-9;]*m", "", box)
+    lines = [line[2:].rstrip(" │|") for line in plain.splitlines()[1:]]
     reason: list[str] = []
-    for line in plain.splitlines()[1:-1]:
-        inner = re.sub(r"^[│|] ?| *[│|]$", "", line)
-        if inner and not inner.strip("─- "):
+    for line in lines:
+        is_rule = not line.strip("─- ")
+        if is_rule and reason:
             break
-        if not inner.startswith(" " * 8):
-            reason.append(inner.strip())
+        if not is_rule and not line.startswith(" " * 8):
+            reason.append(line.strip())
     text = re.sub(r"'(config|output)\.", "'", " ".join(reason).rstrip("."))
     return text[:1].lower() + text[1:]

@@ -14,6 +14,12 @@ from kinetarium.figure.table import Table
 from kinetarium.recording.atomic import write_atomic
 from kinetarium.recording.strict_json import strict_json
 
+_WRAPPED = 30
+"""Width that a column of long texts may be wrapped to on a terminal [characters]."""
+
+_DEEPEST = 40
+"""Depth beyond which a tree is not set in any further."""
+
 
 class Console:
     """Prints results for people, as JSON, or both to different places."""
@@ -28,10 +34,7 @@ class Console:
         self._json = json
         # Standard output that carries JSON carries nothing else.
         self._speaks = not quiet and json != "-"
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, TextIOWrapper):
-                # A name that the locale cannot encode is shown escaped, not a reason to fail.
-                stream.reconfigure(errors="backslashreplace")
+        _make_streams_safe()
 
     def line(self, text: str = "") -> None:
         """Print a line."""
@@ -50,8 +53,8 @@ class Console:
         headings = [column.heading for column in table.columns]
         rows = [[_printable(cell_text(cell)) for cell in row] for row in table.rows]
         numeric = [table.is_numeric(index) for index in range(len(headings))]
-        if _on_terminal():
-            self._rich_table(table.title, headings, rows, numeric)
+        if sys.stdout.isatty():
+            _write_rich_table(table.title, headings=headings, rows=rows, numeric=numeric)
             return
         widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
         title = [table.title] if table.title else []
@@ -72,7 +75,8 @@ class Console:
         """
         if not self._speaks:
             return
-        lines = zip(_guides([depth for depth, _ in nodes]), nodes, strict=True)
+        guides = _guides([min(depth, _DEEPEST) for depth, _ in nodes])
+        lines = zip(guides, nodes, strict=True)
         _write("".join(f"{guide}{_printable(text)}\n" for guide, (_, text) in lines))
 
     def result(self, payload: dict[str, Any]) -> None:
@@ -103,25 +107,51 @@ class Console:
         """Send on what others have printed, such as the help."""
         _write("")
 
-    def _rich_table(
-        self, title: str, headings: list[str], rows: list[list[str]], numeric: list[bool]
-    ) -> None:
-        from rich import box
-        from rich.console import Console as RichConsole
-        from rich.table import Table as RichTable
-        from rich.text import Text
 
-        table = RichTable(title=Text(title) if title else None, title_justify="left", box=box.SIMPLE_HEAD)
-        for heading, right in zip(headings, numeric, strict=True):
-            table.add_column(Text(heading), justify="right" if right else "left")
-        for row in rows:
-            table.add_row(*(Text(cell) for cell in row))
-        with _writing():
-            RichConsole(file=sys.stdout).print(table)
+def _write_rich_table(
+    title: str, *, headings: list[str], rows: list[list[str]], numeric: list[bool]
+) -> None:
+    """Print a table that fits the terminal: long texts wrap, the last columns may go."""
+    from rich import box
+    from rich.console import Console as RichConsole
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    console = RichConsole(file=sys.stdout)
+    widths = [min(max(map(len, column)), _WRAPPED) for column in zip(headings, *rows, strict=True)]
+    shown = len(widths)
+    while shown > 1 and sum(widths[:shown]) + 2 * (shown - 1) > console.width:
+        shown -= 1
+    hidden = ", ".join(headings[shown:])
+    table = RichTable(
+        title=Text(title) if title else None,
+        title_justify="left",
+        caption=Text(f"no room for: {hidden}") if hidden else None,
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    for heading, width, right in list(zip(headings, widths, numeric, strict=True))[:shown]:
+        table.add_column(
+            Text(heading),
+            justify="right" if right else "left",
+            min_width=width,
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row[:shown]))
+    with _writing():
+        console.print(table)
 
 
-def _on_terminal() -> bool:
-    return sys.stdout is not None and sys.stdout.isatty()
+def _make_streams_safe() -> None:
+    """Make closed streams lead nowhere, and let a locale's missing characters be escaped."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")
+    sys.stderr = sys.stderr or open(os.devnull, "w")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _printable(text: str) -> str:
@@ -147,9 +177,8 @@ def _guides(depths: Sequence[int]) -> list[str]:
 
 def _write(text: str) -> None:
     with _writing():
-        if sys.stdout is not None:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 @contextmanager

@@ -42,9 +42,9 @@ def run(config: Config, invocation: Invocation) -> None:
     from kinetarium.cli.robot_payload import repairs_payload
     from kinetarium.recording.atomic import check_writable, write_atomic, write_folder_atomic
 
-    folder = config.out.with_name(f"{config.out.stem}.meshes")
     check_writable(config.out)
     _refuse_existing(config.out, force=config.force)
+    folder = config.out.with_name(f"{config.out.stem}.meshes")
     model = config.load()
     text, meshes = _write(model, config.to, mesh_folder=folder.name)
     if meshes:

@@ -18,14 +18,14 @@ class Config(RobotFlags):
 def run(config: Config, invocation: Invocation) -> None:
     """Load the robot and show its tree, its moving joints and what was repaired."""
     from kinetarium.cli.robot_payload import repairs_payload, robot_payload
-    from kinetarium.figure.robot_tables import joint_table, repair_table
+    from kinetarium.figure.robot_tables import joint_tables, repair_table
 
     model = config.load()
     console = invocation.console
     console.line(_headline(model))
     console.line()
     console.tree(_tree(model))
-    for table in (joint_table(model), repair_table(model)):
+    for table in (*joint_tables(model), repair_table(model)):
         if table.rows:
             console.line()
             console.table(table)
@@ -41,7 +41,7 @@ def _headline(model: "RobotModel") -> str:
         *([f"{len(model.loops)} loops"] if model.loops else []),
         f"{cell_text(model.mass)} kg",
         "free base" if model.free_base else "fixed base",
-        f"{len(model.repairs)} repairs" if model.repairs else "nothing repaired",
+        f"{len(model.repairs)} repaired" if model.repairs else "nothing repaired",
     ]
     return f"{model.name}: {', '.join(counts)}"
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.model.shapes import TriangleMesh
-from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.model.triangles import read_only_mesh
+from kinetarium.spatial.arrays import Array
 
 Indices = NDArray[np.int64]
 
@@ -68,13 +69,11 @@ def _cluster(mesh: TriangleMesh, cells: int) -> _Clusters:
 def _rebuild(mesh: TriangleMesh, clusters: _Clusters) -> TriangleMesh:
     points = _best_points(mesh, clusters)
     used, faces = np.unique(clusters.faces, return_inverse=True)
-    faces = faces.reshape(-1, 3).astype(np.int32)
-    faces.setflags(write=False)
-    return TriangleMesh(frozen(points[used]), faces)
+    return read_only_mesh(points[used], faces.reshape(-1, 3))
 
 
 def _best_points(mesh: TriangleMesh, clusters: _Clusters) -> Array:
-    """Give each cluster the point nearest to its planes, within its cell, shape (k, 3)."""
+    """Give each cluster the point nearest to its planes, at most half a cell from its mean."""
     count = int(clusters.of_vertex.max()) + 1
     members = np.bincount(clusters.of_vertex, minlength=count)[:, None]
     means = np.column_stack(
@@ -96,4 +95,5 @@ def _best_points(mesh: TriangleMesh, clusters: _Clusters) -> Array:
     inverse = np.where(firm, 1.0 / np.where(firm, values, 1.0), 0.0)
     along = np.einsum("nji,nj->ni", vectors, b) * inverse
     steps = np.einsum("nij,nj->ni", vectors, along)
-    return means + np.clip(steps, -clusters.cell / 2, clusters.cell / 2)
+    points: Array = means + np.clip(steps, -clusters.cell / 2, clusters.cell / 2)
+    return points

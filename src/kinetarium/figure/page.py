@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from kinetarium.figure.facts import Facts
+from kinetarium.figure.listing import Listing
 from kinetarium.figure.prose import Prose
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.table import Table
 
-Figure = Prose | Facts | Table | Scene3D
+Figure = Prose | Facts | Listing | Table | Scene3D
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,27 +17,40 @@ def joint_units(joint: Joint) -> tuple[str, str, str]:
     return _UNITS[joint.type]
 
 
-def joint_table(model: RobotModel) -> Table:
-    """List the moving joints with their limits, each in the units that its row names."""
-    columns = ("joint", "type", "lower", "upper", "speed", "effort", "units")
+def joint_tables(model: RobotModel) -> tuple[Table, ...]:
+    """List the moving joints with their limits: those that turn, and those that slide."""
+    turning = [joint for joint in model.moving_joints if joint.type is not JointType.PRISMATIC]
+    sliding = [joint for joint in model.moving_joints if joint.type is JointType.PRISMATIC]
+    return tuple(
+        _joint_table(title, joints)
+        for title, joints in (("Turning joints", turning), ("Sliding joints", sliding))
+        if joints
+    )
+
+
+def _joint_table(title: str, joints: list[Joint]) -> Table:
+    position, speed, effort = joint_units(joints[0])
+    columns: tuple[Column, ...] = (
+        Column("joint"),
+        Column("lower", position),
+        Column("upper", position),
+        Column("speed", speed),
+        Column("effort", effort),
+    )
     rows: list[tuple[Cell, ...]] = [
         (
             joint.name,
-            str(joint.type),
             joint.limits.lower,
             joint.limits.upper,
             joint.limits.velocity,
             joint.limits.effort,
-            ", ".join(joint_units(joint)),
         )
-        for joint in model.moving_joints
+        for joint in joints
     ]
-    if any(joint.mimic for joint in model.moving_joints):
-        columns = (*columns, "follows")
-        rows = [
-            (*row, _coupling(joint)) for row, joint in zip(rows, model.moving_joints, strict=True)
-        ]
-    return Table("Moving joints", tuple(Column(name) for name in columns), tuple(rows))
+    if any(joint.mimic for joint in joints):
+        columns = (*columns, Column("follows"))
+        rows = [(*row, _coupling(joint)) for row, joint in zip(rows, joints, strict=True)]
+    return Table(title, columns, tuple(rows))
 
 
 def repair_table(model: RobotModel) -> Table:
@@ -56,4 +69,5 @@ def _coupling(joint: Joint) -> str:
     if joint.mimic is None:
         return ""
     offset = f" + {cell_text(joint.mimic.offset)}" if joint.mimic.offset else ""
-    return f"{cell_text(joint.mimic.multiplier)} × {joint.mimic.joint}{offset}"
+    ratio = f"{cell_text(joint.mimic.multiplier)} * " if joint.mimic.multiplier != 1.0 else ""
+    return f"{ratio}{joint.mimic.joint}{offset}"

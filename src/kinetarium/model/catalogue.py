@@ -47,7 +47,8 @@ class DisplayMesh:
         uri: Its address, package://PACKAGE/PATH.
         xyz: Position of the mesh in the link [m].
         rpy: Its roll, pitch and yaw [rad].
-        color: Red, green, blue and opacity in 0..1, or None for the mesh's own.
+        color: Red, green, blue and opacity in 0..1, or None for that of
+            the primitives it stands for.
     """
 
     uri: str
@@ -64,7 +65,7 @@ class CatalogueEntry:
         name: The name it is loaded by.
         title: Maker and model.
         description: One line on what it is good for.
-        licence: Licence of the published facts it is built on, as an SPDX expression.
+        licence: Licence of the published facts it is built on, as their source states it.
         sources: Where those facts come from.
         base: The root link.
         home: Joint positions of the home pose by joint name [rad or m]; others are zero.
@@ -190,7 +191,8 @@ def _dressed(link: Link, meshes: tuple[DisplayMesh, ...]) -> Link:
         if folder is None or not (folder / path).is_file():
             return link
         shape = MeshFile(mesh.uri, folder / path)
-        visuals.append(Geometry(shape, _pose(mesh.xyz, mesh.rpy), color=mesh.color))
+        color = mesh.color or link.visuals[0].color
+        visuals.append(Geometry(shape, _pose(mesh.xyz, mesh.rpy), color=color))
     return replace(link, visuals=tuple(visuals)) if visuals else link
 
 

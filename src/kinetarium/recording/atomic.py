@@ -12,6 +12,16 @@ from secrets import token_hex
 from kinetarium.errors import OutputError
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, where they are missing.
+
+    Raises:
+        OutputError: If it cannot be made, or something else has its name.
+    """
+    with _saying_which(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
 def check_writable(path: Path) -> None:
     """Refuse a file that could not be written, before the work that would be lost.
 

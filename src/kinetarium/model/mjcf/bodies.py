@@ -129,13 +129,15 @@ class BodyReader:
         body = self._body(name, element, motions, X_PB=X_PB, parent=parent)
         self.bodies[name] = body
         geoms = self._geoms(parts, body)
-        inertia = body_inertia(
-            name,
-            parts,
-            weighed=[geom.inertia for geom in geoms if geom.inertia is not None],
-            line=element.line,
-            scope=self._scope,
-        )
+        inertia = None
+        with self._scope.origins.at(element):
+            inertia = body_inertia(
+                name,
+                parts,
+                weighed=[geom.inertia for geom in geoms if geom.inertia is not None],
+                line=element.line,
+                scope=self._scope,
+            )
         self.links.append(
             Located(
                 Link(

@@ -108,7 +108,10 @@ class EqualityReader:
         rigid = element.tag == "weld" and self._attributes.number(
             element, "torquescale", default=1.0
         )
-        name = element.attributes.get("name") or self._names.fresh(element.tag, element.tag)
+        named = "name" in element.attributes
+        name = (
+            self._attributes.name(element) if named else self._names.fresh(element.tag, element.tag)
+        )
         loop = Loop(
             name=name,
             kind=LoopKind.POSE if rigid else LoopKind.POINT,

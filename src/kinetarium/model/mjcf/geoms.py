@@ -102,7 +102,7 @@ class GeomReader:
         if solid.unit is not None:
             factor = density if mass is None else mass / solid.unit.mass
             inertia = moved_inertia(scaled_inertia(solid.unit, factor), X_BG)
-        name = element.attributes.get("name", "")
+        name = self._attributes.name(element) if element.attributes.get("name") else ""
         touches = name in self._paired or any(
             self._attributes.number(element, mask, default=1.0) != 0
             for mask in ("contype", "conaffinity")

@@ -38,6 +38,8 @@ _PARTS = ("worldbody", "equality", "tendon", "actuator")
 _UNNAMED = "robot"
 
 
+# Masses and lengths that vanish beside others are as good as zero.
+@np.errstate(under="ignore")
 def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
     """Read an MJCF tree as MuJoCo would, as far as it describes a robot.
 

@@ -1,0 +1,185 @@
+"""Spheres that enclose the shapes of a link, few and close to the surface."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetarium.dynamics.signed_distance import SignedDistance, union_distance
+from kinetarium.dynamics.surface_pieces import surface_pieces
+from kinetarium.model.robot import Geometry
+from kinetarium.model.solids import bounding_box
+from kinetarium.spatial.arrays import Array, frozen
+
+FINEST = 0.02
+"""The smallest excess, as a fraction of the largest shape; finer covers only cost."""
+MARGIN = 0.1
+"""How far pieces of surface stay inside their spheres, as a fraction of the excess.
+
+Curved surfaces bulge beyond the triangles that stand for them by no more.
+"""
+PIECE = 1.3
+"""The longest edge of a piece of surface, as a multiple of the excess."""
+SEEDS = 512
+"""From how many pieces of surface balls are grown in one round."""
+JUDGES = 2048
+"""On how many pieces of surface the balls of a round are compared."""
+WORTH = 0.25
+"""A round ends when the best ball covers less than this fraction of the first."""
+DEEP = 3.0
+"""How many times its own size a cell lies deep before it is filled undivided."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SphereCover:
+    """Spheres whose union encloses shapes.
+
+    Attributes:
+        centers: Centres in the link frame [m], shape (n, 3).
+        radii: Radii [m], shape (n,).
+        excess: The most that a sphere reaches beyond the shapes [m].
+    """
+
+    centers: Array
+    radii: Array
+    excess: float
+
+
+def cover(geometries: Sequence[Geometry], *, excess: float) -> SphereCover:
+    """Enclose the shapes of a link by spheres.
+
+    The union holds the whole surface of every shape, so that nothing touches a
+    shape without touching a sphere, and everything inside that is deeper than
+    half the excess, so that nothing hides inside either, unless it fits into a
+    gap narrower than that. A mesh without an inside, such as an open sheet, has
+    its surface covered alone.
+
+    Balls grow inwards from pieces of the surface until they touch another side.
+    Enlarged by the excess each covers pieces around it, and those that cover
+    most are chosen one by one. What remains inside is filled in the end.
+
+    Args:
+        geometries: The shapes of the link, at least one.
+        excess: How far spheres may reach beyond the shapes [m]; more is used
+            where a fiftieth of the largest shape is more, or where a mesh would
+            be cut into too many pieces.
+
+    Returns:
+        The spheres.
+
+    Raises:
+        RobotFileError: If a mesh file cannot be loaded.
+    """
+    size = max(float(np.ptp(bounding_box(part.shape), axis=0).max()) for part in geometries)
+    excess = max(excess, FINEST * size)
+    pieces, longest = surface_pieces(geometries, longest=PIECE * excess, bulge=MARGIN * excess)
+    excess = longest / PIECE
+    distance = union_distance(geometries, surface=pieces)
+    centers, radii = _cover_surface(pieces, distance, excess=excess)
+    centers, radii = _fill(centers, radii, distance=distance, excess=excess)
+    return SphereCover(frozen(centers), frozen(radii), excess)
+
+
+def _cover_surface(
+    pieces: Array, distance: SignedDistance, *, excess: float
+) -> tuple[Array, Array]:
+    """Choose balls until every piece of surface lies in one."""
+    rng = np.random.default_rng(0)
+    margin = MARGIN * excess
+    centers, radii = [], []
+    while len(pieces):
+        pieces = rng.permutation(pieces)
+        balls, sizes = _grow(pieces[:SEEDS], distance, excess=excess)
+        corners = pieces[:JUDGES].transpose(1, 0, 2)
+        reach = np.maximum.reduce([_squared_distances(corner, balls) for corner in corners])
+        holds = reach <= (sizes - margin) ** 2
+        gain = holds.sum(axis=0)
+        worth = max(1.0, WORTH * gain.max())
+        while gain.max() >= worth:
+            best = int(gain.argmax())
+            reach = _reach(pieces, balls[best])
+            held = reach <= sizes[best] - margin
+            centers.append(balls[best])
+            radii.append(reach[held].max() + margin)
+            judged = held[: len(holds)]
+            gain -= holds[judged].sum(axis=0)
+            pieces, holds = pieces[~held], holds[~judged]
+    return np.array(centers), np.array(radii)
+
+
+def _grow(seeds: Array, distance: SignedDistance, *, excess: float) -> tuple[Array, Array]:
+    """Grow a ball inwards from each piece of surface until it touches another side.
+
+    Returns:
+        Centres, shape (n, 3), and radii with the excess, shape (n,), of balls
+        each of which holds at least the piece it grew from.
+    """
+    margin = MARGIN * excess
+    middles = seeds.mean(axis=1)
+    a, b, c = seeds.transpose(1, 0, 2)
+    normals = np.cross(b - a, c - a)
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    inward = -normals / np.where(lengths > 0, lengths, 1.0)
+    # Triangles may face either way; inwards is where it is deeper.
+    probe = 0.5 * excess * inward
+    inward[distance(middles + probe) > distance(middles - probe)] *= -1
+    low, high = np.zeros(len(seeds)), np.full(len(seeds), np.ptp(seeds, axis=(0, 1)).max())
+    for _ in range(10):
+        depth = (low + high) / 2
+        # While the ball touches nothing else, it is as deep as it is far from its piece.
+        free = -distance(middles + depth[:, None] * inward) >= depth - margin
+        low, high = np.where(free, depth, low), np.where(free, high, depth)
+    centers = middles + low[:, None] * inward
+    radii = excess - distance(centers)
+    lost = _reach(seeds, centers) > radii - margin
+    centers[lost] = middles[lost]
+    radii[lost] = _reach(seeds, middles)[lost] + margin
+    return centers, radii
+
+
+def _reach(pieces: Array, centers: Array) -> Array:
+    """Give how far the farthest corner of each piece is from one or its own centre [m]."""
+    gap = pieces - centers[..., None, :]
+    reach: Array = np.sqrt(np.vecdot(gap, gap).max(axis=1))
+    return reach
+
+
+def _squared_distances(points: Array, centers: Array) -> Array:
+    """Give the squared distance of every point from every centre [m^2], shape (n, k)."""
+    products = points @ centers.T
+    return np.vecdot(points, points)[:, None] - 2 * products + np.vecdot(centers, centers)
+
+
+def _fill(
+    centers: Array, radii: Array, *, distance: SignedDistance, excess: float
+) -> tuple[Array, Array]:
+    """Add spheres until everything deeper than half the excess lies in one.
+
+    Cells are halved until they lie in one sphere, or outside, or too close
+    under the surface to matter; cells that do not end so get spheres.
+    """
+    low, high = (centers - radii[:, None]).min(axis=0), (centers + radii[:, None]).max(axis=0)
+    edge = max((high - low).min(), (high - low).max() / 8)
+    counts = np.ceil((high - low) / edge).astype(int)
+    half = (high - low) / counts / 2
+    cells = low + half * (2 * np.indices(counts).reshape(3, -1).T + 1)
+    corners = 2 * np.indices((2, 2, 2)).reshape(3, -1).T - 1
+    while True:
+        h = float(np.linalg.norm(half))
+        for block in np.array_split(np.flatnonzero(radii > h), np.ceil(len(radii) / 64)):
+            held = _squared_distances(cells, centers[block]) <= (radii[block] - h) ** 2
+            cells = cells[~held.any(axis=1)]
+        depth = -distance(cells)
+        finest = h <= excess / 4
+        deep = depth >= (h if finest else DEEP * h)
+        empty, depths = cells[deep], depth[deep]
+        while len(empty):
+            best = int(depths.argmax())
+            center, radius = empty[best], depths[best] + excess
+            centers, radii = np.vstack([centers, center]), np.append(radii, radius)
+            left = np.linalg.norm(empty - center, axis=1) > radius - h
+            empty, depths = empty[left], depths[left]
+        if finest:
+            return centers, radii
+        half = half / 2
+        cells = (cells[~deep & (depth > -h), None] + corners * half).reshape(-1, 3)

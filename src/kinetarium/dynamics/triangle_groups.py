@@ -1,0 +1,52 @@
+"""TriangleGroups: triangles sorted into neighbourhoods, for fast questions about a mesh."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.spatial.arrays import Array
+
+GROUP = 16
+"""How many triangles make a group, roughly."""
+MOST_GROUPS = 4096
+"""Beyond this, groups grow instead of becoming more."""
+
+
+class TriangleGroups(NamedTuple):
+    """Triangles group by group, and what is known of each group.
+
+    Attributes:
+        triangles: Corners of the triangles [m], shape (m, 3, 3).
+        starts: First triangle of each group, and the end, shape (groups + 1,).
+        centers: Centres of the groups' bounding spheres [m], shape (groups, 3).
+        radii: Their radii [m], shape (groups,).
+        areas: Sums of the groups' area vectors [m^2], shape (groups, 3).
+    """
+
+    triangles: Array
+    starts: NDArray[np.int64]
+    centers: Array
+    radii: Array
+    areas: Array
+
+    @classmethod
+    def of(cls, triangles: Array) -> "TriangleGroups":
+        """Sort triangles, shape (m, 3, 3), into the cells of a grid."""
+        middles = triangles.mean(axis=1)
+        # A closed surface meets about six times the square of the cells along an edge.
+        cells = np.ceil((min(len(triangles) / GROUP, MOST_GROUPS) / 6) ** 0.5)
+        span = np.ptp(middles, axis=0).max() or 1.0
+        keys = ((middles - middles.min(axis=0)) / span * cells).astype(np.int64)
+        order = np.lexsort(keys.T)
+        triangles, keys = triangles[order], keys[order]
+        firsts = np.append(0, np.flatnonzero((keys[1:] != keys[:-1]).any(axis=1)) + 1)
+        starts = np.append(firsts, len(triangles))
+        low = np.minimum.reduceat(triangles.min(axis=1), firsts)
+        high = np.maximum.reduceat(triangles.max(axis=1), firsts)
+        centers = (low + high) / 2
+        around = np.repeat(centers, np.diff(starts), axis=0)
+        reach = np.linalg.norm(triangles - around[:, None], axis=2).max(axis=1)
+        a, b, c = triangles.transpose(1, 0, 2)
+        areas = np.add.reduceat(np.cross(b - a, c - a) / 2, firsts)
+        return cls(triangles, starts, centers, np.maximum.reduceat(reach, firsts), areas)

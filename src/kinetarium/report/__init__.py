@@ -1,0 +1,1 @@
+"""Figures made visible: one self-contained HTML file, and pictures."""

@@ -1,0 +1,207 @@
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from kinetarium.cli.commands import COMMANDS, Command
+
+HEAVY = (
+    "pinocchio", "mujoco", "pybullet", "dartpy", "sapien", "plotly", "matplotlib", "jinja2",
+    "numba", "scipy", "numpy", "rich", "tyro", "distributed", "uvicorn", "websockets",
+)  # fmt: skip
+
+
+def test_help_lists_every_command(call):
+    outcome = call("--help")
+    assert outcome.code == 0 and outcome.err == ""
+    assert all(f"  {name} " in outcome.out for name in COMMANDS)
+    assert "completion" in outcome.out
+    assert call() == outcome
+
+
+def test_version(call):
+    code, out, _ = call("--version")
+    assert code == 0
+    assert out.split()[0] == "kinetarium" and out.split()[1][0].isdigit()
+
+
+def test_every_command_has_help_with_the_common_flags(call):
+    for name in COMMANDS:
+        code, out, err = call(name, "--help")
+        assert (code, err) == (0, "")
+        assert all(flag in out for flag in ("--json FILE|-", "--quiet", "--debug"))
+
+
+@pytest.mark.parametrize("line", ["--help", "--version"])
+def test_what_help_loads(line):
+    code = (
+        "import sys\n"
+        "from kinetarium.cli import main\n"
+        f"main([{line!r}])\n"
+        f"print(*sorted(set({HEAVY!r}) & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.split() == []
+
+
+def test_what_the_package_loads():
+    code = f"import sys, kinetarium; print(*sorted(set({HEAVY!r}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_the_help_of_a_command_loads(name):
+    banned = set(HEAVY) - {"tyro", "numpy", "rich"}
+    code = (
+        "import sys\n"
+        "from kinetarium.cli import main\n"
+        f"main([{name!r}, '--help'])\n"
+        f"print(*sorted({banned!r} & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.split() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["inspekt"], "unknown command 'inspekt'; did you mean 'inspect'?"),
+        (["--vershion"], "unknown flag '--vershion'; did you mean '--version'?"),
+        (["inspect", "panda", "--jsno", "-"], "unknown flag '--jsno'; did you mean '--json'?"),
+        (["convert", "panda", "--tu", "urdf"], "unknown flag '--tu'; did you mean '--to'?"),
+        (["inspect", "-x"], "unknown flag '-x'"),
+        (["inspect"], "FILE|NAME"),
+        (["inspect", "panda", "--json"], "--json"),
+        (["inspect", "panda", "ur5"], "ur5"),
+        (["convert", "panda", "--to", "urdf"], "--out"),
+        (["convert", "panda", "--to", "sdf", "--out", "x"], "'sdf'"),
+        (["completion", "command.com"], "'shell'"),
+        (["inspect", "panda", "--xacro-arg", "size"], "NAME:=VALUE"),
+        ([""], "unknown command ''"),
+    ],
+)
+def test_wrong_arguments(call, words, said):
+    code, out, err = call(*words)
+    assert code == 2
+    assert out == ""
+    assert said in err
+    assert err.startswith("kinetarium: ") and err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+def test_narrow_terminals_change_nothing(call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    assert "'sdf'" in call("convert", "panda", "--to", "sdf", "--out", "x").err
+
+
+def test_debug_shows_where(call):
+    code, _, err = call("inspect", "no-such-robot", "--debug")
+    assert code == 2
+    assert "Traceback" in err
+    assert err.splitlines()[-1].startswith("kinetarium: unknown robot 'no-such-robot'")
+
+
+def broken_command(error):
+    def load():
+        from kinetarium.cli.robots import Config
+
+        def run(config, invocation):
+            raise error
+
+        return Config, run
+
+    return Command("fails", load)
+
+
+def test_stopping(call, monkeypatch):
+    monkeypatch.setitem(COMMANDS, "robots", broken_command(KeyboardInterrupt()))
+    assert call("robots") == (130, "", "kinetarium: stopped\n")
+
+
+def test_a_defect_is_called_one(call, monkeypatch):
+    monkeypatch.setitem(COMMANDS, "robots", broken_command(ZeroDivisionError("oh")))
+    code, out, err = call("robots")
+    assert (code, out) == (1, "")
+    assert err.count("\n") == 1 and "ZeroDivisionError: oh" in err
+    outcome = call("robots", "--json", "-")
+    assert outcome.code == 1
+    assert outcome.json["errors"][0]["code"] == "internal"
+
+
+def test_a_new_command_is_one_line(call, monkeypatch):
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True)
+    class Config:
+        """A study.
+
+        Attributes:
+            mass: Mass of the cube [kg].
+        """
+
+        mass: float = 1.0
+
+    def run(config, invocation):
+        invocation.console.result({"mass": config.mass, "command": invocation.command_line})
+
+    monkeypatch.setitem(COMMANDS, "grasp", Command("grasp a cube", lambda: (Config, run)))
+    outcome = call("grasp", "--mass", "2.5", "--json", "-")
+    assert outcome.json == {"mass": 2.5, "command": "kinetarium grasp --mass 2.5 --json -"}
+    assert "Mass of the cube [kg]" in call("grasp", "--help").out
+    assert "  grasp " in call("--help").out
+    assert "'heavy'" in call("grasp", "--mass", "heavy").err
+
+
+def test_reader_that_leaves(shell):
+    assert shell("$K --help | true") == (0, "", "")
+    assert shell("$K inspect --help | true") == (0, "", "")
+    assert shell("$K completion bash | head -n 1 > /dev/null") == (0, "", "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux only")
+def test_no_room_on_standard_output(shell):
+    code, _, err = shell("$K --help > /dev/full")
+    assert code == 2
+    assert err == "kinetarium: cannot write to standard output: no space left on device\n"
+
+
+def test_closed_standard_streams(shell):
+    assert shell("$K --help >&-") == (0, "", "")
+    assert shell("$K inspect --help >&-") == (0, "", "")
+    assert shell("$K inspekt 2>&-") == (2, "", "")
+
+
+def test_pipes_get_no_escape_codes(shell, arm):
+    for line in ("--help", "inspect --help", f"inspect {arm}", "inspekt", "inspect"):
+        outcome = shell(f"FORCE_COLOR=1 $K {line}")
+        assert "\x1b" not in outcome.out + outcome.err
+
+
+def test_terminals_get_tables(program, arm):
+    main_end, program_end = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
+    environment.pop("NO_COLOR", None)
+    process = subprocess.Popen(
+        [program, "inspect", arm], stdout=program_end, stderr=program_end, env=environment
+    )
+    os.close(program_end)
+    text = b""
+    try:
+        while part := os.read(main_end, 4096):
+            text += part
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    os.close(main_end)
+    assert process.wait() == 0
+    assert b"\x1b[" in text and "──".encode() in text
+    assert b"push" in text
+
+
+def test_locale_that_cannot_spell(shell, tmp_path, arm):
+    arm.write_text(arm.read_text().replace('name="turn"', 'name="Drehung-Ω"'), "utf-8")
+    outcome = shell(f"PYTHONIOENCODING=ascii $K inspect {arm}")
+    assert outcome.code == 0
+    assert "Drehung-\\u03a9" in outcome.out

@@ -1,0 +1,274 @@
+"""Broken and hostile MJCF files, each with the code it must be refused with.
+
+Every case is one change to a sound robot, so that nothing but the change can
+be the reason of the refusal.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+SOUND = """<?xml version="1.0"?>
+<mujoco model="arm">
+  <compiler angle="radian"/>
+  <option timestep="0.002" gravity="0 0 -9.81"/>
+  <size memory="16M"/>
+  <default>
+    <geom density="500"/>
+    <default class="strong"><joint damping="1"/></default>
+  </default>
+  <asset>
+    <mesh name="wedge" vertex="0 0 0  0.1 0 0  0 0.1 0  0 0 0.1"
+          face="0 2 1  0 1 3  0 3 2  1 2 3"/>
+  </asset>
+  <worldbody>
+    <body name="base">
+      <body name="upper" pos="0 0 0.5" quat="1 0 0 0">
+        <joint name="shoulder" axis="0 1 0" range="-1 1"/>
+        <inertial pos="0 0 0.1" mass="2" diaginertia="0.02 0.02 0.01"/>
+        <geom name="bone" type="capsule" size="0.05" fromto="0 0 0 0 0 0.4"/>
+        <body name="fore" pos="0 0 0.4" childclass="strong">
+          <joint name="elbow" type="hinge" axis="0 1 0" range="-1 1"/>
+          <geom type="box" size="0.1 0.1 0.1"/>
+          <geom type="mesh" mesh="wedge" mass="0.5"/>
+          <body name="tip" pos="0 0 0.2">
+            <joint name="slide" type="slide" axis="1 0 0" range="0 0.1"/>
+            <geom size="0.02"/>
+            <site name="end"/>
+          </body>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <equality>
+    <joint joint1="slide" joint2="elbow" polycoef="0 0.1 0 0 0"/>
+    <connect body1="tip" body2="base" anchor="0 0 0"/>
+  </equality>
+  <actuator>
+    <motor joint="shoulder" gear="20" ctrlrange="-1 1"/>
+  </actuator>
+</mujoco>
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    data: bytes
+    code: str
+
+
+class Change(NamedTuple):
+    name: str
+    code: str
+    old: str
+    new: str
+
+
+INERTIAL = '<inertial pos="0 0 0.1" mass="2" diaginertia="0.02 0.02 0.01"/>'
+CONNECT = '<connect body1="tip" body2="base" anchor="0 0 0"/>'
+COUPLING = '<joint joint1="slide" joint2="elbow" polycoef="0 0.1 0 0 0"/>'
+MOTOR = '<motor joint="shoulder" gear="20" ctrlrange="-1 1"/>'
+SHOULDER = '<joint name="shoulder" axis="0 1 0" range="-1 1"/>'
+BOX = '<geom type="box" size="0.1 0.1 0.1"/>'
+FACES = 'face="0 2 1  0 1 3  0 3 2  1 2 3"'
+OPTION = 'timestep="0.002" gravity="0 0 -9.81"'
+WORLD = "<worldbody>"
+END = "</worldbody>"
+FREE = '<body name="flying"><freejoint/><geom size="0.1"/></body>'
+
+CHANGES = [
+    # the file as XML
+    Change("document type", "doctype", "<mujoco", "<!DOCTYPE mujoco><mujoco"),
+    Change("entity", "doctype", "<mujoco", '<!DOCTYPE m [<!ENTITY a "b">]><mujoco'),
+    Change("truncated", "not-xml", "</mujoco>", ""),
+    Change("unclosed body", "not-xml", "<body name=", "<body><body name="),
+    # elements and attributes
+    Change("wrong root", "wrong-root", "mujoco", "robots"),
+    Change("unknown section", "unknown-element", "<option", "<options"),
+    Change("misspelt attribute", "unknown-element", 'range="-1 1"/>\n        <in',
+           'rnage="-1 1"/>\n        <in'),
+    Change("unknown attribute", "unknown-element", 'mass="2"', 'mass="2" colour="red"'),
+    Change("unknown element in body", "unknown-element", BOX, "<geometry/>"),
+    Change("joint in the world", "unknown-element", WORLD, f"{WORLD}<joint/>"),
+    Change("inertial in the world", "unknown-element", WORLD, WORLD + INERTIAL),
+    Change("two inertials", "duplicate-element", INERTIAL, INERTIAL + INERTIAL),
+    Change("attach", "unsupported", BOX, BOX + '<attach model="m" prefix="x"/>'),
+    Change("composite", "unsupported", BOX, BOX + '<composite type="cable"/>'),
+    Change("flexcomp", "unsupported", BOX, BOX + '<flexcomp name="f" type="grid"/>'),
+    Change("plugin", "unsupported", "<asset>", "<extension><plugin/></extension><asset>"),
+    Change("deformable", "unsupported", "<asset>", "<deformable><flex/></deformable><asset>"),
+    # numbers
+    Change("nan time step", "bad-number", 'timestep="0.002"', 'timestep="nan"'),
+    Change("zero time step", "bad-value", 'timestep="0.002"', 'timestep="0"'),
+    Change("negative time step", "bad-value", 'timestep="0.002"', 'timestep="-1"'),
+    Change("infinite gravity", "bad-number", OPTION, 'gravity="0 0 -inf"'),
+    Change("gravity of two numbers", "bad-number", OPTION, 'gravity="0 0"'),
+    Change("infinite wind", "bad-number", OPTION, 'wind="inf 0 0"'),
+    Change("nan density of the air", "bad-number", OPTION, 'density="nan"'),
+    Change("nan viscosity", "bad-number", OPTION, 'viscosity="nan"'),
+    Change("nan position", "bad-number", 'pos="0 0 0.5"', 'pos="0 0 nan"'),
+    Change("huge position", "bad-number", 'pos="0 0 0.5"', 'pos="0 0 1e300"'),
+    Change("position of two numbers", "bad-number", 'pos="0 0 0.5"', 'pos="0 0"'),
+    Change("hexadecimal", "bad-number", 'mass="2"', 'mass="0x2"'),
+    Change("decimal comma", "bad-number", 'mass="2"', 'mass="2,5"'),
+    Change("empty number", "bad-number", 'mass="2"', 'mass=""'),
+    Change("nan in a default nobody uses", "bad-number", 'damping="1"', 'armature="nan"'),
+    Change("nan friction", "bad-number", BOX, '<geom type="box" size="1 1 1" friction="nan"/>'),
+    Change("nan colour", "bad-number", BOX, '<geom type="box" size="1 1 1" rgba="nan 0 0 1"/>'),
+    # sizes of memory
+    Change("memory bomb", "too-large", '"16M"', '"100E"'),
+    Change("memory that is no number", "bad-number", '"16M"', '"lots"'),
+    Change("user data bomb", "too-large", 'memory="16M"', 'nuserdata="999999999"'),
+    Change("negative size", "bad-value", 'memory="16M"', 'nkey="-5"'),
+    Change("terrain bomb", "too-large", "<asset>", '<asset><hfield nrow="1e6" ncol="1e6"/>'),
+    Change("texture bomb", "too-large", "<asset>", '<asset><texture width="1e6" height="1e6"/>'),
+    Change("replica bomb", "too-large", BOX, f'<replicate count="999999">{BOX}</replicate>'),
+    Change("nested replica bomb", "too-large", BOX,
+           '<replicate count="1000">' * 9 + BOX + "</replicate>" * 9),
+    Change("too many bodies", "too-large", BOX,
+           f'{BOX}<replicate count="6000"><body><geom size="1"/></body></replicate>'),
+    Change("too many geoms", "too-large", BOX, f'<replicate count="11000">{BOX}</replicate>'),
+    Change("too deep", "too-large", BOX, "<body>" * 120 + "</body>" * 120),
+    Change("half a replica", "bad-value", BOX, f'<replicate count="1.5">{BOX}</replicate>'),
+    Change("no replica", "bad-value", BOX, f'<replicate count="0">{BOX}</replicate>'),
+    Change("replicas without count", "missing-attribute", BOX, f"<replicate>{BOX}</replicate>"),
+    # settings
+    Change("global coordinates", "unsupported", "<compiler", '<compiler coordinate="global"'),
+    Change("unknown unit", "bad-value", '"radian"', '"gon"'),
+    Change("wrong euler sequence", "bad-value", "<compiler", '<compiler eulerseq="xyw"'),
+    Change("negative least mass", "bad-value", "<compiler", '<compiler boundmass="-1"'),
+    # default classes
+    Change("missing class", "unknown-name", BOX, '<geom class="weak" size="1"/>'),
+    Change("missing child class", "unknown-name", 'childclass="strong"', 'childclass="weak"'),
+    Change("class of its own name", "duplicate-name", '<joint damping="1"/>',
+           '<default class="strong"/>'),
+    Change("class of the outermost name", "duplicate-name", 'class="strong"', 'class="main"'),
+    Change("class without a name", "missing-attribute", '<default class="strong">', "<default>"),
+    Change("outermost class renamed", "bad-value", "<default>", '<default class="mine">'),
+    # bodies and masses
+    Change("no bodies", "no-links", SOUND[SOUND.index(WORLD):SOUND.index("</mujoco>")], ""),
+    Change("two bodies of one name", "duplicate-name", 'body name="fore"', 'body name="upper"'),
+    Change("a body named world", "duplicate-name", 'body name="fore"', 'body name="world"'),
+    Change("body with an empty name", "empty-name", 'body name="fore"', 'body name=""'),
+    Change("negative mass", "mass", 'mass="2"', 'mass="-2"'),
+    Change("negative mass of a geom", "mass", 'mass="0.5"', 'mass="-0.5"'),
+    Change("negative density", "mass", 'density="500"', 'density="-500"'),
+    Change("negative moment", "inertia", '"0.02 0.02 0.01"', '"-0.02 -0.02 -0.01"'),
+    Change("impossible moment", "inertia", '"0.02 0.02 0.01"', '"0.02 0.02 9"'),
+    Change("inertial without place", "missing-attribute", 'inertial pos="0 0 0.1"', "inertial"),
+    Change("inertial without mass", "missing-attribute", ' mass="2"', ""),
+    Change("full inertia and axes", "bad-value", 'diaginertia="0.02 0.02 0.01"',
+           'fullinertia="1 1 1 0 0 0" quat="1 0 0 0"'),
+    Change("massless branch", "massless", '<geom size="0.02"/>', '<geom size="0.02" mass="0"/>'),
+    Change("weightless by gravcomp", "unsupported", 'body name="fore"',
+           'body gravcomp="1" name="fore"'),
+    Change("robot beside another", "two-roots", END, FREE + FREE.replace("flying", "two") + END),
+    Change("free body beside the arm", "two-roots", END, FREE + END),
+    Change("free joint inside", "unsupported", SHOULDER, "<freejoint/>"),
+    Change("free joint and a hinge", "unsupported", '<body name="base">',
+           '<body name="base"><freejoint/><joint/>'),
+    # orientations
+    Change("zero quaternion", "bad-value", 'quat="1 0 0 0"', 'quat="0 0 0 0"'),
+    Change("quaternion of three numbers", "bad-number", 'quat="1 0 0 0"', 'quat="1 0 0"'),
+    Change("two orientations", "bad-value", 'quat="1 0 0 0"', 'quat="1 0 0 0" euler="0 0 0"'),
+    Change("angle about no axis", "bad-value", 'quat="1 0 0 0"', 'axisangle="0 0 0 1"'),
+    Change("parallel axes", "bad-value", 'quat="1 0 0 0"', 'xyaxes="1 0 0 2 0 0"'),
+    Change("no z axis", "bad-value", 'quat="1 0 0 0"', 'zaxis="0 0 0"'),
+    Change("frame without direction", "bad-value", BOX, f'<frame zaxis="0 0 0">{BOX}</frame>'),
+    # joints
+    Change("unknown joint type", "joint-type", 'type="hinge"', 'type="revolute"'),
+    Change("ball joint", "unsupported", 'type="hinge"', 'type="ball"'),
+    Change("zero axis", "zero-axis", 'axis="0 1 0" range="-1 1"/>\n        <in',
+           'axis="0 0 0"/>\n        <in'),
+    Change("reversed range", "limits", SHOULDER, SHOULDER.replace("-1 1", "1 -1")),
+    Change("empty range", "limits", SHOULDER, SHOULDER.replace("-1 1", "1 1")),
+    Change("limited without range", "limits", SHOULDER,
+           SHOULDER.replace('range="-1 1"', 'limited="true"')),
+    Change("range without limited", "limits", "<compiler", '<compiler autolimits="false"'),
+    Change("limited by a word", "bad-value", SHOULDER,
+           SHOULDER.replace("<joint", '<joint limited="yes"')),
+    Change("negative damping", "bad-value", 'damping="1"', 'damping="-1"'),
+    Change("negative friction", "bad-value", 'damping="1"', 'frictionloss="-1"'),
+    Change("negative armature", "bad-value", 'damping="1"', 'armature="-1"'),
+    Change("cubic damping", "unsupported", 'damping="1"', 'damping="1 0 1"'),
+    Change("spring", "unsupported", 'damping="1"', 'stiffness="10"'),
+    Change("spring by its time", "unsupported", 'damping="1"', 'springdamper="0.1 1"'),
+    Change("two joints of one name", "duplicate-name", 'name="elbow"', 'name="shoulder"'),
+    Change("joint with an empty name", "empty-name", 'name="elbow"', 'name=" "'),
+    # geoms and meshes
+    Change("unknown shape", "bad-value", 'type="box"', 'type="cube"'),
+    Change("negative size of a box", "size", 'size="0.1 0.1 0.1"', 'size="0.1 -0.1 0.1"'),
+    Change("zero radius", "size", 'size="0.05"', 'size="0"'),
+    Change("vanishing radius", "size", 'size="0.05"', 'size="1e-200"'),
+    Change("missing size", "size", 'size="0.05" ', ""),
+    Change("too many sizes", "bad-number", 'size="0.1 0.1 0.1"', 'size="0.1 0.1 0.1 0.1"'),
+    Change("points that coincide", "size", "0 0 0 0 0 0.4", "0 0 0 0 0 0"),
+    Change("sphere between points", "bad-value", 'type="capsule"', 'type="sphere"'),
+    Change("points and place", "bad-value", 'type="capsule"', 'type="capsule" pos="0 0 1"'),
+    Change("moving plane", "unsupported", BOX, '<geom type="plane" size="1 1 1"/>'),
+    Change("distance field", "unsupported", 'type="box"', 'type="sdf"'),
+    Change("box fitted to a mesh", "unsupported", 'type="box"', 'type="box" mesh="wedge"'),
+    Change("hollow geom", "unsupported", BOX, '<geom size="0.1" shellinertia="true"/>'),
+    Change("unknown mesh", "unknown-name", 'mesh="wedge"', 'mesh="wegde"'),
+    Change("mesh without a name", "missing-attribute", ' mesh="wedge"', ""),
+    Change("two meshes of one name", "duplicate-name", "<asset>",
+           '<asset><mesh name="wedge" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/>'),
+    Change("mesh with a face too many", "mesh-broken", FACES, FACES.replace("1 2 3", "1 2 9")),
+    Change("mesh with a negative corner", "mesh-broken", FACES, FACES.replace("1 2 3", "1 2 -1")),
+    Change("mesh with half a corner", "mesh-broken", FACES, FACES.replace("1 2 3", "1 2 0.5")),
+    Change("mesh with half a face", "mesh-broken", FACES, FACES.replace("1 2 3", "1 2")),
+    Change("mesh of three points", "mesh-broken", "0 0.1 0  0 0 0.1", "0 0.1 0"),
+    Change("flat mesh for a mass", "mesh-broken", "0 0 0.1\"", "0.1 0.1 0\""),
+    Change("flat points without faces", "mesh-broken", f'0 0 0.1"\n          {FACES}',
+           '0.1 0.1 0"'),
+    Change("flattened mesh", "size", '<mesh name="wedge"', '<mesh name="wedge" scale="1 1 0"'),
+    Change("built-in mesh", "unsupported", '<mesh name="wedge"',
+           '<mesh name="wedge" builtin="cone"'),
+    Change("mesh from a file and from here", "bad-value", '<mesh name="wedge"',
+           '<mesh name="wedge" file="a.stl"'),
+    Change("unknown rule of mass", "bad-value", '<mesh name="wedge"',
+           '<mesh name="wedge" inertia="solid"'),
+    # constraints
+    Change("tied to a missing body", "unknown-name", 'body1="tip"', 'body1="tipp"'),
+    Change("tied to itself", "loop", 'body2="base"', 'body2="tip"'),
+    Change("tied without anchor", "missing-attribute", ' anchor="0 0 0"', ""),
+    Change("tied at a missing site", "unknown-name", CONNECT,
+           '<weld site1="end" site2="begin"/>'),
+    Change("tied at one site", "missing-attribute", CONNECT, '<weld site1="end"/>'),
+    Change("tied by bodies and sites", "bad-value", CONNECT,
+           '<weld site1="end" site2="end" body1="tip"/>'),
+    Change("two sites of one name", "duplicate-name", '<site name="end"/>',
+           '<site name="end"/><site name="end"/>'),
+    Change("follows a missing joint", "unknown-name", 'joint2="elbow"', 'joint2="elbo"'),
+    Change("missing joint follows", "unknown-name", 'joint1="slide"', 'joint1="slid"'),
+    Change("follows itself", "mimic", 'joint2="elbow"', 'joint2="slide"'),
+    Change("followers in a circle", "mimic", COUPLING,
+           COUPLING + '<joint joint1="elbow" joint2="slide"/>'),
+    Change("follows two joints", "mimic", COUPLING,
+           COUPLING + '<joint joint1="slide" joint2="shoulder"/>'),
+    Change("follows a curve", "unsupported", "0 0.1 0 0 0", "0 0.1 0.2 0 0"),
+    Change("held by no joint", "unsupported", ' joint2="elbow"', ""),
+    Change("constraint of tendons", "unsupported", COUPLING, '<tendon tendon1="a" tendon2="b"/>'),
+    Change("elastic tendon", "unsupported", "<actuator>",
+           '<tendon><fixed damping="5"><joint joint="elbow" coef="1"/></fixed></tendon><actuator>'),
+    Change("limited tendon", "unsupported", "<actuator>",
+           '<tendon><fixed range="0 1"><joint joint="elbow" coef="1"/></fixed></tendon><actuator>'),
+    # actuators
+    Change("motor of a missing joint", "unknown-name", 'motor joint="shoulder"',
+           'motor joint="shulder"'),
+    Change("reversed effort", "limits", MOTOR, MOTOR.replace("-1 1", "1 -1")),
+    Change("seven gears", "bad-number", 'gear="20"', 'gear="1 2 3 4 5 6 7"'),
+    Change("unknown actuator", "unknown-element", "<motor", "<engine"),
+]  # fmt: skip
+
+
+def bad_mjcfs() -> Iterator[Case]:
+    """Give every bad file."""
+    yield Case("empty file", b"", "not-xml")
+    yield Case("NUL bytes", SOUND.encode().replace(b"arm", b"a\0m"), "encoding")
+    yield Case("UTF-16", SOUND.encode("utf-16"), "encoding")
+    yield Case("trailing garbage", SOUND.encode() + b"<x/>", "not-xml")
+    for change in CHANGES:
+        assert change.old in SOUND, change.name
+        yield Case(change.name, SOUND.replace(change.old, change.new).encode(), change.code)

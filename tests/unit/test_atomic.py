@@ -1,0 +1,111 @@
+import json
+import math
+import os
+from pathlib import Path
+
+import pytest
+
+from kinetarium.errors import OutputError
+from kinetarium.recording import atomic
+from kinetarium.recording.atomic import (
+    check_writable,
+    make_folder,
+    write_atomic,
+    write_folder_atomic,
+)
+from kinetarium.recording.strict_json import strict_json
+
+
+def test_files_are_written_whole(tmp_path):
+    path = tmp_path / "result"
+    write_atomic(path, b"one")
+    write_atomic(path, b"two")
+    assert path.read_bytes() == b"two"
+    assert os.listdir(tmp_path) == ["result"]
+    assert path.stat().st_mode & 0o777 == 0o666 & ~_umask()
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask
+
+
+def test_links_stay_links(tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_bytes(b"old")
+    link.symlink_to(real)
+    write_atomic(link, b"new")
+    assert link.is_symlink() and real.read_bytes() == b"new"
+
+
+def test_names_as_long_as_the_system_allows(tmp_path):
+    path = tmp_path / ("x" * 255)
+    write_atomic(path, b"data")
+    assert path.read_bytes() == b"data"
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch, step):
+    path = tmp_path / "result"
+    write_atomic(path, b"old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(atomic.os, step, fail)
+    with pytest.raises(OutputError, match="no space left on device"):
+        write_atomic(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["result"]
+
+
+def test_folders_are_replaced_whole(tmp_path):
+    folder = tmp_path / "meshes"
+    write_folder_atomic(folder, {"a": b"1", "b": b"2"})
+    write_folder_atomic(folder, {"c": b"3"})
+    assert [path.name for path in folder.iterdir()] == ["c"]
+    assert os.listdir(tmp_path) == ["meshes"]
+
+
+@pytest.mark.parametrize("failing_rename", [1, 2])
+def test_a_failure_leaves_the_old_folder(tmp_path, monkeypatch, failing_rename):
+    folder = tmp_path / "meshes"
+    write_folder_atomic(folder, {"a": b"1"})
+    rename, calls = Path.rename, []
+
+    def fail_once(self, target):
+        calls.append(target)
+        if len(calls) == failing_rename:
+            raise OSError(5, "Input/output error")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail_once)
+    with pytest.raises(OutputError, match="input/output error"):
+        write_folder_atomic(folder, {"b": b"2"})
+    assert [path.name for path in folder.iterdir()] == ["a"]
+    assert os.listdir(tmp_path) == ["meshes"]
+
+
+@pytest.mark.parametrize("name", ["missing/file", "file/below", "nul\0byte", ""])
+def test_bad_places(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    for write in (check_writable, lambda path: write_atomic(path, b"")):
+        with pytest.raises(OutputError, match="cannot write"):
+            write(Path(name))
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_making_folders(tmp_path):
+    make_folder(tmp_path / "a" / "b")
+    make_folder(tmp_path / "a" / "b")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot write"):
+        make_folder(tmp_path / "file")
+
+
+def test_json_is_strict():
+    text = strict_json({"a": [math.inf, -math.inf, math.nan, 1.5], "b": ("Ω\udc80\u2028", None)})
+    assert text.isascii()
+    assert json.loads(text) == {"a": [None, None, None, 1.5], "b": ["Ω\udc80\u2028", None]}
