@@ -1,0 +1,1 @@
+"""Controllers and the laws they are made of."""

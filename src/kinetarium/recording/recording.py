@@ -1,0 +1,49 @@
+"""Recording: what a run left behind, as named arrays with units."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kinetarium.errors import UnknownNameError
+from kinetarium.spatial.arrays import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Channel:
+    """One recorded quantity.
+
+    Attributes:
+        values: The samples, time along the first axis.
+        unit: Unit of the values.
+        columns: What the second axis counts; empty for a single value.
+    """
+
+    values: Array
+    unit: str
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """A finished run.
+
+    Attributes:
+        channels: The recorded quantities by name; "time" is always there.
+        status: "running" for a run that reached its end, "diverged" for one that did not;
+            no sample at or after divergence is kept.
+        facts: What the run was made with: engine, version, options, time step, seed.
+    """
+
+    channels: Mapping[str, Channel]
+    status: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Array:
+        """Give the values of a channel.
+
+        Raises:
+            UnknownNameError: If there is no such channel.
+        """
+        if name not in self.channels:
+            raise UnknownNameError("channel", name, known=self.channels)
+        return self.channels[name].values

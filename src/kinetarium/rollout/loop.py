@@ -1,0 +1,145 @@
+"""run: the one simulation loop, whatever the scene, the engine and the controller."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from kinetarium.control.controller import Controller, Interaction, Measurement
+from kinetarium.engines.protocol import Engine, Simulation, State, Status
+from kinetarium.engines.registry import open_engine
+from kinetarium.engines.timestep import checked_timestep
+from kinetarium.errors import KinetariumError
+from kinetarium.recording.recording import Channel, Recording
+from kinetarium.scene import Scene
+
+
+class RunError(KinetariumError):
+    """A run that cannot be set up as asked."""
+
+
+def run(
+    scene: Scene,
+    *,
+    engine: str | Engine,
+    duration: float,
+    controller: Controller | None = None,
+    interactions: Sequence[Interaction] = (),
+    timestep: float = 1e-3,
+    sample_rate: float = 100.0,
+    options: Any = None,
+    seed: int = 0,
+) -> Recording:
+    """Simulate a scene and record it.
+
+    Args:
+        scene: The scene.
+        engine: An engine or its name.
+        duration: How long [s].
+        controller: Gives the commands; zeros without one.
+        interactions: Act at every physics step.
+        timestep: Physics step [s].
+        sample_rate: How often a sample is recorded [Hz].
+        options: The engine's own options; its defaults if None.
+        seed: Seed of everything random in the engine.
+
+    Returns:
+        The recording; its status says whether the run diverged.
+
+    Raises:
+        RunError: If the rates are no whole parts of the physics rate.
+    """
+    chosen = open_engine(engine) if isinstance(engine, str) else engine
+    checked_timestep(timestep)
+    steps = round(duration / timestep)
+    sample_steps = _whole(sample_rate, timestep, "sample rate")
+    control_steps = (
+        _whole(controller.rate, timestep, "controller's rate") if controller else steps + 1
+    )
+    # Between two events nothing changes from outside, so the engine may step on its own.
+    stride = (
+        1
+        if interactions
+        else int(np.gcd(sample_steps, control_steps if controller else sample_steps))
+    )
+    simulation = chosen.compile(scene, timestep=timestep, options=options, seed=seed)
+    try:
+        samples = _Samples(simulation, scene)
+        if controller:
+            controller.reset()
+        command = np.zeros(len(simulation.layout.commands))
+        for k in range(0, steps, stride):
+            t = k * timestep
+            if controller and k % control_steps == 0:
+                command = controller.update(t, _measure(simulation, scene))
+            for interaction in interactions:
+                for wrench in interaction.update(t, _measure(simulation, scene)):
+                    simulation.apply_wrench(wrench.solid, wrench.F_W, wrench.point)
+            if k % sample_steps == 0:
+                samples.take(t, command)
+            simulation.step(command, min(stride, steps - k))
+            if simulation.status is Status.DIVERGED:
+                break
+        else:
+            samples.take(steps * timestep, command)
+        facts = {
+            "engine": chosen.info.name,
+            "engine_version": chosen.info.version,
+            "options": asdict(options) if is_dataclass(options) else {},  # type: ignore[arg-type]
+            "timestep_s": timestep,
+            "seed": seed,
+        }
+        return Recording(samples.channels(), str(simulation.status), facts)
+    finally:
+        simulation.close()
+
+
+def _whole(rate: float, timestep: float, what: str) -> int:
+    steps = 1 / (rate * timestep)
+    if round(steps) < 1 or abs(steps - round(steps)) > 1e-6 * steps:
+        raise RunError(
+            f"the {what} of {rate:g} Hz is no whole part of the physics rate of {1 / timestep:g} Hz"
+        )
+    return round(steps)
+
+
+def _measure(simulation: Simulation, scene: Scene) -> Measurement:
+    state = simulation.state()
+    wrenches = {sensor.name: simulation.wrench(sensor.name) for sensor in scene.sensors}
+    return Measurement(state.q, state.v, state.poses, state.twists, wrenches)
+
+
+class _Samples:
+    """Collects samples and turns them into channels."""
+
+    def __init__(self, simulation: Simulation, scene: Scene) -> None:
+        self._simulation = simulation
+        self._sensors = [sensor.name for sensor in scene.sensors]
+        self._rows: list[tuple[State, np.ndarray, list[np.ndarray]]] = []
+        self._times: list[float] = []
+
+    def take(self, t: float, command: np.ndarray) -> None:
+        wrenches = [self._simulation.wrench(name) for name in self._sensors]
+        self._times.append(t)
+        self._rows.append((self._simulation.state(), command.copy(), wrenches))
+
+    def channels(self) -> dict[str, Channel]:
+        layout = self._simulation.layout
+        states = [row[0] for row in self._rows]
+        channels = {
+            "time": Channel(np.array(self._times), "s"),
+            "q": Channel(np.array([s.q for s in states]), "rad or m", layout.joints),
+            "v": Channel(np.array([s.v for s in states]), "rad/s or m/s", layout.joints),
+            "poses": Channel(np.array([s.poses for s in states]), "m, wxyz", layout.floating),
+            "twists": Channel(np.array([s.twists for s in states]), "m/s, rad/s", layout.floating),
+            "command": Channel(
+                np.array([row[1] for row in self._rows]), "by drive", layout.commands
+            ),
+        }
+        for i, name in enumerate(self._sensors):
+            values = np.array([row[2][i] for row in self._rows])
+            channels[f"wrench/{name}"] = Channel(
+                values, "N, N m", ("fx", "fy", "fz", "mx", "my", "mz")
+            )
+        return channels
