@@ -20,10 +20,12 @@ Curved surfaces bulge beyond the triangles that stand for them by no more.
 """
 PIECE = 1.3
 """The longest edge of a piece of surface, as a multiple of the excess."""
-SEEDS = 512
+SEEDS = 256
 """From how many pieces of surface balls are grown in one round."""
 JUDGES = 2048
 """On how many pieces of surface the balls of a round are compared."""
+HALVINGS = 8
+"""How often the range of a growing ball's size is halved."""
 WORTH = 0.25
 """A round ends when the best ball covers less than this fraction of the first."""
 DEEP = 3.0
@@ -124,7 +126,7 @@ def _grow(seeds: Array, distance: SignedDistance, *, excess: float) -> tuple[Arr
     probe = 0.5 * excess * inward
     inward[distance(middles + probe) > distance(middles - probe)] *= -1
     low, high = np.zeros(len(seeds)), np.full(len(seeds), np.ptp(seeds, axis=(0, 1)).max())
-    for _ in range(10):
+    for _ in range(HALVINGS):
         depth = (low + high) / 2
         # While the ball touches nothing else, it is as deep as it is far from its piece.
         free = -distance(middles + depth[:, None] * inward) >= depth - margin
@@ -146,8 +148,9 @@ def _reach(pieces: Array, centers: Array) -> Array:
 
 def _squared_distances(points: Array, centers: Array) -> Array:
     """Give the squared distance of every point from every centre [m^2], shape (n, k)."""
-    products = points @ centers.T
-    return np.vecdot(points, points)[:, None] - 2 * products + np.vecdot(centers, centers)
+    squares: Array = np.vecdot(points, points)[:, None] + np.vecdot(centers, centers)
+    squares -= 2 * points @ centers.T
+    return squares
 
 
 def _fill(

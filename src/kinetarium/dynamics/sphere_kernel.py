@@ -7,11 +7,13 @@ spheres show to be farther away than the smallest gap found so far.
 from math import sqrt
 
 import numpy as np
-
+from numpy.typing import NDArray
 
 from kinetarium.dynamics.compiled import compiled
 from kinetarium.dynamics.sphere_arrays import ObstacleArrays, SphereArrays
 from kinetarium.spatial.arrays import Array
+
+Flags = NDArray[np.bool_]
 
 
 @compiled
@@ -56,7 +58,7 @@ def _among_links(
     spheres: SphereArrays,
     bounds: Array,
     centers: Array,
-    placed: Array,
+    placed: Flags,
     best: float,
     first: bool,
 ) -> float:
@@ -88,7 +90,7 @@ def _around(
     obstacles: ObstacleArrays,
     bounds: Array,
     centers: Array,
-    placed: Array,
+    placed: Flags,
     best: float,
     first: bool,
 ) -> float:
@@ -128,7 +130,7 @@ def _gap(centers: Array, i: int, radius: float, grounded: bool, obstacles: Obsta
 
 
 @compiled
-def _place(X_WL: Array, spheres: SphereArrays, link: int, centers: Array, placed: Array) -> None:
+def _place(X_WL: Array, spheres: SphereArrays, link: int, centers: Array, placed: Flags) -> None:
     """Move the spheres of a link to where they are in the world, once."""
     if not placed[link]:
         placed[link] = True
