@@ -41,7 +41,9 @@ def _pair(equality: str) -> str:
 
 MECHANISMS = {
     "hinge off the origin": _jointed(GEOM).replace("<joint", '<joint pos="0.3 -0.2 0.1"'),
-    "slide with a reference": _jointed(GEOM).replace("<joint", '<joint type="slide" ref="0.3"'),
+    "slide with a reference": _jointed(
+        f'{GEOM}<body pos="0 0 1"><joint type="slide" axis="1 0 0" ref="0.3"/>{GEOM}</body>'
+    ),
     "hinge with a reference": _jointed(GEOM).replace("<joint", '<joint ref="40" pos="1 0 0"'),
     "three joints on a body": _jointed(
         '<joint type="slide" axis="0 1 1" pos="9 9 9"/><joint axis="0 0 1" pos="0 0.5 0" ref="10"/>'

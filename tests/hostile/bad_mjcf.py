@@ -5,8 +5,8 @@ be the reason of the refusal.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+
+from hostile.case import Case, Change
 
 SOUND = """<?xml version="1.0"?>
 <mujoco model="arm">
@@ -49,20 +49,6 @@ SOUND = """<?xml version="1.0"?>
   </actuator>
 </mujoco>
 """
-
-
-@dataclass(frozen=True)
-class Case:
-    name: str
-    data: bytes
-    code: str
-
-
-class Change(NamedTuple):
-    name: str
-    code: str
-    old: str
-    new: str
 
 
 INERTIAL = '<inertial pos="0 0 0.1" mass="2" diaginertia="0.02 0.02 0.01"/>'

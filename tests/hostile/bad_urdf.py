@@ -5,8 +5,8 @@ be the reason of the refusal.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+
+from hostile.case import Case, Change
 
 SOUND = """<?xml version="1.0"?>
 <robot name="arm">
@@ -50,20 +50,6 @@ SOUND = """<?xml version="1.0"?>
   </joint>
 </robot>
 """
-
-
-@dataclass(frozen=True)
-class Case:
-    name: str
-    data: bytes
-    code: str
-
-
-class Change(NamedTuple):
-    name: str
-    code: str
-    old: str
-    new: str
 
 
 MASS = '<mass value="2"/>'

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hostile.bad_urdf import SOUND, Case, bad_urdfs
+from hostile.bad_urdf import SOUND, bad_urdfs
+from hostile.case import Case
 from kinetarium import RobotFileError, load_robot
 from kinetarium.model.findings import Code
 

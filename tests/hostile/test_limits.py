@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from hostile.bad_urdf import Case, bad_urdfs
+from hostile.bad_mjcf import bad_mjcfs
+from hostile.bad_urdf import bad_urdfs
+from hostile.case import Case
 
-CASES = list(bad_urdfs())
+CASES = [*bad_urdfs(), *bad_mjcfs()]
 HEAVIEST = sorted(CASES, key=lambda case: -len(case.data))[:8]
 
 
 def _inspect(case: Case, folder: Path) -> None:
-    file = folder / "bad.urdf"
+    file = folder / "bad.xml"
     file.write_bytes(case.data)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(

@@ -11,7 +11,6 @@ from math import atan2, inf, pi, sqrt
 
 import numpy as np
 
-
 from kinetarium.dynamics.compiled import compiled
 from kinetarium.dynamics.triangle_groups import TriangleGroups
 from kinetarium.spatial.arrays import Array
@@ -25,24 +24,31 @@ Vector = tuple[float, float, float]
 @compiled
 def distances(points: Array, groups: TriangleGroups) -> Array:
     """Give the distance of points [m], shape (n, 3), from the nearest triangle, shape (n,)."""
-    _, starts, centers, radii, _ = groups
+    centers, radii = groups.centers, groups.radii
     result = np.empty(len(points))
+    gaps = np.empty(len(radii))
     for i in range(len(points)):
         p = _row(points, i)
-        # Some triangle of the nearest group bounds the distance from the start.
-        nearest, first = inf, 0
+        nearest = 0
         for g in range(len(radii)):
-            gap = _length(_minus(_row(centers, g), p)) - radii[g]
-            if gap < nearest:
-                nearest, first = gap, g
-        best = _squared_distance(p, groups.triangles, starts[first])
+            gaps[g] = _length(_minus(_row(centers, g), p)) - radii[g]
+            if gaps[g] < gaps[nearest]:
+                nearest = g
+        best = _distance_group(p, groups, nearest, inf)
         for g in range(len(radii)):
-            gap = _length(_minus(_row(centers, g), p)) - radii[g]
-            if gap <= 0.0 or gap * gap < best:
-                for t in range(starts[g], starts[g + 1]):
-                    best = min(best, _squared_distance(p, groups.triangles, t))
-        result[i] = sqrt(best)
+            if gaps[g] < best:
+                best = _distance_group(p, groups, g, best)
+        result[i] = best
     return result
+
+
+@compiled
+def _distance_group(p: Vector, groups: TriangleGroups, g: int, best: float) -> float:
+    """Give the distance from the triangles of a group, if below the best so far."""
+    for t in range(groups.starts[g], groups.starts[g + 1]):
+        if _length(_minus(_row(groups.middles, t), p)) - groups.reaches[t] < best:
+            best = min(best, sqrt(_squared_distance(p, groups.triangles, t)))
+    return best
 
 
 @compiled
@@ -51,7 +57,7 @@ def winding_numbers(points: Array, groups: TriangleGroups) -> Array:
 
     Fractions appear where the mesh has holes, and small ones by the dipoles.
     """
-    _, starts, centers, radii, areas = groups
+    starts, centers, radii = groups.starts, groups.centers, groups.radii
     result = np.empty(len(points))
     for i in range(len(points)):
         p = _row(points, i)
@@ -60,7 +66,7 @@ def winding_numbers(points: Array, groups: TriangleGroups) -> Array:
             r = _minus(_row(centers, g), p)
             distance = _length(r)
             if distance > FAR * radii[g]:
-                angle += _dot(_row(areas, g), r) / distance**3
+                angle += _dot(_row(groups.areas, g), r) / distance**3
             else:
                 for t in range(starts[g], starts[g + 1]):
                     angle += _solid_angle(p, groups.triangles, t)

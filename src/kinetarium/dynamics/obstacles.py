@@ -1,6 +1,7 @@
 """Obstacles: what stands around a robot, as simple shapes."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -35,7 +36,7 @@ class BoxObstacle:
     size: tuple[float, float, float]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Obstacles:
     """What a robot must not touch.
 
@@ -49,8 +50,9 @@ class Obstacles:
     spheres: tuple[SphereObstacle, ...] = ()
     boxes: tuple[BoxObstacle, ...] = ()
 
+    @cached_property
     def arrays(self) -> ObstacleArrays:
-        """Give the obstacles as plain arrays."""
+        """The obstacles as plain arrays."""
         return ObstacleArrays(
             float(self.ground),
             np.array([sphere.center for sphere in self.spheres], dtype=float).reshape(-1, 3),

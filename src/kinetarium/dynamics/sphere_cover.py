@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
 from kinetarium.dynamics.signed_distance import SignedDistance, union_distance
 from kinetarium.dynamics.surface_pieces import surface_pieces
+from kinetarium.errors import KinetariumError
 from kinetarium.model.robot import Geometry
 from kinetarium.model.solids import bounding_box
 from kinetarium.spatial.arrays import Array, frozen
 
-FINEST = 0.02
+FINEST = 0.015
 """The smallest excess, as a fraction of the largest shape; finer covers only cost."""
 MARGIN = 0.1
 """How far pieces of surface stay inside their spheres, as a fraction of the excess.
@@ -20,14 +22,18 @@ Curved surfaces bulge beyond the triangles that stand for them by no more.
 """
 PIECE = 1.3
 """The longest edge of a piece of surface, as a multiple of the excess."""
-SEEDS = 512
+SEEDS = 256
 """From how many pieces of surface balls are grown in one round."""
 JUDGES = 2048
 """On how many pieces of surface the balls of a round are compared."""
+HALVINGS = 8
+"""How often the range of a growing ball's size is halved."""
 WORTH = 0.25
 """A round ends when the best ball covers less than this fraction of the first."""
 DEEP = 3.0
 """How many times its own size a cell lies deep before it is filled undivided."""
+BLOCK = 16
+"""With how many spheres all cells are compared at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +51,7 @@ class SphereCover:
     excess: float
 
 
-def cover(geometries: Sequence[Geometry], *, excess: float) -> SphereCover:
+def cover_by_spheres(geometries: Sequence[Geometry], *, excess: float) -> SphereCover:
     """Enclose the shapes of a link by spheres.
 
     The union holds the whole surface of every shape, so that nothing touches a
@@ -59,17 +65,22 @@ def cover(geometries: Sequence[Geometry], *, excess: float) -> SphereCover:
     most are chosen one by one. What remains inside is filled in the end.
 
     Args:
-        geometries: The shapes of the link, at least one.
+        geometries: The shapes of the link; without any there are no spheres.
         excess: How far spheres may reach beyond the shapes [m]; more is used
-            where a fiftieth of the largest shape is more, or where a mesh would
+            where 1.5 percent of the largest shape are more, or where a mesh would
             be cut into too many pieces.
 
     Returns:
         The spheres.
 
     Raises:
+        KinetariumError: If the excess is not a positive number.
         RobotFileError: If a mesh file cannot be loaded.
     """
+    if not 0 < excess < inf:
+        raise KinetariumError(f"the excess of spheres must be a positive length, not {excess}")
+    if not geometries:
+        return SphereCover(frozen(np.zeros((0, 3))), frozen([]), excess)
     size = max(float(np.ptp(bounding_box(part.shape), axis=0).max()) for part in geometries)
     excess = max(excess, FINEST * size)
     pieces, longest = surface_pieces(geometries, longest=PIECE * excess, bulge=MARGIN * excess)
@@ -86,29 +97,43 @@ def _cover_surface(
     """Choose balls until every piece of surface lies in one."""
     rng = np.random.default_rng(0)
     margin = MARGIN * excess
+    size = float(np.ptp(pieces, axis=(0, 1)).max())
     centers, radii = [], []
     while len(pieces):
         pieces = rng.permutation(pieces)
-        balls, sizes = _grow(pieces[:SEEDS], distance, excess=excess)
+        balls, sizes = _grow(pieces[:SEEDS], distance, excess=excess, most=size)
         corners = pieces[:JUDGES].transpose(1, 0, 2)
         reach = np.maximum.reduce([_squared_distances(corner, balls) for corner in corners])
         holds = reach <= (sizes - margin) ** 2
         gain = holds.sum(axis=0)
         worth = max(1.0, WORTH * gain.max())
-        while gain.max() >= worth:
+        while True:
             best = int(gain.argmax())
             reach = _reach(pieces, balls[best])
             held = reach <= sizes[best] - margin
-            centers.append(balls[best])
-            radii.append(reach[held].max() + margin)
+            if held.any():
+                centers.append(balls[best])
+                radii.append(reach[held].max() + margin)
             judged = held[: len(holds)]
             gain -= holds[judged].sum(axis=0)
+            # Each ball once: the judges see it by rounded squares and might want it again.
+            gain[best] = 0
             pieces, holds = pieces[~held], holds[~judged]
+            if gain.max() < worth:
+                break
     return np.array(centers), np.array(radii)
 
 
-def _grow(seeds: Array, distance: SignedDistance, *, excess: float) -> tuple[Array, Array]:
+def _grow(
+    seeds: Array, distance: SignedDistance, *, excess: float, most: float
+) -> tuple[Array, Array]:
     """Grow a ball inwards from each piece of surface until it touches another side.
+
+    Args:
+        seeds: The pieces, shape (n, 3, 3).
+        distance: The signed distance from the shapes.
+        excess: How far spheres may reach beyond the shapes [m].
+        most: The largest depth to be tried [m].
 
     Returns:
         Centres, shape (n, 3), and radii with the excess, shape (n,), of balls
@@ -123,8 +148,8 @@ def _grow(seeds: Array, distance: SignedDistance, *, excess: float) -> tuple[Arr
     # Triangles may face either way; inwards is where it is deeper.
     probe = 0.5 * excess * inward
     inward[distance(middles + probe) > distance(middles - probe)] *= -1
-    low, high = np.zeros(len(seeds)), np.full(len(seeds), np.ptp(seeds, axis=(0, 1)).max())
-    for _ in range(10):
+    low, high = np.zeros(len(seeds)), np.full(len(seeds), most)
+    for _ in range(HALVINGS):
         depth = (low + high) / 2
         # While the ball touches nothing else, it is as deep as it is far from its piece.
         free = -distance(middles + depth[:, None] * inward) >= depth - margin
@@ -133,7 +158,8 @@ def _grow(seeds: Array, distance: SignedDistance, *, excess: float) -> tuple[Arr
     radii = excess - distance(centers)
     lost = _reach(seeds, centers) > radii - margin
     centers[lost] = middles[lost]
-    radii[lost] = _reach(seeds, middles)[lost] + margin
+    # A trifle more, so that rounding does not lose the piece again.
+    radii[lost] = _reach(seeds, middles)[lost] * (1 + 1e-9) + margin
     return centers, radii
 
 
@@ -146,8 +172,12 @@ def _reach(pieces: Array, centers: Array) -> Array:
 
 def _squared_distances(points: Array, centers: Array) -> Array:
     """Give the squared distance of every point from every centre [m^2], shape (n, k)."""
-    products = points @ centers.T
-    return np.vecdot(points, points)[:, None] - 2 * products + np.vecdot(centers, centers)
+    # |p - c|^2 = |p|^2 - 2 p.c + |c|^2, exact enough about an origin among the points.
+    origin = centers.mean(axis=0)
+    points, centers = points - origin, centers - origin
+    squares: Array = np.vecdot(points, points)[:, None] + np.vecdot(centers, centers)
+    squares -= 2 * points @ centers.T
+    return squares
 
 
 def _fill(
@@ -166,7 +196,9 @@ def _fill(
     corners = 2 * np.indices((2, 2, 2)).reshape(3, -1).T - 1
     while True:
         h = float(np.linalg.norm(half))
-        for block in np.array_split(np.flatnonzero(radii > h), np.ceil(len(radii) / 64)):
+        large = np.flatnonzero(radii > h)
+        for start in range(0, len(large), BLOCK):
+            block = large[start : start + BLOCK]
             held = _squared_distances(cells, centers[block]) <= (radii[block] - h) ** 2
             cells = cells[~held.any(axis=1)]
         depth = -distance(cells)
@@ -177,7 +209,7 @@ def _fill(
             best = int(depths.argmax())
             center, radius = empty[best], depths[best] + excess
             centers, radii = np.vstack([centers, center]), np.append(radii, radius)
-            left = np.linalg.norm(empty - center, axis=1) > radius - h
+            left = np.vecdot(empty - center, empty - center) > (radius - h) ** 2
             empty, depths = empty[left], depths[left]
         if finest:
             return centers, radii

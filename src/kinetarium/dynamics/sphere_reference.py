@@ -17,7 +17,8 @@ def clearance(poses: Array, spheres: SphereArrays, obstacles: ObstacleArrays) ->
     Returns:
         The gap [m], negative where spheres overlap; infinite if nothing is checked.
     """
-    link = np.repeat(np.arange(len(poses)), np.diff(spheres.starts))
+    counts = np.diff(spheres.cluster_starts[spheres.link_starts])
+    link = np.repeat(np.arange(len(poses)), counts)
     X_WL = poses[link]
     centers = np.einsum("nij,nj->ni", X_WL[:, :3, :3], spheres.centers) + X_WL[:, :3, 3]
     radii = spheres.radii

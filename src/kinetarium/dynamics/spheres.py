@@ -10,7 +10,7 @@ from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.dynamics.obstacles import Obstacles
 from kinetarium.dynamics.sampling import random_positions
 from kinetarium.dynamics.sphere_arrays import SphereArrays
-from kinetarium.dynamics.sphere_cover import SphereCover, cover
+from kinetarium.dynamics.sphere_cover import SphereCover, cover_by_spheres
 from kinetarium.model.robot import RobotModel
 from kinetarium.spatial.arrays import Array
 
@@ -23,7 +23,7 @@ NOTHING = Obstacles()
 class SphereModel:
     """The collision shapes of a robot, enclosed by spheres.
 
-    The spheres hold the shapes (see `sphere_cover.cover`), so that no collision
+    The spheres hold the shapes (see `cover_by_spheres`), so that no collision
     between checked links or with obstacles is missed; what is reported may be
     as far apart as twice the excess.
 
@@ -66,16 +66,16 @@ class SphereModel:
         candidates = collision_pairs(model, ignore=ignore)
         body = rigid_bodies(model)
         standing = {model.link(name).name for name in standing}
-        covers = [
-            cover(link.collisions, excess=excess) if link.collisions else None
-            for link in model.links
-        ]
-        self.excess = max((c.excess for c in covers if c), default=excess)
+        covers = _covers(model, excess=excess)
+        self.excess = max(cover.excess for cover in covers)
         grounded = [body[link.name] == model.root or link.name in standing for link in model.links]
-        self.arrays = _stacked(covers, grounded=grounded)
+        self._index = {link.name: number for number, link in enumerate(model.links)}
+        self.arrays = SphereArrays.of(
+            covers, grounded=np.array(grounded), pairs=self._numbers(candidates)
+        )
         self.overlapping = self._always_overlapping(candidates, seed=seed)
         self.pairs = tuple(pair for pair in candidates if pair not in self.overlapping)
-        self.arrays = self._checking(self.pairs)
+        self.arrays = self.arrays._replace(pairs=self._numbers(self.pairs))
 
     def collides(self, poses: ArrayLike, *, obstacles: Obstacles = NOTHING) -> bool:
         """Tell whether spheres of checked links, or spheres and obstacles, overlap.
@@ -131,18 +131,28 @@ class SphereModel:
         rng = np.random.default_rng(seed)
         poses = link_poses(self.model, random_positions(self.model, rng, count=SAMPLES))
         for pose in poses[:, None]:
-            pairs = tuple(
-                pair
-                for pair in pairs
-                if _clearances(pose, self._checking((pair,)), NOTHING, ceiling=0.0, first=True) < 0
-            )
+            pairs = tuple(pair for pair in pairs if self._overlap(pose, pair))
         return pairs
 
-    def _checking(self, pairs: tuple[tuple[str, str], ...]) -> SphereArrays:
-        """Give the arrays with the pairs to be checked."""
-        index = {link.name: i for i, link in enumerate(self.model.links)}
-        numbers = np.array([(index[a], index[b]) for a, b in pairs], dtype=np.int64)
-        return self.arrays._replace(pairs=numbers.reshape(-1, 2))
+    def _overlap(self, poses: Array, pair: tuple[str, str]) -> bool:
+        arrays = self.arrays._replace(pairs=self._numbers((pair,)))
+        return bool(_clearances(poses, arrays, NOTHING, ceiling=0.0, first=True)[0] < 0.0)
+
+    def _numbers(self, pairs: tuple[tuple[str, str], ...]) -> NDArray[np.int64]:
+        numbers = [(self._index[a], self._index[b]) for a, b in pairs]
+        return np.array(numbers, dtype=np.int64).reshape(-1, 2)
+
+
+def _covers(model: RobotModel, *, excess: float) -> list[SphereCover]:
+    """Cover every link, and links that are alike only once."""
+    covers: dict[object, SphereCover] = {}
+    likes = [
+        tuple((part.shape, part.X_LG.tobytes()) for part in link.collisions) for link in model.links
+    ]
+    for like, link in zip(likes, model.links, strict=True):
+        if like not in covers:
+            covers[like] = cover_by_spheres(link.collisions, excess=excess)
+    return [covers[like] for like in likes]
 
 
 def _clearances(
@@ -152,28 +162,5 @@ def _clearances(
     from kinetarium.dynamics import sphere_kernel
 
     X_WL = np.ascontiguousarray(poses, dtype=np.float64)
-    gaps: Array = sphere_kernel.clearances(X_WL, arrays, obstacles.arrays(), ceiling, first)
+    gaps: Array = sphere_kernel.clearances(X_WL, arrays, obstacles.arrays, ceiling, first)
     return gaps
-
-
-def _stacked(covers: list[SphereCover | None], *, grounded: list[bool]) -> SphereArrays:
-    """Join the covers of all links, without any pairs."""
-    counts = [len(c.radii) if c else 0 for c in covers]
-    bounds = [_bound(c) if c else (np.zeros(3), -np.inf) for c in covers]
-    return SphereArrays(
-        starts=np.cumsum([0, *counts], dtype=np.int64),
-        centers=np.concatenate([np.zeros((0, 3)), *(c.centers for c in covers if c)]),
-        radii=np.concatenate([np.zeros(0), *(c.radii for c in covers if c)]),
-        bound_centers=np.array([center for center, _ in bounds]),
-        bound_radii=np.array([radius for _, radius in bounds]),
-        pairs=np.zeros((0, 2), dtype=np.int64),
-        grounded=np.array(grounded),
-    )
-
-
-def _bound(spheres: SphereCover) -> tuple[Array, float]:
-    """Give the centre and the radius of a sphere around spheres."""
-    reach = spheres.radii[:, None]
-    low, high = (spheres.centers - reach).min(axis=0), (spheres.centers + reach).max(axis=0)
-    center: Array = (low + high) / 2
-    return center, float((np.linalg.norm(spheres.centers - center, axis=1) + spheres.radii).max())

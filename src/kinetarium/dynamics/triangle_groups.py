@@ -22,6 +22,8 @@ class TriangleGroups(NamedTuple):
         centers: Centres of the groups' bounding spheres [m], shape (groups, 3).
         radii: Their radii [m], shape (groups,).
         areas: Sums of the groups' area vectors [m^2], shape (groups, 3).
+        middles: Centroids of the triangles [m], shape (m, 3).
+        reaches: How far their corners are from them [m], shape (m,).
     """
 
     triangles: Array
@@ -29,6 +31,8 @@ class TriangleGroups(NamedTuple):
     centers: Array
     radii: Array
     areas: Array
+    middles: Array
+    reaches: Array
 
     @classmethod
     def of(cls, triangles: Array) -> "TriangleGroups":
@@ -39,14 +43,22 @@ class TriangleGroups(NamedTuple):
         span = np.ptp(middles, axis=0).max() or 1.0
         keys = ((middles - middles.min(axis=0)) / span * cells).astype(np.int64)
         order = np.lexsort(keys.T)
-        triangles, keys = triangles[order], keys[order]
+        triangles, middles, keys = triangles[order], middles[order], keys[order]
         firsts = np.append(0, np.flatnonzero((keys[1:] != keys[:-1]).any(axis=1)) + 1)
         starts = np.append(firsts, len(triangles))
         low = np.minimum.reduceat(triangles.min(axis=1), firsts)
         high = np.maximum.reduceat(triangles.max(axis=1), firsts)
         centers = (low + high) / 2
-        around = np.repeat(centers, np.diff(starts), axis=0)
-        reach = np.linalg.norm(triangles - around[:, None], axis=2).max(axis=1)
+        radii = np.maximum.reduceat(
+            _reach(triangles, np.repeat(centers, np.diff(starts), axis=0)), firsts
+        )
         a, b, c = triangles.transpose(1, 0, 2)
         areas = np.add.reduceat(np.cross(b - a, c - a) / 2, firsts)
-        return cls(triangles, starts, centers, np.maximum.reduceat(reach, firsts), areas)
+        reaches = _reach(triangles, middles)
+        return cls(triangles, starts, centers, radii, areas, middles, reaches)
+
+
+def _reach(triangles: Array, points: Array) -> Array:
+    """Give how far each triangle's farthest corner is from a point of its own [m]."""
+    reach: Array = np.linalg.norm(triangles - points[:, None], axis=2).max(axis=1)
+    return reach

@@ -140,6 +140,8 @@ class Findings:
         try:
             yield
         except RobotFileError as error:
+            if len(error.refusals) >= MOST_REFUSALS:  # an inner block has given up already
+                raise
             self.refusals.extend(error.refusals)
             if len(self.refusals) >= MOST_REFUSALS:
                 raise RobotFileError(*self.refusals) from None

@@ -26,7 +26,7 @@ WORLD = "world"
 JOINTS = ("joint", "freejoint")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Body:
     """A body that has become a link.
 

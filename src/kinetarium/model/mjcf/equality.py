@@ -18,7 +18,7 @@ from kinetarium.spatial.rotation import inverse_pose, pose, rotation_from_quater
 _POLYNOMIAL = (0.0, 1.0, 0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _End:
     """One end of a loop: a body and a frame in it, shape (4, 4)."""
 

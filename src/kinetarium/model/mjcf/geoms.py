@@ -24,7 +24,7 @@ _HIDDEN_GROUP = 3
 """Geoms of this group and above are not drawn unless they are asked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Geom:
     """A geom as read.
 
@@ -41,7 +41,7 @@ class Geom:
     inertia: Inertia | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Solid:
     """A shape, its pose in the frame around it, its inertia at density one and its material."""
 

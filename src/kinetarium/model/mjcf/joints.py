@@ -28,7 +28,7 @@ class MotionType(StrEnum):
     HINGE = "hinge"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Motion:
     """One joint of a body, in the body's frame.
 

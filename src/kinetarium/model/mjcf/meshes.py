@@ -22,7 +22,7 @@ _LOST = (Code.MESH_MISSING, Code.MESH_OUTSIDE, Code.MESH_REMOTE)
 _COORDINATES = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MeshAsset:
     """A mesh that geoms refer to.
 
