@@ -60,6 +60,11 @@ BOX = '<box size="0.1 0.1 0.2"/>'
 SHOULDER = '<joint name="shoulder" type="revolute">'
 MIMIC = '<mimic joint="shoulder" multiplier="2"/>'
 END = "</robot>"
+JOINT = (
+    '<link name="tip"><inertial><mass value="1"/>'
+    '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+    '<joint name="wrist" type="continuous"><parent link="fore"/><child link="tip"/>{}</joint>'
+)
 
 
 def _limit(text: str) -> str:
@@ -152,6 +157,8 @@ CHANGES = [
     Change("endless attribute name", "too-large", 'name="arm"', f'name="arm" {"a" * 900_000}="1"'),
     Change("attributes without end", "too-large", END,
            ("<g " + " ".join(f'a{i}=""' for i in range(99)) + "/>") * 6000 + END),
+    Change("stray text", "unknown-element", END, "stray text" + END),
+    Change("name with an edge space", "bad-value", '<link name="base"/>', '<link name="base "/>'),
     Change("misspelt joint", "unknown-element", END, "<jiont/>" + END),
     Change("misspelt limit attribute", "unknown-element", LIMIT,
            _limit('<limit lowr="-1" upper="1" effort="50" velocity="2"/>')),
@@ -219,6 +226,10 @@ CHANGES = [
            _limit('<limit lower="nan" upper="1" effort="50" velocity="2"/>')),
     Change("infinite limit", "bad-number", LIMIT,
            _limit('<limit lower="-1" upper="inf" effort="50" velocity="2"/>')),
+    Change("reversed limits of a continuous joint", "limits", MIMIC + "\n  </joint>",
+           "</joint>" + JOINT.format('<limit lower="1" upper="-1"/>')),
+    Change("fixed joint that follows itself", "mimic", MIMIC + "\n  </joint>",
+           "</joint>" + JOINT.replace("continuous", "fixed").format('<mimic joint="wrist"/>')),
     Change("limits beyond all measure", "limits", LIMIT,
            _limit('<limit lower="1e13" upper="1e14" effort="50" velocity="2"/>')),
     Change("limits below all measure", "limits", LIMIT,
@@ -283,6 +294,9 @@ FLOATING_CHANGES = [
            '<parent link="nowhere"/>'),
     Change("floating to itself", "self-joint", '<parent link="world"/>', '<parent link="base"/>'),
     Change("floating child of two", "two-parents", '<child link="base"/>', '<child link="upper"/>'),
+    Change("two floating joints", "unsupported", "</robot>",
+           '<link name="rock"/><joint name="j" type="floating"><parent link="world"/>'
+           '<child link="rock"/></joint></robot>'),
     Change("root beside the floating base", "unsupported", "</robot>",
            '<link name="rock"/><joint name="j" type="fixed"><parent link="world"/>'
            '<child link="rock"/></joint></robot>'),

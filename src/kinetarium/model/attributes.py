@@ -53,10 +53,11 @@ class AttributeReader:
             raise self.findings.refusal(
                 Code.EMPTY_NAME, f"{element} has an empty {attribute}", line=element.line
             )
-        if not name.isprintable() or len(name) > 1000:
+        if not name.isprintable() or len(name) > 1000 or name != name.strip():
             raise self.findings.refusal(
                 Code.BAD_VALUE,
-                f"<{element.tag}> has a {attribute} with unprintable or too many characters",
+                f"<{element.tag}> has a {attribute} with edge spaces, unprintable or too many "
+                "characters",
                 remedy="use a short plain name",
                 line=element.line,
             )

@@ -107,7 +107,7 @@ def _refuse_floating_inside(
     """Refuse a floating joint that is not the only one below an empty root."""
     bare = not (root.inertia or root.collisions or root.visuals)
     below = [joint.name for joint in joints if joint.parent == root.name]
-    if not bare or below != list(floating):
+    if not bare or len(floating) > 1 or below != list(floating):
         raise findings.refusal(
             Code.UNSUPPORTED,
             "a floating joint is read only between an empty root link and the robot's base",

@@ -31,6 +31,14 @@ class Children:
             known: Tags that are read.
             foreign: Tags that other programs put here; never taken for a misspelling.
         """
+        if element.text.strip():
+            with self.findings.collecting():
+                raise self.findings.refusal(
+                    Code.UNKNOWN_ELEMENT,
+                    f"{element} holds stray text: {element.text.strip()[:40]!r}",
+                    remedy="remove it, or make it a comment",
+                    line=element.line,
+                )
         for child in element.children:
             if child.tag in known:
                 continue

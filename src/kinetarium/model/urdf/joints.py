@@ -102,9 +102,12 @@ class JointReader:
         type_, limits = self._type_and_limits(element, kind)
         damping, friction, armature = self._losses(element)
         mimic = self._mimic(element)
+        if mimic and mimic.joint == name:
+            raise self._findings.refusal(Code.MIMIC, f"{element} follows itself", line=element.line)
         if kind not in _SINGLE:
-            unused = [tag for tag in ("limit", "dynamics", "mimic") if element.all(tag)]
-            if unused and moving:
+            idle = ("mimic",) if kind is UrdfJointType.FIXED else ("limit", "dynamics", "mimic")
+            unused = [tag for tag in idle if element.all(tag)]
+            if unused:
                 self._findings.repair(
                     Code.UNSUPPORTED,
                     f"joint {name}",
@@ -202,17 +205,22 @@ class JointReader:
             raise self._findings.refusal(
                 Code.LIMITS, f"{element} has a negative speed or effort limit", line=child.line
             )
+        if lower > upper:
+            raise self._findings.refusal(
+                Code.LIMITS,
+                f"{element} has its limits reversed: lower {lower:g} > upper {upper:g}",
+                line=child.line,
+            )
         has_range = "lower" in child.attributes or "upper" in child.attributes
         if not bounded or not has_range:
             if bounded:
                 message = "neither lower nor upper: read as unlimited"
                 self._findings.repair(Code.LIMITS, where, message, line=child.line)
             return unbounded, Limits(velocity=velocity, effort=effort)
-        if lower > upper or lower >= UNLIMITED or upper <= -UNLIMITED:
+        if lower >= UNLIMITED or upper <= -UNLIMITED:
             raise self._findings.refusal(
                 Code.LIMITS,
-                f"{element} has no room between its limits: lower {lower:g}, upper {upper:g}",
-                remedy="lower must be below upper",
+                f"{element} has limits out of reach: lower {lower:g}, upper {upper:g}",
                 line=child.line,
             )
         return JointType(kind), Limits(_limit(lower), _limit(upper), velocity, effort)
