@@ -60,6 +60,11 @@ BOX = '<box size="0.1 0.1 0.2"/>'
 SHOULDER = '<joint name="shoulder" type="revolute">'
 MIMIC = '<mimic joint="shoulder" multiplier="2"/>'
 END = "</robot>"
+JOINT = (
+    '<link name="tip"><inertial><mass value="1"/>'
+    '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+    '<joint name="wrist" type="continuous"><parent link="fore"/><child link="tip"/>{}</joint>'
+)
 
 
 def _limit(text: str) -> str:
@@ -95,8 +100,6 @@ CHANGES = [
     Change("attribute twice", "not-xml", 'name="arm"', 'name="arm" name="leg"'),
     Change("attribute without quotes", "not-xml", 'name="arm"', "name=arm"),
     Change("control character", "not-xml", 'name="arm"', 'name="a\x01m"'),
-    Change("declared latin-1", "encoding", '<?xml version="1.0"?>',
-           '<?xml version="1.0" encoding="ISO-8859-1"?>'),
     Change("declared utf-16", "encoding", '<?xml version="1.0"?>',
            '<?xml version="1.0" encoding="utf-16"?>'),
     Change("unknown encoding", "encoding", '<?xml version="1.0"?>',
@@ -148,6 +151,14 @@ CHANGES = [
            '<origin xyz="0 0 0.5"/><origin xyz="0 0 0.6"/>'),
     Change("misspelt inertial", "unknown-element", "<inertial>\n      <mass",
            "<intertial/><inertial>\n      <mass"),
+    Change("link inside a link", "unknown-element", "<inertial>\n      <mass",
+           '<link name="inner"/><inertial>\n      <mass'),
+    Change("endless element name", "too-large", END, f"<{'link' * 100_000}/>" + END),
+    Change("endless attribute name", "too-large", 'name="arm"', f'name="arm" {"a" * 900_000}="1"'),
+    Change("attributes without end", "too-large", END,
+           ("<g " + " ".join(f'a{i}=""' for i in range(99)) + "/>") * 6000 + END),
+    Change("stray text", "unknown-element", END, "stray text" + END),
+    Change("name with an edge space", "bad-value", '<link name="base"/>', '<link name="base "/>'),
     Change("misspelt joint", "unknown-element", END, "<jiont/>" + END),
     Change("misspelt limit attribute", "unknown-element", LIMIT,
            _limit('<limit lowr="-1" upper="1" effort="50" velocity="2"/>')),
@@ -180,6 +191,11 @@ CHANGES = [
     Change("word for a number", "bad-number", 'rpy="0 0 0"', 'rpy="0 0 pi"'),
     Change("expression without xacro", "bad-number", MASS, '<mass value="${m}"/>'),
     Change("endless digits", "bad-number", MASS, f'<mass value="{"9" * 100_000}"/>'),
+    Change("no-break spaces", "bad-number", 'xyz="0 0 0.5"', 'xyz="0\u00a00\u00a00.5"'),
+    Change("half a million numbers", "bad-number", 'xyz="0 0 0.5"', f'xyz="{"0 " * 500_000}"'),
+    # Numbers that are not used, but show a broken file
+    Change("nan safety", "bad-number", MIMIC, '<safety_controller k_velocity="nan"/>'),
+    Change("hexadecimal calibration", "bad-number", MIMIC, '<calibration rising="0x1"/>'),
     # Physics
     Change("negative mass", "mass", MASS, '<mass value="-2"/>'),
     Change("massless end", "massless", '<mass value="1"/>', '<mass value="0"/>'),
@@ -210,6 +226,14 @@ CHANGES = [
            _limit('<limit lower="nan" upper="1" effort="50" velocity="2"/>')),
     Change("infinite limit", "bad-number", LIMIT,
            _limit('<limit lower="-1" upper="inf" effort="50" velocity="2"/>')),
+    Change("reversed limits of a continuous joint", "limits", MIMIC + "\n  </joint>",
+           "</joint>" + JOINT.format('<limit lower="1" upper="-1"/>')),
+    Change("fixed joint that follows itself", "mimic", MIMIC + "\n  </joint>",
+           "</joint>" + JOINT.replace("continuous", "fixed").format('<mimic joint="wrist"/>')),
+    Change("limits beyond all measure", "limits", LIMIT,
+           _limit('<limit lower="1e13" upper="1e14" effort="50" velocity="2"/>')),
+    Change("limits below all measure", "limits", LIMIT,
+           _limit('<limit lower="-1e14" upper="-1e13" effort="50" velocity="2"/>')),
     Change("negative damping", "bad-value", MIMIC, '<dynamics damping="-1"/>'),
     Change("nan friction", "bad-number", MIMIC, '<dynamics friction="nan"/>'),
     # Couplings
@@ -251,12 +275,43 @@ CHANGES = [
 ]  # fmt: skip
 
 
+FLOATING = SOUND.replace(
+    "</robot>",
+    """  <link name="world"/>
+  <joint name="root" type="floating">
+    <origin xyz="0 0 1"/>
+    <parent link="world"/>
+    <child link="base"/>
+  </joint>
+</robot>""",
+)
+
+FLOATING_CHANGES = [
+    Change("nan at a floating joint", "bad-number", 'xyz="0 0 1"', 'xyz="0 0 nan"'),
+    Change("floating joint named twice", "duplicate-name", 'name="root"', 'name="elbow"'),
+    Change("floating joint without name", "missing-attribute", ' name="root"', ""),
+    Change("floating from nowhere", "unknown-name", '<parent link="world"/>',
+           '<parent link="nowhere"/>'),
+    Change("floating to itself", "self-joint", '<parent link="world"/>', '<parent link="base"/>'),
+    Change("floating child of two", "two-parents", '<child link="base"/>', '<child link="upper"/>'),
+    Change("two floating joints", "unsupported", "</robot>",
+           '<link name="rock"/><joint name="j" type="floating"><parent link="world"/>'
+           '<child link="rock"/></joint></robot>'),
+    Change("root beside the floating base", "unsupported", "</robot>",
+           '<link name="rock"/><joint name="j" type="fixed"><parent link="world"/>'
+           '<child link="rock"/></joint></robot>'),
+]  # fmt: skip
+
+
 def bad_urdfs() -> Iterator[Case]:
     """Give every bad URDF file."""
     for change in CHANGES:
         assert SOUND.count(change.old) >= 1, change.name
         text = SOUND.replace(change.old, change.new, 1)
         yield Case(change.name, text.encode(), change.code)
+    for change in FLOATING_CHANGES:
+        assert FLOATING.count(change.old) == 1, change.name
+        yield Case(change.name, FLOATING.replace(change.old, change.new).encode(), change.code)
     sound = SOUND.encode()
     yield Case("empty file", b"", "not-xml")
     yield Case("blank file", b" \n\t\n", "not-xml")

@@ -91,6 +91,24 @@ def test_foreign_elements_are_left_out_and_listed(tmp_path: Path) -> None:
     assert "2 <gazebo>" in model.repairs[0].message
 
 
+@pytest.mark.parametrize("encoding", ["utf8", "US-ASCII", "ISO-8859-1", "windows-1252"])
+def test_plain_ascii_may_be_declared_as_what_contains_it(encoding: str, tmp_path: Path) -> None:
+    text = SOUND.replace('version="1.0"', f'version="1.0" encoding="{encoding}"')
+    assert _load(tmp_path, text).repairs == ()
+
+
+def test_a_fault_in_an_included_file_names_that_file(tmp_path: Path) -> None:
+    part = '<robot>\n<link name="bad">\n<inertial><mass value="x"/></inertial></link></robot>'
+    (tmp_path / "part.xacro").write_text(part)
+    file = tmp_path / "robot.xacro"
+    file.write_text(
+        '<robot name="r" xmlns:xacro="x"><xacro:include filename="part.xacro"/></robot>'
+    )
+    with pytest.raises(RobotFileError) as caught:
+        load_robot(file)
+    assert caught.value.refusals[0].file.endswith("part.xacro")
+
+
 def test_chains_of_mimics_are_followed_to_their_leader(tmp_path: Path) -> None:
     third = """<link name="tip"><inertial><mass value="1"/>
       <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>

@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                     rest, command=name, config=config_type, help=command.help
                 )
                 console = Console(json=output.json, quiet=output.quiet)
-                run(config, Invocation(shlex.join(["kinetarium", *words]), console))
+                return run(config, Invocation(shlex.join(["kinetarium", *words]), console)) or 0
     except SystemExit:  # the parser has printed a command's help
         console.flush()
     except KeyboardInterrupt:

@@ -21,8 +21,8 @@ class Invocation:
     console: Console
 
 
-Run = Callable[[Any, Invocation], None]
-"""Does what a command does, given its config."""
+Run = Callable[[Any, Invocation], int | None]
+"""Does what a command does, given its config; gives its exit code, None for 0."""
 
 
 @dataclass(frozen=True, slots=True)

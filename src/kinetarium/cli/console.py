@@ -2,17 +2,19 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kinetarium.errors import OutputError
 from kinetarium.figure.cell import cell_text
 from kinetarium.figure.table import Table
 from kinetarium.recording.atomic import write_atomic
 from kinetarium.recording.strict_json import strict_json
+
+Item = TypeVar("Item")
 
 _WRAPPED = 30
 """Width that a column of long texts may be wrapped to on a terminal [characters]."""
@@ -78,6 +80,23 @@ class Console:
         guides = _guides([min(depth, _DEEPEST) for depth, _ in nodes])
         lines = zip(guides, nodes, strict=True)
         _write("".join(f"{guide}{_printable(text)}\n" for guide, (_, text) in lines))
+
+    def progress(self, items: Iterable[Item], *, label: str, total: int) -> Iterator[Item]:
+        """Go through items, with a bar on standard error where a person looks on.
+
+        Args:
+            items: What to go through.
+            label: What is being done.
+            total: How many there are.
+        """
+        if not self._speaks or not sys.stderr.isatty():
+            yield from items
+            return
+        from rich.console import Console as RichConsole
+        from rich.progress import track
+
+        console = RichConsole(stderr=True)
+        yield from track(items, description=label, total=total, console=console, transient=True)
 
     def result(self, payload: dict[str, Any]) -> None:
         """Write the result as JSON, if it was asked for.

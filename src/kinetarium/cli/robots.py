@@ -34,8 +34,9 @@ def run(config: Config, invocation: Invocation) -> None:
     if config.out:
         make_folder(report.parent)
         check_writable(report)
-    robots = {entry.name: (entry, load_catalogue_robot(entry.name)) for entry in catalogue()}
     console = invocation.console
+    entries = console.progress(catalogue(), label="reading robots", total=len(catalogue()))
+    robots = {entry.name: (entry, load_catalogue_robot(entry.name)) for entry in entries}
     console.table(catalogue_table(robots))
     if config.out:
         _write_report(robots, report, invocation)

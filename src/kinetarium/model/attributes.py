@@ -7,8 +7,10 @@ from typing import TypeVar
 
 from kinetarium.model.findings import Code, Findings
 from kinetarium.model.markup import Element
+from kinetarium.model.spelling import nearest_name
 from kinetarium.spatial.arrays import Array, frozen
 
+_BLANKS = re.compile(r"[\t\r\n]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 MOST_MAGNITUDE = 1e12
@@ -31,16 +33,17 @@ class AttributeReader:
             RobotFileError: If it is missing.
         """
         if name not in element.attributes:
+            written = next((w for w in element.attributes if nearest_name(w, [name])), None)
             raise self.findings.refusal(
                 Code.MISSING_ATTRIBUTE,
                 f"{element} has no attribute {name!r}",
-                remedy=f'write {name}="..."',
+                remedy=f"write {name} instead of {written}" if written else f'write {name}="..."',
                 line=element.line,
             )
         return element.attributes[name]
 
     def name(self, element: Element, attribute: str = "name") -> str:
-        """Give a required attribute that names something: not empty, no edge spaces, printable.
+        """Give a required attribute that names something: not blank, printable, not too long.
 
         Raises:
             RobotFileError: If it is missing, blank or unprintable.
@@ -50,10 +53,11 @@ class AttributeReader:
             raise self.findings.refusal(
                 Code.EMPTY_NAME, f"{element} has an empty {attribute}", line=element.line
             )
-        if not name.isprintable() or len(name) > 1000:
+        if not name.isprintable() or len(name) > 1000 or name != name.strip():
             raise self.findings.refusal(
                 Code.BAD_VALUE,
-                f"<{element.tag}> has a {attribute} with unprintable or too many characters",
+                f"<{element.tag}> has a {attribute} with edge spaces, unprintable or too many "
+                "characters",
                 remedy="use a short plain name",
                 line=element.line,
             )
@@ -106,8 +110,19 @@ class AttributeReader:
         self, element: Element, name: str, *, most: float = MOST_MAGNITUDE
     ) -> tuple[float, ...]:
         """Give any number of finite numbers separated by white space."""
-        return tuple(
-            self._number(word, element, name, most) for word in self.text(element, name).split()
+        words = _BLANKS.sub(" ", self.text(element, name)).split(" ")
+        words = [word for word in words if word]
+        if all(map(_NUMBER.fullmatch, words)):
+            values = tuple(map(float, words))
+            largest = max(map(abs, values), default=0.0)
+            if isfinite(largest) and largest <= most:
+                return values
+        wrong = next(word for word in words if not self._usable(word, most))
+        raise self.findings.refusal(
+            Code.BAD_NUMBER,
+            f"{element}: {name} holds {wrong[:40]!r}, which is not a usable number",
+            remedy="write a finite decimal number such as 0.5 or 1e-3",
+            line=element.line,
         )
 
     def choice(
@@ -134,17 +149,9 @@ class AttributeReader:
             )  # fmt: skip
         return text in ("true", "1")
 
-    def _number(self, word: str, element: Element, name: str, most: float) -> float:
-        value = float(word) if _NUMBER.fullmatch(word) else float("nan")
-        if not isfinite(value) or abs(value) > most:
-            shown = word if len(word) <= 40 else word[:37] + "..."
-            raise self.findings.refusal(
-                Code.BAD_NUMBER,
-                f"{element}: {name} holds {shown!r}, which is not a usable number",
-                remedy="write a finite decimal number such as 0.5 or 1e-3",
-                line=element.line,
-            )
-        return value
+    @staticmethod
+    def _usable(word: str, most: float) -> bool:
+        return bool(_NUMBER.fullmatch(word)) and isfinite(float(word)) and abs(float(word)) <= most
 
 
 def _pad(default: float | None) -> tuple[float, ...] | None:

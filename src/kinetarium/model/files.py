@@ -7,10 +7,12 @@ from pathlib import Path
 from kinetarium.model.findings import Code, Findings
 
 MOST_BYTES = 64 * 2**20
-"""The largest robot or mesh file that is read."""
+"""The largest file that is read, unless a smaller bound is given."""
 
 
-def read_regular(path: Path, *, findings: Findings, code: Code = Code.UNREADABLE) -> bytes:
+def read_regular(
+    path: Path, *, findings: Findings, code: Code = Code.UNREADABLE, most: int = MOST_BYTES
+) -> bytes:
     """Read a whole regular file.
 
     Opened without blocking and checked by its descriptor, so that a FIFO does
@@ -20,6 +22,7 @@ def read_regular(path: Path, *, findings: Findings, code: Code = Code.UNREADABLE
         path: The file.
         findings: Names the robot file in the refusal.
         code: The code of the refusal.
+        most: The largest size that is read [bytes].
 
     Raises:
         RobotFileError: If it is missing, not a regular file, or too large.
@@ -37,14 +40,14 @@ def read_regular(path: Path, *, findings: Findings, code: Code = Code.UNREADABLE
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise findings.refusal(code, f"{str(path)!r} is not a regular file")
-        if status.st_size > MOST_BYTES:
+        if status.st_size > most:
             raise findings.refusal(
                 Code.TOO_LARGE,
                 f"{str(path)!r} has {status.st_size / 2**20:.0f} MiB",
-                remedy=f"files up to {MOST_BYTES // 2**20} MiB are read",
+                remedy=f"up to {most // 2**20} MiB are read here",
             )
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(MOST_BYTES)
+            return file.read(most)
     except OSError as error:
         reason = (error.strerror or "read error").lower()
         raise findings.refusal(code, f"cannot read {str(path)!r}: {reason}") from None

@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from kinetarium.errors import KinetariumError
 
+MOST_CHARACTERS = 400
+"""Messages quote files; what is longer than this is cut."""
 MOST_REFUSALS = 20
 """A file with more faults than this is refused without reading on."""
 
@@ -162,10 +164,19 @@ class Findings:
 
     def repair(self, code: Code, where: str, message: str, *, line: int | None = None) -> None:
         """Note a repair."""
-        self.repairs.append(Repair(code, where, message, line))
+        self.repairs.append(Repair(code, _one_line(where), _one_line(message), line))
 
     def refusal(
         self, code: Code, message: str, *, remedy: str = "", line: int | None = None
     ) -> RobotFileError:
         """Make the error for one fault, ready to be raised."""
-        return RobotFileError(Refusal(code, message, remedy, self.file, line))
+        return RobotFileError(Refusal(code, _one_line(message), _one_line(remedy), self.file, line))
+
+
+def _one_line(text: str) -> str:
+    """Cut a text from a file short and escape what would not print."""
+    if len(text) > MOST_CHARACTERS:
+        text = text[: MOST_CHARACTERS - 3] + "..."
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

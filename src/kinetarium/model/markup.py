@@ -11,6 +11,11 @@ MOST_DEPTH = 100
 MOST_ELEMENTS = 200_000
 MOST_ATTRIBUTES = 100
 MOST_ATTRIBUTE_CHARACTERS = 2**20
+MOST_NAME_CHARACTERS = 200
+MOST_ATTRIBUTES_IN_ALL = 500_000
+
+_UTF_8 = ("utf-8", "utf8", "us-ascii", "ascii")
+_SUPERSETS_OF_ASCII = ("iso-8859-1", "latin-1", "latin1", "windows-1252", "cp1252")
 
 
 @dataclass(slots=True)
@@ -23,6 +28,7 @@ class Element:
         line: The line it starts on.
         children: The elements inside it.
         text: The characters directly inside it.
+        file: The included file it stands in; empty for the robot file itself.
     """
 
     tag: str
@@ -30,6 +36,7 @@ class Element:
     line: int
     children: list["Element"] = field(default_factory=list)
     text: str = ""
+    file: str = ""
 
     def all(self, tag: str) -> list["Element"]:
         """Give the children of one name."""
@@ -54,12 +61,15 @@ class Element:
 class _Builder:
     """Builds the tree from expat's events and enforces the limits while it grows."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, findings: Findings, *, ascii_only: bool) -> None:
         self.findings = findings
+        self._ascii = ascii_only
         self.root: Element | None = None
         self._open: list[tuple[Element, list[str]]] = []
         self._elements = 0
-        self.parser = ParserCreate()
+        self._attributes = 0
+        # The bytes were found to be UTF-8, whatever name the declaration has for it.
+        self.parser = ParserCreate("utf-8")
         self.parser.buffer_text = True
         self.parser.ordered_attributes = True
         self.parser.StartElementHandler = self._start
@@ -78,11 +88,14 @@ class _Builder:
         )
 
     def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
-        if encoding is not None and encoding.lower() not in ("utf-8", "us-ascii", "ascii"):
+        name = (encoding or "utf-8").lower().replace("_", "-")
+        if name not in _UTF_8 and not (self._ascii and name in _SUPERSETS_OF_ASCII):
             raise self.findings.refusal(
-                Code.ENCODING, f"the file declares the encoding {encoding!r}",
-                remedy="save it as UTF-8", line=1,
-            )  # fmt: skip
+                Code.ENCODING,
+                f"the file declares the encoding {encoding!r}",
+                remedy="save it as UTF-8",
+                line=1,
+            )
 
     def _doctype(self, *_: object) -> None:
         raise self.findings.refusal(
@@ -100,8 +113,13 @@ class _Builder:
             self._too_large("levels of nesting", MOST_DEPTH)
         if len(flat) > 2 * MOST_ATTRIBUTES:
             self._too_large("attributes in one element", MOST_ATTRIBUTES)
+        self._attributes += len(flat) // 2
+        if self._attributes > MOST_ATTRIBUTES_IN_ALL:
+            self._too_large("attributes", MOST_ATTRIBUTES_IN_ALL)
         if any(len(text) > MOST_ATTRIBUTE_CHARACTERS for text in flat):
             self._too_large("characters in one attribute", MOST_ATTRIBUTE_CHARACTERS)
+        if any(len(name) > MOST_NAME_CHARACTERS for name in (tag, *flat[::2])):
+            self._too_large("characters in one name", MOST_NAME_CHARACTERS)
         attributes = dict(zip(flat[::2], flat[1::2], strict=True))
         element = Element(tag, attributes, self.parser.CurrentLineNumber)
         if self._open:
@@ -133,7 +151,7 @@ def parse_xml(data: bytes, *, findings: Findings) -> Element:
             type or entity, or exceeds a limit.
     """
     _refuse_foreign_bytes(data, findings)
-    builder = _Builder(findings)
+    builder = _Builder(findings, ascii_only=data.isascii())
     try:
         builder.parser.Parse(data.removeprefix(b"\xef\xbb\xbf"), True)
     except ExpatError as error:

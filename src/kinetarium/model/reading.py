@@ -15,6 +15,9 @@ from kinetarium.model.robot import Source
 if TYPE_CHECKING:
     from hashlib import _Hash
 
+MOST_BYTES = 16 * 2**20
+"""The largest robot file that is read; the largest public ones have a tenth of it."""
+
 
 @dataclass(slots=True)
 class Reading:
@@ -38,7 +41,7 @@ class Reading:
 
     def open_markup(self, path: Path, *, code: Code = Code.UNREADABLE) -> Element:
         """Read and parse an XML file that is part of the robot, and take it into the hash."""
-        data = read_regular(path, findings=self.findings, code=code)
+        data = read_regular(path, findings=self.findings, code=code, most=MOST_BYTES)
         self._hash.update(data)
         return parse_xml(data, findings=self.findings)
 

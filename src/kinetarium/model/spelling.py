@@ -7,10 +7,14 @@ from kinetarium.model.findings import Code, Findings
 from kinetarium.model.markup import Element
 
 _CLOSENESS = 0.75
+_LONGEST = 40
+"""Longer names are no misspelling of ours, and comparing them costs time."""
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
     """Give the known name that a misspelt one stands for, or None if it resembles none."""
+    if len(name) > _LONGEST:
+        return None
     folded = {other.lower(): other for other in known}
     # Swapped letters weigh too much in a name as short as "xyz" for the ratio to see them.
     swapped = [other for other in folded if sorted(other) == sorted(name.lower())]

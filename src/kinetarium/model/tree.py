@@ -4,11 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from kinetarium.model.attributes import MOST_MAGNITUDE
 from kinetarium.model.findings import Allowance, Code, Findings
 from kinetarium.model.inertia import water_ball
 from kinetarium.model.reading import Reading
-from kinetarium.model.robot import Joint, JointType, Link, Loop, Mimic, RobotModel
+from kinetarium.model.robot import IDENTITY, Joint, JointType, Link, Loop, Mimic, RobotModel
 
 Item = TypeVar("Item", Link, Joint, Loop)
 
@@ -39,6 +41,7 @@ def assemble(
     format: str,
     loops: Sequence[Located[Loop]] = (),
     free_base: bool = False,
+    floating: Sequence[str] = (),
 ) -> RobotModel:
     """Check that the parts form one robot and put them in depth-first order.
 
@@ -50,6 +53,8 @@ def assemble(
         format: The file's format.
         loops: Constraints that close loops.
         free_base: Whether the root floats freely.
+        floating: Names of joints that let their child float; one, below an empty root, makes
+            the child the root of a free robot.
 
     Raises:
         RobotFileError: With every fault that was found.
@@ -68,6 +73,13 @@ def assemble(
     _check_references(links, joints, loops, findings)
     findings.stop_if_refused()
     ordered_links, ordered_joints = _depth_first(links, joints, findings)
+    if floating:
+        line = next(joint.line for joint in joints if joint.item.name in floating)
+        _refuse_floating_inside(ordered_links[0], ordered_joints, floating, line, findings)
+        if not np.array_equal(ordered_joints[0].X_PJ, IDENTITY):
+            message = "floating: left out its <origin>, for a scene places the robot"
+            findings.repair(Code.UNSUPPORTED, f"joint {floating[0]}", message, line=line)
+        free_base, ordered_links, ordered_joints = True, ordered_links[1:], ordered_joints[1:]
     ordered_joints = _leaders(ordered_joints, {j.item.name: j.line for j in joints}, findings)
     lines = {located.item.name: located.line for located in links}
     ordered_links = _give_mass(
@@ -83,6 +95,25 @@ def assemble(
         source=reading.source(format),
         repairs=tuple(findings.repairs),
     )
+
+
+def _refuse_floating_inside(
+    root: Link,
+    joints: Sequence[Joint],
+    floating: Sequence[str],
+    line: int,
+    findings: Findings,
+) -> None:
+    """Refuse a floating joint that is not the only one below an empty root."""
+    bare = not (root.inertia or root.collisions or root.visuals)
+    below = [joint.name for joint in joints if joint.parent == root.name]
+    if not bare or len(floating) > 1 or below != list(floating):
+        raise findings.refusal(
+            Code.UNSUPPORTED,
+            "a floating joint is read only between an empty root link and the robot's base",
+            remedy="make separate robots of parts that fly apart",
+            line=line,
+        )
 
 
 def _check_unique(kind: str, parts: Sequence[Located[Item]], findings: Findings) -> None:

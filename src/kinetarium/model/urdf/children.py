@@ -7,6 +7,10 @@ from kinetarium.model.findings import Code, Findings
 from kinetarium.model.markup import Element
 from kinetarium.model.spelling import refuse_misspelt_element
 
+_MECHANICS = ("robot", "link", "joint", "inertial", "visual", "collision", "geometry")
+_MOST_KINDS = 20
+"""Kinds of elements that are listed one by one when they are left out."""
+
 
 class Children:
     """Hands out the children of elements and counts what is left out."""
@@ -27,15 +31,32 @@ class Children:
             known: Tags that are read.
             foreign: Tags that other programs put here; never taken for a misspelling.
         """
+        if element.text.strip():
+            with self.findings.collecting():
+                raise self.findings.refusal(
+                    Code.UNKNOWN_ELEMENT,
+                    f"{element} holds stray text: {element.text.strip()[:40]!r}",
+                    remedy="remove it, or make it a comment",
+                    line=element.line,
+                )
         for child in element.children:
             if child.tag in known:
                 continue
-            if child.tag not in foreign and ":" not in child.tag:
+            if child.tag in _MECHANICS:
                 with self.findings.collecting():
-                    refuse_misspelt_element(child, known, findings=self.findings)
+                    raise self.findings.refusal(
+                        Code.UNKNOWN_ELEMENT,
+                        f"{child} cannot stand inside {element}",
+                        remedy="close the element before it",
+                        line=child.line,
+                    )
             key = (element.tag, child.tag)
+            if key not in self._lines:
+                self._lines[key] = child.line
+                if child.tag not in foreign and ":" not in child.tag:
+                    with self.findings.collecting():
+                        refuse_misspelt_element(child, known, findings=self.findings)
             self._left_out[key] += 1
-            self._lines.setdefault(key, child.line)
 
     def at_most_one(self, element: Element, tag: str) -> Element | None:
         """Give the only child of a tag, or None; a second one is refused."""
@@ -61,10 +82,19 @@ class Children:
 
     def report(self) -> None:
         """List what was left out, one repair for each kind."""
-        for (parent, tag), count in self._left_out.items():
+        kinds = list(self._left_out.items())
+        for (parent, tag), count in kinds[:_MOST_KINDS]:
             self.findings.repair(
                 Code.UNKNOWN_ELEMENT,
                 f"<{parent}>",
                 f"left out {count} <{tag}>, which is no part of the robot's mechanics",
                 line=self._lines[parent, tag],
+            )
+        if len(kinds) > _MOST_KINDS:
+            more = sum(count for _, count in kinds[_MOST_KINDS:])
+            self.findings.repair(
+                Code.UNKNOWN_ELEMENT,
+                "<robot>",
+                f"left out {more} elements of {len(kinds) - _MOST_KINDS} further kinds",
+                line=self._lines[kinds[_MOST_KINDS][0]],
             )

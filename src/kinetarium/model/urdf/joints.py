@@ -21,6 +21,11 @@ _PARTS = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
 _FOREIGN = ("calibration", "safety_controller", "hardwareInterface", "joint_properties")
 _LIMIT_PARTS = ("lower", "upper", "effort", "velocity")
 
+_FOREIGN_NUMBERS = {
+    "safety_controller": ("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"),
+    "calibration": ("rising", "falling", "reference_position"),
+}
+
 UNLIMITED = 1e12
 """Files write numbers beyond this (1e16 is customary) for a limit that is none."""
 
@@ -34,6 +39,13 @@ class UrdfJointType(StrEnum):
     PRISMATIC = "prismatic"
     FLOATING = "floating"
     PLANAR = "planar"
+
+
+_SINGLE = {
+    UrdfJointType.REVOLUTE: JointType.REVOLUTE,
+    UrdfJointType.CONTINUOUS: JointType.CONTINUOUS,
+    UrdfJointType.PRISMATIC: JointType.PRISMATIC,
+}
 
 
 class JointReader:
@@ -69,25 +81,40 @@ class JointReader:
         return self._attributes.name(parent, "link"), self._attributes.name(child, "link")
 
     def read(self, element: Element) -> Joint:
-        """Read one <joint> of one axis or none; see `planar` for those of three."""
+        """Read one <joint>; one that does not turn or slide about one axis is read as fixed.
+
+        What is written is checked even where the joint's type makes no use of it.
+        """
         name = self._attributes.name(element)
         kind = self.kind(element)
         self._children.check(element, _PARTS, foreign=_FOREIGN)
+        self._check_foreign_numbers(element)
         parent, child = self.ends(element)
+        moving = kind not in (UrdfJointType.FIXED, UrdfJointType.FLOATING)
         joint = Joint(
             name=name,
             type=JointType.FIXED,
             parent=parent,
             child=child,
             X_PJ=read_origin(element, reading=self._reading, children=self._children),
+            axis=self._axis(element, moving=moving),
         )
-        if kind is UrdfJointType.FIXED:
-            return joint
-        joint = replace(joint, axis=self._axis(element))
-        if kind is UrdfJointType.PLANAR:
-            return joint
-        type_, limits = self._type_and_limits(element, JointType(kind))
+        type_, limits = self._type_and_limits(element, kind)
         damping, friction, armature = self._losses(element)
+        mimic = self._mimic(element)
+        if mimic and mimic.joint == name:
+            raise self._findings.refusal(Code.MIMIC, f"{element} follows itself", line=element.line)
+        if kind not in _SINGLE:
+            idle = ("mimic",) if kind is UrdfJointType.FIXED else ("limit", "dynamics", "mimic")
+            unused = [tag for tag in idle if element.all(tag)]
+            if unused:
+                self._findings.repair(
+                    Code.UNSUPPORTED,
+                    f"joint {name}",
+                    f"{kind}: left out its <{'>, <'.join(unused)}>",
+                    line=element.line,
+                )
+            return joint
         return replace(
             joint,
             type=type_,
@@ -95,8 +122,15 @@ class JointReader:
             damping=damping,
             friction=friction,
             armature=armature,
-            mimic=self._mimic(element),
+            mimic=mimic,
         )
+
+    def _check_foreign_numbers(self, element: Element) -> None:
+        """Check the numbers of elements that are left out: NaN there shows a broken file."""
+        for tag, names in _FOREIGN_NUMBERS.items():
+            for child in element.all(tag):
+                for name in names:
+                    self._attributes.number(child, name, default=0.0)
 
     def planar(self, element: Element) -> Iterator[Joint | Link]:
         """Read a planar joint as two slides and a turn, with the links between them."""
@@ -123,12 +157,14 @@ class JointReader:
             line=element.line,
         )
 
-    def _axis(self, element: Element) -> Array:
+    def _axis(self, element: Element, *, moving: bool) -> Array:
         child = self._children.at_most_one(element, "axis")
         if child is None:
             return frozen([1.0, 0.0, 0.0])
         axis = self._attributes.vector(child, "xyz", 3)
         length = float(np.linalg.norm(axis))
+        if not moving:  # whose axis means nothing, and is often written as zero
+            return frozen([1.0, 0.0, 0.0])
         if length < 1e-9:
             raise self._findings.refusal(
                 Code.ZERO_AXIS, f"{element} has no direction: its axis is zero", line=child.line
@@ -142,10 +178,11 @@ class JointReader:
             )
         return frozen(axis / length)
 
-    def _type_and_limits(self, element: Element, kind: JointType) -> tuple[JointType, Limits]:
+    def _type_and_limits(self, element: Element, kind: UrdfJointType) -> tuple[JointType, Limits]:
         child = self._children.at_most_one(element, "limit")
         where = f"joint {element.attributes['name']}"
-        bounded = kind is not JointType.CONTINUOUS
+        bounded = kind in (UrdfJointType.REVOLUTE, UrdfJointType.PRISMATIC)
+        unbounded = JointType.PRISMATIC if kind is UrdfJointType.PRISMATIC else JointType.CONTINUOUS
         if child is None:
             if bounded and Allowance.MISSING_LIMIT not in self._findings.allow:
                 raise self._findings.refusal(
@@ -158,34 +195,35 @@ class JointReader:
                 self._findings.repair(
                     Code.LIMITS, where, "no <limit>: read as unlimited", line=element.line
                 )
-            return _unbounded(kind), Limits()
+            return unbounded, Limits()
         refuse_misspelt_attributes(child, _LIMIT_PARTS, findings=self._findings)
         velocity, effort = (self._bound(child, key, bounded) for key in ("velocity", "effort"))
+        lower, upper = (
+            self._attributes.number(child, key, default=0.0, most=inf) for key in ("lower", "upper")
+        )
         if min(velocity, effort) < 0:
             raise self._findings.refusal(
                 Code.LIMITS, f"{element} has a negative speed or effort limit", line=child.line
             )
-        has_range = "lower" in child.attributes or "upper" in child.attributes
-        if not bounded or not has_range:
-            if bounded:
-                self._findings.repair(
-                    Code.LIMITS,
-                    where,
-                    "neither lower nor upper: read as unlimited",
-                    line=child.line,
-                )
-            return _unbounded(kind), Limits(velocity=velocity, effort=effort)
-        lower, upper = (
-            _limit(self._attributes.number(child, key, default=0.0, most=inf))
-            for key in ("lower", "upper")
-        )
         if lower > upper:
             raise self._findings.refusal(
                 Code.LIMITS,
                 f"{element} has its limits reversed: lower {lower:g} > upper {upper:g}",
                 line=child.line,
             )
-        return kind, Limits(lower, upper, velocity, effort)
+        has_range = "lower" in child.attributes or "upper" in child.attributes
+        if not bounded or not has_range:
+            if bounded:
+                message = "neither lower nor upper: read as unlimited"
+                self._findings.repair(Code.LIMITS, where, message, line=child.line)
+            return unbounded, Limits(velocity=velocity, effort=effort)
+        if lower >= UNLIMITED or upper <= -UNLIMITED:
+            raise self._findings.refusal(
+                Code.LIMITS,
+                f"{element} has limits out of reach: lower {lower:g}, upper {upper:g}",
+                line=child.line,
+            )
+        return JointType(kind), Limits(_limit(lower), _limit(upper), velocity, effort)
 
     def _bound(self, element: Element, name: str, required: bool) -> float:
         optional = not required or Allowance.MISSING_LIMIT in self._findings.allow
@@ -219,10 +257,6 @@ class JointReader:
             self._attributes.number(child, "multiplier", default=1.0),
             self._attributes.number(child, "offset", default=0.0),
         )
-
-
-def _unbounded(kind: JointType) -> JointType:
-    return JointType.CONTINUOUS if kind is JointType.REVOLUTE else kind
 
 
 def _limit(value: float) -> float:

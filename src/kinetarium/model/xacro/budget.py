@@ -4,7 +4,7 @@ from kinetarium.model.findings import Code, RobotFileError
 from kinetarium.model.markup import MOST_ELEMENTS, Element
 from kinetarium.model.xacro.place import Place
 
-MOST_STEPS = 2_000_000
+MOST_STEPS = 1_000_000
 """Source elements, attributes and parts of expressions worked through; a few CPU seconds."""
 
 MOST_CHARACTERS = 64 * 2**20

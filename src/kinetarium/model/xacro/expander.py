@@ -168,7 +168,7 @@ class _Expander:
             if not name.startswith(_PREFIX) and name != "xmlns:xacro"
         }
         text = self._texts.text(source.text, frame.scope)
-        element = Element(tag, attributes, source.line, text=text)
+        element = Element(tag, attributes, source.line, text=text, file=self._place.findings.file)
         self._budget.make_element(element)
         frame.target.children.append(element)
         inside = replace(

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from kinetarium.model.findings import Code, Findings, RobotFileError
 
-_MOST_CHARACTERS = 400
-
 
 @dataclass(slots=True)
 class Place:
@@ -32,7 +30,5 @@ class Place:
             self.line = outer
 
     def refusal(self, code: Code, message: str, *, remedy: str) -> RobotFileError:
-        """Make the error for a fault at this place, ready to be raised; long messages are cut."""
-        if len(message) > _MOST_CHARACTERS:
-            message = message[: _MOST_CHARACTERS - 3] + "..."
+        """Make the error for a fault at this place, ready to be raised."""
         return self.findings.refusal(code, message, remedy=remedy, line=self.line)
