@@ -7,19 +7,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kinetarium.engines.conformance import check_engine as check_engine
+    from kinetarium.engines.registry import list_engines as list_engines
     from kinetarium.errors import KinetariumError as KinetariumError
     from kinetarium.model.findings import Allowance as Allowance
     from kinetarium.model.findings import RobotFileError as RobotFileError
     from kinetarium.model.load import load_robot as load_robot
     from kinetarium.model.robot import RobotModel as RobotModel
+    from kinetarium.recording.recording import Recording as Recording
+    from kinetarium.rollout.loop import run as run
+    from kinetarium.scene import Scene as Scene
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Allowance": "kinetarium.model.findings",
     "KinetariumError": "kinetarium.errors",
+    "Recording": "kinetarium.recording.recording",
     "RobotFileError": "kinetarium.model.findings",
     "RobotModel": "kinetarium.model.robot",
+    "Scene": "kinetarium.scene",
+    "check_engine": "kinetarium.engines.conformance",
+    "list_engines": "kinetarium.engines.registry",
+    "run": "kinetarium.rollout.loop",
     "load_robot": "kinetarium.model.load",
 }
 

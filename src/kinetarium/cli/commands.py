@@ -53,5 +53,7 @@ COMMANDS: dict[str, Command] = {
     "robots": Command("list the robots of the catalogue", _in_module("robots")),
     "inspect": Command("check a robot file and show what is in it", _in_module("inspect")),
     "convert": Command("write a robot as URDF or MJCF", _in_module("convert")),
+    "engines": Command("list the physics engines and what they can do", _in_module("engines")),
+    "conformance": Command("judge physics engines by closed forms", _in_module("conformance")),
     "completion": Command("print a completion script for a shell", _in_module("completion")),
 }
