@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -20,7 +20,9 @@ class Config:
         engine: The engines; all that are available by default.
     """
 
-    engine: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    engine: Annotated[
+        tuple[str, ...], tyro.conf.arg(metavar="NAME ...", help_behavior_hint="")
+    ] = ()
 
 
 def run(config: Config, invocation: Invocation) -> int:
