@@ -49,7 +49,8 @@ class Status(StrEnum):
     DIVERGED = "diverged"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+# Not frozen: freezing costs a microsecond a step, and every array in it is a copy anyway.
+@dataclass(slots=True, eq=False)
 class State:
     """The state of a simulation at one time; every array is a copy.
 

@@ -1,0 +1,221 @@
+"""A scene as a MuJoCo model, made through MjSpec."""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from kinetarium.engines.layout import Layout
+from kinetarium.engines.mujoco.options import Cone, Integrator, MujocoOptions, Solver
+from kinetarium.engines.mujoco.surfaces import SurfaceBuilder
+from kinetarium.model.robot import Inertia, Joint, JointType, Loop, LoopKind, Mimic
+from kinetarium.scene import Actuation, Base, Drive, Motion, PlacedRobot, Scene, SceneError
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import quaternion_from_rotation
+
+UNBOUNDED = 1e10
+"""Stands for an infinite limit of a joint that is limited on one side only [rad or m]."""
+
+_INTEGRATORS = {
+    Integrator.EULER: mujoco.mjtIntegrator.mjINT_EULER,
+    Integrator.RK4: mujoco.mjtIntegrator.mjINT_RK4,
+    Integrator.IMPLICIT: mujoco.mjtIntegrator.mjINT_IMPLICIT,
+    Integrator.IMPLICITFAST: mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
+    Integrator.DISCRETE: mujoco.mjtIntegrator.mjINT_DISCRETE,
+}
+_CONES = {
+    Cone.ELLIPTIC: mujoco.mjtCone.mjCONE_ELLIPTIC,
+    Cone.PYRAMIDAL: mujoco.mjtCone.mjCONE_PYRAMIDAL,
+}
+_SOLVERS = {
+    Solver.NEWTON: mujoco.mjtSolver.mjSOL_NEWTON,
+    Solver.CG: mujoco.mjtSolver.mjSOL_CG,
+    Solver.PGS: mujoco.mjtSolver.mjSOL_PGS,
+}
+
+
+def mujoco_model(
+    scene: Scene, layout: Layout, *, timestep: float, options: MujocoOptions
+) -> mujoco.MjModel:
+    """Build a scene.
+
+    Every link is a body of its own and keeps the scene's name for it; MuJoCo
+    lumps those without a joint between them itself. Bodies carry the given
+    inertia, never one inferred from geometry.
+
+    Args:
+        scene: The scene.
+        layout: Its layout; actuators stand in the order of its commands.
+        timestep: Time step [s].
+        options: Settings.
+
+    Raises:
+        SceneError: If MuJoCo refuses the scene.
+    """
+    _keep_quiet()
+    spec = mujoco.MjSpec()
+    spec.compiler.degree = False
+    _set_options(spec, scene, timestep=timestep, options=options)
+    surfaces = SurfaceBuilder(spec, scene, options=options)
+    for robot in scene.robots:
+        _add_robot(spec, robot, surfaces=surfaces, options=options)
+    for body in scene.bodies:
+        added = _add_body(spec.worldbody, body.name, X_PB=body.X_WB, inertia=body.inertia)
+        if body.motion is Motion.FREE:
+            added.add_freejoint()
+        surfaces.cover(added, [(body.shape, np.eye(4))], material=body.material)
+    surfaces.filter(timestep=timestep)
+    for joint, actuation in zip(layout.commands, layout.actuations, strict=True):
+        _add_drive(spec, joint, actuation)
+    for sensor in scene.sensors:
+        child = scene.robot(sensor.robot).model.joint(sensor.joint).child
+        _add_sensor(spec, sensor.name, body=f"{sensor.robot}/{child}")
+    try:
+        return spec.compile()
+    except (ValueError, mujoco.FatalError) as error:
+        reason = " ".join(str(error).removeprefix("Error: ").split())
+        raise SceneError(f"MuJoCo refuses the scene: {reason}") from None
+
+
+def _keep_quiet() -> None:
+    """Keep MuJoCo from writing a log into the user's folder; its warnings are counted anyway."""
+    config = mujoco.MjLogConfig.get()
+    config.logto_file = False
+    config.logto_console = False
+    config.set()
+
+
+def _set_options(spec: Any, scene: Scene, *, timestep: float, options: MujocoOptions) -> None:
+    option = spec.option
+    option.timestep = timestep
+    option.gravity = scene.gravity
+    option.integrator = _INTEGRATORS[options.integrator]
+    option.cone = _CONES[options.cone]
+    option.solver = _SOLVERS[options.solver]
+    option.impratio = options.impratio
+    option.iterations = options.iterations
+    option.tolerance = options.tolerance
+    option.noslip_iterations = options.noslip_iterations
+    # A reset would hide that the numbers have gone; joined solids are the scene's to exclude.
+    flags = mujoco.mjtDisableBit
+    option.disableflags = flags.mjDSBL_AUTORESET | flags.mjDSBL_FILTERPARENT
+
+
+def _add_robot(
+    spec: Any, robot: PlacedRobot, *, surfaces: SurfaceBuilder, options: MujocoOptions
+) -> None:
+    model = robot.model
+    bodies: dict[str, Any] = {}
+    for link in model.links:
+        joint = model.parent_joint.get(link.name)
+        parent, X_PB = (bodies[joint.parent], joint.X_PJ) if joint else (spec.worldbody, robot.X_WB)
+        body = _add_body(parent, f"{robot.name}/{link.name}", X_PB=X_PB, inertia=link.inertia)
+        if joint is None and robot.base is Base.FREE:
+            body.add_freejoint()
+        if joint and joint.type is not JointType.FIXED:
+            _add_joint(body, f"{robot.name}/{joint.name}", joint, options=options)
+        material = robot.link_materials.get(link.name, robot.material)
+        shapes = [(geometry.shape, geometry.X_LG) for geometry in link.collisions]
+        surfaces.cover(body, shapes, material=material)
+        bodies[link.name] = body
+    for joint in model.joints:
+        if joint.mimic:
+            _couple(
+                spec, f"{robot.name}/{joint.name}", joint.mimic, robot=robot.name, options=options
+            )
+    for loop in model.loops:
+        _close(spec, loop, bodies, options=options)
+
+
+def _add_body(parent: Any, name: str, *, X_PB: Array, inertia: Inertia | None) -> Any:
+    body = parent.add_body(
+        name=name,
+        pos=X_PB[:3, 3],
+        quat=quaternion_from_rotation(X_PB[:3, :3]),
+        explicitinertial=True,
+    )
+    if inertia:
+        moments, axes = np.linalg.eigh(inertia.moment)
+        axes[:, 2] *= np.sign(np.linalg.det(axes))
+        body.mass = inertia.mass
+        body.ipos = inertia.center
+        body.iquat = quaternion_from_rotation(axes)
+        body.inertia = moments
+    return body
+
+
+def _add_joint(body: Any, name: str, joint: Joint, *, options: MujocoOptions) -> None:
+    limits = joint.limits
+    slides = joint.type is JointType.PRISMATIC
+    lower, upper = np.clip((limits.lower, limits.upper), -UNBOUNDED, UNBOUNDED)
+    body.add_joint(
+        name=name,
+        type=mujoco.mjtJoint.mjJNT_SLIDE if slides else mujoco.mjtJoint.mjJNT_HINGE,
+        axis=joint.axis,
+        limited=bool(lower > -UNBOUNDED or upper < UNBOUNDED),
+        range=(lower, max(upper, np.nextafter(lower, np.inf))),
+        damping=(joint.damping, 0.0, 0.0),
+        frictionloss=joint.friction,
+        armature=joint.armature,
+        solref_limit=options.contact_solref,
+        solimp_limit=options.joint_solimp,
+        solref_friction=options.joint_solref,
+        solimp_friction=options.joint_solimp,
+    )
+
+
+def _couple(spec: Any, follower: str, mimic: Mimic, *, robot: str, options: MujocoOptions) -> None:
+    coupling = spec.add_equality(
+        type=mujoco.mjtEq.mjEQ_JOINT,
+        name1=follower,
+        name2=f"{robot}/{mimic.joint}",
+        solref=options.joint_solref,
+        solimp=options.joint_solimp,
+    )
+    coupling.data[:2] = (mimic.offset, mimic.multiplier)  # of a polynomial, the rest of it zero
+
+
+def _close(spec: Any, loop: Loop, bodies: dict[str, Any], *, options: MujocoOptions) -> None:
+    ends: list[str] = []
+    for link, X_LC in ((loop.link_a, loop.X_AC), (loop.link_b, loop.X_BC)):
+        body = bodies[link]
+        ends.append(f"{body.name}#{loop.name}#{len(ends)}")
+        body.add_site(name=ends[-1], pos=X_LC[:3, 3], quat=quaternion_from_rotation(X_LC[:3, :3]))
+    kinds = {LoopKind.POINT: mujoco.mjtEq.mjEQ_CONNECT, LoopKind.POSE: mujoco.mjtEq.mjEQ_WELD}
+    spec.add_equality(
+        type=kinds[loop.kind],
+        objtype=mujoco.mjtObj.mjOBJ_SITE,
+        name1=ends[0],
+        name2=ends[1],
+        solref=options.joint_solref,
+        solimp=options.joint_solimp,
+    )
+
+
+def _add_drive(spec: Any, joint: str, actuation: Actuation) -> None:
+    drive = spec.add_actuator(name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    if actuation.drive is not Drive.TORQUE:
+        position = actuation.drive is Drive.POSITION
+        stiffness = actuation.stiffness if position else 0.0
+        drive.gainprm[0] = stiffness if position else actuation.damping
+        drive.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+        drive.biasprm[:3] = (0.0, -stiffness, -actuation.damping)
+    drive.forcelimited = bool(np.isfinite(actuation.effort))
+    if drive.forcelimited:
+        # MuJoCo wants a range; a drive without force has the smallest there is.
+        effort = max(actuation.effort, np.finfo(np.float64).tiny)
+        drive.forcerange = (-effort, effort)
+
+
+def _add_sensor(spec: Any, name: str, *, body: str) -> None:
+    spec.body(body).add_site(name=name)
+    for kind, quantity in (
+        (mujoco.mjtSensor.mjSENS_FORCE, "force"),
+        (mujoco.mjtSensor.mjSENS_TORQUE, "torque"),
+    ):
+        spec.add_sensor(
+            name=f"{name}#{quantity}",
+            type=kind,
+            objtype=mujoco.mjtObj.mjOBJ_SITE,
+            objname=name,
+        )
