@@ -1,0 +1,127 @@
+"""The equation of motion of one robot as Bullet sees it: M a + C v + g = tau.
+
+Bullet's inverse dynamics write a free base as [w; v] of its inertial frame I,
+in the axes of I. With R = R_WI and r the vector from the root link's origin to
+that of I in world axes, our [v; w] of the root link becomes T [v; w],
+
+    T = [[0, R'], [R', -R' [r]]],
+
+and M = T' M_bullet T, tau = T' tau_bullet.
+"""
+
+import numpy as np
+
+from kinetarium.engines.bullet.library import BulletClient, quiet
+from kinetarium.engines.bullet.wiring import Wiring
+from kinetarium.spatial import so3
+from kinetarium.spatial.arrays import Array
+
+
+def gravity(bullet: BulletClient) -> Array:
+    """Read gravity [m/s^2], shape (3,)."""
+    world = bullet.getPhysicsEngineParameters()
+    return np.array([world[f"gravityAcceleration{axis}"] for axis in "XYZ"])
+
+
+class JointSpace:
+    """M and tau of one robot at the state that Bullet is in.
+
+    Contacts, constraints, joint damping and friction are no part of it.
+    """
+
+    def __init__(self, bullet: BulletClient, wiring: Wiring) -> None:
+        """Choose a robot.
+
+        Args:
+            bullet: The world.
+            wiring: The robot and its joints.
+        """
+        self._bullet = bullet
+        self._robot, self._X_LI, self._free = wiring.robot, wiring.robot.X_LI[0], wiring.robot.free
+        self._n = len(wiring.joints)
+        # Bullet does not know of it.
+        self._armature = np.array([joint.armature for joint in wiring.joints])
+        self._gravity = gravity(bullet)
+        with quiet():
+            self._matrix(np.zeros(self._n))  # the first one complains of rounding
+
+    def mass_matrix(self) -> Array:
+        """Give M in Kinetarium's coordinates."""
+        q, _ = self._joints()
+        T = self._transform()
+        M: Array = T.T @ self._matrix(q) @ T
+        M[-self._n :, -self._n :] += np.diag(self._armature)
+        return M
+
+    def inverse_dynamics(self, acceleration: Array) -> Array:
+        """Give tau of an acceleration in Kinetarium's coordinates."""
+        q, v = self._joints()
+        T = self._transform()
+        a = T @ acceleration
+        if self._free:
+            R_WI, r, _, w = self._base()
+            a[3:6] += R_WI.T @ np.cross(w, np.cross(w, r))
+        tau: Array = T.T @ self._forces(q, v, a)
+        tau[-self._n :] += self._armature * acceleration[-self._n :]
+        return tau
+
+    def of_joints(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Give M and C v + g of the joints alone, without armature; a free base yields.
+
+        Args:
+            q: Joint positions [rad or m], shape (n,).
+            v: Joint velocities [rad/s or m/s], shape (n,).
+        """
+        M = self._matrix(q)
+        bias = self._forces(q, v, np.zeros(len(M)))
+        if not self._free:
+            return M, bias
+        reduced = np.column_stack([M, bias])
+        reduced = reduced[6:] - M[6:, :6] @ np.linalg.solve(M[:6, :6], reduced[:6])
+        return reduced[:, 6:-1], reduced[:, -1]
+
+    def _joints(self) -> tuple[Array, Array]:
+        states = self._bullet.getJointStates(self._robot.id, self._robot.joints)
+        q, v = np.array([state[:2] for state in states]).T
+        return q, v
+
+    def _base(self) -> tuple[Array, Array, Array, Array]:
+        """Give R_WI, the vector r, and the velocities v and w of I, in world axes."""
+        _, quaternion = self._bullet.getBasePositionAndOrientation(self._robot.id)
+        v, w = self._bullet.getBaseVelocity(self._robot.id)
+        R_WI = np.array(self._bullet.getMatrixFromQuaternion(quaternion)).reshape(3, 3)
+        r = R_WI @ self._X_LI[:3, :3].T @ self._X_LI[:3, 3]
+        return R_WI, r, np.array(v), np.array(w)
+
+    def _transform(self) -> Array:
+        T = np.eye(self._n + 6 * self._free)
+        if self._free:
+            R_WI, r, _, _ = self._base()
+            T[:6, :6] = np.block([[np.zeros((3, 3)), R_WI.T], [R_WI.T, -R_WI.T @ so3.hat(r)]])
+        return T
+
+    def _matrix(self, q: Array) -> Array:
+        """Give M in Bullet's coordinates."""
+        return np.array(self._bullet.calculateMassMatrix(self._robot.id, q.tolist()))
+
+    def _forces(self, q: Array, v: Array, a: Array) -> Array:
+        """Give tau in Bullet's coordinates of an acceleration in the same.
+
+        Bullet takes every base for upright or turns it by Euler angles of its
+        own. So it is asked about an upright one, under gravity that is turned
+        instead.
+        """
+        R_WI, _, v_I, w_I = self._base()
+        place: list[float] = []
+        if self._free:
+            place = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+            v = np.concatenate([w_I @ R_WI, v_I @ R_WI, v])
+        self._bullet.setGravity(*(self._gravity @ R_WI))
+        forces = self._bullet.calculateInverseDynamics(
+            self._robot.id, place + q.tolist(), v.tolist(), a.tolist()
+        )
+        self._bullet.setGravity(*self._gravity)
+        if self._free:
+            # Linear first, other than velocities.
+            forces = (*forces[3:6], *forces[:3], *forces[6:])
+        return np.array(forces)

@@ -1,0 +1,138 @@
+"""Multibody: parts put together in Bullet, and its defaults put away."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetarium.engines.bullet.library import BulletClient
+from kinetarium.engines.bullet.parts import Part
+from kinetarium.engines.bullet.shapes import collision_shape
+from kinetarium.engines.bullet.transforms import position, principal, quaternion_xyzw
+from kinetarium.errors import KinetariumError
+from kinetarium.model.robot import Joint, JointType
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import inverse_pose
+
+NO_LIMIT = 1e30
+"""A joint position that is never reached [rad or m]."""
+_MOST_PARTS = 128
+"""As many as pybullet reads back of one multibody."""
+_NO_SPEED_LIMIT = 1e12
+"""Bullet cuts all speeds off at 100 unless it is told otherwise [m/s, rad/s]."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Multibody:
+    """A robot or body in Bullet.
+
+    Attributes:
+        name: Its name in the scene.
+        id: Bullet's number for it.
+        parts: Its parts; Bullet's link i is part i + 1, and link -1 the base.
+        X_LI: Pose of the inertial frame of each part, by which Bullet knows it, in the part's
+            own frame, shape (parts, 4, 4).
+        joints: Bullet's link of each moving joint, in the model's order.
+    """
+
+    name: str
+    id: int
+    parts: tuple[Part, ...]
+    X_LI: Array
+    joints: tuple[int, ...]
+
+    @property
+    def free(self) -> bool:
+        """Whether its base flies freely."""
+        return self.parts[0].inertia is not None
+
+    def inertial_pose(self, link: str) -> tuple[int, Array]:
+        """Give Bullet's link that a link of the robot moves with, and its pose in that, X_IL."""
+        return next(
+            (i, inverse_pose(X_BI) @ X_BL)
+            for i, (part, X_BI) in enumerate(zip(self.parts, self.X_LI, strict=True), -1)
+            for member, X_BL in part.members
+            if member == f"{self.name}/{link}"
+        )
+
+
+def make_multibody(
+    bullet: BulletClient,
+    name: str,
+    *,
+    parts: tuple[Part, ...],
+    self_collision: bool = False,
+    damping: float = 0.0,
+) -> Multibody:
+    """Put parts together in Bullet.
+
+    Args:
+        bullet: The world.
+        name: Name of the robot or body in the scene.
+        parts: The parts, a parent before its children.
+        self_collision: Whether they may touch each other.
+        damping: Share of its momentum that it loses per second [1/s].
+
+    Raises:
+        KinetariumError: If there is more to it than pybullet can handle.
+    """
+    if len(parts) > _MOST_PARTS:
+        raise KinetariumError(
+            f"'{name}' takes {len(parts)} links in Bullet, with one for every surface on a fixed"
+            f" link and every mesh, and pybullet handles {_MOST_PARTS}"
+        )
+    base, *links = parts
+    moments, frames = zip(*(principal(part.inertia) for part in parts), strict=True)
+    shapes = [collision_shape(bullet, part.surface) for part in parts]
+    number = bullet.createMultiBody(
+        baseMass=_mass(base),
+        baseCollisionShapeIndex=shapes[0],
+        baseInertialFramePosition=position(frames[0]),
+        baseInertialFrameOrientation=quaternion_xyzw(frames[0]),
+        linkMasses=[_mass(link) for link in links],
+        linkCollisionShapeIndices=shapes[1:],
+        linkVisualShapeIndices=[-1] * len(links),
+        linkPositions=[position(link.X_PL) for link in links],
+        linkOrientations=[quaternion_xyzw(link.X_PL) for link in links],
+        linkInertialFramePositions=[position(X_LI) for X_LI in frames[1:]],
+        linkInertialFrameOrientations=[quaternion_xyzw(X_LI) for X_LI in frames[1:]],
+        linkParentIndices=[link.parent for link in links],
+        linkJointTypes=[_joint_type(bullet, link.joint) for link in links],
+        linkJointAxis=[list(link.joint.axis) if link.joint else [0, 0, 1] for link in links],
+        flags=bullet.URDF_MAINTAIN_LINK_ORDER | self_collision * bullet.URDF_USE_SELF_COLLISION,
+    )
+    for i, moment in enumerate(moments, -1):
+        bullet.changeDynamics(number, i, localInertiaDiagonal=list(moment))
+    bullet.changeDynamics(
+        number,
+        -1,
+        linearDamping=damping,
+        angularDamping=damping,
+        maxJointVelocity=_NO_SPEED_LIMIT,
+        activationState=bullet.ACTIVATION_STATE_DISABLE_SLEEPING,
+    )
+    moving = [(i, link.joint) for i, link in enumerate(links) if link.joint]
+    for i, joint in moving:
+        _limit(bullet, number, i, joint)
+    joints = tuple(i for i, _ in moving)
+    # Bullet puts a motor into every joint; at rest, with a limit, it is Coulomb friction.
+    friction = [joint.friction for _, joint in moving]
+    bullet.setJointMotorControlArray(number, joints, bullet.VELOCITY_CONTROL, forces=friction)
+    return Multibody(name, number, parts, frozen(np.array(frames)), joints)
+
+
+def _mass(part: Part) -> float:
+    return part.inertia.mass if part.inertia else 0.0
+
+
+def _joint_type(bullet: BulletClient, joint: Joint | None) -> int:
+    if joint is None:
+        return int(bullet.JOINT_FIXED)
+    sliding = joint.type is JointType.PRISMATIC
+    return int(bullet.JOINT_PRISMATIC if sliding else bullet.JOINT_REVOLUTE)
+
+
+def _limit(bullet: BulletClient, number: int, link: int, joint: Joint) -> None:
+    """Enforce the limits of a joint, if it has any."""
+    lower, upper = max(joint.limits.lower, -NO_LIMIT), min(joint.limits.upper, NO_LIMIT)
+    if lower > -NO_LIMIT or upper < NO_LIMIT:
+        bullet.changeDynamics(number, link, jointLowerLimit=lower, jointUpperLimit=upper)

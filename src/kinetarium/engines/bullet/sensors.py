@@ -1,0 +1,192 @@
+"""Force-torque sensors, by the balance of momentum of what hangs on them.
+
+Bullet's own joint feedback counts Coriolis forces twice, leaves out motors
+along their axis and misplaces the forces of couplings. A step changes the
+momentum of the load by everything that acted on it: weight, contacts, pushes
+from outside and the joint. The first three are known, so that the change of
+momentum gives the last, as its mean over the step.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.engines.bullet.library import BulletClient
+from kinetarium.engines.bullet.multibody import Multibody
+from kinetarium.engines.bullet.transforms import principal, rotation
+from kinetarium.engines.capability import Capability, CapabilityError
+from kinetarium.engines.protocol import Contacts
+from kinetarium.errors import UnknownNameError
+from kinetarium.scene import Scene
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import pose
+
+LinkStates = tuple[tuple[Any, ...], ...]
+"""What pybullet tells of links: position, quaternion xyzw, ..., linear and angular velocity."""
+Memory = tuple[dict[str, LinkStates], dict[str, LinkStates]]
+"""How the load of every sensor moved before the last step and moves now, where that is known."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Push:
+    """A wrench from outside on a solid.
+
+    Attributes:
+        solid: Index of the solid in the scene.
+        F_W: The wrench [f; m] in world axes at the point [N, N m], shape (6,).
+        point: Where it acts [m], world frame, shape (3,).
+    """
+
+    solid: int
+    F_W: Array
+    point: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Load:
+    """What hangs on a sensor.
+
+    Attributes:
+        robot: Bullet's number of the robot.
+        links: Bullet's links that are the load, the one behind the sensor first.
+        masses: Of each [kg], shape (k,).
+        moments: Principal moments of each [kg m^2], shape (k, 3).
+        X_IC: The sensor's frame in the inertial frame of the first, shape (4, 4).
+        solids: Whether each solid of the scene is part of the load.
+    """
+
+    robot: int
+    links: tuple[int, ...]
+    masses: Array
+    moments: Array
+    X_IC: Array
+    solids: NDArray[np.bool_]
+
+    def momenta(self, states: LinkStates) -> tuple[Array, Array, Array]:
+        """Give position, momentum and angular momentum of each link, shape (k, 3) each."""
+        x = np.array([state[0] for state in states])
+        v = np.array([state[6] for state in states])
+        L = [
+            R @ (moments * (np.array(state[7]) @ R))
+            for state, moments in zip(states, self.moments, strict=True)
+            for R in (rotation(state[1]),)
+        ]
+        return x, self.masses[:, np.newaxis] * v, np.array(L)
+
+
+class WrenchSensors:
+    """The force-torque sensors of a scene."""
+
+    def __init__(
+        self, bullet: BulletClient, scene: Scene, *, robots: Iterable[Multibody], timestep: float
+    ) -> None:
+        """Find what hangs on each sensor.
+
+        Args:
+            bullet: The world.
+            scene: The scene.
+            robots: Its robots in Bullet.
+            timestep: Time step [s].
+
+        Raises:
+            CapabilityError: If a loop leads around a sensor.
+        """
+        self._bullet = bullet
+        self._gravity, self._timestep = scene.gravity, timestep
+        by_name = {robot.name: robot for robot in robots}
+        self._loads = {
+            sensor.name: _load(scene, by_name[sensor.robot], sensor.joint)
+            for sensor in scene.sensors
+        }
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew: no step has been made."""
+        self.memory: Memory = ({}, {})
+
+    def note(self) -> None:
+        """Keep how the loads move, right before a step."""
+        self.memory = (self._present(), {})
+
+    def read(self, sensor: str, *, contacts: Contacts, pushes: Sequence[Push]) -> Array:
+        """Read a sensor as of the last step.
+
+        Args:
+            sensor: Its name.
+            contacts: The contacts of that step.
+            pushes: The wrenches from outside that acted during it.
+
+        Returns:
+            The wrench of the load on the sensor in the sensor's frame [N, N m], shape (6,);
+            zero before the first step.
+
+        Raises:
+            UnknownNameError: If there is no such sensor.
+        """
+        if sensor not in self._loads:
+            raise UnknownNameError("sensor", sensor, known=self._loads)
+        before, _ = self.memory
+        if not before:
+            return np.zeros(6)
+        self.memory = (before, self._present())
+        load, h = self._loads[sensor], self._timestep
+        x, p_0, L_0 = load.momenta(before[sensor])
+        _, p_1, L_1 = load.momenta(self.memory[1][sensor])
+        X_WC = pose(x[0], rotation(before[sensor][0][1])) @ load.X_IC
+        # Everything that acts on the load but the joint, less what changed its momentum.
+        shares = load.solids[contacts.solids] @ (1.0, -1.0)
+        own = [push for push in pushes if load.solids[push.solid]]
+        forces = np.vstack(
+            [
+                load.masses[:, np.newaxis] * self._gravity - (p_1 - p_0) / h,
+                shares[:, np.newaxis] * contacts.forces,
+                *(push.F_W[:3] for push in own),
+            ]
+        )
+        points = np.vstack([x, contacts.points, *(push.point for push in own)])
+        f = forces.sum(axis=0)
+        m = np.cross(points - X_WC[:3, 3], forces).sum(axis=0) - (L_1 - L_0).sum(axis=0) / h
+        for push in own:
+            m += push.F_W[3:]
+        return np.concatenate([f @ X_WC[:3, :3], m @ X_WC[:3, :3]])
+
+    def _present(self) -> dict[str, LinkStates]:
+        """Read how the loads move, unless that is known."""
+        return self.memory[1] or {
+            name: self._bullet.getLinkStates(
+                load.robot, load.links, computeLinkVelocity=1, computeForwardKinematics=1
+            )
+            for name, load in self._loads.items()
+        }
+
+
+def _load(scene: Scene, robot: Multibody, joint: str) -> _Load:
+    """Find everything below a joint."""
+    model = scene.robot(robot.name).model
+    child = model.joint(joint).child
+    top, X_IC = robot.inertial_pose(child)
+    below = {top + 1}
+    for i, part in enumerate(robot.parts):
+        if part.parent in below:
+            below.add(i)
+    members = {solid for i in below for solid, _ in robot.parts[i].members}
+    for loop in model.loops:
+        ends = {f"{robot.name}/{link}" in members for link in (loop.link_a, loop.link_b)}
+        if len(ends) == 2:
+            raise CapabilityError(
+                "bullet", Capability.JOINT_WRENCH, reason=f"joint '{joint}' inside a closed loop"
+            )
+    heavy = [top + 1, *(i for i in sorted(below) if i > top + 1 and robot.parts[i].inertia)]
+    inertias = [robot.parts[i].inertia for i in heavy]
+    return _Load(
+        robot=robot.id,
+        links=tuple(i - 1 for i in heavy),
+        masses=np.array([inertia.mass if inertia else 0.0 for inertia in inertias]),
+        moments=np.array([principal(i)[0] if i else np.zeros(3) for i in inertias]),
+        X_IC=X_IC,
+        solids=np.array([solid in members for solid in scene.solids]),
+    )
+

@@ -1,0 +1,111 @@
+"""World: a scene as Bullet holds it."""
+
+from dataclasses import dataclass
+
+from kinetarium.engines.bullet.constraints import close_loops, couple_joints
+from kinetarium.engines.bullet.library import BulletClient
+from kinetarium.engines.bullet.multibody import Multibody, make_multibody
+from kinetarium.engines.bullet.options import BulletOptions
+from kinetarium.engines.bullet.parts import body_parts, robot_parts
+from kinetarium.engines.bullet.surfaces import Place, Surfaces
+from kinetarium.engines.bullet.transforms import position, quaternion_xyzw
+from kinetarium.scene import Base, PlacedRobot, Scene, SceneError
+from kinetarium.spatial.arrays import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """A scene in one of pybullet's worlds.
+
+    Attributes:
+        robots: The robots, in the scene's order.
+        bodies: The bodies beside them, in the scene's order.
+        surfaces: What touches.
+    """
+
+    robots: tuple[Multibody, ...]
+    bodies: tuple[Multibody, ...]
+    surfaces: Surfaces
+
+    def places(self) -> dict[str, Place]:
+        """Give the place that each solid moves with."""
+        return {
+            solid: (multibody.id, link)
+            for multibody in (*self.robots, *self.bodies)
+            for link, part in enumerate(multibody.parts, -1)
+            for solid, _ in part.members
+        }
+
+
+def build_world(
+    bullet: BulletClient, scene: Scene, *, timestep: float, options: BulletOptions
+) -> World:
+    """Build a scene in an empty world.
+
+    Args:
+        bullet: The world.
+        scene: The scene.
+        timestep: Time step [s].
+        options: The settings.
+
+    Raises:
+        SceneError: If a free robot has no mass at its root.
+        KinetariumError: If the scene is larger than pybullet takes.
+    """
+    bullet.setGravity(*scene.gravity)
+    bullet.setPhysicsEngineParameter(
+        fixedTimeStep=timestep,
+        numSolverIterations=options.iterations,
+        solverResidualThreshold=options.residual,
+        enableConeFriction=int(options.cone_friction),
+        contactERP=options.contact_erp,
+        erp=options.joint_erp,
+        restitutionVelocityThreshold=options.restitution_threshold,
+        # Contacts in an order of their own, not in that of their history.
+        deterministicOverlappingPairs=1,
+    )
+    touches = scene.may_touch.any(axis=1)
+    touching = {solid for i, solid in enumerate(scene.solids) if touches[i]}
+    robots = tuple(
+        _robot(bullet, scene, robot, touching=touching, options=options) for robot in scene.robots
+    )
+    bodies = tuple(
+        make_multibody(bullet, body.name, parts=body_parts(body), damping=options.damping)
+        for body in scene.bodies
+    )
+    for multibody, placed in zip((*robots, *bodies), (*scene.robots, *scene.bodies), strict=True):
+        _place(bullet, multibody, placed.X_WB)
+    surfaces = Surfaces(scene, (*robots, *bodies))
+    surfaces.cover(bullet, timestep=timestep, options=options)
+    surfaces.part(bullet)
+    return World(robots, bodies, surfaces)
+
+
+def _robot(
+    bullet: BulletClient,
+    scene: Scene,
+    robot: PlacedRobot,
+    *,
+    touching: set[str],
+    options: BulletOptions,
+) -> Multibody:
+    sensed = {sensor.joint for sensor in scene.sensors if sensor.robot == robot.name}
+    parts = robot_parts(robot, keep=sensed, touching=touching)
+    if robot.base is Base.FREE and parts[0].inertia is None:
+        raise SceneError(f"the root of robot '{robot.name}' is free, and has no mass to fly with")
+    multibody = make_multibody(
+        bullet,
+        robot.name,
+        parts=parts,
+        self_collision=robot.self_collision,
+        damping=options.damping,
+    )
+    couple_joints(bullet, multibody, model=robot.model, joint_erp=options.joint_erp)
+    close_loops(bullet, multibody, model=robot.model)
+    return multibody
+
+
+def _place(bullet: BulletClient, multibody: Multibody, X_WL: Array) -> None:
+    """Put the frame of a base where it belongs."""
+    X_WI = X_WL @ multibody.X_LI[0]
+    bullet.resetBasePositionAndOrientation(multibody.id, position(X_WI), quaternion_xyzw(X_WI))

@@ -1,0 +1,203 @@
+"""The ODE shared library: found, checked and declared for ctypes.
+
+ODE has no Python package of its own. Its C interface comes with the system
+(libode) or inside the wheels of other packages. A library serves if it computes
+in double precision, knows meshes and finds the contacts of two cylinders, which
+some builds silently do not.
+"""
+
+import re
+import sysconfig
+from ctypes import (
+    CDLL,
+    CFUNCTYPE,
+    byref,
+    c_char_p,
+    c_double,
+    c_int,
+    c_uint,
+    c_ulong,
+    c_void_p,
+)
+from ctypes.util import find_library
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+CONTACT_SLOTS = 31
+"""Doubles in a dContact: 15 of surface (an int in the first), 12 of geometry, 4 of direction."""
+GEOMETRY_SLOT = 15
+"""Where the geometry begins: position (4), normal (4), depth, two geoms, two sides."""
+FEEDBACK_SLOTS = 16
+"""Doubles in a dJointFeedback: f1, t1, f2, t2 of four each, the fourth unused."""
+MASS_SLOTS = 17
+"""Doubles in a dMass: mass, centre (4), moment (3 rows of 4)."""
+
+_WHEELS = ("dartpy.libs/libode-*.so*", "panda3d*/libode*.so*")
+_MADE_IN = re.compile(rb"[/\\]ode-(\d+(?:\.\d+)+)[/\\]")
+"""Builds keep the path of their sources in assertions, the only place that tells the version."""
+
+_P, _I, _U, _D, _S, _N = c_void_p, c_int, c_uint, c_double, c_char_p, None
+_SIGNATURES: dict[str, tuple[Any, ...]] = {
+    # name: (result, arguments ...)
+    "dGetConfiguration": (_S,),
+    "dInitODE2": (_I, _U),
+    "dAllocateODEDataForThread": (_I, _U),
+    "dSetMessageHandler": (_N, _P),
+    "dRandSetSeed": (_N, c_ulong),
+    "dRandGetSeed": (c_ulong,),
+    "dWorldCreate": (_P,),
+    "dWorldDestroy": (_N, _P),
+    "dWorldSetGravity": (_N, _P, _D, _D, _D),
+    "dWorldGetGravity": (_N, _P, _P),
+    "dWorldSetERP": (_N, _P, _D),
+    "dWorldSetCFM": (_N, _P, _D),
+    "dWorldSetContactMaxCorrectingVel": (_N, _P, _D),
+    "dWorldSetQuickStepNumIterations": (_N, _P, _I),
+    "dWorldSetQuickStepW": (_N, _P, _D),
+    "dWorldSetAutoDisableFlag": (_N, _P, _I),
+    "dWorldSetDamping": (_N, _P, _D, _D),
+    "dWorldStep": (_I, _P, _D),
+    "dWorldQuickStep": (_I, _P, _D),
+    "dMassSetParameters": (_N, _P, *[_D] * 10),
+    "dBodyCreate": (_P, _P),
+    "dBodySetMass": (_N, _P, _P),
+    "dBodyGetMass": (_N, _P, _P),
+    "dBodySetFiniteRotationMode": (_N, _P, _I),
+    "dBodySetPosition": (_N, _P, _D, _D, _D),
+    "dBodySetQuaternion": (_N, _P, _P),
+    "dBodySetLinearVel": (_N, _P, _D, _D, _D),
+    "dBodySetAngularVel": (_N, _P, _D, _D, _D),
+    "dBodyGetPosition": (_P, _P),
+    "dBodyGetRotation": (_P, _P),
+    "dBodyGetQuaternion": (_P, _P),
+    "dBodyGetLinearVel": (_P, _P),
+    "dBodyGetAngularVel": (_P, _P),
+    "dBodyGetForce": (_P, _P),
+    "dBodyGetTorque": (_P, _P),
+    "dBodyAddForce": (_N, _P, _D, _D, _D),
+    "dBodyAddTorque": (_N, _P, _D, _D, _D),
+    "dJointAttach": (_N, _P, _P, _P),
+    "dJointSetFeedback": (_N, _P, _P),
+    "dJointGroupCreate": (_P, _I),
+    "dJointGroupEmpty": (_N, _P),
+    "dJointGroupDestroy": (_N, _P),
+    "dJointCreateHinge": (_P, _P, _P),
+    "dJointCreateSlider": (_P, _P, _P),
+    "dJointCreateFixed": (_P, _P, _P),
+    "dJointCreateBall": (_P, _P, _P),
+    "dJointCreateAMotor": (_P, _P, _P),
+    "dJointCreateLMotor": (_P, _P, _P),
+    "dJointCreateContact": (_P, _P, _P, _P),
+    "dJointSetFixed": (_N, _P),
+    "dJointSetBallAnchor": (_N, _P, _D, _D, _D),
+    "dJointSetHingeAnchor": (_N, _P, _D, _D, _D),
+    "dJointSetHingeAxis": (_N, _P, _D, _D, _D),
+    "dJointGetHingeAxis": (_N, _P, _P),
+    "dJointSetHingeParam": (_N, _P, _I, _D),
+    "dJointGetHingeParam": (_D, _P, _I),
+    "dJointAddHingeTorque": (_N, _P, _D),
+    "dJointSetSliderAxis": (_N, _P, _D, _D, _D),
+    "dJointGetSliderAxis": (_N, _P, _P),
+    "dJointSetSliderParam": (_N, _P, _I, _D),
+    "dJointGetSliderParam": (_D, _P, _I),
+    "dJointAddSliderForce": (_N, _P, _D),
+    "dJointSetAMotorNumAxes": (_N, _P, _I),
+    "dJointSetAMotorAxis": (_N, _P, _I, _I, _D, _D, _D),
+    "dJointSetAMotorParam": (_N, _P, _I, _D),
+    "dJointGetAMotorParam": (_D, _P, _I),
+    "dJointSetLMotorNumAxes": (_N, _P, _I),
+    "dJointSetLMotorAxis": (_N, _P, _I, _I, _D, _D, _D),
+    "dJointSetLMotorParam": (_N, _P, _I, _D),
+    "dJointGetLMotorParam": (_D, _P, _I),
+    "dCreateBox": (_P, _P, _D, _D, _D),
+    "dCreateSphere": (_P, _P, _D),
+    "dCreateCapsule": (_P, _P, _D, _D),
+    "dCreateCylinder": (_P, _P, _D, _D),
+    "dCreatePlane": (_P, _P, _D, _D, _D, _D),
+    "dCreateTriMesh": (_P, _P, _P, _P, _P, _P),
+    "dGeomTriMeshDataCreate": (_P,),
+    "dGeomTriMeshDataBuildDouble": (_N, _P, _P, _I, _I, _P, _I, _I),
+    "dGeomTriMeshDataDestroy": (_N, _P),
+    "dGeomDestroy": (_N, _P),
+    "dGeomSetBody": (_N, _P, _P),
+    "dGeomSetPosition": (_N, _P, _D, _D, _D),
+    "dGeomSetRotation": (_N, _P, _P),
+    "dGeomSetOffsetPosition": (_N, _P, _D, _D, _D),
+    "dGeomSetOffsetRotation": (_N, _P, _P),
+    "dCollide": (_I, _P, _P, _I, _P, _I),
+}
+
+warnings: list[str] = []
+"""What ODE has complained about in this process, such as a solver that did not converge."""
+
+
+def _warn(number: int, text: bytes, arguments: int) -> None:
+    warnings.append(text.decode("utf-8", "replace"))
+
+
+_handler = CFUNCTYPE(None, c_int, c_char_p, c_void_p)(_warn)
+"""Kept here, for ODE does not keep it alive."""
+
+
+@cache
+def load() -> CDLL:
+    """Load the first library that serves: the system's, then those inside wheels.
+
+    Raises:
+        ImportError: If there is none; it says why those found do not serve.
+    """
+    refused = []
+    for path in _candidates():
+        try:
+            library = _declared(path)
+        except (OSError, AttributeError) as error:
+            refused.append(f"{path} does not load ({error})")
+            continue
+        if lack := _lack(library):
+            refused.append(f"{path} {lack}")
+            continue
+        library.dSetMessageHandler(_handler)
+        return library
+    raise ImportError("no ODE library that serves: " + ("; ".join(refused) or "none was found"))
+
+
+def version() -> str:
+    """Give the version of the library, or that of its binary interface if it does not tell."""
+    path = Path(load()._name)
+    if path.is_file() and (found := _MADE_IN.search(path.read_bytes())):
+        return found[1].decode()
+    return path.name.partition(".so.")[2] or "unknown"
+
+
+def _candidates() -> list[str]:
+    system = find_library("ode")
+    packages = Path(sysconfig.get_paths()["platlib"])
+    wheels = [str(path) for pattern in _WHEELS for path in sorted(packages.glob(pattern))]
+    return [system, *wheels] if system else wheels
+
+
+def _declared(path: str) -> CDLL:
+    library = CDLL(path)
+    for name, (result, *arguments) in _SIGNATURES.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def _lack(library: CDLL) -> str:
+    """Say what a library lacks; empty if it serves."""
+    configuration = library.dGetConfiguration().decode().split()
+    if "ODE_double_precision" not in configuration:
+        return "computes in single precision"
+    if "ODE_EXT_trimesh" not in configuration:
+        return "is built without meshes"
+    library.dInitODE2(0)
+    library.dAllocateODEDataForThread(0xFFFFFFFF)
+    cylinders = [library.dCreateCylinder(None, 1.0, 1.0) for _ in range(2)]
+    library.dGeomSetPosition(cylinders[1], 0.0, 0.0, 0.9)
+    contact = (c_double * CONTACT_SLOTS)()
+    found = library.dCollide(*cylinders, 1, byref(contact), 8 * CONTACT_SLOTS)
+    for cylinder in cylinders:
+        library.dGeomDestroy(cylinder)
+    return "" if found else "does not find the contacts of two cylinders"

@@ -1,0 +1,859 @@
+"""ODE beyond the conformance kit: what the adapter adds, against closed forms and Pinocchio."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from importlib.util import find_spec
+from math import inf, pi, sqrt
+
+import numpy as np
+import pytest
+
+from kinetarium.dynamics import RobotDynamics
+from kinetarium.engines.capability import Capability, CapabilityError
+from kinetarium.engines.conformance.models import (
+    X_AXIS,
+    Y_AXIS,
+    Z_AXIS,
+    chain,
+    fingers,
+    flyer,
+    four_bar,
+    pendulum,
+    rotor,
+    sensed_load,
+    solid_link,
+)
+from kinetarium.engines.ode import EngineOde, OdeOptions, OdeSolver, library
+from kinetarium.engines.protocol import Simulation, State, Status
+from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.model.load import load_robot
+from kinetarium.model.robot import (
+    Geometry,
+    Inertia,
+    Joint,
+    JointType,
+    Limits,
+    Link,
+    LoopKind,
+    Mimic,
+    RobotModel,
+    Source,
+)
+from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, Shape, Sphere
+from kinetarium.model.solids import triangulate
+from kinetarium.scene import (
+    Actuation,
+    Base,
+    Body,
+    Drive,
+    Material,
+    Motion,
+    PlacedRobot,
+    Scene,
+    SceneError,
+    WrenchSensor,
+    free_body,
+    ground,
+)
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
+
+if find_spec("dartpy") is None:
+    pytest.skip("no ODE library is installed", allow_module_level=True)
+
+pytestmark = pytest.mark.engine
+
+ENGINE = EngineOde()
+H = 1e-3
+NOTHING = np.zeros(0)
+WEIGHTLESS = frozen(np.zeros(3))
+CUBE = Box((0.1, 0.1, 0.1))
+TORQUE = Actuation(Drive.TORQUE)
+QUICK = OdeOptions(solver=OdeSolver.QUICK, iterations=20)
+SOURCE = Source("test", "python", "")
+
+
+def start(
+    *parts: PlacedRobot | Body, timestep: float = H, options=None, seed: int = 0, **scene
+) -> Simulation:
+    robots = tuple(part for part in parts if isinstance(part, PlacedRobot))
+    bodies = tuple(part for part in parts if isinstance(part, Body))
+    whole = Scene(robots, bodies, **scene)
+    return ENGINE.compile(whole, timestep=timestep, options=options, seed=seed)
+
+
+def driven(model: RobotModel, actuation: Actuation = TORQUE, **placement) -> PlacedRobot:
+    drives = {joint.name: actuation for joint in model.moving_joints}
+    return PlacedRobot("robot", model, actuation=drives, **placement)
+
+
+def with_joint(model: RobotModel, **changes) -> RobotModel:
+    return replace(model, joints=(replace(model.joints[0], **changes), *model.joints[1:]))
+
+
+def at(q, v, poses=None, twists=None) -> State:
+    poses = np.zeros((0, 7)) if poses is None else poses
+    twists = np.zeros((0, 6)) if twists is None else twists
+    return State(0.0, np.asarray(q, float), np.asarray(v, float), poses, twists)
+
+
+def bar_inertia(model: RobotModel) -> float:
+    inertia = model.link("bar").inertia
+    assert inertia is not None
+    return float(inertia.moment[2, 2])
+
+
+def swivel_slide() -> RobotModel:
+    """A bead of 1 kg that slides along a light rod, which turns about z."""
+    links = (
+        Link("base"),
+        solid_link("rod", Box((0.4, 0.02, 0.02)), mass=0.5, at=(0.1, 0.02, 0.0)),
+        solid_link("bead", Box((0.05, 0.05, 0.05)), mass=1.0, at=(0.03, 0.01, 0.02)),
+    )
+    joints = (
+        Joint("turn", JointType.CONTINUOUS, "base", "rod", frozen(pose((0.1, 0.2, 0.3))), Z_AXIS),
+        Joint(
+            "slide", JointType.PRISMATIC, "rod", "bead",
+            frozen(pose((0.1, 0.05, 0.0), rotation_about(Z_AXIS, 0.4))), X_AXIS,
+        ),
+    )  # fmt: skip
+    return RobotModel("swivel slide", links, joints, SOURCE)
+
+
+class TestLibrary:
+    def test_tells_its_version(self) -> None:
+        info = ENGINE.info
+        assert (info.name, info.title) == ("ode", "Open Dynamics Engine")
+        assert info.version[0].isdigit()
+        assert Capability.CLOSED_LOOPS in info.capabilities
+
+    def test_what_does_not_serve_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(library, "_candidates", lambda: ["./nowhere.so", "libm.so.6"])
+        with pytest.raises(ImportError, match=r"nowhere\.so.*libm"):
+            library.load.__wrapped__()
+
+    def test_single_precision_does_not_serve(self) -> None:
+        class Single:
+            def dGetConfiguration(self) -> bytes:  # noqa: N802
+                return b"ODE ODE_EXT_trimesh ODE_single_precision"
+
+        assert "single" in library._lack(Single())  # type: ignore[arg-type]
+
+    def test_is_loaded_with_the_first_scene(self) -> None:
+        code = (
+            "import sys, kinetarium.engines.ode; "
+            "print('kinetarium.engines.ode.library' in sys.modules)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == "False"
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [{"iterations": 0}, {"erp": 1.5}, {"contact_cfm": -1.0}, {"relaxation": 2.0}, {"cfm": inf}],
+    )
+    def test_options_out_of_range_are_refused(self, wrong: dict[str, float]) -> None:
+        with pytest.raises(KinetariumError, match=next(iter(wrong))):
+            OdeOptions(**wrong)  # type: ignore[arg-type]
+
+
+class TestDynamics:
+    def test_an_arm_of_the_catalogue_steps_as_pinocchio_says(self) -> None:
+        model = load_robot("panda")
+        joints = tuple(replace(joint, mimic=None, armature=0.1) for joint in model.joints)
+        model = replace(model, joints=joints)
+        dynamics = RobotDynamics(model)
+        simulation = start(driven(model))
+        rng = np.random.default_rng(2)
+        worst = 0.0
+        for _ in range(10):
+            q = np.array([0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8, 0.02, 0.02])
+            q[:7] += rng.uniform(-0.3, 0.3, 7)
+            v = rng.uniform(-1, 1, 9) * np.repeat([2.0, 0.1], [7, 2])
+            tau = rng.uniform(-10, 10, 9)
+            simulation.reset(at(q, v))
+            simulation.step(tau)
+            expected = dynamics.forward_dynamics(q, v, tau)
+            worst = max(worst, float(np.abs((simulation.state().v - v) / H - expected).max()))
+        assert worst < 5e-4
+
+    def test_a_slide_on_a_turning_rod(self) -> None:
+        model = swivel_slide()
+        dynamics = RobotDynamics(model)
+        simulation = start(driven(model))
+        rng = np.random.default_rng(3)
+        for _ in range(5):
+            q, v = rng.uniform(-1, 1, 2) * [3.0, 0.2], rng.uniform(-1, 1, 2) * [4.0, 1.0]
+            tau = rng.uniform(-1, 1, 2)
+            simulation.reset(at(q, v))
+            np.testing.assert_array_equal(simulation.state().v, v)
+            simulation.step(tau)
+            reached = (simulation.state().v - v) / H
+            np.testing.assert_allclose(reached, dynamics.forward_dynamics(q, v, tau), atol=1e-4)
+
+    def test_a_slide_keeps_angular_momentum(self) -> None:
+        # Free of torque about z, M00(q) v0 stays; the bead flies out along the rod.
+        model = swivel_slide()
+        dynamics = RobotDynamics(model)
+        simulation = start(driven(model), gravity=WEIGHTLESS)
+        simulation.reset(at([0.0, 0.0], [2.0, 0.0]))
+
+        def momentum(state: State) -> float:
+            return float(dynamics.mass_matrix(state.q)[0] @ state.v)
+
+        before = momentum(simulation.state())
+        simulation.step(np.zeros(2), 500)
+        after = simulation.state()
+        assert after.q[1] > 0.05
+        assert momentum(after) == pytest.approx(before, rel=2e-3)
+
+    def test_a_free_base_steps_as_pinocchio_says(self) -> None:
+        model = flyer()
+        dynamics = RobotDynamics(model, free_base=True)
+        simulation = start(driven(model, base=Base.FREE))
+        rng = np.random.default_rng(5)
+        for _ in range(5):
+            quaternion = rng.normal(size=4)
+            quaternion /= np.linalg.norm(quaternion)
+            poses = np.concatenate([rng.normal(size=3), quaternion])[np.newaxis]
+            given = at(rng.normal(size=1), rng.normal(size=1), poses, rng.normal(size=(1, 6)))
+            q = np.concatenate([poses[0], given.q])
+            v = np.concatenate([given.twists[0], given.v])
+            tau = np.array([0, 0, 0, 0, 0, 0, 1.5])
+            simulation.reset(given)
+            np.testing.assert_array_equal(simulation.state().twists, given.twists)
+            simulation.step(tau[6:])
+            after = simulation.state()
+            reached = (np.concatenate([after.twists[0], after.v]) - v) / H
+            expected = dynamics.forward_dynamics(q, v, tau)
+            np.testing.assert_allclose(reached[3:], expected[3:], atol=1e-4)
+            # The centre of mass is integrated and the origin read, h w^3 r apart.
+            np.testing.assert_allclose(reached[:3], expected[:3], atol=5e-3)
+
+    def test_the_twist_is_that_of_the_origin(self) -> None:
+        inertia = Inertia(1.0, frozen([0.3, 0.0, 0.0]), frozen(0.01 * np.eye(3)))
+        turned = frozen(pose((0, 0, 0), rotation_about(Y_AXIS, 1.0)))
+        twist = frozen([0.0, 0.6, 0.0, 0.0, 0.0, 2.0])
+        body = Body("b", Sphere(0.1), Motion.FREE, inertia, turned, twist)
+        simulation = start(body, gravity=WEIGHTLESS)
+        drift = twist[:3] + np.cross(twist[3:], turned[:3, :3] @ inertia.center)
+        for _ in range(3):
+            state = simulation.state()
+            arm = rotation_from_quaternion(state.poses[0, 3:]) @ inertia.center
+            v = state.twists[0, :3] + np.cross(state.twists[0, 3:], arm)
+            np.testing.assert_allclose(v, drift, atol=1e-12)
+            np.testing.assert_allclose(
+                state.poses[0, :3] + arm, turned[:3, :3] @ inertia.center + state.time * drift,
+                atol=1e-12,
+            )  # fmt: skip
+            simulation.step(NOTHING, 100)
+
+    def test_a_running_arm_keeps_its_energy(self) -> None:
+        model = chain()
+        dynamics = RobotDynamics(model)
+        simulation = start(driven(model))
+        simulation.reset(at([0.5, 0.4, 0.3], [1.0, -1.0, 0.5]))
+
+        def energy(state: State) -> float:
+            return dynamics.kinetic_energy(state.q, state.v) + dynamics.potential_energy(state.q)
+
+        before, top = energy(simulation.state()), 0.0
+        for _ in range(20):
+            simulation.step(np.zeros(3), 25)
+            top = max(top, dynamics.kinetic_energy(simulation.state().q, simulation.state().v))
+        assert energy(simulation.state()) == pytest.approx(before, abs=0.02 * top)
+
+
+class TestJoints:
+    def test_damping_decays_as_backward_euler(self) -> None:
+        model = with_joint(rotor(), damping=0.05)
+        simulation = start(driven(model), gravity=WEIGHTLESS)
+        simulation.reset(at([0.0], [3.0]))
+        simulation.step(np.zeros(1), 200)
+        expected = 3.0 / (1 + H * 0.05 / bar_inertia(model)) ** 200
+        assert simulation.state().v[0] == pytest.approx(expected, rel=1e-9)
+
+    def test_coulomb_friction_holds_and_then_gives(self) -> None:
+        model = with_joint(rotor(), friction=0.1)
+        simulation = start(driven(model), gravity=WEIGHTLESS)
+        simulation.step(np.array([0.09]), 300)
+        assert abs(simulation.state().q[0]) < 1e-9
+        simulation.step(np.array([0.15]), 300)
+        expected = 0.05 * 0.3 / bar_inertia(model)
+        assert simulation.state().v[0] == pytest.approx(expected, rel=1e-6)
+
+    def test_armature_adds_to_the_inertia(self) -> None:
+        model = with_joint(rotor(), armature=0.02, damping=0.01)
+        simulation = start(driven(model), gravity=WEIGHTLESS)
+        v = 0.0
+        for _ in range(50):
+            v = (v + H * 0.1 / (bar_inertia(model) + 0.02)) / (
+                1 + H * 0.01 / (bar_inertia(model) + 0.02)
+            )
+        simulation.step(np.array([0.1]), 50)
+        assert simulation.state().v[0] == pytest.approx(v, rel=1e-9)
+
+    def test_position_servo_is_the_implicit_spring(self) -> None:
+        model = rotor()
+        servo = Actuation(Drive.POSITION, stiffness=80.0, damping=0.3)
+        simulation = start(driven(model, servo), gravity=WEIGHTLESS)
+        simulation.step(np.array([0.7]), 40)
+        q = v = 0.0
+        for _ in range(40):
+            v = (v + H * 80.0 * (0.7 - q) / bar_inertia(model)) / (
+                1 + H * (0.3 + H * 80.0) / bar_inertia(model)
+            )
+            q += H * v
+        state = simulation.state()
+        assert (state.q[0], state.v[0]) == pytest.approx((q, v), rel=1e-8)
+
+    def test_velocity_servo_is_implicit(self) -> None:
+        # Explicitly, h damping / inertia = 300 would explode within a few steps.
+        servo = Actuation(Drive.VELOCITY, damping=5e3)
+        simulation = start(driven(rotor(), servo), gravity=WEIGHTLESS)
+        simulation.step(np.array([2.0]), 3)
+        assert simulation.state().v[0] == pytest.approx(2.0, rel=1e-3)
+
+    def test_servo_pushed_into_a_stop_keeps_its_law(self) -> None:
+        # ODE's own motor would push with all it has; a stop and a servo are two rows here.
+        model = with_joint(rotor(), limits=Limits(-1.0, 0.5, effort=100.0))
+        servo = Actuation(Drive.POSITION, stiffness=10.0, damping=1.0)
+        sensor = WrenchSensor("ft", "robot", "spindle")
+        simulation = start(driven(model, servo), gravity=WEIGHTLESS, sensors=(sensor,))
+        simulation.step(np.array([0.8]), 1500)
+        assert simulation.state().q[0] == pytest.approx(0.5, abs=1e-6)
+        # Spring and stop cancel: nothing passes through the joint about its axis.
+        np.testing.assert_allclose(simulation.wrench("ft"), 0.0, atol=1e-6)
+        simulation.step(np.array([-0.8]), 2000)
+        assert simulation.state().q[0] == pytest.approx(-0.8, abs=1e-4)
+
+    @pytest.mark.parametrize(
+        "limits",
+        [
+            Limits(-0.3, 0.4),
+            Limits(-2.9, 2.9),
+            Limits(-pi, pi),
+            Limits(-3.3, 3.3),
+            Limits(-2 * pi, 2 * pi),
+            Limits(-6.1, 6.1),
+            Limits(1.0, 9.0),
+            Limits(-inf, 7.0),
+            Limits(-7.0, inf),
+        ],
+        ids=lambda limits: f"{limits.lower:.2f}..{limits.upper:.2f}",
+    )
+    @pytest.mark.parametrize("effort", [0.5, -0.5])
+    def test_stops_stop_wherever_they_are(self, limits: Limits, effort: float) -> None:
+        model = with_joint(rotor(), limits=limits, type=JointType.REVOLUTE)
+        begin = 1.2 if limits.lower > 0 else 0.1
+        simulation = start(driven(model, positions={"spindle": begin}), gravity=WEIGHTLESS)
+        (joint,) = simulation.audit().joints
+        assert (joint.lower, joint.upper) == pytest.approx((limits.lower, limits.upper))
+        simulation.step(np.array([effort]), 1500)
+        stop = limits.upper if effort > 0 else limits.lower
+        q = simulation.state().q[0]
+        if np.isfinite(stop):
+            assert q == pytest.approx(stop, abs=1e-3)
+            # And it leaves the stop again.
+            simulation.step(np.array([-effort / 10]), 300)
+            assert abs(simulation.state().q[0] - stop) > 0.03
+        else:
+            assert abs(q) > 15
+
+    def test_turns_are_counted(self) -> None:
+        simulation = start(driven(rotor()), gravity=WEIGHTLESS)
+        simulation.reset(at([-100.0], [300.0]))
+        simulation.step(np.zeros(1), 1000)
+        assert simulation.state().q[0] == pytest.approx(200.0, abs=1e-6)
+
+    @pytest.mark.parametrize("kind", LoopKind)
+    def test_loops_close(self, kind: LoopKind) -> None:
+        # Two cantilevers joined at their tips: either alone would fall.
+        bar = Box((0.4, 0.02, 0.02))
+        links = (
+            Link("base"),
+            solid_link("left", bar, mass=1.0, at=(0.2, 0.0, 0.0)),
+            solid_link("right", bar, mass=1.0, at=(-0.2, 0.0, 0.0)),
+        )
+        joints = (
+            Joint("a", JointType.REVOLUTE, "base", "left", axis=Y_AXIS),
+            Joint("b", JointType.REVOLUTE, "base", "right", frozen(pose((0.8, 0, 0))), Y_AXIS),
+        )
+        tie = replace(
+            four_bar().loops[0], kind=kind, link_a="left", link_b="right",
+            X_AC=frozen(pose((0.4, 0, 0))), X_BC=frozen(pose((-0.4, 0, 0))),
+        )  # fmt: skip
+        simulation = start(PlacedRobot("robot", RobotModel("beam", links, joints, SOURCE, (tie,))))
+        simulation.step(NOTHING, 300)
+        assert np.abs(simulation.state().q).max() < 1e-3
+
+    def test_a_loop_to_the_base(self) -> None:
+        model = chain()
+        tip = frozen(pose((0.0, 0.0, 0.3)))
+        tie = replace(
+            four_bar().loops[0], link_a="link2", link_b="base",
+            X_AC=tip, X_BC=frozen(pose((0.0, 0.0, 0.9))),
+        )  # fmt: skip
+        simulation = start(PlacedRobot("robot", replace(model, loops=(tie,))))
+        simulation.apply_wrench("robot/link2", np.array([50.0, 0, 0, 0, 0, 0]), np.zeros(3))
+        simulation.step(NOTHING, 200)
+        assert np.abs(simulation.state().q[:2]).max() < 1e-3
+
+
+class TestCouplings:
+    def test_the_force_of_the_leader_moves_both(self) -> None:
+        # Virtual work: (m1 + k^2 m2) a = f.
+        model = fingers(multiplier=-2.0, offset=0.01)
+        robot = PlacedRobot(
+            "robot", model, positions={"follow": 0.01}, actuation={"lead": TORQUE}
+        )
+        simulation = start(robot)
+        simulation.step(np.array([0.3]), 100)
+        state = simulation.state()
+        assert state.v[0] == pytest.approx(0.3 * 0.1 / (0.5 + 4 * 0.3), rel=1e-5)
+        assert state.q[1] == pytest.approx(-2.0 * state.q[0] + 0.01, abs=1e-8)
+        assert state.v[1] == pytest.approx(-2.0 * state.v[0], abs=2e-6)
+
+    def test_followers_are_held_at_their_leaders_stop(self) -> None:
+        model = fingers(multiplier=-2.0, offset=0.01)
+        robot = driven(model, positions={"follow": 0.01})
+        simulation = start(robot)
+        simulation.step(np.array([20.0, 20.0]), 1500)
+        state = simulation.state()
+        assert state.q[1] == pytest.approx(-2.0 * state.q[0] + 0.01, abs=1e-5)
+        assert state.q[0] == pytest.approx(-0.2, abs=1e-4)
+
+    def test_chained_phalanges(self) -> None:
+        # Each joint of a finger follows the first; all hang on each other.
+        model = chain()
+        joints = tuple(
+            replace(joint, axis=Y_AXIS, mimic=Mimic("joint0", 0.5 * i, 0.1) if i else None)
+            for i, joint in enumerate(model.joints)
+        )
+        model = replace(model, joints=joints)
+        dynamics = RobotDynamics(model)
+        robot = PlacedRobot(
+            "robot", model, positions={"joint1": 0.1, "joint2": 0.1}, actuation={"joint0": TORQUE}
+        )
+        simulation = start(robot)
+        simulation.step(np.array([1.0]))
+        # Reduced to the leader: e' M e a = e' (tau - g), with e the ratios.
+        ratios, q = np.array([1.0, 0.5, 1.0]), np.array([0.0, 0.1, 0.1])
+        M, g = dynamics.mass_matrix(q), dynamics.gravity_forces(q)
+        expected = (1.0 - ratios @ g) / (ratios @ M @ ratios)
+        assert simulation.state().v[0] / H == pytest.approx(expected, rel=1e-3)
+        worst = 0.0
+        for _ in range(300):
+            simulation.step(np.array([8.0]))
+            state = simulation.state()
+            worst = max(worst, float(np.abs(state.q[1:] - ratios[1:] * state.q[0] - 0.1).max()))
+        assert abs(state.q[0]) > 0.2
+        assert worst < 1e-5
+
+    def test_a_gripper_shares_the_load(self) -> None:
+        # 40 N on the leader alone press 20 N on either side of a cube between the fingers.
+        simulation = start(*gripper(mimic=True), gravity=WEIGHTLESS)
+        simulation.step(np.array([40.0]), 400)
+        forces = np.abs(simulation.contacts().forces[:, 0])
+        pads = simulation.contacts().solids
+        for solid in set(pads.ravel().tolist()) - {simulation.layout.solids.index("cube")}:
+            assert forces[(pads == solid).any(axis=1)].sum() == pytest.approx(20.0, rel=1e-3)
+
+
+def gripper(*, mimic: bool, shape: Shape = CUBE) -> tuple[PlacedRobot, Body]:
+    """Two fingers that close along x on a cube of 1 kg."""
+    pad = Box((0.02, 0.06, 0.06))
+    links = (
+        Link("base"),
+        solid_link("left", pad, mass=0.1, touches=True),
+        solid_link("right", pad, mass=0.1, touches=True),
+    )
+    joints = (
+        Joint("l", JointType.PRISMATIC, "base", "left", frozen(pose((-0.07, 0, 0))), X_AXIS,
+              Limits(-0.1, 0.1)),
+        Joint("r", JointType.PRISMATIC, "base", "right", frozen(pose((0.07, 0, 0))), -X_AXIS,
+              Limits(-0.1, 0.1), mimic=Mimic("l") if mimic else None),
+    )  # fmt: skip
+    model = RobotModel("gripper", links, joints, SOURCE)
+    drives = {"l": TORQUE} if mimic else {"l": TORQUE, "r": TORQUE}
+    return PlacedRobot("robot", model, actuation=drives), free_body("cube", shape, mass=1.0)
+
+
+class TestSensors:
+    def test_a_hanging_load_pulls_down(self) -> None:
+        sensor = WrenchSensor("ft", "robot", "pivot")
+        simulation = start(PlacedRobot("robot", pendulum()), sensors=(sensor,))
+        np.testing.assert_array_equal(simulation.wrench("ft"), np.zeros(6))
+        simulation.step(NOTHING, 10)
+        np.testing.assert_allclose(simulation.wrench("ft"), [0, 0, -9.81, 0, 0, 0], atol=1e-6)
+
+    @pytest.mark.parametrize("drive", ["servo", "torque"])
+    def test_the_drive_is_part_of_it(self, drive: str) -> None:
+        # The shoulder carries both links; its own servo or torque holds the moment about its axis.
+        model = sensed_load()
+        dynamics = RobotDynamics(model)
+        holding = dynamics.gravity_forces([0.0])
+        servo = Actuation(Drive.POSITION, stiffness=1e5, damping=1e3)
+        sensors = (WrenchSensor("ft", "robot", "shoulder"), WrenchSensor("tip", "robot", "sensor"))
+        simulation = start(driven(model, servo if drive == "servo" else TORQUE), sensors=sensors)
+        simulation.step(np.zeros(1) if drive == "servo" else holding, 500 if drive == "servo" else 1)
+        read = simulation.wrench("ft")
+        np.testing.assert_allclose(read[:3], [0, 0, -3 * 9.81], atol=1e-2)
+        assert read[4] == pytest.approx(-holding[0], rel=1e-3)
+        assert simulation.wrench("tip")[2] == pytest.approx(-2 * 9.81, rel=1e-3)
+
+    def test_a_slide_weighs_what_hangs_on_it(self) -> None:
+        model = swivel_slide()
+        hanging = frozen(pose((0, 0, 0), rotation_about(Y_AXIS, pi / 2)))
+        sensor = WrenchSensor("ft", "robot", "slide")
+        simulation = start(driven(model, X_WB=hanging), sensors=(sensor,))
+        q = np.array([0.4, 0.0])
+        dynamics = RobotDynamics(model, gravity=hanging[:3, :3].T @ [0, 0, -9.81])
+        simulation.reset(at(q, [0.0, 0.0]))
+        simulation.step(dynamics.gravity_forces(q))
+        R_WL = hanging[:3, :3] @ dynamics.link_pose(q, "bead")[:3, :3]
+        force = R_WL.T @ [0, 0, -9.81]
+        expected = [*force, *np.cross([0.03, 0.01, 0.02], force)]
+        np.testing.assert_allclose(simulation.wrench("ft"), expected, atol=1e-3)
+
+    def test_contact_and_sensor_agree_in_a_grasp(self) -> None:
+        robot, cube = gripper(mimic=False)
+        sensors = (WrenchSensor("l", "robot", "l"), WrenchSensor("r", "robot", "r"))
+        simulation = start(robot, cube, sensors=sensors)
+        simulation.step(np.array([100.0, 100.0]), 200)
+        grips, height = [], simulation.state().poses[0, 2]
+        for _ in range(200):
+            simulation.step(np.array([100.0, 100.0]))
+            contacts = simulation.contacts()
+            left = (contacts.solids == simulation.layout.solids.index("robot/left")).any(axis=1)
+            signs = np.where(contacts.solids[left, 0] == contacts.solids[left].min(), -1.0, 1.0)
+            grips.append(float(signs @ contacts.forces[left, 0]))
+        # What the drive pushes with is held by the cube, and nothing is left for the sensor.
+        assert np.mean(grips) == pytest.approx(100.0, abs=0.01)
+        assert np.var(grips) < 1e-10
+        assert abs(simulation.wrench("l")[0]) == pytest.approx(100.0, abs=0.01)
+        assert simulation.wrench("l")[2] == pytest.approx(-(0.1 + 0.5) * 9.81, rel=1e-2)
+        assert height - simulation.state().poses[0, 2] < 2e-5
+
+    def test_unknown_names(self) -> None:
+        simulation = start(PlacedRobot("robot", pendulum()))
+        with pytest.raises(UnknownNameError):
+            simulation.wrench("ft")
+        with pytest.raises(UnknownNameError):
+            simulation.apply_wrench("nobody", np.zeros(6), np.zeros(3))
+
+
+def mesh_cube() -> MeshData:
+    return MeshData("cube", triangulate(CUBE))
+
+
+class TestContacts:
+    @pytest.mark.parametrize("floor", ["plane", "box", "mesh"])
+    @pytest.mark.parametrize(
+        ("shape", "height", "turn"),
+        [
+            (CUBE, 0.05, 0.0),
+            (mesh_cube(), 0.05, 0.0),
+            (Cylinder(0.05, 0.1), 0.05, 0.0),
+            (Cylinder(0.05, 0.1), 0.05, pi / 2),
+            (Capsule(0.05, 0.1), 0.05, pi / 2),
+            (Sphere(0.05), 0.05, 0.0),
+        ],
+        ids=["box", "mesh", "standing cylinder", "lying cylinder", "lying capsule", "sphere"],
+    )
+    def test_shapes_rest(self, shape: Shape, height: float, turn: float, floor: str) -> None:
+        slab = Box((2.0, 2.0, 0.2))
+        beds = {
+            "plane": ground(),
+            "box": Body("ground", slab, X_WB=frozen(pose((0, 0, -0.1)))),
+            "mesh": Body(
+                "ground", MeshData("slab", triangulate(slab)), X_WB=frozen(pose((0, 0, -0.1)))
+            ),
+        }
+        body = free_body(
+            "body", shape, mass=2.0, position=(0.1, 0.2, height),
+            rotation=rotation_about(X_AXIS, turn),
+        )  # fmt: skip
+        simulation = start(beds[floor], body)
+        simulation.step(NOTHING, 300)
+        first = simulation.state().poses[0]
+        weights = []
+        for _ in range(100):
+            simulation.step(NOTHING)
+            contacts = simulation.contacts()
+            signs = np.where(contacts.solids[:, 0] == 1, 1.0, -1.0)
+            weights.append(float(signs @ contacts.forces[:, 2]))
+            assert np.all(signs * contacts.normals[:, 2] > 0.99)
+            assert np.all(contacts.depths > 0)
+        last = simulation.state().poses[0]
+        assert np.mean(weights) == pytest.approx(2 * 9.81, rel=1e-3)
+        assert np.std(weights) < 0.02 * 2 * 9.81
+        np.testing.assert_allclose(last, first, atol=1e-4)
+        assert last[2] == pytest.approx(height, abs=1e-4)
+
+    def test_friction_is_part_of_the_force(self) -> None:
+        gravity = frozen([3.0, 0.0, -9.0])
+        simulation = start(
+            free_body("cube", CUBE, mass=1.0, position=(0, 0, 0.05)), ground(), gravity=gravity
+        )
+        simulation.step(NOTHING, 200)
+        contacts = simulation.contacts()
+        assert len(contacts.depths) == 4
+        signs = 1.0 - 2.0 * contacts.solids[:, 0]
+        np.testing.assert_allclose(signs @ contacts.forces, -gravity, atol=1e-4)
+
+    def test_bouncing_returns_the_share_of_the_speed(self) -> None:
+        material = Material(0.5, restitution=0.7)
+        ball = free_body("ball", Sphere(0.05), mass=5.0, position=(0, 0, 0.3), material=material)
+        simulation = start(ball, ground(material))
+        down = up = 0.0
+        for _ in range(400):
+            simulation.step(NOTHING)
+            speed = simulation.state().twists[0, 2]
+            down, up = min(down, speed), max(up, speed)
+        assert up / -down == pytest.approx(0.7, rel=0.01)
+
+    def test_what_comes_fast_is_not_missed(self) -> None:
+        # Pairs far apart are looked at rarely; a shot must not slip through between the looks.
+        wall = Body("wall", Box((0.2, 2.0, 2.0)), X_WB=frozen(pose((2.0, 0, 0))))
+        ball = free_body("ball", Sphere(0.05), mass=1.0, twist=(40.0, 0, 0, 0, 0, 0))
+        simulation = start(wall, ball, gravity=WEIGHTLESS)
+        simulation.step(NOTHING, 100)
+        assert simulation.state().poses[0, 0] < 1.9
+        # And neither must what is pushed from rest.
+        rest = start(wall, free_body("ball", Sphere(0.05), mass=1.0), gravity=WEIGHTLESS)
+        rest.apply_wrench("ball", np.array([4e4, 0, 0, 0, 0, 0]), np.zeros(3))
+        rest.step(NOTHING, 100)
+        assert rest.state().poses[0, 0] < 1.9
+
+    def test_a_long_arm_sweeps_into_a_wall(self) -> None:
+        # Its centre turns on the spot, only the tip comes near.
+        bar = free_body("bar", Box((2.0, 0.05, 0.05)), mass=1.0, twist=(0, 0, 0, 0, 0, 3.0))
+        wall = Body("wall", Box((0.1, 0.1, 0.5)), X_WB=frozen(pose((0.6, 0.6, 0))))
+        simulation = start(bar, wall, gravity=WEIGHTLESS)
+        touched = False
+        for _ in range(400):
+            simulation.step(NOTHING)
+            touched |= len(simulation.contacts().depths) > 0
+        assert touched
+        assert simulation.state().twists[0, 5] < 2.9
+
+    def test_only_what_may_touch_touches(self) -> None:
+        shelf = Geometry(Box((0.2, 0.2, 0.02)))
+        links = (Link("base"), Link("ghost", None, (shelf,)), Link("shelf", None, (shelf,)))
+        joints = tuple(
+            Joint(f"to {name}", JointType.FIXED, "base", name, frozen(pose((0, 0, z))))
+            for name, z in (("ghost", 0.5), ("shelf", 0.2))
+        )
+        rack = PlacedRobot("rack", RobotModel("rack", links, joints, SOURCE))
+        cube = free_body("cube", CUBE, mass=1.0, position=(0, 0, 0.6))
+        excluded = frozenset({frozenset({"cube", "rack/ghost"})})
+        simulation = start(rack, cube, no_contact=excluded)
+        simulation.step(NOTHING, 700)
+        assert simulation.state().poses[0, 2] == pytest.approx(0.26, abs=1e-3)
+
+    def test_a_tilted_plane(self) -> None:
+        R = rotation_about(Y_AXIS, 0.3)
+        slope = replace(ground(), X_WB=frozen(pose((0, 0, 0), R)))
+        cube = free_body("cube", CUBE, mass=1.0, position=R @ [0, 0, 0.05], rotation=R)
+        simulation = start(slope, cube)
+        simulation.step(NOTHING, 200)
+        np.testing.assert_allclose(simulation.state().poses[0, :3], R @ [0, 0, 0.05], atol=1e-5)
+
+    def test_links_of_one_robot_touch_if_asked(self) -> None:
+        for touch in (False, True):
+            robot, _ = gripper(mimic=False)
+            simulation = start(replace(robot, self_collision=touch), gravity=WEIGHTLESS)
+            simulation.step(np.array([1.0, 1.0]), 400)
+            apart = 0.14 - simulation.state().q.sum()
+            assert (apart > 0.019) == touch
+
+
+def busy(options: OdeOptions | None = None, *, seed: int = 3) -> Simulation:
+    """A coupled gripper, a sensed pendulum and a cube on the ground: everything that has state."""
+    robot, _ = gripper(mimic=True)
+    arm = PlacedRobot("arm", pendulum(), X_WB=frozen(pose((0, 1, 2))), positions={"pivot": 1.0})
+    cube = free_body(
+        "cube", CUBE, mass=1.0, position=(1, 1, 0.09), twist=(0.3, 0, 0, 1.0, 2.0, 0.5)
+    )
+    return start(
+        replace(robot, X_WB=frozen(pose((0, 0, 1)))), arm, cube, ground(), options=options,
+        seed=seed, sensors=(WrenchSensor("ft", "arm", "pivot"),),
+    )  # fmt: skip
+
+
+def drive(simulation: Simulation, steps: int) -> bytes:
+    for k in range(steps):
+        simulation.step(np.array([5 * np.cos(0.05 * k)]))
+    return bits(simulation)
+
+
+def bits(simulation: Simulation) -> bytes:
+    state, contacts = simulation.state(), simulation.contacts()
+    parts = (state.q, state.v, state.poses, state.twists, contacts.forces, contacts.points)
+    return b"".join(part.tobytes() for part in parts) + simulation.wrench("ft").tobytes()
+
+
+_REPEAT = """
+import sys
+sys.path[:0] = sys.argv[2:]
+from test_ode import QUICK, busy, drive
+sys.stdout.write(drive(busy(QUICK if sys.argv[1] == "quick" else None), 250).hex())
+"""
+
+
+class TestRuns:
+    @pytest.mark.parametrize("options", [None, QUICK], ids=["direct", "quick"])
+    def test_a_restored_run_goes_on_to_the_bit(self, options: OdeOptions | None) -> None:
+        simulation = busy(options)
+        drive(simulation, 120)
+        saved, here = simulation.save(), bits(simulation)
+        first = drive(simulation, 150)
+        simulation.restore(saved)
+        assert bits(simulation) == here
+        assert drive(simulation, 150) == first
+
+    def test_a_restored_start_and_a_pending_push(self) -> None:
+        simulation = busy()
+        simulation.apply_wrench("cube", np.array([1.0, 2, 3, 4, 5, 6]), np.zeros(3))
+        saved = simulation.save()
+        first = drive(simulation, 20)
+        simulation.restore(saved)
+        assert drive(simulation, 20) == first
+
+    @pytest.mark.parametrize("solver", OdeSolver)
+    def test_processes_agree(self, solver: OdeSolver) -> None:
+        here = str(__file__).rpartition("/")[0]
+        command = [sys.executable, "-c", _REPEAT, solver, here]
+        runs = [subprocess.run(command, capture_output=True, text=True, check=True)]
+        options = QUICK if solver is OdeSolver.QUICK else None
+        assert runs[0].stdout == drive(busy(options), 250).hex()
+
+    def test_simulations_do_not_disturb_each_other(self) -> None:
+        alone = drive(busy(QUICK), 100)
+        one, other = busy(QUICK), busy(QUICK, seed=8)
+        for k in range(100):
+            for simulation in (one, other):
+                simulation.step(np.array([5 * np.cos(0.05 * k)]))
+        assert bits(one) == alone
+        assert bits(other) != alone
+
+    def test_reset_is_a_fresh_start(self) -> None:
+        simulation = busy()
+        begin = simulation.state()
+        first = drive(simulation, 100)
+        simulation.apply_wrench("cube", np.full(6, 7.0), np.zeros(3))
+        simulation.reset(begin)
+        assert len(simulation.contacts().depths) == 0
+        assert simulation.state().time == 0.0
+        assert drive(simulation, 100) == first
+
+    def test_n_steps_are_n_steps(self) -> None:
+        one, many = busy(), busy()
+        for _ in range(40):
+            one.step(np.array([3.0]))
+        many.step(np.array([3.0]), 40)
+        assert bits(one) == bits(many)
+        assert one.state().time == many.state().time == pytest.approx(0.04)
+
+    @pytest.mark.parametrize("bad", [np.nan, inf, -inf])
+    def test_nothing_bad_reaches_ode(self, bad: float) -> None:
+        for spoil in (
+            lambda s: s.step(np.array([bad])),
+            lambda s: s.apply_wrench("cube", np.full(6, bad), np.zeros(3)),
+            lambda s: s.apply_wrench("cube", np.ones(6), np.full(3, bad)),
+            lambda s: s.reset(replace(s.state(), v=np.full(3, bad))),
+        ):
+            simulation = busy()
+            spoil(simulation)
+            assert simulation.status is Status.DIVERGED
+            before = simulation.state()
+            simulation.step(np.array([0.0]), 5)
+            np.testing.assert_array_equal(simulation.state().poses, before.poses)
+
+    def test_a_sound_reset_ends_divergence(self) -> None:
+        simulation = busy()
+        begin = simulation.state()
+        simulation.step(np.array([np.nan]))
+        simulation.reset(begin)
+        assert simulation.status is Status.RUNNING
+        simulation.step(np.array([0.0]), 5)
+        assert simulation.state().time == pytest.approx(5 * H)
+
+    def test_what_ode_complains_of_marks_the_run(self) -> None:
+        simulation = busy()
+        library.warnings.append("LCP internal error")
+        simulation.step(np.array([0.0]))
+        assert simulation.status is Status.DIVERGED
+        assert library.warnings == []
+
+    def test_close_twice_and_step_no_more(self) -> None:
+        simulation = busy()
+        simulation.close()
+        simulation.close()
+        simulation.step(np.array([0.0]))
+        assert simulation.status is Status.DIVERGED
+
+    @pytest.mark.parametrize("timestep", [0.0, -1.0, np.nan])
+    def test_time_steps_that_are_none(self, timestep: float) -> None:
+        with pytest.raises(SceneError):
+            start(ground(), timestep=timestep)
+
+    def test_an_empty_scene(self) -> None:
+        simulation = start(ground())
+        simulation.step(NOTHING, 10)
+        assert simulation.state().poses.shape == (0, 7)
+        assert simulation.status is Status.RUNNING
+
+    def test_what_ode_cannot_do(self) -> None:
+        simulation = start(driven(rotor()))
+        with pytest.raises(CapabilityError):
+            simulation.mass_matrix("robot")
+        with pytest.raises(CapabilityError):
+            simulation.inverse_dynamics("robot", np.zeros(1))
+
+
+class TestAudit:
+    def test_reads_back_what_is_in_force(self) -> None:
+        model = with_joint(
+            sensed_load(), damping=0.1, friction=0.2, armature=0.3, limits=Limits(-1.0, 2.0)
+        )
+        simulation = start(
+            driven(model, X_WB=frozen(pose((1, 2, 3), rotation_about(Z_AXIS, 0.7)))),
+            gravity=frozen([1.0, 2.0, 3.0]), sensors=(WrenchSensor("ft", "robot", "sensor"),),
+        )  # fmt: skip
+        simulation.step(np.zeros(1), 20)
+        audit = simulation.audit()
+        assert [solid.name for solid in audit.solids] == ["robot/arm", "robot/load"]
+        for solid in audit.solids:
+            expected = model.link(solid.name.partition("/")[2]).inertia
+            assert expected is not None
+            assert solid.inertia.mass == expected.mass
+            np.testing.assert_array_equal(solid.inertia.center, expected.center)
+            np.testing.assert_allclose(solid.inertia.moment, expected.moment, rtol=1e-15)
+        (joint,) = audit.joints
+        assert (joint.damping, joint.friction, joint.armature) == pytest.approx((0.1, 0.2, 0.3))
+        assert (joint.lower, joint.upper) == pytest.approx((-1.0, 2.0))
+        np.testing.assert_allclose(joint.axis, Y_AXIS, atol=1e-12)
+        np.testing.assert_array_equal(audit.gravity, [1.0, 2.0, 3.0])
+
+    def test_what_has_no_mass_is_named(self) -> None:
+        model = sensed_load()
+        links = tuple(
+            replace(link, inertia=None) if link.name == "arm" else link for link in model.links
+        )
+        simulation = start(
+            PlacedRobot("robot", replace(model, links=links)),
+            sensors=(WrenchSensor("ft", "robot", "sensor"),),
+        )
+        assert any("robot/arm" in remark for remark in simulation.audit().remarks)
+        simulation.step(NOTHING, 100)
+        # The load swings as if it hung on the shoulder itself.
+        dynamics = RobotDynamics(replace(model, links=links))
+        q, v = np.zeros(1), np.zeros(1)
+        for _ in range(100):
+            v = v + H * dynamics.forward_dynamics(q, v, np.zeros(1))
+            q = q + H * v
+        assert simulation.state().q[0] == pytest.approx(q[0], rel=1e-3)
