@@ -7,9 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kinetarium import load_robot
+from kinetarium.model import mesh as mesh_module
+from kinetarium.model import reading as reading_module
 from kinetarium.model.assets import AssetResolver
 from kinetarium.model.findings import Code, Findings, RobotFileError
 from kinetarium.model.mesh import load_mesh
+from kinetarium.model.reading import Reading
 
 HEADER = b"a tetrahedron".ljust(80)
 
@@ -74,6 +78,8 @@ BAD_STL = {
     "NaN": binary_stl(spoilt(float("nan"))),
     "infinite": binary_stl(spoilt(float("inf"))),
     "absurdly far": binary_stl(spoilt(2e9)),
+    "a point thrice": binary_stl(TETRAHEDRON[:, [0, 0, 0]]),
+    "a line": binary_stl(np.array([[[0, 0, 0], [1, 0, 0], [2, 0, 0]]])),
 }
 BAD_TEXT_STL = {
     "no facets": ("solid\nendsolid\n", None),
@@ -88,6 +94,8 @@ BAD_TEXT_STL = {
     "infinite": (TEXT_STL.replace("vertex 1 0 0", "vertex 1 0 1e999"), 5),
     "hexadecimal": (TEXT_STL.replace("vertex 1 0 0", "vertex 0x10 0 0"), 5),
     "comma": (TEXT_STL.replace("vertex 1 0 0", "vertex 1,0 0 0"), 5),
+    "four coordinates": (TEXT_STL.replace("vertex 1 0 0", "vertex 1 0 0 0"), 5),
+    "NUL bytes": (TEXT_STL.replace("vertex 1 0 0", "vertex 1 0\0 0"), 5),
     "glued": (TEXT_STL.replace("vertex 1 0 0", "vertex1 0 0"), 5),
 }
 BAD_OBJ = {
@@ -111,6 +119,9 @@ BAD_OBJ = {
     "index without a vertex": (OBJ.replace("f 1 4 3", "f 1 /4 3 x"), 7),
     "a face of one corner": (OBJ.replace("f 1 4 3", "f 1"), 7),
     "a face of nothing": (OBJ.replace("f 1 4 3", "f"), 7),
+    "no area": (OBJ[: OBJ.index("f")] + "f 1 1 1\n", None),
+    "cut inside its last face": (OBJ + "f 1 4", None),
+    "continued into nothing": (OBJ + "f 1 2 \\\n", None),
     "only edges": ("v 0 0 0\nv 1 0 0\nf 1 2\n", None),
 }
 BAD_DAE = {
@@ -118,7 +129,7 @@ BAD_DAE = {
     "not XML": (DAE, "solid\n", 1),
     "trailing": ("</COLLADA>", "</COLLADA><x/>", 15),
     "entity": ("<COLLADA", '<!DOCTYPE x [<!ENTITY e "1">]><COLLADA', 2),
-    "latin-1": ("utf-8", "iso-8859-1", 1),
+    "another encoding": ("utf-8", "utf-16", 1),
     "deep": ("<library_visual", "<x>" * 200 + "</x>" * 200 + "<library_visual", 11),
     "another root": ("COLLADA", "collada", 2),
     "unit zero": ('meter="1"', 'meter="0"', 3),
@@ -167,6 +178,9 @@ BAD_DAE = {
     "matrix with perspective": (MOVE, f"<matrix>{'1 ' * 16}</matrix>", 12),
     "rotation about nothing": (MOVE, "<rotate>0 0 0 90</rotate>", 12),
     "translation infinite": (MOVE, "<translate>0 inf 1</translate>", 12),
+    "scale zero": (MOVE, "<scale>0 0 0</scale>", None),
+    "matrix zero": (MOVE, f"<matrix>{'0 ' * 15}1</matrix>", None),
+    "unknown axis": ("<asset>", "<asset><up_axis>Q_UP</up_axis>", 3),
     "scale overflowing": (MOVE, "<scale>1e200 1e200 1e200</scale>" * 2, None),
     "skewed": (MOVE, "<skew>45 1 0 0 0 1 0</skew>", 12),
     "a skin": ("<instance_geometry", '<instance_controller url="#x"/><instance_geometry', 12),
@@ -248,11 +262,98 @@ def test_billions_of_instances(tmp_path):
     assert code is Code.MESH_BROKEN and "20,000" in message
 
 
-def test_five_million_triangles_are_the_most(tmp_path):
-    strip = b"v 0 0 0\n" + b"f" + b" 1" * 5_000_010 + b"\n"
-    (tmp_path / "a.obj").write_bytes(strip)
-    code, message = refusal(tmp_path / "a.obj")
-    assert code is Code.MESH_BROKEN and "5,000,000" in message
+@pytest.mark.parametrize(
+    ("suffix", "data"),
+    [
+        (".obj", b"v 0 0 0\nf" + b" 1" * 1_000_003),
+        (".obj", b"v 0 0 0\n" + b"f 1 1\n" * 1_000_001),
+        (".stl", HEADER + (1_000_001).to_bytes(4, "little") + bytes(50 * 1_000_001)),
+    ],
+)
+def test_a_million_triangles_are_the_most(tmp_path, monkeypatch, suffix, data):
+    monkeypatch.setattr(mesh_module, "MOST_BYTES", 2**26)
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(data)
+    code, message = refusal(path)
+    assert code is Code.MESH_BROKEN and "1,000,000" in message
+
+
+@pytest.mark.parametrize("suffix", SOUND)
+@pytest.mark.parametrize(
+    ("data", "reason", "remedy"),
+    [
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "Git LFS", "git lfs pull"),
+        (b"<!DOCTYPE html>\n<html>" + b"x" * 300, "HTML", "download"),
+        (b"<html>404</html>", "HTML", "download"),
+    ],
+)
+def test_stand_ins_are_called_by_their_name(tmp_path, suffix, data, reason, remedy):
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(data)
+    with pytest.raises(RobotFileError, match=reason) as caught:
+        load_mesh(path, findings=Findings("robot.urdf"))
+    assert remedy in caught.value.refusals[0].remedy
+
+
+@pytest.mark.parametrize("data", [b"prose " * 100, TEXT_STL.encode("utf-16"), b"hello"])
+def test_what_is_no_stl_is_not_counted_in_facets(tmp_path, data):
+    path = tmp_path / "a.stl"
+    path.write_bytes(data)
+    assert "it is no STL file" in refusal(path)[1]
+
+
+def reading(folder: Path) -> Reading:
+    findings = Findings("robot.urdf")
+    return Reading(folder / "robot.urdf", findings, AssetResolver(folder, findings=findings))
+
+
+def test_the_meshes_of_a_robot_share_a_budget(tmp_path, monkeypatch):
+    paths = [tmp_path / f"{i}.stl" for i in range(4)]
+    for path in paths:
+        path.write_bytes(STL)
+    for name, most in (("MOST_TRIANGLES", 12), ("MOST_MESH_BYTES", 3 * len(STL))):
+        with monkeypatch.context() as patch:
+            patch.setattr(reading_module, name, most)
+            robot = reading(tmp_path)
+            for path in paths[:3] * 2:
+                np.testing.assert_array_equal(robot.mesh_bounds(path, line=1), [[0] * 3, [1] * 3])
+            with pytest.raises(RobotFileError) as caught:
+                robot.mesh_bounds(paths[3], line=8)
+            (only,) = caught.value.refusals
+            assert (only.code, only.line) == (Code.TOO_LARGE, 8)
+
+
+def test_a_robot_reads_a_mesh_once_whatever_is_cached(tmp_path, monkeypatch):
+    (tmp_path / "a.stl").write_bytes(STL)
+    robot = reading(tmp_path)
+    robot.mesh_bounds(tmp_path / "a.stl", line=1)
+    monkeypatch.setattr(reading_module, "load_mesh", None)
+    robot.mesh_bounds(tmp_path / "a.stl", line=2)
+
+
+def test_broken_meshes_use_up_the_budget(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading_module, "MOST_MESH_BYTES", 5 * len(STL))
+    path = tmp_path / "a.stl"
+    path.write_bytes(STL[:-1])
+    robot, codes = reading(tmp_path), []
+    for _ in range(3):
+        with pytest.raises(RobotFileError) as caught:
+            robot.mesh_bounds(path, line=1)
+        codes.append(caught.value.refusals[0].code)
+    assert codes == [Code.MESH_BROKEN, Code.MESH_BROKEN, Code.TOO_LARGE]
+
+
+@pytest.mark.parametrize("scale", ["1 1e-320 1", "1e-300 1e-300 1e-300", "1e-10 1e-10 1e-10",
+                                   "1e12 1 1", "0 1 1"])  # fmt: skip
+def test_a_scale_that_leaves_no_size_or_an_absurd_one(tmp_path, scale):
+    (tmp_path / "a.stl").write_bytes(STL)
+    (tmp_path / "a.urdf").write_text(
+        '<robot name="r"><link name="a"><visual><geometry>'
+        f'<mesh filename="a.stl" scale="{scale}"/></geometry></visual></link></robot>'
+    )
+    with pytest.raises(RobotFileError) as caught:
+        load_robot(tmp_path / "a.urdf")
+    assert caught.value.refusals[0].code is Code.SIZE
 
 
 @pytest.mark.parametrize("suffix", SOUND)
@@ -316,6 +417,9 @@ def test_unreadable_and_too_large(tmp_path, monkeypatch):
     huge = tmp_path / "huge.stl"
     with huge.open("wb") as file:
         file.truncate(2**40)
+    assert refusal(huge)[0] is Code.TOO_LARGE
+    with huge.open("wb") as file:
+        file.truncate(32 * 2**20 + 1)
     assert refusal(huge)[0] is Code.TOO_LARGE
     assert refusal(tmp_path / "nothing.stl")[0] is Code.MESH_MISSING
     (tmp_path / "loop.stl").symlink_to("loop.stl")

@@ -54,6 +54,16 @@ def test_every_fault_is_reported_at_once(tmp_path: Path) -> None:
     assert "did you mean 'wedge'?" in str(refusals[2])
 
 
+def test_too_many_name_the_first_one_too_many(tmp_path: Path) -> None:
+    geoms = '<geom size="1"/>\n' * 10_001
+    file = tmp_path / "bad.xml"
+    file.write_text(f"<mujoco><worldbody><body>\n{geoms}</body></worldbody></mujoco>")
+    with pytest.raises(RobotFileError) as caught:
+        load_robot(file)
+    (refusal,) = caught.value.refusals
+    assert (refusal.code, refusal.line) == ("too-large", 10_002)
+
+
 def test_many_faults_far_down_are_reported_once(tmp_path: Path) -> None:
     depth = 30
     inside = '<geom type="cube"/>' * 25

@@ -74,13 +74,13 @@ def outside(cover: SphereCover, points: Array) -> Array:
     return gaps.min(axis=1)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(SHAPES, st.floats(0.02, 0.1), SEEDS)
 def test_a_cover_holds_the_surface_and_the_inside(shape: Shape, excess: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X_LG = random_pose(rng)
     cover = cover_by_spheres([Geometry(shape, X_LG)], excess=excess)
-    assert cover.excess == excess
+    assert cover.excess == pytest.approx(excess)
 
     surface = surface_points(shape, rng) @ X_LG[:3, :3].T + X_LG[:3, 3]
     assert outside(cover, surface).max() <= 1e-12
@@ -94,7 +94,7 @@ def test_a_cover_holds_the_surface_and_the_inside(shape: Shape, excess: float, s
     assert reach.max() <= excess * (1 + 1e-9)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.lists(st.one_of(BOXES, CYLINDERS, CAPSULES, SPHERES), min_size=2, max_size=4), SEEDS)
 def test_the_cover_of_shapes_together_holds_their_common_surface(
     shapes: list[Shape], seed: int

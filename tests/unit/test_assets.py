@@ -147,6 +147,29 @@ def test_remote(tree, uri):
 
 
 @pytest.mark.parametrize(
+    ("uri", "code"),
+    [
+        ("file:/etc/passwd", Code.MESH_OUTSIDE),
+        ("C:/m.stl", Code.MESH_OUTSIDE),
+        ("data:model/stl;base64,AAAA", Code.MESH_REMOTE),
+        ("package:foo/a.stl", Code.MESH_REMOTE),
+    ],
+)
+def test_addresses_of_other_kinds(tree, uri, code):
+    found, message = refused(resolver(tree / "robot"), uri)
+    assert found is code
+    assert "--allow-missing-mesh" not in message
+    assert ("--mesh-root" in message) == uri.startswith("file:")
+
+
+def test_a_file_name_may_hold_a_colon(tree):
+    (tree / "robot/arm:1.stl").touch()
+    assert resolver(tree / "robot").mesh("arm:1.stl", line=1).name == "arm:1.stl"
+    uri = f"file:{tree}/robot/arm:1.stl"
+    assert resolver(tree / "ws", tree / "robot").mesh(uri, line=1).name == "arm:1.stl"
+
+
+@pytest.mark.parametrize(
     "uri", ["", "  ", "a\0b.stl", "a\nb.stl", "\x1b[2J", "meshes\\arm.stl", "C:\\arm.stl",
             "\ud800.stl", "x" * 5000]
 )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kinetarium.dynamics import Coupling, LoopClosure, RobotDynamics, link_poses, random_positions
-from kinetarium.errors import UnknownNameError
+from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.robot import (
     Inertia,
     Joint,
@@ -122,6 +122,12 @@ def test_base_quaternion_is_wxyz_and_need_not_be_normal() -> None:
     q[:7] = [1, 2, 3, 2, 2, 0, 0]  # a quarter turn about x
     expected = pose([1, 2, 3], [[1, 0, 0], [0, 0, -1], [0, 1, 0]])
     np.testing.assert_allclose(dynamics.link_pose(q, "root"), expected, atol=1e-15)
+
+
+def test_a_base_quaternion_of_zero_is_refused() -> None:
+    dynamics = RobotDynamics(random_tree(free_base=True))
+    with pytest.raises(KinetariumError, match="quaternion"):
+        dynamics.mass_matrix(np.zeros(dynamics.nq))
 
 
 def test_link_poses_agree_with_the_batch(dynamics: RobotDynamics) -> None:

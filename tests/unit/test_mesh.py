@@ -118,6 +118,10 @@ def test_binary_stl_may_say_solid_and_be_padded_with_zeros(tmp_path, header, pad
         str,
         str.upper,
         lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("\n", "\r"),
+        lambda text: text.replace("\n vertex", " vertex").replace("\n endloop", " endloop"),
+        lambda text: text.replace("a vertex of endfacet", "a").replace("\n", " "),
+        lambda text: "\ufeff" + text,
         lambda text: f"\n {text}\n\n",
         lambda text: text + text,
     ],
@@ -130,6 +134,20 @@ def test_text_stl(tmp_path, change):
 
 def test_obj_with_everything(tmp_path):
     assert_is_cube(load(written(tmp_path / "a.obj", OBJ_CUBE)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: b"\xef\xbb\xbf" + data[data.index(b"v ") :],
+        lambda data: data.replace(b"f 4 3 2 1", b"f 4 3 \\\n 2 1").replace(b"v 1 2", b"v 1\\\r\n2"),
+        lambda data: data.replace(b"\r", b"").replace(b"\n", b"\r"),
+        lambda data: data + b"f 1 2\n",
+        lambda data: data + b"f 1 2\n# the end",
+    ],
+)
+def test_obj_in_other_clothes(tmp_path, change):
+    assert_is_cube(load(written(tmp_path / "a.obj", change(OBJ_CUBE))))
 
 
 def test_obj_negative_index_counts_from_where_it_stands(tmp_path):
@@ -150,6 +168,17 @@ def test_vertices_that_nothing_uses_are_dropped_and_equal_ones_merged(tmp_path):
 
 def test_collada(tmp_path):
     assert_is_cube(load(written(tmp_path / "a.dae", collada())))
+
+
+def test_collada_needs_no_scene(tmp_path):
+    placed = '<node><translate>0 0 9</translate><instance_geometry url="#g"/></node>'
+    text = collada(nodes=placed)
+    scene = '<scene><instance_visual_scene url="#s"/></scene>'
+    only_one = load(written(tmp_path / "a.dae", text.replace(scene, "")))
+    np.testing.assert_allclose(only_one.vertices[:, 2].min(), 6)
+    start, end = text.index("<library_visual"), text.index("</COLLADA>")
+    bare = (text[:start] + text[end:]).replace('<geometry id="g">', "<geometry>")
+    assert_is_cube(load(written(tmp_path / "b.dae", bare)))
 
 
 @pytest.mark.parametrize("kind", ["polylist", "polygons"])

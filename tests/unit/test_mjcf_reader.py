@@ -9,7 +9,9 @@ import pytest
 
 from kinetarium import RobotModel, load_robot
 from kinetarium.model.findings import Allowance
-from kinetarium.model.mjcf.hull import convex_hull
+from kinetarium.model.mjcf import meshes
+from kinetarium.model.mjcf.hull import MOST_POINTS, convex_hull
+from kinetarium.model.mjcf.mesh_masses import mesh_inertia
 from kinetarium.model.robot import JointType, LoopKind, Mimic
 from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, MeshFile, Sphere
 from kinetarium.model.solids import triangulate
@@ -19,6 +21,8 @@ from kinetarium.model.triangles import BrokenMeshError
 Read = Callable[..., RobotModel]
 GEOM = '<geom size="0.1"/>'
 ARM = f'<body name="base">{GEOM}<body name="arm"><joint name="j" {{}}/>{GEOM}</body></body>'
+
+TENDON = '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'
 
 
 @pytest.fixture
@@ -150,8 +154,11 @@ class TestGeoms:
     )
     def test_roles(self, read: Read, attributes: str, collisions: int, visuals: int) -> None:
         model = read(
+            '<geom name="floor" type="plane" size="1 1 1"/>'
             f'<body name="a"><geom size="0.1" {attributes}/></body>',
-            after='<contact><pair geom1="pad" geom2="floor"/></contact>',
+            after='<contact><pair geom1="pad" geom2="floor"/></contact>'
+            if "pad" in attributes
+            else "",
         )
         link = model.link("a")
         assert (len(link.collisions), len(link.visuals)) == (collisions, visuals)
@@ -219,7 +226,7 @@ class TestEfforts:
         ],
     )
     def test_what_actuators_give(self, read: Read, actuators: str, effort: float) -> None:
-        model = read(ARM.format(""), after=f"<actuator>{actuators}</actuator>")
+        model = read(ARM.format(""), after=f"{TENDON}<actuator>{actuators}</actuator>")
         assert model.joint("j").limits.effort == effort
 
     def test_the_joint_bounds_them_all(self, read: Read) -> None:
@@ -305,13 +312,13 @@ def test_includes_are_read_in_place(read: Read, tmp_path: Path) -> None:
 
 def test_what_is_left_out_is_said_once_for_each_kind(read: Read) -> None:
     model = read(
-        '<light/><light/><body name="a"><geom size="0.1" friction="1" condim="4"/>'
-        '<geom size="0.1" margin="1"/><camera/></body>',
+        '<light/><light/><body name="a"><geom size="0.1" friction="1" condim="4"/><site name="s"/>'
+        '<geom size="0.1" margin="1"/><camera/><body name="b"><joint name="j"/><geom size="1"/>'
+        "</body></body>",
         '<option timestep="0.01" integrator="RK4"><flag gravity="disable"/></option><visual/>'
         '<statistic extent="1"/><custom><numeric name="n" data="1"/></custom><size nkey="5"/>',
-        '<sensor><gyro site="s"/></sensor><keyframe><key qpos="nan"/></keyframe>'
-        '<contact><exclude body1="a" body2="b"/></contact>'
-        '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>',
+        '<sensor><gyro site="s"/></sensor><keyframe><key qpos="0"/></keyframe>'
+        f'<contact><exclude body1="a" body2="b"/></contact>{TENDON}',
     )
     repairs = _repairs(model)
     assert len(repairs) == len(model.repairs)
@@ -322,6 +329,33 @@ def test_what_is_left_out_is_said_once_for_each_kind(read: Read) -> None:
         "light", "camera", "geom", "option", "flag", "visual", "statistic", "custom", "sensor",
         "keyframe", "exclude", "tendon",
     }  # fmt: skip
+
+
+def test_what_refers_to_what_is_replicated_or_left_out_is_accepted(read: Read) -> None:
+    model = read(
+        '<camera name="eye" target="a"/><geom name="floor" type="plane" size="1 1 1"/>'
+        '<body name="a"><geom name="ball" size="0.1"/><replicate count="2"><site name="s"/>'
+        "</replicate></body>",
+        '<asset><texture name="t" type="2d" file="none.png"/><mesh name="unused" '
+        'vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>',
+        '<sensor><gyro site="s"/><gyro site="s1"/><framepos objtype="body" objname="world"/>'
+        '</sensor><contact><pair geom1="floor" geom2="ball"/></contact>'
+        '<custom><text name="nan" data="nan inf"/></custom>',
+    )
+    assert "texture" in _repairs(model)
+
+
+def test_a_mesh_is_weighed_once(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    weighed = []
+    monkeypatch.setattr(
+        meshes, "mesh_inertia", lambda *given: weighed.append(given) or mesh_inertia(*given)
+    )
+    model = read(
+        '<body name="a">' + '<geom type="mesh" mesh="m"/>' * 5 + "</body>",
+        '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>',
+    )
+    assert len(weighed) == 1
+    assert model.mass == pytest.approx(5 * 1000 / 6)
 
 
 class TestHull:
@@ -340,6 +374,10 @@ class TestHull:
         faces = convex_hull(grid)
         a, b, c = (grid[faces[:, i]] for i in range(3))
         assert np.einsum("ij,ij->", a, np.cross(b, c)) / 6 == pytest.approx(1, rel=1e-12)
+
+    def test_too_many_points_are_refused(self) -> None:
+        with pytest.raises(BrokenMeshError, match="too long"):
+            convex_hull(np.zeros((MOST_POINTS + 1, 3)))
 
     @pytest.mark.parametrize("rank", [0, 1, 2])
     def test_what_encloses_nothing_is_refused(self, rank: int) -> None:

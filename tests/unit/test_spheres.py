@@ -36,8 +36,10 @@ from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose
 
+UNLIMITED = Limits()
 
-def chain(count: int = 5, *, limits: Limits = Limits()) -> RobotModel:
+
+def chain(count: int = 5, *, limits: Limits = UNLIMITED) -> RobotModel:
     """A chain of capsules with a fixed tool at its end and a frame without shape."""
     part = Geometry(Capsule(0.04, 0.2), frozen(pose([0, 0, 0.15])))
     links = [Link(f"link{k}", collisions=(part,)) for k in range(count)]

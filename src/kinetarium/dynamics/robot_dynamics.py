@@ -14,7 +14,6 @@ from kinetarium.errors import UnknownNameError
 from kinetarium.model.robot import RobotModel
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.spatial.rotation import quaternion_from_rotation
 
 _BASE_POSITIONS = tuple(f"base.{name}" for name in ("x", "y", "z", "qw", "qx", "qy", "qz"))
 _BASE_VELOCITIES = tuple(f"base.{name}" for name in ("vx", "vy", "vz", "wx", "wy", "wz"))
@@ -38,6 +37,15 @@ class RobotDynamics:
 
     The working memory is reused from call to call: results are the caller's
     own arrays, but one object serves one thread.
+
+    Attributes:
+        model: The robot.
+        free_base: Whether the root link floats freely.
+        gravity: Acceleration of gravity in the world [m/s^2], shape (3,).
+        position_names: A name for each entry of q.
+        velocity_names: A name for each entry of v, a and tau.
+        nq: Number of entries of q.
+        nv: Number of entries of v, a and tau.
     """
 
     def __init__(
@@ -67,6 +75,10 @@ class RobotDynamics:
             model, free_base=self.free_base, armature=armature, gravity=self.gravity
         )
         self._data = self._model.createData()
+        # Pinocchio's centre of mass leaves out what is fixed to the world.
+        fixed = self._model.inertias[0]
+        self._fixed_moment = fixed.mass * fixed.lever
+        self._mass = model.mass
         self._placements = frame_placements(self._data)
         self._frame = {link.name: index + 1 for index, link in enumerate(model.links)}
 
@@ -88,18 +100,19 @@ class RobotDynamics:
         q, dq = _vector(q), _vector(dq)
         if not self.free_base:
             return q + dq
-        _, R = to_pinocchio(q)
-        turned = quaternion_from_rotation(so3.exp(dq[3:6]) @ R)
-        return np.concatenate([q[:3] + dq[:3], turned, q[7:] + dq[6:]])
+        pin = self._pin
+        turned = pin.Quaternion(pin.exp3(dq[3:6])) * pin.Quaternion(*q[3:7])
+        x, y, z, w = turned.normalized().coeffs()
+        return np.concatenate([q[:3] + dq[:3], (w, x, y, z), q[7:] + dq[6:]])
 
     def difference(self, q_0: ArrayLike, q_1: ArrayLike) -> Array:
         """Give the shortest dq, shape (nv,), with integrate(q_0, dq) = q_1."""
         q_0, q_1 = _vector(q_0), _vector(q_1)
         if not self.free_base:
             return q_1 - q_0
-        _, R_0 = to_pinocchio(q_0)
-        _, R_1 = to_pinocchio(q_1)
-        turn = so3.log(R_1 @ R_0.T)
+        _, B_0 = to_pinocchio(q_0)
+        _, B_1 = to_pinocchio(q_1)
+        turn = so3.log((B_1 @ B_0.T)[:3, :3])
         return np.concatenate([q_1[:3] - q_0[:3], turn, q_1[7:] - q_0[7:]])
 
     def link_poses(self, q: ArrayLike) -> Array:
@@ -134,7 +147,7 @@ class RobotDynamics:
         Raises:
             UnknownNameError: If there is no such link.
         """
-        q_pin, R = self._configuration(q)
+        q_pin, B = self._configuration(q)
         pin, frame = self._pin, self._frame_of(link)
         J: Array = pin.computeFrameJacobian(
             self._model, self._data, q_pin, frame, pin.LOCAL_WORLD_ALIGNED
@@ -144,14 +157,14 @@ class RobotDynamics:
             pin.updateFramePlacement(self._model, self._data, frame)
             J[:3] -= so3.hat(self._placements[frame, :, :3] @ offset) @ J[3:]
         if self.free_base:
-            rotate_base(J.T, R)
+            rotate_base(J.T, B)
         return J
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Give M, symmetric positive definite [kg, kg m, kg m^2], shape (nv, nv)."""
-        q_pin, R = self._configuration(q)
+        q_pin, B = self._configuration(q)
         M: Array = self._pin.crba(self._model, self._data, q_pin)
-        return rotate_base_both(M, R) if self.free_base else M
+        return rotate_base_both(M, B) if self.free_base else M
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Give C, shape (nv, nv), with Mdot - 2 C skew symmetric.
@@ -159,15 +172,15 @@ class RobotDynamics:
         For a free base C = T' (C_pin T + M_pin Tdot), which keeps Pinocchio's
         skew symmetry; Tdot = -T diag([w], [w], 0).
         """
-        q_pin, R = self._configuration(q)
+        q_pin, B = self._configuration(q)
         v = _vector(v)
         if not self.free_base:
             C: Array = self._pin.computeCoriolisMatrix(self._model, self._data, q_pin, v)
             return C
-        v_pin = rotate_base(v.copy(), R.T)
+        v_pin = rotate_base(v.copy(), B.T)
         C = self._pin.computeCoriolisMatrix(self._model, self._data, q_pin, v_pin)
-        rotate_base_both(C, R)
-        M = rotate_base_both(self._pin.crba(self._model, self._data, q_pin), R)
+        rotate_base_both(C, B)
+        M = rotate_base_both(self._pin.crba(self._model, self._data, q_pin), B)
         spin = so3.hat(v[3:6])
         C[:, :3] -= M[:, :3] @ spin
         C[:, 3:6] -= M[:, 3:6] @ spin
@@ -175,9 +188,9 @@ class RobotDynamics:
 
     def gravity_forces(self, q: ArrayLike) -> Array:
         """Give g, the forces that hold the robot still [N, N m], shape (nv,)."""
-        q_pin, R = self._configuration(q)
+        q_pin, B = self._configuration(q)
         g: Array = self._pin.computeGeneralizedGravity(self._model, self._data, q_pin)
-        return rotate_base(g, R) if self.free_base else g
+        return rotate_base(g, B) if self.free_base else g
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Give C v + g, the forces of motion without acceleration [N, N m], shape (nv,)."""
@@ -185,24 +198,24 @@ class RobotDynamics:
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Give tau = M a + C v + g (recursive Newton-Euler) [N, N m], shape (nv,)."""
-        q_pin, R = self._configuration(q)
+        q_pin, B = self._configuration(q)
         v, a = _vector(v), _vector(a)
         if self.free_base:
             a = a.copy()
             a[:3] -= transport(v)
-            v, a = rotate_base(v.copy(), R.T), rotate_base(a, R.T)
+            v, a = rotate_base(v.copy(), B.T), rotate_base(a, B.T)
         tau: Array = self._pin.rnea(self._model, self._data, q_pin, v, a)
-        return rotate_base(tau, R) if self.free_base else tau
+        return rotate_base(tau, B) if self.free_base else tau
 
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
         """Give the acceleration a that forces tau cause (articulated bodies), shape (nv,)."""
-        q_pin, R = self._configuration(q)
+        q_pin, B = self._configuration(q)
         v, tau = _vector(v), _vector(tau)
         if not self.free_base:
             a: Array = self._pin.aba(self._model, self._data, q_pin, v, tau)
             return a
-        v_pin, tau_pin = rotate_base(v.copy(), R.T), rotate_base(tau.copy(), R.T)
-        a = rotate_base(self._pin.aba(self._model, self._data, q_pin, v_pin, tau_pin), R)
+        v_pin, tau_pin = rotate_base(v.copy(), B.T), rotate_base(tau.copy(), B.T)
+        a = rotate_base(self._pin.aba(self._model, self._data, q_pin, v_pin, tau_pin), B)
         a[:3] += transport(v)
         return a
 
@@ -210,10 +223,8 @@ class RobotDynamics:
         """Give the centre of mass of the whole robot in the world [m], shape (3,)."""
         q_pin, _ = self._configuration(q)
         moving: Array = self._pin.centerOfMass(self._model, self._data, q_pin)
-        # Pinocchio leaves out what is fixed to the world: a fixed root link.
-        fixed = self._model.inertias[0]
-        mass = self._data.mass[0]
-        center: Array = (mass * moving + fixed.mass * fixed.lever) / (mass + fixed.mass)
+        moving_mass = self._data.mass[0]
+        center: Array = (moving_mass * moving + self._fixed_moment) / self._mass
         return center
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
@@ -224,7 +235,7 @@ class RobotDynamics:
 
     def potential_energy(self, q: ArrayLike) -> float:
         """Give the energy of the whole robot against gravity, zero at the world's origin [J]."""
-        return float(-self.model.mass * (self.gravity @ self.center_of_mass(q)))
+        return float(-self._mass * (self.gravity @ self.center_of_mass(q)))
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Give [p; L] of the moving links in world axes, L about their centre of mass.
@@ -232,15 +243,15 @@ class RobotDynamics:
         Returns:
             Linear [kg m/s] and angular momentum [kg m^2/s], shape (6,).
         """
-        q_pin, R = self._configuration(q)
+        q_pin, B = self._configuration(q)
         v = _vector(v)
         if self.free_base:
-            v = rotate_base(v.copy(), R.T)
+            v = rotate_base(v.copy(), B.T)
         h: Array = self._pin.computeCentroidalMomentum(self._model, self._data, q_pin, v).vector
         return h.copy()
 
     def _configuration(self, q: ArrayLike) -> tuple[Array, Array]:
-        """Give Pinocchio's configuration and R_WB."""
+        """Give Pinocchio's configuration and B = diag(R_WB, R_WB)."""
         q = _vector(q)
         return to_pinocchio(q) if self.free_base else (q, _UPRIGHT)
 
@@ -251,7 +262,7 @@ class RobotDynamics:
             raise UnknownNameError("link", link, known=self._frame) from None
 
 
-_UPRIGHT = frozen(np.eye(3))
+_UPRIGHT = frozen(np.eye(6))
 
 
 def _vector(values: ArrayLike) -> Array:

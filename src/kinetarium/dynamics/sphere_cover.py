@@ -20,7 +20,7 @@ MARGIN = 0.1
 
 Curved surfaces bulge beyond the triangles that stand for them by no more.
 """
-PIECE = 1.3
+PIECE = 0.8
 """The longest edge of a piece of surface, as a multiple of the excess."""
 SEEDS = 256
 """From how many pieces of surface balls are grown in one round."""

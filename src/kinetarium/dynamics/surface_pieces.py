@@ -12,7 +12,7 @@ from kinetarium.model.shapes import Box, MeshData, MeshFile, Shape
 from kinetarium.model.solids import triangulate
 from kinetarium.spatial.arrays import Array
 
-MOST_PIECES = 100_000
+MOST_PIECES = 200_000
 """A surface that needs more pieces than this, beside its own triangles, is cut coarser."""
 SEAM = 0.25
 """The longest edge of a piece where one shape enters another, as a fraction of the usual."""

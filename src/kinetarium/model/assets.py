@@ -1,6 +1,7 @@
 """Finding the meshes and includes that a robot file names, inside the allowed roots only."""
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -93,13 +94,20 @@ class AssetResolver:
                 "is empty, too long, or holds backslashes or unprintable characters",
                 "write a plain path with forward slashes",
             )
+        if uri.lower().startswith("file:/") and not uri[6:].startswith("/"):
+            uri = f"file://{uri[5:]}"
         scheme, separator, rest = uri.partition("://")
         if not separator:
             if Path(uri).is_absolute():
                 return self._first([Path(uri)], allowed=self._roots)
             start = self._folder if folder is None else _real(folder)
             enclosing = [p for p in self._packages.values() if start.is_relative_to(p)]
-            return self._first(base / uri for base in [start, *self._roots, *enclosing])
+            try:
+                return self._first(base / uri for base in [start, *self._roots, *enclosing])
+            except _UnusableError as error:
+                if error.code is Code.MESH_MISSING:  # a file's own name may hold a colon
+                    _refuse_scheme(uri)
+                raise
         match scheme.lower():
             case "package" | "model":
                 return self._in_package(rest)
@@ -171,6 +179,7 @@ class AssetResolver:
         )
 
 
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _COPY_IT = "download it and name the local file"
 
 
@@ -180,6 +189,18 @@ class _UnusableError(Exception):
     def __init__(self, code: Code, problem: str, remedy: str) -> None:
         self.code, self.problem, self.remedy = code, problem, remedy
         super().__init__(problem)
+
+
+def _refuse_scheme(uri: str) -> None:
+    """Refuse an address of another kind, such as data:..., for which no root can help."""
+    match = _SCHEME.match(uri)
+    if match is None:
+        return
+    if len(match[1]) == 1:
+        code, problem = Code.MESH_OUTSIDE, "is on a drive of Windows"
+    else:
+        code, problem = Code.MESH_REMOTE, f"is an address of the kind {match[0]}, which is not read"
+    raise _UnusableError(code, problem, "write a path relative to the robot file")
 
 
 def _real(path: Path) -> Path:

@@ -21,6 +21,7 @@ from kinetarium.model.triangles import (
     BrokenMeshError,
     decimal_numbers,
     fan_triangles,
+    refuse_stand_in,
     triangle_mesh,
 )
 from kinetarium.spatial.arrays import Array
@@ -40,6 +41,7 @@ def read_collada(data: bytes) -> TriangleMesh:
     Raises:
         BrokenMeshError: If it is not strict XML, or anything in it does not fit.
     """
+    refuse_stand_in(data)
     try:
         root = parse_xml(data, findings=Findings(""))
     except RobotFileError as error:
@@ -65,18 +67,37 @@ class _Scene:
         self._root = root
         self._by_id = {e.attributes["id"]: e for e in root.walk() if "id" in e.attributes}
         self._parts: list[_Part] = []
-        self._geometries: dict[str, _Part] = {}
+        self._geometries: dict[int, _Part] = {}
         self._positions: dict[str, Array] = {}
         self._steps = 0
         self._triangles = 0
 
     def read(self) -> _Part:
-        """Give all that the scene shows."""
-        instance = _child(_child(self._root, "scene"), "instance_visual_scene")
+        """Give all that the scene shows; a file that names none shows its only one, or all."""
+        self._check_up_axis()
         X = np.diag([*[self._unit()] * 3, 1.0])
-        for node in self._target(instance, "url", "visual_scene").all("node"):
-            self._visit(node, X, depth=0)
+        shown = [
+            self._target(instance, "url", "visual_scene")
+            for scene in self._root.all("scene")
+            for instance in scene.all("instance_visual_scene")
+        ]
+        scenes = shown or self._library("visual_scenes", "visual_scene")
+        if len(scenes) == 1:
+            for node in scenes[0].all("node"):
+                self._visit(node, X, depth=0)
+        else:
+            for geometry in self._library("geometries", "geometry"):
+                self._show(geometry, X)
         return _joined(self._parts)
+
+    def _library(self, name: str, tag: str) -> list[Element]:
+        libraries = self._root.all(f"library_{name}")
+        return [element for library in libraries for element in library.all(tag)]
+
+    def _check_up_axis(self) -> None:
+        for axis in (axis for asset in self._root.all("asset") for axis in asset.all("up_axis")):
+            if axis.text.strip() not in ("X_UP", "Y_UP", "Z_UP"):
+                _refuse(axis, "is none of X_UP, Y_UP and Z_UP")
 
     def _unit(self) -> float:
         """Give the length of the file's unit [m]."""
@@ -98,7 +119,7 @@ class _Scene:
         for child in node.children:
             match child.tag:
                 case "instance_geometry":
-                    self._show(child, X)
+                    self._show(self._target(child, "url", "geometry"), X)
                 case "instance_node":
                     self._visit(self._target(child, "url", "node"), X, depth=depth + 1)
                 case "node":
@@ -109,19 +130,19 @@ class _Scene:
         if self._steps > MOST_STEPS:
             _refuse(element, f"makes more than {MOST_STEPS:,} nodes and surfaces")
 
-    def _show(self, instance: Element, X: Array) -> None:
-        vertices, faces = self._geometry(self._target(instance, "url", "geometry"))
+    def _show(self, geometry: Element, X: Array) -> None:
+        vertices, faces = self._geometry(geometry)
         self._triangles += len(faces)
         if self._triangles > MOST_TRIANGLES:
-            _refuse(instance, f"makes more than {MOST_TRIANGLES:,} triangles")
+            _refuse(geometry, f"makes more than {MOST_TRIANGLES:,} triangles")
         if np.linalg.det(X[:3, :3]) < 0:
             faces = faces[:, ::-1]  # mirrored triangles face outwards again
         self._parts.append(_Part(vertices @ X[:3, :3].T + X[:3, 3], faces))
 
     def _geometry(self, geometry: Element) -> _Part:
         """Read all surfaces of a geometry, once however often the scene shows it."""
-        name = geometry.attributes["id"]
-        if name not in self._geometries:
+        key = id(geometry)
+        if key not in self._geometries:
             mesh, surfaces = _child(geometry, "mesh"), []
             self._count_steps(mesh)
             for child in mesh.children:
@@ -129,8 +150,8 @@ class _Scene:
                     surfaces.append(self._surface(child))
                 elif child.tag in ("tristrips", "trifans"):
                     _refuse(child, "is not supported; export plain triangles")
-            self._geometries[name] = _joined(surfaces)
-        return self._geometries[name]
+            self._geometries[key] = _joined(surfaces)
+        return self._geometries[key]
 
     def _surface(self, surface: Element) -> _Part:
         """Read the polygons of a surface, and what they use of their source."""

@@ -18,6 +18,9 @@ from kinetarium.model.shapes import MeshData, MeshFile, TriangleMesh
 from kinetarium.model.stl import read_stl
 from kinetarium.model.triangles import BrokenMeshError, read_only_mesh
 
+MOST_BYTES = 32 * 2**20
+"""The largest mesh file that is read."""
+
 _READERS: dict[str, Callable[[bytes], TriangleMesh]] = {
     ".stl": read_stl,
     ".obj": read_obj,
@@ -96,6 +99,13 @@ def load_mesh(path: Path, *, findings: Findings, line: int | None = None) -> Tri
         raise findings.refusal(
             Code.MESH_BROKEN, f"mesh {str(path)!r} is not a regular file", line=line
         )
+    if status.st_size > MOST_BYTES:
+        raise findings.refusal(
+            Code.TOO_LARGE,
+            f"mesh {str(path)!r} has {status.st_size / 2**20:.0f} MiB",
+            remedy=f"meshes up to {MOST_BYTES // 2**20} MiB are read; simplify it",
+            line=line,
+        )
     key = (str(path), status.st_size, status.st_mtime_ns)
     mesh = _cache.get(key)
     if mesh is None:
@@ -105,7 +115,7 @@ def load_mesh(path: Path, *, findings: Findings, line: int | None = None) -> Tri
             raise findings.refusal(
                 Code.MESH_BROKEN,
                 f"mesh {str(path)!r} is broken: {error}",
-                remedy="export the mesh again",
+                remedy=error.remedy,
                 line=line,
             ) from None
         except RobotFileError as error:

@@ -9,18 +9,22 @@ from numpy.typing import NDArray
 
 from kinetarium.model.shapes import TriangleMesh
 from kinetarium.model.triangles import (
+    MOST_TRIANGLES,
     BrokenMeshError,
     decimal_numbers,
     fan_triangles,
     first_bad,
     line_of_match,
+    plain_text,
     points_on_lines,
-    refuse_binary,
+    refuse_stand_in,
     triangle_mesh,
 )
 
 _COMMENT = re.compile(rb"#[^\n]*")
-_VERTEX = re.compile(rb"^[ \t]*v((?:[ \t].*)?)\r?$", re.MULTILINE)
+_CONTINUATION = re.compile(rb"\\\r?\n")
+# What follows the coordinates is a weight or a colour.
+_VERTEX = re.compile(rb"^[ \t]*v(?!\S)((?:[ \t]++\S++){0,3})", re.MULTILINE)
 _FACE = re.compile(rb"^[ \t]*f((?:[ \t].*)?)\r?$", re.MULTILINE)
 _TEXTURE_AND_NORMAL = re.compile(rb"/\S*")
 
@@ -31,8 +35,8 @@ def read_obj(data: bytes) -> TriangleMesh:
     Raises:
         BrokenMeshError: If a vertex or face is not right, or there are no faces.
     """
-    refuse_binary(data)
-    data = _COMMENT.sub(b"", data)
+    refuse_stand_in(data)
+    data = _COMMENT.sub(b"", _CONTINUATION.sub(b" ", plain_text(data)))
     points = points_on_lines(_VERTEX, data)
     corners, sizes = _polygons(data, len(points))
     return triangle_mesh(points, fan_triangles(corners, sizes))
@@ -41,10 +45,14 @@ def read_obj(data: bytes) -> TriangleMesh:
 def _polygons(data: bytes, points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Give the corners of all faces, counted from zero, and how many each face has."""
     rows = _FACE.findall(data)
+    if len(rows) > MOST_TRIANGLES:
+        raise BrokenMeshError(f"it holds more than {MOST_TRIANGLES:,} faces")
     faces = _indices(rows)
     if faces is None:
         _refuse_face(data, first_bad(rows, lambda some: _indices(some) is not None))
     indices, sizes = faces
+    if len(sizes) and sizes[-1] == 2 and data.rpartition(b"\n")[2].lstrip().startswith(b"f"):
+        raise BrokenMeshError("it ends inside a face")
     corners = np.where(indices < 0, indices, indices - 1)
     if (indices < 0).any():
         # A negative index counts back from the latest vertex before the face.
@@ -59,13 +67,19 @@ def _polygons(data: bytes, points: int) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def _indices(rows: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Give the indices of all faces as they stand and how many each has; None if one is bad."""
+    """Give the indices of all faces as they stand and how many each has; None if one is bad.
+
+    Raises:
+        BrokenMeshError: If there are too many.
+    """
     # No index is zero, so that a zero can mark the end of each face in one pass over all.
     text = _TEXTURE_AND_NORMAL.sub(b"", b" 0 ".join([*rows, b""]))
     try:
         numbers = decimal_numbers(text, kind=np.int64)
     except BrokenMeshError:
         return None
+    if len(numbers) - 3 * len(rows) > MOST_TRIANGLES:
+        raise BrokenMeshError(f"it holds more than {MOST_TRIANGLES:,} triangles")
     ends = np.flatnonzero(numbers == 0)
     sizes = np.diff(ends, prepend=-1) - 1
     # Blender has written loose edges as faces of two corners; they are let pass.

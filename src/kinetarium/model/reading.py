@@ -1,5 +1,6 @@
-"""What the readers share while one robot file is read: findings, assets and the hash."""
+"""What the readers share while one robot file is read: findings, assets, meshes and the hash."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -8,9 +9,15 @@ from typing import TYPE_CHECKING
 from kinetarium.model.assets import AssetResolver
 from kinetarium.model.attributes import AttributeReader
 from kinetarium.model.files import read_regular
-from kinetarium.model.findings import Code, Findings
+from kinetarium.model.findings import Code, Findings, RobotFileError
 from kinetarium.model.markup import Element, parse_xml
+from kinetarium.model.mesh import load_mesh
 from kinetarium.model.robot import Source
+from kinetarium.spatial.arrays import Array, frozen
+
+MOST_MESH_BYTES = 80 * 2**20
+MOST_TRIANGLES = 2_000_000
+"""What the meshes of one robot may hold together; the heaviest public one has 61 MiB, 750,000."""
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -33,6 +40,9 @@ class Reading:
     findings: Findings
     assets: AssetResolver
     _hash: "_Hash" = field(default_factory=sha256)
+    _bounds: dict[Path, Array] = field(default_factory=dict)
+    _mesh_bytes: int = 0
+    _triangles: int = 0
 
     @property
     def attributes(self) -> AttributeReader:
@@ -44,6 +54,48 @@ class Reading:
         data = read_regular(path, findings=self.findings, code=code, most=MOST_BYTES)
         self._hash.update(data)
         return parse_xml(data, findings=self.findings)
+
+    def mesh_bounds(self, path: Path, *, line: int | None) -> Array:
+        """Load a mesh that is part of the robot, once however often the robot uses it.
+
+        Args:
+            path: The file.
+            line: The line of the robot file that asks for it.
+
+        Returns:
+            The lowest and the highest coordinates [m], unscaled, shape (2, 3).
+
+        Raises:
+            RobotFileError: If it cannot be loaded, or the meshes of the robot
+                are too large together.
+        """
+        if path not in self._bounds:
+            size = 0
+            with suppress(OSError):  # what cannot be read says so when it is loaded
+                size = path.stat().st_size
+            if path.suffix.lower() == ".obj":
+                size *= 2  # the densest of the formats: a point may take eight bytes
+            self._mesh_bytes += size
+            self._check_size(line)
+            try:
+                mesh = load_mesh(path, findings=self.findings, line=line)
+            except RobotFileError:
+                self._mesh_bytes += 3 * size  # the search for a fault reads everything again
+                raise
+            self._triangles += len(mesh.faces)
+            self._check_size(line)
+            self._bounds[path] = frozen([mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)])
+        return self._bounds[path]
+
+    def _check_size(self, line: int | None) -> None:
+        if self._mesh_bytes > MOST_MESH_BYTES or self._triangles > MOST_TRIANGLES:
+            raise self.findings.refusal(
+                Code.TOO_LARGE,
+                f"the meshes have more than {MOST_MESH_BYTES // 2**20} MiB "
+                f"or {MOST_TRIANGLES:,} triangles together",
+                remedy="simplify them",
+                line=line,
+            )
 
     def source(self, format: str) -> Source:
         """Say where the model came from, once everything has been read."""

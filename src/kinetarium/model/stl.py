@@ -9,8 +9,9 @@ from kinetarium.model.triangles import (
     MOST_TRIANGLES,
     BrokenMeshError,
     line_of_match,
+    plain_text,
     points_on_lines,
-    refuse_binary,
+    refuse_stand_in,
     triangle_mesh,
 )
 
@@ -19,7 +20,15 @@ _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute
 _MOST_PADDING = 1024
 
 _WORD = re.compile(rb"^[ \t\r]*([^\s]+)", re.MULTILINE)
-_VERTEX = re.compile(rb"^[ \t]*vertex\b(.*)$", re.MULTILINE | re.IGNORECASE)
+# Four words at most: enough to see that there are not three.
+_VERTEX = re.compile(rb"^[ \t]*vertex\b((?:[ \t]++\S++){0,4})", re.MULTILINE | re.IGNORECASE)
+# The space before a statement that does not begin its line; a name may hold such words too.
+_SPACE_BETWEEN = re.compile(
+    rb"(?<=\S)[ \t]++(?=facet[ \t]+normal\b|outer[ \t]+loop\b|vertex[ \t]+[-+.\d])"
+    rb"|(?<=[\d.])[ \t]++(?=endloop\b)|(?<=endloop)[ \t]++(?=endfacet\b)"
+    rb"|(?<=endfacet)[ \t]++(?=endsolid\b)",
+    re.IGNORECASE,
+)
 _LETTERS = {
     b"solid": b"S",
     b"facet": b"F",
@@ -29,6 +38,9 @@ _LETTERS = {
     b"endfacet": b"E",
     b"endsolid": b"X",
 }
+_MOST_UNBROKEN = 4 * 2**20
+"""The largest text that is broken into lines when it is not written so; that takes its time."""
+
 _GRAMMAR = re.compile(rb"(?:S(?:FOVVVLE)*+X)++")
 # The same, ending anywhere, to find the word where a file goes wrong.
 _BEGINNING = re.compile(
@@ -46,7 +58,9 @@ def read_stl(data: bytes) -> TriangleMesh:
     Raises:
         BrokenMeshError: If it is neither, or not whole.
     """
-    if data[:1024].lstrip()[:5].lower() == b"solid" and b"\0" not in data:
+    refuse_stand_in(data)
+    beginning = data[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if beginning.startswith(b"solid") and (b"facet" in beginning or b"\0" not in data):
         return _read_text(data)
     return _read_binary(data)
 
@@ -65,23 +79,33 @@ def stl_bytes(mesh: TriangleMesh) -> bytes:
 
 def _read_binary(data: bytes) -> TriangleMesh:
     if len(data) < _HEADER_BYTES:
-        raise BrokenMeshError(f"a binary STL file begins with 84 bytes, it has {len(data)}")
+        raise BrokenMeshError(
+            f"it is no STL file: it does not begin with 'solid' and has only {len(data)} bytes"
+        )
     count = int.from_bytes(data[_HEADER_BYTES - 4 : _HEADER_BYTES], "little")
     extra = len(data) - _HEADER_BYTES - count * _FACET.itemsize
     if extra < 0 or extra > _MOST_PADDING or any(data[len(data) - extra :]):
+        if b"\0" not in data or data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise BrokenMeshError("it is no STL file: it is neither binary nor begins with 'solid'")
         raise BrokenMeshError(
             f"{count} facets take {_HEADER_BYTES + count * _FACET.itemsize} bytes, "
             f"it has {len(data)}"
         )
+    if count > MOST_TRIANGLES:
+        raise BrokenMeshError(f"it holds more than {MOST_TRIANGLES:,} triangles")
     facets = np.frombuffer(data, dtype=_FACET, count=count, offset=_HEADER_BYTES)
     corners = facets["corners"].reshape(-1, 3)
     return triangle_mesh(corners, np.arange(len(corners)).reshape(-1, 3))
 
 
 def _read_text(data: bytes) -> TriangleMesh:
-    refuse_binary(data)
-    words = _WORD.findall(data)
-    letters = b"".join([_LETTERS.get(word.lower(), b"?") for word in words])
+    data = plain_text(data)
+    words, letters = _statements(data)
+    if not _GRAMMAR.fullmatch(letters) and _SPACE_BETWEEN.search(data):
+        if len(data) > _MOST_UNBROKEN:
+            raise BrokenMeshError("it has several statements on a line, and many of them")
+        data = _SPACE_BETWEEN.sub(b"\n", data)
+        words, letters = _statements(data)
     if not _GRAMMAR.fullmatch(letters):
         beginning = _BEGINNING.match(letters)
         assert beginning is not None  # it matches the empty text too
@@ -94,3 +118,9 @@ def _read_text(data: bytes) -> TriangleMesh:
         raise BrokenMeshError(f"it holds more than {MOST_TRIANGLES:,} triangles")
     corners = points_on_lines(_VERTEX, data)
     return triangle_mesh(corners, np.arange(len(corners)).reshape(-1, 3))
+
+
+def _statements(data: bytes) -> tuple[list[bytes], bytes]:
+    """Give the first word of each line, and a letter for each of them."""
+    words = _WORD.findall(data)
+    return words, b"".join([_LETTERS.get(word.lower(), b"?") for word in words])

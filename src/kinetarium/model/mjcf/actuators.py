@@ -11,6 +11,7 @@ from kinetarium.model.mjcf.scope import Scope
 from kinetarium.model.tree import Located
 
 _GEARS = 6
+_TARGETS = ("joint", "jointinparent", "tendon", "site", "body", "cranksite")
 
 
 def read_actuators(sections: Sequence[Element], *, scope: Scope, bodies: BodyReader) -> None:
@@ -26,8 +27,9 @@ def read_actuators(sections: Sequence[Element], *, scope: Scope, bodies: BodyRea
         with scope.origins.at(written):
             element = scope.defaults.complete(written)
             scope.left_out.add("actuator", element.line)
-            name = element.attributes.get("joint", element.attributes.get("jointinparent"))
-            if name is None or name in bodies.free_joints:
+            target = _target(element, scope)
+            name = element.attributes[target]
+            if target not in ("joint", "jointinparent") or name in bodies.free_joints:
                 continue
             if name not in bodies.references:
                 raise scope.unknown(element, "joint", name, known=bodies.references)
@@ -41,6 +43,19 @@ def read_actuators(sections: Sequence[Element], *, scope: Scope, bodies: BodyRea
         limits = located.item.limits
         limits = replace(limits, effort=min(limits.effort, effort))
         bodies.joints[name] = replace(located, item=replace(located.item, limits=limits))
+
+
+def _target(element: Element, scope: Scope) -> str:
+    """Give the attribute that names what an actuator acts on."""
+    targets = [name for name in _TARGETS if name in element.attributes]
+    if len(targets) == 1:
+        return targets[0]
+    raise scope.refusal(
+        Code.BAD_VALUE if targets else Code.MISSING_ATTRIBUTE,
+        f"{element} acts on {' and '.join(targets) or 'nothing'}",
+        element,
+        remedy=f"name one thing by one of {', '.join(_TARGETS)}",
+    )
 
 
 def _gear(element: Element, scope: Scope) -> float:

@@ -100,6 +100,20 @@ class BodyReader:
                 body, children = self._read_one(part, parent)
                 pending.extend((child, body) for child in reversed(children))
 
+    def check_surroundings(self, parts: Sequence[Part]) -> None:
+        """Refuse wrong geoms of what is no part of the robot, and take note of its bodies."""
+        pending = list(parts)
+        while pending:
+            part = pending.pop()
+            with self._scope.origins.at(part.element):
+                if part.element.tag == "geom":
+                    self._geom_reader.check(part)
+                elif part.element.tag == "body":
+                    self.surroundings.add(part.element.attributes.get("name", ""))
+                    pending.extend(
+                        parts_of(part.element, scope=self._scope, child_class=part.child_class)
+                    )
+
     def read_sites(self, parts: Sequence[Part], body: Body) -> None:
         """Note where the named sites of a body are, for the constraints that use them."""
         for part in parts:
@@ -112,16 +126,12 @@ class BodyReader:
                     X_FS, _ = two_point_pose(points)
                 else:
                     X_FS = self._scope.pose(element)
-                name = element.attributes["name"]
-                if name in self.sites:
-                    raise self._scope.refusal(
-                        Code.DUPLICATE_NAME, f"two sites are named {name!r}", element
-                    )
-                self.sites[name] = (body, part.X_BF @ X_FS)
+                self.sites[element.attributes["name"]] = (body, part.X_BF @ X_FS)
 
     def _read_one(self, part: Part, parent: Body | None) -> tuple[Body, list[Part]]:
         element = part.element
         name = self._name(element)
+        self._refuse_motion_from_outside(element)
         self._refuse_gravity_compensation(element)
         parts = list(parts_of(element, scope=self._scope, child_class=part.child_class))
         X_PB = part.X_BF @ self._scope.pose(element)
@@ -155,13 +165,16 @@ class BodyReader:
     def _name(self, element: Element) -> str:
         if "name" not in element.attributes:
             return self._names.fresh("body", "body")
-        name = self._scope.reading.attributes.name(element)
-        if name == WORLD or name in self.bodies:
+        return self._scope.reading.attributes.name(element)
+
+    def _refuse_motion_from_outside(self, element: Element) -> None:
+        if self._scope.reading.attributes.flag(element, "mocap", default=False):
             raise self._scope.refusal(
-                Code.DUPLICATE_NAME, f"two bodies are named {name!r}", element,
-                remedy="give each its own name; 'world' is taken",
-            )  # fmt: skip
-        return name
+                Code.BAD_VALUE,
+                f"{element}: a body inside another cannot be moved from outside",
+                element,
+                remedy="remove mocap, or put the body into the world",
+            )
 
     def _refuse_gravity_compensation(self, element: Element) -> None:
         if self._scope.reading.attributes.number(element, "gravcomp", default=0.0) != 0:
@@ -196,7 +209,7 @@ class BodyReader:
             return Body(name, IDENTITY, X_PB, moves=bool(free))
         X, above, anchor = parent.X_LB @ X_PB, parent.link, np.zeros(3)
         for i, motion in enumerate(motions):
-            joint = self._joint_name(motion, name)
+            joint = motion.name or self._names.fresh("joint", f"{name}/joint")
             last = i == len(motions) - 1
             below = name if last else self._names.fresh("body", f"{name}/{joint}")
             # A slide has no place of its own, so that it leaves the frame where it is.
@@ -221,18 +234,6 @@ class BodyReader:
                 line=element.line,
             )
         return Body(name, pose(-anchor), parent.X_WB @ X_PB, moves=parent.moves or bool(motions))
-
-    def _joint_name(self, motion: Motion, body: str) -> str:
-        if not motion.name:
-            return self._names.fresh("joint", f"{body}/joint")
-        if motion.name in self.joints:
-            raise self._scope.findings.refusal(
-                Code.DUPLICATE_NAME,
-                f"two joints are named {motion.name!r}",
-                remedy="give each its own name",
-                line=motion.line,
-            )
-        return motion.name
 
     def _add_joint(self, motion: Motion, name: str, above: str, below: str, *, X_PJ: Array) -> None:
         assert motion.type is not None

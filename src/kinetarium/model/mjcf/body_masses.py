@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinetarium.model.attributes import MOST_MAGNITUDE
 from kinetarium.model.findings import Code
 from kinetarium.model.inertia import checked_inertia
 from kinetarium.model.mjcf.compiler import ORIENTATIONS, InertiaSource
@@ -53,6 +54,15 @@ def body_inertia(
     else:
         inertia = combined_inertia(weighed)
     inertia = bounded_inertia(inertia, scope.compiler)
+    largest = max(inertia.mass, np.abs(inertia.moment).max(), np.abs(inertia.center).max())
+    if not largest <= MOST_MAGNITUDE:
+        raise scope.findings.refusal(
+            Code.MASS,
+            f"link {name} is beyond belief: {inertia.mass:g} kg, "
+            f"{np.abs(inertia.moment).max():g} kg m^2",
+            remedy="check the sizes and densities, which are in m and kg/m^3",
+            line=line,
+        )
     return checked_inertia(
         inertia.mass,
         inertia.center,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import pi, radians
+from pathlib import PurePosixPath
 
 import numpy as np
 
@@ -51,7 +52,8 @@ class Compiler:
         inertia_source: Whether masses come from the geoms.
         inertia_groups: First and last geom group that masses come from.
         mesh_folder: Where mesh files are, relative to the main file.
-        strip_path: Whether only the last part of a mesh file's address counts.
+        texture_folder: Where texture and terrain files are, likewise.
+        strip_path: Whether only the last part of a file's address counts.
         balance_inertia: Whether impossible moments are replaced by their mean.
         least_mass: Least mass of a body [kg].
         least_moment: Least principal moment of a body [kg m^2].
@@ -64,6 +66,7 @@ class Compiler:
     inertia_source: InertiaSource = InertiaSource.WHERE_MISSING
     inertia_groups: tuple[float, float] = (0.0, 5.0)
     mesh_folder: str = ""
+    texture_folder: str = ""
     strip_path: bool = False
     balance_inertia: bool = False
     least_mass: float = 0.0
@@ -73,6 +76,14 @@ class Compiler:
     def radians(self, angle: float) -> float:
         """Give an angle of the file in radians."""
         return radians(angle) if self.angle is AngleUnit.DEGREE else angle
+
+    def address(self, written: str, *, folder: str) -> str:
+        """Give the address of a file that is written relative to one of the folders."""
+        if self.strip_path:
+            written = PurePosixPath(written.replace("\\", "/")).name
+        if folder and not written.startswith("/"):
+            return f"{folder.rstrip('/')}/{written}"
+        return written
 
     def pose(self, element: Element, reading: Reading) -> Array:
         """Give the pose, shape (4, 4), that an element is placed at by its attributes.
@@ -158,6 +169,7 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
         ),
         inertia_groups=(float(first), float(last)),
         mesh_folder=attributes.get("meshdir", attributes.get("assetdir", "")),
+        texture_folder=attributes.get("texturedir", attributes.get("assetdir", "")),
         strip_path=read.flag(merged, "strippath", default=False),
         balance_inertia=read.flag(merged, "balanceinertia", default=False),
         least_mass=_not_negative(merged, "boundmass", reading),

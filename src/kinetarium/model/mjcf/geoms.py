@@ -5,13 +5,17 @@ from dataclasses import dataclass
 
 from kinetarium.model.findings import Code
 from kinetarium.model.markup import Element
-from kinetarium.model.mesh import mesh_of
 from kinetarium.model.mjcf.frames import Part
 from kinetarium.model.mjcf.masses import moved_inertia, scaled_inertia
 from kinetarium.model.mjcf.materials import Materials
-from kinetarium.model.mjcf.mesh_masses import mesh_inertia
 from kinetarium.model.mjcf.meshes import Meshes
-from kinetarium.model.mjcf.primitives import GeomType, primitive, primitive_inertia, read_sizes
+from kinetarium.model.mjcf.primitives import (
+    PRIMITIVES,
+    GeomType,
+    primitive,
+    primitive_inertia,
+    read_sizes,
+)
 from kinetarium.model.mjcf.scope import Scope
 from kinetarium.model.robot import Geometry, Inertia
 from kinetarium.model.shapes import Shape
@@ -80,7 +84,8 @@ class GeomReader:
             weigh: Whether the mass of the body comes from its geoms.
 
         Returns:
-            The geom; None for a ground, and for a missing mesh that the user allows.
+            The geom; None for a ground, for a missing mesh that the user allows
+            and for a mesh that was refused already.
 
         Raises:
             RobotFileError: If it is not strictly right or not supported.
@@ -114,6 +119,19 @@ class GeomReader:
             seen=not touches or group < _HIDDEN_GROUP,
             inertia=inertia,
         )
+
+    def check(self, part: Part) -> None:
+        """Refuse a geom of the surroundings that is wrong in itself.
+
+        Raises:
+            RobotFileError: If its sizes are wrong or its mesh is not there.
+        """
+        element = self._scope.defaults.complete(part.element, part.child_class)
+        kind = self._attributes.choice(element, "type", GeomType, default=GeomType.SPHERE)
+        if kind is GeomType.MESH:
+            self._meshes.get(element)
+        elif kind in PRIMITIVES and "mesh" not in element.attributes:
+            read_sizes(element, kind, scope=self._scope)
 
     def _leave_out_ground(self, element: Element, kind: GeomType, fixed: bool) -> None:
         if not fixed:
@@ -157,11 +175,15 @@ class GeomReader:
 
     def _mesh(self, element: Element, weigh: bool) -> _Solid | None:
         asset = self._meshes.get(element)
+        if asset is None:
+            return None
         X_FG = self._scope.pose(element) @ asset.X_GM
         fault = "its mesh is missing"
         if asset.shape is not None:
             try:
-                unit = mesh_inertia(mesh_of(asset.shape), asset.rule) if weigh else None
+                unit = None
+                if weigh:
+                    unit = self._meshes.unit_inertia(asset.shape, asset.rule, geom=element)
                 return _Solid(asset.shape, X_FG, unit, asset.material)
             except BrokenMeshError as error:
                 fault = f"its mesh gives none: {error}"

@@ -12,8 +12,10 @@ from kinetarium.spatial.arrays import Array
 
 MOST_CORNERS = 5_000
 """A hull with more corners than this has been written with its faces by any program."""
+MOST_POINTS = 300_000
 _FLATNESS = 1e-10
 """Points closer to a face than this share of their extent lie on it."""
+_TOO_CLOSE = "its points are too close to each other for a hull"
 
 
 def convex_hull(points: Array) -> NDArray[np.int64]:
@@ -23,8 +25,11 @@ def convex_hull(points: Array) -> NDArray[np.int64]:
         points: The points, shape (n, 3).
 
     Raises:
-        BrokenMeshError: If the points lie in a plane, or the hull has too many corners.
+        BrokenMeshError: If the points are too many or lie in a plane, or too many
+            are corners of the hull.
     """
+    if len(points) > MOST_POINTS:
+        raise BrokenMeshError(f"a hull of more than {MOST_POINTS:,} points takes too long")
     hull = _Hull(points)
     for _ in range(MOST_CORNERS):
         if not hull.grow():
@@ -42,7 +47,7 @@ class _Hull:
         self._faces = np.zeros((0, 3), dtype=np.int64)
         self._normals = np.zeros((0, 3))
         self._offsets = np.zeros(0)
-        self._above: list[NDArray[np.int64]] = []
+        self._above: dict[int, NDArray[np.int64]] = {}
         center = points[corners].mean(axis=0)
         faces = np.array([np.delete(corners, i) for i in range(4)])
         edges = points[faces[:, 1:]] - points[faces[:, :1]]
@@ -76,36 +81,43 @@ class _Hull:
         heights = self._points[candidates] @ normals.T - offsets
         highest = np.argmax(heights, axis=1)
         outside = heights[np.arange(len(candidates)), highest] > self._least
+        first = len(self._faces)
         self._faces = np.concatenate([self._faces, faces])
         self._normals = np.concatenate([self._normals, normals])
         self._offsets = np.concatenate([self._offsets, offsets])
         for i in range(len(faces)):
-            self._above.append(candidates[outside & (highest == i)])
+            above = candidates[outside & (highest == i)]
+            if len(above):
+                self._above[first + i] = above
 
     def grow(self) -> bool:
         """Take in one more corner; tell whether there was one."""
-        chosen = next((i for i, points in enumerate(self._above) if len(points)), None)
-        if chosen is None:
+        if not self._above:
             return False
+        chosen = next(iter(self._above))
         heights = self._points[self._above[chosen]] @ self._normals[chosen]
         corner = int(self._above[chosen][np.argmax(heights)])
+        # A face that is gone has an infinite offset, so that no point sees it.
         seen = self._normals @ self._points[corner] - self._offsets > self._least
         seen[chosen] = True
-        edges = self._faces[seen][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-        inner = {(int(b), int(a)) for a, b in edges}
-        horizon = [(a, b) for a, b in edges.tolist() if (a, b) not in inner]
-        faces = np.array([(a, b, corner) for a, b in horizon], dtype=np.int64).reshape(-1, 3)
-        candidates = np.concatenate([self._above[i] for i in np.flatnonzero(seen)])
-        self._faces, self._normals = self._faces[~seen], self._normals[~seen]
-        self._offsets = self._offsets[~seen]
-        self._above = [points for points, gone in zip(self._above, seen, strict=True) if not gone]
+        gone = np.flatnonzero(seen)
+        edges = self._faces[gone][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).tolist()
+        inner = {(b, a) for a, b in edges}
+        horizon = [(a, b, corner) for a, b in edges if (a, b) not in inner]
+        if not horizon:
+            raise BrokenMeshError(_TOO_CLOSE)
+        above = [self._above.pop(i) for i in gone.tolist() if i in self._above]
+        candidates = np.concatenate(above)
+        self._offsets[gone] = np.inf
+        faces = np.array(horizon, dtype=np.int64).reshape(-1, 3)
         self._add(faces, candidates[candidates != corner])
         return True
 
     def closed_faces(self) -> NDArray[np.int64]:
         """Give the faces, after a check that each edge is shared by two of them."""
-        edges = self._faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+        faces = self._faces[np.isfinite(self._offsets)]
+        edges = faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
         forth, back = {(a, b) for a, b in edges.tolist()}, {(b, a) for a, b in edges.tolist()}
         if forth != back or len(forth) != len(edges):
-            raise BrokenMeshError("its points are too close to each other for a hull")
-        return self._faces
+            raise BrokenMeshError(_TOO_CLOSE)
+        return faces

@@ -1,16 +1,24 @@
 """Mass properties of meshes by MuJoCo's rules."""
 
+from collections.abc import Iterator
 from enum import StrEnum
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kinetarium.model.mjcf.hull import convex_hull
 from kinetarium.model.robot import Inertia
 from kinetarium.model.shapes import TriangleMesh
 from kinetarium.model.triangles import BrokenMeshError
 from kinetarium.spatial.arrays import Array, frozen
 
 _LEAST_VOLUME = 1e-15
+_PIECE = 100_000
+"""Triangles are taken so many at a time, for a few large arrays would fill the memory."""
+
+Simplices = Iterator[tuple[Array, Array]]
+"""Masses, shape (n,), and corners, shape (n, 3 or 4, 3), of triangles or pyramids."""
 
 
 class MeshInertia(StrEnum):
@@ -30,49 +38,68 @@ def mesh_inertia(mesh: TriangleMesh, rule: MeshInertia) -> Inertia:
     """Give the inertia of a mesh of density one [1/m^3, or 1/m^2 for a shell].
 
     Args:
-        mesh: The triangles [m].
+        mesh: The triangles [m]; those of its hull if it is to be filled as that.
         rule: How it is filled.
 
     Raises:
         BrokenMeshError: If it encloses nothing.
     """
-    corners = mesh.vertices[mesh.faces]
-    if rule is MeshInertia.CONVEX:
-        corners = mesh.vertices[convex_hull(mesh.vertices)]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    areas = np.linalg.norm(normals, axis=1) / 2
-    if areas.sum() <= _LEAST_VOLUME:
+    triangles = partial(_simplices, mesh.vertices, mesh.faces, rule=rule)
+    area, first = _first_moment(triangles(apex=None))
+    if area <= _LEAST_VOLUME:
         raise BrokenMeshError("it has no surface")
-    middle = np.average(corners.mean(axis=1), axis=0, weights=areas)
+    middle = first / area
     if rule is MeshInertia.SHELL:
-        return _summed(areas, corners, middle)
-    pyramids, apex = _volumes(corners, middle, rule), middle
-    if pyramids.sum() <= _LEAST_VOLUME:
+        return _summed(triangles(apex=None), middle)
+    volume, first = _first_moment(triangles(apex=middle))
+    if volume <= _LEAST_VOLUME:
         raise BrokenMeshError("it encloses no volume, or its triangles face inwards")
-    center = np.average((corners.sum(axis=1) + apex) / 4, axis=0, weights=pyramids)
+    center = first / volume
     # MuJoCo takes the pyramids again from the centre of mass, which matters where they overlap.
-    volumes = _volumes(corners, center, rule)
-    with_apex = np.concatenate([corners, np.broadcast_to(center, (len(corners), 1, 3))], axis=1)
-    return _summed(volumes, with_apex, center)
+    return _summed(triangles(apex=center), center)
 
 
-def _volumes(corners: Array, apex: Array, rule: MeshInertia) -> Array:
-    a, b, c = (corners[:, i] - apex for i in range(3))
-    volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
-    return np.asarray(np.abs(volumes) if rule is MeshInertia.LEGACY else volumes)
+def _simplices(
+    vertices: Array, faces: NDArray[np.integer[Any]], *, rule: MeshInertia, apex: Array | None
+) -> Simplices:
+    """Give triangles with their areas or, over an apex, pyramids with their volumes."""
+    for start in range(0, len(faces), _PIECE):
+        corners = vertices[faces[start : start + _PIECE]]
+        if apex is None:
+            normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+            yield np.linalg.norm(normals, axis=1) / 2, corners
+            continue
+        a, b, c = (corners[:, i] - apex for i in range(3))
+        volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
+        if rule is MeshInertia.LEGACY:
+            volumes = np.abs(volumes)
+        tops = np.broadcast_to(apex, (len(corners), 1, 3))
+        yield volumes, np.concatenate([corners, tops], axis=1)
 
 
-def _summed(masses: Array, corners: Array, center: Array) -> Inertia:
-    """Add up simplices of uniform density, given by their corners, about a centre.
+def _first_moment(simplices: Simplices) -> tuple[float, Array]:
+    """Give the mass of simplices of uniform density, and that times their centre of mass."""
+    mass, first = 0.0, np.zeros(3)
+    for masses, corners in simplices:
+        mass += float(masses.sum())
+        first += masses @ corners.mean(axis=1)
+    return mass, first
+
+
+def _summed(simplices: Simplices, center: Array) -> Inertia:
+    """Add up simplices of uniform density about a centre.
 
     The second moment of a simplex of mass m and n corners r_i about the origin
     is m (sum r_i r_i^T + s s^T) / (n (n + 1)) with s = sum r_i.
     """
-    arms = corners - center
-    count = corners.shape[1]
-    total = arms.sum(axis=1)
-    weighted = (masses[:, None, None] * arms).reshape(-1, 3)
-    second = weighted.T @ arms.reshape(-1, 3) + (masses[:, None] * total).T @ total
-    second /= count * (count + 1)
+    mass, second = 0.0, np.zeros((3, 3))
+    for masses, corners in simplices:
+        arms = corners - center
+        count = corners.shape[1]
+        total = arms.sum(axis=1)
+        weighted = (masses[:, None, None] * arms).reshape(-1, 3)
+        squares = weighted.T @ arms.reshape(-1, 3) + (masses[:, None] * total).T @ total
+        second += squares / (count * (count + 1))
+        mass += float(masses.sum())
     moment = np.trace(second) * np.eye(3) - second
-    return Inertia(float(masses.sum()), frozen(center), frozen(moment))
+    return Inertia(mass, frozen(center), frozen(moment))

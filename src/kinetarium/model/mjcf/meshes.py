@@ -5,19 +5,30 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetarium.model.findings import Allowance, Code, RobotFileError
 from kinetarium.model.markup import Element
-from kinetarium.model.mesh import load_mesh
+from kinetarium.model.mesh import mesh_of
 from kinetarium.model.mjcf.compiler import read_quaternion
 from kinetarium.model.mjcf.hull import convex_hull
-from kinetarium.model.mjcf.mesh_masses import MeshInertia
+from kinetarium.model.mjcf.mesh_masses import MeshInertia, mesh_inertia
 from kinetarium.model.mjcf.scope import Scope
+from kinetarium.model.robot import Inertia
 from kinetarium.model.shapes import MeshData, MeshFile, TriangleMesh
-from kinetarium.model.triangles import BrokenMeshError, triangle_mesh
+from kinetarium.model.triangles import (
+    MOST_COORDINATE,
+    BrokenMeshError,
+    read_only_mesh,
+    triangle_mesh,
+)
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose
 
+MOST_WEIGHED_TRIANGLES = 1_000_000
+"""After so many triangles no further mass is computed; robots with finer meshes state them."""
+MOST_HULL_FACES = 20_000
+"""After so many faces of hulls in one file, no further hull is computed."""
 _LOST = (Code.MESH_MISSING, Code.MESH_OUTSIDE, Code.MESH_REMOTE)
 _COORDINATES = 3
 
@@ -40,34 +51,76 @@ class MeshAsset:
 
 
 class Meshes:
-    """The mesh assets of one file, each looked at when a geom first asks for it."""
+    """The mesh assets of one file, those that no geom uses included."""
 
     def __init__(self, sections: Sequence[Element], *, scope: Scope) -> None:
-        """List the meshes of all <asset> sections."""
+        """Read the meshes of all <asset> sections."""
         self._scope = scope
-        self._elements: dict[str, Element] = {}
-        self._assets: dict[str, MeshAsset] = {}
+        self._assets: dict[str, MeshAsset | None] = {}
+        self._weighed: dict[tuple[MeshFile | MeshData, MeshInertia], Inertia] = {}
+        self._triangles = 0
+        self._hull_faces = 0
         for element in (child for section in sections for child in section.all("mesh")):
             with scope.origins.at(element):
                 name = self._name(element)
-                if name in self._elements:
+                if name in self._assets:
                     raise scope.refusal(
                         Code.DUPLICATE_NAME, f"two meshes are named {name!r}", element
                     )
-                self._elements[name] = element
+                self._assets[name] = None
+                self._assets[name] = self._asset(name, element)
 
-    def get(self, geom: Element) -> MeshAsset:
-        """Give the mesh that a geom names.
+    def get(self, geom: Element) -> MeshAsset | None:
+        """Give the mesh that a geom names; None for one that was refused.
 
         Raises:
-            RobotFileError: If there is none of that name, or it cannot be used.
+            RobotFileError: If there is none of that name.
         """
         name = self._scope.reading.attributes.text(geom, "mesh")
-        if name not in self._elements:
-            raise self._scope.unknown(geom, "mesh", name, known=self._elements)
         if name not in self._assets:
-            self._assets[name] = self._asset(name, self._elements[name])
+            raise self._scope.unknown(geom, "mesh", name, known=self._assets)
         return self._assets[name]
+
+    def unit_inertia(
+        self, shape: MeshFile | MeshData, rule: MeshInertia, *, geom: Element
+    ) -> Inertia:
+        """Give the inertia of a mesh at density one, computed once however many geoms it has.
+
+        Args:
+            shape: The mesh.
+            rule: How it is filled with mass.
+            geom: The geom that asks for it.
+
+        Raises:
+            BrokenMeshError: If it encloses nothing.
+            RobotFileError: If this file asks for the masses of too many triangles.
+        """
+        if (shape, rule) not in self._weighed:
+            if self._triangles > MOST_WEIGHED_TRIANGLES:
+                raise self._scope.refusal(
+                    Code.TOO_LARGE,
+                    f"{geom}: masses of meshes with more than {MOST_WEIGHED_TRIANGLES:,} triangles",
+                    geom,
+                    remedy="give the bodies an <inertial>",
+                )
+            mesh = mesh_of(shape)
+            self._triangles += len(mesh.faces)
+            if rule is MeshInertia.CONVEX:
+                mesh = read_only_mesh(mesh.vertices, self._hull(mesh.vertices, geom))
+            self._weighed[shape, rule] = mesh_inertia(mesh, rule)
+        return self._weighed[shape, rule]
+
+    def _hull(self, points: Array, element: Element) -> NDArray[np.int64]:
+        if self._hull_faces > MOST_HULL_FACES:
+            raise self._scope.refusal(
+                Code.TOO_LARGE,
+                f"{element}: more than {MOST_HULL_FACES:,} faces of hulls in one file",
+                element,
+                remedy="write the faces of the meshes, and no masses by their hulls",
+            )
+        faces = convex_hull(points)
+        self._hull_faces += len(faces)
+        return faces
 
     def _name(self, element: Element) -> str:
         """Give the name of a mesh: its own, or that of its file without the suffix."""
@@ -111,11 +164,8 @@ class Meshes:
 
     def _file(self, element: Element, scale: tuple[float, float, float]) -> MeshFile | None:
         reading, compiler = self._scope.reading, self._scope.compiler
-        address = reading.attributes.name(element, "file")
-        if compiler.strip_path:
-            address = PurePosixPath(address.replace("\\", "/")).name
-        if compiler.mesh_folder and not address.startswith("/"):
-            address = f"{compiler.mesh_folder.rstrip('/')}/{address}"
+        name = reading.attributes.name(element, "file")
+        address = compiler.address(name, folder=compiler.mesh_folder)
         try:
             path = reading.assets.mesh(address, line=element.line)
         except RobotFileError as error:
@@ -127,7 +177,11 @@ class Meshes:
                 line=element.line,
             )  # fmt: skip
             return None
-        load_mesh(path, findings=reading.findings, line=element.line)
+        extent = np.abs(reading.mesh_bounds(path, line=element.line)).max(axis=0)
+        if np.any(extent * np.abs(scale) > MOST_COORDINATE):
+            raise self._scope.refusal(
+                Code.SIZE, f"{element}: the scale makes the mesh larger than 1e9 m", element
+            )
         return MeshFile(address, path, scale)
 
     def _written_mesh(self, element: Element, scale: tuple[float, float, float]) -> TriangleMesh:
@@ -143,7 +197,7 @@ class Meshes:
                 if np.prod(scale) < 0:
                     faces = faces[:, ::-1]
             else:
-                faces = convex_hull(vertices)
+                faces = self._hull(vertices, element)
             return triangle_mesh(vertices, faces)
         except BrokenMeshError as error:
             raise self._scope.refusal(

@@ -35,13 +35,14 @@ class GeomType(StrEnum):
     SDF = "sdf"
 
 
-_SIZES = {
+PRIMITIVES = {
     GeomType.SPHERE: 1,
     GeomType.CAPSULE: 2,
     GeomType.CYLINDER: 2,
     GeomType.ELLIPSOID: 3,
     GeomType.BOX: 3,
 }
+"""The shapes that have sizes of their own, and how many."""
 
 
 def read_sizes(element: Element, kind: GeomType, *, scope: Scope) -> tuple[Array, Array]:
@@ -55,11 +56,11 @@ def read_sizes(element: Element, kind: GeomType, *, scope: Scope) -> tuple[Array
     Raises:
         RobotFileError: If sizes are missing, too many or not positive.
     """
-    needed = _SIZES[kind]
+    needed = PRIMITIVES[kind]
     given = np.array(
         scope.reading.attributes.numbers(element, "size") if "size" in element.attributes else ()
     )
-    if len(given) > max(_SIZES.values()):
+    if len(given) > max(PRIMITIVES.values()):
         raise scope.refusal(Code.BAD_NUMBER, f"{element}: size holds {len(given)} numbers", element)
     if "fromto" in element.attributes:
         if kind is GeomType.SPHERE or "pos" in element.attributes:

@@ -6,8 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from kinetarium.model.findings import Code
+from kinetarium.model.inertia import NEGLIGIBLE_MASS
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.actuators import read_actuators
+from kinetarium.model.mjcf.asset_files import check_asset_files
 from kinetarium.model.mjcf.bodies import JOINTS, WORLD, Body, BodyReader
 from kinetarium.model.mjcf.compiler import read_compiler
 from kinetarium.model.mjcf.defaults import Defaults
@@ -22,6 +24,12 @@ from kinetarium.model.mjcf.materials import Materials
 from kinetarium.model.mjcf.meshes import Meshes
 from kinetarium.model.mjcf.names import Names
 from kinetarium.model.mjcf.origins import Origins
+from kinetarium.model.mjcf.references import (
+    Known,
+    check_names,
+    check_references,
+    written_names,
+)
 from kinetarium.model.mjcf.replicate import Replicator
 from kinetarium.model.mjcf.scope import Scope
 from kinetarium.model.mjcf.settings import check_settings
@@ -31,9 +39,15 @@ from kinetarium.model.reading import Reading
 from kinetarium.model.robot import IDENTITY, Link, RobotModel
 from kinetarium.model.tree import MOST_LINKS, Located, assemble
 
-MOST_GEOMS = 10_000
-MOST_PARTS = 20_000
-"""The most elements that make up a robot, replicas included."""
+_MOST = {
+    "default": 5_000,
+    "mesh": 10_000,
+    "body": MOST_LINKS,
+    "joint": MOST_LINKS,
+    "geom": 10_000,
+    "parts": 20_000,
+}
+"""The most elements of a kind, and the most that make up a robot, replicas included."""
 _PARTS = ("worldbody", "equality", "tendon", "actuator")
 _UNNAMED = "robot"
 
@@ -53,9 +67,10 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
     Raises:
         RobotFileError: With every fault that was found.
     """
-    scope = _open(root, reading)
+    scope, known = _open(root, reading)
     world_sections = root.all("worldbody")
     names = Names([*world_sections, *root.all("equality")])
+    check_asset_files(root.all("asset"), scope=scope)
     pairs = [pair for section in root.all("contact") for pair in section.all("pair")]
     bodies = BodyReader(
         scope=scope,
@@ -72,6 +87,8 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
     robot, free = _robot_bodies(parts, scope=scope, bodies=bodies)
     world = _read_bodies(robot, free=free, scope=scope, bodies=bodies)
     reading.findings.stop_if_refused()
+    check_references(root, known, reading=reading, origins=scope.origins)
+    reading.findings.stop_if_refused()
     if world is not None:
         bodies.read_sites(parts, world)
     equalities = EqualityReader(scope=scope, names=names, bodies=bodies, world=world)
@@ -81,7 +98,7 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
     scope.left_out.report(reading.findings)
     return assemble(
         reading.attributes.name(root, "model") if root.attributes.get("model") else _UNNAMED,
-        links=_scaled(bodies.links, scope.compiler.total_mass),
+        links=_scaled(bodies.links, scope),
         joints=list(bodies.joints.values()),
         loops=equalities.loops,
         free_base=free,
@@ -90,56 +107,68 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
     )
 
 
-def _open(root: Element, reading: Reading) -> Scope:
-    """Make one checked tree of the file and its includes, and read what holds for all of it."""
+def _open(root: Element, reading: Reading) -> tuple[Scope, Known]:
+    """Make one checked tree of the file and its includes, and read what holds for all of it.
+
+    Returns:
+        The file, and the names in it.
+    """
     origins = Origins(reading.findings)
     left_out = LeftOut()
     include_files(root, reading=reading, origins=origins)
+    _check_size(root, reading=reading, origins=origins)
     check_vocabulary(root, reading=reading, origins=origins, left_out=left_out)
     check_settings(root, reading=reading, origins=origins, left_out=left_out)
     compiler = read_compiler(root.all("compiler"), reading=reading)
+    written = written_names(root)
     Replicator(root, compiler=compiler, reading=reading, origins=origins).write_out()
-    _check_size(root, reading)
+    _check_size(root, reading=reading, origins=origins)
     defaults = Defaults(root.all("default"), reading=reading, origins=origins)
     reading.findings.stop_if_refused()
-    return Scope(reading, origins, left_out, compiler, defaults)
+    # What is not copied with a replica, such as a sensor, goes on naming the original.
+    known = written | check_names(root, reading=reading, origins=origins)
+    return Scope(reading, origins, left_out, compiler, defaults), known
 
 
-def _check_size(root: Element, reading: Reading) -> None:
+def _check_size(root: Element, *, reading: Reading, origins: Origins) -> None:
     """Refuse what would take minutes to read, before it is read."""
-    count = Counter(e.tag for tag in _PARTS for part in root.all(tag) for e in part.walk())
-    limits = {"body": MOST_LINKS, "joint": MOST_LINKS, "geom": MOST_GEOMS}
-    for tag, most in limits.items():
-        _refuse_more(count[tag], most, f"<{tag}>", reading)
-    _refuse_more(count.total(), MOST_PARTS, "parts", reading)
-
-
-def _refuse_more(count: int, most: int, what: str, reading: Reading) -> None:
-    if count > most:
-        raise reading.findings.refusal(
-            Code.TOO_LARGE,
-            f"{count:,} {what}; up to {most:,} are read",
-            remedy="no robot needs that many; simplify the file",
-        )
+    count: Counter[str] = Counter()
+    for section in root.children:
+        for element in section.walk():
+            kinds = [element.tag] if element.tag in _MOST else []
+            kinds += ["parts"] if section.tag in _PARTS else []
+            count.update(kinds)
+            for kind in kinds:
+                if count[kind] > _MOST[kind]:
+                    with origins.at(element):
+                        raise reading.findings.refusal(
+                            Code.TOO_LARGE,
+                            f"more than {_MOST[kind]:,} {kind if kind == 'parts' else f'<{kind}>'}",
+                            remedy="no robot needs that many; simplify the file",
+                            line=element.line,
+                        )
+                    reading.findings.stop_if_refused()
 
 
 def _robot_bodies(
     parts: list[Part], *, scope: Scope, bodies: BodyReader
 ) -> tuple[list[Part], bool]:
     """Tell the robot from its surroundings: its outermost bodies, and whether it floats."""
-    candidates = []
+    candidates, surroundings = [], []
     for part in parts:
         element = part.element
         if element.tag == "geom":
             scope.left_out.add("world geom", element.line)
+            surroundings.append(part)
         elif element.tag == "body" and scope.reading.attributes.flag(
             element, "mocap", default=False
         ):
             scope.left_out.add("mocap body", element.line)
-            bodies.surroundings.update(_body_names(element))
+            surroundings.append(part)
         elif element.tag == "body":
             candidates.append(part)
     free = [part for part in candidates if bodies.is_free(part)]
+    bodies.check_surroundings(surroundings)
     if not free:
         return candidates, False
     others = [part for part in candidates if part not in free]
@@ -152,16 +181,12 @@ def _robot_bodies(
         )
     for part in others:
         scope.left_out.add("world body", part.element.line)
-        bodies.surroundings.update(_body_names(part.element))
+    bodies.check_surroundings(others)
     return free, True
 
 
 def _has_joints(body: Element) -> bool:
     return any(element.tag in JOINTS for element in body.walk())
-
-
-def _body_names(body: Element) -> set[str]:
-    return {element.attributes.get("name", "") for element in body.walk() if element.tag == "body"}
 
 
 def _read_bodies(robot: list[Part], *, free: bool, scope: Scope, bodies: BodyReader) -> Body | None:
@@ -188,12 +213,21 @@ def _stands_at_origin(part: Part, scope: Scope) -> bool:
     return not has_joint and np.array_equal(part.X_BF @ scope.pose(part.element), IDENTITY)
 
 
-def _scaled(links: list[Located[Link]], total: float) -> list[Located[Link]]:
-    """Scale all masses so that they add up to a total [kg]; none that is not positive."""
+def _scaled(links: list[Located[Link]], scope: Scope) -> list[Located[Link]]:
+    """Scale all masses so that they add up to the compiler's total; none if it is not positive."""
+    total = scope.compiler.total_mass
     inertias = [located.item.inertia for located in links]
     mass = sum(inertia.mass for inertia in inertias if inertia)
     if total <= 0 or mass <= 0:
         return links
+    for located, inertia in zip(links, inertias, strict=True):
+        if inertia and not NEGLIGIBLE_MASS <= inertia.mass * total / mass:
+            raise scope.findings.refusal(
+                Code.MASS,
+                f"settotalmass leaves next to nothing of link {located.item.name!r}",
+                remedy="give the mass of the whole robot in kg",
+                line=located.line,
+            )
     return [
         Located(replace(located.item, inertia=scaled_inertia(inertia, total / mass)), located.line)
         if inertia

@@ -6,16 +6,11 @@ from kinetarium.model.findings import Code
 from kinetarium.model.markup import MOST_ELEMENTS, Element
 from kinetarium.model.mjcf.compiler import Compiler
 from kinetarium.model.mjcf.origins import Origins
+from kinetarium.model.mjcf.references import REFERENCES
 from kinetarium.model.reading import Reading
 from kinetarium.spatial.rotation import pose, quaternion_from_rotation
 
 _SECTIONS = ("equality", "actuator")
-_REFERENCES = {
-    **dict.fromkeys(("body", "body1", "body2"), "body"),
-    **dict.fromkeys(("joint", "joint1", "joint2", "jointinparent"), "joint"),
-    **dict.fromkeys(("site", "site1", "site2", "refsite", "cranksite", "slidersite"), "site"),
-}
-"""What the attributes of equalities and actuators refer to."""
 
 
 class Replicator:
@@ -158,6 +153,6 @@ def _referring(element: Element, inside: set[tuple[str, str]]) -> dict[str, bool
     """Tell for each reference of an element whether it is to something inside."""
     return {
         name: (kind, element.attributes[name]) in inside
-        for name, kind in _REFERENCES.items()
+        for name, kind in REFERENCES.items()
         if name in element.attributes
     }

@@ -9,8 +9,8 @@ from kinetarium.model.mjcf.compiler import Compiler
 from kinetarium.model.mjcf.defaults import Defaults
 from kinetarium.model.mjcf.left_out import LeftOut
 from kinetarium.model.mjcf.origins import Origins
+from kinetarium.model.mjcf.references import near_name
 from kinetarium.model.reading import Reading
-from kinetarium.model.spelling import nearest_name
 from kinetarium.spatial.arrays import Array
 
 
@@ -51,10 +51,10 @@ class Scope:
         self, element: Element, kind: str, name: str, *, known: Iterable[str]
     ) -> RobotFileError:
         """Make the error for an element that names something which does not exist."""
-        meant = nearest_name(name, known)
+        meant = near_name(name, set(known))
         return self.refusal(
             Code.UNKNOWN_NAME,
-            f"{element} names the {kind} {name!r}, which does not exist",
+            f"{element} names the {kind} {name[:80]!r}, which does not exist",
             element,
             remedy=f"did you mean {meant!r}?" if meant else f"define the {kind}",
         )

@@ -21,12 +21,19 @@ _NUMBERS = (
     "sdf_initpoints", "o_margin", "apirate",
 )  # fmt: skip
 _LISTS = ("o_solref", "o_solimp", "o_friction", "actuatorgroupdisable")
+_WORDS = {
+    "integrator": ("Euler", "RK4", "implicit", "implicitfast", "discrete"),
+    "solver": ("PGS", "CG", "Newton"),
+    "cone": ("pyramidal", "elliptic"),
+    "jacobian": ("dense", "sparse", "auto"),
+}
+_SWITCH = ("enable", "disable")
 _MEMORY = re.compile(r"([0-9]{1,18})([KMGTPE]?)", re.IGNORECASE)
 _AREAS = {"hfield": ("nrow", "ncol"), "texture": ("width", "height")}
 
 
 def check_settings(root: Element, *, reading: Reading, origins: Origins, left_out: LeftOut) -> None:
-    """Refuse options that are no numbers and sizes that would take all memory.
+    """Refuse options that mean nothing and sizes that would take all memory.
 
     Args:
         root: The <mujoco> element.
@@ -39,6 +46,15 @@ def check_settings(root: Element, *, reading: Reading, origins: Origins, left_ou
             _check_option(option, reading)
         for name in option.attributes:
             left_out.add_attribute(option, name)
+        for flag in option.all("flag"):
+            for name in flag.attributes:
+                with origins.at(flag):
+                    _check_word(flag, name, _SWITCH, reading)
+    for numeric in (child for section in root.all("custom") for child in section.all("numeric")):
+        with origins.at(numeric):
+            _check_count(
+                reading.attributes.number(numeric, "size", default=0.0), numeric, "size", reading
+            )
     for size in root.all("size"):
         with origins.at(size):
             _check_size(size, reading)
@@ -60,11 +76,23 @@ def _check_option(option: Element, reading: Reading) -> None:
             raise reading.findings.refusal(
                 Code.BAD_VALUE, f"{option}: {name} is negative", line=option.line
             )
+        elif name in _WORDS:
+            _check_word(option, name, _WORDS[name], reading)
         elif name in _LISTS:
             reading.attributes.numbers(option, name)
     if reading.attributes.number(option, "timestep", default=1.0) == 0:
         raise reading.findings.refusal(
             Code.BAD_VALUE, f"{option}: timestep is zero", line=option.line
+        )
+
+
+def _check_word(element: Element, name: str, words: tuple[str, ...], reading: Reading) -> None:
+    if element.attributes[name] not in words:
+        raise reading.findings.refusal(
+            Code.BAD_VALUE,
+            f"{element}: {name} is {element.attributes[name][:40]!r}",
+            remedy=f"one of {', '.join(words)}",
+            line=element.line,
         )
 
 

@@ -19,6 +19,11 @@ def check_tendons(sections: Sequence[Element], *, scope: Scope) -> None:
     for written in (child for section in sections for child in section.children):
         with scope.origins.at(written):
             element = scope.defaults.complete(written)
+            if not written.children:
+                raise scope.refusal(
+                    Code.MISSING_ELEMENT, f"{element} runs along nothing", element,
+                    remedy="name its joints or sites",
+                )  # fmt: skip
             bears = any(
                 name in element.attributes and any(scope.reading.attributes.numbers(element, name))
                 for name in _FORCES

@@ -4,6 +4,8 @@ Every number is checked here, also in attributes that are left out and in
 defaults that nothing uses: a file with a NaN in it is not to be trusted.
 """
 
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
@@ -12,6 +14,7 @@ from kinetarium.model.findings import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.left_out import LeftOut
 from kinetarium.model.mjcf.origins import Origins
+from kinetarium.model.mjcf.references import REFERENCES
 from kinetarium.model.reading import Reading
 from kinetarium.model.spelling import nearest_name
 
@@ -19,6 +22,23 @@ ACTUATORS = (
     "general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper",
     "cylinder", "muscle", "adhesion", "dcmotor",
 )  # fmt: skip
+
+
+MOST_NUMBERS = 1_000_000
+"""The most numbers written in one robot; larger meshes are in files of their own."""
+
+_WHOLE = frozenset(("contype", "conaffinity", "condim", "priority", "group"))
+_MOST_WHOLE = 2**31 - 1
+_NOT_NEGATIVE = {"size": Code.SIZE, "friction": Code.BAD_VALUE}
+_NAMES = frozenset(
+    ("name", "class", "childclass", "model", "objname", "refname", "mesh", "material", "sep")
+)
+"""Attributes that hold names, which may look like anything."""
+_NO_NUMBER = re.compile(
+    r"(?<!\S)[+-]?(?:nan|inf(?:inity)?|0x[0-9a-f]+|[0-9.]+e\+?0*[1-9][0-9]{2,})(?!\S)",
+    re.IGNORECASE,
+)
+"""What other programs read as a number, and as none that can be used."""
 
 
 class Fate(Enum):
@@ -91,6 +111,9 @@ _ACTUATOR = Kind(
     "imax slewmax cogging controller inductance lugre motorconst nominal resistance saturation "
     "thermal",
 )
+_PAIR = Kind(
+    "name class geom1 geom2", "condim friction solref solreffriction solimp margin gap adhesion"
+)
 _SOLVER = "solref solimp"
 _COMPILER = Kind(
     "angle assetdir autolimits balanceinertia conflict coordinate discardvisual eulerseq fitaabb "
@@ -140,7 +163,8 @@ _CONTEXTS: dict[str, dict[str, Kind]] = {
         "equality": Kind("active", left_out=_SOLVER),
         "tendon": _TENDON,
         **dict.fromkeys(ACTUATORS, _ACTUATOR),
-        **dict.fromkeys(("texture", "camera", "light", "pair"), _LEFT_OUT),
+        **dict.fromkeys(("texture", "camera", "light"), _LEFT_OUT),
+        "pair": _PAIR,
     },
     "asset": {
         "mesh": _MESH,
@@ -159,7 +183,7 @@ _CONTEXTS: dict[str, dict[str, Kind]] = {
         "freejoint": Kind("name align", "group"),
     },
     "geom": {"plugin": _UNSUPPORTED},
-    "contact": {"pair": Kind(open=True), "exclude": _LEFT_OUT},
+    "contact": {"pair": _PAIR, "exclude": _LEFT_OUT},
     "equality": {
         "connect": Kind("name class active body1 body2 site1 site2", "anchor", _SOLVER),
         "weld": Kind(
@@ -169,7 +193,12 @@ _CONTEXTS: dict[str, dict[str, Kind]] = {
         **dict.fromkeys(("tendon", "flex", "flexvert", "flexstrain"), Kind(open=True)),
     },
     "tendon": {"fixed": _TENDON, "spatial": _TENDON},
-    "path": dict.fromkeys(("joint", "site", "geom", "pulley"), Kind(open=True)),
+    "path": {
+        "joint": Kind("joint", "coef"),
+        "site": Kind("site"),
+        "geom": Kind("geom sidesite"),
+        "pulley": Kind("", "divisor"),
+    },
     "actuator": {**dict.fromkeys(ACTUATORS, _ACTUATOR), "plugin": _UNSUPPORTED},
 }
 _ROOT = Kind("model", inside="mujoco")
@@ -190,7 +219,7 @@ def check_vocabulary(
         RobotFileError: With every fault that was found.
     """
     _check_attributes(root, _ROOT, reading=reading, left_out=left_out)
-    pending = [(root, _ROOT)]
+    pending, numbers = [(root, _ROOT)], 0
     while pending:
         element, kind = pending.pop()
         known = _CONTEXTS[kind.inside]
@@ -199,17 +228,34 @@ def check_vocabulary(
                 _check_place(child, element, known, reading=reading)
                 if known[child.tag].fate is Fate.LEFT_OUT:
                     left_out.add(child.tag, child.line)
+                    for inner in child.walk():
+                        _check_words(inner, inner.attributes, reading=reading)
                     continue
-                _check_attributes(child, known[child.tag], reading=reading, left_out=left_out)
+                numbers += _check_attributes(
+                    child, known[child.tag], reading=reading, left_out=left_out
+                )
                 pending.append((child, known[child.tag]))
+            if numbers > MOST_NUMBERS:
+                with origins.at(child):
+                    raise reading.findings.refusal(
+                        Code.TOO_LARGE,
+                        f"more than {MOST_NUMBERS:,} numbers in one robot",
+                        remedy="put meshes into files of their own",
+                        line=child.line,
+                    )
+                reading.findings.stop_if_refused()
     reading.findings.stop_if_refused()
 
 
-def _check_attributes(element: Element, kind: Kind, *, reading: Reading, left_out: LeftOut) -> None:
+def _check_attributes(element: Element, kind: Kind, *, reading: Reading, left_out: LeftOut) -> int:
+    """Check the attributes of an element that is read; give how many numbers they hold."""
     words, numbers, dropped = _names(kind)
+    count = 0
     for name in element.attributes:
         if name in numbers:
-            reading.attributes.numbers(element, name)
+            values = reading.attributes.numbers(element, name)
+            count += len(values)
+            _check_numbers(element, name, values, reading=reading)
             if name in dropped:
                 left_out.add_attribute(element, name)
         elif name not in words and not kind.open and not name.startswith(("xmlns", "xsi:")):
@@ -218,6 +264,47 @@ def _check_attributes(element: Element, kind: Kind, *, reading: Reading, left_ou
                 Code.UNKNOWN_ELEMENT,
                 f"{element} has the unknown attribute {name!r}",
                 remedy=f"did you mean {meant!r}?" if meant else "remove it",
+                line=element.line,
+            )
+    _check_words(element, element.attributes.keys() - numbers, reading=reading)
+    return count
+
+
+def _check_numbers(
+    element: Element, name: str, values: Sequence[float], *, reading: Reading
+) -> None:
+    """Refuse fractions and negative numbers where they mean nothing."""
+    if name in _WHOLE and any(value % 1 or abs(value) > _MOST_WHOLE for value in values):
+        raise reading.findings.refusal(
+            Code.BAD_VALUE,
+            f"{element}: {name} is {element.attributes[name][:40]!r}",
+            remedy="a whole number of up to 32 bits",
+            line=element.line,
+        )
+    if name in _NOT_NEGATIVE and any(value < 0 for value in values):
+        raise reading.findings.refusal(
+            _NOT_NEGATIVE[name], f"{element}: {name} is negative", line=element.line
+        )
+
+
+def _check_words(element: Element, names: Iterable[str], *, reading: Reading) -> None:
+    """Refuse, in attributes that are not read as numbers, what is no usable number or name."""
+    for name in names:
+        text = element.attributes[name]
+        if "${" in text:
+            raise reading.findings.refusal(
+                Code.BAD_VALUE,
+                f"{element}: {name} is an expression, {text[:40]!r}",
+                remedy="write out what it stands for; MJCF knows no expressions",
+                line=element.line,
+            )
+        if name in _NAMES or name in REFERENCES or element.tag == "text":
+            continue
+        if match := _NO_NUMBER.search(text):
+            raise reading.findings.refusal(
+                Code.BAD_NUMBER,
+                f"{element}: {name} holds {match[0][:40]!r}, which is not a usable number",
+                remedy="write a finite decimal number such as 0.5 or 1e-3",
                 line=element.line,
             )
 

@@ -8,6 +8,7 @@ from kinetarium.model.markup import Element
 from kinetarium.model.spelling import refuse_misspelt_element
 
 _MECHANICS = ("robot", "link", "joint", "inertial", "visual", "collision", "geometry")
+_MOST_CHECKED = 300
 _MOST_KINDS = 20
 """Kinds of elements that are listed one by one when they are left out."""
 
@@ -53,7 +54,9 @@ class Children:
             key = (element.tag, child.tag)
             if key not in self._lines:
                 self._lines[key] = child.line
-                if child.tag not in foreign and ":" not in child.tag:
+                # A few hundred unknown kinds are another program's, not misspellings of ours.
+                checked = len(self._lines) <= _MOST_CHECKED
+                if checked and child.tag not in foreign and ":" not in child.tag:
                     with self.findings.collecting():
                         refuse_misspelt_element(child, known, findings=self.findings)
             self._left_out[key] += 1

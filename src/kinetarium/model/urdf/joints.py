@@ -102,7 +102,7 @@ class JointReader:
         type_, limits = self._type_and_limits(element, kind)
         damping, friction, armature = self._losses(element)
         mimic = self._mimic(element)
-        if mimic and mimic.joint == name:
+        if mimic and mimic.joint == name and kind not in _SINGLE:
             raise self._findings.refusal(Code.MIMIC, f"{element} follows itself", line=element.line)
         if kind not in _SINGLE:
             idle = ("mimic",) if kind is UrdfJointType.FIXED else ("limit", "dynamics", "mimic")

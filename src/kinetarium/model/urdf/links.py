@@ -7,11 +7,11 @@ import numpy as np
 from kinetarium.model.findings import Allowance, Code, RobotFileError
 from kinetarium.model.inertia import checked_inertia
 from kinetarium.model.markup import Element
-from kinetarium.model.mesh import load_mesh
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import Geometry, Inertia, Link
 from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshFile, Shape, Sphere
 from kinetarium.model.spelling import refuse_misspelt_attributes
+from kinetarium.model.triangles import MOST_COORDINATE
 from kinetarium.model.urdf.children import Children
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_from_rpy
@@ -22,6 +22,8 @@ _LINK_PARTS = ("inertial", "visual", "collision")
 _LINK_FOREIGN = ("contact", "collision_checking", "self_collision_checking", "origin", "sensor")
 _SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_LEAST_SCALE = 1e-12
+_LEAST_EXTENT = 1e-9
 _LOST_MESH = (Code.MESH_MISSING, Code.MESH_OUTSIDE, Code.MESH_REMOTE)
 
 
@@ -142,9 +144,11 @@ class LinkReader:
         refuse_misspelt_attributes(element, ("filename", "scale"), findings=self._findings)
         uri = self._attributes.name(element, "filename")
         x, y, z = self._attributes.vector(element, "scale", 3, default=(1.0, 1.0, 1.0))
-        if 0 in (x, y, z):
+        if min(abs(x), abs(y), abs(z)) < _LEAST_SCALE:
             raise self._findings.refusal(
-                Code.SIZE, f"{element}: a scale of zero flattens the mesh", line=element.line
+                Code.SIZE,
+                f"{element}: a scale of zero, or nearly, flattens the mesh",
+                line=element.line,
             )
         try:
             path = self._reading.assets.mesh(uri, line=element.line)
@@ -156,7 +160,14 @@ class LinkReader:
                 Code.MESH_MISSING, f"link {link}", f"left out the mesh {uri!r}", line=element.line
             )
             return None
-        load_mesh(path, findings=self._findings, line=element.line)
+        bounds = self._reading.mesh_bounds(path, line=element.line) * (x, y, z)
+        if np.ptp(bounds, axis=0).max() < _LEAST_EXTENT or np.abs(bounds).max() > MOST_COORDINATE:
+            raise self._findings.refusal(
+                Code.SIZE,
+                f"{element}: its scale makes the mesh smaller than {_LEAST_EXTENT:g} m "
+                f"or larger than {MOST_COORDINATE:g} m",
+                line=element.line,
+            )
         return MeshFile(uri, path, (float(x), float(y), float(z)))
 
     def color(self, element: Element) -> Color | None:

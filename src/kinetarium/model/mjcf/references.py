@@ -1,0 +1,117 @@
+"""Names and what refers to them: none twice, none that is not there."""
+
+from collections.abc import Iterator
+
+from kinetarium.model.findings import Code
+from kinetarium.model.markup import Element
+from kinetarium.model.mjcf.origins import Origins
+from kinetarium.model.reading import Reading
+from kinetarium.model.spelling import nearest_name
+
+REFERENCES = {
+    **dict.fromkeys(("body", "body1", "body2", "subtree1", "subtree2", "target"), "body"),
+    **dict.fromkeys(("joint", "joint1", "joint2", "jointinparent"), "joint"),
+    **dict.fromkeys(("geom", "geom1", "geom2"), "geom"),
+    **dict.fromkeys(
+        ("site", "site1", "site2", "refsite", "cranksite", "slidersite", "sidesite"), "site"
+    ),
+    **dict.fromkeys(("tendon", "tendon1", "tendon2"), "tendon"),
+    "actuator": "actuator",
+    "camera": "camera",
+}
+"""What kind of thing an attribute names, wherever it stands in a section that refers to things."""
+
+_REFERRING = ("worldbody", "contact", "equality", "tendon", "actuator", "sensor")
+_SHARED = ("equality", "tendon", "actuator", "sensor")
+"""Sections whose elements may not share a name, whatever their tags."""
+_WORLD = "world"
+_LONGEST_SUGGESTION = 40
+_MOST_SUGGESTIONS = 500
+
+Known = set[tuple[str, str]]
+"""The names in a file, each behind the kind of what it names."""
+
+
+def check_names(root: Element, *, reading: Reading, origins: Origins) -> Known:
+    """List the names in a file, and note each that comes twice.
+
+    Args:
+        root: The <mujoco> element, its replicas written out.
+        reading: The file being read; takes the refusals.
+        origins: Names the file of each element.
+    """
+    known = {("body", _WORLD)}
+    for kind, element in _named(root):
+        if (kind, element.attributes["name"]) in known:
+            with origins.at(element):
+                raise reading.findings.refusal(
+                    Code.DUPLICATE_NAME,
+                    f"{element}: another {kind} has this name",
+                    remedy="give each its own name",
+                    line=element.line,
+                )
+        known.add((kind, element.attributes["name"]))
+    return known
+
+
+def written_names(root: Element) -> Known:
+    """List the names in a file as they are written, before any replica gets its own."""
+    return {(kind, element.attributes["name"]) for kind, element in _named(root)}
+
+
+def check_references(root: Element, known: Known, *, reading: Reading, origins: Origins) -> None:
+    """Note every reference to a name that does not exist.
+
+    Args:
+        root: The <mujoco> element, its replicas written out.
+        known: The names that exist.
+        reading: The file being read; takes the refusals.
+        origins: Names the file of each element.
+    """
+    for section in (child for child in root.children if child.tag in _REFERRING):
+        for element in section.walk():
+            for attribute, kind in _references(element):
+                name = element.attributes[attribute]
+                if (kind, name) not in known:
+                    with origins.at(element):
+                        meant = near_name(name, {other for of, other in known if of == kind})
+                        raise reading.findings.refusal(
+                            Code.UNKNOWN_NAME,
+                            f"{element} names the {kind} {name[:80]!r}, which does not exist",
+                            remedy=f"did you mean {meant!r}?" if meant else f"define the {kind}",
+                            line=element.line,
+                        )
+
+
+def near_name(name: str, known: set[str]) -> str | None:
+    """Give the known name that a misspelt one stands for, if that is found in short time."""
+    if len(name) > _LONGEST_SUGGESTION or len(known) > _MOST_SUGGESTIONS:
+        return None
+    return nearest_name(name, known)
+
+
+def _named(root: Element) -> Iterator[tuple[str, Element]]:
+    """Give the elements that have names, each with its kind."""
+    for section in root.children:
+        if section.tag == "worldbody":
+            for element in section.walk():
+                kind = "joint" if element.tag == "freejoint" else element.tag
+                if element.attributes.get("name"):
+                    yield kind, element
+        elif section.tag in (*_SHARED, "contact", "asset"):
+            for element in section.children:
+                kind = section.tag if section.tag in _SHARED else element.tag
+                # A mesh may be named by its file, so that its reader looks for a second one.
+                if element.attributes.get("name") and element.tag != "mesh":
+                    yield kind, element
+
+
+def _references(element: Element) -> Iterator[tuple[str, str]]:
+    """Give the attributes of an element that name something, each with the kind of it."""
+    for attribute in element.attributes:
+        if attribute in REFERENCES:
+            yield attribute, REFERENCES[attribute]
+    for attribute, type_ in (("objname", "objtype"), ("refname", "reftype")):
+        kind = element.attributes.get(type_, "").removeprefix("x")
+        if attribute in element.attributes and kind in REFERENCES.values():
+            yield attribute, kind
