@@ -4,7 +4,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
-from math import inf, pi, sqrt
+from math import inf, pi
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ from kinetarium.scene import (
     free_body,
     ground,
 )
-from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
 
 if find_spec("dartpy") is None:
@@ -362,6 +362,12 @@ class TestJoints:
         else:
             assert abs(q) > 15
 
+    def test_from_one_stop_to_the_other_unseen(self) -> None:
+        model = with_joint(rotor(), limits=Limits(-2.9, 2.9), type=JointType.REVOLUTE)
+        simulation = start(driven(model, positions={"spindle": -2.8}), gravity=WEIGHTLESS)
+        simulation.step(np.array([0.5]), 1500)
+        assert simulation.state().q[0] == pytest.approx(2.9, abs=1e-3)
+
     def test_turns_are_counted(self) -> None:
         simulation = start(driven(rotor()), gravity=WEIGHTLESS)
         simulation.reset(at([-100.0], [300.0]))
@@ -406,9 +412,7 @@ class TestCouplings:
     def test_the_force_of_the_leader_moves_both(self) -> None:
         # Virtual work: (m1 + k^2 m2) a = f.
         model = fingers(multiplier=-2.0, offset=0.01)
-        robot = PlacedRobot(
-            "robot", model, positions={"follow": 0.01}, actuation={"lead": TORQUE}
-        )
+        robot = PlacedRobot("robot", model, positions={"follow": 0.01}, actuation={"lead": TORQUE})
         simulation = start(robot)
         simulation.step(np.array([0.3]), 100)
         state = simulation.state()
@@ -498,7 +502,10 @@ class TestSensors:
         servo = Actuation(Drive.POSITION, stiffness=1e5, damping=1e3)
         sensors = (WrenchSensor("ft", "robot", "shoulder"), WrenchSensor("tip", "robot", "sensor"))
         simulation = start(driven(model, servo if drive == "servo" else TORQUE), sensors=sensors)
-        simulation.step(np.zeros(1) if drive == "servo" else holding, 500 if drive == "servo" else 1)
+        if drive == "servo":
+            simulation.step(np.zeros(1), 500)
+        else:
+            simulation.step(holding)
         read = simulation.wrench("ft")
         np.testing.assert_allclose(read[:3], [0, 0, -3 * 9.81], atol=1e-2)
         assert read[4] == pytest.approx(-holding[0], rel=1e-3)
@@ -662,6 +669,13 @@ class TestContacts:
         simulation.step(NOTHING, 200)
         np.testing.assert_allclose(simulation.state().poses[0, :3], R @ [0, 0, 0.05], atol=1e-5)
 
+    def test_a_mesh_without_volume_is_refused(self) -> None:
+        flat = MeshData(
+            "flat", replace(triangulate(CUBE), vertices=triangulate(CUBE).vertices * [1, 1, 0])
+        )
+        with pytest.raises(SceneError, match="'sheet'"):
+            start(free_body("cube", CUBE, mass=1.0), Body("sheet", flat))
+
     def test_links_of_one_robot_touch_if_asked(self) -> None:
         for touch in (False, True):
             robot, _ = gripper(mimic=False)
@@ -783,7 +797,7 @@ class TestRuns:
         assert simulation.state().time == pytest.approx(5 * H)
 
     def test_what_ode_complains_of_marks_the_run(self) -> None:
-        simulation = busy()
+        simulation = start(driven(rotor()))
         library.warnings.append("LCP internal error")
         simulation.step(np.array([0.0]))
         assert simulation.status is Status.DIVERGED

@@ -1,89 +1,131 @@
 """A Bullet world read back into the terms of the scene."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import inf
-from typing import Any
-
-import numpy as np
 
 from kinetarium.engines.audit import Audit, LoadedJoint, LoadedSolid
+from kinetarium.engines.bullet.joint_space import gravity
+from kinetarium.engines.bullet.library import BulletClient
 from kinetarium.engines.bullet.multibody import NO_LIMIT, Multibody
 from kinetarium.engines.bullet.options import BulletOptions, Servo
+from kinetarium.engines.bullet.shapes import MARGIN
+from kinetarium.engines.bullet.spring import SpringDrive
+from kinetarium.engines.bullet.transforms import rotation
 from kinetarium.engines.bullet.world import World
-from kinetarium.engines.layout import Layout
-from kinetarium.model.robot import Inertia, RobotModel
-from kinetarium.scene import Drive, Scene
+from kinetarium.model.robot import Inertia
+from kinetarium.model.shapes import MeshData, MeshFile
+from kinetarium.scene import Actuation, Drive, Motion, PlacedRobot, Plane, Scene
 from kinetarium.scene.rigid_tree import rigid_tree
 from kinetarium.spatial.arrays import frozen
-from kinetarium.engines.bullet.transforms import rotation
+
+_MOST_FRICTION = 10.0
+"""What Bullet cuts the friction of two surfaces off at [-]."""
+_SERVOS = (Drive.POSITION, Drive.VELOCITY)
 
 
 def audit(
-    p: Any, client: int, scene: Scene, *, layout: Layout, world: World, options: BulletOptions
+    bullet: BulletClient,
+    scene: Scene,
+    *,
+    world: World,
+    springs: Mapping[str, SpringDrive],
+    options: BulletOptions,
 ) -> Audit:
     """Read back masses, joints and gravity.
 
     Args:
-        p: pybullet.
-        client: The pybullet client.
+        bullet: pybullet's world.
         scene: The scene.
-        layout: Its layout.
-        world: The scene in Bullet.
+        world: The scene in it.
+        springs: The drives that apply damping and armature, by robot.
         options: The settings.
     """
-    joints = [
-        _joint(p, client, robot, link, name=name)
-        for robot in world.robots
-        for link, name in zip(robot.joints, layout.joints[layout.robot_joints[robot.name]])
-    ]
-    solids = []
-    for robot in world.robots:
-        read = {
-            part.solid.partition("/")[2]: _inertia(p, client, robot, link)
-            for link, part in enumerate(robot.parts, -1)
-            if part.inertia
-        }
-        model = scene.robot(robot.name).model
-        links = tuple(replace(link, inertia=read.get(link.name)) for link in model.links)
-        for body in rigid_tree(replace(model, links=links)):
-            if body.inertia:
-                members = tuple(f"{robot.name}/{link}" for link, _ in body.members)
-                solids.append(LoadedSolid(members[0], body.inertia, members))
+    bullet.syncBodyInfo()  # or joint limits are read as they were made, not as they are
+    solids: list[LoadedSolid] = []
+    joints: list[LoadedJoint] = []
+    for robot, placed in zip(world.robots, scene.robots, strict=True):
+        solids += _rigid_bodies(bullet, robot, placed)
+        joints += _joints(bullet, robot, placed, spring=springs.get(robot.name), options=options)
     for body in world.bodies:
-        if body.parts[0].inertia:
-            solids.append(LoadedSolid(body.name, _inertia(p, client, body, -1), (body.name,)))
-    gravity = p.getPhysicsEngineParameters(physicsClientId=client)
+        if body.free:
+            solids.append(LoadedSolid(body.name, _inertia(bullet, body, -1), (body.name,)))
     return Audit(
-        tuple(solids), tuple(joints),
-        frozen([gravity[f"gravityAcceleration{axis}"] for axis in "XYZ"]),
-        _remarks(scene, options),
-    )  # fmt: skip
-
-
-def _inertia(p: Any, client: int, multibody: Multibody, link: int) -> Inertia:
-    """Read the inertia of a link, -1 for the base, in the frame of its part."""
-    mass, _, moments, center, quaternion, *_ = p.getDynamicsInfo(
-        multibody.id, link, physicsClientId=client
+        tuple(solids), tuple(joints), frozen(gravity(bullet)), tuple(_remarks(scene, options))
     )
+
+
+def _rigid_bodies(
+    bullet: BulletClient, robot: Multibody, placed: PlacedRobot
+) -> Iterator[LoadedSolid]:
+    """Read the inertias of a robot; what is fixed together counts as one."""
+    read = {
+        part.solid: _inertia(bullet, robot, link)
+        for link, part in enumerate(robot.parts, -1)
+        if part.inertia
+    }
+    links = tuple(
+        replace(link, inertia=read.get(f"{robot.name}/{link.name}")) for link in placed.model.links
+    )
+    for body in rigid_tree(replace(placed.model, links=links)):
+        if body.inertia:
+            members = tuple(f"{robot.name}/{link}" for link, _ in body.members)
+            yield LoadedSolid(members[0], body.inertia, members)
+
+
+def _inertia(bullet: BulletClient, multibody: Multibody, link: int) -> Inertia:
+    """Read the inertia of a link, -1 for the base, in the frame of its part."""
+    mass, _, moments, center, quaternion, *_ = bullet.getDynamicsInfo(multibody.id, link)
     R_LI = rotation(quaternion)
     return Inertia(mass, frozen(center), frozen(R_LI * moments @ R_LI.T))
 
 
-def _joint(p: Any, client: int, robot: Multibody, link: int, *, name: str) -> LoadedJoint:
-    info = p.getJointInfo(robot.id, link, physicsClientId=client)
-    lower, upper = info[8:10]
-    part = robot.parts[link + 1]
-    unlimited = lower > upper
-    return LoadedJoint(
-        name=name,
-        axis=frozen(robot.X_LI[link + 1, :3, :3] @ info[13]),
-        damping=part.joint.damping,
-        friction=part.joint.friction,
-        armature=part.joint.armature,
-        lower=-inf if unlimited or lower <= -NO_LIMIT else lower,
-        upper=inf if unlimited or upper >= NO_LIMIT else upper,
-    )
+def _joints(
+    bullet: BulletClient,
+    robot: Multibody,
+    placed: PlacedRobot,
+    *,
+    spring: SpringDrive | None,
+    options: BulletOptions,
+) -> Iterator[LoadedJoint]:
+    for i, (link, joint) in enumerate(zip(robot.joints, placed.model.moving_joints, strict=True)):
+        info = bullet.getJointInfo(robot.id, link)
+        lower, upper = info[8:10]
+        limited = lower <= upper
+        yield LoadedJoint(
+            name=f"{robot.name}/{joint.name}",
+            axis=frozen(robot.X_LI[link + 1, :3, :3] @ info[13]),
+            damping=float(spring.damping[i]) if spring else 0.0,
+            friction=0.0 if _is_motor(placed, joint.name, options) else joint.friction,
+            armature=float(spring.armature[i]) if spring else 0.0,
+            lower=lower if limited and lower > -NO_LIMIT else -inf,
+            upper=upper if limited and upper < NO_LIMIT else inf,
+        )
 
 
-def _remarks(scene: Scene, options: BulletOptions) -> tuple[str, ...]:
-    return ()
+def _is_motor(robot: PlacedRobot, joint: str, options: BulletOptions) -> bool:
+    """Whether Bullet's motor in a joint is its drive, and so cannot be its friction."""
+    drive = robot.actuation.get(joint, Actuation(Drive.PASSIVE)).drive
+    return options.servo is Servo.MOTOR and drive in _SERVOS
+
+
+def _remarks(scene: Scene, options: BulletOptions) -> Iterator[str]:
+    shapes = [geometry.shape for robot in scene.robots for link in robot.model.links
+              for geometry in link.collisions]  # fmt: skip
+    drives = [drive.drive for robot in scene.robots for drive in robot.actuation.values()]
+    materials = [body.material for body in scene.bodies]
+    for robot in scene.robots:
+        materials += [robot.material, *robot.link_materials.values()]
+    if any(isinstance(shape, MeshData | MeshFile)
+           for shape in (*shapes, *(body.shape for body in scene.bodies))):  # fmt: skip
+        yield f"meshes touch as their convex hulls, thicker by {MARGIN * 1e3:g} mm"
+    if any(isinstance(body.shape, Plane) for body in scene.bodies):
+        yield "planes are boxes of 200 km to boxes"
+    if options.contact_softness and any(body.motion is Motion.FREE for body in scene.bodies):
+        yield f"contacts of free bodies are soft by {options.contact_softness:g} of the bodies"
+    if any(material.friction > _MOST_FRICTION for material in materials):
+        yield f"friction between two surfaces is cut off at {_MOST_FRICTION:g}"
+    if options.servo is Servo.MOTOR and any(drive in _SERVOS for drive in drives):
+        yield "position and velocity drives are motors without the given stiffness and damping"
+    if options.damping:
+        yield f"bodies lose {options.damping:g} of their momentum per second"

@@ -44,7 +44,10 @@ class MotorDrive:
         """
         self._bullet, self._robot = bullet, wiring.robot.id
         self._position, self._velocity = wiring.position, wiring.velocity
-        self._placed, self._turning = _links(wiring, wiring.position), _links(wiring, wiring.velocity)
+        self._placed, self._turning = (
+            _links(wiring, wiring.position),
+            _links(wiring, wiring.velocity),
+        )
         self._gains = options.motor_position_gain, options.motor_velocity_gain
 
     def __call__(self, commands: Sequence[float]) -> None:

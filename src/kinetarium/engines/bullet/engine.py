@@ -2,11 +2,11 @@
 
 from importlib.metadata import version
 
-from kinetarium.engines.bullet.library import load
+from kinetarium.engines.bullet.library import BulletClient, load
 from kinetarium.engines.bullet.options import BulletOptions
 from kinetarium.engines.capability import Capability, FrictionRule
-from kinetarium.engines.layout import Layout
-from kinetarium.engines.protocol import EngineInfo
+from kinetarium.engines.protocol import EngineInfo, Simulation
+from kinetarium.engines.start import starting_state
 from kinetarium.engines.timestep import checked_timestep
 from kinetarium.scene import Scene
 
@@ -14,13 +14,13 @@ from kinetarium.scene import Scene
 class EngineBullet:
     """Bullet, through pybullet.
 
-    Friction and restitution of unequal surfaces are geometric means. Nothing
+    Two surfaces bounce by the geometric mean of their restitutions. Nothing
     is drawn at random.
     """
 
     @property
     def info(self) -> EngineInfo:
-        """What Bullet is and can do."""
+        """What Bullet is and can do: everything there is a name for."""
         load()
         return EngineInfo(
             name="bullet",
@@ -37,7 +37,7 @@ class EngineBullet:
         timestep: float,
         options: BulletOptions | None = None,
         seed: int = 0,
-    ) -> "BulletSimulation":
+    ) -> Simulation:
         """Build a scene.
 
         Args:
@@ -47,23 +47,25 @@ class EngineBullet:
             seed: Not used.
 
         Raises:
-            SceneError: If the time step is not positive or a free robot has no mass at its root.
+            SceneError: If the time step is not positive, or a free robot has no mass at its root.
+            CapabilityError: If a sensor sits inside a closed loop.
             KinetariumError: If the scene is larger than pybullet takes.
         """
         from kinetarium.engines.bullet.simulation import BulletSimulation
-        from kinetarium.engines.bullet.start import starting_state
         from kinetarium.engines.bullet.world import build_world
 
         h = checked_timestep(timestep)
         options = options or BulletOptions()
-        p = load()
-        client = p.connect(p.DIRECT)
+        bullet = BulletClient()
         try:
-            world = build_world(p, client, scene, timestep=h, options=options)
             return BulletSimulation(
-                p, client, scene, layout=Layout.of(scene), world=world, timestep=h, options=options,
+                bullet,
+                scene,
+                world=build_world(bullet, scene, timestep=h, options=options),
+                timestep=h,
+                options=options,
                 start=starting_state(scene),
             )
         except BaseException:
-            p.disconnect(client)
+            bullet.disconnect()
             raise

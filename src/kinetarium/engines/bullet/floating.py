@@ -6,12 +6,14 @@ runs at every step and for one body at a time, where plain numbers are several
 times faster than arrays.
 """
 
+from collections.abc import Sequence
+
 from kinetarium.engines.bullet.library import BulletClient
 from kinetarium.engines.bullet.multibody import Multibody
 from kinetarium.engines.bullet.transforms import position, quaternion_xyzw
 from kinetarium.spatial.rotation import inverse_pose
 
-Numbers = tuple[float, ...]
+Numbers = Sequence[float]
 
 
 class Floating:
@@ -46,7 +48,7 @@ class Floating:
     def write(self, placed: Numbers, twist: Numbers) -> None:
         """Set position and unit quaternion wxyz, and the twist [v; w], of L."""
         p, v, w = placed[:3], twist[:3], twist[3:]
-        q = (*placed[4:], placed[3])
+        q: Numbers = (*placed[4:], placed[3])
         if self._shifted:
             p, v = _moved(p, v, w, _turn(q, self._p_LI))
         if self._turned:

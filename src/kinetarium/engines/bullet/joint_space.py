@@ -39,6 +39,7 @@ class JointSpace:
         self._bullet = bullet
         self._robot, self._X_LI, self._free = wiring.robot, wiring.robot.X_LI[0], wiring.robot.free
         self._n = len(wiring.joints)
+        self._tail = slice(6 * self._free, None)
         # Bullet does not know of it.
         self._armature = np.array([joint.armature for joint in wiring.joints])
         self._gravity = gravity(bullet)
@@ -50,7 +51,7 @@ class JointSpace:
         q, _ = self._joints()
         T = self._transform()
         M: Array = T.T @ self._matrix(q) @ T
-        M[-self._n :, -self._n :] += np.diag(self._armature)
+        M[self._tail, self._tail] += np.diag(self._armature)
         return M
 
     def inverse_dynamics(self, acceleration: Array) -> Array:
@@ -62,7 +63,7 @@ class JointSpace:
             R_WI, r, _, w = self._base()
             a[3:6] += R_WI.T @ np.cross(w, np.cross(w, r))
         tau: Array = T.T @ self._forces(q, v, a)
-        tau[-self._n :] += self._armature * acceleration[-self._n :]
+        tau[self._tail] += self._armature * acceleration[self._tail]
         return tau
 
     def of_joints(self, q: Array, v: Array) -> tuple[Array, Array]:
@@ -81,8 +82,8 @@ class JointSpace:
         return reduced[:, 6:-1], reduced[:, -1]
 
     def _joints(self) -> tuple[Array, Array]:
-        states = self._bullet.getJointStates(self._robot.id, self._robot.joints)
-        q, v = np.array([state[:2] for state in states]).T
+        states = self._bullet.getJointStates(self._robot.id, self._robot.joints) or ()
+        q, v = np.array([state[:2] for state in states]).reshape(-1, 2).T
         return q, v
 
     def _base(self) -> tuple[Array, Array, Array, Array]:

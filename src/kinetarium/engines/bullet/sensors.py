@@ -189,4 +189,3 @@ def _load(scene: Scene, robot: Multibody, joint: str) -> _Load:
         X_IC=X_IC,
         solids=np.array([solid in members for solid in scene.solids]),
     )
-

@@ -2,8 +2,7 @@
 
 import weakref
 from dataclasses import dataclass
-from math import hypot, inf, isfinite
-from typing import Any
+from math import hypot, isfinite
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from kinetarium.engines.bullet.contacts import read_contacts
 from kinetarium.engines.bullet.drive import MotorDrive, TorqueDrive
 from kinetarium.engines.bullet.floating import Floating
 from kinetarium.engines.bullet.joint_space import JointSpace
+from kinetarium.engines.bullet.library import BulletClient
 from kinetarium.engines.bullet.multibody import Multibody
 from kinetarium.engines.bullet.options import BulletOptions, Servo
 from kinetarium.engines.bullet.sensors import Memory, Push, WrenchSensors
@@ -27,9 +27,9 @@ from kinetarium.spatial.arrays import Array
 
 _ABSURD = 1e6
 """Norm of positions and velocities beyond which a run has diverged."""
-_NO_POSES, _NO_TWISTS = np.zeros((0, 7)), np.zeros((0, 6))
 _FAR = 1e4
 """Height at which nothing touches [m]."""
+_NO_POSES, _NO_TWISTS = np.zeros((0, 7)), np.zeros((0, 6))
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -51,9 +51,11 @@ class BulletSimulation:
 
     Contacts and sensors are those of the last step: taken at its start, with
     the forces that acted through it, normal and friction. Mimic joints are
-    coupled by gears and loops closed by constraints of Bullet's solver; drives
-    other than torques, joint damping and armature are forces from outside it
-    (`SpringDrive`), and so are sensors (`WrenchSensors`).
+    coupled by gears and loops closed by constraints of Bullet's solver.
+    Position and velocity drives, joint damping and armature are forces from
+    outside it (`SpringDrive`), and sensors are read off the motion
+    (`WrenchSensors`). A restored run goes on bit by bit; only where a link
+    touches one and the same solid with several of its shapes, to rounding.
     """
 
     def __init__(
@@ -61,7 +63,6 @@ class BulletSimulation:
         bullet: BulletClient,
         scene: Scene,
         *,
-        layout: Layout,
         world: World,
         timestep: float,
         options: BulletOptions,
@@ -70,35 +71,34 @@ class BulletSimulation:
         """Start a scene that has been built.
 
         Args:
-            bullet: The world, which ends with the simulation.
+            bullet: pybullet's world, which ends with the simulation.
             scene: The scene.
-            layout: Its layout.
-            world: The scene in Bullet.
+            world: The scene in it.
             timestep: Time step [s].
             options: The settings.
             start: The state it starts in.
         """
-        self._p, self._client, self._advance = p, client, p.stepSimulation
-        self._read_joints = p.getJointStates
-        self._scene, self._layout, self._world = scene, layout, world
+        self._bullet, self._scene, self._world = bullet, scene, world
+        self._layout = Layout.of(scene)
         self._timestep, self._options = timestep, options
         self._solids = {name: i for i, name in enumerate(scene.solids)}
         self._places = world.places()
         self._robots = [robot for robot in world.robots if robot.joints]
         self._jointed = [(robot.id, robot.joints) for robot in self._robots]
-        moving = [m for m in (*world.robots, *world.bodies) if m.parts[0].inertia or m.joints]
-        self._floating = [Floating(p, client, m) for m in moving if m.parts[0].inertia]
-        self._homes = [
-            (m.id, *p.getBasePositionAndOrientation(m.id, physicsClientId=client)) for m in moving
-        ]
-        self._sensors = WrenchSensors(p, client, scene, world=world, timestep=timestep)
+        moving = [m for m in (*world.robots, *world.bodies) if m.free or m.joints]
+        self._floating = [Floating(bullet, m) for m in moving if m.free]
+        self._homes = [(m.id, *bullet.getBasePositionAndOrientation(m.id)) for m in moving]
+        self._sensors = WrenchSensors(bullet, scene, robots=world.robots, timestep=timestep)
         self._spaces: dict[str, JointSpace] = {}
         self._drives: list[TorqueDrive | MotorDrive] = []
-        self._springs: list[tuple[SpringDrive, slice]] = []
-        for robot in self._robots:
-            self._wire(robot)
+        self._springs: dict[str, SpringDrive] = {}
+        for robot in world.robots:
+            if robot.free or robot.joints:
+                self._wire(robot)
+        # The loop of steps is short enough to feel the look-up.
+        self._advance, self._read_joints = bullet.stepSimulation, bullet.getJointStates
         self.reset(start)
-        self._end = weakref.finalize(self, p.disconnect, client)
+        self._end = weakref.finalize(self, bullet.disconnect)
 
     @property
     def layout(self) -> Layout:
@@ -127,23 +127,25 @@ class BulletSimulation:
         self._time, self._diverged = state.time, False
         self._pending: list[Push] = []
         self._pushes: tuple[Push, ...] = ()
+        self._felt: Contacts | None = None
         self._sensors.forget()
-        for spring, _ in self._springs:
+        for spring in self._springs.values():
             spring.before = None
+        poses = np.array(state.poses)
+        lengths = np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
+        poses[:, 3:] /= np.where(np.abs(lengths - 1) < 1e-9, 1.0, np.maximum(lengths, 1e-99))
         self._q, self._v = state.q.tolist(), state.v.tolist()
-        self._poses, self._twists = state.poses.tolist(), state.twists.tolist()
+        self._poses, self._twists = poses.tolist(), state.twists.tolist()
         self._judge()
         if self._diverged:
             return
-        p, client = self._p, self._client
         self._forget_contacts()
         for robot in self._robots:
             own = self._layout.robot_joints[robot.name]
-            p.resetJointStatesMultiDof(
-                robot.id, robot.joints, [[q] for q in state.q[own]], [[v] for v in state.v[own]],
-                physicsClientId=client,
-            )  # fmt: skip
-        for base, placed, twist in zip(self._floating, state.poses, state.twists, strict=True):
+            self._bullet.resetJointStatesMultiDof(
+                robot.id, robot.joints, [[q] for q in self._q[own]], [[v] for v in self._v[own]]
+            )
+        for base, placed, twist in zip(self._floating, self._poses, self._twists, strict=True):
             base.write(placed, twist)
         self._known = False
 
@@ -159,47 +161,49 @@ class BulletSimulation:
                 return
             for drive in self._drives:
                 drive(commands)
-            for spring, own in self._springs:
+            for robot, spring in self._springs.items():
+                own = self._layout.robot_joints[robot]
                 spring(command, np.array(self._q[own]), np.array(self._v[own]))
             if self._pending or self._pushes:
                 self._push()
             if left == 1 and self._scene.sensors:
                 self._sensors.note()
-            self._advance(self._client)
+            self._advance()
             self._time += self._timestep
-            self._known = False
+            self._known, self._felt = False, None
 
     def contacts(self) -> Contacts:
         """Give the contacts of the last step."""
-        return read_contacts(self._p, self._client, self._world)
+        return read_contacts(self._bullet, self._world.surfaces)
 
     def wrench(self, sensor: str) -> Array:
         """Read a force-torque sensor [N, N m], shape (6,), as of the last step."""
-        return self._sensors.read(sensor, contacts=self.contacts(), pushes=self._pushes)
+        if self._felt is None:
+            self._felt = self.contacts()
+        return self._sensors.read(sensor, contacts=self._felt, pushes=self._pushes)
 
     def apply_wrench(self, solid: str, F_W: Array, point: Array) -> None:
         """Apply a wrench [f; m] in world axes at a world point during the next time step."""
         if solid not in self._solids:
             raise UnknownNameError("solid", solid, known=self._solids)
         push = Push(self._solids[solid], np.array(F_W, dtype=float), np.array(point, dtype=float))
-        if not push.F_W @ push.F_W + push.point @ push.point < inf:
+        if not isfinite(push.F_W.sum() + push.point.sum()):
             self._mark_diverged()
         self._pending.append(push)
 
     def save(self) -> _Saved:
         """Give everything needed to go on from here."""
-        number = self._p.saveState(self._client)
         saved = _Saved(
             self,
-            number,
+            self._bullet.saveState(),
             self._time,
             self.status is Status.DIVERGED,
             tuple(self._pending),
             self._pushes,
             self._sensors.memory,
-            tuple(spring.before for spring, _ in self._springs),
+            tuple(spring.before for spring in self._springs.values()),
         )
-        weakref.finalize(saved, self._remove, number)
+        weakref.finalize(saved, self._drop, saved.number)
         return saved
 
     def restore(self, saved: _Saved) -> None:
@@ -210,20 +214,23 @@ class BulletSimulation:
         """
         if saved.simulation is not self:
             raise KinetariumError("a state can be restored only where it was saved")
-        self._p.restoreState(saved.number, physicsClientId=self._client)
+        self._bullet.restoreState(saved.number)
         self._time, self._diverged = saved.time, saved.diverged
         self._pending, self._pushes = list(saved.pending), saved.pushes
         self._sensors.memory = saved.sensors
-        for (spring, _), before in zip(self._springs, saved.springs, strict=True):
+        for spring, before in zip(self._springs.values(), saved.springs, strict=True):
             spring.before = before
-        self._known = False
+        self._known, self._felt = False, None
 
     def audit(self) -> Audit:
         """Read back the model as Bullet loaded it."""
         return audit(
-            self._p, self._client, self._scene, layout=self._layout, world=self._world,
+            self._bullet,
+            self._scene,
+            world=self._world,
+            springs=self._springs,
             options=self._options,
-        )  # fmt: skip
+        )
 
     def mass_matrix(self, robot: str) -> Array:
         """Give the mass matrix of a robot in Kinetarium's coordinates, as Bullet sees it."""
@@ -242,22 +249,19 @@ class BulletSimulation:
 
     def _wire(self, robot: Multibody) -> None:
         """Set up the equation of motion and the drives of a robot."""
-        p, client = self._p, self._client
         wiring = Wiring.of(self._layout, self._scene.robot(robot.name), robot)
-        space = JointSpace(p, client, wiring)
+        space = self._spaces[robot.name] = JointSpace(self._bullet, wiring)
         servos = len(wiring.position.joints) + len(wiring.velocity.joints) > 0
         motors = servos and self._options.servo is Servo.MOTOR
         losses = any(joint.damping or joint.armature for joint in wiring.joints)
-        self._spaces[robot.name] = space
         if motors:
-            self._drives.append(MotorDrive(p, client, wiring, options=self._options))
-        if losses or servos and not motors:
-            spring = SpringDrive(
-                p, client, wiring, space=space, timestep=self._timestep, servos=not motors
+            self._drives.append(MotorDrive(self._bullet, wiring, options=self._options))
+        if losses or (servos and not motors):
+            self._springs[robot.name] = SpringDrive(
+                self._bullet, wiring, space=space, timestep=self._timestep, servos=not motors
             )
-            self._springs.append((spring, self._layout.robot_joints[robot.name]))
         elif len(wiring.torque.joints):
-            self._drives.append(TorqueDrive(p, client, wiring))
+            self._drives.append(TorqueDrive(self._bullet, wiring))
 
     def _observe(self) -> None:
         """Read the state, unless it is known, and judge it.
@@ -268,10 +272,8 @@ class BulletSimulation:
             return
         q: list[float] = []
         v: list[float] = []
-        for body, joints in self._jointed:
-            positions, velocities, _, _ = zip(
-                *self._read_joints(body, joints, self._client), strict=True
-            )
+        for robot, joints in self._jointed:
+            positions, velocities, _, _ = zip(*self._read_joints(robot, joints), strict=True)
             q += positions
             v += velocities
         poses, twists = [], []
@@ -297,31 +299,29 @@ class BulletSimulation:
 
     def _push(self) -> None:
         """Hand over the pending wrenches for the next step."""
-        p, client = self._p, self._client
+        bullet = self._bullet
         self._pushes = tuple(self._pending)
         self._pending.clear()
         for push in self._pushes:
-            body, link = self._places[self._layout.solids[push.solid]]
+            place = self._places[self._layout.solids[push.solid]]
             f, m = push.F_W[:3].tolist(), push.F_W[3:].tolist()
-            p.applyExternalForce(body, link, f, push.point.tolist(), p.WORLD_FRAME, client)
-            p.applyExternalTorque(body, link, m, p.WORLD_FRAME, client)
+            bullet.applyExternalForce(*place, f, push.point.tolist(), bullet.WORLD_FRAME)
+            bullet.applyExternalTorque(*place, m, bullet.WORLD_FRAME)
 
     def _forget_contacts(self) -> None:
         """Take everything apart and let Bullet look, so that it drops its contact points."""
-        p, client = self._p, self._client
         for i, (body, _, quaternion) in enumerate(self._homes, 1):
-            p.resetBasePositionAndOrientation(
-                body, [0.0, 0.0, i * _FAR], quaternion, physicsClientId=client
-            )
-        p.performCollisionDetection(physicsClientId=client)
+            self._bullet.resetBasePositionAndOrientation(body, [0.0, 0.0, i * _FAR], quaternion)
+        self._bullet.performCollisionDetection()
         for body, place, quaternion in self._homes:
-            p.resetBasePositionAndOrientation(body, place, quaternion, physicsClientId=client)
+            self._bullet.resetBasePositionAndOrientation(body, place, quaternion)
 
     def _space(self, robot: str) -> JointSpace:
         if robot not in self._spaces:
             raise UnknownNameError("robot", robot, known=self._spaces)
         return self._spaces[robot]
 
-    def _remove(self, number: int) -> None:
+    def _drop(self, number: int) -> None:
+        """Let Bullet forget a saved state."""
         if self._end.alive:
-            self._p.removeState(number, physicsClientId=self._client)
+            self._bullet.removeState(number)

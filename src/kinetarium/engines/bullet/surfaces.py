@@ -85,7 +85,10 @@ class Surfaces:
                 bullet.changeDynamics(*place, contactProcessingThreshold=0.0)
                 yielding, erp = _RIGID, _BOUNCE_ERP
             elif place[0] in self._masses and options.contact_softness > 0:
-                yielding, erp = options.contact_softness / self._masses[place[0]], options.contact_erp
+                yielding, erp = (
+                    options.contact_softness / self._masses[place[0]],
+                    options.contact_erp,
+                )
             else:
                 continue
             # Of stiffness k and damping d Bullet makes erp = h k / (h k + d), cfm = 1 / (h k + d).

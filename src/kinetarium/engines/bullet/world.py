@@ -64,8 +64,7 @@ def build_world(
         # Contacts in an order of their own, not in that of their history.
         deterministicOverlappingPairs=1,
     )
-    touches = scene.may_touch.any(axis=1)
-    touching = {solid for i, solid in enumerate(scene.solids) if touches[i]}
+    touching = {solid for i, solid in enumerate(scene.solids) if scene.may_touch[i].any()}
     robots = tuple(
         _robot(bullet, scene, robot, touching=touching, options=options) for robot in scene.robots
     )
@@ -73,8 +72,9 @@ def build_world(
         make_multibody(bullet, body.name, parts=body_parts(body), damping=options.damping)
         for body in scene.bodies
     )
-    for multibody, placed in zip((*robots, *bodies), (*scene.robots, *scene.bodies), strict=True):
-        _place(bullet, multibody, placed.X_WB)
+    poses = [placed.X_WB for placed in scene.robots] + [body.X_WB for body in scene.bodies]
+    for multibody, X_WL in zip((*robots, *bodies), poses, strict=True):
+        _place(bullet, multibody, X_WL)
     surfaces = Surfaces(scene, (*robots, *bodies))
     surfaces.cover(bullet, timestep=timestep, options=options)
     surfaces.part(bullet)

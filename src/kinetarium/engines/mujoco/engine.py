@@ -69,7 +69,7 @@ class EngineMujoco:
         # The library takes a second to load and is not everywhere.
         from kinetarium.engines.mujoco.build import mujoco_model
         from kinetarium.engines.mujoco.simulation import MujocoSimulation
-        from kinetarium.engines.mujoco.start import starting_state
+        from kinetarium.engines.start import starting_state
 
         options = options or MujocoOptions()
         timestep = checked_timestep(timestep)

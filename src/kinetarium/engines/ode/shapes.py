@@ -77,7 +77,8 @@ class OdeShapes:
         Raises:
             SceneError: If a mesh has no convex hull.
         """
-        self._solids, self._touching = layout.solids, scene.may_touch.any(axis=1)
+        self._solids = layout.solids
+        self._touching = [bool(row.any()) for row in scene.may_touch]
         self._library: CDLL = world.library
         self._world = world
         self._meshes: list[tuple[int, Array, NDArray[np.uint32]]] = []

@@ -24,11 +24,11 @@ from kinetarium.engines.ode.placement import placement
 from kinetarium.engines.ode.readings import JointReadings
 from kinetarium.engines.ode.sensors import OdeSensors
 from kinetarium.engines.ode.shapes import OdeShapes
-from kinetarium.engines.ode.start import starting_state
 from kinetarium.engines.ode.stops import Stops
 from kinetarium.engines.ode.touch import Touch
 from kinetarium.engines.ode.world import OdeWorld
 from kinetarium.engines.protocol import Contacts, State, Status
+from kinetarium.engines.start import starting_state
 from kinetarium.errors import UnknownNameError
 from kinetarium.model.robot import JointType
 from kinetarium.scene import Scene
@@ -44,7 +44,7 @@ class OdeSimulation:
 
     Joint positions are read from the poses of the bodies, which drift apart by
     micrometres before they are pulled together again. Coupled joints agree in
-    speed to 1e-7 after every step (see `Couplings`). A run has also diverged when
+    speed to 1e-6 after every step (see `Couplings`). A run has also diverged when
     ODE's solver says that it found no solution.
     """
 
@@ -72,7 +72,7 @@ class OdeSimulation:
         self._world = world = OdeWorld(ode, scene, self._assembly, options=options)
         self._memory = world.memory
         self._shapes = OdeShapes(world, scene, self._assembly, layout=layout)
-        self._touch = Touch(world, scene, self._shapes.shapes, layout=layout, options=options)
+        self._touch = Touch(world, scene, self._shapes.shapes, options=options)
         self._stops = Stops(world.joints)
         self._drives = Drives(world.joints, layout, timestep=timestep)
         self._couplings = Couplings(
@@ -301,6 +301,7 @@ class OdeSimulation:
         forces = memory.forces()
 
         def attempt() -> Array:
+            library.warnings.clear()  # a try that is not taken may fail
             memory.go_back()
             memory.set_forces(forces)
             self._couplings.push()

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.engines.capability import FrictionRule
-from kinetarium.engines.layout import Layout
 from kinetarium.engines.ode.assembly import WORLD
 from kinetarium.engines.ode.library import CONTACT_SLOTS, FEEDBACK_SLOTS, GEOMETRY_SLOT
 from kinetarium.engines.ode.memory import POSITION, ROTATION
@@ -51,7 +50,6 @@ class Touch:
         scene: Scene,
         shapes: list[OdeShape],
         *,
-        layout: Layout,
         options: OdeOptions,
     ) -> None:
         """Find the pairs.
@@ -60,14 +58,13 @@ class Touch:
             world: The world.
             scene: The scene, which says who may touch whom.
             shapes: The shapes.
-            layout: The layout of the scene.
             options: Settings.
         """
-        self._library, self._world = world.library, world.handle
-        library = self._library
+        library = self._library = world.library
+        self._world = world.handle
         self._collide = library.dCollide
         self._calls = (library.dJointCreateContact, library.dJointAttach, library.dJointSetFeedback)
-        self._group = world.library.dJointGroupCreate(0)
+        self._group = library.dJointGroupCreate(0)
         pairs = _pairs(scene, shapes)
         self._first, self._second = pairs.T
         self._solids = np.array([shape.solid for shape in shapes], dtype=np.int32)

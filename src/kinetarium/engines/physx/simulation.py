@@ -16,9 +16,9 @@ from kinetarium.engines.physx.drives import Drives
 from kinetarium.engines.physx.engine import NAME
 from kinetarium.engines.physx.memory import Memory
 from kinetarium.engines.physx.parts import Parts
-from kinetarium.engines.physx.start import starting_state
 from kinetarium.engines.physx.world import World
 from kinetarium.engines.protocol import Contacts, State, Status
+from kinetarium.engines.start import starting_state
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import Array
