@@ -138,7 +138,13 @@ class Simulation(Protocol):
 
 
 class Engine(Protocol):
-    """A physics engine."""
+    """A physics engine.
+
+    Attributes:
+        options: The engine's own options, a frozen dataclass with a default for each.
+    """
+
+    options: type[Any]
 
     @property
     def info(self) -> EngineInfo:

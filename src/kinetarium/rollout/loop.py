@@ -1,7 +1,7 @@
 """run: the one simulation loop, whatever the scene, the engine and the controller."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,8 @@ def run(
         if interactions
         else int(np.gcd(sample_steps, control_steps if controller else sample_steps))
     )
-    simulation = chosen.compile(scene, timestep=timestep, options=options, seed=seed)
+    settings = chosen.options() if options is None else options
+    simulation = chosen.compile(scene, timestep=timestep, options=settings, seed=seed)
     try:
         samples = _Samples(simulation, scene)
         if controller:
@@ -72,7 +73,12 @@ def run(
         for k in range(0, steps, stride):
             t = k * timestep
             if controller and k % control_steps == 0:
-                command = controller.update(t, _measure(simulation, scene))
+                command = np.asarray(controller.update(t, _measure(simulation, scene)))
+                if command.shape != (len(simulation.layout.commands),):
+                    raise RunError(
+                        f"the controller gave {command.size} commands of shape {command.shape}; "
+                        f"the scene takes {len(simulation.layout.commands)}"
+                    )
             for interaction in interactions:
                 for wrench in interaction.update(t, _measure(simulation, scene)):
                     simulation.apply_wrench(wrench.solid, wrench.F_W, wrench.point)
@@ -86,7 +92,7 @@ def run(
         facts = {
             "engine": chosen.info.name,
             "engine_version": chosen.info.version,
-            "options": asdict(options) if is_dataclass(options) else {},  # type: ignore[arg-type]
+            "options": asdict(settings),
             "timestep_s": timestep,
             "seed": seed,
         }

@@ -5,10 +5,11 @@ import numpy as np
 from kinetarium.engines.bullet.library import BulletClient
 from kinetarium.engines.bullet.surfaces import Surfaces
 from kinetarium.engines.protocol import Contacts
+from kinetarium.spatial.arrays import frozen
 
 
 def read_contacts(bullet: BulletClient, surfaces: Surfaces) -> Contacts:
-    """Give the points that overlap or exert a force, with normal and friction forces.
+    """Give the points that overlap or exert a force, with normal and friction forces, read-only.
 
     The solver may leave a little friction on a point that in the end it has
     relieved of its normal force; it acted, and is told.
@@ -32,10 +33,12 @@ def read_contacts(bullet: BulletClient, surfaces: Surfaces) -> Contacts:
     distances, pushes, slides_1, slides_2 = (
         np.array([point[i] for point in points]).reshape(-1, 1) for i in (8, 9, 10, 12)
     )
+    touched = np.array(solids, dtype=np.int32).reshape(-1, 2)
+    touched.setflags(write=False)
     return Contacts(
-        solids=np.array(solids, dtype=np.int32).reshape(-1, 2),
-        points=(on_a + on_b) / 2,
-        normals=normals,
-        depths=-distances[:, 0],
-        forces=pushes * normals + slides_1 * along_1 + slides_2 * along_2,
+        solids=touched,
+        points=frozen((on_a + on_b) / 2),
+        normals=frozen(normals),
+        depths=frozen(-distances[:, 0]),
+        forces=frozen(pushes * normals + slides_1 * along_1 + slides_2 * along_2),
     )

@@ -18,6 +18,8 @@ class EngineBullet:
     is drawn at random.
     """
 
+    options = BulletOptions
+
     @property
     def info(self) -> EngineInfo:
         """What Bullet is and can do: everything there is a name for."""

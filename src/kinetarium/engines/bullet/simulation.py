@@ -29,6 +29,8 @@ _ABSURD = 1e6
 """Norm of positions and velocities beyond which a run has diverged."""
 _FAR = 1e4
 """Height at which nothing touches [m]."""
+_LOOK = 32
+"""Steps under one command between two looks at where they lead."""
 _NO_POSES, _NO_TWISTS = np.zeros((0, 7)), np.zeros((0, 6))
 
 
@@ -42,6 +44,7 @@ class _Saved:
     diverged: bool
     pending: tuple[Push, ...]
     pushes: tuple[Push, ...]
+    touch: Contacts
     sensors: Memory
     springs: tuple[StepBefore | None, ...]
 
@@ -127,13 +130,14 @@ class BulletSimulation:
         self._time, self._diverged = state.time, False
         self._pending: list[Push] = []
         self._pushes: tuple[Push, ...] = ()
-        self._felt: Contacts | None = None
+        self._touch: Contacts | None = None
         self._sensors.forget()
         for spring in self._springs.values():
             spring.before = None
         poses = np.array(state.poses)
         lengths = np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
-        poses[:, 3:] /= np.where(np.abs(lengths - 1) < 1e-9, 1.0, np.maximum(lengths, 1e-99))
+        with np.errstate(invalid="ignore"):  # no rotation at all is judged like any nonsense
+            poses[:, 3:] /= np.where(np.abs(lengths - 1) < 1e-9, 1.0, lengths)
         self._q, self._v = state.q.tolist(), state.v.tolist()
         self._poses, self._twists = poses.tolist(), state.twists.tolist()
         self._judge()
@@ -155,7 +159,7 @@ class BulletSimulation:
         if not isfinite(sum(commands)):
             self._mark_diverged()
         for left in range(n, 0, -1):
-            if not self._known and (left == n or self._springs):
+            if not self._known and (left == n or self._springs or left % _LOOK == 0):
                 self._observe()
             if self._diverged:
                 return
@@ -170,17 +174,17 @@ class BulletSimulation:
                 self._sensors.note()
             self._advance()
             self._time += self._timestep
-            self._known, self._felt = False, None
+            self._known, self._touch = False, None
 
     def contacts(self) -> Contacts:
-        """Give the contacts of the last step."""
-        return read_contacts(self._bullet, self._world.surfaces)
+        """Give the contacts of the last step; the arrays are read-only."""
+        if self._touch is None:
+            self._touch = read_contacts(self._bullet, self._world.surfaces)
+        return self._touch
 
     def wrench(self, sensor: str) -> Array:
         """Read a force-torque sensor [N, N m], shape (6,), as of the last step."""
-        if self._felt is None:
-            self._felt = self.contacts()
-        return self._sensors.read(sensor, contacts=self._felt, pushes=self._pushes)
+        return self._sensors.read(sensor, contacts=self.contacts(), pushes=self._pushes)
 
     def apply_wrench(self, solid: str, F_W: Array, point: Array) -> None:
         """Apply a wrench [f; m] in world axes at a world point during the next time step."""
@@ -200,6 +204,7 @@ class BulletSimulation:
             self.status is Status.DIVERGED,
             tuple(self._pending),
             self._pushes,
+            self.contacts(),
             self._sensors.memory,
             tuple(spring.before for spring in self._springs.values()),
         )
@@ -220,7 +225,8 @@ class BulletSimulation:
         self._sensors.memory = saved.sensors
         for spring, before in zip(self._springs.values(), saved.springs, strict=True):
             spring.before = before
-        self._known, self._felt = False, None
+        self._touch = saved.touch
+        self._known = False
 
     def audit(self) -> Audit:
         """Read back the model as Bullet loaded it."""

@@ -33,6 +33,8 @@ class EngineMujoco:
     friction. Nothing is drawn at random.
     """
 
+    options = MujocoOptions
+
     @property
     def info(self) -> EngineInfo:
         """What MuJoCo is and can do."""

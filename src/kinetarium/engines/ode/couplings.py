@@ -23,6 +23,8 @@ from kinetarium.spatial.arrays import Array
 
 TOLERANCE = 1e-6
 """How far coupled speeds may differ after a step [rad/s or m/s]."""
+_HOPELESS = 1e6
+"""Difference of speeds [rad/s or m/s] beyond which the run has diverged."""
 _MOST_TRIES = 10
 _LEAST_DAMPING, _MOST_DAMPING = 1e-4, 1.0
 """Damping of the search, as a share of the mobility of the joints alone."""
@@ -119,13 +121,14 @@ class Couplings:
         forces, slope, damping = self.forces, self._slope, _LEAST_DAMPING
         error = miss(forces)
         for _ in range(_MOST_TRIES):
-            if not np.abs(error).max() > TOLERANCE or damping > _MOST_DAMPING:
+            if not TOLERANCE < np.abs(error).max() < _HOPELESS or damping > _MOST_DAMPING:
                 break
-            change = -np.linalg.solve(slope + damping * np.diag(self._mobility), error)
+            damped = slope + damping * np.diag(self._mobility)
+            change = -np.linalg.lstsq(damped, error)[0]
             tried = miss(forces + change)
-            surprise = tried - error - slope @ change
-            if np.isfinite(surprise).all():
-                slope = slope + np.outer(surprise, change) / (change @ change)
+            if np.abs(tried).max() < _HOPELESS:
+                surprise = tried - error - slope @ change
+                slope = slope + np.outer(surprise, change / (change @ change))
             if np.abs(tried).max() < np.abs(error).max():
                 forces, error = self.forces, tried
             else:

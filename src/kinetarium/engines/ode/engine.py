@@ -12,6 +12,8 @@ _NAME = "ode"
 class EngineOde:
     """The Open Dynamics Engine, through its C interface."""
 
+    options = OdeOptions
+
     @property
     def info(self) -> EngineInfo:
         """What ODE is and can do: all but what needs joint coordinates."""
@@ -39,7 +41,8 @@ class EngineOde:
             seed: Of the order in which the QUICK solver visits the constraints.
 
         Raises:
-            SceneError: If the time step is not positive.
+            SceneError: If the time step is not positive or a mesh has no convex hull.
+            RobotFileError: If a mesh cannot be loaded.
         """
         from kinetarium.engines.ode.simulation import OdeSimulation
 

@@ -7,7 +7,6 @@ some builds silently do not.
 """
 
 import re
-import sysconfig
 from ctypes import (
     CDLL,
     CFUNCTYPE,
@@ -21,6 +20,7 @@ from ctypes import (
 )
 from ctypes.util import find_library
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,8 @@ FEEDBACK_SLOTS = 16
 MASS_SLOTS = 17
 """Doubles in a dMass: mass, centre (4), moment (3 rows of 4)."""
 
-_WHEELS = ("dartpy.libs/libode-*.so*", "panda3d*/libode*.so*")
+_WHEELS = {"dartpy": "dartpy.libs/libode-*.so*", "panda3d": "panda3d*/libode*.so*"}
+"""Packages that bring the library along, and where beside them it lies."""
 _MADE_IN = re.compile(rb"[/\\]ode-(\d+(?:\.\d+)+)[/\\]")
 """Builds keep the path of their sources in assertions, the only place that tells the version."""
 
@@ -172,9 +173,14 @@ def version() -> str:
 
 def _candidates() -> list[str]:
     system = find_library("ode")
-    packages = Path(sysconfig.get_paths()["platlib"])
-    wheels = [str(path) for pattern in _WHEELS for path in sorted(packages.glob(pattern))]
-    return [system, *wheels] if system else wheels
+    found = [system] if system else []
+    for package, pattern in _WHEELS.items():
+        spec = find_spec(package)
+        if spec is not None and spec.origin is not None:
+            folder = Path(spec.origin).parent
+            folder = folder.parent if spec.submodule_search_locations else folder
+            found += [str(path) for path in sorted(folder.glob(pattern))]
+    return found
 
 
 def _declared(path: str) -> CDLL:

@@ -13,7 +13,8 @@ class OdeSolver(StrEnum):
     DIRECT = "direct"
     """dWorldStep: Lemke's method on the whole matrix; exact, cubic in the number of contacts."""
     QUICK = "quick"
-    """dWorldQuickStep: projected successive over-relaxation; fast, noisy."""
+    """dWorldQuickStep: projected successive over-relaxation; noisy, and slow to converge where a
+    light body carries a heavy one, such as a link that a sensor splits off."""
 
 
 @dataclass(frozen=True, slots=True)

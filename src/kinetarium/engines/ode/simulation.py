@@ -149,6 +149,7 @@ class OdeSimulation:
         placed = placement(self._assembly, state, timestep=self._timestep)
         self._world.place(placed)
         self._memory.read()
+        library.warnings.clear()
         self._check()
 
     def step(self, command: Array, n: int = 1) -> None:
@@ -292,6 +293,7 @@ class OdeSimulation:
 
     def _solve(self) -> None:
         """Let ODE make the step and read the result."""
+        library.warnings.clear()  # of others, or of a try that was not taken
         self._library.dRandSetSeed((self._seed + self._steps) & 0xFFFFFFFF)
         self._step(self._world.handle, self._timestep)
         self._memory.read()
@@ -301,7 +303,6 @@ class OdeSimulation:
         forces = memory.forces()
 
         def attempt() -> Array:
-            library.warnings.clear()  # a try that is not taken may fail
             memory.go_back()
             memory.set_forces(forces)
             self._couplings.push()
@@ -320,7 +321,6 @@ class OdeSimulation:
 
     def _diverge(self) -> None:
         self._status = Status.DIVERGED
-        library.warnings.clear()
 
     def _efforts(self) -> Array:
         """Give what was pushed along the joints in the last step [N m or N], shape (joints,)."""

@@ -17,6 +17,8 @@ class EnginePhysx:
     of the two restitutions. Nothing is drawn at random.
     """
 
+    options = PhysxOptions
+
     @property
     def info(self) -> EngineInfo:
         """What PhysX is and can do; SAPIEN hands out neither M nor inverse dynamics."""
