@@ -28,7 +28,7 @@ class Measurement:
     @property
     def passed(self) -> bool:
         """Whether the value is close enough; NaN never is."""
-        return abs(self.value - self.expected) <= self.tolerance
+        return bool(abs(self.value - self.expected) <= self.tolerance)
 
 
 @dataclass(frozen=True, slots=True)
