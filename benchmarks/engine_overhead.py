@@ -90,4 +90,28 @@ def _physx(simulation, command: np.ndarray) -> Callable[[], tuple]:
     return step
 
 
-RAW = {"mujoco": _mujoco, "physx": _physx}
+def _bullet(simulation, command: np.ndarray) -> Callable[[], tuple]:
+    bullet, (robot,) = simulation._bullet, simulation._robots
+    (cube,) = simulation._floating
+    driven = [simulation.layout.joints.index(name) for name in simulation.layout.commands]
+    links = [robot.joints[i] for i in driven]
+
+    def step() -> tuple:
+        bullet.setJointMotorControlArray(
+            robot.id, links, bullet.TORQUE_CONTROL, forces=command.tolist()
+        )
+        bullet.stepSimulation()
+        states = bullet.getJointStates(robot.id, robot.joints)
+        p, q = bullet.getBasePositionAndOrientation(cube._id)
+        v, w = bullet.getBaseVelocity(cube._id)
+        return (
+            np.array([state[0] for state in states]),
+            np.array([state[1] for state in states]),
+            np.array((*p, q[3], *q[:3])),
+            np.array((*v, *w)),
+        )
+
+    return step
+
+
+RAW = {"mujoco": _mujoco, "bullet": _bullet, "physx": _physx}
