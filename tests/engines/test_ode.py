@@ -26,6 +26,7 @@ from kinetarium.engines.conformance.models import (
 from kinetarium.engines.ode import EngineOde, OdeOptions, OdeSolver, library
 from kinetarium.engines.protocol import Simulation, State, Status
 from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.model.catalogue import catalogue_entry
 from kinetarium.model.load import load_robot
 from kinetarium.model.robot import (
     Geometry,
@@ -720,6 +721,24 @@ def bits(simulation: Simulation) -> bytes:
     return b"".join(part.tobytes() for part in parts) + simulation.wrench("ft").tobytes()
 
 
+class Complaining:
+    """ODE, but with a complaint in every step."""
+
+    def __init__(self, ode, only: str = "") -> None:
+        self._ode, self._only = ode, only
+
+    def __getattr__(self, name: str):
+        function = getattr(self._ode, name)
+        if name not in ("dWorldStep", "dWorldQuickStep") or self._only not in ("", name):
+            return function
+
+        def step(*arguments) -> None:
+            function(*arguments)
+            library._warn(3, b"LCP internal error, s <= 0", 0)
+
+        return step
+
+
 _REPEAT = """
 import sys
 sys.path[:0] = sys.argv[2:]
@@ -807,19 +826,39 @@ class TestRuns:
         assert simulation.state().time == pytest.approx(5 * H)
 
     def test_what_ode_complains_of_marks_the_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        simulation = start(driven(rotor()))
+        simulation = start(driven(rotor()), options=QUICK)
         library._warn(3, b"somebody else's", 0)
         simulation.step(np.array([0.0]))
         assert simulation.status is Status.RUNNING
-        step = simulation._step
-
-        def failing(*arguments) -> None:
-            step(*arguments)
-            library._warn(3, b"LCP internal error, s <= 0", 0)
-
-        monkeypatch.setattr(simulation, "_step", failing)
+        monkeypatch.setattr(simulation, "_library", Complaining(simulation._library))
         simulation.step(np.array([0.0]))
         assert simulation.status is Status.DIVERGED
+
+    def test_a_step_without_solution_is_made_quickly(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        simulation, other = start(driven(rotor())), start(driven(rotor()))
+        monkeypatch.setattr(
+            simulation, "_library", Complaining(simulation._library, only="dWorldStep")
+        )
+        for either in (simulation, other):
+            either.step(np.array([0.1]), 10)
+        assert simulation.status is Status.RUNNING
+        np.testing.assert_allclose(simulation.state().v, other.state().v, rtol=1e-6)
+        assert any("10 steps" in remark for remark in simulation.audit().remarks)
+
+    def test_a_rover_starts_off(self) -> None:
+        # Here the direct solver is known to fail in some of the first steps.
+        model, height = load_robot("scout"), catalogue_entry("scout").base_height
+        rover = driven(
+            model, Actuation(Drive.VELOCITY, damping=50.0), base=Base.FREE,
+            X_WB=frozen(pose((0, 0, height))),
+        )  # fmt: skip
+        simulation = start(rover, ground())
+        simulation.step(np.full(4, 2.0), 300)
+        assert simulation.status is Status.RUNNING
+        contacts = simulation.contacts()
+        assert contacts.forces[:, 2].sum() == pytest.approx(model.mass * 9.81, rel=1e-3)
+        state = simulation.state()
+        assert abs(state.poses[0, 1]) < 1e-4
 
     def test_close_twice_and_step_no_more(self) -> None:
         simulation = busy()

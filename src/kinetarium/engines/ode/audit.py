@@ -22,6 +22,7 @@ def audit(
     stops: Stops,
     timestep: float,
     meshes: bool,
+    unsolved: int,
 ) -> Audit:
     """Read back masses, joints and gravity.
 
@@ -32,6 +33,7 @@ def audit(
         stops: The joint limits.
         timestep: Time step [s].
         meshes: Whether there are meshes that touch.
+        unsolved: Steps that the direct solver could not make.
     """
     solids = tuple(
         LoadedSolid(piece.name, world.inertia(i), piece.members)
@@ -47,6 +49,8 @@ def audit(
     remarks = [*_ALWAYS]
     if meshes:
         remarks.append("meshes touch as the triangles of their convex hulls")
+    if unsolved:
+        remarks.append(f"{unsolved} steps that the direct solver found no solution for were quick")
     if assembly.massless:
         remarks.append(
             "given a millionth of the robot's mass, for ODE moves nothing without mass: "

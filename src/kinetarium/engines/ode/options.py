@@ -11,7 +11,8 @@ class OdeSolver(StrEnum):
     """How ODE solves for the constraint forces of a step."""
 
     DIRECT = "direct"
-    """dWorldStep: Lemke's method on the whole matrix; exact, cubic in the number of contacts."""
+    """dWorldStep: Dantzig's method on the whole matrix; exact, cubic in the number of contacts. A
+    step that it finds no solution for, which is rare, is made by QUICK; the audit says so."""
     QUICK = "quick"
     """dWorldQuickStep: projected successive over-relaxation; noisy, and slow to converge where a
     light body carries a heavy one, such as a link that a sensor splits off."""

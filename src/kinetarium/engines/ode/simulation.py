@@ -44,8 +44,7 @@ class OdeSimulation:
 
     Joint positions are read from the poses of the bodies, which drift apart by
     micrometres before they are pulled together again. Coupled joints agree in
-    speed to 1e-6 after every step (see `Couplings`). A run has also diverged when
-    ODE's solver says that it found no solution.
+    speed to 1e-6 after every step (see `Couplings`).
     """
 
     def __init__(
@@ -85,7 +84,7 @@ class OdeSimulation:
         )
         self._sensors = OdeSensors(world, scene)
         self._readings = JointReadings(self._assembly, world.children)
-        self._step = ode.dWorldStep if options.solver is OdeSolver.DIRECT else ode.dWorldQuickStep
+        self._direct = options.solver is OdeSolver.DIRECT
         # Joints are read in every step where turns are counted or something depends on them.
         self._follows = bool(self._stops.rounds or self._drives.follow or self._couplings.count)
         floating = sorted(
@@ -137,7 +136,7 @@ class OdeSimulation:
         self._status = Status.RUNNING
         numbers = (state.q, state.v, state.poses, state.twists)
         self._start = State(state.time, *(np.array(part, dtype=np.float64) for part in numbers))
-        self._steps = 0
+        self._steps = self._unsolved = 0
         self._pending: dict[int, Array] = {}
         self._touch.forget()
         self._couplings.reset()
@@ -241,6 +240,7 @@ class OdeSimulation:
             stops=self._stops,
             timestep=self._timestep,
             meshes=self._shapes.meshes,
+            unsolved=self._unsolved,
         )
 
     def mass_matrix(self, robot: str) -> Array:
@@ -294,9 +294,23 @@ class OdeSimulation:
     def _solve(self) -> None:
         """Let ODE make the step and read the result."""
         library.warnings.clear()  # of others, or of a try that was not taken
+        memory = self._memory
+        if self._direct:
+            forces = memory.forces()
+            self._library.dWorldStep(self._world.handle, self._timestep)
+            if library.warnings:
+                library.warnings.clear()
+                self._unsolved += 1
+                memory.go_back()
+                memory.set_forces(forces)
+                self._step_quickly()
+        else:
+            self._step_quickly()
+        memory.read()
+
+    def _step_quickly(self) -> None:
         self._library.dRandSetSeed((self._seed + self._steps) & 0xFFFFFFFF)
-        self._step(self._world.handle, self._timestep)
-        self._memory.read()
+        self._library.dWorldQuickStep(self._world.handle, self._timestep)
 
     def _solve_couplings(self) -> None:
         memory = self._memory
