@@ -1,16 +1,23 @@
 """Stepping through the adapters beside the engines' own calls doing the same.
 
-Scene: the Panda with a cube on a table, one physics step per command, the whole
-state read after every step. The raw loop works on the very objects the adapter
-built: it sets the torques, steps, and reads joint positions and velocities and
-the cube's pose and twist in the world frame, into one record per step.
+Scene: the Panda with a cube on a table, held against gravity, one physics step
+per command, the whole state read after every step. The raw loop works on the
+very objects the adapter built: it sets the torques, steps, and reads joint
+positions and velocities and the cube's pose and twist in the world frame, into
+one record per step. ODE has neither contacts of its own accord nor coupled
+joints: its raw loop finds contacts through ODE's space, as its manual shows, and
+leaves the fingers uncoupled, which the adapter does not.
 """
 
 from collections.abc import Callable, Iterator
+from ctypes import CFUNCTYPE, POINTER, c_double, c_void_p, cast
 
 import numpy as np
 
 from benchmarks.ratio import Ratio, compare
+from kinetarium import load_robot
+from kinetarium.dynamics import RobotDynamics
+from kinetarium.engines.ode.library import CONTACT_SLOTS, GEOMETRY_SLOT
 from kinetarium.engines.registry import open_engine
 from kinetarium.scene import arm_with_cube
 
@@ -20,7 +27,7 @@ STEPS = 300
 def ratios() -> Iterator[Ratio]:
     for name, raw in RAW.items():
         simulation = open_engine(name).compile(arm_with_cube(), timestep=1e-3)
-        command = np.zeros(len(simulation.layout.commands))
+        command = _weight_held(simulation)
         start = simulation.state()
         bare = raw(simulation, command)
 
@@ -43,6 +50,12 @@ def ratios() -> Iterator[Ratio]:
             repeats=1,
         )
         simulation.close()
+
+
+def _weight_held(simulation) -> np.ndarray:
+    """Give the torques that hold the arm where it starts."""
+    forces = RobotDynamics(load_robot("panda")).gravity_forces(simulation.state().q)
+    return forces[simulation.layout.command_joints]
 
 
 def _mujoco(simulation, command: np.ndarray) -> Callable[[], tuple]:
@@ -114,4 +127,76 @@ def _bullet(simulation, command: np.ndarray) -> Callable[[], tuple]:
     return step
 
 
-RAW = {"mujoco": _mujoco, "bullet": _bullet, "physx": _physx}
+def _ode(simulation, command: np.ndarray) -> Callable[[], tuple]:
+    ode, world, touch = simulation._library, simulation._world, simulation._touch
+    for name in ("HingeAngle", "HingeAngleRate", "SliderPosition", "SliderPositionRate"):
+        getter = getattr(ode, f"dJointGet{name}")
+        getter.restype, getter.argtypes = c_double, (c_void_p,)
+    ode.dSimpleSpaceCreate.restype, ode.dSimpleSpaceCreate.argtypes = c_void_p, (c_void_p,)
+    ode.dSpaceAdd.restype, ode.dSpaceAdd.argtypes = None, (c_void_p, c_void_p)
+    ode.dSpaceCollide.restype = None
+    ode.dSpaceCollide.argtypes = (c_void_p, c_void_p, c_void_p)
+    space = ode.dSimpleSpaceCreate(None)
+    for shape in simulation._shapes.shapes:
+        ode.dSpaceAdd(space, shape.handle)
+    pairs = {frozenset(pair): i for i, pair in enumerate(touch._handles)}
+    contacts, stride = touch._contacts, 8 * CONTACT_SLOTS
+    address = contacts.ctypes.data
+    used = 0
+
+    @CFUNCTYPE(None, c_void_p, c_void_p, c_void_p)
+    def near(_, first: int, second: int) -> None:
+        nonlocal used
+        pair = pairs.get(frozenset((first, second)))
+        if pair is None:
+            return
+        place = address + stride * used
+        count = ode.dCollide(first, second, 16, place + 8 * GEOMETRY_SLOT, stride)
+        for row in range(used, used + count):
+            contacts[row, :GEOMETRY_SLOT] = touch._surfaces[pair]
+            joint = ode.dJointCreateContact(world.handle, touch._group, address + stride * row)
+            ode.dJointAttach(joint, *touch._bodies[pair])
+        used += count
+
+    joints = [
+        (ode.dJointGetHingeAngle, ode.dJointGetHingeAngleRate, joint)
+        if joint.revolute
+        else (ode.dJointGetSliderPosition, ode.dJointGetSliderPositionRate, joint)
+        for joint in world.joints
+    ]
+    pushes = [
+        (joints[i][2].push, joints[i][2].handle, torque)
+        for i, torque in zip(simulation.layout.command_joints, command.tolist(), strict=True)
+    ]
+    cube = world.bodies[int(simulation._floating[0])]
+    double3, double4 = POINTER(c_double * 3), POINTER(c_double * 4)
+
+    def step() -> tuple:
+        nonlocal used
+        for push, handle, torque in pushes:
+            push(handle, torque)
+        used = 0
+        ode.dSpaceCollide(space, None, cast(near, c_void_p))
+        ode.dWorldStep(world.handle, 1e-3)
+        ode.dJointGroupEmpty(touch._group)
+        return (
+            np.array([angle(joint.handle) + joint.reference for angle, _, joint in joints]),
+            np.array([rate(joint.handle) for _, rate, joint in joints]),
+            np.array(
+                [
+                    *cast(ode.dBodyGetPosition(cube), double3).contents,
+                    *cast(ode.dBodyGetQuaternion(cube), double4).contents,
+                ]
+            ),
+            np.array(
+                [
+                    *cast(ode.dBodyGetLinearVel(cube), double3).contents,
+                    *cast(ode.dBodyGetAngularVel(cube), double3).contents,
+                ]
+            ),
+        )
+
+    return step
+
+
+RAW = {"mujoco": _mujoco, "bullet": _bullet, "ode": _ode, "physx": _physx}

@@ -9,8 +9,8 @@ import pytest
 
 from kinetarium import RobotModel, load_robot
 from kinetarium.model.findings import Allowance
+from kinetarium.model.hull import MOST_POINTS, convex_hull
 from kinetarium.model.mjcf import meshes
-from kinetarium.model.mjcf.hull import MOST_POINTS, convex_hull
 from kinetarium.model.mjcf.mesh_masses import mesh_inertia
 from kinetarium.model.robot import JointType, LoopKind, Mimic
 from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, MeshFile, Sphere

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from kinetarium.engines.layout import Layout
 from kinetarium.engines.ode.assembly import WORLD, Assembly
 from kinetarium.engines.ode.world import OdeWorld
+from kinetarium.model.hull import convex_hull
 from kinetarium.model.mesh import mesh_of
-from kinetarium.model.mjcf.hull import convex_hull
 from kinetarium.model.robot import Geometry
 from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, MeshFile, Shape, Sphere
 from kinetarium.model.solids import bounding_box

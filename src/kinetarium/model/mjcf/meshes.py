@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.model.findings import Allowance, Code, RobotFileError
+from kinetarium.model.hull import convex_hull
 from kinetarium.model.markup import Element
 from kinetarium.model.mesh import mesh_of
 from kinetarium.model.mjcf.compiler import read_quaternion
-from kinetarium.model.mjcf.hull import convex_hull
 from kinetarium.model.mjcf.mesh_masses import MeshInertia, mesh_inertia
 from kinetarium.model.mjcf.scope import Scope
 from kinetarium.model.robot import Inertia
