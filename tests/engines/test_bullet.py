@@ -189,9 +189,11 @@ def test_bounces_by_its_restitution(shape: Shape, restitution: float):
     for _ in range(300):
         simulation.step(NOTHING)
         speeds.append(simulation.state().twists[0, 2])
-    impact = min(speeds)
-    after = max(speeds[speeds.index(impact) :])
-    assert after == pytest.approx(-restitution * impact, abs=0.02 * -impact)
+    after = max(speeds[speeds.index(min(speeds)) :])
+    impact = min(speeds) - G * H  # gravity comes first within a step
+    # What does not bounce still gets its penetration back, 8 % of it per step.
+    tolerance = 0.003 if restitution else 0.08
+    assert after == pytest.approx(-restitution * impact, abs=-tolerance * impact)
     assert np.abs(simulation.state().twists[0, 3:]).max() < 1e-3
 
 
@@ -404,7 +406,7 @@ def test_servo_presses_on_a_wall_as_its_spring_says(mass: float, stiffness: floa
     drive = Actuation(Drive.POSITION, stiffness, damping)
     simulation = compiled(Scene((driven(slide(mass), drive),), (wall,)))
     forces = []
-    for _ in range(600):
+    for _ in range(1200):
         simulation.step(np.array([0.01]))
         forces.append(force_on(simulation, "wall")[0])
     assert forces[-1] == pytest.approx(0.01 * stiffness, rel=2e-3)
@@ -630,7 +632,7 @@ def test_sensor_reads_a_moving_load():
 
 @pytest.mark.parametrize("mimic", [False, True])
 def test_sensors_agree_with_contacts_in_a_grasp(mimic: bool):
-    drives = {"lift": Actuation(Drive.POSITION, 1e5, 1e4), "left_close": TORQUE,
+    drives = {"lift": Actuation(Drive.POSITION, 1e5, 1e3), "left_close": TORQUE,
               "right_close": TORQUE}  # fmt: skip
     robot = PlacedRobot(
         "g", gripper(mimic=mimic), X_WB=frozen(pose((0, 0, 0.08))), actuation=drives
@@ -661,7 +663,7 @@ def test_pads_let_go_when_friction_ends():
     for grip, slips in ((6.6, False), (5.7, True)):  # 1 kg between pads of 0.8: 6.131 N
         before = simulation.state().poses[0, 2]
         simulation.step(np.array([0.0, grip, grip]), 300)
-        assert (before - simulation.state().poses[0, 2] > 1e-3) is slips
+        assert bool(before - simulation.state().poses[0, 2] > 1e-3) is slips
 
 
 # What Bullet made of the model

@@ -20,7 +20,8 @@ class TorqueDrive:
         wires = wiring.torque
         self._robot, self._links = wiring.robot.id, _links(wiring, wires)
         self._wires = list(zip(wires.commands.tolist(), wires.effort.tolist(), strict=True))
-        self._set, self._mode = bullet.setJointMotorControlArray, bullet.TORQUE_CONTROL
+        self._set, self._mode = bullet.bare("setJointMotorControlArray"), bullet.TORQUE_CONTROL
+        self._number = bullet.number
 
     def __call__(self, commands: Sequence[float]) -> None:
         """Hand over the forces for the next step."""
@@ -28,7 +29,7 @@ class TorqueDrive:
             limit if commands[i] > limit else -limit if commands[i] < -limit else commands[i]
             for i, limit in self._wires
         ]
-        self._set(self._robot, self._links, self._mode, forces=forces)
+        self._set(self._robot, self._links, self._mode, forces=forces, physicsClientId=self._number)
 
 
 class MotorDrive:

@@ -32,13 +32,14 @@ class Floating:
         self._p_IL, self._q_IL = position(X_IL), quaternion_xyzw(X_IL)
         self._p_LI, self._q_LI = position(X_LI), quaternion_xyzw(X_LI)
         self._shifted, self._turned = any(self._p_LI), self._q_LI[3] != 1.0
-        self._read_pose = bullet.getBasePositionAndOrientation
-        self._read_twist = bullet.getBaseVelocity
+        self._read_pose = bullet.bare("getBasePositionAndOrientation")
+        self._read_twist = bullet.bare("getBaseVelocity")
+        self._number = bullet.number
 
     def read(self) -> tuple[Numbers, Numbers]:
         """Give position and quaternion wxyz, and the twist [v; w], of L."""
-        p, q = self._read_pose(self._id)
-        v, w = self._read_twist(self._id)
+        p, q = self._read_pose(self._id, self._number)
+        v, w = self._read_twist(self._id, self._number)
         if self._shifted:
             p, v = _moved(p, v, w, _turn(q, self._p_IL))
         if self._turned:

@@ -56,3 +56,10 @@ class BulletClient:
             attribute = partial(attribute, physicsClientId=self.number)
         setattr(self, name, attribute)
         return attribute
+
+    def bare(self, name: str) -> Any:
+        """Give a function as pybullet has it, for loops that feel the difference.
+
+        It takes the world's number as its last argument.
+        """
+        return getattr(load(), name)

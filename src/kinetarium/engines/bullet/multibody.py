@@ -112,7 +112,7 @@ def make_multibody(
     )
     moving = [(i, link.joint) for i, link in enumerate(links) if link.joint]
     for i, joint in moving:
-        _limit(bullet, number, i, joint)
+        _limit(bullet, joint, place=(number, i))
     joints = tuple(i for i, _ in moving)
     # Bullet puts a motor into every joint; at rest, with a limit, it is Coulomb friction.
     friction = [joint.friction for _, joint in moving]
@@ -131,8 +131,8 @@ def _joint_type(bullet: BulletClient, joint: Joint | None) -> int:
     return int(bullet.JOINT_PRISMATIC if sliding else bullet.JOINT_REVOLUTE)
 
 
-def _limit(bullet: BulletClient, number: int, link: int, joint: Joint) -> None:
+def _limit(bullet: BulletClient, joint: Joint, *, place: tuple[int, int]) -> None:
     """Enforce the limits of a joint, if it has any."""
     lower, upper = max(joint.limits.lower, -NO_LIMIT), min(joint.limits.upper, NO_LIMIT)
     if lower > -NO_LIMIT or upper < NO_LIMIT:
-        bullet.changeDynamics(number, link, jointLowerLimit=lower, jointUpperLimit=upper)
+        bullet.changeDynamics(*place, jointLowerLimit=lower, jointUpperLimit=upper)

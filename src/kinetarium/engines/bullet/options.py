@@ -22,7 +22,7 @@ class BulletOptions:
         iterations: Most iterations of the constraint solver per step [-].
         residual: Largest squared change of speed at which the solver stops early [m^2/s^2].
         cone_friction: Whether friction is a cone; otherwise a pyramid along two fixed
-            directions, which does not creep.
+            directions, which holds up to 1.41 times more between them, and grips more evenly.
         contact_erp: Share of a penetration that is given back per step [-].
         contact_softness: How far the contacts of free bodies yield to an impulse, compared with
             the bodies themselves [-]; none for 0. It decides how the points of a contact share a

@@ -62,7 +62,7 @@ def body_parts(body: Body) -> tuple[Part, ...]:
     own, others = _divided((Geometry(body.shape),))
     inertia = body.inertia if body.motion is Motion.FREE else None
     base = Part(body.name, inertia=inertia, surface=own, members=((body.name, IDENTITY),))
-    return (base, *_carriers(body.name, 0, IDENTITY, others))
+    return (base, *_carriers(body.name, others, parent=0, X_BL=IDENTITY))
 
 
 def robot_parts(
@@ -91,7 +91,7 @@ def robot_parts(
             shapes = model.link(link).collisions if solid in touching else ()
             if link == body.name:
                 own, shapes = _divided(shapes)
-            carriers.extend(_carriers(solid, place, X_BL, shapes))
+            carriers.extend(_carriers(solid, shapes, parent=place, X_BL=X_BL))
         parts.append(
             Part(
                 f"{robot.name}/{body.name}",
@@ -119,7 +119,7 @@ def _divided(shapes: Shapes) -> tuple[Shapes, Shapes]:
     return plain[:_MOST_SHAPES], (*plain[_MOST_SHAPES:], *filter(_is_mesh, shapes))
 
 
-def _carriers(solid: str, parent: int, X_BL: Array, shapes: Shapes) -> Iterator[Part]:
+def _carriers(solid: str, shapes: Shapes, *, parent: int, X_BL: Array) -> Iterator[Part]:
     """Give massless parts for shapes of a link; a mesh has one to itself, in its own frame."""
     plain = tuple(shape for shape in shapes if not _is_mesh(shape))
     for i in range(0, len(plain), _MOST_SHAPES):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kinetarium.engines.bullet.library import BulletClient
 from kinetarium.engines.bullet.multibody import Multibody
-from kinetarium.engines.bullet.transforms import principal, rotation
+from kinetarium.engines.bullet.transforms import principal
 from kinetarium.engines.capability import Capability, CapabilityError
 from kinetarium.engines.protocol import Contacts
 from kinetarium.errors import UnknownNameError
@@ -64,17 +64,6 @@ class _Load:
     moments: Array
     X_IC: Array
     solids: NDArray[np.bool_]
-
-    def momenta(self, states: LinkStates) -> tuple[Array, Array, Array]:
-        """Give position, momentum and angular momentum of each link, shape (k, 3) each."""
-        x = np.array([state[0] for state in states])
-        v = np.array([state[6] for state in states])
-        L = [
-            R @ (moments * (np.array(state[7]) @ R))
-            for state, moments in zip(states, self.moments, strict=True)
-            for R in (rotation(state[1]),)
-        ]
-        return x, self.masses[:, np.newaxis] * v, np.array(L)
 
 
 class WrenchSensors:
@@ -133,9 +122,9 @@ class WrenchSensors:
             return np.zeros(6)
         self.memory = (before, self._present())
         load, h = self._loads[sensor], self._timestep
-        x, p_0, L_0 = load.momenta(before[sensor])
-        _, p_1, L_1 = load.momenta(self.memory[1][sensor])
-        X_WC = pose(x[0], rotation(before[sensor][0][1])) @ load.X_IC
+        x, R, p_0, L_0 = self._momenta(load, before[sensor])
+        _, _, p_1, L_1 = self._momenta(load, self.memory[1][sensor])
+        X_WC = pose(x[0], R[0]) @ load.X_IC
         # Everything that acts on the load but the joint, less what changed its momentum.
         shares = load.solids[contacts.solids] @ (1.0, -1.0)
         own = [push for push in pushes if load.solids[push.solid]]
@@ -152,6 +141,14 @@ class WrenchSensors:
         for push in own:
             m += push.F_W[3:]
         return np.concatenate([f @ X_WC[:3, :3], m @ X_WC[:3, :3]])
+
+    def _momenta(self, load: _Load, states: LinkStates) -> tuple[Array, Array, Array, Array]:
+        """Give position, rotation, momentum and angular momentum of each link of a load."""
+        x, v, w = (np.array([state[i] for state in states]) for i in (0, 6, 7))
+        R = np.array([self._bullet.getMatrixFromQuaternion(state[1]) for state in states])
+        R = R.reshape(-1, 3, 3)
+        L = np.einsum("kij,kj,klj,kl->ki", R, load.moments, R, w)
+        return x, R, load.masses[:, np.newaxis] * v, L
 
     def _present(self) -> dict[str, LinkStates]:
         """Read how the loads move, unless that is known."""
@@ -185,7 +182,7 @@ def _load(scene: Scene, robot: Multibody, joint: str) -> _Load:
         robot=robot.id,
         links=tuple(i - 1 for i in heavy),
         masses=np.array([inertia.mass if inertia else 0.0 for inertia in inertias]),
-        moments=np.array([principal(i)[0] if i else np.zeros(3) for i in inertias]),
+        moments=np.array([principal(inertia)[0] for inertia in inertias]),
         X_IC=X_IC,
         solids=np.array([solid in members for solid in scene.solids]),
     )

@@ -99,7 +99,11 @@ class BulletSimulation:
             if robot.free or robot.joints:
                 self._wire(robot)
         # The loop of steps is short enough to feel the look-up.
-        self._advance, self._read_joints = bullet.stepSimulation, bullet.getJointStates
+        self._advance, self._read_joints = (
+            bullet.bare("stepSimulation"),
+            bullet.bare("getJointStates"),
+        )
+        self._number = bullet.number
         self.reset(start)
         self._end = weakref.finalize(self, bullet.disconnect)
 
@@ -167,12 +171,12 @@ class BulletSimulation:
                 drive(commands)
             for robot, spring in self._springs.items():
                 own = self._layout.robot_joints[robot]
-                spring(command, np.array(self._q[own]), np.array(self._v[own]))
+                spring(command, q=np.array(self._q[own]), v=np.array(self._v[own]))
             if self._pending or self._pushes:
                 self._push()
             if left == 1 and self._scene.sensors:
                 self._sensors.note()
-            self._advance()
+            self._advance(self._number)
             self._time += self._timestep
             self._known, self._touch = False, None
 
@@ -255,7 +259,7 @@ class BulletSimulation:
 
     def _wire(self, robot: Multibody) -> None:
         """Set up the equation of motion and the drives of a robot."""
-        wiring = Wiring.of(self._layout, self._scene.robot(robot.name), robot)
+        wiring = Wiring.of(self._layout, self._scene.robot(robot.name), robot=robot)
         space = self._spaces[robot.name] = JointSpace(self._bullet, wiring)
         servos = len(wiring.position.joints) + len(wiring.velocity.joints) > 0
         motors = servos and self._options.servo is Servo.MOTOR
@@ -279,7 +283,9 @@ class BulletSimulation:
         q: list[float] = []
         v: list[float] = []
         for robot, joints in self._jointed:
-            positions, velocities, _, _ = zip(*self._read_joints(robot, joints), strict=True)
+            positions, velocities, _, _ = zip(
+                *self._read_joints(robot, joints, self._number), strict=True
+            )
             q += positions
             v += velocities
         poses, twists = [], []
@@ -295,8 +301,8 @@ class BulletSimulation:
         self._known = True
         if not hypot(*self._q, *self._v) < _ABSURD:
             self._diverged = True
-        for numbers in (*self._poses, *self._twists):
-            if not hypot(*numbers) < _ABSURD:
+        for placed, twist in zip(self._poses, self._twists, strict=True):
+            if not hypot(*placed, *twist) < _ABSURD:
                 self._diverged = True
 
     def _mark_diverged(self) -> None:

@@ -86,7 +86,7 @@ class SpringDrive:
         self._diagonal = np.arange(n), np.arange(n)
         self.before: StepBefore | None = None
 
-    def __call__(self, command: Array, q: Array, v: Array) -> None:
+    def __call__(self, command: Array, *, q: Array, v: Array) -> None:
         """Hand over the forces for the next step.
 
         Args:

@@ -54,8 +54,14 @@ class Wiring:
     velocity: Wires
 
     @classmethod
-    def of(cls, layout: Layout, placed: PlacedRobot, robot: Multibody) -> "Wiring":
-        """Find the drives of a robot in the layout of its scene."""
+    def of(cls, layout: Layout, placed: PlacedRobot, *, robot: Multibody) -> "Wiring":
+        """Find the drives of a robot in the layout of its scene.
+
+        Args:
+            layout: The layout.
+            placed: The robot in the scene.
+            robot: The robot in Bullet.
+        """
         return cls(
             robot,
             placed.model.moving_joints,
