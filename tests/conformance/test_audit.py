@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from conformance.engine_names import ENGINES, WITH_MASS_MATRIX
 from kinetarium import RobotModel, Scene, load_robot
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.engines.protocol import Simulation, State
@@ -49,7 +50,7 @@ def _at(q: np.ndarray, v: np.ndarray) -> State:
     return State(0.0, q, v, np.zeros((0, 7)), np.zeros((0, 6)))
 
 
-@pytest.mark.parametrize("engine", ["mujoco", "bullet"])
+@pytest.mark.parametrize("engine", WITH_MASS_MATRIX)
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_mass_matrix(robot: str, engine: str) -> None:
     model = load_robot(robot)
@@ -64,7 +65,7 @@ def test_mass_matrix(robot: str, engine: str) -> None:
     simulation.close()
 
 
-@pytest.mark.parametrize("engine", ["mujoco", "bullet", "ode", "physx"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_inertias(robot: str, engine: str) -> None:
     model = load_robot(robot)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conformance.engine_names import ENGINES
 from kinetarium import Scene, run
 from kinetarium.control.controller import ExternalWrench, Measurement
 from kinetarium.engines.conformance.models import fingers, flyer, rotor
@@ -15,7 +16,6 @@ from kinetarium.model.shapes import Box
 from kinetarium.scene import Actuation, Base, Drive, PlacedRobot, free_body, ground
 from kinetarium.spatial.arrays import frozen
 
-ENGINES = ["mujoco", "bullet", "ode", "physx"]
 Setup = dict[str, Any]
 CUBE = Box((0.1, 0.1, 0.1))
 

@@ -2,11 +2,11 @@
 
 import pytest
 
+from conformance.engine_names import ENGINES
 from kinetarium import check_engine
 from kinetarium.engines.capability import Capability
 from kinetarium.engines.registry import open_engine
 
-ENGINES = ["mujoco", "bullet", "ode", "physx"]
 NEEDED = {
     Capability.CONTACT_FORCES,
     Capability.JOINT_WRENCH,
