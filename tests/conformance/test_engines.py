@@ -20,7 +20,7 @@ pytestmark = pytest.mark.engine
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_conforms(name: str) -> None:
-    outcomes = check_engine(open_engine(name))
+    outcomes = check_engine(name)
     assert [o for o in outcomes if not o.passed] == []
     assert len(outcomes) >= 18
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from kinetarium.engines.conformance import bodies, inside, joints, runs, surfaces
 from kinetarium.engines.conformance.check import Check, Outcome
 from kinetarium.engines.protocol import Engine
+from kinetarium.engines.registry import open_engine
 
 CHECKS: tuple[Check, ...] = (
     *bodies.CHECKS,
@@ -16,7 +17,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def check_engine(
-    engine: Engine,
+    engine: Engine | str,
     *,
     checks: Iterable[Check] = CHECKS,
     progress: Callable[[str], None] = lambda name: None,
@@ -27,14 +28,15 @@ def check_engine(
     own is judged the same way as ours.
 
     Args:
-        engine: The engine.
+        engine: The engine, or the name of one that is installed.
         checks: Which checks to run; all of them by default.
         progress: Told the name of each check before it runs.
 
     Returns:
         One row for each check that applies.
     """
-    return tuple(_outcomes(engine, checks, progress))
+    judged = open_engine(engine) if isinstance(engine, str) else engine
+    return tuple(_outcomes(judged, checks, progress))
 
 
 def _outcomes(
