@@ -69,41 +69,40 @@ def _pendulum_period(engine: Engine) -> Measurement:
     return Measurement(float(period), float(expected), 0.005 * float(expected), "s")
 
 
-def _torque(engine: Engine) -> Measurement:
-    model = rotor()
-    simulation = _compile(engine, model, actuation=Actuation(Drive.TORQUE), gravity=False)
-    simulation.step(np.array([0.05]), 500)
+def _spun_up(
+    engine: Engine,
+    *,
+    actuation: Actuation,
+    command: float,
+    torque: float,
+    effort: float = np.inf,
+    tolerance: float,
+) -> Measurement:
+    """Drive a rotor for half a second, and compare its speed with what a torque [N m] gives."""
+    model = rotor(effort=effort)
+    simulation = _compile(engine, model, actuation=actuation, gravity=False)
+    simulation.step(np.array([command]), 500)
     speed = simulation.state().v[0]
     simulation.close()
     inertia = model.link("bar").inertia
     assert inertia is not None
-    expected = 0.05 * 0.5 / inertia.moment[2, 2]
-    return Measurement(float(speed), float(expected), 1e-3 * float(expected), "rad/s")
+    expected = float(torque * 0.5 / inertia.moment[2, 2])
+    return Measurement(float(speed), expected, tolerance * expected, "rad/s")
+
+
+def _torque(engine: Engine) -> Measurement:
+    drive = Actuation(Drive.TORQUE)
+    return _spun_up(engine, actuation=drive, command=0.05, torque=0.05, tolerance=1e-3)
 
 
 def _torque_limit(engine: Engine) -> Measurement:
-    model = rotor(effort=0.02)
-    simulation = _compile(engine, model, actuation=Actuation(Drive.TORQUE), gravity=False)
-    simulation.step(np.array([5.0]), 500)
-    speed = simulation.state().v[0]
-    simulation.close()
-    inertia = model.link("bar").inertia
-    assert inertia is not None
-    expected = 0.02 * 0.5 / inertia.moment[2, 2]
-    return Measurement(float(speed), float(expected), 1e-2 * float(expected), "rad/s")
+    drive = Actuation(Drive.TORQUE)
+    return _spun_up(engine, actuation=drive, command=5.0, torque=0.02, effort=0.02, tolerance=1e-2)
 
 
 def _servo_limit(engine: Engine) -> Measurement:
-    model = rotor(effort=0.02)
-    servo = Actuation(Drive.VELOCITY, damping=100.0)
-    simulation = _compile(engine, model, actuation=servo, gravity=False)
-    simulation.step(np.array([50.0]), 500)
-    speed = simulation.state().v[0]
-    simulation.close()
-    inertia = model.link("bar").inertia
-    assert inertia is not None
-    expected = 0.02 * 0.5 / inertia.moment[2, 2]
-    return Measurement(float(speed), float(expected), 1e-2 * float(expected), "rad/s")
+    drive = Actuation(Drive.VELOCITY, damping=100.0)
+    return _spun_up(engine, actuation=drive, command=50.0, torque=0.02, effort=0.02, tolerance=1e-2)
 
 
 def _position(engine: Engine) -> Measurement:
