@@ -1,0 +1,60 @@
+"""Reading files of unknown origin: regular files of bounded size, nothing else."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+
+def open_regular(path: Path, *, through_links: bool = True) -> BinaryIO:
+    """Open a regular file to read it.
+
+    Opened without blocking and checked by its descriptor, so that a FIFO does
+    not hang the reader and nothing can be swapped in between check and read.
+
+    Args:
+        path: The file.
+        through_links: Whether the file may be a symbolic link.
+
+    Raises:
+        OSError: If it cannot be opened or is something else.
+        ValueError: If the path is none.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    if not through_links:
+        flags |= getattr(os, "O_NOFOLLOW", 0)
+    descriptor = os.open(path, flags)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_regular(path: Path, *, most: int) -> bytes:
+    """Read a whole regular file.
+
+    Args:
+        path: The file.
+        most: The largest size that is read [bytes].
+
+    Raises:
+        OSError: If it cannot be read, is something else or too large.
+        ValueError: If the path is none.
+    """
+    with open_regular(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB")
+    return data
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Say why a file could not be opened, read or written, in words that go on a sentence."""
+    if isinstance(error, OSError):
+        text = error.strerror or str(error)
+        return text[:1].lower() + text[1:]
+    return "not a valid path"

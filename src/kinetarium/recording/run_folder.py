@@ -1,0 +1,264 @@
+"""A run as a folder: one .npy file per channel and a manifest, whole or not there at all."""
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from math import prod
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import msgspec
+import numpy as np
+
+from kinetarium.errors import KinetariumError
+from kinetarium.recording.atomic import write_folder_atomic
+from kinetarium.recording.plain import from_plain, to_plain
+from kinetarium.recording.recording import Channel, Recording
+from kinetarium.recording.regular_file import open_regular, reason
+from kinetarium.recording.run import Run, RunStatus
+from kinetarium.recording.versioned_json import read_versioned_json, versioned_json
+from kinetarium.spatial.arrays import Array
+
+MANIFEST = "manifest.json"
+TIMING = "timing.json"
+
+_FILE_NAME = re.compile(r"[0-9]{2,}-[a-z0-9-]+\.npy", re.ASCII)
+_DTYPE = re.compile(r"[<>|][biufc][0-9]{1,2}", re.ASCII)
+
+
+class RunFileError(KinetariumError):
+    """A run's folder that is broken, was tampered with, or is of a later release."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ChannelEntry:
+    file: str
+    unit: str
+    columns: tuple[str, ...]
+    dtype: str
+    shape: tuple[Annotated[int, msgspec.Meta(ge=0)], ...]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordingEntry:
+    status: str
+    facts: dict[str, Any]
+    channels: dict[str, _ChannelEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    key: str
+    study: str
+    case: dict[str, Any]
+    status: RunStatus
+    message: str
+    rows: tuple[dict[str, Any], ...]
+    recording: _RecordingEntry | None
+
+
+def write_run(folder: Path, run: Run, *, timing: Mapping[str, float]) -> None:
+    """Write a run, replacing one that was there.
+
+    Everything but the timing depends on the run alone, byte for byte.
+
+    Args:
+        folder: The run's own folder; the one above it must exist.
+        run: The run; numbers that are not finite become None, except in channels.
+        timing: What the run cost by name [s].
+
+    Raises:
+        OutputError: If it cannot be written; what was there before is then untouched.
+        RunFileError: If a channel does not hold numbers.
+    """
+    files = {TIMING: versioned_json(timing)}
+    manifest = _Manifest(
+        key=run.key,
+        study=run.study,
+        case=dict(run.case),
+        status=run.status,
+        message=run.message,
+        rows=tuple(dict(row) for row in run.rows),
+        recording=_add_channels(files, run.recording) if run.recording else None,
+    )
+    files[MANIFEST] = versioned_json(to_plain(manifest))
+    write_folder_atomic(folder, files)
+
+
+def read_run(folder: Path) -> Run:
+    """Open a run.
+
+    Sizes and headers of all channels are checked. The values stay on disk: each
+    look at a channel maps its file anew, read-only, so that any number of runs
+    can be open at once.
+
+    Raises:
+        RunFileError: If it is not there, not whole, not sound or of a later release.
+    """
+    manifest = _read_manifest(folder)
+    recording = None
+    if manifest.recording:
+        channels = _MappedChannels(folder, manifest.recording.channels)
+        recording = Recording(channels, manifest.recording.status, manifest.recording.facts)
+    return Run(
+        key=manifest.key,
+        study=manifest.study,
+        case=manifest.case,
+        status=manifest.status,
+        message=manifest.message,
+        rows=manifest.rows,
+        recording=recording,
+    )
+
+
+def read_timing(folder: Path) -> dict[str, float]:
+    """Give what a run cost by name [s].
+
+    Raises:
+        RunFileError: If it cannot be read.
+    """
+    try:
+        path = folder / TIMING
+        return from_plain(dict[str, float], read_versioned_json(path), where=repr(str(path)))
+    except KinetariumError as error:
+        raise RunFileError(str(error)) from None
+
+
+def verify_run(folder: Path) -> None:
+    """Compare every channel with its hash.
+
+    Raises:
+        RunFileError: If the run does not open, or a file is not as it was written.
+    """
+    manifest = _read_manifest(folder)
+    for entry in manifest.recording.channels.values() if manifest.recording else ():
+        with _open_channel(folder / entry.file, entry) as file:
+            file.seek(0)
+            if sha256(file.read()).hexdigest() != entry.sha256:
+                raise RunFileError(f"{str(folder / entry.file)!r} has changed since it was written")
+
+
+def _add_channels(files: dict[str, bytes], recording: Recording) -> _RecordingEntry:
+    entries = {}
+    for index, (name, channel) in enumerate(recording.channels.items()):
+        values = np.asarray(channel.values, order="C")
+        if not _DTYPE.fullmatch(values.dtype.str):
+            raise RunFileError(f"channel {name!r} holds {values.dtype}, not numbers")
+        buffer = io.BytesIO()
+        np.lib.format.write_array(buffer, values, allow_pickle=False)
+        data = buffer.getvalue()
+        file = f"{index:02d}-{_slug(name)}.npy"
+        files[file] = data
+        entries[name] = _ChannelEntry(
+            file=file,
+            unit=channel.unit,
+            columns=channel.columns,
+            dtype=values.dtype.str,
+            shape=values.shape,
+            sha256=sha256(data).hexdigest(),
+        )
+    return _RecordingEntry(recording.status, dict(recording.facts), entries)
+
+
+def _slug(name: str) -> str:
+    """Make a name that any file system takes; the index before it keeps it apart from others."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "channel"
+
+
+def _read_manifest(folder: Path) -> _Manifest:
+    path = folder / MANIFEST
+    try:
+        manifest = from_plain(_Manifest, read_versioned_json(path), where=repr(str(path)))
+    except KinetariumError as error:
+        raise RunFileError(str(error)) from None
+    for entry in manifest.recording.channels.values() if manifest.recording else ():
+        if not _FILE_NAME.fullmatch(entry.file):
+            raise RunFileError(f"{str(path)!r}: {entry.file!r} is no name of a channel's file")
+        if not _DTYPE.fullmatch(entry.dtype):
+            raise RunFileError(f"{str(path)!r}: {entry.dtype!r} is no type of numbers")
+    return manifest
+
+
+class _MappedChannels(Mapping[str, Channel]):
+    """The channels of a run on disk, mapped as they are asked for.
+
+    Each mapping keeps a descriptor open; kept for all channels of all runs
+    they would be more than a process may have.
+    """
+
+    def __init__(self, folder: Path, entries: Mapping[str, _ChannelEntry]) -> None:
+        self._folder = folder
+        self._entries = entries
+        for entry in entries.values():
+            _open_channel(folder / entry.file, entry).close()
+
+    def __getitem__(self, name: str) -> Channel:
+        entry = self._entries[name]
+        return Channel(_map_channel(self._folder / entry.file, entry), entry.unit, entry.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def _open_channel(path: Path, entry: _ChannelEntry) -> BinaryIO:
+    """Open a file that is what the manifest says, placed at its first value."""
+    try:
+        file = open_regular(path, through_links=False)
+    except (OSError, ValueError) as error:
+        raise RunFileError(f"cannot read {str(path)!r}: {reason(error)}") from None
+    try:
+        if not _has_header(file, entry):
+            raise RunFileError(f"{str(path)!r} is not the array that its manifest says")
+        start = file.tell()
+        if file.seek(0, io.SEEK_END) - start != _dtype(entry).itemsize * prod(entry.shape):
+            raise RunFileError(f"{str(path)!r} has not the size of its array")
+        file.seek(start)
+        return file
+    except OSError as error:
+        file.close()
+        raise RunFileError(f"cannot read {str(path)!r}: {reason(error)}") from None
+    except BaseException:
+        file.close()
+        raise
+
+
+def _has_header(file: BinaryIO, entry: _ChannelEntry) -> bool:
+    """Compare a header with the one expected, which needs no parser; only the padding is free.
+
+    The format is that of version 1.0 (numpy.lib.format): a magic string, the header's
+    length in two bytes, and the header, padded with spaces and ended by a line break.
+    """
+    expected = f"{{'descr': {entry.dtype!r}, 'fortran_order': False, 'shape': {entry.shape!r}, }}"
+    if file.read(8) != b"\x93NUMPY\x01\x00":
+        return False
+    header = file.read(int.from_bytes(file.read(2), "little"))
+    return header.endswith(b"\n") and header.rstrip() == expected.encode()
+
+
+def _dtype(entry: _ChannelEntry) -> np.dtype[Any]:
+    try:
+        return np.dtype(entry.dtype)
+    except TypeError:
+        raise RunFileError(f"{entry.dtype!r} is no type of numbers") from None
+
+
+def _map_channel(path: Path, entry: _ChannelEntry) -> Array:
+    with _open_channel(path, entry) as file:
+        try:
+            if 0 in entry.shape:  # nothing cannot be mapped
+                values = np.empty(entry.shape, _dtype(entry))
+                values.setflags(write=False)
+                return values
+            mapped = np.memmap(file, _dtype(entry), mode="r", offset=file.tell(), shape=entry.shape)
+        except (OSError, ValueError, MemoryError) as error:
+            raise RunFileError(f"cannot map {str(path)!r}: {error}") from None
+    return np.asarray(mapped)
