@@ -1,8 +1,14 @@
 """A single value in a figure, and how it is written for people."""
 
 from math import isfinite, isnan
+from typing import Any
 
 Cell = str | int | float | None
+
+
+def as_cell(value: Any) -> Cell:
+    """Give a value itself if it is a single one, else as text."""
+    return value if isinstance(value, str | int | float | None) else str(value)
 
 
 def cell_text(value: Cell) -> str:

@@ -2,13 +2,17 @@
 
 from dataclasses import dataclass
 
+from kinetarium.figure.bars import Bars
 from kinetarium.figure.facts import Facts
+from kinetarium.figure.heatmap import Heatmap
+from kinetarium.figure.line import Lines
 from kinetarium.figure.listing import Listing
 from kinetarium.figure.prose import Prose
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.table import Table
 
-Figure = Prose | Facts | Listing | Table | Scene3D
+Chart = Lines | Heatmap | Bars
+Figure = Prose | Facts | Listing | Table | Scene3D | Chart
 
 
 @dataclass(frozen=True, slots=True)

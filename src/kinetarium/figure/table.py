@@ -1,8 +1,10 @@
 """Table: rows of values under named columns."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from kinetarium.figure.cell import Cell
+from kinetarium.figure.cell import Cell, as_cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +43,18 @@ class Table:
         """Say whether a column holds numbers only, which are set flush right."""
         cells = [row[column] for row in self.rows if row[column] is not None]
         return bool(cells) and not any(isinstance(cell, str) for cell in cells)
+
+
+def rows_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Make a table of rows that have names, with a column for every name.
+
+    Args:
+        title: What it shows; may be empty.
+        rows: Values by name; what is not a single value is written as text.
+    """
+    names = tuple(dict.fromkeys(name for row in rows for name in row))
+    return Table(
+        title,
+        tuple(map(Column, names)),
+        tuple(tuple(as_cell(row.get(name)) for name in names) for row in rows),
+    )

@@ -10,52 +10,71 @@ from typing import Any
 from kinetarium.figure.cell import cell_text
 from kinetarium.figure.facts import Facts
 from kinetarium.figure.listing import Listing
-from kinetarium.figure.page import Page
+from kinetarium.figure.page import Chart, Page
+from kinetarium.figure.palette import DARK, LIGHT, tones
 from kinetarium.figure.prose import Prose
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.table import Table
+from kinetarium.report.chart_context import chart_context
 from kinetarium.report.embedded_json import embedded_json
 from kinetarium.report.picture import scene_png
+from kinetarium.report.plain_text import readable
 from kinetarium.report.plotly_scene import ASPECT, plotly_scene
+from kinetarium.report.table_cells import cell_class, column_classes
 
 _POSTER_WIDTH = 800
 """Width of the still picture of a scene [pixels], sharp on paper and on dense screens."""
-
-_LONGEST_WORD = 24
-"""Characters of a word in a table that is kept in one piece."""
-
-_SHORT_TEXT = 40
-"""Characters of a text in a table that is kept on one line where the table is scrolled."""
 
 
 def page_html(page: Page) -> str:
     """Render a page.
 
-    Scenes are stills until they come into view; there Plotly draws them, and
-    lets go of them again when they leave, as a browser has few such canvases.
+    Charts and scenes are stills until they come into view; there Plotly draws
+    them, and lets go of scenes again when they leave, as a browser has few
+    such canvases. Paper shows the stills.
     """
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
     )
-    environment.filters["cell"] = cell_text
-    environment.filters["cell_classes"] = _cell_classes
+    environment.filters |= {
+        "cell": cell_text, "cell_class": cell_class, "column_classes": column_classes,
+    }  # fmt: skip
     for kind in (Prose, Facts, Listing, Table, Scene3D):
         environment.tests[kind.__name__] = lambda figure, kind=kind: isinstance(figure, kind)
-    numbers = count()
+    environment.tests["Chart"] = lambda figure: isinstance(figure, Chart)
+    numbers, names = count(), tones(page)
     environment.filters["scene"] = lambda scene: _scene_context(scene, next(numbers))
-    has_scenes = any(
-        isinstance(figure, Scene3D) for section in page.sections for figure in section.figures
-    )
-    scripts = [_plotly_js(), _own("page.js")] if has_scenes else []
+    environment.filters["chart"] = lambda chart: chart_context(chart, names, number=next(numbers))
+    figures = [figure for section in page.sections for figure in section.figures]
+    moving = any(isinstance(figure, Scene3D | Chart) for figure in figures)
+    scripts = [_plotly_js(), _own("page.js")] if moving else []
     return environment.from_string(_own("page.html.jinja")).render(
         page=page,
-        style=Markup(_own("page.css")),
+        style=Markup(_own("page.css") + _series_css()),
         scripts=[Markup(script) for script in scripts],
         policy=_policy(scripts),
     )
+
+
+def _shown(value: Any) -> Any:
+    """Make every text of the page readable; what is markup already is ours."""
+    return value if hasattr(value, "__html__") or not isinstance(value, str) else readable(value)
+
+
+def _series_css() -> str:
+    """Give the colours of series to the style sheet, in light and in dark."""
+    light, dark = (
+        ":root {" + " ".join(f"--series-{n}: {c};" for n, c in enumerate(colors)) + "}"
+        for colors in (LIGHT, DARK)
+    )
+    return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n"
 
 
 def _scene_context(scene: Scene3D, number: int) -> dict[str, Any]:
@@ -69,21 +88,6 @@ def _scene_context(scene: Scene3D, number: int) -> dict[str, Any]:
         "poster": f"data:image/png;base64,{b64encode(png).decode()}",
         "json": Markup(embedded_json(plotly_scene(scene))),
     }
-
-
-def _cell_classes(table: Table) -> list[str]:
-    """Say how the cells of each column are set: numbers, short texts, texts, or long words."""
-    return [
-        "number" if table.is_numeric(column) else _text_class(table, column)
-        for column in range(len(table.columns))
-    ]
-
-
-def _text_class(table: Table, column: int) -> str:
-    texts = [cell_text(row[column]) for row in table.rows]
-    if any(len(word) > _LONGEST_WORD for text in texts for word in text.split()):
-        return "breakable"
-    return "short" if all(len(text) <= _SHORT_TEXT for text in texts) else "text"
 
 
 def _policy(scripts: list[str]) -> str:

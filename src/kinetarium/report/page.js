@@ -1,51 +1,57 @@
-// Draws the scenes of a report: each while it is in view, from the JSON beside it.
+// Draws the charts and scenes of a report, each when it comes into view, from the JSON beside it.
 "use strict";
 (() => {
   const config = {
     displaylogo: false,
     responsive: true,
     scrollZoom: false, // the wheel scrolls the page
-    modeBarButtons: [["zoom3d", "pan3d", "tableRotation", "resetCameraDefault3d", "toImage"]],
+    typesetMath: false, // names are no formulas
   };
+  const buttons = {
+    scene: [["zoom3d", "pan3d", "tableRotation", "resetCameraDefault3d", "toImage"]],
+    chart: [["zoom2d", "pan2d", "resetScale2d", "toImage"]],
+  };
+  const touched = matchMedia("(pointer: coarse)").matches;
+  const isScene = (figure) => figure.classList.contains("scene");
 
-  const canDraw = () => {
+  const canDrawScenes = () => {
     const context = document.createElement("canvas").getContext("webgl");
     context?.getExtension("WEBGL_lose_context")?.loseContext();
     return context !== null;
   };
 
+  // Colours are variables of the style sheet, such as var(--ink).
+  const described = (figure) => {
+    const style = getComputedStyle(document.documentElement);
+    const resolved = (key, value) =>
+      /color$/i.test(key) && String(value).startsWith("var(--")
+        ? style.getPropertyValue(value.slice(4, -1)).trim()
+        : value;
+    return JSON.parse(document.getElementById(figure.dataset.json).textContent, resolved);
+  };
+
   const draw = async (figure) => {
     if (figure.dataset.state) return;
     figure.dataset.state = "drawing";
-    const { data, layout } = JSON.parse(document.getElementById(figure.dataset.json).textContent);
+    const { data, layout } = described(figure);
     if (figure.camera) layout.scene.camera = figure.camera;
-    await Plotly.newPlot(figure.querySelector(".view"), data, layout, config);
+    if (!isScene(figure) && touched) layout.dragmode = false; // a finger scrolls the page
+    const modeBarButtons = buttons[isScene(figure) ? "scene" : "chart"];
+    const displayModeBar = touched && !isScene(figure) ? false : "hover";
+    const view = figure.querySelector(".view");
+    await Plotly.newPlot(view, data, layout, { ...config, modeBarButtons, displayModeBar });
     figure.dataset.state = "drawn";
     if (figure.gone) drop(figure);
   };
 
   const drop = (figure) => {
-    if (figure.dataset.state !== "drawn") return;
+    if (figure.dataset.state !== "drawn" || !isScene(figure)) return;
     const view = figure.querySelector(".view");
     figure.camera = view.layout.scene.camera;
     Plotly.purge(view);
     delete figure.dataset.state;
   };
 
-  if (!canDraw()) return;
-  const figures = document.querySelectorAll("figure.scene");
-  if (matchMedia("(pointer: coarse)").matches) {
-    // A finger on a live scene would turn it instead of scrolling the page.
-    for (const figure of figures) {
-      const button = figure.querySelector("button");
-      button.hidden = false;
-      button.addEventListener("click", () => {
-        button.hidden = true;
-        draw(figure);
-      });
-    }
-    return;
-  }
   const observer = new IntersectionObserver(
     (entries) => {
       for (const { target, isIntersecting } of entries) {
@@ -56,5 +62,33 @@
     },
     { rootMargin: "50% 0px" },
   );
-  for (const figure of figures) observer.observe(figure);
+
+  const charts = document.querySelectorAll("figure.chart");
+  for (const chart of charts) {
+    chart.classList.add("live");
+    observer.observe(chart);
+  }
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const chart of charts) {
+      if (chart.dataset.state !== "drawn") continue;
+      const { data, layout } = described(chart);
+      Plotly.react(chart.querySelector(".view"), data, layout);
+    }
+  });
+
+  const scenes = document.querySelectorAll("figure.scene");
+  if (!scenes.length || !canDrawScenes()) return;
+  for (const scene of scenes) {
+    if (!touched) {
+      observer.observe(scene);
+      continue;
+    }
+    // A finger on a live scene would turn it instead of scrolling the page.
+    const button = scene.querySelector("button");
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      button.hidden = true;
+      draw(scene);
+    });
+  }
 })();

@@ -1,13 +1,14 @@
 """A Scene3D in the words of Plotly."""
 
-from base64 import b64encode
 from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kinetarium.figure.scene3d import Body, Color, Ground, Scene3D
+from kinetarium.report.packed import packed
+from kinetarium.report.plain_text import label
 
 ASPECT = 4 / 3
 """Width over height of the picture of a scene."""
@@ -54,8 +55,8 @@ def _body_trace(body: Body) -> dict[str, Any]:
     i, j, k = body.mesh.faces.astype(kind).T
     return {
         "type": "mesh3d",
-        "x": _packed(x), "y": _packed(y), "z": _packed(z),
-        "i": _packed(i), "j": _packed(j), "k": _packed(k),
+        "x": packed(x), "y": packed(y), "z": packed(z),
+        "i": packed(i), "j": packed(j), "k": packed(k),
         "color": css_color(body.color),
         "opacity": body.color[3],
         "flatshading": True,
@@ -65,7 +66,7 @@ def _body_trace(body: Body) -> dict[str, Any]:
             "facenormalsepsilon": 0, "vertexnormalsepsilon": 0,
         },
         "lightposition": {"x": 3e4, "y": -2e4, "z": 1e5},
-        "text": escape(body.name),  # Plotly reads some tags in its texts
+        "text": escape(label(body.name)),  # Plotly reads some tags in its texts
         "hoverinfo": "text",
     }  # fmt: skip
 
@@ -88,13 +89,6 @@ def _ground_trace(ground: Ground) -> dict[str, Any]:
 def css_color(color: Color) -> str:
     """Give a colour without its opacity."""
     return "#" + "".join(f"{round(255 * min(max(part, 0.0), 1.0)):02x}" for part in color[:3])
-
-
-def _packed(values: NDArray[Any]) -> dict[str, str]:
-    """Pack an array as Plotly's typed arrays: a type and the bytes in base64."""
-    little_endian = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
-    return {"dtype": f"{values.dtype.kind}{values.dtype.itemsize}",
-            "bdata": b64encode(little_endian.tobytes()).decode()}  # fmt: skip
 
 
 def _xyz(vector: ArrayLike) -> dict[str, float]:

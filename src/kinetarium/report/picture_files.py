@@ -1,0 +1,51 @@
+"""All pictures of a page as files."""
+
+import re
+from collections.abc import Mapping
+
+from kinetarium.figure.page import Chart, Page
+from kinetarium.figure.palette import tones
+from kinetarium.figure.scene3d import Scene3D
+from kinetarium.report.picture import scene_png
+from kinetarium.report.plotly_scene import ASPECT
+from kinetarium.report.still import still_png, still_svg
+
+_SCENE_WIDTH = 1600
+"""Width of the picture of a scene [pixels]."""
+
+_LONGEST_SLUG = 48
+"""Characters of a title in a file's name."""
+
+
+def figure_files(page: Page) -> Mapping[str, bytes]:
+    """Draw every figure of a page that is a picture.
+
+    The same page gives the same bytes.
+
+    Returns:
+        By name: charts as SVG and PNG, scenes as PNG. A name is the figure's
+        number and what its title has of a-z and 0-9, such as "01-drift.svg".
+    """
+    pictures = [
+        figure
+        for section in page.sections
+        for figure in section.figures
+        if isinstance(figure, Chart | Scene3D)
+    ]
+    names = tones(page)
+    digits = max(2, len(str(len(pictures))))
+    files: dict[str, bytes] = {}
+    for number, picture in enumerate(pictures, start=1):
+        stem = f"{number:0{digits}}-{_slug(picture.title)}"
+        if isinstance(picture, Scene3D):
+            height = round(_SCENE_WIDTH / ASPECT)
+            files[f"{stem}.png"] = scene_png(picture, width=_SCENE_WIDTH, height=height)
+        else:
+            files[f"{stem}.svg"] = still_svg(picture, names)
+            files[f"{stem}.png"] = still_png(picture, names)
+    return files
+
+
+def _slug(title: str) -> str:
+    words = re.findall("[a-z0-9]+", title.lower())
+    return "-".join(words)[:_LONGEST_SLUG].strip("-") or "figure"

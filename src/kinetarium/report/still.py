@@ -1,0 +1,128 @@
+"""Charts as still pictures, drawn by Matplotlib: for paper, and as files."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import BytesIO
+from typing import Any
+
+from kinetarium.figure.bars import Bars
+from kinetarium.figure.heatmap import Heatmap
+from kinetarium.figure.line import Lines
+from kinetarium.figure.page import Chart
+from kinetarium.report.aspect import aspect
+from kinetarium.report.plain_text import label
+from kinetarium.report.still_bars import draw_bars
+from kinetarium.report.still_heatmap import draw_heatmap
+from kinetarium.report.still_lines import draw_lines, legend_rows
+
+_WIDTH = 7.0
+"""Width of a picture [inch]: a page of A4 between its margins."""
+
+_STYLE = {
+    # Names from files are no formulas, and one that looks like a broken formula is no error.
+    "text.parse_math": False,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#5b6570",
+    "axes.labelcolor": "#1c2127",
+    "axes.axisbelow": True,
+    "grid.color": "#dfe3e7",
+    "grid.linewidth": 0.7,
+    "xtick.color": "#5b6570",
+    "ytick.color": "#5b6570",
+    "xtick.labelcolor": "#1c2127",
+    "ytick.labelcolor": "#1c2127",
+    "text.color": "#1c2127",
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "kinetarium",
+}
+
+
+def still_png(
+    chart: Chart, tones: Mapping[str, int], *, titled: bool = True, dots_per_inch: int = 200
+) -> bytes:
+    """Draw a chart as PNG.
+
+    Args:
+        chart: The chart.
+        tones: Numbers of all names of series on the page.
+        titled: Whether its title stands above it.
+        dots_per_inch: Resolution.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    png = BytesIO()
+    with _house_style():
+        figure = _drawn(chart, tones, titled=titled)
+        figure.set_dpi(dots_per_inch)
+        FigureCanvasAgg(figure).print_png(png, metadata={"Software": None})
+    return png.getvalue()
+
+
+def still_svg(chart: Chart, tones: Mapping[str, int]) -> bytes:
+    """Draw a chart with its title as SVG, texts as texts.
+
+    Args:
+        chart: The chart.
+        tones: Numbers of all names of series on the page.
+    """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    svg = BytesIO()
+    with _house_style():
+        figure = _drawn(chart, tones, titled=True)
+        unsaid = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        FigureCanvasSVG(figure).print_svg(svg, metadata=unsaid)
+    return svg.getvalue()
+
+
+@contextmanager
+def _house_style() -> Iterator[None]:
+    """Draw alike on every machine, whatever its user's settings of Matplotlib."""
+    import matplotlib
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        # A name in a script that the font does not know is drawn as boxes.
+        warnings.filterwarnings("ignore", message="Glyph")
+        yield
+
+
+def _drawn(chart: Chart, tones: Mapping[str, int], *, titled: bool) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_WIDTH, _height(chart)), layout="constrained")
+    axes = figure.add_subplot()
+    match chart:
+        case Lines():
+            draw_lines(axes, chart, tones)
+        case Bars():
+            draw_bars(axes, chart, tones)
+        case Heatmap():
+            draw_heatmap(axes, chart)
+    if titled:
+        figure.suptitle(label(chart.title, most=90), x=0.01, ha="left", weight="bold", size=10)
+    return figure
+
+
+def _height(chart: Chart) -> float:
+    """Give the height of a picture [inch]."""
+    legend = 0.0
+    if not isinstance(chart, Heatmap):
+        legend = 0.17 * legend_rows([series.name for series in chart.series])
+    match chart:
+        case Lines(equal=True) | Heatmap(equal=True):
+            return 5.8 / aspect(chart) + 0.9 + legend
+        case Heatmap():
+            return min(max(1.6 + 0.28 * len(chart.rows), 3.2), 8.0)
+        case Lines() | Bars():
+            return 3.6 + legend
