@@ -1,0 +1,17 @@
+"""DartOptions: what DART lets a user choose, with defaults that are fair to compare."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DartOptions:
+    """Settings of DART.
+
+    Its constraint solver is direct (Dantzig's pivoting on a boxed linear
+    complementarity problem) and has no iterations or tolerance to choose.
+
+    Attributes:
+        coupling_erp: Share of the violation of a coupling between joints given back per step [-].
+    """
+
+    coupling_erp: float = 0.2
