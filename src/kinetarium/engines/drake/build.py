@@ -1,0 +1,238 @@
+"""A scene as a Drake plant, made by code."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from kinetarium.engines.drake.drives import Drives, add_actuators
+from kinetarium.engines.drake.library import (
+    drake_inertia,
+    drake_pose,
+    framework,
+    geometry,
+    plants,
+    trees,
+)
+from kinetarium.engines.drake.options import Approximation, DrakeOptions, Touch
+from kinetarium.engines.drake.surfaces import SurfaceBuilder, refusal
+from kinetarium.engines.layout import Layout
+from kinetarium.model.robot import IDENTITY, JointType, Loop, LoopKind
+from kinetarium.scene import Actuation, Base, Motion, PlacedRobot, Scene
+from kinetarium.scene.rigid_tree import RigidBody, rigid_tree
+from kinetarium.spatial.arrays import Array
+
+_APPROXIMATIONS = {
+    Approximation.LAGGED: plants.DiscreteContactApproximation.kLagged,
+    Approximation.SIMILAR: plants.DiscreteContactApproximation.kSimilar,
+    Approximation.SAP: plants.DiscreteContactApproximation.kSap,
+}
+_CONTACT = {
+    Touch.SURFACE: plants.ContactModel.kHydroelasticWithFallback,
+    Touch.POINT: plants.ContactModel.kPoint,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrakeWorld:
+    """A scene in Drake, and where its things are.
+
+    Attributes:
+        diagram: The plant and its scene graph.
+        plant: The plant.
+        layout: The layout of the scene.
+        bodies: The body each solid is part of, by name; the world for static bodies.
+        joints: The moving joints in the order of the layout.
+        floating: The joints of what floats in the order of the layout.
+        sensed: The joint each sensor sits in, by the sensor's name.
+        solids: The solid, as an index, that each geometry belongs to.
+        drives: Where commands go.
+        options: The settings it was built with.
+    """
+
+    diagram: Any
+    plant: Any
+    layout: Layout
+    bodies: dict[str, Any]
+    joints: tuple[Any, ...]
+    floating: tuple[Any, ...]
+    sensed: dict[str, Any]
+    solids: dict[Any, int]
+    drives: Drives
+    options: DrakeOptions
+
+
+def build_world(scene: Scene, *, timestep: float, options: DrakeOptions) -> DrakeWorld:
+    """Build a scene.
+
+    Args:
+        scene: The scene.
+        timestep: Time step [s].
+        options: Settings.
+
+    Raises:
+        SceneError: If Drake refuses the scene.
+    """
+    try:
+        return _Builder(scene, timestep=timestep, options=options).finish()
+    except (RuntimeError, ValueError) as error:
+        raise refusal("the scene", error) from None
+
+
+class _Builder:
+    """A plant under construction."""
+
+    def __init__(self, scene: Scene, *, timestep: float, options: DrakeOptions) -> None:
+        self._scene = scene
+        self._layout = Layout.of(scene)
+        self._options = options
+        self._builder = framework.DiagramBuilder()
+        plant = self._builder.AddSystem(plants.MultibodyPlant(timestep))
+        self._graph = self._builder.AddSystem(geometry.SceneGraph())
+        plant.RegisterAsSourceForSceneGraph(self._graph)
+        # Readings are taken from where the step began, see `Instant`.
+        plant.SetUseSampledOutputPorts(False)
+        plant.set_adjacent_bodies_collision_filters(False)
+        plant.set_contact_model(_CONTACT[options.touch])
+        plant.set_discrete_contact_approximation(_APPROXIMATIONS[options.approximation])
+        plant.set_sap_near_rigid_threshold(options.near_rigid)
+        plant.mutable_gravity_field().set_gravity_vector(scene.gravity)
+        self._plant = plant
+        self._surfaces = SurfaceBuilder(plant, scene, options=options)
+        self._bodies: dict[str, Any] = {}
+        self._joints: dict[str, Any] = {}
+        self._free: dict[str, Any] = {}
+
+    def finish(self) -> DrakeWorld:
+        """Add everything and close the plant."""
+        plant, graph = self._plant, self._graph
+        for robot in self._scene.robots:
+            self._add_robot(robot)
+        self._add_bodies()
+        plant.Finalize()
+        plant.set_stiction_tolerance(self._options.stiction_speed)
+        self._builder.Connect(
+            plant.get_geometry_pose_output_port(),
+            graph.get_source_pose_port(plant.get_source_id()),
+        )
+        self._builder.Connect(graph.get_query_output_port(), plant.get_geometry_query_input_port())
+        self._surfaces.filter(graph)
+        layout = self._layout
+        joints = tuple(self._joints[name] for name in layout.joints)
+        return DrakeWorld(
+            diagram=self._builder.Build(),
+            plant=plant,
+            layout=layout,
+            bodies=self._bodies,
+            joints=joints,
+            floating=tuple(self._free[name] for name in layout.floating),
+            sensed={s.name: self._joints[f"{s.robot}/{s.joint}"] for s in self._scene.sensors},
+            solids=self._surfaces.solids,
+            drives=Drives.of(plant, layout, joints=joints),
+            options=self._options,
+        )
+
+    def _add_robot(self, robot: PlacedRobot) -> None:
+        model, plant = robot.model, self._plant
+        # No other instance can be called that, Drake's own included.
+        instance = plant.AddModelInstance(f"{robot.name}/")
+        keep = {sensor.joint for sensor in self._scene.sensors if sensor.robot == robot.name}
+        tree = rigid_tree(model, keep=keep)
+        bodies: list[Any] = []
+        places: dict[str, Array] = {}
+        for part in tree:
+            body = plant.AddRigidBody(part.name, instance, drake_inertia(part.inertia))
+            bodies.append(body)
+            if part.joint is None:
+                self._hold_root(robot, body)
+            else:
+                self._add_joint(robot, part, parent=bodies[part.parent], child=body)
+            for name, X_BL in part.members:
+                link = model.link(name)
+                solid = f"{robot.name}/{name}"
+                self._bodies[solid], places[name] = body, X_BL
+                shapes = [(g.shape, X_BL @ g.X_LG) for g in link.collisions]
+                self._surfaces.cover(solid, body, shapes=shapes)
+        for joint in model.moving_joints:
+            if joint.mimic:
+                plant.AddCouplerConstraint(
+                    self._joints[f"{robot.name}/{joint.name}"],
+                    self._joints[f"{robot.name}/{joint.mimic.joint}"],
+                    joint.mimic.multiplier,
+                    joint.mimic.offset,
+                )
+        for loop in model.loops:
+            self._close(robot, loop, places)
+
+    def _hold_root(self, robot: PlacedRobot, body: Any) -> None:
+        plant = self._plant
+        if robot.base is Base.FREE:
+            name = f"{robot.name}/{robot.model.root}"
+            self._free[name] = self._float(body)
+        else:
+            plant.WeldFrames(plant.world_frame(), body.body_frame(), drake_pose(robot.X_WB))
+
+    def _float(self, body: Any) -> Any:
+        frame = self._plant.world_frame()
+        return self._plant.AddJoint(
+            trees.QuaternionFloatingJoint(f"{body.name()}#free", frame, body.body_frame())
+        )
+
+    def _add_joint(self, robot: PlacedRobot, part: RigidBody, *, parent: Any, child: Any) -> None:
+        plant, joint = self._plant, part.joint
+        assert joint is not None
+        name = f"{robot.name}/{joint.name}"
+        above = plant.AddFrame(
+            trees.FixedOffsetFrame(f"{part.name}#joint", parent.body_frame(), drake_pose(part.X_PJ))
+        )
+        if joint.type is JointType.FIXED:
+            weld = trees.WeldJoint(joint.name, above, child.body_frame(), drake_pose(IDENTITY))
+            self._joints[name] = plant.AddJoint(weld)
+            return
+        slides = joint.type is JointType.PRISMATIC
+        kind = trees.PrismaticJoint if slides else trees.RevoluteJoint
+        self._joints[name] = plant.AddJoint(
+            kind(
+                joint.name,
+                above,
+                child.body_frame(),
+                joint.axis,
+                joint.limits.lower,
+                joint.limits.upper,
+                joint.damping,
+            )
+        )
+        add_actuators(
+            plant,
+            self._joints[name],
+            model=joint,
+            drive=self._drive(name),
+            options=self._options,
+        )
+
+    def _drive(self, joint: str) -> Actuation | None:
+        layout = self._layout
+        if joint not in layout.commands:
+            return None
+        return layout.actuations[layout.commands.index(joint)]
+
+    def _close(self, robot: PlacedRobot, loop: Loop, places: dict[str, Array]) -> None:
+        (a, X_A), (b, X_B) = (
+            (self._bodies[f"{robot.name}/{link}"], places[link] @ X_LC)
+            for link, X_LC in ((loop.link_a, loop.X_AC), (loop.link_b, loop.X_BC))
+        )
+        if loop.kind is LoopKind.POINT:
+            self._plant.AddBallConstraint(a, X_A[:3, 3], b, X_B[:3, 3])
+        else:
+            self._plant.AddWeldConstraint(a, drake_pose(X_A), b, drake_pose(X_B))
+
+    def _add_bodies(self) -> None:
+        plant = self._plant
+        for body in self._scene.bodies:
+            if body.motion is Motion.FREE:
+                instance = plant.AddModelInstance(f"{body.name}/")
+                added = plant.AddRigidBody(body.name, instance, drake_inertia(body.inertia))
+                self._free[body.name] = self._float(added)
+                X_BG = IDENTITY
+            else:
+                added, X_BG = plant.world_body(), body.X_WB
+            self._bodies[body.name] = added
+            self._surfaces.cover(body.name, added, shapes=[(body.shape, X_BG)])

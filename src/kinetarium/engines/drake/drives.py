@@ -1,0 +1,149 @@
+"""Drives, friction and armature of joints as actuators of a Drake plant."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.engines.drake.library import trees
+from kinetarium.engines.drake.options import DrakeOptions
+from kinetarium.engines.layout import Layout
+from kinetarium.model.robot import Joint
+from kinetarium.scene import Actuation, Drive
+from kinetarium.spatial.arrays import Array
+
+_LEAST_EFFORT = float(np.finfo(np.float64).tiny)
+"""Stands for no effort, of which Drake wants some [N m or N]."""
+_FRICTION = "#friction"
+
+
+def add_actuators(
+    plant: Any, joint: Any, *, model: Joint, drive: Actuation | None, options: DrakeOptions
+) -> None:
+    """Give a joint what drives it, what rubs in it and the inertia of its drive.
+
+    Coulomb friction is a servo of speed zero whose effort is limited to it. The
+    inertia of a joint is that of its last actuator, so that each is given all.
+
+    Args:
+        plant: The plant under construction.
+        joint: The joint in it.
+        model: The joint in the model.
+        drive: Its drive, with the effort limit to obey; None for none.
+        options: Settings.
+    """
+    actuators = []
+    if model.friction > 0:
+        rub = plant.AddJointActuator(joint.name() + _FRICTION, joint, model.friction)
+        rub.set_controller_gains(
+            trees.PdControllerGains(p=0.0, d=model.friction / options.joint_creep)
+        )
+        actuators.append(rub)
+    if drive:
+        motor = plant.AddJointActuator(joint.name(), joint, max(drive.effort, _LEAST_EFFORT))
+        if drive.drive is not Drive.TORQUE:
+            stiffness = drive.stiffness if drive.drive is Drive.POSITION else 0.0
+            motor.set_controller_gains(trees.PdControllerGains(p=stiffness, d=drive.damping))
+        actuators.append(motor)
+    if model.armature > 0 and not actuators:
+        actuators.append(plant.AddJointActuator(joint.name(), joint))
+    for actuator in actuators:
+        actuator.set_default_rotor_inertia(model.armature)
+        actuator.set_default_gear_ratio(1.0)
+
+
+def friction_of(plant: Any, joint: Any) -> float:
+    """Read back the Coulomb friction of a joint [N m or N]."""
+    name = joint.name() + _FRICTION
+    if not plant.HasJointActuatorNamed(name, joint.model_instance()):
+        return 0.0
+    return float(plant.GetJointActuatorByName(name, joint.model_instance()).effort_limit())
+
+
+def armature_of(plant: Any, joint: Any) -> float:
+    """Read back the inertia of the drive of a joint [kg m^2 or kg]."""
+    own = [a for a in _own_actuators(plant, joint) if a.joint().index() == joint.index()]
+    return float(own[-1].default_reflected_inertia()) if own else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Servos:
+    """The servos of one robot, and where their commands go.
+
+    Attributes:
+        instance: The robot's model instance.
+        size: Length of the vector of desired positions and velocities.
+        commands: Indices of their commands, shape (k,).
+        rows: Indices into that vector, shape (k,).
+    """
+
+    instance: Any
+    size: int
+    commands: NDArray[np.intp]
+    rows: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drives:
+    """Where commands go.
+
+    Attributes:
+        count: Number of all actuators.
+        torques: Indices of the commands that are torques, shape (t,).
+        inputs: Indices of their actuators, shape (t,).
+        efforts: The effort limit of each [N m or N], shape (t,).
+        servos: The robots that have servos.
+    """
+
+    count: int
+    torques: NDArray[np.intp]
+    inputs: NDArray[np.intp]
+    efforts: Array
+    servos: tuple[Servos, ...]
+
+    @classmethod
+    def of(cls, plant: Any, layout: Layout, *, joints: tuple[Any, ...]) -> "Drives":
+        """Find the actuators in a finished plant.
+
+        Args:
+            plant: The plant.
+            layout: The layout of the scene.
+            joints: The plant's joints in the order of the layout.
+        """
+        torques, inputs, efforts = [], [], []
+        rows: dict[str, list[tuple[int, int]]] = {robot: [] for robot in layout.robot_joints}
+        for k, (name, drive) in enumerate(zip(layout.commands, layout.actuations, strict=True)):
+            joint = joints[layout.command_joints[k]]
+            motor = plant.GetJointActuatorByName(joint.name(), joint.model_instance())
+            if drive.drive is Drive.TORQUE:
+                torques.append(k)
+                inputs.append(motor.input_start())
+                efforts.append(drive.effort)
+            else:
+                row = _own_actuators(plant, joint).index(motor)
+                if drive.drive is Drive.VELOCITY:
+                    row += plant.num_actuators(joint.model_instance())
+                rows[name.partition("/")[0]].append((k, row))
+        servos = []
+        for robot, own in layout.robot_joints.items():
+            # A servo without command, which friction is, needs its port as well.
+            actuators = _own_actuators(plant, joints[own.start]) if joints[own] else []
+            if any(actuator.has_controller() for actuator in actuators):
+                instance = actuators[0].model_instance()
+                pairs = np.array(rows[robot], dtype=np.intp).reshape(-1, 2)
+                size = 2 * plant.num_actuators(instance)
+                servos.append(Servos(instance, size, pairs[:, 0], pairs[:, 1]))
+        return cls(
+            plant.num_actuators(),
+            np.array(torques, dtype=np.intp),
+            np.array(inputs, dtype=np.intp),
+            np.array(efforts),
+            tuple(servos),
+        )
+
+
+def _own_actuators(plant: Any, joint: Any) -> list[Any]:
+    """Give all actuators of the robot that a joint belongs to."""
+    indices = plant.GetJointActuatorIndices(joint.model_instance())
+    return [plant.get_joint_actuator(index) for index in indices]
