@@ -1,0 +1,201 @@
+"""check_study: a conformance kit for studies, ours and those of other packages."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from kinetarium.batch.studies import open_study
+from kinetarium.batch.study import Outcome, Study
+from kinetarium.figure.page import Section
+from kinetarium.figure.table import Table
+from kinetarium.recording.plain import from_plain, to_plain
+from kinetarium.recording.recording import Recording
+from kinetarium.recording.run import RunStatus
+from kinetarium.recording.strict_json import strict_json
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCheck:
+    """The result of one check.
+
+    Attributes:
+        check: What was checked.
+        passed: Whether it holds.
+        reason: What is wrong, or empty.
+    """
+
+    check: str
+    passed: bool
+    reason: str = ""
+
+
+class _BrokenError(Exception):
+    """A check that does not hold, and why."""
+
+
+def check_study(study: str | Study[Any, Any], config: Any = None) -> tuple[StudyCheck, ...]:
+    """Judge a study by what commands, batches and reports rely on.
+
+    Two cases are run twice, so give a config whose cases are short.
+
+    Args:
+        study: The study, or its name.
+        config: The config to try it with; its defaults if None.
+
+    Returns:
+        One result for each check.
+    """
+    chosen = open_study(study) if isinstance(study, str) else study
+    subject = _Subject(chosen, chosen.config() if config is None else config)
+    return tuple(_judge(name, check, subject) for name, check in _CHECKS.items())
+
+
+@dataclass(slots=True)
+class _Subject:
+    """A study under test, and its first two cases once they have been run."""
+
+    study: Study[Any, Any]
+    config: Any
+    runs: tuple[tuple[Any, Recording], ...] = ()
+
+    def finished(self) -> tuple[tuple[Any, Recording], ...]:
+        if not self.runs:
+            cases = self.study.cases(self.config)[:2]
+            self.runs = tuple((case, self.study.run(case)) for case in cases)
+        return self.runs
+
+    def outcomes(self) -> list[Outcome[Any]]:
+        timing = {"wall_s": 1.0, "cpu_s": 1.0}
+        done = [
+            Outcome(case, RunStatus.COMPLETED, "", tuple(self.study.score(case, recording)),
+                    recording, timing)
+            for case, recording in self.finished()
+        ]  # fmt: skip
+        failed = Outcome(self.runs[0][0], RunStatus.CRASHED, "crashed", (), None, timing)
+        return [*done, failed]
+
+
+def _judge(name: str, check: Callable[[_Subject], None], subject: _Subject) -> StudyCheck:
+    try:
+        check(subject)
+    except _BrokenError as broken:
+        return StudyCheck(name, False, str(broken))
+    except Exception as error:  # whatever another package's study raises is its result
+        return StudyCheck(name, False, f"{type(error).__name__}: {error}")
+    return StudyCheck(name, True)
+
+
+def _check_names(subject: _Subject) -> None:
+    study = subject.study
+    _expect(re.fullmatch(r"[a-z][a-z0-9-]*", study.name), f"{study.name!r} is no command name")
+    _expect(study.help and "\n" not in study.help, "help must be one line")
+    _expect(study.title, "title is empty")
+
+
+def _check_config(subject: _Subject) -> None:
+    for kind in (subject.study.config, subject.study.case):
+        frozen = is_dataclass(kind) and kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        _expect(frozen, f"{kind.__name__} must be a frozen dataclass")
+        text = kind.__doc__ or ""
+        for field in fields(kind):
+            _expect(f"{field.name}:" in text, f"{kind.__name__}.{field.name} is not documented")
+    subject.study.config()
+
+
+def _check_plain_config(subject: _Subject) -> None:
+    plain = to_plain(subject.config)
+    _expect(None not in plain.values(), "TOML knows no None: give every field a value")
+    again: Any = from_plain(subject.study.config, plain, where="config")
+    _expect(again == subject.config, "a config read back from plain data is another")
+
+
+def _check_cases(subject: _Subject) -> None:
+    study = subject.study
+    cases = study.cases(subject.config)
+    _expect(len(cases) > 0, "a config gives no case")
+    plain = [to_plain(case) for case in cases]
+    texts = {strict_json(entry, indent=None) for entry in plain}
+    _expect(len(texts) == len(cases), "two cases are the same")
+    for case, entry in zip(cases, plain, strict=True):
+        _expect(from_plain(study.case, entry, where="case") == case, f"{case} reads back another")
+    _expect(study.cases(subject.config) == cases, "asked twice, the cases are others")
+
+
+def _check_recording(subject: _Subject) -> None:
+    for case, recording in subject.finished():
+        _expect("time" in recording.channels, f"{case}: no channel 'time'")
+        for name, channel in recording.channels.items():
+            numeric = channel.values.dtype.kind in "biuf"
+            _expect(numeric, f"{case}: channel '{name}' holds no numbers")
+            _expect(channel.unit, f"{case}: channel '{name}' has no unit; '-' stands for none")
+        _json(recording.facts, "facts")
+
+
+def _check_determinism(subject: _Subject) -> None:
+    for case, recording in subject.finished():
+        again = subject.study.run(case)
+        _expect(again.channels.keys() == recording.channels.keys(), f"{case}: other channels")
+        for name, channel in recording.channels.items():
+            same = np.array_equal(channel.values, again[name], equal_nan=True)
+            _expect(same, f"{case}: run twice, channel '{name}' differs")
+
+
+def _check_rows(subject: _Subject) -> None:
+    study = subject.study
+    names: set[tuple[str, ...]] = set()
+    for case, recording in subject.finished():
+        rows = study.score(case, recording)
+        _expect(len(rows) > 0, f"{case}: no row")
+        for row in rows:
+            _json(row, "a row")
+            names.add(tuple(row))
+    _expect(len(names) == 1, f"rows have different columns: {sorted(names)}")
+
+
+def _check_report(subject: _Subject) -> None:
+    findings = subject.study.report(subject.outcomes())
+    _expect(isinstance(findings.headline, Table), "the headline is no Table")
+    _expect(findings.lead, "the report has no lead")
+    _expect(all(isinstance(part, Section) for part in findings.sections), "sections are no Section")
+    for table in _tables([Section("", (findings.headline,)), *findings.sections]):
+        widths = {len(row) for row in table.rows} - {len(table.columns)}
+        _expect(not widths, f"table '{table.title}' has rows of another length than its columns")
+    _json(findings.summary, "the summary")
+    _json(findings.extra, "extra")
+
+
+def _check_all_failed(subject: _Subject) -> None:
+    subject.study.report([subject.outcomes()[-1]])
+
+
+_CHECKS: dict[str, Callable[[_Subject], None]] = {
+    "it has a name, a help line and a title": _check_names,
+    "config and case are frozen and documented": _check_config,
+    "a config survives TOML": _check_plain_config,
+    "cases are distinct plain data": _check_cases,
+    "recordings are numbers with units": _check_recording,
+    "a case run twice gives the same": _check_determinism,
+    "rows are JSON with one set of columns": _check_rows,
+    "the report holds together": _check_report,
+    "a report of failures alone can be made": _check_all_failed,
+}
+
+
+def _tables(sections: list[Section]) -> Iterator[Table]:
+    for section in sections:
+        yield from (figure for figure in section.figures if isinstance(figure, Table))
+
+
+def _json(value: Any, what: str) -> None:
+    try:
+        strict_json(value)
+    except (TypeError, ValueError) as error:
+        raise _BrokenError(f"{what} is not JSON: {error}") from None
+
+
+def _expect(holds: object, reason: str) -> None:
+    if not holds:
+        raise _BrokenError(reason)

@@ -1,0 +1,126 @@
+"""IsolatedExecutor: cases in worker processes, where a fault costs one row and nothing else."""
+
+from collections import deque
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from multiprocessing.connection import wait
+from pathlib import Path
+
+from kinetarium.batch.crew import Crew, WorkerError
+from kinetarium.batch.ending import Ending
+from kinetarium.batch.task import Finished, Task
+from kinetarium.batch.worker_main import Job
+from kinetarium.batch.worker_process import WorkerProcess
+from kinetarium.batch.worker_start import WorkerStart
+from kinetarium.recording.atomic import make_folder, remove_leftovers
+from kinetarium.recording.run import Run, RunStatus
+from kinetarium.recording.run_folder import write_run
+
+_INTERVAL = 0.05
+"""How often workers are looked at when nothing happens [s]; no limit is passed for longer."""
+
+_OUTPUTS = ".kinetarium-outputs"
+"""Where workers print to; named so that `remove_leftovers` takes it for what it is."""
+
+_HEALTHY = frozenset({RunStatus.COMPLETED, RunStatus.DIVERGED, RunStatus.UNSUPPORTED})
+"""Ends after which a worker goes on: nothing has gone wrong in it."""
+
+
+class IsolatedExecutor:
+    """Runs cases in worker processes, several side by side.
+
+    A worker that crashes, hangs or uses too much memory is ended and replaced,
+    and its case becomes a row that says so. A crash may be chance, so that the
+    case is run once more. Limits are watched while a result is waited for.
+    Memory is limited on Linux only.
+    """
+
+    def __init__(self, workers: int, *, timeout: float, memory: float) -> None:
+        """Choose how many workers there are and what one may use.
+
+        Args:
+            workers: How many cases run side by side.
+            timeout: The most time for one case [s].
+            memory: The most memory for one worker [bytes].
+        """
+        self._workers = workers
+        self._timeout = timeout
+        self._memory = memory
+
+    def execute(self, tasks: Sequence[Task], *, runs: Path) -> Generator[Finished, None, None]:
+        """Run tasks and give each as it ends, its run whole on disk.
+
+        Args:
+            tasks: The tasks.
+            runs: The folder of all runs, to which nobody else may write meanwhile.
+
+        Raises:
+            OutputError: If a run cannot be written.
+            WorkerError: If no worker can be started, or a study is where none finds it.
+        """
+        for task in tasks:
+            if task.study_class.startswith("__main__:"):
+                raise WorkerError(
+                    f"the study '{task.study}' is part of a script, which workers do not run;"
+                    " put it into a module of its own"
+                )
+        start = WorkerStart(_engines(tasks))
+        outputs = runs / _OUTPUTS
+        make_folder(outputs)
+        crew = Crew(start, size=self._workers, memory=self._memory, outputs=outputs)
+        try:
+            yield from self._run(crew, deque(Job(task, runs) for task in tasks))
+        finally:
+            crew.stop()
+            remove_leftovers(runs)
+
+    def _run(self, crew: Crew, waiting: deque[Job]) -> Generator[Finished, None, None]:
+        while waiting or crew.busy:
+            crew.set_to_work(waiting)
+            wait([event for worker in crew.members for event in worker.events], timeout=_INTERVAL)
+            over = [end for worker in crew.members if (end := self._end(worker, crew, waiting))]
+            crew.set_to_work(waiting)  # before results are given away, which may take a while
+            yield from over
+
+    def _end(self, worker: WorkerProcess, crew: Crew, waiting: deque[Job]) -> Finished | None:
+        """Give the task that a worker has ended, if it has, and if there is no second attempt."""
+        job, was_ready = worker.job, worker.ready
+        news = worker.look(self._timeout)
+        if worker.ready and not was_ready:
+            crew.note_start(None)
+        if news is None:
+            return None
+        if news.status not in _HEALTHY:
+            crew.dismiss(worker)
+        if job is None:
+            if isinstance(news, Ending) and not worker.ready:
+                crew.note_start(news)
+            return None
+        if job.attempt == 1 and _may_be_chance(news, worker):
+            waiting.appendleft(replace(job, attempt=2))
+            return None
+        return news if isinstance(news, Finished) else _written(news, job, worker)
+
+
+def _engines(tasks: Sequence[Task]) -> list[str]:
+    names = {task.case.get("engine") for task in tasks}
+    return sorted(name for name in names if isinstance(name, str))
+
+
+def _may_be_chance(news: Finished | Ending, worker: WorkerProcess) -> bool:
+    """Tell whether a case may end otherwise in a new worker.
+
+    Memory may have been lost by the worker's earlier cases; a crash may be anything.
+    """
+    if news.status is RunStatus.OUT_OF_MEMORY:
+        return worker.jobs > 1
+    return news.status is RunStatus.CRASHED
+
+
+def _written(ending: Ending, job: Job, worker: WorkerProcess) -> Finished:
+    """Write the run of a case whose worker cannot do it any more."""
+    task = job.task
+    timing = {"wall_s": worker.wall_s, "cpu_s": worker.cpu_s, "attempts": float(job.attempt)}
+    run = Run(task.key, task.study, task.case, ending.status, ending.message)
+    write_run(job.runs / task.key, run, timing=timing)
+    return Finished(task, ending.status, ending.message, timing)

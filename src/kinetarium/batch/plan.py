@@ -1,0 +1,144 @@
+"""Plan: which cases of a study to run; a config, or lists of values that make many."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from kinetarium.batch.environment import versions
+from kinetarium.batch.studies import open_study
+from kinetarium.batch.study import Study
+from kinetarium.batch.task import Task
+from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.recording.plain import from_plain, read_toml, to_plain
+from kinetarium.recording.strict_json import strict_json
+
+_ENTRIES = ("study", "config", "grid", "case")
+
+_MOST_CASES = 100_000
+"""More is a slip of the pen; a hundred thousand run folders are the most a file system enjoys."""
+
+
+class PlanError(KinetariumError):
+    """A plan that cannot be followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which cases to run.
+
+    Attributes:
+        study: The study.
+        content: The plan as plain data, as config.toml holds it: "study"; "config", the
+            values that all cases share; "case", a list of values that differ, one
+            after the other; "grid", lists of values that are combined with each other
+            and with every "case".
+    """
+
+    study: Study[Any, Any]
+    content: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, study: Study[Any, Any], config: Any) -> "Plan":
+        """Plan the cases of one config."""
+        return cls(study, {"study": study.name, "config": to_plain(config)})
+
+    @classmethod
+    def read(cls, path: Path) -> "Plan":
+        """Read a plan from a TOML file, or from the folder of a batch.
+
+        Raises:
+            KinetariumError: If there is none, or it does not fit the study.
+        """
+        file = path / "config.toml" if path.is_dir() else path
+        content = read_toml(file)
+        for entry in content:
+            if entry not in _ENTRIES:
+                raise UnknownNameError(f"entry of '{file}'", entry, known=_ENTRIES)
+        if not isinstance(content.get("study"), str):
+            raise PlanError(f"'{file}' names no study; its first line should be: study = \"NAME\"")
+        plan = cls(open_study(content["study"]), content)
+        plan.configs()
+        return plan
+
+    @property
+    def single(self) -> Any:
+        """The one config of a plan that is not a batch.
+
+        Raises:
+            PlanError: If there are several.
+        """
+        configs = self.configs()
+        if len(configs) != 1:
+            raise PlanError(
+                f"this is a batch of {len(configs)} configs; run it with: kinetarium batch"
+            )
+        return configs[0]
+
+    def configs(self) -> tuple[Any, ...]:
+        """Give every config of the plan.
+
+        Raises:
+            KinetariumError: If a value does not fit the study's config.
+        """
+        shared = _table(self.content, "config")
+        cases = self.content.get("case", [{}])
+        if not isinstance(cases, list) or not all(isinstance(case, Mapping) for case in cases):
+            raise PlanError("'case' must be a list of tables: [[case]]")
+        grid = _table(self.content, "grid")
+        for name, values in grid.items():
+            if not isinstance(values, list) or not values:
+                raise PlanError(f"'grid.{name}' must be a list of values")
+        points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+        if len(cases) * len(points) > _MOST_CASES:
+            raise PlanError(f"more than {_MOST_CASES} configs: {len(cases)} x {len(points)}")
+        return tuple(
+            self._config({**shared, **case, **point}) for case in cases for point in points
+        )
+
+    def tasks(self) -> tuple[Task, ...]:
+        """Give a task for every case, each once.
+
+        Raises:
+            KinetariumError: If a config asks for something that is not there.
+        """
+        study = self.study
+        kind = f"{type(study).__module__}:{type(study).__qualname__}"
+        tasks: dict[str, Task] = {}
+        for config in self.configs():
+            for case in study.cases(config):
+                plain = to_plain(case)
+                key = case_key(study.name, plain)
+                tasks.setdefault(key, Task(key, study.name, kind, plain))
+        if not tasks:
+            raise PlanError(f"the study '{study.name}' has no case for this config")
+        return tuple(tasks.values())
+
+    def _config(self, values: Mapping[str, Any]) -> Any:
+        kind = self.study.config
+        several = {field.name for field in fields(kind) if isinstance(field.default, tuple)}
+        lists = {
+            name: [value] if name in several and not isinstance(value, list) else value
+            for name, value in values.items()
+        }
+        return from_plain(kind, lists, where=f"the config of '{self.study.name}'")
+
+
+def case_key(study: str, case: Mapping[str, Any]) -> str:
+    """Name a case and everything its result depends on by a digest of 20 characters.
+
+    Args:
+        study: The study's name.
+        case: The case as plain data.
+    """
+    content = {"study": study, "case": dict(sorted(case.items())), "versions": versions()}
+    return sha256(strict_json(content, indent=None).encode()).hexdigest()[:20]
+
+
+def _table(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    table = content.get(name, {})
+    if not isinstance(table, Mapping):
+        raise PlanError(f"'{name}' must be a table: [{name}]")
+    return table

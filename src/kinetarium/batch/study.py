@@ -1,0 +1,107 @@
+"""Study: what a study is made of; commands, batches and reports are generated from it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from kinetarium.errors import KinetariumError
+
+if TYPE_CHECKING:  # the list of commands imports every study, and is to stay light
+    from kinetarium.figure.page import Section
+    from kinetarium.figure.table import Table
+    from kinetarium.recording.recording import Recording
+    from kinetarium.recording.run import Row, RunStatus
+
+ConfigT = TypeVar("ConfigT")
+CaseT = TypeVar("CaseT")
+
+
+class ConfigError(KinetariumError):
+    """A value of a config that makes no sense."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome(Generic[CaseT]):
+    """One case and what came of it, as a report sees it.
+
+    Attributes:
+        case: The case.
+        status: How it ended.
+        message: Why it ended so; empty if it completed.
+        rows: What `score` gave; none if the case was not judged.
+        recording: What was recorded, its arrays mapped from disk; or None.
+        timing: What it cost: "wall_s" and "cpu_s" [s]. Varies from run to run.
+    """
+
+    case: CaseT
+    status: "RunStatus"
+    message: str
+    rows: "tuple[Row, ...]"
+    recording: "Recording | None"
+    timing: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a study makes of all its cases.
+
+    Attributes:
+        headline: The table that answers the question; the command prints it last.
+        sections: The report after the headline.
+        summary: Figures over all rows, for metrics.json.
+        extra: Further top-level entries of metrics.json by name.
+        lead: The report's first paragraph.
+    """
+
+    headline: "Table"
+    sections: "tuple[Section, ...]"
+    summary: Mapping[str, Any]
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    lead: str = ""
+
+
+class Study(ABC, Generic[ConfigT, CaseT]):
+    """A question that is put to robots or engines, case by case.
+
+    A study is found through the entry-point group `kinetarium.studies`, which
+    names its class; the class is made without arguments. Importing it must be
+    cheap: methods import what they need.
+
+    Attributes:
+        name: The command it is called by.
+        help: What it does, in one line.
+        title: Heading of its report.
+        config: A frozen dataclass of plain values, each with a default and
+            documented with its unit; its fields are the command's flags.
+        case: A frozen dataclass of plain values that says all a run depends on.
+    """
+
+    name: ClassVar[str]
+    help: ClassVar[str]
+    title: ClassVar[str]
+    config: ClassVar[type]
+    case: ClassVar[type]
+
+    @abstractmethod
+    def cases(self, config: ConfigT) -> Sequence[CaseT]:
+        """Give the cases of a config, in the order of the report.
+
+        Raises:
+            KinetariumError: If the config asks for something that is not there.
+        """
+
+    @abstractmethod
+    def run(self, case: CaseT) -> "Recording":
+        """Run a case; everything it gives depends on the case alone."""
+
+    @abstractmethod
+    def score(self, case: CaseT, recording: "Recording") -> "Sequence[Row]":
+        """Judge a recording: the rows of the case, without the case's own fields.
+
+        Called for a diverged recording too, which ends before its time.
+        """
+
+    @abstractmethod
+    def report(self, outcomes: "Sequence[Outcome[CaseT]]") -> Findings:
+        """Sum up all cases; those that failed have no rows."""

@@ -1,0 +1,87 @@
+"""Running one case, in whatever process: a result is written, good or bad."""
+
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+from kinetarium.batch.message import one_line
+from kinetarium.batch.study import Study
+from kinetarium.batch.task import Finished, Task
+from kinetarium.engines.capability import CapabilityError
+from kinetarium.engines.protocol import Status
+from kinetarium.errors import OutputError
+from kinetarium.recording.plain import from_plain
+from kinetarium.recording.recording import Recording
+from kinetarium.recording.run import Run, RunStatus
+from kinetarium.recording.run_folder import write_run
+
+
+def run_case(task: Task, runs: Path, *, attempt: int = 1) -> Finished:
+    """Run a case and write its run; an error of the study is a result like any other.
+
+    Args:
+        task: The case.
+        runs: The folder of all runs.
+        attempt: How often the case has been begun, this time included.
+
+    Raises:
+        OutputError: If the run cannot be written.
+    """
+    wall, cpu = perf_counter(), process_time()
+    run = _run(task)
+    timing = {
+        "wall_s": perf_counter() - wall,
+        "cpu_s": process_time() - cpu,
+        "attempts": float(attempt),
+    }
+    folder = runs / task.key
+    try:
+        write_run(folder, run, timing=timing)
+    except OutputError:
+        raise
+    except Exception as error:  # what the study gave is nothing that can be written
+        run = _failed(task, error)
+        write_run(folder, run, timing=timing)
+    return Finished(task, run.status, run.message, timing)
+
+
+def _run(task: Task) -> Run:
+    try:
+        study = _study(task.study_class)
+        case: Any = from_plain(study.case, task.case, where="case")
+        recording = study.run(case)
+        rows = tuple(study.score(case, recording))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit and the panics of Rust are no Exception
+        return _failed(task, error)
+    status, message = RunStatus.COMPLETED, ""
+    if recording.status == Status.DIVERGED:
+        status, message = RunStatus.DIVERGED, _divergence(recording)
+    return Run(task.key, task.study, task.case, status, message, rows, recording)
+
+
+def _study(place: str) -> Study[Any, Any]:
+    module, _, name = place.partition(":")
+    study: Study[Any, Any] = getattr(import_module(module), name)()
+    return study
+
+
+def _divergence(recording: Recording) -> str:
+    time = recording["time"]
+    return f"diverged after {time[-1]:g} s" if len(time) else "diverged at the start"
+
+
+def _failed(task: Task, error: BaseException) -> Run:
+    status, message = RunStatus.FAILED, f"{type(error).__name__}: {error}".removesuffix(": ")
+    if isinstance(error, CapabilityError):
+        status, message = RunStatus.UNSUPPORTED, str(error)
+    elif _is_lack_of_memory(error):
+        status, message = RunStatus.OUT_OF_MEMORY, f"out of memory: {message}"
+    return Run(task.key, task.study, task.case, status, one_line(message))
+
+
+def _is_lack_of_memory(error: BaseException) -> bool:
+    """Tell it by the words, too: a library that could not be loaded is an ImportError."""
+    return isinstance(error, MemoryError) or "cannot allocate memory" in str(error).lower()

@@ -1,0 +1,155 @@
+"""The kit must pass a sound study and catch each way of breaking one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kinetarium.batch.check_study import check_study
+from kinetarium.batch.study import Findings, Outcome, Study
+from kinetarium.figure.table import Column, Table
+from kinetarium.recording.recording import Channel, Recording
+from kinetarium.recording.run import Row
+from kinetarium.studies.drop.config import Config as DropConfig
+
+
+@dataclass(frozen=True)
+class Config:
+    """Numbers.
+
+    Attributes:
+        numbers: Which.
+    """
+
+    numbers: tuple[int, ...] = (1, 2)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A number.
+
+    Attributes:
+        number: Which.
+    """
+
+    number: int
+
+
+class Sound(Study[Config, Case]):
+    """Squares numbers."""
+
+    name, help, title, config, case = "squares", "square numbers", "Squares", Config, Case
+
+    def cases(self, config: Config) -> Sequence[Case]:
+        return [Case(number) for number in config.numbers]
+
+    def run(self, case: Case) -> Recording:
+        time = Channel(np.arange(3.0), "s")
+        return Recording({"time": time, "square": Channel(time.values**2, "m^2")}, "running")
+
+    def score(self, case: Case, recording: Recording) -> Sequence[Row]:
+        return [{"largest": float(recording["square"].max())}]
+
+    def report(self, outcomes: Sequence[Outcome[Case]]) -> Findings:
+        rows = tuple((o.case.number, row["largest"]) for o in outcomes for row in o.rows)
+        headline = Table("", (Column("number"), Column("largest")), rows)
+        return Findings(headline, (), {"count": len(outcomes)}, lead="Squares of numbers.")
+
+
+def failed(study: Study[Any, Any]) -> list[str]:
+    return [result.check for result in check_study(study) if not result.passed]
+
+
+def test_a_sound_study_passes() -> None:
+    assert failed(Sound()) == []
+
+
+def test_drop_passes() -> None:
+    results = check_study("drop", DropConfig(height=0.02, duration=0.2))
+    assert [(r.check, r.reason) for r in results if not r.passed] == []
+
+
+class ShoutingName(Sound):
+    name = "Squares!"
+
+
+@dataclass
+class Loose:
+    """Not frozen."""
+
+    numbers: tuple[int, ...] = (1, 2)
+
+
+class LooseConfig(Sound):
+    config = Loose
+
+
+class NoCases(Sound):
+    def cases(self, config: Config) -> Sequence[Case]:
+        return []
+
+
+class SameCases(Sound):
+    def cases(self, config: Config) -> Sequence[Case]:
+        return [Case(1), Case(1)]
+
+
+class NoUnit(Sound):
+    def run(self, case: Case) -> Recording:
+        time, square = Channel(np.arange(3.0), "s"), Channel(np.arange(3.0), "")
+        return Recording({"time": time, "square": square}, "running")
+
+
+class Fickle(Sound):
+    def run(self, case: Case) -> Recording:
+        sound = super().run(case)
+        noise = Channel(np.random.default_rng().random(3), "m^2")
+        return replace(sound, channels={**sound.channels, "square": noise})
+
+
+class OddRows(Sound):
+    def score(self, case: Case, recording: Recording) -> Sequence[Row]:
+        return [{f"largest{case.number}": 1.0}]
+
+
+class Arrays(Sound):
+    def score(self, case: Case, recording: Recording) -> Sequence[Row]:
+        return [{"largest": recording["square"]}]
+
+    def report(self, outcomes: Sequence[Outcome[Case]]) -> Findings:
+        return Findings(Table("", (), ()), (), {}, lead="Squares.")
+
+
+class RaggedTable(Sound):
+    def report(self, outcomes: Sequence[Outcome[Case]]) -> Findings:
+        return Findings(Table("", (Column("a"),), ((1, 2),)), (), {}, lead="Squares.")
+
+
+class NeedsSuccess(Sound):
+    def report(self, outcomes: Sequence[Outcome[Case]]) -> Findings:
+        largest = max(row["largest"] for outcome in outcomes for row in outcome.rows)
+        return Findings(Table("", (), ()), (), {"largest": largest}, lead="Squares.")
+
+
+@pytest.mark.parametrize(
+    ("study", "checks"),
+    [
+        (ShoutingName, ["it has a name, a help line and a title"]),
+        (LooseConfig, ["config and case are frozen and documented"]),
+        (SameCases, ["cases are distinct plain data"]),
+        (NoUnit, ["recordings are numbers with units"]),
+        (Fickle, ["a case run twice gives the same"]),
+        (OddRows, ["rows are JSON with one set of columns", "the report holds together"]),
+        (Arrays, ["rows are JSON with one set of columns"]),
+        (RaggedTable, ["the report holds together"]),
+        (NeedsSuccess, ["a report of failures alone can be made"]),
+    ],
+)  # fmt: skip
+def test_a_broken_study_is_caught(study: type[Sound], checks: list[str]) -> None:
+    assert failed(study()) == checks
+
+
+def test_a_study_without_cases_is_caught() -> None:
+    assert "cases are distinct plain data" in failed(NoCases())
