@@ -7,6 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kinetarium.batch.check_study import check_study as check_study
+    from kinetarium.batch.studies import list_studies as list_studies
+    from kinetarium.batch.sweep import sweep as sweep
     from kinetarium.engines.conformance import check_engine as check_engine
     from kinetarium.engines.registry import list_engines as list_engines
     from kinetarium.errors import KinetariumError as KinetariumError
@@ -27,6 +30,9 @@ _HOMES = {
     "RobotFileError": "kinetarium.model.findings",
     "RobotModel": "kinetarium.model.robot",
     "Scene": "kinetarium.scene",
+    "check_study": "kinetarium.batch.check_study",
+    "list_studies": "kinetarium.batch.studies",
+    "sweep": "kinetarium.batch.sweep",
     "check_engine": "kinetarium.engines.conformance",
     "list_engines": "kinetarium.engines.registry",
     "run": "kinetarium.rollout.loop",

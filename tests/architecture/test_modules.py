@@ -16,9 +16,3 @@ def test_modules_stay_small() -> None:
 def test_names_explain_themselves() -> None:
     empty = {"utils.py", "util.py", "helpers.py", "helper.py", "common.py", "misc.py", "manager.py"}
     assert empty.isdisjoint(module.name for module in MODULES)
-
-
-def test_nothing_unsafe_is_called_on_user_data() -> None:
-    unsafe = ("pickle", "yaml.load", "shell=True", "allow_pickle=True", " eval(", " exec(")
-    found = {(str(m), word) for m in MODULES for word in unsafe if word in m.read_text()}
-    assert found == set()

@@ -105,7 +105,7 @@ def test_debug_shows_where(call):
 
 
 def broken_command(error):
-    def load():
+    def load(words):
         from kinetarium.cli.robots import Config
 
         def run(config, invocation):
@@ -147,7 +147,7 @@ def test_a_new_command_is_one_line(call, monkeypatch):
     def run(config, invocation):
         invocation.console.result({"mass": config.mass, "command": invocation.command_line})
 
-    monkeypatch.setitem(COMMANDS, "grasp", Command("grasp a cube", lambda: (Config, run)))
+    monkeypatch.setitem(COMMANDS, "grasp", Command("grasp a cube", lambda words: (Config, run)))
     outcome = call("grasp", "--mass", "2.5", "--json", "-")
     assert outcome.json == {"mass": 2.5, "command": "kinetarium grasp --mass 2.5 --json -"}
     assert "Mass of the cube [kg]" in call("grasp", "--help").out

@@ -2,10 +2,10 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from kinetarium.cli.commands import COMMANDS, Command, Invocation
+from kinetarium.cli.commands import COMMANDS, Command, Invocation, studies
 from kinetarium.cli.console import Console
 from kinetarium.cli.failures import failure_lines, failure_payload
 from kinetarium.errors import KinetariumError, OutputError, UnknownNameError
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 from kinetarium.cli.arguments import parse_arguments
 
                 command = _command(name)
-                config_type, run = command.load()
+                config_type, run = command.load(rest)
                 config, output = parse_arguments(
                     rest, command=name, config=config_type, help=command.help
                 )
@@ -52,9 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _command(name: str) -> Command:
     if name.startswith("-"):
         raise UnknownNameError("flag", name, known=["--help", "--version"])
-    if name not in COMMANDS:
-        raise UnknownNameError("command", name, known=COMMANDS)
-    return COMMANDS[name]
+    known = COMMANDS if name in COMMANDS else {**COMMANDS, **studies()}
+    if name not in known:
+        raise UnknownNameError("command", name, known=known)
+    return known[name]
 
 
 def _fail(error: Exception, *, console: Console, debug: bool) -> int:
@@ -74,8 +75,11 @@ def _version() -> str:
 
 
 def _help() -> str:
-    width = max(map(len, COMMANDS))
-    commands = [f"  {name:<{width}}  {command.help}" for name, command in COMMANDS.items()]
+    width = max(map(len, [*COMMANDS, *studies()]))
+
+    def listing(commands: Mapping[str, Command]) -> list[str]:
+        return [f"  {name:<{width}}  {command.help}" for name, command in commands.items()]
+
     return "\n".join(
         [
             "usage: kinetarium [--help] [--version] COMMAND ...",
@@ -83,7 +87,10 @@ def _help() -> str:
             "A proving ground for robots: one robot, every physics engine.",
             "",
             "commands:",
-            *commands,
+            *listing(COMMANDS),
+            "",
+            "studies:",
+            *listing(studies()),
             "",
             "Every command takes --help, --json FILE|- (its result as JSON), --quiet and --debug.",
             "Tab completion: source <(kinetarium completion bash), or zsh, or fish.",

@@ -1,11 +1,14 @@
 """The command table: what `kinetarium` can do, each command imported when it is called."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from kinetarium.cli.console import Console
+from kinetarium.plugins import discover
+
+STUDIES = "kinetarium.studies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +34,43 @@ class Command:
 
     Attributes:
         help: What it does, in one line.
-        load: Imports it; gives its config, a frozen dataclass whose fields are
-            its flags, and the function that runs it.
+        load: Imports it, given the words after it; gives its config, a frozen dataclass
+            whose fields are its flags, and the function that runs it.
     """
 
     help: str
-    load: Callable[[], tuple[type, Run]]
+    load: Callable[[Sequence[str]], tuple[type, Run]]
 
 
-def _in_module(name: str) -> Callable[[], tuple[type, Run]]:
+def _in_module(name: str) -> Callable[[Sequence[str]], tuple[type, Run]]:
     """Load a command of our own from the module of its name: its `Config` and its `run`."""
 
-    def load() -> tuple[type, Run]:
+    def load(words: Sequence[str]) -> tuple[type, Run]:
         module = import_module(f"kinetarium.cli.{name}")
         return module.Config, module.run
 
     return load
+
+
+def studies() -> dict[str, Command]:
+    """Give a command for every installed study."""
+    return {name: Command(_study_help(name), _of_study(name)) for name in discover(STUDIES)}
+
+
+def _of_study(name: str) -> Callable[[Sequence[str]], tuple[type, Run]]:
+    def load(words: Sequence[str]) -> tuple[type, Run]:
+        from kinetarium.cli.study_command import study_command
+
+        return study_command(name, words)
+
+    return load
+
+
+def _study_help(name: str) -> str:
+    try:
+        return str(discover(STUDIES)[name].load().help)
+    except Exception as error:  # another package's study must not take our help away
+        return f"cannot be loaded: {type(error).__name__}: {error}"
 
 
 COMMANDS: dict[str, Command] = {
@@ -55,5 +79,10 @@ COMMANDS: dict[str, Command] = {
     "convert": Command("write a robot as URDF or MJCF", _in_module("convert")),
     "engines": Command("list the physics engines and what they can do", _in_module("engines")),
     "conformance": Command("judge physics engines by closed forms", _in_module("conformance")),
+    "batch": Command("run many cases of a study from a file", _in_module("batch")),
+    "resume": Command("go on with what was stopped", _in_module("resume")),
+    "runs": Command("list the runs in a folder", _in_module("runs")),
+    "report": Command("write the report of a finished folder again", _in_module("report")),
+    "compare": Command("compare the results of two folders", _in_module("compare")),
     "completion": Command("print a completion script for a shell", _in_module("completion")),
 }

@@ -6,7 +6,7 @@ from enum import StrEnum
 import tyro
 
 from kinetarium.cli.arguments import completion_script
-from kinetarium.cli.commands import COMMANDS, Invocation
+from kinetarium.cli.commands import COMMANDS, Invocation, studies
 
 
 class Shell(StrEnum):
@@ -30,7 +30,8 @@ class Config:
 
 def run(config: Config, invocation: Invocation) -> None:
     """Print the script."""
-    configs = {name: command.load()[0] for name, command in COMMANDS.items()}
+    commands = {**COMMANDS, **studies()}
+    configs = {name: command.load(())[0] for name, command in commands.items()}
     script = completion_script(config.shell, configs=configs)
     invocation.console.text(script)
     invocation.console.result({"shell": config.shell, "script": script})

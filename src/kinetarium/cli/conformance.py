@@ -18,11 +18,13 @@ class Config:
 
     Attributes:
         engine: The engines; all that are available by default.
+        failures_only: Print only the checks that fail, and a count for each engine.
     """
 
     engine: Annotated[
         tuple[str, ...], tyro.conf.arg(metavar="NAME ...", help_behavior_hint="")
     ] = ()
+    failures_only: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
 
 
 def run(config: Config, invocation: Invocation) -> int:
@@ -33,9 +35,13 @@ def run(config: Config, invocation: Invocation) -> int:
     names = config.engine or tuple(e.name for e in list_engines() if e.available)
     outcomes = list(_outcomes([open_engine(name) for name in names], invocation))
     columns = ("engine", "check", "passed", "value", "expected", "tolerance", "unit", "remark")
-    invocation.console.table(
-        Table("", tuple(map(Column, columns)), tuple(tuple(_cells(o)) for o in outcomes))
-    )
+    shown = [o for o in outcomes if not (config.failures_only and o.passed)]
+    if shown:
+        rows = tuple(tuple(_cells(o)) for o in shown)
+        invocation.console.table(Table("", tuple(map(Column, columns)), rows))
+    for name in names if config.failures_only else ():
+        passed = [o.passed for o in outcomes if o.engine == name]
+        invocation.console.line(f"{name}: {sum(passed)} of {len(passed)} checks pass")
     failed = sum(not o.passed for o in outcomes)
     invocation.console.line(f"{len(outcomes) - failed} passed, {failed} failed")
     invocation.console.result({"rows": [_row(o) for o in outcomes]})

@@ -38,6 +38,11 @@ class Console:
         self._speaks = not quiet and json != "-"
         _make_streams_safe()
 
+    @property
+    def speaks(self) -> bool:
+        """Whether people are told anything but errors."""
+        return self._speaks
+
     def line(self, text: str = "") -> None:
         """Print a line."""
         if self._speaks:
@@ -109,6 +114,11 @@ class Console:
             _write(text)
         elif self._json:
             write_atomic(Path(self._json), text.encode())
+
+    def note(self, text: str) -> None:
+        """Print a line on standard error, beside the result."""
+        if self._speaks:
+            self.error(text)
 
     def error(self, text: str) -> None:
         """Print a line on standard error."""

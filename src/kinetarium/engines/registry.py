@@ -1,5 +1,6 @@
 """The engines that are known, and opening one by name."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetarium.engines.capability import Capability
@@ -56,6 +57,20 @@ def open_engine(name: str) -> Engine:
             f"engine '{name}' is not available: {error}; run: pip install 'kinetarium[{name}]'"
         ) from error
     return engine
+
+
+def chosen_engines(names: Sequence[str]) -> tuple[str, ...]:
+    """Give the engines that were asked for, each once; all that are available if none was.
+
+    Raises:
+        KinetariumError: If one is unknown or not available, or none is.
+    """
+    for name in names:
+        open_engine(name)
+    chosen = tuple(dict.fromkeys(names)) or tuple(e.name for e in list_engines() if e.available)
+    if not chosen:
+        raise EngineUnavailableError("no physics engine is available; see: kinetarium engines")
+    return chosen
 
 
 def list_engines() -> tuple[EngineListing, ...]:

@@ -1,0 +1,133 @@
+"""The flags with which a command runs cases, and running them with progress on the screen."""
+
+import os
+import shlex
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from kinetarium.cli.arguments import UsageError
+from kinetarium.cli.commands import Invocation
+
+if TYPE_CHECKING:
+    from kinetarium.batch.plan import Plan
+    from kinetarium.batch.study import Findings
+    from kinetarium.batch.task import Executor
+    from kinetarium.recording.result_folder import ResultFolder
+
+_WITHOUT_EFFECT = ("--out", "--workers", "--timeout", "--memory-limit", "--json")
+_SWITCHES_WITHOUT_EFFECT = ("--quiet", "--debug")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutionFlags:
+    """How cases are run; none of it changes a result.
+
+    Attributes:
+        workers: Processes that run cases side by side; 0 runs them in this one, unprotected.
+        timeout: Most time for one case [s].
+        memory_limit: Most memory for one process [GB].
+    """
+
+    workers: Annotated[int, tyro.conf.arg(metavar="N")] = os.cpu_count() or 1
+    timeout: Annotated[float, tyro.conf.arg(metavar="S")] = 600.0
+    memory_limit: Annotated[float, tyro.conf.arg(metavar="GB")] = 4.0
+
+    def executor(self) -> "Executor":
+        """Make what runs the cases.
+
+        Raises:
+            UsageError: If a limit makes no sense.
+        """
+        from kinetarium.batch.isolated import IsolatedExecutor
+        from kinetarium.batch.serial import SerialExecutor
+
+        if self.workers < 0:
+            raise UsageError(f"--workers must not be negative, not {self.workers}")
+        for flag, value in (("--timeout", self.timeout), ("--memory-limit", self.memory_limit)):
+            if not value > 0:
+                raise UsageError(f"{flag} must be positive, not {value:g}")
+        if self.workers == 0:
+            return SerialExecutor()
+        memory = self.memory_limit * 1e9
+        return IsolatedExecutor(self.workers, timeout=self.timeout, memory=memory)
+
+
+def execute(
+    plan: "Plan",
+    invocation: Invocation,
+    *,
+    out: Path,
+    flags: ExecutionFlags,
+    retry_failed: bool = False,
+) -> None:
+    """Run a plan, write its report, print the headline and say where everything is.
+
+    Raises:
+        KinetariumError: If the plan does not fit, or the folder cannot be written.
+        KeyboardInterrupt: If it was stopped; what was finished is kept.
+    """
+    from kinetarium.batch.sweep import sweep
+    from kinetarium.cli.sweep_progress import sweep_progress
+    from kinetarium.report.study_report import write_study_report
+
+    console = invocation.console
+    command = essential_command(invocation.command_line)
+    with sweep_progress(console, label=plan.study.name) as watch:
+        try:
+            folder, findings = sweep(
+                plan,
+                out=out,
+                executor=flags.executor(),
+                command=command,
+                retry_failed=retry_failed,
+                watch=watch,
+            )
+        except KeyboardInterrupt:
+            console.error(
+                f"kinetarium: go on with: {shlex.join(['kinetarium', 'resume', str(out)])}"
+            )
+            raise
+    write_study_report(folder, plan.study, findings)
+    show(folder, findings, invocation)
+
+
+def show(folder: "ResultFolder", findings: "Findings", invocation: Invocation) -> None:
+    """Print a study's headline, the cases that did not complete and where the report is."""
+    from kinetarium.report.study_report import failure_table
+
+    console = invocation.console
+    console.table(findings.headline)
+    failures = failure_table(folder)
+    if failures.rows:
+        console.line()
+        console.table(failures)
+    report = folder.path / "report.html"
+    console.line()
+    console.line(f"report: {report}")
+    console.result({"ok": True, **folder.metrics, "out": str(folder.path), "report": str(report)})
+
+
+def free_folder(study: str) -> Path:
+    """Name a folder that does not exist yet, for a command without --out."""
+    names = chain([study], (f"{study}-{number}" for number in count(2)))
+    return next(path for name in names if not (path := Path("out", name)).exists())
+
+
+def essential_command(command_line: str) -> str:
+    """Leave out of a command what does not change its result.
+
+    Two folders made with different numbers of workers are then the same.
+    """
+    words, kept = iter(shlex.split(command_line)), list[str]()
+    for word in words:
+        name, has_value, _ = word.partition("=")
+        if name.replace("_", "-") in _WITHOUT_EFFECT:
+            if not has_value:
+                next(words, None)
+        elif word not in _SWITCHES_WITHOUT_EFFECT:
+            kept.append(word)
+    return shlex.join(kept)

@@ -1,0 +1,38 @@
+"""`kinetarium resume`: go on with what was stopped."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from kinetarium.cli.commands import Invocation
+from kinetarium.cli.execution import ExecutionFlags, execute
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(ExecutionFlags):
+    """What to go on with.
+
+    Attributes:
+        folder: The folder of a study or batch; cases that are finished in it are skipped.
+        retry_failed: Try cases again that crashed, failed or ran out of time or memory.
+    """
+
+    folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DIR")]
+    retry_failed: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+
+
+def run(config: Config, invocation: Invocation) -> None:
+    """Run the cases that are missing, and write the report."""
+    from kinetarium.batch.plan import Plan
+    from kinetarium.recording.result_folder import ResultFolder
+
+    folder = ResultFolder.open(config.folder)
+    execute(
+        Plan.read(folder.path),
+        invocation,
+        out=folder.path,
+        flags=config,
+        retry_failed=config.retry_failed,
+    )

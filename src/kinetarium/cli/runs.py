@@ -1,0 +1,78 @@
+"""`kinetarium runs`: list the runs in a folder, or the folders of runs below one."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from kinetarium.cli.commands import Invocation
+
+if TYPE_CHECKING:
+    from kinetarium.figure.table import Table
+    from kinetarium.recording.result_folder import ResultFolder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """Where to look.
+
+    Attributes:
+        folder: The folder of a study or batch, or one that has such folders in it.
+    """
+
+    folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DIR")] = Path("out")
+
+
+def run(config: Config, invocation: Invocation) -> None:
+    """Print a row for every run, or for every folder of runs."""
+    from kinetarium.errors import KinetariumError
+    from kinetarium.recording.result_folder import ResultFolder, ResultFolderError
+
+    if not config.folder.is_dir():
+        raise ResultFolderError(f"'{config.folder}' is not a folder")
+    if (config.folder / "config.toml").exists():
+        rows = _runs(ResultFolder.open(config.folder))
+    else:
+        rows = []
+        for path in sorted(config.folder.glob("*/config.toml")):
+            try:
+                rows.append(_folder(ResultFolder.open(path.parent)))
+            except KinetariumError as error:
+                rows.append({"folder": str(path.parent), "study": f"unreadable: {error}"})
+        if not rows:
+            raise ResultFolderError(f"no runs in '{config.folder}'")
+    invocation.console.table(_table(rows))
+    invocation.console.result({"ok": True, "rows": rows})
+
+
+def _folder(folder: "ResultFolder") -> dict[str, Any]:
+    statuses = Counter(str(run.status) for run in folder.runs())
+    return {
+        "folder": str(folder.path),
+        "study": folder.config["study"],
+        "runs": sum(statuses.values()),
+        "statuses": ", ".join(f"{count} {status}" for status, count in sorted(statuses.items())),
+        "finished": "yes" if folder.is_finished else "no",
+    }
+
+
+def _runs(folder: "ResultFolder") -> list[dict[str, Any]]:
+    """Give the case, the end and the first figures of every run."""
+    return [
+        {
+            "key": run.key,
+            **run.case,
+            "status": str(run.status),
+            "message": run.message,
+            **(run.rows[0] if len(run.rows) == 1 else {"rows": len(run.rows)}),
+        }
+        for run in folder.runs()
+    ]
+
+
+def _table(rows: list[dict[str, Any]]) -> "Table":
+    from kinetarium.figure.table import rows_table
+
+    return rows_table("", rows)

@@ -1,0 +1,1 @@
+"""The studies: each a folder of its own, found through entry points."""

@@ -1,0 +1,45 @@
+"""drop: a box falls and rests, in every engine, against the closed form."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kinetarium.batch.study import Findings, Outcome, Study
+from kinetarium.studies.drop.config import Case, Config
+
+if TYPE_CHECKING:
+    from kinetarium.recording.recording import Recording
+    from kinetarium.recording.run import Row
+
+
+class Drop(Study[Config, Case]):
+    """The smallest study: the pattern that the others follow."""
+
+    name = "drop"
+    help = "let a box fall and rest, in every engine"
+    title = "A box falls and rests"
+    config = Config
+    case = Case
+
+    def cases(self, config: Config) -> Sequence[Case]:
+        """Give a case for each engine."""
+        from kinetarium.studies.drop.cases import cases
+
+        return cases(config)
+
+    def run(self, case: Case) -> "Recording":
+        """Let the box fall, and record every step."""
+        from kinetarium.studies.drop.run import run
+
+        return run(case)
+
+    def score(self, case: Case, recording: "Recording") -> "Sequence[Row]":
+        """Compare the fall with the closed form, and see how the box rests."""
+        from kinetarium.studies.drop.score import score
+
+        return [score(case, recording)]
+
+    def report(self, outcomes: Sequence[Outcome[Case]]) -> Findings:
+        """Show all falls beside the closed form."""
+        from kinetarium.studies.drop.figures import report
+
+        return report(outcomes)

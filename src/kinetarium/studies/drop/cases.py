@@ -1,0 +1,28 @@
+"""From a config to its cases: one fall in each engine."""
+
+from dataclasses import asdict
+
+from kinetarium.batch.study import ConfigError
+from kinetarium.engines.registry import chosen_engines
+from kinetarium.engines.timestep import checked_timestep
+from kinetarium.studies.drop.config import Case, Config
+from kinetarium.studies.drop.free_fall import fall_time
+
+
+def cases(config: Config) -> tuple[Case, ...]:
+    """Give a case for each engine.
+
+    Raises:
+        KinetariumError: If an engine is not available or a value makes no sense.
+    """
+    for name in ("height", "size", "mass", "duration"):
+        if not getattr(config, name) > 0:
+            raise ConfigError(f"--{name} must be positive, not {getattr(config, name):g}")
+    checked_timestep(config.timestep)
+    if config.duration < 2 * fall_time(config.height):
+        raise ConfigError(
+            f"a fall of {config.height:g} m takes {fall_time(config.height):.3g} s;"
+            f" a --duration of {config.duration:g} s leaves no time to rest"
+        )
+    shared = {name: value for name, value in asdict(config).items() if name != "engine"}
+    return tuple(Case(engine=engine, **shared) for engine in chosen_engines(config.engine))

@@ -1,0 +1,170 @@
+"""What the drop study shows: every fall beside the closed form."""
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from kinetarium.batch.labels import case_labels
+from kinetarium.batch.study import Findings, Outcome
+from kinetarium.figure.axis import Axis
+from kinetarium.figure.line import Lines, Mark, Series, Side, Style
+from kinetarium.figure.page import Section
+from kinetarium.figure.prose import Prose
+from kinetarium.figure.scene3d import Body, Scene3D
+from kinetarium.figure.table import Column, Table
+from kinetarium.model.shapes import Box
+from kinetarium.model.solids import triangulate
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+from kinetarium.studies.drop.config import Case
+from kinetarium.studies.drop.free_fall import fall_time, fallen
+from kinetarium.studies.drop.score import lower_face
+
+_LEAD = (
+    "A box is let go above the ground. Until it touches, every engine should follow"
+    " z = z0 - g t²/2; then it should come to rest on the ground, upright, where it fell."
+    " What an engine is off by before the impact is its integrator; what it is off by after"
+    " it is its contact."
+)
+
+_COLUMNS = (
+    ("fall_error_m", "fall error", "mm", 1e3),
+    ("first_order_m", "first order", "mm", 1e3),
+    ("impact_speed_error", "impact speed error", "%", 1e2),
+    ("bounce_m", "bounce", "mm", 1e3),
+    ("settle_s", "settles after", "s", 1.0),
+    ("rest_depth_m", "sinks in by", "mm", 1e3),
+    ("rest_tilt_deg", "tilt", "deg", 1.0),
+    ("drift_m", "drift", "mm", 1e3),
+)
+
+_AFTER = 0.15
+"""How long after the impact the coming to rest is drawn [s]."""
+
+_INSTANTS = 7
+"""Boxes of the stroboscopic picture."""
+
+
+def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
+    """Show all falls beside the closed form."""
+    labels = case_labels([outcome.case for outcome in outcomes])
+    named = list(zip(labels, outcomes, strict=True))
+    fallen_boxes = [(label, outcome) for label, outcome in named if outcome.recording]
+    sections = _sections(fallen_boxes) if fallen_boxes else ()
+    return Findings(_headline(named), sections, _summary(outcomes), lead=_LEAD)
+
+
+def _headline(named: Sequence[tuple[str, Outcome[Case]]]) -> Table:
+    columns = (
+        Column("case"),
+        Column("status"),
+        *(Column(name, unit) for _, name, unit, _ in _COLUMNS),
+    )
+    rows = [
+        (
+            label,
+            str(outcome.status),
+            *(_scaled(outcome, key, factor) for key, _, _, factor in _COLUMNS),
+        )
+        for label, outcome in named
+    ]
+    return Table("", columns, tuple(rows))
+
+
+def _scaled(outcome: Outcome[Case], key: str, factor: float) -> float | None:
+    value = outcome.rows[0][key] if outcome.rows else None
+    return None if value is None else value * factor
+
+
+def _summary(outcomes: Sequence[Outcome[Case]]) -> dict[str, Any]:
+    """Give the median and the range of every figure of merit for each engine."""
+    summary: dict[str, Any] = {}
+    for engine in dict.fromkeys(outcome.case.engine for outcome in outcomes):
+        rows = [row for o in outcomes if o.case.engine == engine for row in o.rows]
+        summary[engine] = {"cases": sum(o.case.engine == engine for o in outcomes)}
+        for key, *_ in _COLUMNS:
+            values = [row[key] for row in rows if row[key] is not None]
+            if values:
+                middle = median(values)
+                summary[engine][key] = {"median": middle, "min": min(values), "max": max(values)}
+    return summary
+
+
+def _sections(boxes: Sequence[tuple[str, Outcome[Case]]]) -> tuple[Section, ...]:
+    first = boxes[0][1].case
+    impact = fall_time(first.height)
+    time = np.linspace(0.0, impact, 200)
+    ideal = Series("closed form", time, first.height - fallen(time), Style.DASHED)
+    seconds = Axis("time", "s")
+    height = Lines(
+        "Height of the lower face",
+        seconds,
+        Axis("height", "m"),
+        (*(_height(label, outcome) for label, outcome in boxes), ideal),
+        caption=f"The closed form of a fall of {first.height:g} m, until it touches.",
+        marks=(Mark(0.0, "ground"),),
+    )
+    error = Lines(
+        "Distance from the closed form before the impact",
+        seconds,
+        Axis("error", "mm"),
+        tuple(_fall_error(label, outcome) for label, outcome in boxes),
+        caption="Semi-implicit Euler is off by g t dt / 2, a straight line.",
+        marks=(Mark(impact, "impact", Side.X),),
+    )
+    rest = Lines(
+        "How the box comes to rest",
+        seconds,
+        Axis("height", "mm"),
+        tuple(_rest(label, outcome) for label, outcome in boxes),
+        caption="Below zero the box has sunk into the ground.",
+        marks=(Mark(0.0, "ground"),),
+    )
+    label, outcome = boxes[0]
+    return (
+        Section("The fall", (height, error)),
+        Section("The rest", (rest,)),
+        Section(
+            "The scene", (_strobe(outcome), Prose(f"The fall in equal steps of time: {label}."))
+        ),
+    )
+
+
+def _height(label: str, outcome: Outcome[Case]) -> Series:
+    time, height = _samples(outcome)
+    return Series(label, time, height)
+
+
+def _fall_error(label: str, outcome: Outcome[Case]) -> Series:
+    time, height = _samples(outcome)
+    falling = time < fall_time(outcome.case.height) - outcome.case.timestep
+    error = np.abs(height - (outcome.case.height - fallen(time)))
+    return Series(label, time[falling], error[falling] * 1e3)
+
+
+def _rest(label: str, outcome: Outcome[Case]) -> Series:
+    time, height = _samples(outcome)
+    impact = fall_time(outcome.case.height)
+    after = (time > impact - outcome.case.timestep) & (time < impact + _AFTER)
+    return Series(label, time[after], height[after] * 1e3)
+
+
+def _samples(outcome: Outcome[Case]) -> tuple[Array, Array]:
+    assert outcome.recording is not None
+    return outcome.recording["time"], lower_face(outcome.case, outcome.recording)
+
+
+def _strobe(outcome: Outcome[Case]) -> Scene3D:
+    case, recording = outcome.case, outcome.recording
+    assert recording is not None
+    mesh = triangulate(Box((case.size, case.size, case.size)))
+    last = int(np.searchsorted(recording["time"], fall_time(case.height) + 0.05))
+    bodies = []
+    for index in np.linspace(0, min(last, len(recording["time"]) - 1), _INSTANTS).astype(int):
+        placed = recording["poses"][index, 0]
+        X_WB = frozen(pose(placed[:3], rotation_from_quaternion(placed[3:])))
+        time = float(recording["time"][index])
+        bodies.append(Body(f"{time:.3f} s", mesh, (0.25, 0.45, 0.75, 1.0), X_WB))
+    return Scene3D("The falling box", tuple(bodies))

@@ -1,0 +1,32 @@
+"""One fall: a box above the ground, let go."""
+
+from kinetarium.model.shapes import Box
+from kinetarium.recording.recording import Recording
+from kinetarium.rollout.loop import run as simulate
+from kinetarium.scene import Scene, free_body, ground
+from kinetarium.spatial.arrays import frozen
+from kinetarium.studies.drop.config import Case
+from kinetarium.studies.drop.free_fall import GRAVITY
+
+
+def run(case: Case) -> Recording:
+    """Let the box fall, and record every step."""
+    return simulate(
+        scene(case),
+        engine=case.engine,
+        duration=case.duration,
+        timestep=case.timestep,
+        sample_rate=1 / case.timestep,
+        seed=case.seed,
+    )
+
+
+def scene(case: Case) -> Scene:
+    """Place the box so that its lower face is at the height of the fall."""
+    box = free_body(
+        "box",
+        Box((case.size, case.size, case.size)),
+        mass=case.mass,
+        position=(0.0, 0.0, case.height + case.size / 2),
+    )
+    return Scene(bodies=(ground(), box), gravity=frozen([0.0, 0.0, -GRAVITY]))

@@ -1,0 +1,64 @@
+"""What a fall is judged by."""
+
+from math import degrees
+
+import numpy as np
+
+from kinetarium.recording.recording import Recording
+from kinetarium.recording.run import Row
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import rotation_from_quaternion
+from kinetarium.studies.drop.config import Case
+from kinetarium.studies.drop.free_fall import GRAVITY, fall_time, fallen, impact_speed
+
+_REST_SPEED = 1e-3
+"""Speed below which the box counts as resting [m/s]."""
+
+
+def score(case: Case, recording: Recording) -> Row:
+    """Compare a fall with the closed form, and see how the box rests.
+
+    Returns:
+        fall_error_m: Largest difference from the closed form before the impact.
+        first_order_m: What semi-implicit Euler must be off by then, g t dt / 2.
+        impact_speed_error: Relative error of the greatest speed.
+        bounce_m: Height of the lower face above the ground after the first touch.
+        settle_s: Time from the impact of the closed form to rest; None if never.
+        rest_depth_m: How deep the box has sunk in at the end.
+        rest_tilt_deg, drift_m: How far it has turned and moved aside.
+    """
+    time, height = recording["time"], lower_face(case, recording)
+    impact = fall_time(case.height)
+    falling = time < impact - case.timestep
+    error = np.abs(height - (case.height - fallen(time)))[falling]
+    speed = np.linalg.norm(recording["twists"][:, 0, :3], axis=1)
+    after = height[time > impact + case.timestep]
+    x, y = recording["poses"][-1, 0, :2]
+    return {
+        "fall_error_m": float(error.max()) if error.size else None,
+        "first_order_m": GRAVITY * impact * case.timestep / 2,
+        "impact_speed_error": float(speed.max()) / impact_speed(case.height) - 1,
+        "bounce_m": max(0.0, float(after.max())) if after.size else None,
+        "settle_s": _settling(time, speed, impact=impact),
+        "rest_depth_m": -float(height[-1]),
+        "rest_tilt_deg": _tilt(recording["poses"][-1, 0, 3:]),
+        "drift_m": float(np.hypot(x, y)),
+    }
+
+
+def lower_face(case: Case, recording: Recording) -> Array:
+    """Give the height of the middle of the lower face [m], shape (samples,)."""
+    height: Array = recording["poses"][:, 0, 2] - case.size / 2
+    return height
+
+
+def _settling(time: Array, speed: Array, *, impact: float) -> float | None:
+    moving = np.flatnonzero(speed > _REST_SPEED)
+    last = int(moving[-1]) if moving.size else 0
+    return float(time[last]) - impact if last + 1 < time.size else None
+
+
+def _tilt(quaternion: Array) -> float:
+    """Give the angle between the box's own z axis and the vertical [deg]."""
+    upright = float(rotation_from_quaternion(quaternion)[2, 2])
+    return degrees(np.arccos(np.clip(upright, -1.0, 1.0)))
