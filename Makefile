@@ -24,8 +24,10 @@ browser:
 	    apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  { echo "The browser tests need Chromium; install it and run make test again"; exit 1; }
 
-demo: $(STAMP)  ## Inspect and draw the catalogue of robots in one report page
-	$(BIN)/kinetarium robots --out out/catalogue
+demo: $(STAMP)  ## Judge the installed engines, run a study on all of them, write its report
+	$(BIN)/kinetarium conformance --failures-only
+	@rm -rf out/drop
+	$(BIN)/kinetarium drop --out out/drop
 
 lint: $(STAMP)  ## Check style, types and the layers
 	$(BIN)/ruff check .
