@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -59,14 +60,15 @@ SMALL_FILES = "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))"
 
 
 @pytest.fixture
-def open_path(tmp_path: Path) -> Iterator[Path]:
+def open_path() -> Iterator[Path]:
     """A folder that other users reach; pytest's own are closed to them."""
-    for folder in (tmp_path, *(above for above in tmp_path.parents if "pytest" in above.name)):
-        folder.chmod(0o755)
-    yield tmp_path
-    for folder in [tmp_path, *tmp_path.rglob("*")]:
-        if folder.is_dir():
-            folder.chmod(0o755)
+    with TemporaryDirectory() as name:
+        path = Path(name)
+        path.chmod(0o755)
+        yield path
+        for folder in [path, *path.rglob("*")]:
+            if folder.is_dir():
+                folder.chmod(0o755)
 
 
 @pytest.fixture
