@@ -1,6 +1,6 @@
 """run: the one simulation loop, whatever the scene, the engine and the controller."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +12,9 @@ from kinetarium.engines.registry import open_engine
 from kinetarium.engines.timestep import checked_timestep
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Channel, Recording
+from kinetarium.rollout.probe import Probe
 from kinetarium.scene import Scene
+from kinetarium.spatial.arrays import Array
 
 
 class RunError(KinetariumError):
@@ -26,6 +28,7 @@ def run(
     duration: float,
     controller: Controller | None = None,
     interactions: Sequence[Interaction] = (),
+    probes: Sequence[Probe] = (),
     timestep: float = 1e-3,
     sample_rate: float = 100.0,
     options: Any = None,
@@ -39,6 +42,7 @@ def run(
         duration: How long [s].
         controller: Gives the commands; zeros without one.
         interactions: Act at every physics step.
+        probes: Read more than the state into each sample.
         timestep: Physics step [s].
         sample_rate: How often a sample is recorded [Hz].
         options: The engine's own options; its defaults if None.
@@ -66,21 +70,22 @@ def run(
     settings = chosen.options() if options is None else options
     simulation = chosen.compile(scene, timestep=timestep, options=settings, seed=seed)
     try:
-        samples = _Samples(simulation, scene)
+        samples = _Samples(simulation, scene, probes)
+        readings = _Readings(simulation, scene)
         if controller:
             controller.reset()
         command = np.zeros(len(simulation.layout.commands))
         for k in range(0, steps, stride):
             t = k * timestep
             if controller and k % control_steps == 0:
-                command = np.asarray(controller.update(t, _measure(simulation, scene)))
+                command = np.asarray(controller.update(t, _measure(simulation, readings)))
                 if command.shape != (len(simulation.layout.commands),):
                     raise RunError(
                         f"the controller gave {command.size} commands of shape {command.shape}; "
                         f"the scene takes {len(simulation.layout.commands)}"
                     )
             for interaction in interactions:
-                for wrench in interaction.update(t, _measure(simulation, scene)):
+                for wrench in interaction.update(t, _measure(simulation, readings)):
                     simulation.apply_wrench(wrench.solid, wrench.F_W, wrench.point)
             if k % sample_steps == 0:
                 samples.take(t, command)
@@ -110,25 +115,46 @@ def _whole(rate: float, timestep: float, what: str) -> int:
     return round(steps)
 
 
-def _measure(simulation: Simulation, scene: Scene) -> Measurement:
+def _measure(simulation: Simulation, readings: Mapping[str, Array]) -> Measurement:
     state = simulation.state()
-    wrenches = {sensor.name: simulation.wrench(sensor.name) for sensor in scene.sensors}
-    return Measurement(state.q, state.v, state.poses, state.twists, wrenches)
+    return Measurement(state.q, state.v, state.poses, state.twists, readings)
+
+
+class _Readings(Mapping[str, Array]):
+    """The force-torque sensors, read when they are asked: few laws look at them."""
+
+    def __init__(self, simulation: Simulation, scene: Scene) -> None:
+        self._simulation = simulation
+        self._sensors = tuple(sensor.name for sensor in scene.sensors)
+
+    def __getitem__(self, sensor: str) -> Array:
+        if sensor not in self._sensors:
+            raise KeyError(sensor)
+        return self._simulation.wrench(sensor)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sensors)
+
+    def __len__(self) -> int:
+        return len(self._sensors)
 
 
 class _Samples:
     """Collects samples and turns them into channels."""
 
-    def __init__(self, simulation: Simulation, scene: Scene) -> None:
+    def __init__(self, simulation: Simulation, scene: Scene, probes: Sequence[Probe]) -> None:
         self._simulation = simulation
         self._sensors = [sensor.name for sensor in scene.sensors]
-        self._rows: list[tuple[State, np.ndarray, list[np.ndarray]]] = []
+        self._probes = probes
+        self._rows: list[tuple[State, Array, list[Array]]] = []
         self._times: list[float] = []
 
-    def take(self, t: float, command: np.ndarray) -> None:
-        wrenches = [self._simulation.wrench(name) for name in self._sensors]
+    def take(self, t: float, command: Array) -> None:
+        simulation = self._simulation
+        read = [simulation.wrench(name) for name in self._sensors]
+        read += [probe.read(simulation) for probe in self._probes]
         self._times.append(t)
-        self._rows.append((self._simulation.state(), command.copy(), wrenches))
+        self._rows.append((simulation.state(), command.copy(), read))
 
     def channels(self) -> dict[str, Channel]:
         layout = self._simulation.layout
@@ -143,9 +169,10 @@ class _Samples:
                 np.array([row[1] for row in self._rows]), "by drive", layout.commands
             ),
         }
-        for i, name in enumerate(self._sensors):
+        wrench: tuple[str, ...] = ("fx", "fy", "fz", "mx", "my", "mz")
+        extra = [(f"wrench/{name}", "N, N m", wrench) for name in self._sensors]
+        extra += [(probe.name, probe.unit, tuple(probe.columns)) for probe in self._probes]
+        for i, (name, unit, columns) in enumerate(extra):
             values = np.array([row[2][i] for row in self._rows])
-            channels[f"wrench/{name}"] = Channel(
-                values, "N, N m", ("fx", "fy", "fz", "mx", "my", "mz")
-            )
+            channels[name] = Channel(values, unit, columns)
         return channels
