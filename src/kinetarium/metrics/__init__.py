@@ -1,0 +1,1 @@
+"""Figures of merit: pure functions from recordings to numbers."""

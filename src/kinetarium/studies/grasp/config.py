@@ -1,0 +1,79 @@
+"""What the grasp study is asked, and one case of it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ToolPath(StrEnum):
+    """What the hand does with the cube."""
+
+    CIRCLE = "circle"
+    SQUARE = "square"
+    EIGHT = "eight"
+    STILL = "still"
+    """Nothing: what the force does then is the engine's own."""
+    RELEASE = "release"
+    """Lets go: the grip is lowered until the cube slides."""
+
+
+class Profile(StrEnum):
+    """What is in force in an engine."""
+
+    DEFAULTS = "defaults"
+    """Each engine as it comes, with its own servos."""
+    MATCHED = "matched"
+    """One law, one friction, one time step: only the engine differs."""
+    TUNED = "tuned"
+    """The best settings known for each engine, with its own servos."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """A cube that an arm carries along a path.
+
+    Attributes:
+        engine: The engines; all that are available by default.
+        path: The paths of the hand.
+        profile: What is in force in the engines.
+        starts: How many places of the cube between the pads are tried [-].
+        release: Also lower the grip until the cube slides.
+        duration: How much of a path is run [s]; once round takes 8.
+        timestep: Physics steps to use instead of the profile's own [s].
+        iterations: Iterations of the solver to use instead of the profile's own [-].
+        seed: Seed of the cube's places and of everything random in an engine.
+    """
+
+    engine: tuple[str, ...] = ()
+    path: tuple[ToolPath, ...] = (ToolPath.CIRCLE, ToolPath.SQUARE, ToolPath.EIGHT)
+    profile: tuple[Profile, ...] = (Profile.DEFAULTS, Profile.MATCHED)
+    starts: int = 5
+    release: bool = False
+    duration: float = 8.0
+    timestep: tuple[float, ...] = ()
+    iterations: tuple[int, ...] = ()
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One cube in one engine.
+
+    Attributes:
+        engine: The engine.
+        path: What the hand does.
+        profile: What is in force in the engine.
+        start: Number of the cube's place; 0 is the middle of the pads.
+        duration: How much of the path is run [s].
+        timestep: Physics step [s].
+        iterations: Iterations of the solver [-]; 0 for the profile's own.
+        seed: Seed of the cube's place and of everything random in the engine.
+    """
+
+    engine: str
+    path: ToolPath
+    profile: Profile
+    start: int
+    duration: float
+    timestep: float
+    iterations: int
+    seed: int

@@ -1,0 +1,257 @@
+"""What the grasp study shows: forces, slip and penetration beside a rigid grasp and the paper."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinetarium.batch.study import Findings, Outcome
+from kinetarium.figure.axis import Axis
+from kinetarium.figure.bars import Bars, BarSeries
+from kinetarium.figure.line import Lines, Mark, Series, Style
+from kinetarium.figure.page import Figure, Section
+from kinetarium.figure.prose import Prose
+from kinetarium.figure.table import Column, Table
+from kinetarium.metrics.moving_variance import moving_mean, moving_variance
+from kinetarium.spatial.arrays import Array
+from kinetarium.studies.grasp.config import Case, Profile, ToolPath
+from kinetarium.studies.grasp.groups import (
+    Group,
+    Spread,
+    grouped,
+    paths_of,
+    profiles_of,
+    summary,
+)
+from kinetarium.studies.grasp.paper import table_1, table_2
+from kinetarium.studies.grasp.score import WINDOW, carried_part
+
+_RIGID = "rigid grasp"
+_LEAD = (
+    "An arm holds a cube of 1 kg between two pads with 100 N and carries it along a path. How"
+    " much the force between pads and cube varies within half a second is taken for the"
+    " discontinuity of an engine's contacts. Part of it is the path's own: half of the cube's"
+    " mass times its acceleration across the pads, which a rigid grasp has too. Only what"
+    " exceeds the rigid grasp is the engine's. Medians of the starts, with their range."
+)
+_COLUMNS = (
+    ("slip", "mm", "slip_m", 1e3, True),
+    ("tilt", "deg", "tilt_deg", 1.0, True),
+    ("penetration", "mm", "penetration_m", 1e3, True),
+    ("grip", "N", "force_mean_n", 1.0, False),
+    ("grip by sensor", "N", "force_ft_mean_n", 1.0, False),
+    ("no contact", "samples", "zero_contact_samples", 1.0, True),
+    ("variance", "N²", "moving_variance_n2", 1.0, False),
+    ("waiting", "N²", "waiting_variance_n2", 1.0, False),
+    ("rigid grasp", "N²", "ideal_variance_n2", 1.0, False),
+    ("common mode", "N²", "common_mode_variance_n2", 1.0, False),
+    ("tracking", "mm", "tracking_rmse_m", 1e3, False),
+    ("slides at", "N", "sliding_grip_n", 1.0, False),
+)
+"""Heading, unit, figure, factor, and whether the greatest of all starts counts."""
+
+
+def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
+    """Show forces, slip and penetration beside the rigid grasp and the paper."""
+    groups = grouped(outcomes)
+    sections = [Section("Beside the paper", (table_2(groups), _verdict(groups), table_1()))]
+    for profile in profiles_of(groups):
+        sections += _profile_sections(profile, [g for g in groups if g.case.profile is profile])
+    sections.append(_cost(groups))
+    return Findings(_headline(groups), tuple(sections), summary(groups), lead=_LEAD)
+
+
+def _headline(groups: Sequence[Group]) -> Table:
+    columns = (
+        Column("profile"),
+        Column("engine"),
+        Column("path"),
+        Column("held"),
+        *(Column(name, unit) for name, unit, *_ in _COLUMNS),
+    )
+    rows = []
+    for group in groups:
+        case = group.case
+        release = case.path is ToolPath.RELEASE
+        held = "" if release else f"{group.held} of {len(group.outcomes)}"
+        cells: list[float | None] = []
+        for _, _, figure, factor, worst in _COLUMNS:
+            value = group.greatest(figure) if worst else group.median(figure)
+            moved = release and figure in ("slip_m", "tilt_deg", "zero_contact_samples")
+            cells.append(None if value is None or moved else value * factor)
+        rows.append((str(case.profile), group.label, str(case.path), held, *cells))
+    return Table("", columns, tuple(rows))
+
+
+def _verdict(groups: Sequence[Group]) -> Prose:
+    """Say in words what the matched profile shows, if it was run."""
+    carried = [
+        group
+        for group in groups
+        if group.case.profile is Profile.MATCHED and group.case.path is not ToolPath.STILL
+    ]
+    held = [g for g in carried if g.ratio is not None and g.held == len(g.outcomes)]
+    text = (
+        "The paper gives neither the size nor the speed of its paths, nor the friction and the"
+        " steps in force, so that its values stand here for comparison only; it lets each"
+        " simulator run with its own defaults, and so does the profile 'defaults'."
+    )
+    if held:
+        worst = max(abs(group.ratio - 1) for group in held if group.ratio)
+        text += (
+            f" With one control law and solvers that converge, the variance of {len(held)} of"
+            f" {len(carried)} cases is within {100 * worst:.2g} % of the rigid grasp: the order"
+            " of the engines is then one of solver settings, not of engines."
+        )
+    return Prose(text)
+
+
+def _profile_sections(profile: Profile, groups: Sequence[Group]) -> list[Section]:
+    paths = paths_of(groups)
+    sections = [Section(f"Profile '{profile}': settings", (_settings(groups),))]
+    if not paths:
+        return sections
+    force = Axis("average moving variance", "N²", log=True)
+    variance = _bars("Average moving variance", "moving_variance_n2", groups, value=force)
+    sections.append(
+        Section(
+            f"Profile '{profile}': the force",
+            (variance, *_traces(groups, paths[0])),
+        )
+    )
+    millimetres = Axis("deepest penetration", "mm", log=True)
+    sections.append(
+        Section(
+            f"Profile '{profile}': the cube",
+            (
+                _bars("Penetration", "penetration_m", groups, value=millimetres, factor=1e3),
+                _bars("Slip", "slip_m", groups, value=Axis("slip", "mm", log=True), factor=1e3),
+                _bars("Tilt", "tilt_deg", groups, value=Axis("tilt", "deg", log=True)),
+            ),
+        )
+    )
+    return sections
+
+
+def _settings(groups: Sequence[Group]) -> Table:
+    columns = (
+        Column("engine"),
+        Column("step", "ms"),
+        Column("friction"),
+        Column("control"),
+        Column("why"),
+        Column("options in force"),
+    )
+    rows: dict[str, tuple[str | float, ...]] = {}
+    for group in groups:
+        if group.recording is None or group.case.path is ToolPath.RELEASE:
+            continue
+        facts = group.recording.facts
+        options = ", ".join(f"{name} {value}" for name, value in facts["options"].items())
+        step = group.case.timestep * 1e3
+        rows[group.label] = (
+            group.label, step, facts["friction"], facts["control"], facts["reason"], options
+        )  # fmt: skip
+    return Table("What is in force", columns, tuple(rows.values()))
+
+
+def _bars(
+    title: str, figure: str, groups: Sequence[Group], *, value: Axis, factor: float = 1.0
+) -> Bars:
+    """Compare engines over the paths; the rigid grasp stands beside variances."""
+    paths = paths_of(groups)
+    found = {(group.label, group.case.path): group for group in groups}
+    series = []
+    for label in dict.fromkeys(group.label for group in groups):
+        on_path = [found.get((label, path)) for path in paths]
+        spreads = [group.spread(figure) if group else None for group in on_path]
+        series.append(_bar_series(label, spreads, factor=factor))
+    if figure == "moving_variance_n2":
+        least = [
+            [group.spread("ideal_variance_n2") for group in groups if group.case.path is path]
+            for path in paths
+        ]
+        spreads = [next((spread for spread in each if spread), None) for each in least]
+        series.append(_bar_series(_RIGID, spreads, factor=factor))
+    lost = "An engine without a bar lost the cube within half a second of the path."
+    return Bars(title, tuple(map(str, paths)), tuple(series), value, caption=lost)
+
+
+def _bar_series(name: str, spreads: Sequence[Spread | None], *, factor: float) -> BarSeries:
+    numbers = [(s.median, s.low, s.high) if s else (np.nan,) * 3 for s in spreads]
+    middle, low, high = np.array(numbers).T * factor
+    return BarSeries(name, middle, low, high)
+
+
+def _traces(groups: Sequence[Group], path: ToolPath) -> list[Figure]:
+    """Draw the force of the left pad with its moving mean, and all moving variances."""
+    figures: list[Figure] = []
+    variances: list[Series] = []
+    floor: Series | None = None
+    for group in groups:
+        recording = group.recording
+        if group.case.path is not path or recording is None:
+            continue
+        carried = carried_part(recording)
+        force, time = carried.force[carried.kept, 0], carried.time[carried.kept]
+        if len(force) < WINDOW:
+            continue
+        rigid = recording["ideal/force"][-len(carried.time) :, 0]
+        seconds = Axis("time on the path", "s")
+        figures.append(
+            Lines(
+                f"Force of the left pad along the {path}: {group.label}",
+                seconds,
+                Axis("force", "N"),
+                (
+                    Series("left pad", time, force),
+                    Series("moving mean", _ends(time), moving_mean(force, WINDOW), Style.DASHED),
+                    Series(_RIGID, carried.time, rigid, Style.DOTTED),
+                ),
+            )
+        )
+        variances.append(Series(group.label, _ends(time), moving_variance(force, WINDOW)))
+        if np.isfinite(rigid).all():
+            own = moving_variance(rigid, WINDOW)
+            floor = floor or Series(_RIGID, _ends(carried.time), own, Style.DOTTED)
+    if variances:
+        together = (*variances, floor) if floor else tuple(variances)
+        figures.append(
+            Lines(
+                f"Moving variance of the force of the left pad along the {path}",
+                Axis("time on the path", "s"),
+                Axis("moving variance", "N²", log=True),
+                together,
+                caption="Windows of half a second, each drawn at its end.",
+            )
+        )
+    return figures
+
+
+def _ends(time: Array) -> Array:
+    """Give the times at which the windows end."""
+    return time[WINDOW - 1 :]
+
+
+def _cost(groups: Sequence[Group]) -> Section:
+    """Set what the solver leaves undone against what it costs."""
+    names = dict.fromkeys((str(g.case.profile), g.case.engine) for g in groups)
+    series = []
+    for profile, engine in names:
+        points = sorted(
+            (group.cost, group.ratio)
+            for group in groups
+            if (str(group.case.profile), group.case.engine) == (profile, engine) and group.ratio
+        )
+        if points:
+            cost, ratio = np.array(points).T
+            series.append(Series(f"{engine}, {profile}", cost, ratio, Style.MARKERS))
+    figure = Lines(
+        "Variance against cost",
+        Axis("CPU time by simulated time", "", log=True),
+        Axis("variance by that of the rigid grasp", "", log=True),
+        tuple(series),
+        caption="A marker for each path, time step and number of iterations; see --timestep and"
+        " --iterations. With the control law, whose share is the same for all engines.",
+        marks=(Mark(1.0, _RIGID),),
+    )
+    return Section("Speed and accuracy", (figure,))

@@ -1,0 +1,153 @@
+"""Profiles: what is in force in each engine, and why."""
+
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+from kinetarium.engines.registry import open_engine
+from kinetarium.studies.grasp.config import Profile
+
+FRICTION = 0.8
+"""Between cube and pads, where it is not the engine's own [-]."""
+
+
+class Control(StrEnum):
+    """Who moves the joints."""
+
+    LAW = "law"
+    """One computed-torque law outside the engine, as torques at every step."""
+    SERVO = "servo"
+    """The engine's own position servos."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is in force in an engine.
+
+    Attributes:
+        options: The engine's own options.
+        control: Who moves the joints.
+        reason: Why these, in words.
+        friction: Between cube and pads [-].
+        timestep: Physics step [s].
+        armature: Inertia of the drive of every joint [kg m^2 or kg].
+        lifted: Whether servo commands are raised by what gravity would pull the arm down.
+    """
+
+    options: Any
+    control: Control
+    reason: str
+    friction: float = FRICTION
+    timestep: float = 1e-3
+    armature: float = 0.0
+    lifted: bool = False
+
+
+_OWN_FRICTION = {"mujoco": 1.0, "bullet": 0.25, "physx": 0.3, "drake": 1.0}
+"""Between two surfaces of which nothing is said; Bullet multiplies 0.5 by 0.5. ODE has none."""
+
+
+def setting(engine: str, profile: Profile, *, iterations: int = 0) -> Setting:
+    """Give what a profile means in an engine.
+
+    An engine that is not known here takes part with its own defaults.
+
+    Args:
+        engine: The engine's name.
+        profile: The profile.
+        iterations: Iterations of its solver instead of the profile's own; 0 for those.
+
+    Raises:
+        KinetariumError: If the engine is not available.
+    """
+    kind = open_engine(engine).options
+    match profile:
+        case Profile.DEFAULTS:
+            chosen = _defaults(engine, kind)
+        case Profile.MATCHED:
+            chosen = _matched(engine, kind)
+        case Profile.TUNED:
+            chosen = _tuned(engine, kind)
+    if iterations and (name := iterations_option(kind)):
+        chosen = replace(chosen, options=replace(chosen.options, **{name: iterations}))
+    return chosen
+
+
+def iterations_option(kind: type[Any]) -> str:
+    """Give the name of the option that counts an engine's iterations, or nothing."""
+    names = [field.name for field in fields(kind)]
+    return next((name for name in ("iterations", "position_iterations") if name in names), "")
+
+
+def _defaults(engine: str, kind: type[Any]) -> Setting:
+    stock = hasattr(kind, "stock")
+    return Setting(
+        kind.stock() if stock else kind(),
+        Control.SERVO,
+        f"{'as it comes' if stock else 'the defaults of its adapter'}, friction included;"
+        " only the time step of 1 ms is ours",
+        friction=_OWN_FRICTION.get(engine, FRICTION),
+    )
+
+
+def _matched(engine: str, kind: type[Any]) -> Setting:
+    match engine:
+        case "mujoco":
+            options = kind(
+                impratio=100.0,
+                contact_solref=(0.002, 1.0),
+                contact_solimp=(0.99, 0.99, 0.001, 0.5, 2.0),
+            )
+            reason = (
+                "elliptic cone, friction 100 times as hard as the normal contact (at 10 the cube"
+                " creeps ten times faster), and contacts as hard as the time step allows: at the"
+                " adapter's softer surface, made for sliding blocks, pads sink in 0.9 mm"
+            )
+        case "bullet":
+            options = kind(contact_softness=0.01)
+            reason = (
+                "50 iterations, friction as a pyramid (as a cone the cube creeps), contacts that"
+                " yield a hundredth of what the bodies do: rigid ones share the load by chance and"
+                " let the cube turn in the grip, and at the adapter's 0.3, made for bodies at rest,"
+                " the forces of the contacts no longer add up to the grip"
+            )
+        case "ode":
+            options = kind()
+            reason = (
+                "the direct solver, which is exact, and contacts that yield 1e-5 m/(N s), so that"
+                " all four corners of a pad carry"
+            )
+        case "physx":
+            options = kind()
+            reason = (
+                "projected Gauss-Seidel with 10 iterations on positions and 1 on velocities; the"
+                " temporal solver, which is the default, has up to four times the variance"
+            )
+        case _:
+            options, reason = kind(), "the defaults of its adapter"
+    return Setting(options, Control.LAW, reason)
+
+
+def _tuned(engine: str, kind: type[Any]) -> Setting:
+    if engine == "mujoco":
+        return Setting(
+            kind(
+                impratio=10.0,
+                contact_solref=(0.02, 1.0),
+                contact_solimp=(0.9, 0.95, 0.001, 0.5, 2.0),
+            ),
+            Control.SERVO,
+            "elliptic cone, friction 10 times as hard as the normal contact, MuJoCo's own contact"
+            " softness at its own step of 2 ms, drives with an inertia of 0.1; the arm's weight is"
+            " taken off the servos",
+            timestep=2e-3,
+            armature=0.1,
+            lifted=True,
+        )
+    matched = _matched(engine, kind)
+    return replace(
+        matched,
+        control=Control.SERVO,
+        lifted=True,
+        reason=f"{matched.reason}; the arm's weight is taken off the servos",
+    )

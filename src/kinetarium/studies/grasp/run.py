@@ -1,0 +1,144 @@
+"""One case: the pads close on the cube, wait, and carry it along the path."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from kinetarium.control.controller import Controller
+from kinetarium.engines.registry import open_engine
+from kinetarium.model.robot import RobotModel
+from kinetarium.recording.recording import Channel, Recording
+from kinetarium.rollout.contact_probe import ContactProbe
+from kinetarium.rollout.loop import run as simulate
+from kinetarium.scene import Material, Scene
+from kinetarium.scene.grasped_cube import PADS, grasped_cube, gripper_arm
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import pose, rotation_about
+from kinetarium.studies.grasp.audit import one_step_error
+from kinetarium.studies.grasp.config import Case, ToolPath
+from kinetarium.studies.grasp.drives import (
+    GRIP,
+    ServoCommands,
+    actuation,
+    closing,
+    grasp_law,
+    lifts,
+)
+from kinetarium.studies.grasp.ideal import SAMPLE_RATE, ideal
+from kinetarium.studies.grasp.profiles import Control, Setting, setting
+from kinetarium.studies.grasp.reference import SETTLE, ArmReference, arm_reference
+
+RELEASE = ((0.0, GRIP), (1.0, 12.0), (9.0, 4.0))
+"""Time since the start of a release [s] and grip [N], straight lines between."""
+_OFFSET = 2e-3
+"""Farthest that the cube is displaced along each edge of the pads [m]."""
+_TURN = np.radians(2.0)
+"""Farthest that it is turned about the axis on which they close [rad]."""
+
+
+def run(case: Case) -> Recording:
+    """Carry the cube along the path and record forces, contacts and state.
+
+    Raises:
+        KinetariumError: If the engine loads another model than it is given.
+    """
+    engine, chosen = open_engine(case.engine), _setting(case)
+    # A gear couples the fingers where servos drive them; the law couples them itself.
+    model = gripper_arm(coupled=chosen.control is Control.SERVO, armature=chosen.armature)
+    placed = _scene(case, model, chosen)
+    recording = simulate(
+        placed,
+        engine=engine,
+        duration=SETTLE + path_time(case),
+        controller=_controller(case, model, chosen),
+        probes=[ContactProbe(f"arm/{pad}", "cube") for pad in PADS],
+        timestep=case.timestep,
+        sample_rate=SAMPLE_RATE,
+        options=chosen.options,
+        seed=case.seed,
+    )
+    facts = {
+        **recording.facts,
+        "control": str(chosen.control),
+        "friction": chosen.friction,
+        "armature": chosen.armature,
+        "reason": chosen.reason,
+        "one_step_rad_s2": one_step_error(
+            placed, engine=engine, options=chosen.options, timestep=case.timestep
+        )
+        if chosen.control is Control.LAW
+        else None,
+    }
+    channels = {**recording.channels, **_ideal_channels(case, chosen, len(recording["time"]))}
+    return replace(recording, channels=channels, facts=facts)
+
+
+def path_time(case: Case) -> float:
+    """Give the time from the start of the path to the end of the run [s]."""
+    return RELEASE[-1][0] if case.path is ToolPath.RELEASE else case.duration
+
+
+def _setting(case: Case) -> Setting:
+    """Give what is in force; the grip is lowered by the law, whatever the profile."""
+    chosen = setting(case.engine, case.profile, iterations=case.iterations)
+    return replace(chosen, control=Control.LAW) if case.path is ToolPath.RELEASE else chosen
+
+
+def _scene(case: Case, model: RobotModel, chosen: Setting) -> Scene:
+    """Place the cube between the pads, displaced in their plane.
+
+    Across that plane the pads leave it no choice, and turned out of it the cube
+    would touch them with its edges, which is another study.
+    """
+    x, z, turn = np.zeros(3)
+    if case.start > 0:
+        x, z, turn = np.random.default_rng([case.seed, case.start]).uniform(-1.0, 1.0, 3)
+    R_TC = rotation_about((0.0, 1.0, 0.0), turn * _TURN)
+    return grasped_cube(
+        model,
+        actuation=actuation(model, chosen.control),
+        X_TC=pose((x * _OFFSET, 0.0, z * _OFFSET), R_TC),
+        material=Material(chosen.friction),
+    )
+
+
+def _controller(case: Case, model: RobotModel, chosen: Setting) -> Controller:
+    arm = arm_reference(case.path, duration=path_time(case), timestep=case.timestep)
+    waiting = round(SETTLE / case.timestep)
+    q = np.concatenate([np.repeat(arm.q[:1], waiting, axis=0), arm.q])
+    v = np.concatenate([np.zeros((waiting, arm.v.shape[1])), arm.v])
+    time = case.timestep * np.arange(len(q), dtype=np.float64)
+    opening, rate = closing(time), 1 / case.timestep
+    if chosen.control is Control.SERVO:
+        commands = q + lifts(model, q) if chosen.lifted else q
+        return ServoCommands(rate, np.column_stack([commands, opening]))
+    grip = np.full(len(time), GRIP)
+    if case.path is ToolPath.RELEASE:
+        since, force = zip(*RELEASE, strict=True)
+        grip = np.interp(time - SETTLE, since, force)
+    return grasp_law(model, ArmReference(q, v), opening=opening, grip=grip, rate=rate)
+
+
+def _ideal_channels(case: Case, chosen: Setting, samples: int) -> dict[str, Channel]:
+    """Give the ideal forces and errors at the samples of a run, unknown before the path."""
+    if case.path is ToolPath.RELEASE:
+        return {}
+    best = ideal(
+        case.path,
+        duration=case.duration,
+        timestep=case.timestep,
+        control=chosen.control,
+        armature=chosen.armature,
+        lifted=chosen.lifted,
+    )
+    return {
+        "ideal/force": Channel(_aligned(best.force, samples), "N", PADS),
+        "ideal/error": Channel(_aligned(best.error, samples), "m"),
+    }
+
+
+def _aligned(values: Array, samples: int) -> Array:
+    """Put values behind the samples of the settling, and cut them where the run ended."""
+    whole = np.full((round(SETTLE * SAMPLE_RATE) + 1 + len(values), *values.shape[1:]), np.nan)
+    whole[-len(values) :] = values
+    return whole[:samples]

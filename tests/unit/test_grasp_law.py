@@ -1,0 +1,91 @@
+"""The computed-torque law, the grasp law and the scene that they serve."""
+
+import numpy as np
+import pytest
+
+from kinetarium.control.computed_torque import ComputedTorque
+from kinetarium.control.controller import Measurement
+from kinetarium.control.grasp_computed_torque import GraspComputedTorque, GraspReference
+from kinetarium.dynamics import RobotDynamics
+from kinetarium.scene import Actuation, Drive
+from kinetarium.scene.grasped_cube import (
+    CUBE_MASS,
+    FINGERS,
+    PADS,
+    TOOL,
+    carrying_cube,
+    grasped_cube,
+    gripper_arm,
+)
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import pose
+from kinetarium.studies.grasp.reference import home
+
+RATE = 1000.0
+
+
+def _measured(q: Array, v: Array) -> Measurement:
+    return Measurement(q, v, np.empty((0, 7)), np.empty((0, 6)), {})
+
+
+def _law(*, opening: float, grip: float) -> tuple[RobotDynamics, GraspComputedTorque]:
+    dynamics = RobotDynamics(carrying_cube(gripper_arm(coupled=False)))
+    q = home()[np.newaxis, :7]
+    reference = GraspReference(RATE, q, np.zeros_like(q), np.array([opening]), np.array([grip]))
+    return dynamics, GraspComputedTorque(dynamics, reference)
+
+
+def test_computed_torque_makes_every_joint_an_oscillator_of_its_own() -> None:
+    dynamics = RobotDynamics(gripper_arm(coupled=False))
+    rng = np.random.default_rng(1)
+    q, v = home() + rng.uniform(-0.01, 0.01, 9), rng.uniform(-0.1, 0.1, 9)
+    law = ComputedTorque(dynamics, bandwidth=20.0)
+    tau = law.torques(q, v, q_ref=home(), v_ref=np.zeros(9))
+    a = dynamics.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(a, 400.0 * (home() - q) - 40.0 * v, atol=1e-9)
+
+
+def test_the_grip_closes_both_fingers_alike_and_is_limited() -> None:
+    _, law = _law(opening=0.0, grip=100.0)
+    tau = law.update(0.0, _measured(home(), np.zeros(9)))
+    np.testing.assert_allclose(tau[-2:], -100.0, atol=1e-9)
+    _, weak = _law(opening=0.0199, grip=100.0)
+    np.testing.assert_allclose(weak.update(0.0, _measured(home(), np.zeros(9)))[-2:], -1.0)
+
+
+def test_the_law_brings_the_cube_back_to_the_middle() -> None:
+    dynamics, law = _law(opening=0.02, grip=0.0)
+    q = home() + np.array([0.0] * 7 + [1e-3, -1e-3])
+    a = dynamics.forward_dynamics(q, np.zeros(9), law.update(5.0, _measured(q, np.zeros(9))))
+    np.testing.assert_allclose(a[-2:], [-(45.0**2) * 1e-3, 45.0**2 * 1e-3], rtol=1e-6)
+    np.testing.assert_allclose(a[:-2], 0.0, atol=1e-9)
+
+
+def test_the_arm_is_limited() -> None:
+    _, law = _law(opening=0.0, grip=100.0)
+    q = home() - np.array([0.5] * 7 + [0.0] * 2)
+    tau = law.update(0.0, _measured(q, np.zeros(9)))
+    assert np.all(np.abs(tau[:7]) <= [87.0] * 4 + [12.0] * 3)
+    assert np.any(np.abs(tau[:7]) == [87.0] * 4 + [12.0] * 3)
+
+
+def test_half_cubes_weigh_and_turn_like_the_whole() -> None:
+    bare, carrying = gripper_arm(coupled=False), carrying_cube(gripper_arm(coupled=False))
+    assert carrying.mass - bare.mass == pytest.approx(CUBE_MASS)
+    added = RobotDynamics(carrying).mass_matrix(home()) - RobotDynamics(bare).mass_matrix(home())
+    J = RobotDynamics(bare).jacobian(home(), TOOL)[:, :7]
+    whole = np.diag([CUBE_MASS] * 3 + [CUBE_MASS * 0.04**2 / 6] * 3)
+    np.testing.assert_allclose(added[:7, :7], J.T @ whole @ J, atol=1e-12)
+
+
+def test_only_the_pads_touch_the_cube() -> None:
+    model = gripper_arm(coupled=True, armature=0.1)
+    scene = grasped_cube(
+        model, actuation={FINGERS[0]: Actuation(Drive.POSITION)}, X_TC=pose((1e-3, 0, 0))
+    )
+    touching = scene.may_touch[scene.solids.index("cube")]
+    assert {scene.solids[i] for i in np.flatnonzero(touching)} == {f"arm/{pad}" for pad in PADS}
+    assert [sensor.name for sensor in scene.sensors] == list(PADS)
+    assert all(joint.armature == 0.1 for joint in model.moving_joints)
+    X_WT = RobotDynamics(model).link_pose(home(), TOOL)
+    np.testing.assert_allclose(scene.bodies[0].X_WB, X_WT @ pose((1e-3, 0, 0)), atol=1e-12)
