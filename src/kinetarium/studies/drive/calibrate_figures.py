@@ -1,0 +1,188 @@
+"""What the calibrate study shows: the track multiplier over speeds and headings."""
+
+from collections.abc import Mapping, Sequence
+from math import degrees
+from typing import Any
+
+import numpy as np
+
+from kinetarium.batch.study import Findings, Outcome
+from kinetarium.figure.axis import Axis
+from kinetarium.figure.heatmap import Heatmap
+from kinetarium.figure.line import Lines, Mark, Series
+from kinetarium.figure.page import Figure, Section
+from kinetarium.figure.prose import Prose
+from kinetarium.figure.table import Column, Table
+from kinetarium.studies.drive.config import CalibrateCase, Profile, Robot
+from kinetarium.studies.drive.coulomb import coulomb_multiplier
+from kinetarium.studies.drive.profiles import FRICTION
+from kinetarium.studies.drive.settings_table import settings_section
+from kinetarium.studies.drive.turning import identify, steady_track
+from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER, vehicle
+
+_LEAD = (
+    "A robot on four fixed wheels can only turn by skidding, and then turns less than its track"
+    " says; so the track is multiplied by a number, 1.875 in Clearpath's software and in the paper."
+    " Here that number is identified in every engine, in place and on arcs: from the travel of the"
+    " wheels and the angle turned over whole quarter turns, beside what Coulomb friction alone"
+    " gives."
+)
+_IN_PLACE = 0.5
+"""Yaw rate of the turn in place that is quoted [rad/s]."""
+_COULOMB = "coulomb"
+
+_Group = tuple[Profile, Robot, str]
+
+
+def report(outcomes: Sequence[Outcome[CalibrateCase]]) -> Findings:
+    """Show the multiplier over speeds and headings, beside Coulomb's."""
+    groups: dict[_Group, list[Outcome[CalibrateCase]]] = {}
+    for outcome in outcomes:
+        key = (outcome.case.profile, outcome.case.robot, outcome.case.engine)
+        groups.setdefault(key, []).append(outcome)
+    figures: dict[_Group, dict[str, Any]] = {key: _figures(part) for key, part in groups.items()}
+    speeds = [(outcome.case.v, outcome.case.w) for outcome in outcomes]
+    theory = _theory(sorted(set(speeds)))
+    summary: dict[str, Any] = {}
+    for (profile, robot, engine), values in figures.items():
+        summary.setdefault(profile.value, {}).setdefault(robot.value, {})[engine] = values
+    if Robot.HUSKY4 in {robot for _, robot, _ in groups}:
+        summary[_COULOMB] = _sum_up(theory)
+    sections = [
+        *_heat_sections(groups, theory),
+        *_heading_sections(groups),
+        settings_section([o.recording for o in outcomes], [o.case for o in outcomes]),
+    ]
+    return Findings(_headline(figures, theory), tuple(sections), summary, lead=_LEAD)
+
+
+def _figures(outcomes: Sequence[Outcome[CalibrateCase]]) -> dict[str, Any]:
+    """Sum up the turns of one engine."""
+    found = _found(outcomes)
+    rows = [row for o in outcomes for row in o.rows if row["track_multiplier"] is not None]
+    spread = {
+        "lowest": min((row["lowest"] for row in rows), default=None),
+        "highest": max((row["highest"] for row in rows), default=None),
+        "mean_residual": float(np.mean([row["residual"] for row in rows])) if rows else None,
+    }
+    return {**_sum_up(found), **spread}
+
+
+def _found(outcomes: Sequence[Outcome[CalibrateCase]]) -> dict[tuple[float, float], float]:
+    """Give the multiplier of every turn that has one, by its speeds."""
+    return {
+        (outcome.case.v, outcome.case.w): row["track_multiplier"]
+        for outcome in outcomes
+        for row in outcome.rows
+        if row["track_multiplier"] is not None
+    }
+
+
+def _sum_up(found: dict[tuple[float, float], float]) -> dict[str, Any]:
+    """Give the multiplier in place, on arcs, and the one that fits all turns best."""
+    moving = [value for (v, _), value in found.items() if v > 0]
+    values = np.array(list(found.values()))
+    # With m_i of turn i the yaw rate is predicted m_i / m - 1 too high; least squares over 1 / m.
+    fitted = float((values**2).sum() / values.sum()) if values.size else None
+    return {
+        "in_place": found.get((0.0, _IN_PLACE)),
+        "moving": float(np.mean(moving)) if moving else None,
+        "fitted": fitted,
+        "fit_residual": float(np.sqrt(np.mean((values / fitted - 1) ** 2))) if fitted else None,
+    }
+
+
+def _theory(speeds: Sequence[tuple[float, float]]) -> dict[tuple[float, float], float]:
+    robot = vehicle(Robot.HUSKY4)
+    return {(v, w): coulomb_multiplier(robot, v=v, w=w, friction=FRICTION) for v, w in speeds}
+
+
+def _headline(
+    figures: dict[_Group, dict[str, Any]], theory: dict[tuple[float, float], float]
+) -> Table:
+    columns = (
+        Column("profile"), Column("robot"), Column("engine"),
+        Column(f"in place, {_IN_PLACE:g} rad/s"), Column("on arcs"), Column("fitted"),
+        Column("residual of the fit"), Column("least over headings"),
+        Column("greatest over headings"), Column("residual within turns"),
+    )  # fmt: skip
+    keys = ("in_place", "moving", "fitted", "fit_residual", "lowest", "highest", "mean_residual")
+    rows = [
+        (profile.value, robot.value, engine, *(values.get(key) for key in keys))
+        for (profile, robot, engine), values in figures.items()
+    ]
+    if Robot.HUSKY4 in {robot for _, robot, _ in figures}:
+        ideal = _sum_up(theory)
+        rows.append(("no engine", "husky4", "Coulomb", *(ideal.get(key) for key in keys)))
+    return Table("Track multiplier", columns, tuple(rows))
+
+
+def _heat_sections(
+    groups: dict[_Group, list[Outcome[CalibrateCase]]], theory: dict[tuple[float, float], float]
+) -> list[Section]:
+    sections = []
+    for profile, robot in dict.fromkeys((profile, robot) for profile, robot, _ in groups):
+        maps: list[Figure] = []
+        for (its_profile, its_robot, engine), outcomes in groups.items():
+            if (its_profile, its_robot) == (profile, robot):
+                found = _found(outcomes)
+                if found:
+                    maps.append(_heatmap(f"Track multiplier in {engine}", found))
+        if robot is Robot.HUSKY4:
+            maps.append(_heatmap("Track multiplier by Coulomb friction alone", theory))
+            maps.append(Prose(
+                f"Coulomb: each wheel touches at the two ends of its width, friction {FRICTION:g},"
+                " loads as at rest, the centre of mass held on its circle. Faster arcs need a"
+                " larger multiplier because part of the friction bends the path."
+            ))  # fmt: skip
+        sections.append(Section(f"Over speeds: {robot.value}, {profile.value}", tuple(maps)))
+    return sections
+
+
+def _heatmap(title: str, found: Mapping[tuple[float, float], float]) -> Heatmap:
+    vs, ws = sorted({v for v, _ in found}), sorted({w for _, w in found})
+    values = [[found.get((v, w), np.nan) for w in ws] for v in vs]
+    return Heatmap(
+        title,
+        Axis("yaw rate", "rad/s"),
+        Axis("forward speed", "m/s"),
+        tuple(f"{w:g}" for w in ws),
+        tuple(f"{v:g}" for v in vs),
+        np.array(values),
+        Axis("track multiplier"),
+        annotate=True,
+    )
+
+
+def _heading_sections(groups: dict[_Group, list[Outcome[CalibrateCase]]]) -> list[Section]:
+    sections = []
+    for profile, robot in dict.fromkeys((profile, robot) for profile, robot, _ in groups):
+        series = []
+        for (its_profile, its_robot, engine), outcomes in groups.items():
+            if (its_profile, its_robot) == (profile, robot):
+                series.extend(_by_heading(engine, outcomes))
+        if series:
+            lines = Lines(
+                "In place, over the heading",
+                Axis("heading", "deg"),
+                Axis("track multiplier"),
+                tuple(series),
+                caption="Friction along two directions fixed in the world, a pyramid instead of a"
+                " cone, makes the multiplier rise and fall four times a turn: the same command"
+                " turns a robot by different angles in different directions.",
+                marks=(Mark(SKID_MULTIPLIER, "as commanded"),) if robot is Robot.HUSKY4 else (),
+            )
+            sections.append(Section(f"Over headings: {robot.value}, {profile.value}", (lines,)))
+    return sections
+
+
+def _by_heading(engine: str, outcomes: Sequence[Outcome[CalibrateCase]]) -> list[Series]:
+    for outcome in outcomes:
+        case = outcome.case
+        if outcome.recording is not None and (case.v, case.w) == (0.0, _IN_PLACE):
+            found = identify(steady_track(case, outcome.recording), vehicle(case.robot).drive(1.0))
+            if found is not None:
+                return [
+                    Series(engine, np.array([degrees(h) for h in found.headings]), found.by_heading)
+                ]
+    return []

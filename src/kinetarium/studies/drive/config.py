@@ -1,0 +1,129 @@
+"""What the driving studies are asked, and single cases of them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Robot(StrEnum):
+    """A robot that drives."""
+
+    HUSKY4 = "husky4"
+    """Four cylindrical wheels, which skid in every turn."""
+    HUSKY2 = "husky2"
+    """Two spherical wheels and casters without friction, which do not."""
+
+
+class Control(StrEnum):
+    """How the robot follows its path."""
+
+    OPEN = "open"
+    """Wheel speeds from the reference alone."""
+    CLOSED = "closed"
+    """Kanayama's law, with the pose known exactly."""
+
+
+class PathName(StrEnum):
+    """A reference."""
+
+    CIRCLE = "circle"
+    SQUARE = "square"
+    EIGHT = "eight"
+
+
+class Profile(StrEnum):
+    """What is set in the engines."""
+
+    DEFAULTS = "defaults"
+    """Each engine as it comes."""
+    MATCHED = "matched"
+    """Only the engine differs."""
+    TUNED = "tuned"
+    """The best that is known for each engine."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriveConfig:
+    """Robots that follow paths.
+
+    Attributes:
+        engine: The engines; all that are available by default.
+        robot: The robots.
+        control: Open loop, closed loop or both.
+        path: The paths.
+        profile: What is set in the engines; results of two profiles are never mixed.
+        starts: Runs of each case, all but the first from a displaced start [-].
+        seed: Seed of the displacements and of everything random in an engine.
+    """
+
+    engine: tuple[str, ...] = ()
+    robot: tuple[Robot, ...] = (Robot.HUSKY4,)
+    control: tuple[Control, ...] = (Control.OPEN, Control.CLOSED)
+    path: tuple[PathName, ...] = (PathName.CIRCLE, PathName.SQUARE, PathName.EIGHT)
+    profile: tuple[Profile, ...] = (Profile.MATCHED,)
+    starts: int = 5
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriveCase:
+    """One robot that follows one path in one engine.
+
+    Attributes:
+        engine: The engine.
+        robot: The robot.
+        control: Open or closed loop.
+        path: The path.
+        profile: What is set in the engine.
+        start: Which start [-]; number 0 is not displaced.
+        seed: Seed of the displacement and of everything random in the engine.
+    """
+
+    engine: str
+    robot: Robot
+    control: Control
+    path: PathName
+    profile: Profile
+    start: int
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateConfig:
+    """Robots that turn at constant speeds.
+
+    Attributes:
+        engine: The engines; all that are available by default.
+        robot: The robots.
+        profile: What is set in the engines.
+        v: Forward speeds [m/s].
+        w: Yaw rates [rad/s].
+        seed: Seed of everything random in an engine.
+    """
+
+    engine: tuple[str, ...] = ()
+    robot: tuple[Robot, ...] = (Robot.HUSKY4,)
+    profile: tuple[Profile, ...] = (Profile.MATCHED,)
+    v: tuple[float, ...] = (0.0, 0.25, 0.5, 1.0)
+    w: tuple[float, ...] = (0.25, 0.5, 1.0)
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateCase:
+    """One turn of one robot in one engine.
+
+    Attributes:
+        engine: The engine.
+        robot: The robot.
+        profile: What is set in the engine.
+        v: Commanded forward speed [m/s].
+        w: Commanded yaw rate [rad/s].
+        seed: Seed of everything random in the engine.
+    """
+
+    engine: str
+    robot: Robot
+    profile: Profile
+    v: float
+    w: float
+    seed: int

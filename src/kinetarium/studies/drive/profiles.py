@@ -1,0 +1,119 @@
+"""What is set in each engine: as it comes, matched, or the best that is known."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kinetarium.engines.protocol import Engine
+from kinetarium.recording.plain import from_plain, to_plain
+from kinetarium.studies.drive.config import Profile
+from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER
+
+TIMESTEP = 2e-3
+"""Physics step of all profiles [s]: 100 Hz of control is no whole part of Bullet's own 240 Hz."""
+FRICTION = 1.0
+"""Between wheels and ground where the engines are matched [-]."""
+WHEEL_DAMPING = 200.0
+"""Gain of the wheels' servos [N m s/rad]: a skidding wheel is then 3 % slower than commanded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a run is made with.
+
+    Attributes:
+        options: The engine's own options.
+        friction: Between wheels and ground [-].
+        wheel_damping: Gain of the wheels' servos [N m s/rad].
+        multiplier: What the track of wheels that skid is multiplied by [-].
+        words: What was chosen, and why.
+    """
+
+    options: Any
+    friction: float
+    wheel_damping: float
+    multiplier: float
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What an engine has of its own in a profile; whatever is not named stays."""
+
+    words: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    friction: float = FRICTION
+    wheel_damping: float = WHEEL_DAMPING
+    multiplier: float = SKID_MULTIPLIER
+
+
+_DEFAULTS = {
+    "mujoco": _Choice(
+        "friction 1.0, MuJoCo's own. Its Euler integrator takes servos explicitly, which at 2 ms"
+        " bounds their gain on these wheels to 2 I/h = 44 N m s/rad: 20",
+        wheel_damping=20.0,
+    ),
+    "bullet": _Choice("friction 0.5 times 0.5, as Bullet multiplies its own", friction=0.25),
+    "ode": _Choice("friction 1.0, for ODE has none of its own"),
+    "physx": _Choice("friction 0.3, SAPIEN's own", friction=0.3),
+    "drake": _Choice("friction 1.0, that of Drake's parsers"),
+    "dart": _Choice("friction 1.0, DART's own"),
+}
+
+_TUNED = {
+    "mujoco": _Choice(
+        "multiplier 1.59 from calibrate, the same in every direction. The wheels' gain is"
+        " 1000 N m s/rad: with 200 they lose a tenth of a slow turn, with 2000 they chatter",
+        wheel_damping=1000.0,
+        multiplier=1.59,
+    ),
+    "bullet": _Choice(
+        "multiplier 1.48, the middle of what calibrate finds: friction acts along two fixed"
+        " directions, so that it goes from 1.0 to 2.5 with the heading and no single one fits;"
+        " with Bullet's cone friction it goes from 1.5 to 5. Wheels' gain 2000 N m s/rad",
+        wheel_damping=2000.0,
+        multiplier=1.48,
+    ),
+    "ode": _Choice(
+        "direct solver; multiplier 1.59, the middle of what calibrate finds: friction acts along"
+        " two fixed directions, so that it goes from 1.3 to 1.9 with the heading. Wheels' gain"
+        " 2000 N m s/rad",
+        wheel_damping=2000.0,
+        multiplier=1.59,
+    ),
+    "physx": _Choice(
+        "PGS, whose multiplier is the same in every direction, unlike that of TGS; multiplier"
+        " 1.32, which calibrate finds on arcs of 2 m: in place it is 2.4, and no option of the"
+        " solver brings the two together. Wheels' gain 2000 N m s/rad",
+        wheel_damping=2000.0,
+        multiplier=1.32,
+    ),
+}
+
+
+def settings(engine: Engine, profile: Profile) -> Settings:
+    """Give what is set in an engine; one that is unknown here takes part with its own defaults.
+
+    Args:
+        engine: The engine.
+        profile: The profile.
+    """
+    kind: Any = engine.options
+    name = engine.info.name
+    match profile:
+        case Profile.DEFAULTS:
+            has_stock = hasattr(kind, "stock")
+            start = kind.stock() if has_stock else kind()
+            origin = "as it comes" if has_stock else "the adapter's defaults"
+            choice = _DEFAULTS.get(name, _Choice("friction 1.0; nothing is known of its own"))
+        case Profile.MATCHED:
+            start, origin = kind(), "the adapter's defaults, which converge"
+            choice = _Choice("friction 1.0, no damping or drive inertia in any joint")
+        case Profile.TUNED:
+            start, origin = kind(), "the adapter's defaults"
+            choice = _TUNED.get(name, _Choice("nothing better is known"))
+    options = from_plain(
+        kind, {**to_plain(start), **choice.options}, where=f"options of engine '{name}'"
+    )
+    words = f"{origin}; {choice.words}"
+    return Settings(options, choice.friction, choice.wheel_damping, choice.multiplier, words)

@@ -1,0 +1,150 @@
+"""What a drive is judged by."""
+
+from math import degrees
+
+import numpy as np
+
+from kinetarium.control.driving_law import Placement
+from kinetarium.control.driving_reference import DrivingReference, SquareReference
+from kinetarium.metrics.cross_track import cross_track
+from kinetarium.metrics.curvature import path_curvature, total_variation
+from kinetarium.metrics.roundness import out_of_round
+from kinetarium.recording.recording import Recording
+from kinetarium.recording.run import Row
+from kinetarium.spatial.arrays import Array
+from kinetarium.studies.drive.config import Control, DriveCase, PathName
+from kinetarium.studies.drive.run import HOLD, REFERENCES, SAMPLE_RATE, SETTLE
+from kinetarium.studies.drive.start import start_placement
+from kinetarium.studies.drive.track import Track
+from kinetarium.studies.drive.vehicle import vehicle
+
+RECOVERED = 0.05
+"""Cross-track error within which a robot has recovered from a corner [m]."""
+TURN_END = 0.3
+"""Time after a corner of the reference until the heading is read [s]; ramps are over by then."""
+CURVATURE_WINDOW = 1.0
+"""Average of the velocity before its direction is taken [s]."""
+SLOWEST = 0.1
+"""Speed from which on a path has a curvature [m/s]."""
+_LEAST_YAW = 0.05
+"""Commanded yaw rate from which on a sample counts as turning [rad/s]."""
+
+
+def score(case: DriveCase, recording: Recording) -> Row:
+    """Compare a drive with its reference.
+
+    Returns:
+        cross_track_rmse_m, cross_track_max_m: Distance from the nearest point of the path.
+        final_error_m, final_heading_deg: What the pose is off by at the end.
+        yaw_ratio: Angle turned over angle commanded, where a turn is commanded.
+        curvature_tv: Total variation of the driven path's curvature [1/m]; None on the square.
+        out_of_round_m: Distance of the driven path from the circle that fits it best; None
+            elsewhere.
+        corners_deg: How far the robot turned in each corner of the square; None elsewhere.
+        recovery_s: Longest time after a corner until the cross-track error stays small; None
+            elsewhere, and if it does not before the next corner.
+        wheel_speed_error: What the wheels are off by, relative to their commands.
+    """
+    track = track_of(case, recording)
+    reference = REFERENCES[case.path]
+    if len(track.time) < 2:
+        return dict.fromkeys(_NAMES)
+    placements, _ = reference.sample(track.time)
+    square = reference if isinstance(reference, SquareReference) else None
+    error = cross_track(track.position, path_points(reference))
+    ended = track.time[-1] >= reference.duration + HOLD - 1 / SAMPLE_RATE
+    drive = vehicle(case.robot).drive(recording.facts["multiplier"])
+    return {
+        "cross_track_rmse_m": float(np.sqrt(np.mean(error**2))),
+        "cross_track_max_m": float(error.max()),
+        "final_error_m": _distance(track.position[-1], placements[-1]) if ended else None,
+        "final_heading_deg": degrees(track.heading[-1] - placements[-1, 2]) if ended else None,
+        "yaw_ratio": _yaw_ratio(track.yaw_rate, track.commanded_yaw_rate(drive)),
+        "curvature_tv": None if square else driven_curvature_variation(track, reference),
+        "out_of_round_m": out_of_round(track.position) if case.path is PathName.CIRCLE else None,
+        "corners_deg": _corners(track, square) if square else None,
+        "recovery_s": _recovery(track.time, error, square) if square else None,
+        "wheel_speed_error": track.wheel_speed_error,
+    }
+
+
+_NAMES = (
+    "cross_track_rmse_m", "cross_track_max_m", "final_error_m", "final_heading_deg", "yaw_ratio",
+    "curvature_tv", "out_of_round_m", "corners_deg", "recovery_s", "wheel_speed_error",
+)  # fmt: skip
+
+
+def track_of(case: DriveCase, recording: Recording) -> Track:
+    """Give the motion in the frame in which it is judged.
+
+    A robot in open loop cannot know where it starts: it is judged from there.
+    One in closed loop is judged where the reference is.
+    """
+    start = start_placement(case.start, seed=case.seed)
+    frame = start if case.control is Control.OPEN else Placement(0.0, 0.0, 0.0)
+    return Track.of(recording, frame=frame, begin=SETTLE, left=vehicle(case.robot).left)
+
+
+def path_points(reference: DrivingReference) -> Array:
+    """Give points on a reference, about two centimetres apart [m], shape (n, 2)."""
+    times = np.append(np.arange(0.0, reference.duration, 2 / SAMPLE_RATE), reference.duration)
+    return reference.sample(times)[0][:, :2]
+
+
+def driven_curvature_variation(track: Track, reference: DrivingReference) -> float:
+    """Give the total variation of the curvature of a driven path [1/m].
+
+    The first and the last second of the reference, where speeds rise and fall, do not count.
+    """
+    steady = (track.time >= 1.0) & (track.time <= reference.duration - 1.0)
+    curvature = path_curvature(
+        track.velocity[steady], period=1 / SAMPLE_RATE, window=CURVATURE_WINDOW, slowest=SLOWEST
+    )
+    return total_variation(curvature)
+
+
+def reference_curvature_variation(path: PathName) -> float:
+    """Give the total variation of the curvature of a reference, measured in the same way [1/m]."""
+    reference = REFERENCES[path]
+    times = np.arange(1.0, reference.duration - 1.0, 1 / SAMPLE_RATE)
+    placements, speeds = reference.sample(times)
+    ways = np.stack([np.cos(placements[:, 2]), np.sin(placements[:, 2])], axis=-1)
+    curvature = path_curvature(
+        speeds[:, :1] * ways, period=1 / SAMPLE_RATE, window=CURVATURE_WINDOW, slowest=SLOWEST
+    )
+    return total_variation(curvature)
+
+
+def _yaw_ratio(yaw_rate: Array, commanded: Array) -> float | None:
+    turning = np.abs(commanded) > _LEAST_YAW
+    if not turning.any():
+        return None
+    along = yaw_rate[turning] * np.sign(commanded[turning])
+    return float(along.sum() / np.abs(commanded[turning]).sum())
+
+
+def _corners(track: Track, reference: SquareReference) -> list[float | None]:
+    return [
+        degrees(np.interp(end + TURN_END, track.time, track.heading)
+                - np.interp(begin, track.time, track.heading))
+        if track.time[-1] > end + TURN_END else None
+        for begin, end in reference.corners
+    ]  # fmt: skip
+
+
+def _recovery(time: Array, error: Array, reference: SquareReference) -> float | None:
+    """Give the longest time after a corner until the error stays small on the edge that follows."""
+    begins = [*reference.corners[1:, 0], reference.duration]
+    longest = 0.0
+    for end, following in zip(reference.corners[:, 1], begins, strict=True):
+        on_edge = (time >= end) & (time <= following)
+        if time[-1] < following or error[on_edge][-1] > RECOVERED:
+            return None
+        outside = np.flatnonzero(error[on_edge] > RECOVERED)
+        if outside.size:
+            longest = max(longest, float(time[on_edge][outside[-1]] - end))
+    return longest
+
+
+def _distance(position: Array, placement: Array) -> float:
+    return float(np.hypot(*(position - placement[:2])))

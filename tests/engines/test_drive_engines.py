@@ -1,0 +1,111 @@
+"""The driving studies in engines: what is promised of them."""
+
+import pytest
+
+from kinetarium.batch.check_study import check_study
+from kinetarium.engines.registry import list_engines
+from kinetarium.studies.drive import Calibrate, Drive
+from kinetarium.studies.drive.config import (
+    CalibrateCase,
+    CalibrateConfig,
+    Control,
+    DriveCase,
+    DriveConfig,
+    PathName,
+    Profile,
+    Robot,
+)
+from kinetarium.studies.drive.coulomb import coulomb_multiplier
+from kinetarium.studies.drive.turning import steady_track
+from kinetarium.studies.drive.vehicle import vehicle
+
+ENGINES = ("bullet", "mujoco", "ode", "physx")
+AVAILABLE = {listing.name for listing in list_engines() if listing.available}
+
+
+def need(engine: str) -> None:
+    if engine not in AVAILABLE:
+        pytest.skip(f"{engine} is not installed")
+
+
+def drive(engine: str, **changes: object) -> dict[str, float]:
+    case = DriveCase(
+        **{
+            "engine": engine, "robot": Robot.HUSKY4, "control": Control.OPEN,
+            "path": PathName.CIRCLE, "profile": Profile.MATCHED, "start": 0, "seed": 0, **changes,
+        }
+    )  # fmt: skip
+    return dict(Drive().score(case, Drive().run(case))[0])
+
+
+def in_place(engine: str, profile: Profile) -> CalibrateCase:
+    return CalibrateCase(engine=engine, robot=Robot.HUSKY4, profile=profile, v=0.0, w=0.5, seed=0)
+
+
+@pytest.mark.parametrize(
+    "engine",
+    ["mujoco", "physx", *(pytest.param(e, marks=pytest.mark.slow) for e in ("bullet", "ode"))],
+)
+def test_two_wheels_follow_a_circle_in_open_loop(engine: str) -> None:
+    need(engine)
+    row = drive(engine, robot=Robot.HUSKY2)
+    assert row["cross_track_rmse_m"] <= 0.03
+    assert row["yaw_ratio"] == pytest.approx(1.0, abs=0.005)
+
+
+def test_mujoco_skids_as_coulomb_says() -> None:
+    need("mujoco")
+    for v in (0.0, 0.5):
+        case = CalibrateCase(
+            engine="mujoco", robot=Robot.HUSKY4, profile=Profile.MATCHED, v=v, w=0.5, seed=0
+        )
+        row = Calibrate().score(case, Calibrate().run(case))[0]
+        ideal = coulomb_multiplier(vehicle(Robot.HUSKY4), v=v, w=0.5, friction=1.0)
+        assert row["track_multiplier"] == pytest.approx(ideal, rel=0.03)
+        assert row["highest"] - row["lowest"] < 0.01
+
+
+def test_ode_skids_by_a_pyramid() -> None:
+    need("ode")
+    case = in_place("ode", Profile.MATCHED)
+    row = Calibrate().score(case, Calibrate().run(case))[0]
+    assert row["track_multiplier"] == pytest.approx(1.59, abs=0.02)
+    assert row["lowest"] < 1.35
+    assert row["highest"] > 1.85
+
+
+@pytest.mark.slow
+def test_ode_skids_likewise_with_the_quick_solver() -> None:
+    need("ode")
+    case = in_place("ode", Profile.DEFAULTS)
+    row = Calibrate().score(case, Calibrate().run(case))[0]
+    assert row["track_multiplier"] == pytest.approx(1.56, abs=0.03)
+
+
+def test_both_studies_hold_together() -> None:
+    need("mujoco")
+    config = DriveConfig(engine=("mujoco",), path=(PathName.CIRCLE,), starts=1)
+    turns = CalibrateConfig(engine=("mujoco",), v=(0.0,), w=(0.5, 1.0))
+    for check in (*check_study(Drive(), config), *check_study(Calibrate(), turns)):
+        assert check.passed, check
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("path", list(PathName))
+def test_closed_loop_stays_near_the_path(engine: str, path: PathName) -> None:
+    need(engine)
+    row = drive(engine, control=Control.CLOSED, path=path)
+    # PhysX needs a multiplier of 1.32 on this circle, not the 1.875 of the law: 0.123 m.
+    assert row["cross_track_rmse_m"] <= (0.125 if engine == "physx" else 0.12)
+
+
+@pytest.mark.slow
+def test_ode_over_the_headings_of_four_seconds() -> None:
+    need("ode")
+    case = in_place("ode", Profile.MATCHED)
+    track = steady_track(case, Calibrate().run(case))
+    part = track.time <= 4.0
+    turned = track.heading[part][-1] - track.heading[0]
+    wheels = vehicle(Robot.HUSKY4).drive(1.0).vehicle_speeds(*track.sides(track.rolled))[1]
+    assert (wheels[part][-1] - wheels[0]) / turned == pytest.approx(1.65, abs=0.03)

@@ -1,0 +1,302 @@
+"""The driving studies without an engine: cases, settings, surfaces, and drives that are known."""
+
+from dataclasses import replace
+from math import degrees, pi
+
+import numpy as np
+import pytest
+
+from kinetarium.batch.study import ConfigError, Outcome
+from kinetarium.control.driving_law import Placement
+from kinetarium.engines.capability import FrictionRule
+from kinetarium.engines.registry import open_engine
+from kinetarium.errors import UnknownNameError
+from kinetarium.figure.page import Section
+from kinetarium.recording.recording import Channel, Recording
+from kinetarium.recording.run import RunStatus
+from kinetarium.spatial.arrays import Array
+from kinetarium.studies.drive import Calibrate, Drive
+from kinetarium.studies.drive.config import (
+    CalibrateConfig,
+    Control,
+    DriveCase,
+    DriveConfig,
+    PathName,
+    Profile,
+    Robot,
+)
+from kinetarium.studies.drive.ground import ground_scene
+from kinetarium.studies.drive.profiles import settings
+from kinetarium.studies.drive.results import Results
+from kinetarium.studies.drive.run import HOLD, REFERENCES, SAMPLE_RATE, SETTLE
+from kinetarium.studies.drive.score import score
+from kinetarium.studies.drive.start import start_placement
+from kinetarium.studies.drive.statements import statement_table
+from kinetarium.studies.drive.track import Track
+from kinetarium.studies.drive.turning import identify
+from kinetarium.studies.drive.vehicle import vehicle
+
+CASE = DriveCase(
+    engine="mujoco",
+    robot=Robot.HUSKY4,
+    control=Control.OPEN,
+    path=PathName.CIRCLE,
+    profile=Profile.MATCHED,
+    start=0,
+    seed=0,
+)
+HUSKY = vehicle(Robot.HUSKY4)
+ORIGIN = Placement(0.0, 0.0, 0.0)
+
+
+def record(
+    placements: Array, *, commands: Array | None = None, yaw_rate: Array | None = None
+) -> Recording:
+    """Give the recording of a motion on the ground, sampled as the study samples."""
+    n = len(placements)
+    time = np.arange(n) / SAMPLE_RATE
+    x, y, heading = placements.T
+    zero = np.zeros(n)
+    pose = np.stack([x, y, zero, np.cos(heading / 2), zero, zero, np.sin(heading / 2)], axis=-1)
+    rates = np.gradient(placements, 1 / SAMPLE_RATE, axis=0)
+    turn = rates[:, 2] if yaw_rate is None else yaw_rate
+    twist = np.stack([rates[:, 0], rates[:, 1], zero, zero, zero, turn], axis=-1)
+    speeds = np.ones((n, 4)) if commands is None else commands
+    rolled = np.vstack([np.zeros(4), np.cumsum(speeds[1:], axis=0) / SAMPLE_RATE])
+    channels = {
+        "time": Channel(time, "s"),
+        "q": Channel(rolled, "rad"),
+        "v": Channel(speeds, "rad/s"),
+        "poses": Channel(pose[:, np.newaxis], "m"),
+        "twists": Channel(twist[:, np.newaxis], "m/s"),
+        "command": Channel(speeds, "rad/s"),
+    }
+    facts = {"multiplier": 1.875, "options": {"cone": "elliptic"}}
+    return Recording(channels, "running", facts)
+
+
+def perfect(path: PathName, *, start: Placement = ORIGIN) -> Recording:
+    """Give the recording of a robot that is always where it should be, seen from its start."""
+    reference = REFERENCES[path]
+    count = round((SETTLE + reference.duration + HOLD) * SAMPLE_RATE) + 1
+    times = np.arange(count) / SAMPLE_RATE - SETTLE
+    placements, speeds = reference.sample(times)
+    left, right = HUSKY.drive().wheel_speeds(speeds[:, 0], speeds[:, 1])
+    commands = np.stack([left, right, left, right], axis=-1)
+    c, s = np.cos(start.heading), np.sin(start.heading)
+    xy = placements[:, :2] @ np.array([[c, s], [-s, c]]) + (start.x, start.y)
+    moved = np.column_stack([xy, placements[:, 2] + start.heading])
+    return record(moved, commands=commands, yaw_rate=speeds[:, 1])
+
+
+class TestCases:
+    def test_every_combination_once(self) -> None:
+        config = DriveConfig(
+            engine=("mujoco", "mujoco"), robot=(Robot.HUSKY4, Robot.HUSKY2), starts=3
+        )
+        cases = Drive().cases(config)
+        assert len(cases) == len(set(cases)) == 2 * 2 * 3 * 3
+
+    def test_a_grid_once(self) -> None:
+        cases = Calibrate().cases(CalibrateConfig(engine=("mujoco",), v=(0.0, 0.5, 0.0), w=(0.5,)))
+        assert [(case.v, case.w) for case in cases] == [(0.0, 0.5), (0.5, 0.5)]
+
+    @pytest.mark.parametrize(
+        "config",
+        [DriveConfig(starts=0), DriveConfig(path=()), DriveConfig(profile=())],
+    )
+    def test_nothing_to_drive_is_refused(self, config: DriveConfig) -> None:
+        with pytest.raises(ConfigError):
+            Drive().cases(config)
+
+    @pytest.mark.parametrize(
+        "config",
+        [
+            CalibrateConfig(w=(0.0,)),
+            CalibrateConfig(w=(float("nan"),)),
+            CalibrateConfig(v=(-1.0,)),
+            CalibrateConfig(v=(float("inf"),)),
+            CalibrateConfig(v=()),
+        ],
+    )
+    def test_impossible_speeds_are_refused(self, config: CalibrateConfig) -> None:
+        with pytest.raises(ConfigError):
+            Calibrate().cases(config)
+
+    def test_an_unknown_engine_is_refused(self) -> None:
+        with pytest.raises(UnknownNameError):
+            Drive().cases(DriveConfig(engine=("pogo",)))
+
+    def test_starts(self) -> None:
+        assert start_placement(0, seed=3) == (0, 0, 0)
+        places = {start_placement(k, seed=3) for k in range(1, 20)}
+        assert len(places) == 19
+        assert all(
+            abs(p.x) <= 2e-3 and abs(p.y) <= 2e-3 and abs(degrees(p.heading)) <= 2 for p in places
+        )
+        assert start_placement(1, seed=3) != start_placement(1, seed=4)
+
+
+class TestSettings:
+    @pytest.mark.parametrize("profile", list(Profile))
+    def test_an_engine_has_its_own_options_in_every_profile(self, profile: Profile) -> None:
+        engine = open_engine("mujoco")
+        chosen = settings(engine, profile)
+        assert isinstance(chosen.options, engine.options)
+        assert chosen.words
+
+    def test_profiles_differ_as_they_say(self) -> None:
+        engine = open_engine("mujoco")
+        stock, matched = (settings(engine, p) for p in (Profile.DEFAULTS, Profile.MATCHED))
+        assert stock.options == engine.options.stock()
+        assert matched.options == engine.options()
+        assert (matched.friction, matched.multiplier) == (1.0, 1.875)
+
+    def test_an_engine_nobody_knows_takes_part(self) -> None:
+        class Stranger:
+            options = open_engine("mujoco").options
+            info = replace(open_engine("mujoco").info, name="stranger")
+
+        chosen = settings(Stranger(), Profile.TUNED)  # type: ignore[arg-type]
+        assert chosen.options == Stranger.options()
+
+    @pytest.mark.parametrize("rule", list(FrictionRule))
+    def test_tyres_grip_and_casters_do_not_whatever_the_rule(self, rule: FrictionRule) -> None:
+        wheels = vehicle(Robot.HUSKY2).wheels
+        scene = ground_scene(
+            Robot.HUSKY2, wheels=wheels, start=Placement(1.0, 2.0, 0.5), friction=0.7, rule=rule,
+            wheel_damping=20.0,
+        )  # fmt: skip
+        placed, floor = scene.robots[0], scene.bodies[0].material.friction
+        grip = {name: rule.combine(material.friction, floor)
+                for name, material in placed.link_materials.items()}  # fmt: skip
+        assert grip["left_wheel_link"] == grip["right_wheel_link"] == pytest.approx(0.7)
+        assert grip["caster_front"] == grip["caster_rear"] == grip["base_link"] == 0.0
+        assert placed.X_WB[:2, 3] == pytest.approx([1.0, 2.0])
+
+
+class TestScore:
+    @pytest.mark.parametrize("path", list(PathName))
+    @pytest.mark.parametrize("control", list(Control))
+    def test_a_perfect_drive(self, path: PathName, control: Control) -> None:
+        case = replace(CASE, path=path, control=control)
+        row = score(case, perfect(path))
+        assert row["cross_track_max_m"] < 1e-3
+        assert row["final_error_m"] < 1e-9
+        assert row["yaw_ratio"] == pytest.approx(1.0)
+        assert row["wheel_speed_error"] == 0.0
+        if path is PathName.SQUARE:
+            assert row["corners_deg"] == pytest.approx([90, 90, 90], abs=0.5)
+            assert row["recovery_s"] == 0.0
+        else:
+            assert row["corners_deg"] is row["recovery_s"] is None
+        if path is PathName.EIGHT:
+            assert row["curvature_tv"] == pytest.approx(11.2, abs=0.3)
+        if path is PathName.CIRCLE:
+            assert row["out_of_round_m"] < 1e-3
+
+    def test_open_loop_is_judged_from_its_start(self) -> None:
+        case = replace(CASE, start=1)
+        moved = perfect(PathName.CIRCLE, start=start_placement(1, seed=0))
+        assert score(case, moved)["cross_track_max_m"] < 1e-3
+        assert score(replace(case, control=Control.CLOSED), moved)["cross_track_max_m"] > 2e-3
+
+    def test_half_the_yaw_rate(self) -> None:
+        whole = perfect(PathName.CIRCLE)
+        half = {**whole.channels, "twists": Channel(whole["twists"] / 2, "m/s")}
+        assert score(CASE, replace(whole, channels=half))["yaw_ratio"] == pytest.approx(0.5)
+
+    def test_recovery_after_a_corner(self) -> None:
+        case = replace(CASE, path=PathName.SQUARE)
+        recording = perfect(PathName.SQUARE)
+        corners = REFERENCES[PathName.SQUARE].corners  # type: ignore[attr-defined]
+        poses = recording["poses"].copy()
+        late = recording["time"] - SETTLE - corners[1, 1]
+        poses[(late > 0) & (late < 2.0), 0, 1] += 0.3  # above the third edge for two seconds
+        moved = replace(recording, channels={**recording.channels, "poses": Channel(poses, "m")})
+        assert score(case, moved)["recovery_s"] == pytest.approx(2.0, abs=0.03)
+        poses[late > 0, 0, 1] += 0.3
+        moved = replace(recording, channels={**recording.channels, "poses": Channel(poses, "m")})
+        assert score(case, moved)["recovery_s"] is None
+
+    @pytest.mark.parametrize("samples", [1, 26, 60, 900])
+    @pytest.mark.parametrize("path", list(PathName))
+    def test_a_drive_that_ends_early_is_judged_as_far_as_it_went(
+        self, path: PathName, samples: int
+    ) -> None:
+        whole = perfect(path)
+        cut = {name: replace(c, values=c.values[:samples]) for name, c in whole.channels.items()}
+        row = score(replace(CASE, path=path), replace(whole, channels=cut, status="diverged"))
+        assert set(row) == set(score(replace(CASE, path=path), whole))
+        assert row["final_error_m"] is None
+
+
+def turning(multiplier: Array, headings: Array) -> Track:
+    """Give a turn in place whose multiplier depends on the heading."""
+    time = np.arange(len(headings)) / SAMPLE_RATE
+    rate = np.gradient(headings, time)
+    aside = multiplier * rate * HUSKY.track / 2 / HUSKY.wheel_radius
+    wheels = np.stack([-aside, aside, -aside, aside], axis=-1)
+    rolled = np.vstack(
+        [np.zeros(4), np.cumsum((wheels[1:] + wheels[:-1]) / 2, axis=0) / SAMPLE_RATE]
+    )
+    still = np.zeros((len(time), 2))
+    return Track(time, still, headings, still, rate, rolled, wheels, wheels, np.array(HUSKY.left))
+
+
+class TestIdentification:
+    def test_one_multiplier_everywhere(self) -> None:
+        headings = np.linspace(0, 7, 600)
+        found = identify(turning(np.full(600, 1.7), headings), HUSKY.drive(1.0))
+        assert found is not None
+        assert found.multiplier == pytest.approx(1.7)
+        assert found.residual == pytest.approx(0.0, abs=1e-9)
+        assert found.by_heading == pytest.approx(1.7)
+
+    def test_one_that_goes_with_the_heading_is_averaged_over_whole_quarter_turns(self) -> None:
+        headings = np.linspace(0, 5.5, 2000)  # three quarter turns and a half
+        multiplier = 1.6 - 0.3 * np.cos(4 * headings)
+        found = identify(turning(multiplier, headings), HUSKY.drive(1.0))
+        assert found is not None
+        assert found.multiplier == pytest.approx(1.6, abs=5e-3)
+        within = 0.3 * np.sin(pi / 3) / (pi / 3)  # what is left of 0.3 in ranges of 15 degrees
+        assert found.by_heading.min() == pytest.approx(1.6 - within, abs=0.01)
+        assert found.by_heading.max() == pytest.approx(1.6 + within, abs=0.01)
+        assert np.abs(np.diff(found.headings)) == pytest.approx(pi / 12, rel=0.05)
+
+    def test_who_does_not_turn_shows_nothing(self) -> None:
+        assert identify(turning(np.ones(100), np.zeros(100)), HUSKY.drive(1.0)) is None
+        assert identify(turning(np.ones(3), np.array([0, -1e-3, -2e-3])), HUSKY.drive(1.0)) is None
+
+
+def outcome(case: DriveCase, **row: float) -> Outcome[DriveCase]:
+    return Outcome(case, RunStatus.COMPLETED, "", (row,), None, {})
+
+
+class TestReport:
+    def test_statements_turn_on_the_figures(self) -> None:
+        def verdict(mujoco: float, ode: float, bullet: float) -> str:
+            values = {"mujoco": mujoco, "ode": ode, "bullet": bullet}
+            eight = replace(CASE, path=PathName.EIGHT)
+            outcomes = [outcome(replace(eight, engine=engine), curvature_tv=value)
+                        for engine, value in values.items()]  # fmt: skip
+            return str(statement_table(Results(outcomes), Profile.MATCHED).rows[0][1])
+
+        assert verdict(11, 20, 30) == "holds"
+        assert verdict(25, 20, 30) == "does not hold here"
+
+    def test_what_was_not_run_is_not_testable(self) -> None:
+        table = statement_table(Results([]), Profile.MATCHED)
+        assert {row[1] for row in table.rows} == {"not testable"}
+
+    def test_profiles_are_never_mixed(self) -> None:
+        outcomes = [outcome(replace(CASE, profile=p), cross_track_rmse_m=e)
+                    for p, e in ((Profile.MATCHED, 0.1), (Profile.DEFAULTS, 0.9))]  # fmt: skip
+        summary = {p: Results(outcomes).of(profile=p).median("cross_track_rmse_m") for p in Profile}
+        assert summary == {"matched": 0.1, "defaults": 0.9, "tuned": None}
+
+    def test_a_failure_alone_makes_a_report(self) -> None:
+        failed: Outcome[DriveCase] = Outcome(CASE, RunStatus.CRASHED, "gone", (), None, {})
+        findings = Drive().report([failed])
+        assert findings.headline.rows[0][5] == "0 of 1"
+        assert all(isinstance(section, Section) for section in findings.sections)
