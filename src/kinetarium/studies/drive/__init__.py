@@ -1,16 +1,19 @@
 """drive and calibrate: robots on wheels in every engine, along paths and in steady turns."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kinetarium.batch.study import Findings, Outcome, Study
-from kinetarium.recording.recording import Recording
-from kinetarium.recording.run import Row
 from kinetarium.studies.drive.config import (
     CalibrateCase,
     CalibrateConfig,
     DriveCase,
     DriveConfig,
 )
+
+if TYPE_CHECKING:
+    from kinetarium.recording.recording import Recording
+    from kinetarium.recording.run import Row
 
 
 class Drive(Study[DriveConfig, DriveCase]):
@@ -28,13 +31,13 @@ class Drive(Study[DriveConfig, DriveCase]):
 
         return drive_cases(config)
 
-    def run(self, case: DriveCase) -> Recording:
+    def run(self, case: DriveCase) -> "Recording":
         """Let the robot follow the reference."""
         from kinetarium.studies.drive.run import run
 
         return run(case)
 
-    def score(self, case: DriveCase, recording: Recording) -> Sequence[Row]:
+    def score(self, case: DriveCase, recording: "Recording") -> "Sequence[Row]":
         """Compare the drive with its reference."""
         from kinetarium.studies.drive.score import score
 
@@ -62,13 +65,13 @@ class Calibrate(Study[CalibrateConfig, CalibrateCase]):
 
         return calibrate_cases(config)
 
-    def run(self, case: CalibrateCase) -> Recording:
+    def run(self, case: CalibrateCase) -> "Recording":
         """Let the robot turn at constant speeds."""
         from kinetarium.studies.drive.turning import turn
 
         return turn(case)
 
-    def score(self, case: CalibrateCase, recording: Recording) -> Sequence[Row]:
+    def score(self, case: CalibrateCase, recording: "Recording") -> "Sequence[Row]":
         """Identify the track multiplier."""
         from kinetarium.studies.drive.turning import score_turn
 

@@ -1,11 +1,14 @@
 """grasp: an arm carries a cube along a path, in every engine, against a rigid grasp."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kinetarium.batch.study import Findings, Outcome, Study
-from kinetarium.recording.recording import Recording
-from kinetarium.recording.run import Row
 from kinetarium.studies.grasp.config import Case, Config
+
+if TYPE_CHECKING:
+    from kinetarium.recording.recording import Recording
+    from kinetarium.recording.run import Row
 
 
 class Grasp(Study[Config, Case]):
@@ -23,13 +26,13 @@ class Grasp(Study[Config, Case]):
 
         return cases(config)
 
-    def run(self, case: Case) -> Recording:
+    def run(self, case: Case) -> "Recording":
         """Carry the cube, and record forces, contacts and state at 100 Hz."""
         from kinetarium.studies.grasp.run import run
 
         return run(case)
 
-    def score(self, case: Case, recording: Recording) -> Sequence[Row]:
+    def score(self, case: Case, recording: "Recording") -> "Sequence[Row]":
         """See whether and how steadily the cube was held."""
         from kinetarium.studies.grasp.score import score
 
