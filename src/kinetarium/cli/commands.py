@@ -84,5 +84,9 @@ COMMANDS: dict[str, Command] = {
     "runs": Command("list the runs in a folder", _in_module("runs")),
     "report": Command("write the report of a finished folder again", _in_module("report")),
     "compare": Command("compare the results of two folders", _in_module("compare")),
+    "compare-engines": Command(
+        "grasp and drive on every engine, and which engine is for what",
+        _in_module("compare_engines"),
+    ),
     "completion": Command("print a completion script for a shell", _in_module("completion")),
 }

@@ -1,0 +1,95 @@
+"""`kinetarium compare-engines`: grasp and drive on every engine, and what follows from it."""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from kinetarium.cli.commands import Invocation
+from kinetarium.cli.execution import ExecutionFlags, essential_command, execute, free_folder
+
+_FULL: dict[str, dict[str, Any]] = {
+    "grasp": {"profile": ["defaults", "matched", "tuned"], "release": True},
+    "grasp-effort": {
+        "study": "grasp",
+        "profile": ["matched"],
+        "path": ["circle"],
+        "timestep": [0.0005, 0.001, 0.002],
+        "iterations": [5, 10, 20, 50, 100, 200],
+        "starts": 1,
+    },
+    "drive": {"robot": ["husky4", "husky2"], "profile": ["matched"]},
+    "drive-profiles": {"study": "drive", "profile": ["defaults", "tuned"], "starts": 1},
+    "calibrate": {},
+}
+"""The whole comparison: studies by the folder they go to, and what differs from their defaults."""
+
+_QUICK: dict[str, dict[str, Any]] = {
+    "grasp": {"profile": ["matched"], "path": ["circle"], "duration": 2.0, "starts": 1},
+    "drive": {"profile": ["matched"], "path": ["circle"], "control": ["open"], "starts": 1},
+}
+"""A taste of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(ExecutionFlags):
+    """What to compare.
+
+    Attributes:
+        engine: The engines; all that are available by default.
+        starts: Runs of each case, from displaced starts [-].
+        quick: One path, one start and a part of the time: a taste in a minute.
+        seed: Seed of everything random.
+        out: Folder of the results, one folder in it for each study; a new one in ./out if
+            not given. Given again, the same command goes on where it was stopped.
+    """
+
+    engine: tuple[str, ...] = ()
+    starts: int = 5
+    quick: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+    seed: int = 0
+    out: Annotated[str, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = ""
+
+
+def run(config: Config, invocation: Invocation) -> None:
+    """Run every study into its folder, then derive which engine is for what."""
+    from kinetarium.batch.environment import versions
+    from kinetarium.recording.atomic import make_folder, write_atomic
+    from kinetarium.recording.result_folder import ResultFolder
+    from kinetarium.report.engine_guide import engine_guide, headline
+    from kinetarium.report.html import page_html
+
+    out = Path(config.out) if config.out else free_folder("compare-engines")
+    make_folder(out)
+    plans = _plans(config)
+    for name, plan in plans.items():
+        execute(plan, invocation, out=out / name, flags=config)
+        invocation.console.line()
+    parts = {name: ResultFolder.open(out / name) for name in plans}
+    command = ("command", essential_command(invocation.command_line))
+    page = engine_guide(parts, provenance=(command, *versions().items()))
+    report = out / "report.html"
+    write_atomic(report, page_html(page).encode(errors="xmlcharrefreplace"))
+    invocation.console.table(headline(page))
+    invocation.console.line()
+    invocation.console.line(f"report: {report}")
+    metrics = {name: folder.metrics for name, folder in parts.items()}
+    invocation.console.result({"ok": True, "studies": metrics, "report": str(report)})
+
+
+def _plans(config: Config) -> dict[str, Any]:
+    """Give the plan of every part; all are checked before the first is run."""
+    from kinetarium.batch.plan import Plan
+    from kinetarium.batch.studies import open_study
+    from kinetarium.recording.plain import from_plain
+
+    plans: dict[str, Any] = {}
+    for name, part in (_QUICK if config.quick else _FULL).items():
+        values = {"starts": config.starts, **part, "engine": config.engine, "seed": config.seed}
+        study = open_study(values.pop("study", name))
+        known = {field.name for field in fields(study.config)}
+        chosen = {each: value for each, value in values.items() if each in known}
+        plans[name] = Plan.of(study, from_plain(study.config, chosen, where=name))
+        plans[name].tasks()
+    return plans
