@@ -7,7 +7,7 @@ from typing import Annotated
 import tyro
 
 from kinetarium.cli.commands import Invocation
-from kinetarium.cli.execution import ExecutionFlags, execute, free_folder
+from kinetarium.cli.execution import ExecutionFlags, execute, free_folder, payload
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,4 +30,5 @@ def run(config: Config, invocation: Invocation) -> None:
 
     plan = Plan.read(config.file)
     out = Path(config.out) if config.out else free_folder(plan.study.name)
-    execute(plan, invocation, out=out, flags=config)
+    folder = execute(plan, invocation, out=out, flags=config)
+    invocation.console.result(payload(folder))

@@ -5,7 +5,7 @@ import shlex
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -63,7 +63,7 @@ def execute(
     out: Path,
     flags: ExecutionFlags,
     retry_failed: bool = False,
-) -> None:
+) -> "ResultFolder":
     """Run a plan, write its report, print the headline and say where everything is.
 
     Raises:
@@ -93,6 +93,7 @@ def execute(
             raise
     write_study_report(folder, plan.study, findings)
     show(folder, findings, invocation)
+    return folder
 
 
 def show(folder: "ResultFolder", findings: "Findings", invocation: Invocation) -> None:
@@ -108,7 +109,12 @@ def show(folder: "ResultFolder", findings: "Findings", invocation: Invocation) -
     report = folder.path / "report.html"
     console.line()
     console.line(f"report: {report}")
-    console.result({"ok": True, **folder.metrics, "out": str(folder.path), "report": str(report)})
+
+
+def payload(folder: "ResultFolder") -> dict[str, Any]:
+    """Give a finished folder as data for JSON."""
+    places = {"out": str(folder.path), "report": str(folder.path / "report.html")}
+    return {"ok": True, **folder.metrics, **places}
 
 
 def free_folder(study: str) -> Path:

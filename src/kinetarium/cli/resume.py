@@ -7,7 +7,7 @@ from typing import Annotated
 import tyro
 
 from kinetarium.cli.commands import Invocation
-from kinetarium.cli.execution import ExecutionFlags, execute
+from kinetarium.cli.execution import ExecutionFlags, execute, payload
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,10 +29,11 @@ def run(config: Config, invocation: Invocation) -> None:
     from kinetarium.recording.result_folder import ResultFolder
 
     folder = ResultFolder.open(config.folder)
-    execute(
+    finished = execute(
         Plan.read(folder.path),
         invocation,
         out=folder.path,
         flags=config,
         retry_failed=config.retry_failed,
     )
+    invocation.console.result(payload(finished))

@@ -10,7 +10,7 @@ import tyro
 
 from kinetarium.batch.studies import open_study
 from kinetarium.cli.commands import Invocation, Run
-from kinetarium.cli.execution import ExecutionFlags, execute, free_folder
+from kinetarium.cli.execution import ExecutionFlags, execute, free_folder, payload
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,9 @@ def study_command(name: str, words: Sequence[str]) -> tuple[type, Run]:
 
     def run(chosen: Any, invocation: Invocation) -> None:
         out = Path(chosen.files.out) if chosen.files.out else free_folder(name)
-        execute(Plan.of(study, chosen.study), invocation, out=out, flags=chosen.execution)
+        plan = Plan.of(study, chosen.study)
+        folder = execute(plan, invocation, out=out, flags=chosen.execution)
+        invocation.console.result(payload(folder))
 
     return arguments, run
 
