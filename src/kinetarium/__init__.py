@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from kinetarium.recording.recording import Recording as Recording
     from kinetarium.rollout.loop import run as run
     from kinetarium.scene import Scene as Scene
+    from kinetarium.studies.dynamics.override import Override as Override
+    from kinetarium.studies.dynamics.verify import verify_dynamics as verify_dynamics
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Allowance": "kinetarium.model.findings",
     "KinetariumError": "kinetarium.errors",
+    "Override": "kinetarium.studies.dynamics.override",
     "Recording": "kinetarium.recording.recording",
     "RobotFileError": "kinetarium.model.findings",
     "RobotModel": "kinetarium.model.robot",
@@ -37,6 +40,7 @@ _HOMES = {
     "list_engines": "kinetarium.engines.registry",
     "run": "kinetarium.rollout.loop",
     "load_robot": "kinetarium.model.load",
+    "verify_dynamics": "kinetarium.studies.dynamics.verify",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -219,6 +219,47 @@ class RobotDynamics:
         a[:3] += transport(v)
         return a
 
+    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Give Y with tau = Y pi, for tau is linear in the inertial parameters.
+
+        pi holds the ten parameters (`inertial_parameters`) of what each moving
+        joint carries rigidly, in the frame of its child link, joint after
+        joint, those of a free root first. The inertia of the drives is no part
+        of it (Atkeson, An, Hollerbach, "Estimation of inertial parameters of
+        manipulator loads and links", 1986).
+
+        Returns:
+            The regressor, shape (nv, 10 * bodies).
+        """
+        q_pin, B = self._configuration(q)
+        v, a = _vector(v), _vector(a)
+        if self.free_base:
+            a = a.copy()
+            a[:3] -= transport(v)
+            v, a = rotate_base(v.copy(), B.T), rotate_base(a, B.T)
+        Y: Array = self._pin.computeJointTorqueRegressor(self._model, self._data, q_pin, v, a)
+        return rotate_base(Y, B) if self.free_base else Y
+
+    def joint_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array]:
+        """Give the derivatives of tau by joint positions and by joint velocities.
+
+        A free base keeps its pose, twist and acceleration; the derivative by
+        the accelerations is M.
+
+        Returns:
+            Both derivatives, each of shape (nv, joints).
+        """
+        q_pin, B = self._configuration(q)
+        v, a = _vector(v), _vector(a)
+        if self.free_base:
+            a = a.copy()
+            a[:3] -= transport(v)
+            v, a = rotate_base(v.copy(), B.T), rotate_base(a, B.T)
+        by_q, by_v, _ = self._pin.computeRNEADerivatives(self._model, self._data, q_pin, v, a)
+        if not self.free_base:
+            return by_q.copy(), by_v.copy()
+        return rotate_base(by_q[:, 6:].copy(), B), rotate_base(by_v[:, 6:].copy(), B)
+
     def center_of_mass(self, q: ArrayLike) -> Array:
         """Give the centre of mass of the whole robot in the world [m], shape (3,)."""
         q_pin, _ = self._configuration(q)

@@ -13,6 +13,7 @@ import numpy as np
 
 from kinetarium.engines.bullet.library import BulletClient, quiet
 from kinetarium.engines.bullet.wiring import Wiring
+from kinetarium.scene import SceneError
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 
@@ -102,8 +103,15 @@ class JointSpace:
         return T
 
     def _matrix(self, q: Array) -> Array:
-        """Give M in Bullet's coordinates."""
-        return np.array(self._bullet.calculateMassMatrix(self._robot.id, q.tolist()))
+        """Give M in Bullet's coordinates.
+
+        Raises:
+            SceneError: If Bullet refuses the robot's inertias, which it checks once more.
+        """
+        try:
+            return np.array(self._bullet.calculateMassMatrix(self._robot.id, q.tolist()))
+        except SystemError as error:  # how Bullet says so, whatever Python asked
+            raise SceneError(f"Bullet refuses an inertia of robot '{self._robot.name}'") from error
 
     def _forces(self, q: Array, v: Array, a: Array) -> Array:
         """Give tau in Bullet's coordinates of an acceleration in the same.

@@ -104,6 +104,7 @@ class BulletSimulation:
             bullet.bare("getJointStates"),
         )
         self._number = bullet.number
+        self._may_touch = True  # whether Bullet may remember contact points
         self.reset(start)
         self._end = weakref.finalize(self, bullet.disconnect)
 
@@ -147,7 +148,9 @@ class BulletSimulation:
         self._judge()
         if self._diverged:
             return
-        self._forget_contacts()
+        if self._may_touch:
+            self._forget_contacts()
+            self._may_touch = False
         for robot in self._robots:
             own = self._layout.robot_joints[robot.name]
             self._bullet.resetJointStatesMultiDof(
@@ -178,7 +181,7 @@ class BulletSimulation:
                 self._sensors.note()
             self._advance(self._number)
             self._time += self._timestep
-            self._known, self._touch = False, None
+            self._known, self._touch, self._may_touch = False, None, True
 
     def contacts(self) -> Contacts:
         """Give the contacts of the last step; the arrays are read-only."""
@@ -230,7 +233,7 @@ class BulletSimulation:
         for spring, before in zip(self._springs.values(), saved.springs, strict=True):
             spring.before = before
         self._touch = saved.touch
-        self._known = False
+        self._known, self._may_touch = False, True
 
     def audit(self) -> Audit:
         """Read back the model as Bullet loaded it."""

@@ -1,0 +1,1 @@
+"""The libraries that compute a robot's dynamics, behind one protocol."""

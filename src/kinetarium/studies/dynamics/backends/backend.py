@@ -1,0 +1,98 @@
+"""Backend: a library that computes a robot's dynamics, as the study asks it."""
+
+from typing import Protocol
+
+import numpy as np
+
+from kinetarium.engines.audit import Audit, LoadedJoint, LoadedSolid
+from kinetarium.model.robot import RobotModel
+from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.studies.dynamics.states import States
+from kinetarium.studies.dynamics.terms import Terms
+
+ROBOT = "robot"
+"""Name of the robot in every scene of the study; audits call its parts "robot/part"."""
+
+
+class Backend(Protocol):
+    """A library and the robot it was given, on a fixed base.
+
+    Vectors are in the order of its own `joints`, a state in each row.
+
+    Attributes:
+        name: The name it is reported by.
+        joints: Its moving joints.
+        tolerance: Largest difference from the reference that rounding explains,
+            relative to the scale of the quantity [-].
+    """
+
+    name: str
+    joints: tuple[str, ...]
+    tolerance: float
+
+    def audit(self) -> Audit:
+        """Read back the robot as the library loaded it."""
+
+    def terms(self, states: States) -> Terms:
+        """Give all terms."""
+
+    def mass_matrix(self, q: Array) -> Array:
+        """Give M, shape (n, joints, joints)."""
+
+    def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
+        """Give tau without damping and friction, shape (n, joints)."""
+
+    def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
+        """Give the acceleration that forces cause in its own motion, shape (n, joints)."""
+
+    def fall(self, start: dict[str, float], *, timestep: float, steps: int) -> tuple[Array, Array]:
+        """Let the robot go from rest, its sliders held at zero, without limits and couplings.
+
+        Args:
+            start: Positions of the turning joints by name [rad].
+            timestep: Time step [s].
+            steps: Number of steps.
+
+        Returns:
+            Positions and velocities of the joints of `start`, in that order, before
+            the first step and after each, shape (steps + 1, joints) each.
+        """
+
+    def close(self) -> None:
+        """Release what the library holds."""
+
+
+def terms_of(backend: Backend, states: States) -> Terms:
+    """Take the terms from mass matrix and inverse dynamics: c(q, v) = tau(q, v, 0) - g(q)."""
+    rest = np.zeros_like(states.v)
+    g = backend.inverse_dynamics(states.q, rest, rest)
+    bias = backend.inverse_dynamics(states.q, states.v, rest)
+    tau = backend.inverse_dynamics(states.q, states.v, states.a)
+    return Terms(backend.mass_matrix(states.q), g, bias - g, tau)
+
+
+def model_audit(model: RobotModel, gravity: Array) -> Audit:
+    """Describe a robot as an engine's audit would, every link loaded as given."""
+    solids = tuple(
+        LoadedSolid(
+            f"{ROBOT}/{body.name}",
+            body.inertia,
+            tuple(f"{ROBOT}/{link}" for link, _ in body.members),
+        )
+        for body in rigid_tree(model)
+        if body.inertia
+    )
+    joints = tuple(
+        LoadedJoint(
+            name=f"{ROBOT}/{joint.name}",
+            axis=joint.axis,
+            damping=joint.damping,
+            friction=joint.friction,
+            armature=joint.armature,
+            lower=joint.limits.lower,
+            upper=joint.limits.upper,
+        )
+        for joint in model.moving_joints
+    )
+    return Audit(solids, joints, frozen(gravity))

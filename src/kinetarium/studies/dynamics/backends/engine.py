@@ -1,0 +1,145 @@
+"""EngineBackend: the dynamics of a robot as a physics engine computes them."""
+
+from functools import cached_property
+
+import numpy as np
+
+from kinetarium.engines.audit import Audit
+from kinetarium.engines.capability import Capability
+from kinetarium.engines.protocol import Engine, Precision, Simulation, State
+from kinetarium.model.robot import RobotModel
+from kinetarium.scene import Actuation, Base, Drive, PlacedRobot, Scene
+from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.studies.dynamics.backends.backend import ROBOT, terms_of
+from kinetarium.studies.dynamics.backends.unhindered import unhindered, with_held_sliders
+from kinetarium.studies.dynamics.states import States
+from kinetarium.studies.dynamics.terms import Terms
+
+NEEDED = frozenset({Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS})
+"""An engine takes part if it can do one of these; the other is made from it."""
+
+_TIMESTEP = 1e-3
+_TOLERANCES = {"bullet": 1e-9}
+"""Bullet keeps an inertia as principal moments and a quaternion, and loses digits in between."""
+_NO_POSES, _NO_TWISTS = np.zeros((0, 7)), np.zeros((0, 6))
+
+
+class EngineBackend:
+    """A robot in an engine, on a fixed base."""
+
+    def __init__(
+        self, engine: Engine, model: RobotModel, *, gravity: Array, reference: RobotModel
+    ) -> None:
+        """Hand the engine a robot.
+
+        Args:
+            engine: The engine.
+            model: The robot.
+            gravity: Gravity [m/s^2], shape (3,).
+            reference: The robot under study.
+        """
+        info = engine.info
+        self.name = info.name
+        self.joints = tuple(joint.name for joint in model.moving_joints)
+        single = 1e-4 if info.precision is Precision.SINGLE else 1e-12
+        self.tolerance = _TOLERANCES.get(info.name, single)
+        self._engine, self._gravity = engine, frozen(gravity)
+        self._model, self._free = model, unhindered(model, reference=reference)
+        self._has = info.capabilities
+
+    def audit(self) -> Audit:
+        """Read back the robot, its root included where the engine lets it float."""
+        rooted = rigid_tree(self._model)[0].inertia is not None
+        base = Base.FREE if rooted and Capability.FREE_BASE in self._has else Base.FIXED
+        simulation = self._compile(self._model, base=base)
+        audit = simulation.audit()
+        simulation.close()
+        return audit
+
+    def terms(self, states: States) -> Terms:
+        """Give all terms; setting a state often costs more than a term, so it is set twice only."""
+        if not self._has >= NEEDED:
+            return terms_of(self, states)
+        simulation, rest = self._simulation, np.zeros(len(self.joints))
+        M, g, bias, tau = [], [], [], []
+        for q, v, a in zip(states.q, states.v, states.a, strict=True):
+            simulation.reset(State(0.0, q, rest, _NO_POSES, _NO_TWISTS))
+            g.append(simulation.inverse_dynamics(ROBOT, rest))
+            simulation.reset(State(0.0, q, v, _NO_POSES, _NO_TWISTS))
+            M.append(simulation.mass_matrix(ROBOT))
+            bias.append(simulation.inverse_dynamics(ROBOT, rest))
+            tau.append(simulation.inverse_dynamics(ROBOT, a))
+        return Terms(np.array(M), np.array(g), np.array(bias) - np.array(g), np.array(tau))
+
+    def mass_matrix(self, q: Array) -> Array:
+        """Give M, column by column from inverse dynamics where the engine has none."""
+        n = len(self.joints)
+        if Capability.MASS_MATRIX not in self._has:
+            rest = np.zeros_like(q)
+            g = self.inverse_dynamics(q, rest, rest)
+            unit = np.eye(n)
+            columns = [self.inverse_dynamics(q, rest, rest + unit[j]) - g for j in range(n)]
+            return np.stack(columns, axis=-1)
+        M = []
+        for each in q:
+            self._simulation.reset(State(0.0, each, np.zeros(n), _NO_POSES, _NO_TWISTS))
+            M.append(self._simulation.mass_matrix(ROBOT))
+        return np.array(M).reshape(-1, n, n)
+
+    def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
+        """Give tau, as M (a - a_free) from one step where the engine has none."""
+        if Capability.INVERSE_DYNAMICS not in self._has:
+            free = self.acceleration(q, v, np.zeros_like(v))
+            tau: Array = np.einsum("nij,nj->ni", self.mass_matrix(q), a - free)
+            return tau
+        forces = []
+        for q_i, v_i, a_i in zip(q, v, a, strict=True):
+            self._simulation.reset(State(0.0, q_i, v_i, _NO_POSES, _NO_TWISTS))
+            forces.append(self._simulation.inverse_dynamics(ROBOT, a_i))
+        return np.array(forces).reshape(-1, len(self.joints))
+
+    def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
+        """Give the change of velocity over one step, per time."""
+        a = []
+        for q_i, v_i, tau_i in zip(q, v, tau, strict=True):
+            self._unhindered.reset(State(0.0, q_i, v_i, _NO_POSES, _NO_TWISTS))
+            self._unhindered.step(tau_i)
+            a.append((self._unhindered.state().v - v_i) / _TIMESTEP)
+        return np.array(a).reshape(-1, len(self.joints))
+
+    def fall(self, start: dict[str, float], *, timestep: float, steps: int) -> tuple[Array, Array]:
+        """Let the robot go from rest."""
+        robot = with_held_sliders(self._free)
+        simulation = self._compile(robot, timestep=timestep)
+        names = [joint.name for joint in robot.moving_joints]
+        q = np.array([start.get(name, 0.0) for name in names])
+        simulation.reset(State(0.0, q, np.zeros(len(q)), _NO_POSES, _NO_TWISTS))
+        states, still = [simulation.state()], np.zeros(len(q))
+        for _ in range(steps):
+            simulation.step(still)
+            states.append(simulation.state())
+        simulation.close()
+        pick = [names.index(name) for name in start]
+        return np.array([s.q[pick] for s in states]), np.array([s.v[pick] for s in states])
+
+    def close(self) -> None:
+        """Release the simulations."""
+        for name in ("_simulation", "_unhindered"):
+            if name in self.__dict__:
+                self.__dict__[name].close()
+
+    @cached_property
+    def _simulation(self) -> Simulation:
+        return self._compile(self._model)
+
+    @cached_property
+    def _unhindered(self) -> Simulation:
+        return self._compile(self._free)
+
+    def _compile(
+        self, model: RobotModel, *, base: Base = Base.FIXED, timestep: float = _TIMESTEP
+    ) -> Simulation:
+        drives = {joint.name: Actuation(Drive.TORQUE) for joint in model.moving_joints}
+        robot = PlacedRobot(ROBOT, model, base, actuation=drives)
+        return self._engine.compile(Scene((robot,), gravity=self._gravity), timestep=timestep)

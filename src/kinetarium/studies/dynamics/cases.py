@@ -1,0 +1,64 @@
+"""From a config to its cases: one robot in each back-end."""
+
+from math import isfinite
+
+from kinetarium.batch.study import ConfigError
+from kinetarium.model.load import load_robot
+from kinetarium.model.robot import RobotModel
+from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE, backend_names
+from kinetarium.studies.dynamics.config import Case, Config
+
+
+def cases(config: Config) -> tuple[Case, ...]:
+    """Give a case for the reference, the closed form if there is one, and each engine.
+
+    With a second robot there are two: the reference, and the second robot in it.
+
+    Raises:
+        KinetariumError: If a robot is refused, an engine is not available or a
+            value makes no sense.
+    """
+    model = load_robot(config.robot, mesh_roots=config.mesh_root, allow=config.allow)
+    _check(config, model)
+    other = ""
+    if config.against:
+        names: tuple[str, ...] = (REFERENCE, AGAINST)
+        second = load_robot(config.against, mesh_roots=config.mesh_root, allow=config.allow)
+        other = second.source.sha256
+    else:
+        names = backend_names(model, engines=config.engine)
+    return tuple(
+        Case(
+            robot=config.robot,
+            backend=name,
+            sha256=model.source.sha256,
+            against=config.against,
+            against_sha256=other,
+            states=config.states,
+            seed=config.seed,
+            at=config.at,
+            at_velocity=config.at_velocity,
+            mesh_root=config.mesh_root,
+            allow=config.allow,
+        )
+        for name in names
+    )
+
+
+def _check(config: Config, model: RobotModel) -> None:
+    joints = [joint.name for joint in model.moving_joints]
+    if not joints:
+        raise ConfigError(f"robot '{config.robot}' has no moving joints")
+    if config.states < 1:
+        raise ConfigError(f"--states must be positive, not {config.states}")
+    if config.against and config.engine:
+        raise ConfigError("--against compares two robots in Pinocchio; it takes no --engine")
+    if config.at_velocity and not config.at:
+        raise ConfigError("--at-velocity needs --at")
+    for flag, values in (("--at", config.at), ("--at-velocity", config.at_velocity)):
+        if values and len(values) != len(joints):
+            raise ConfigError(
+                f"{flag} takes {len(joints)} numbers, for {', '.join(joints)}; not {len(values)}"
+            )
+        if not all(map(isfinite, values)):
+            raise ConfigError(f"{flag} takes finite numbers")

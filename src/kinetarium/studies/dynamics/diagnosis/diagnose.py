@@ -1,0 +1,213 @@
+"""The second step: what the audit cannot see, found from the terms themselves."""
+
+import numpy as np
+
+from kinetarium.spatial.arrays import Array
+from kinetarium.studies.dynamics.diagnosis.kinematic import exchanges_and_flips, moved_frames
+from kinetarium.studies.dynamics.diagnosis.linear import LinearCause, linear_causes, solved
+from kinetarium.studies.dynamics.diagnosis.suspect import Assumed, Part, Suspect, observed
+from kinetarium.studies.dynamics.finding import Cause, Difference
+from kinetarium.studies.dynamics.states import States
+from kinetarium.studies.dynamics.terms import Terms
+
+_STATES = 24
+"""States that causes are fitted to."""
+_FEW = 6
+"""States that are enough for moved frames, each of which is a robot to be built."""
+_EXPLAINED = 1e-6
+"""Share of a difference that a cause which explains it may leave over [-]."""
+_ALL, _MA, _G, _C = (0, 1, 2), (0,), (1,), (2,)
+"""Parts of what is observed."""
+_NAMES = ("M a", "g", "c")
+
+
+def diagnose(
+    assumed: Assumed, states: States, terms: Terms, *, tolerance: float, most: int = 4
+) -> tuple[Difference, ...]:
+    """Find the causes of a difference between terms and the robot that an audit shows.
+
+    The plainest cause that explains everything is taken. Where there is none,
+    there must be several: M a, g and c are then explained in turn, for masses
+    show in M, gravity in g alone and resistance in c alone, each by one cause
+    or by the fewest linear ones. Causes that explain equally much with equally
+    few numbers cannot be told apart, and are all named; if no list of causes
+    explains everything, none is named.
+
+    Args:
+        assumed: The robot as audited.
+        states: Where the terms were taken.
+        terms: The terms of the back-end.
+        tolerance: Largest difference that is rounding, relative to the forces [-].
+        most: Most causes to look for at once.
+
+    Returns:
+        The causes; none if the audit explains everything.
+    """
+    states, terms = states.first(_STATES), terms.first(_STATES)
+    there = observed(terms, states)
+    least = tolerance * float(np.abs(there).max(initial=0.0))
+    first, found = there - assumed.observed(states), list[Difference]()
+    while np.abs(there - assumed.observed(states)).max(initial=0.0) > least:
+        steps = _next(assumed, states, there, least=least, most=most)
+        if not steps:
+            return (_unexplained(assumed, first, least),)
+        most -= 1
+        for best in steps:
+            found.append(_named(best))
+            assumed = best[0].change(assumed)
+    return tuple(found)
+
+
+def _next(
+    assumed: Assumed, states: States, there: Array, *, least: float, most: int
+) -> list[list[Suspect]]:
+    """Give the causes to assume next, each with all that cannot be told apart from it."""
+    difference = there - assumed.observed(states)
+    causes = [] if assumed.order else linear_causes(assumed, states)
+    differing = [part for part in (_MA, _G, _C) if np.abs(difference[:, part]).max() > least]
+    enough = {
+        part: max(_EXPLAINED, least / float(np.abs(difference[:, part]).max()))
+        for part in (_ALL, *differing)
+    }
+    best = _alone(assumed, states, there, causes, part=_ALL, enough=enough[_ALL])
+    if best or most < 2 or not causes:
+        return [best] if best else []
+    for part in differing:
+        steps = _resistances(causes, difference, part=part, enough=enough[part])
+        if steps:
+            return steps
+    for part in differing:
+        best = _alone(assumed, states, there, causes, part=part, enough=enough[part])
+        if best:
+            return [_fitting(best, assumed, states, there)]
+    for part in differing:
+        best = _together(causes, difference, part=part, enough=enough[part], most=most)
+        if best:
+            return [best]
+    return []
+
+
+def _resistances(
+    causes: list[LinearCause], difference: Array, *, part: Part, enough: float
+) -> list[list[Suspect]]:
+    """Explain a part of the terms by the resistance of any number of joints."""
+    single = [cause for cause in causes if cause.columns.shape[-1] == 1]
+    columns, wanted = [_flat(cause, part) for cause in single], difference[:, part].ravel()
+    values, left = solved(np.hstack(columns), wanted)
+    if left > enough:
+        return []
+    least = enough * float(np.abs(wanted).max())
+    shares = [column[:, 0] * value for column, value in zip(columns, values, strict=True)]
+    return [
+        list(cause.suspects(column, share))
+        for cause, column, share in zip(single, columns, shares, strict=True)
+        if np.abs(share).max() > least
+    ]
+
+
+def _fitting(
+    suspects: list[Suspect], assumed: Assumed, states: States, there: Array
+) -> list[Suspect]:
+    """Give those that explain most of all terms, of some that explain a part equally well."""
+    if len(suspects) == 1:
+        return suspects
+    left = [np.linalg.norm(there - each.change(assumed).observed(states)) for each in suspects]
+    near = 1.001 * min(left) + 1e-9 * np.linalg.norm(there)
+    return [each for each, size in zip(suspects, left, strict=True) if size <= near]
+
+
+def _alone(
+    assumed: Assumed,
+    states: States,
+    there: Array,
+    causes: list[LinearCause],
+    *,
+    part: Part,
+    enough: float,
+) -> list[Suspect]:
+    """Give the plainest causes that explain a part of the terms each by itself."""
+    difference = (there - assumed.observed(states))[:, part].ravel()
+    few, seen = states.first(_FEW), there[:_FEW, part]
+    suspects = list(exchanges_and_flips(assumed, few, seen, part=part))
+    for cause in causes:
+        suspects += cause.suspects(_flat(cause, part), difference)
+    if not any(each.left <= enough and each.parameters < 2 for each in suspects):
+        suspects += moved_frames(assumed, few, seen, part=part)
+    return _plainest(suspects, enough=enough)
+
+
+def _together(
+    causes: list[LinearCause], difference: Array, *, part: Part, enough: float, most: int
+) -> list[Suspect]:
+    """Find the fewest linear causes that explain a part of the terms; give the first of them.
+
+    Causes are added one by one, each time that which leaves least. One of them
+    is then named from what the others can in no way explain.
+    """
+    wanted = difference[:, part].ravel()
+    columns = [_flat(cause, part) for cause in causes]
+    chosen: list[int] = []
+    left = 1.0
+    while left > enough:
+        if len(chosen) == most:
+            return []
+        base = [columns[i] for i in chosen]
+        trials = {
+            i: solved(np.hstack([*base, columns[i]]), wanted)[1]
+            for i in range(len(causes))
+            if i not in chosen
+        }
+        chosen.append(min(trials, key=lambda i: trials[i]))
+        left = trials[chosen[-1]]
+    for i in chosen:
+        others = np.hstack([columns[j] for j in chosen if j != i])
+        suspects = causes[i].suspects(_without(columns[i], others), _without(wanted, others))
+        best = _plainest(list(suspects), enough=1e3 * enough)
+        if best:
+            return best
+    return []
+
+
+def _flat(cause: LinearCause, part: Part) -> Array:
+    return cause.columns[:, part].reshape(-1, cause.columns.shape[-1])
+
+
+def _without(values: Array, columns: Array) -> Array:
+    """Take from values what columns can explain."""
+    U, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    Q = U[:, sizes > 1e-9 * sizes.max(initial=0.0)]
+    left: Array = values - Q @ (Q.T @ values)
+    return left
+
+
+def _plainest(suspects: list[Suspect], *, enough: float) -> list[Suspect]:
+    """Give those that explain all with the fewest numbers."""
+    full = [each for each in suspects if each.left <= enough]
+    fewest = min((each.parameters for each in full), default=0)
+    return [each for each in full if each.parameters == fewest]
+
+
+def _named(suspects: list[Suspect]) -> Difference:
+    first = suspects[0]
+    texts = list(dict.fromkeys(each.text for each in suspects))
+    if len(texts) == 1:
+        return Difference(first.cause, first.where, first.size, first.text)
+    where = ", ".join(dict.fromkeys(each.where for each in suspects))
+    causes = {each.cause for each in suspects}
+    cause = first.cause if len(causes) == 1 else Cause.INSEPARABLE
+    text = "; or ".join(texts) + ": no measurement here tells these apart"
+    return Difference(cause, where, first.size, text)
+
+
+def _unexplained(assumed: Assumed, difference: Array, least: float) -> Difference:
+    """Say where a difference is that no cause explains."""
+    names = [joint.name for joint in assumed.model.moving_joints]
+    parts = np.abs(difference).max(axis=(0, 2))
+    joint = names[int(np.abs(difference).max(axis=(0, 1)).argmax())]
+    where = ", ".join(name for name, size in zip(_NAMES, parts, strict=True) if size > least)
+    size = float(parts.max())
+    text = (
+        f"{where} differ by up to {size:.3g} N m or N, most at joint {joint}, and no short list"
+        " of known causes explains it"
+    )
+    return Difference(Cause.UNEXPLAINED, joint, size, text)

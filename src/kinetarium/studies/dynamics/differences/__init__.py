@@ -1,0 +1,1 @@
+"""What two descriptions of a robot differ in, part by part."""

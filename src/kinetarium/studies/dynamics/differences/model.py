@@ -1,0 +1,177 @@
+"""Two robot files compared: structure, joints and links, one by one."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import degrees
+
+import numpy as np
+
+from kinetarium.dynamics import link_poses
+from kinetarium.dynamics.inertial_parameters import inertial_parameters, moved
+from kinetarium.model.robot import Joint, JointType, RobotModel
+from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.spatial import so3
+from kinetarium.spatial.arrays import Array
+from kinetarium.studies.dynamics.differences.joint import (
+    axis_difference,
+    order_difference,
+    resistance_differences,
+    vector_text,
+)
+from kinetarium.studies.dynamics.differences.link import link_differences
+from kinetarium.studies.dynamics.differences.pairing import structure_differences, with_names_of
+from kinetarium.studies.dynamics.finding import Cause, Difference, Severity
+
+TOLERANCE = 1e-9
+"""Largest relative difference between two files that is rounding: they print few digits [-]."""
+_WORLD_TOLERANCE = 1e-8
+"""Largest difference of lines and inertial parameters in the world that is rounding."""
+_FRAMES = (Cause.JOINT_AXIS, Cause.JOINT_ORIGIN, Cause.CENTER_OF_MASS, Cause.INERTIA_AXES,
+           Cause.INERTIA_FRAME, Cause.INERTIA)  # fmt: skip
+"""What differs too when the same robot is described in other link frames."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """Two robots compared.
+
+    Attributes:
+        differences: What differs, the structure first.
+        other: The other robot, with the names of the first.
+    """
+
+    differences: tuple[Difference, ...]
+    other: RobotModel
+
+
+def model_differences(model: RobotModel, other: RobotModel) -> Compared:
+    """Compare two robots.
+
+    Args:
+        model: The robot as it should be.
+        other: The other robot.
+    """
+    other, names = with_names_of(model, other)
+    theirs = {joint.name: joint for joint in other.moving_joints}
+    parts = [*_of_joints(model, other), *link_differences(model, other, tolerance=TOLERANCE)]
+    if parts and _same_in_the_world(model, other):
+        parts = [_as_convention(each) for each in parts]
+    wanted = [joint.name for joint in model.moving_joints]
+    differences = (
+        *names,
+        *structure_differences(model, other),
+        *order_difference(wanted, list(theirs)),
+        *parts,
+        *_of_constraints(model, other),
+    )
+    return Compared(differences, other)
+
+
+def _of_joints(model: RobotModel, other: RobotModel) -> Iterator[Difference]:
+    theirs = {joint.name: joint for joint in other.joints}
+    for joint in model.joints:
+        there = theirs.get(joint.name)
+        if there is None:
+            continue
+        if there.parent == joint.parent:
+            for each in _origin(joint, there):
+                weightless = not _carries_mass(model, joint)
+                yield replace(each, severity=Severity.NOTE) if weightless else each
+        if JointType.FIXED in (joint.type, there.type):
+            continue
+        yield from axis_difference(joint.name, joint.axis, there.axis)
+        yield from resistance_differences(
+            joint,
+            armature=there.armature,
+            damping=there.damping,
+            friction=there.friction,
+            tolerance=TOLERANCE,
+        )
+
+
+def _origin(given: Joint, found: Joint) -> Iterator[Difference]:
+    shift = found.X_PJ[:3, 3] - given.X_PJ[:3, 3]
+    distance = float(np.linalg.norm(shift))
+    if distance > TOLERANCE:
+        text = f"origin of joint {given.name} is displaced by {vector_text(1e3 * shift)} mm"
+        yield Difference(Cause.JOINT_ORIGIN, given.name, distance, text)
+    turn = so3.log(given.X_PJ[:3, :3].T @ found.X_PJ[:3, :3])
+    angle = float(np.linalg.norm(turn))
+    if angle > 1e-7:
+        text = (
+            f"frame of joint {given.name} is turned by {degrees(angle):.4g} degrees"
+            f" about {vector_text(turn / angle)}"
+        )
+        yield Difference(Cause.JOINT_ORIGIN, given.name, angle, text)
+
+
+def _carries_mass(model: RobotModel, joint: Joint) -> bool:
+    below = {joint.child}
+    for each in model.joints:  # parents before children
+        if each.parent in below:
+            below.add(each.child)
+    return any(link.inertia for link in model.links if link.name in below)
+
+
+def _same_in_the_world(model: RobotModel, other: RobotModel) -> bool:
+    """Say whether axes and bodies coincide at zero, in whatever link frames they are given."""
+    moving = [joint.name for joint in model.moving_joints]
+    if moving != [joint.name for joint in other.moving_joints]:
+        return False
+    ours, theirs = _in_the_world(model), _in_the_world(other)
+    if [name for name, _ in ours] != [name for name, _ in theirs]:
+        return False
+    return all(
+        np.abs(mine - its).max() <= _WORLD_TOLERANCE * max(1.0, np.abs(mine).max())
+        for (_, mine), (_, its) in zip(ours, theirs, strict=True)
+    )
+
+
+def _in_the_world(model: RobotModel) -> list[tuple[str, Array]]:
+    """Give each joint's axis as a line, and each body's inertial parameters, at zero."""
+    poses = link_poses(model, np.zeros(len(model.moving_joints)))
+    X_WL = {link.name: X for link, X in zip(model.links, poses, strict=True)}
+    shown = []
+    for body in rigid_tree(model):
+        X_WB = X_WL[body.name]
+        if body.joint:
+            axis = X_WB[:3, :3] @ body.joint.axis
+            moment = np.zeros(3) if _slides(body.joint) else np.cross(X_WB[:3, 3], axis)
+            shown.append((body.joint.name, np.concatenate([axis, moment])))
+        weight = body.inertia and moved(body.inertia, X_WB)
+        shown.append((body.joint.name if body.joint else "", inertial_parameters(weight)))
+    return shown
+
+
+def _as_convention(difference: Difference) -> Difference:
+    if difference.cause not in _FRAMES:
+        return difference
+    text = f"{difference.text}; only the link frame differs, the robot is the same"
+    return replace(difference, text=text, severity=Severity.NOTE)
+
+
+def _of_constraints(model: RobotModel, other: RobotModel) -> Iterator[Difference]:
+    theirs = {joint.name: joint for joint in other.moving_joints}
+    for joint in model.moving_joints:
+        there = theirs.get(joint.name)
+        if there is None:
+            continue
+        if joint.limits != there.limits:
+            text = f"joint {joint.name} has other limits"
+            yield Difference(Cause.LIMITS, joint.name, None, text, Severity.NOTE)
+        if joint.mimic != there.mimic:
+            text = f"joint {joint.name} follows {_leader(there)} instead of {_leader(joint)}"
+            yield Difference(Cause.COUPLING, joint.name, None, text)
+    if {loop.name for loop in model.loops} != {loop.name for loop in other.loops}:
+        text = "the loops that constraints close are not the same"
+        yield Difference(Cause.COUPLING, "", None, text)
+
+
+def _leader(joint: Joint) -> str:
+    if joint.mimic is None:
+        return "no joint"
+    return f"{joint.mimic.multiplier:g} * {joint.mimic.joint} + {joint.mimic.offset:g}"
+
+
+def _slides(joint: Joint) -> bool:
+    return joint.type is JointType.PRISMATIC

@@ -1,0 +1,76 @@
+"""Override: a fault planted in one back-end, to see whether it is found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from kinetarium.errors import KinetariumError
+from kinetarium.model.robot import Inertia, Joint, JointType, Link, RobotModel
+from kinetarium.spatial.arrays import Array, frozen
+
+GRAVITY = frozen([0.0, 0.0, -9.81])
+"""Gravity of the study [m/s^2]."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Override:
+    """What one back-end is given instead of the robot's own.
+
+    Attributes:
+        gravity: Acceleration of gravity [m/s^2], shape (3,).
+        armature: Drive inertia by joint [kg m^2 or kg].
+        damping: Viscous damping by joint [N m s/rad or N s/m].
+        friction: Coulomb friction by joint [N m or N].
+        axes: Unit axis by joint, in the joint frame, shape (3,) each.
+        origins: Pose X_PJ of the joint frame in the parent link by joint, shape (4, 4) each.
+        inertials: Mass properties by link; None for a link that loses them.
+        model: A robot to begin with instead of the one under study, or None.
+    """
+
+    gravity: Array = field(default_factory=lambda: GRAVITY)
+    armature: Mapping[str, float] = field(default_factory=dict)
+    damping: Mapping[str, float] = field(default_factory=dict)
+    friction: Mapping[str, float] = field(default_factory=dict)
+    axes: Mapping[str, Array] = field(default_factory=dict)
+    origins: Mapping[str, Array] = field(default_factory=dict)
+    inertials: Mapping[str, Inertia | None] = field(default_factory=dict)
+    model: RobotModel | None = None
+
+    def __post_init__(self) -> None:
+        """Freeze gravity."""
+        object.__setattr__(self, "gravity", frozen(self.gravity))
+
+    def applied(self, model: RobotModel) -> RobotModel:
+        """Give the robot as altered.
+
+        Raises:
+            UnknownNameError: If it names a link or joint that is not there.
+            KinetariumError: If it gives a fixed joint what only a moving one has.
+        """
+        model = self.model or model
+        for by_joint in (self.armature, self.damping, self.friction, self.axes):
+            for name in by_joint:
+                if model.joint(name).type is JointType.FIXED:
+                    raise KinetariumError(f"joint '{name}' is fixed and cannot be overridden so")
+        for name in self.origins:
+            model.joint(name)
+        for name in self.inertials:
+            model.link(name)
+        return replace(
+            model,
+            links=tuple(self._link(link) for link in model.links),
+            joints=tuple(self._joint(joint) for joint in model.joints),
+        )
+
+    def _link(self, link: Link) -> Link:
+        return replace(link, inertia=self.inertials.get(link.name, link.inertia))
+
+    def _joint(self, joint: Joint) -> Joint:
+        name = joint.name
+        return replace(
+            joint,
+            armature=self.armature.get(name, joint.armature),
+            damping=self.damping.get(name, joint.damping),
+            friction=self.friction.get(name, joint.friction),
+            axis=frozen(self.axes.get(name, joint.axis)),
+            X_PJ=frozen(self.origins.get(name, joint.X_PJ)),
+        )

@@ -1,0 +1,105 @@
+"""verify_dynamics: is this robot the same robot in every library?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from kinetarium.errors import UnknownNameError
+from kinetarium.model.load import load_robot
+from kinetarium.model.robot import RobotModel
+from kinetarium.recording.run import Row
+from kinetarium.studies.dynamics.backends.closed_form import CLOSED_FORM
+from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE, backend_names
+from kinetarium.studies.dynamics.examination import examine
+from kinetarium.studies.dynamics.finding import Finding, Severity
+from kinetarium.studies.dynamics.override import Override
+from kinetarium.studies.dynamics.score import score
+
+Robot = str | PathLike[str] | RobotModel
+"""A robot, its name in the catalogue, or its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What came of comparing a robot's dynamics.
+
+    Attributes:
+        rows: One for each back-end and quantity: "robot", "backend", "quantity",
+            "max_abs", "max_rel", "tolerance", "passed".
+        findings: Every difference, with its cause and place.
+        terms: M, g and c of each back-end at the state that was asked for.
+    """
+
+    rows: tuple[Row, ...]
+    findings: tuple[Finding, ...]
+    terms: Mapping[str, Any]
+
+    @property
+    def faults(self) -> tuple[Finding, ...]:
+        """The findings that make it another robot."""
+        return tuple(each for each in self.findings if each.severity is Severity.FAULT)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every quantity is within its tolerance and nothing is at fault."""
+        return not self.faults and all(row["passed"] for row in self.rows)
+
+
+def verify_dynamics(
+    robot: Robot,
+    *,
+    against: Robot | None = None,
+    backend_overrides: Mapping[str, Override] | None = None,
+    engine: Sequence[str] = (),
+    states: int = 1000,
+    seed: int = 0,
+    at: Sequence[float] = (),
+    at_velocity: Sequence[float] = (),
+) -> Verification:
+    """Compare a robot's dynamics in every library, or those of two robot files.
+
+    Args:
+        robot: The robot.
+        against: A second robot to compare it with, instead of libraries.
+        backend_overrides: Faults to plant, by back-end.
+        engine: The engines; all that are available and fit by default.
+        states: How many random states to compare at.
+        seed: Seed of all that is drawn.
+        at: Joint positions of a state whose terms are wanted [rad or m].
+        at_velocity: Joint velocities at that state [rad/s or m/s]; zero if not given.
+
+    Raises:
+        KinetariumError: If a robot is refused, or an engine is not available.
+    """
+    model = _loaded(robot)
+    other = None if against is None else _loaded(against)
+    names = (REFERENCE, AGAINST) if other else backend_names(model, engines=engine)
+    overrides = backend_overrides or {}
+    for name in overrides:
+        if name not in names or name in (CLOSED_FORM, AGAINST):
+            known = [each for each in names if each not in (CLOSED_FORM, AGAINST)]
+            raise UnknownNameError("back-end", name, known=known)
+    rows: list[Row] = []
+    findings: list[Finding] = []
+    terms = {}
+    for name in names:
+        recording = examine(
+            model,
+            name,
+            states=states,
+            seed=seed,
+            at=at,
+            at_velocity=at_velocity,
+            override=overrides.get(name),
+            against=other if name == AGAINST else None,
+        )
+        rows += [{"robot": model.name, "backend": name, **row} for row in score(recording)]
+        findings += [Finding.of_data(data) for data in recording.facts["findings"]]
+        if recording.facts["terms"]:
+            terms[name] = recording.facts["terms"]
+    return Verification(tuple(rows), tuple(findings), terms)
+
+
+def _loaded(robot: Robot) -> RobotModel:
+    return robot if isinstance(robot, RobotModel) else load_robot(robot)
