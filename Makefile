@@ -24,10 +24,12 @@ browser:
 	    apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  { echo "The browser tests need Chromium; install it and run make test again"; exit 1; }
 
-demo: $(STAMP)  ## Judge the installed engines, run a study on all of them, write its report
+demo: $(STAMP)  ## Judge the installed engines, run the studies on all of them in short, write their reports
 	$(BIN)/kinetarium conformance --failures-only
-	@rm -rf out/drop
-	$(BIN)/kinetarium drop --out out/drop
+	@rm -rf out/demo
+	$(BIN)/kinetarium drop --out out/demo/drop
+	$(BIN)/kinetarium dynamics --robot panda --states 200 --out out/demo/dynamics
+	$(BIN)/kinetarium compare-engines --quick --out out/demo/engines
 
 lint: $(STAMP)  ## Check style, types and the layers
 	$(BIN)/ruff check .
