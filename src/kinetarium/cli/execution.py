@@ -87,12 +87,11 @@ def execute(
                 watch=watch,
             )
         except KeyboardInterrupt:
-            if (out / "config.toml").is_file():
-                again = shlex.join(["kinetarium", "resume", str(out)])
-                console.error(f"kinetarium: go on with: {again}")
+            console.error(
+                f"kinetarium: go on with: {shlex.join(['kinetarium', 'resume', str(out)])}"
+            )
             raise
-    with folder.writing():
-        write_study_report(folder, plan.study, findings)
+    write_study_report(folder, plan.study, findings)
     show(folder, findings, invocation)
     return folder
 

@@ -26,15 +26,13 @@ class Config(ExecutionFlags):
 def run(config: Config, invocation: Invocation) -> None:
     """Run the cases that are missing, and write the report."""
     from kinetarium.batch.plan import Plan
-    from kinetarium.recording.result_folder import CONFIG, ResultFolderError
+    from kinetarium.recording.result_folder import ResultFolder
 
-    # The rest of a folder is made anew where it is missing.
-    if not (config.folder / CONFIG).is_file():
-        raise ResultFolderError(f"'{config.folder}' is not a result folder: no {CONFIG}")
+    folder = ResultFolder.open(config.folder)
     finished = execute(
-        Plan.read(config.folder),
+        Plan.read(folder.path),
         invocation,
-        out=config.folder,
+        out=folder.path,
         flags=config,
         retry_failed=config.retry_failed,
     )
