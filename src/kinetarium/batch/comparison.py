@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isclose
+from math import inf, isclose
 from typing import Any
 
 from kinetarium.errors import KinetariumError
@@ -81,6 +81,8 @@ def compare(first: ResultFolder, second: ResultFolder, *, tolerance: float = 0.0
     Raises:
         ComparisonError: If they are of different studies.
     """
+    if not 0 <= tolerance < inf:
+        raise ComparisonError(f"a tolerance of {tolerance:g} means nothing")
     studies = [folder.config["study"] for folder in (first, second)]
     if studies[0] != studies[1]:
         raise ComparisonError(
@@ -97,7 +99,7 @@ def compare(first: ResultFolder, second: ResultFolder, *, tolerance: float = 0.0
     shared = [name for name in names if name not in {setting[0] for setting in settings}]
     rows = [_identified(folder, shared, names) for folder in (first, second)]
     together = [key for key in rows[0] if key in rows[1]]
-    columns = list(dict.fromkeys(name for key in together for name in rows[0][key]))
+    columns = list(dict.fromkeys(name for key in together for row in rows for name in row[key]))
     return Comparison(
         settings=tuple(settings),
         versions=tuple(_differing(*(folder.environment["versions"] for folder in (first, second)))),

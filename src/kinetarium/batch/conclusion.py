@@ -3,10 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
+from kinetarium.batch.message import one_line
 from kinetarium.batch.study import Findings, Outcome, Study
+from kinetarium.errors import KinetariumError
 from kinetarium.recording.plain import from_plain
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.recording.run import Row, Run
+
+
+class ConclusionError(KinetariumError):
+    """Results that a study cannot make anything of."""
 
 
 def conclude(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
@@ -43,28 +49,38 @@ def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
         study: The study that made it.
 
     Raises:
-        KinetariumError: If a run cannot be read.
+        KinetariumError: If a run cannot be read, or the study fails on what it holds.
     """
     timings = folder.timings()
-    return study.report(
-        [
-            Outcome(
-                case=from_plain(study.case, run.case, where=f"run {run.key}"),
-                status=run.status,
-                message=run.message,
-                rows=run.rows,
-                recording=run.recording,
-                timing=timings[run.key],
-            )
-            for run in folder.runs()
-        ]
-    )
+    outcomes: list[Outcome[Any]] = [
+        Outcome(
+            case=from_plain(study.case, run.case, where=f"run {run.key}"),
+            status=run.status,
+            message=run.message,
+            rows=run.rows,
+            recording=run.recording,
+            timing=timings[run.key],
+        )
+        for run in folder.runs()
+    ]
+    if not outcomes:
+        raise ConclusionError(f"'{folder.path}' holds no runs")
+    try:
+        return study.report(outcomes)
+    except KinetariumError:
+        raise
+    except Exception as error:  # the study may be another package's, the runs anybody's
+        raise ConclusionError(
+            f"the study '{study.name}' cannot sum up '{folder.path}':"
+            f" {one_line(f'{type(error).__name__}: {error}')}"
+        ) from error
 
 
 def _rows(run: Run) -> list[Row]:
     """Give the rows of a run, each with its case; one for a run that was not judged."""
-    end = {"status": str(run.status), "message": run.message}
-    return [{**run.case, **end, **row} for row in run.rows or ({},)]
+    own = {**run.case, "status": str(run.status), "message": run.message}
+    # Named twice: the first gives the order, the last has the last word.
+    return [{**own, **row, **own} for row in run.rows or ({},)]
 
 
 def _uniform(rows: Sequence[Row]) -> list[Row]:

@@ -6,6 +6,7 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from pathlib import Path
 from platform import machine, platform, python_version
 from typing import Any
@@ -31,7 +32,13 @@ def versions() -> dict[str, str]:
     plugins = [*discover("kinetarium.engines").values(), *discover("kinetarium.studies").values()]
     names = {*_PACKAGES, *(point.dist.name for point in plugins if point.dist)}
     found = {name: number for name in sorted(names) if (number := _version(name))}
-    return {**found, "python": python_version(), "machine": machine(), "source": _source_digest()}
+    sources = {
+        f"source of {point.module}": _plugin_digest(point.module)
+        for point in plugins
+        if not point.module.startswith("kinetarium.")
+    }
+    own = {"python": python_version(), "machine": machine(), "source": _source_digest()}
+    return {**found, **own, **sources}
 
 
 def environment(command: str, *, seed: int) -> dict[str, Any]:
@@ -62,6 +69,16 @@ def _source_digest() -> str:
     for name, content in _sources(files("kinetarium"), ""):
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()[:16]
+
+
+def _plugin_digest(module: str) -> str:
+    """Digest the package that a plug-in is in, for its code may change under one version."""
+    spec = find_spec(module.partition(".")[0])
+    places = [Path(place) for place in spec.submodule_search_locations or ()] if spec else []
+    paths = [path for place in places for path in sorted(place.rglob("*.py"))]
+    if spec and spec.origin and not paths:
+        paths = [Path(spec.origin)]
+    return sha256(b"\0".join(path.read_bytes() for path in paths)).hexdigest()[:16]
 
 
 def _sources(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +92,10 @@ class Plan:
         for name, values in grid.items():
             if not isinstance(values, list) or not values:
                 raise PlanError(f"'grid.{name}' must be a list of values")
+        count = len(cases) * prod(map(len, grid.values()))
+        if count > _MOST_CASES:
+            raise PlanError(f"more than {_MOST_CASES} configs: {count}")
         points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-        if len(cases) * len(points) > _MOST_CASES:
-            raise PlanError(f"more than {_MOST_CASES} configs: {len(cases)} x {len(points)}")
         return tuple(
             self._config({**shared, **case, **point}) for case in cases for point in points
         )

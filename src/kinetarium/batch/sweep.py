@@ -10,7 +10,7 @@ from kinetarium.batch.environment import environment
 from kinetarium.batch.plan import Plan
 from kinetarium.batch.study import Findings
 from kinetarium.batch.task import Executor, Finished
-from kinetarium.recording.result_folder import ResultFolder
+from kinetarium.recording.result_folder import ResultFolder, ResultFolderError
 from kinetarium.recording.run import RunStatus
 from kinetarium.recording.run_folder import read_run
 
@@ -64,9 +64,13 @@ def sweep(
     tasks = plan.tasks()
     seed = getattr(plan.configs()[0], "seed", 0)
     made_with = environment(command, seed=seed)
-    folder = ResultFolder.create(out, config=plan.content, environment=made_with)
-    with folder.writing():
+    with ResultFolder.create(out, config=plan.content, environment=made_with) as folder:
         kept = folder.committed([task.key for task in tasks])
+        if kept - {task.key for task in tasks}:
+            raise ResultFolderError(
+                f"'{out}' holds runs that its config.toml does not ask for; it was edited. Put the"
+                " old values back, or choose another --out"
+            )
         statuses = {run.key: run.status for run in folder.runs() if run.key in kept}
         if retry_failed:
             statuses = {key: status for key, status in statuses.items() if status in FINAL}
@@ -78,7 +82,7 @@ def sweep(
             return Progress(len(tasks), len(statuses), failed, latest)
 
         watch(progress())
-        with closing(executor.execute(todo, runs=folder.runs_path)) as finished_tasks:
+        with closing(executor.execute(todo, runs=folder.runs_path.absolute())) as finished_tasks:
             for finished in finished_tasks:
                 key = finished.task.key
                 folder.add(read_run(folder.run_folder(key)), position=positions[key])

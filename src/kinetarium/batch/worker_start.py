@@ -5,7 +5,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from multiprocessing import forkserver, get_context
+from multiprocessing import forkserver, get_context, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from time import sleep
@@ -69,6 +69,7 @@ class WorkerStart:
         with _environment(self._environment), _without_main():
             if sys.platform == "linux":
                 self._context.set_forkserver_preload(["kinetarium.batch.preload"])
+                resource_tracker.ensure_running()  # which would lift the block again
                 with _deaf_to_interrupts():
                     forkserver.ensure_running()
             process.start()

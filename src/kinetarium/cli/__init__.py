@@ -38,6 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                     rest, command=name, config=config_type, help=command.help
                 )
                 console = Console(json=output.json, quiet=output.quiet)
+                console.check_result()
                 return run(config, Invocation(shlex.join(["kinetarium", *words]), console)) or 0
     except SystemExit:  # the parser has printed a command's help
         console.flush()

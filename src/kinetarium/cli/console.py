@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from kinetarium.errors import OutputError
 from kinetarium.figure.cell import cell_text
 from kinetarium.figure.table import Table
-from kinetarium.recording.atomic import write_atomic
+from kinetarium.recording.atomic import check_writable, write_atomic
 from kinetarium.recording.strict_json import strict_json
 
 Item = TypeVar("Item")
@@ -102,6 +102,15 @@ class Console:
 
         console = RichConsole(stderr=True)
         yield from track(items, description=label, total=total, console=console, transient=True)
+
+    def check_result(self) -> None:
+        """Refuse a file for JSON that could not be written, before the work that would be lost.
+
+        Raises:
+            OutputError: If it cannot be written.
+        """
+        if self._json not in ("", "-"):
+            check_writable(Path(self._json))
 
     def result(self, payload: dict[str, Any]) -> None:
         """Write the result as JSON, if it was asked for.

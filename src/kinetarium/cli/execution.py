@@ -87,11 +87,12 @@ def execute(
                 watch=watch,
             )
         except KeyboardInterrupt:
-            console.error(
-                f"kinetarium: go on with: {shlex.join(['kinetarium', 'resume', str(out)])}"
-            )
+            if (out / "config.toml").is_file():
+                again = shlex.join(["kinetarium", "resume", str(out)])
+                console.error(f"kinetarium: go on with: {again}")
             raise
-    write_study_report(folder, plan.study, findings)
+    with folder.writing():
+        write_study_report(folder, plan.study, findings)
     show(folder, findings, invocation)
     return folder
 

@@ -26,13 +26,15 @@ class Config(ExecutionFlags):
 def run(config: Config, invocation: Invocation) -> None:
     """Run the cases that are missing, and write the report."""
     from kinetarium.batch.plan import Plan
-    from kinetarium.recording.result_folder import ResultFolder
+    from kinetarium.recording.result_folder import CONFIG, ResultFolderError
 
-    folder = ResultFolder.open(config.folder)
+    # The rest of a folder is made anew where it is missing.
+    if not (config.folder / CONFIG).is_file():
+        raise ResultFolderError(f"'{config.folder}' is not a result folder: no {CONFIG}")
     finished = execute(
-        Plan.read(folder.path),
+        Plan.read(config.folder),
         invocation,
-        out=folder.path,
+        out=config.folder,
         flags=config,
         retry_failed=config.retry_failed,
     )

@@ -71,7 +71,9 @@ def _lines(console: Console, label: str) -> Watch:
                 console.note(f"{label}: {before} of {progress.total} are there already")
             return
         if finished.status is not RunStatus.COMPLETED:
-            console.note(f"{label}: {finished.status}: {finished.message}")
+            said = finished.message.startswith(str(finished.status))
+            words = finished.message if said else f"{finished.status}: {finished.message}"
+            console.note(f"{label}: {words}")
         if now - last > _QUIET_TIME and progress.done < progress.total:
             last = now
             rest = (now - start) / (progress.done - before) * (progress.total - progress.done)

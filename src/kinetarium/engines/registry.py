@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from kinetarium.engines.capability import Capability
 from kinetarium.engines.protocol import Engine
@@ -67,10 +68,15 @@ def chosen_engines(names: Sequence[str]) -> tuple[str, ...]:
     """
     for name in names:
         open_engine(name)
-    chosen = tuple(dict.fromkeys(names)) or tuple(e.name for e in list_engines() if e.available)
+    chosen = tuple(dict.fromkeys(names)) or _available()
     if not chosen:
         raise EngineUnavailableError("no physics engine is available; see: kinetarium engines")
     return chosen
+
+
+@cache
+def _available() -> tuple[str, ...]:
+    return tuple(listing.name for listing in list_engines() if listing.available)
 
 
 def list_engines() -> tuple[EngineListing, ...]:

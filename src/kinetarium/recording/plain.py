@@ -24,6 +24,9 @@ MOST_TOML_BYTES = 1_000_000
 MOST_TOML_DOTS = 256
 """Dots in one line of a TOML file: the parser's time grows with the square of a name's parts."""
 
+_NUMBER = re.compile(rb"(?<![\w.\"'-])[+-]?\d+\.\d+(?:[eE][+-]?\d+)?(?![\w.\"'])")
+"""A decimal number, as against a name made of digits and dots."""
+
 
 class PlainDataError(KinetariumError):
     """Data, or a file of it, that does not say what it should."""
@@ -105,10 +108,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise PlainDataError(f"cannot read {str(path)!r}: {reason(error)}") from None
     try:
         for number, line in enumerate(data.split(b"\n"), start=1):
-            if line.count(b".") > MOST_TOML_DOTS:
-                raise PlainDataError(
-                    f"line {number} has more than {MOST_TOML_DOTS} dots; break it into several"
-                )
+            if _NUMBER.sub(b"", line).count(b".") > MOST_TOML_DOTS:
+                raise PlainDataError(f"line {number} has more than {MOST_TOML_DOTS} dots in names")
         table = tomllib.loads(data.decode())
         _check_finite(table)
     except UnicodeDecodeError:

@@ -37,6 +37,7 @@ REPORT = "report.html"
 FIGURES = "figures"
 
 _KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
+_PICTURE = re.compile(r"\d+-[a-z0-9-]*\.(svg|png)", re.ASCII)
 _MOST_DIFFERENCES = 3
 
 
@@ -84,10 +85,12 @@ class ResultFolder:
             ResultFolderError: If it holds something else already.
         """
         toml = to_toml(config).encode()
+        _refuse_inside(path)
         make_folder(path)
         folder = cls(path)
         folder._lock = FolderLock(path)
         try:
+            folder._refuse_links()
             if not os.path.exists(path / CONFIG):
                 folder._refuse_what_is_there()
                 write_atomic(path / CONFIG, toml)
@@ -121,6 +124,10 @@ class ResultFolder:
                 raise ResultFolderError(f"{str(path)!r} is not a result folder: no {name}")
         folder.config = read_toml(path / CONFIG)
         folder.environment = read_versioned_json(path / ENVIRONMENT)
+        if not isinstance(folder.config.get("study"), str):
+            raise ResultFolderError(f"{str(path / CONFIG)!r} names no study")
+        if not isinstance(folder.environment.get("versions"), dict):
+            raise ResultFolderError(f"{str(path / ENVIRONMENT)!r} names no versions")
         return folder
 
     @contextmanager
@@ -135,6 +142,7 @@ class ResultFolder:
             return
         self._lock = FolderLock(self.path)
         try:
+            self._refuse_links()
             yield
         finally:
             self.close()
@@ -270,8 +278,18 @@ class ResultFolder:
         self._write(REPORT, html.encode(errors="xmlcharrefreplace"))
 
     def write_figures(self, files: Mapping[str, bytes]) -> None:
-        """Write the folder figures/, each file by its plain name."""
+        """Write the folder figures/, each file by its plain name.
+
+        Raises:
+            ResultFolderError: If somebody has put something else there.
+        """
         self._check_writing()
+        figures = self.path / FIGURES
+        for name in sorted(os.listdir(figures)) if figures.is_dir() else ():
+            if not _PICTURE.fullmatch(name):
+                raise ResultFolderError(
+                    f"{str(figures / name)!r} is not one of our pictures; move it elsewhere"
+                )
         write_folder_atomic(self.path / FIGURES, files)
 
     def finish(self) -> None:
@@ -300,9 +318,20 @@ class ResultFolder:
 
     def _opens(self, key: str) -> bool:
         try:
+            read_timing(self.run_folder(key))
             return read_run(self.run_folder(key)).key == key
         except RunFileError:
             return False
+
+    def _refuse_links(self) -> None:
+        """Refuse what would lead outside: a folder that was sent may hold any link."""
+        for folder in (self.path, self.runs_path):
+            for entry in os.scandir(folder) if folder.is_dir() else ():
+                if entry.is_symlink():
+                    raise ResultFolderError(
+                        f"{entry.path!r} is a symbolic link, and a result folder holds none;"
+                        " remove it"
+                    )
 
     def _refuse_what_is_there(self) -> None:
         try:
@@ -326,4 +355,13 @@ class ResultFolder:
             raise ResultFolderError(
                 f"{str(self.path)!r} holds another run: {', '.join(shown)}; "
                 "choose another --out or remove it"
+            )
+
+
+def _refuse_inside(path: Path) -> None:
+    """Refuse a place inside other results, where what is made anew replaces what is there."""
+    for above in path.absolute().parents:
+        if (above / CONFIG).is_file() and (above / INDEX).is_file():
+            raise ResultFolderError(
+                f"{str(path)!r} is inside the result folder {str(above)!r}; choose another --out"
             )

@@ -18,7 +18,7 @@ from kinetarium.recording.plain import from_plain, to_plain
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.recording.regular_file import open_regular, reason
 from kinetarium.recording.run import Run, RunStatus
-from kinetarium.recording.versioned_json import read_versioned_json, versioned_json
+from kinetarium.recording.versioned_json import MOST_JSON_BYTES, read_versioned_json, versioned_json
 from kinetarium.spatial.arrays import Array
 
 MANIFEST = "manifest.json"
@@ -85,6 +85,8 @@ def write_run(folder: Path, run: Run, *, timing: Mapping[str, float]) -> None:
         recording=_add_channels(files, run.recording) if run.recording else None,
     )
     files[MANIFEST] = versioned_json(to_plain(manifest))
+    if len(files[MANIFEST]) > MOST_JSON_BYTES:
+        raise RunFileError(f"its rows and facts are larger than {MOST_JSON_BYTES // 10**6} MB")
     write_folder_atomic(folder, files)
 
 

@@ -8,6 +8,8 @@ from kinetarium.engines.timestep import checked_timestep
 from kinetarium.studies.drop.config import Case, Config
 from kinetarium.studies.drop.free_fall import fall_time
 
+_MOST_STEPS = 1_000_000
+
 
 def cases(config: Config) -> tuple[Case, ...]:
     """Give a case for each engine.
@@ -19,6 +21,11 @@ def cases(config: Config) -> tuple[Case, ...]:
         if not getattr(config, name) > 0:
             raise ConfigError(f"--{name} must be positive, not {getattr(config, name):g}")
     checked_timestep(config.timestep)
+    if config.duration / config.timestep > _MOST_STEPS:
+        raise ConfigError(
+            f"a --duration of {config.duration:g} s in steps of {config.timestep:g} s takes more"
+            f" than {_MOST_STEPS} steps"
+        )
     if config.duration < 2 * fall_time(config.height):
         raise ConfigError(
             f"a fall of {config.height:g} m takes {fall_time(config.height):.3g} s;"
