@@ -24,7 +24,7 @@ def run(number: int) -> Run:
 
 
 def create(path: Path) -> ResultFolder:
-    return ResultFolder.create(path, config={"study": "drop"}, environment={"seed": 0})
+    return ResultFolder.create(path, config={"study": "drop"}, environment={"versions": {}})
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Self
 
@@ -58,7 +59,7 @@ class Index:
                 self._check()
                 if writing:
                     self._database.execute("PRAGMA synchronous = FULL")
-                    self._database.execute("PRAGMA journal_mode = WAL")
+                    self._switch_journal("WAL")
         except BaseException:
             self._database.close()
             raise
@@ -133,9 +134,22 @@ class Index:
         with self._saying_which():
             rows = self._database.execute(_SELECT).fetchall()
             # Empties and removes the write-ahead log, which must not outlive the file it is for.
-            self._database.execute("PRAGMA journal_mode = DELETE")
+            self._switch_journal("DELETE")
             self._database.close()
         write_atomic(self._path, _database_of(rows))
+
+    def _switch_journal(self, mode: str) -> None:
+        """Change the kind of journal, which SQLite does not wait for while somebody reads."""
+        end = monotonic() + _WAIT_SECONDS
+        while True:
+            try:
+                self._database.execute(f"PRAGMA journal_mode = {mode}")
+                return
+            except sqlite3.OperationalError as error:
+                busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+                if not busy or monotonic() > end:
+                    raise
+                sleep(0.02)
 
     def _check(self) -> None:
         version = self._database.execute("PRAGMA user_version").fetchone()[0]
