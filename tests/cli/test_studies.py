@@ -182,3 +182,34 @@ def test_ctrl_c_keeps_what_is_finished_and_resume_ends_it(program: str, tmp_path
     ended = subprocess.run([program, "resume", out], capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0
     assert len(metrics(out)["rows"]) == 100
+
+
+def test_json_is_never_written_into_results(call: Any, tmp_path: Path) -> None:
+    out = tmp_path / "drop"
+    assert call("drop", "--engine", "mujoco", *QUICK, "--out", out).code == 0
+    before = files(out)
+    for name in ("metrics.json", "other.json", "runs/x.json"):
+        done = call("runs", out, "--json", out / name)
+        assert done.code == 2 and "inside the result folder" in done.err
+    late = tmp_path / "late"
+    late.mkdir()
+    done = call(
+        "drop", "--engine", "mujoco", *QUICK, "--out", late, "--json", late / "metrics.json"
+    )
+    assert done.code == 2 and "inside the result folder" in done.err
+    assert files(out) == before and files(late) == before
+
+
+def test_flags_that_do_not_fit_are_json_too(call: Any) -> None:
+    done = call("drop", "--mass", "heavy", "--json", "-")
+    assert done.code == 2 and not done.json["ok"] and "--mass" in done.json["errors"][0]["message"]
+
+
+def test_no_case_that_came_to_its_end_is_a_failure(call: Any, tmp_path: Path) -> None:
+    done = call(
+        "drop", "--engine", "mujoco", "--height", "0.02", "--duration", "50",
+        "--timestep", "0.0001", "--timeout", "0.01", "--workers", "1",
+        "--out", tmp_path / "drop", "--json", "-",
+    )  # fmt: skip
+    assert done.code == 2 and "none of 1 cases came to its end" in done.err
+    assert not done.json["ok"] and done.json["rows"][0]["status"] == "timed out"

@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def start(batch: Path, out: Path) -> subprocess.Popen[bytes]:
 def acknowledged(out: Path) -> set[str]:
     if not (out / "index.sqlite").exists():
         return set()
-    with sqlite3.connect(out / "index.sqlite") as index:
+    with closing(sqlite3.connect(out / "index.sqlite")) as index:
         if not index.execute("SELECT 1 FROM sqlite_master WHERE name = 'runs'").fetchone():
             return set()
         return {key for (key,) in index.execute("SELECT key FROM runs")}
@@ -113,9 +114,6 @@ def survive(
         assert different == []
 
 
-# In the long form until it is known who else holds the index open right after a kill: a session
-# killed while it sums up may leave it locked; nothing is lost, but it has to be resumed again.
-@pytest.mark.slow
 def test_20_kills(batch: Path, tmp_path: Path, unkilled: dict[str, bytes]) -> None:
     survive(20, 1, batch=batch, folder=tmp_path, unkilled=unkilled)
 

@@ -179,3 +179,15 @@ def test_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             index.add(run(0), position=0)
         other.close()
         index.add(run(0), position=0)
+
+
+def test_whoever_merely_has_it_open_keeps_nobody_from_finishing(tmp_path: Path) -> None:
+    path = tmp_path / "index.sqlite"
+    with Index(path) as index, Index(path, writing=False) as idle:
+        index.add(run(0), position=0)
+        assert len(idle.rows()) == 1
+        index.add(run(1), position=1)
+        index.compact()
+        assert [name.name for name in tmp_path.iterdir()] == ["index.sqlite"]
+    with Index(path, writing=False) as whole:
+        assert len(whole.rows()) == 2

@@ -30,8 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             case ["--version", *_]:
                 console.line(f"kinetarium {_version()}")
             case [name, *rest]:
-                from kinetarium.cli.arguments import parse_arguments
+                from kinetarium.cli.arguments import flag_value, parse_arguments
 
+                # Flags that do not fit are told to programs, too.
+                console = Console(json=flag_value("--json", rest))
                 command = _command(name)
                 config_type, run = command.load(rest)
                 config, output = parse_arguments(

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, make_dataclass
 from io import StringIO
+from itertools import pairwise
 from typing import Annotated, Any
 
 import tyro
@@ -71,6 +72,15 @@ def parse_arguments(
         reason = _one_line(complaint.getvalue())
         raise UsageError(f"{reason} (see: {program} --help)") from None
     return arguments.config, arguments.output
+
+
+def flag_value(flag: str, words: Sequence[str]) -> str:
+    """Find the value of a flag before the words are parsed; empty if it is not there."""
+    for word, following in pairwise([*words, ""]):
+        name, has_value, value = word.partition("=")
+        if name == flag:
+            return value if has_value else following
+    return ""
 
 
 def completion_script(shell: str, *, configs: Mapping[str, type]) -> str:

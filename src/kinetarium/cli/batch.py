@@ -7,7 +7,7 @@ from typing import Annotated
 import tyro
 
 from kinetarium.cli.commands import Invocation
-from kinetarium.cli.execution import ExecutionFlags, execute, free_folder, payload
+from kinetarium.cli.execution import ExecutionFlags, execute, finish, free_folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,11 +24,10 @@ class Config(ExecutionFlags):
     out: Annotated[str, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = ""
 
 
-def run(config: Config, invocation: Invocation) -> None:
+def run(config: Config, invocation: Invocation) -> int:
     """Run every case of the file."""
     from kinetarium.batch.plan import Plan
 
     plan = Plan.read(config.file)
     out = Path(config.out) if config.out else free_folder(plan.study.name)
-    folder = execute(plan, invocation, out=out, flags=config)
-    invocation.console.result(payload(folder))
+    return finish(execute(plan, invocation, out=out, flags=config), invocation)

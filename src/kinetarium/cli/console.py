@@ -110,6 +110,13 @@ class Console:
             OutputError: If it cannot be written.
         """
         if self._json not in ("", "-"):
+            from kinetarium.recording.result_folder import result_folder_above
+
+            if above := result_folder_above(Path(self._json)):
+                raise OutputError(
+                    f"{self._json!r} is inside the result folder {str(above)!r}; choose another"
+                    " --json"
+                )
             check_writable(Path(self._json))
 
     def result(self, payload: dict[str, Any]) -> None:
@@ -122,6 +129,7 @@ class Console:
         if self._json == "-":
             _write(text)
         elif self._json:
+            self.check_result()
             write_atomic(Path(self._json), text.encode())
 
     def note(self, text: str) -> None:

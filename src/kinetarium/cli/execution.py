@@ -5,7 +5,7 @@ import shlex
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -112,10 +112,19 @@ def show(folder: "ResultFolder", findings: "Findings", invocation: Invocation) -
     console.line(f"report: {report}")
 
 
-def payload(folder: "ResultFolder") -> dict[str, Any]:
-    """Give a finished folder as data for JSON."""
+def finish(folder: "ResultFolder", invocation: Invocation) -> int:
+    """Give a finished folder as JSON, and the exit code: 2 if not a single case was judged."""
+    from kinetarium.batch.sweep import FINAL
+
+    runs = list(folder.runs())
+    judged = any(run.status in FINAL for run in runs)
+    if not judged:
+        invocation.console.error(
+            f"kinetarium: none of {len(runs)} cases came to its end; first: {runs[0].message}"
+        )
     places = {"out": str(folder.path), "report": str(folder.path / "report.html")}
-    return {"ok": True, **folder.metrics, **places}
+    invocation.console.result({"ok": judged, **folder.metrics, **places})
+    return 0 if judged else 2
 
 
 def free_folder(study: str) -> Path:

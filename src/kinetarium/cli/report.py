@@ -20,11 +20,11 @@ class Config:
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DIR")]
 
 
-def run(config: Config, invocation: Invocation) -> None:
+def run(config: Config, invocation: Invocation) -> int:
     """Sum up what is in the folder, and write the report and its pictures."""
     from kinetarium.batch.conclusion import findings_of
     from kinetarium.batch.studies import open_study
-    from kinetarium.cli.execution import payload, show
+    from kinetarium.cli.execution import finish, show
     from kinetarium.recording.result_folder import ResultFolder, ResultFolderError
     from kinetarium.report.study_report import write_study_report
 
@@ -38,4 +38,4 @@ def run(config: Config, invocation: Invocation) -> None:
     with folder.writing():
         write_study_report(folder, study, findings)
     show(folder, findings, invocation)
-    invocation.console.result(payload(folder))
+    return finish(folder, invocation)

@@ -7,7 +7,7 @@ from typing import Annotated
 import tyro
 
 from kinetarium.cli.commands import Invocation
-from kinetarium.cli.execution import ExecutionFlags, execute, payload
+from kinetarium.cli.execution import ExecutionFlags, execute, finish
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class Config(ExecutionFlags):
     retry_failed: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
 
 
-def run(config: Config, invocation: Invocation) -> None:
+def run(config: Config, invocation: Invocation) -> int:
     """Run the cases that are missing, and write the report."""
     from kinetarium.batch.plan import Plan
     from kinetarium.recording.result_folder import CONFIG, ResultFolderError
@@ -38,4 +38,4 @@ def run(config: Config, invocation: Invocation) -> None:
         flags=config,
         retry_failed=config.retry_failed,
     )
-    invocation.console.result(payload(finished))
+    return finish(finished, invocation)

@@ -63,8 +63,8 @@ def _runs(folder: "ResultFolder") -> list[dict[str, Any]]:
     return [
         {
             "key": run.key,
-            **run.case,
             "status": str(run.status),
+            **run.case,
             "message": run.message,
             **(run.rows[0] if len(run.rows) == 1 else {"rows": len(run.rows)}),
         }

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, make_dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
 from kinetarium.batch.studies import open_study
+from kinetarium.cli.arguments import flag_value
 from kinetarium.cli.commands import Invocation, Run
-from kinetarium.cli.execution import ExecutionFlags, execute, free_folder, payload
+from kinetarium.cli.execution import ExecutionFlags, execute, finish, free_folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ def study_command(name: str, words: Sequence[str]) -> tuple[type, Run]:
     from kinetarium.batch.plan import Plan
 
     study = open_study(name)
-    source = _value_of("--config", words)
+    source = flag_value("--config", words)
     default = _config_from(Path(source), study=name) if source else study.config()
     bare = tyro.conf.arg(name="")
     arguments = make_dataclass(
@@ -53,22 +53,12 @@ def study_command(name: str, words: Sequence[str]) -> tuple[type, Run]:
         frozen=True,
     )
 
-    def run(chosen: Any, invocation: Invocation) -> None:
+    def run(chosen: Any, invocation: Invocation) -> int:
         out = Path(chosen.files.out) if chosen.files.out else free_folder(name)
         plan = Plan.of(study, chosen.study)
-        folder = execute(plan, invocation, out=out, flags=chosen.execution)
-        invocation.console.result(payload(folder))
+        return finish(execute(plan, invocation, out=out, flags=chosen.execution), invocation)
 
     return arguments, run
-
-
-def _value_of(flag: str, words: Sequence[str]) -> str:
-    """Find the value of a flag before the words are parsed."""
-    for word, following in pairwise([*words, ""]):
-        name, has_value, value = word.partition("=")
-        if name == flag:
-            return value if has_value else following
-    return ""
 
 
 def _config_from(path: Path, *, study: str) -> Any:

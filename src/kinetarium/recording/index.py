@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Self
 
@@ -53,13 +52,15 @@ class Index:
         if writing and not os.path.exists(path):
             write_atomic(path, _database_of([]))
         with self._saying_which():
-            self._database = _connect(path, "rw") if writing else _connect_to_read(path)
+            self._database = _connect(path)
         try:
             with self._saying_which():
                 self._check()
                 if writing:
-                    self._database.execute("PRAGMA synchronous = FULL")
-                    self._switch_journal("WAL")
+                    # Not the write-ahead log: in its mode whoever merely has the index open
+                    # keeps it from ever becoming a single file again.
+                    self._database.execute("PRAGMA journal_mode = DELETE")
+                    self._database.execute("PRAGMA synchronous = EXTRA")
         except BaseException:
             self._database.close()
             raise
@@ -133,23 +134,8 @@ class Index:
         """
         with self._saying_which():
             rows = self._database.execute(_SELECT).fetchall()
-            # Empties and removes the write-ahead log, which must not outlive the file it is for.
-            self._switch_journal("DELETE")
             self._database.close()
         write_atomic(self._path, _database_of(rows))
-
-    def _switch_journal(self, mode: str) -> None:
-        """Change the kind of journal, which SQLite does not wait for while somebody reads."""
-        end = monotonic() + _WAIT_SECONDS
-        while True:
-            try:
-                self._database.execute(f"PRAGMA journal_mode = {mode}")
-                return
-            except sqlite3.OperationalError as error:
-                busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-                if not busy or monotonic() > end:
-                    raise
-                sleep(0.02)
 
     def _check(self) -> None:
         version = self._database.execute("PRAGMA user_version").fetchone()[0]
@@ -170,25 +156,18 @@ class Index:
             yield
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in broken:
-                raise IndexFileError(f"{str(self._path)!r} is not an index: {error}") from None
+                raise IndexFileError(
+                    f"{str(self._path)!r} is not an index: {error}; remove it, and it is made"
+                    " again from the runs"
+                ) from None
             raise OutputError(f"cannot use {str(self._path)!r}: {error}") from None
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    address = f"{path.absolute().as_uri()}?mode={mode}"
+def _connect(path: Path) -> sqlite3.Connection:
+    # To read, too: after a kill the first who comes has to undo what was half-written. SQLite
+    # itself makes do with a file that may only be read.
+    address = f"{path.absolute().as_uri()}?mode=rw"
     return sqlite3.connect(address, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
-
-
-def _connect_to_read(path: Path) -> sqlite3.Connection:
-    database = _connect(path, "ro")
-    try:
-        database.execute("PRAGMA user_version")
-    except sqlite3.OperationalError:
-        # SQLite wants to put the log's files beside an index that was not made compact; where
-        # it may not, nobody writes either.
-        database.close()
-        database = _connect(path, "ro&immutable=1")
-    return database
 
 
 def _database_of(rows: list[Any]) -> bytes:

@@ -85,7 +85,10 @@ class ResultFolder:
             ResultFolderError: If it holds something else already.
         """
         toml = to_toml(config).encode()
-        _refuse_inside(path)
+        if above := result_folder_above(path):
+            raise ResultFolderError(
+                f"{str(path)!r} is inside the result folder {str(above)!r}; choose another --out"
+            )
         make_folder(path)
         folder = cls(path)
         folder._lock = FolderLock(path)
@@ -326,7 +329,11 @@ class ResultFolder:
     def _refuse_links(self) -> None:
         """Refuse what would lead outside: a folder that was sent may hold any link."""
         for folder in (self.path, self.runs_path):
-            for entry in os.scandir(folder) if folder.is_dir() else ():
+            try:
+                entries = list(os.scandir(folder)) if folder.is_dir() else []
+            except OSError as error:
+                raise OutputError(f"cannot read {str(folder)!r}: {reason(error)}") from None
+            for entry in entries:
                 if entry.is_symlink():
                     raise ResultFolderError(
                         f"{entry.path!r} is a symbolic link, and a result folder holds none;"
@@ -358,10 +365,9 @@ class ResultFolder:
             )
 
 
-def _refuse_inside(path: Path) -> None:
-    """Refuse a place inside other results, where what is made anew replaces what is there."""
+def result_folder_above(path: Path) -> Path | None:
+    """Find the result folder that a path is inside of, where only results may be put."""
     for above in path.absolute().parents:
-        if (above / CONFIG).is_file() and (above / INDEX).is_file():
-            raise ResultFolderError(
-                f"{str(path)!r} is inside the result folder {str(above)!r}; choose another --out"
-            )
+        if os.path.isfile(above / CONFIG) and os.path.isfile(above / INDEX):
+            return above
+    return None

@@ -23,7 +23,8 @@ def score(case: Case, recording: Recording) -> Row:
         first_order_m: What semi-implicit Euler must be off by then, g t dt / 2.
         impact_speed_error: Relative error of the greatest speed.
         bounce_m: Height of the lower face above the ground after the first touch.
-        settle_s: Time from the impact of the closed form to rest; None if never.
+        settle_s: Time from the impact of the closed form to rest, 0 for a box that stops where
+            it lands; None if never.
         rest_depth_m: How deep the box has sunk in at the end.
         rest_tilt_deg, drift_m: How far it has turned and moved aside.
     """
@@ -55,7 +56,7 @@ def lower_face(case: Case, recording: Recording) -> Array:
 def _settling(time: Array, speed: Array, *, impact: float) -> float | None:
     moving = np.flatnonzero(speed > _REST_SPEED)
     last = int(moving[-1]) if moving.size else 0
-    return float(time[last]) - impact if last + 1 < time.size else None
+    return max(0.0, float(time[last]) - impact) if last + 1 < time.size else None
 
 
 def _tilt(quaternion: Array) -> float:
