@@ -1,7 +1,10 @@
 """The kit must pass a sound study and catch each way of breaking one."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -153,3 +156,16 @@ def test_a_broken_study_is_caught(study: type[Sound], checks: list[str]) -> None
 
 def test_a_study_without_cases_is_caught() -> None:
     assert "cases are distinct plain data" in failed(NoCases())
+
+
+def test_the_study_in_the_documentation_is_sound() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "add-a-study.md").read_text()
+    code = text.split("```python\n")[1].split("```")[0]
+    module = ModuleType("documented_study")
+    sys.modules["documented_study"] = module
+    exec(code, module.__dict__)
+    checks = check_study(module.Swing())
+    assert [check for check in checks if not check.passed] == []
+    study = module.Swing()
+    case = study.cases(module.Config(amplitude=(90.0,)))[0]
+    assert study.score(case, study.run(case))[0]["ratio"] == pytest.approx(1.1803, abs=1e-3)
