@@ -44,26 +44,31 @@ class JointSpace:
         # Bullet does not know of it.
         self._armature = np.array([joint.armature for joint in wiring.joints])
         self._gravity = gravity(bullet)
+        # A fixed base stays as it was placed, so it is looked up once.
+        self._gravity_I = self._gravity @ self._base()[0]
         with quiet():
             self._matrix(np.zeros(self._n))  # the first one complains of rounding
 
     def mass_matrix(self) -> Array:
         """Give M in Kinetarium's coordinates."""
-        q, _ = self._joints()
-        T = self._transform()
-        M: Array = T.T @ self._matrix(q) @ T
+        M = self._matrix(self._joints()[0])
+        if self._free:
+            T = self._transform()
+            M = T.T @ M @ T
         M[self._tail, self._tail] += np.diag(self._armature)
         return M
 
     def inverse_dynamics(self, acceleration: Array) -> Array:
         """Give tau of an acceleration in Kinetarium's coordinates."""
         q, v = self._joints()
-        T = self._transform()
-        a = T @ acceleration
         if self._free:
+            T = self._transform()
+            a = T @ acceleration
             R_WI, r, _, w = self._base()
             a[3:6] += R_WI.T @ np.cross(w, np.cross(w, r))
-        tau: Array = T.T @ self._forces(q, v, a)
+            tau: Array = T.T @ self._forces(q, v, a)
+        else:
+            tau = self._forces(q, v, acceleration)
         tau[self._tail] += self._armature * acceleration[self._tail]
         return tau
 
@@ -84,8 +89,7 @@ class JointSpace:
 
     def _joints(self) -> tuple[Array, Array]:
         states = self._bullet.getJointStates(self._robot.id, self._robot.joints) or ()
-        q, v = np.array([state[:2] for state in states]).reshape(-1, 2).T
-        return q, v
+        return np.array([state[0] for state in states]), np.array([state[1] for state in states])
 
     def _base(self) -> tuple[Array, Array, Array, Array]:
         """Give R_WI, the vector r, and the velocities v and w of I, in world axes."""
@@ -96,10 +100,9 @@ class JointSpace:
         return R_WI, r, np.array(v), np.array(w)
 
     def _transform(self) -> Array:
-        T = np.eye(self._n + 6 * self._free)
-        if self._free:
-            R_WI, r, _, _ = self._base()
-            T[:6, :6] = np.block([[np.zeros((3, 3)), R_WI.T], [R_WI.T, -R_WI.T @ so3.hat(r)]])
+        T = np.eye(self._n + 6)
+        R_WI, r, _, _ = self._base()
+        T[:6, :6] = np.block([[np.zeros((3, 3)), R_WI.T], [R_WI.T, -R_WI.T @ so3.hat(r)]])
         return T
 
     def _matrix(self, q: Array) -> Array:
@@ -120,12 +123,13 @@ class JointSpace:
         own. So it is asked about an upright one, under gravity that is turned
         instead.
         """
-        R_WI, _, v_I, w_I = self._base()
         place: list[float] = []
         if self._free:
+            R_WI, _, v_I, w_I = self._base()
+            self._gravity_I = self._gravity @ R_WI
             place = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
             v = np.concatenate([w_I @ R_WI, v_I @ R_WI, v])
-        self._bullet.setGravity(*(self._gravity @ R_WI))
+        self._bullet.setGravity(*self._gravity_I)
         forces = self._bullet.calculateInverseDynamics(
             self._robot.id, place + q.tolist(), v.tolist(), a.tolist()
         )

@@ -140,9 +140,10 @@ class BulletSimulation:
         for spring in self._springs.values():
             spring.before = None
         poses = np.array(state.poses)
-        lengths = np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
-        with np.errstate(invalid="ignore"):  # no rotation at all is judged like any nonsense
-            poses[:, 3:] /= np.where(np.abs(lengths - 1) < 1e-9, 1.0, lengths)
+        if len(poses):
+            lengths = np.linalg.norm(poses[:, 3:], axis=1, keepdims=True)
+            with np.errstate(invalid="ignore"):  # no rotation at all is judged like any nonsense
+                poses[:, 3:] /= np.where(np.abs(lengths - 1) < 1e-9, 1.0, lengths)
         self._q, self._v = state.q.tolist(), state.v.tolist()
         self._poses, self._twists = poses.tolist(), state.twists.tolist()
         self._judge()
