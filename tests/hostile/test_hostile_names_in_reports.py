@@ -19,10 +19,9 @@ from kinetarium.figure.scene3d import Body, Scene3D
 from kinetarium.figure.table import Column, Table
 from kinetarium.model.shapes import Box
 from kinetarium.model.solids import triangulate
-from kinetarium.report import chart_context, picture_files
 from kinetarium.report.html import page_html
 from kinetarium.report.picture_files import figure_files
-from kinetarium.report.still import still_svg
+from kinetarium.report.still import Still
 from kinetarium.spatial.arrays import frozen
 
 UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -90,7 +89,7 @@ def test_there_are_enough_of_them():
 
 
 def test_pages_have_the_elements_of_a_harmless_one(monkeypatch):
-    monkeypatch.setattr(chart_context, "still_png", lambda *_, **__: b"")  # a picture has no markup
+    monkeypatch.setattr(Still, "png", lambda *_, **__: b"")  # a picture has no markup
     html = page_html(page_of(INJECTIONS))
     hostile = Markup(html)
     names = [f"name {n}" if text else "" for n, text in enumerate(INJECTIONS)]
@@ -119,7 +118,7 @@ def crowded(texts):
 
 def svg_markup(chart, names):
     """Give the root of the picture of a chart, and all its elements and attributes."""
-    root = ElementTree.fromstring(still_svg(chart, {name: n for n, name in enumerate(names)}))
+    root = ElementTree.fromstring(Still(chart, {name: n for n, name in enumerate(names)}).svg())
     return root, {(part.tag, name) for part in root.iter() for name in (*part.attrib, "")}
 
 
@@ -158,8 +157,8 @@ def test_pictures_of_many_names_too(kind, harmless):
 def test_no_name_becomes_a_file_name(monkeypatch):
     flat = Heatmap("", Axis("x"), Axis("y"), (0.0,), (0.0,), np.ones((1, 1)), Axis("z"))
     figures = tuple(replace(flat, title=text) for text in INJECTIONS)
-    monkeypatch.setattr(picture_files, "still_svg", lambda *_: b"")  # its title is all that counts
-    monkeypatch.setattr(picture_files, "still_png", lambda *_: b"")
+    monkeypatch.setattr(Still, "svg", lambda _: b"")  # its title is all that counts
+    monkeypatch.setattr(Still, "png", lambda _: b"")
     files = figure_files(Page("page", "", (Section("all", figures),), ()))
     assert len(files) == 2 * len(INJECTIONS)
     for name in files:

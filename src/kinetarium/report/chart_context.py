@@ -13,28 +13,31 @@ from kinetarium.report.embedded_json import embedded_json
 from kinetarium.report.plotly_bars import plotly_bars
 from kinetarium.report.plotly_heatmap import plotly_heatmap
 from kinetarium.report.plotly_lines import plotly_lines
-from kinetarium.report.still import still_png
+from kinetarium.report.still import Still
 
 _STILL_DENSITY = 150
 """Dots per inch of the still in the page, which is for paper."""
 
 
-def chart_context(chart: Chart, tones: Mapping[str, int], *, number: int) -> dict[str, Any]:
+def chart_context(
+    chart: Chart, tones: Mapping[str, int], *, still: Still, number: int
+) -> dict[str, Any]:
     """Draw a chart for the page.
 
     Args:
         chart: The chart.
         tones: Numbers of all names of series on the page.
+        still: The chart as a still.
         number: A number that no other figure of the page has.
     """
     from markupsafe import Markup
 
-    still = still_png(chart, tones, titled=False, dots_per_inch=_STILL_DENSITY)
+    png = still.png(titled=False, dots_per_inch=_STILL_DENSITY)
     return {
         "id": f"chart-{number}",
         "height": _height(chart),
         "shape": "square" if not isinstance(chart, Bars) and chart.equal else "wide",
-        "still": f"data:image/png;base64,{b64encode(still).decode()}",
+        "still": f"data:image/png;base64,{b64encode(png).decode()}",
         "words": _words(chart),
         "json": Markup(embedded_json(_plotly(chart, tones))),
     }

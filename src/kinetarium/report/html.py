@@ -20,18 +20,23 @@ from kinetarium.report.embedded_json import embedded_json
 from kinetarium.report.picture import scene_png
 from kinetarium.report.plain_text import readable
 from kinetarium.report.plotly_scene import ASPECT, plotly_scene
+from kinetarium.report.still import Stills
 from kinetarium.report.table_cells import cell_class, column_classes
 
 _POSTER_WIDTH = 800
 """Width of the still picture of a scene [pixels], sharp on paper and on dense screens."""
 
 
-def page_html(page: Page) -> str:
+def page_html(page: Page, stills: Stills | None = None) -> str:
     """Render a page.
 
     Charts and scenes are stills until they come into view; there Plotly draws
     them, and lets go of scenes again when they leave, as a browser has few
     such canvases. Paper shows the stills.
+
+    Args:
+        page: The page.
+        stills: Its stills, where they are used elsewhere too.
     """
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
@@ -49,9 +54,11 @@ def page_html(page: Page) -> str:
     for kind in (Prose, Facts, Listing, Table, Scene3D):
         environment.tests[kind.__name__] = lambda figure, kind=kind: isinstance(figure, kind)
     environment.tests["Chart"] = lambda figure: isinstance(figure, Chart)
-    numbers, names = count(), tones(page)
+    numbers, names, pictures = count(), tones(page), stills or Stills(page)
     environment.filters["scene"] = lambda scene: _scene_context(scene, next(numbers))
-    environment.filters["chart"] = lambda chart: chart_context(chart, names, number=next(numbers))
+    environment.filters["chart"] = lambda chart: chart_context(
+        chart, names, still=pictures[chart], number=next(numbers)
+    )
     figures = [figure for section in page.sections for figure in section.figures]
     moving = any(isinstance(figure, Scene3D | Chart) for figure in figures)
     scripts = [_plotly_js(), _own("page.js")] if moving else []

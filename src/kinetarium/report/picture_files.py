@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping
 
 from kinetarium.figure.page import Chart, Page
-from kinetarium.figure.palette import tones
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.report.picture import scene_png
 from kinetarium.report.plotly_scene import ASPECT
-from kinetarium.report.still import still_png, still_svg
+from kinetarium.report.still import Stills
 
 _SCENE_WIDTH = 1600
 """Width of the picture of a scene [pixels]."""
@@ -17,10 +16,14 @@ _LONGEST_SLUG = 48
 """Characters of a title in a file's name."""
 
 
-def figure_files(page: Page) -> Mapping[str, bytes]:
+def figure_files(page: Page, stills: Stills | None = None) -> Mapping[str, bytes]:
     """Draw every figure of a page that is a picture.
 
     The same page gives the same bytes.
+
+    Args:
+        page: The page.
+        stills: Its stills, where they are used elsewhere too.
 
     Returns:
         By name: charts as SVG and PNG, scenes as PNG. A name is the figure's
@@ -32,7 +35,7 @@ def figure_files(page: Page) -> Mapping[str, bytes]:
         for figure in section.figures
         if isinstance(figure, Chart | Scene3D)
     ]
-    names = tones(page)
+    stills = stills or Stills(page)
     digits = max(2, len(str(len(pictures))))
     files: dict[str, bytes] = {}
     for number, picture in enumerate(pictures, start=1):
@@ -41,8 +44,8 @@ def figure_files(page: Page) -> Mapping[str, bytes]:
             height = round(_SCENE_WIDTH / ASPECT)
             files[f"{stem}.png"] = scene_png(picture, width=_SCENE_WIDTH, height=height)
         else:
-            files[f"{stem}.svg"] = still_svg(picture, names)
-            files[f"{stem}.png"] = still_png(picture, names)
+            files[f"{stem}.svg"] = stills[picture].svg()
+            files[f"{stem}.png"] = stills[picture].png()
     return files
 
 

@@ -6,10 +6,13 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
 
+import numpy as np
+
 from kinetarium.figure.bars import Bars
 from kinetarium.figure.heatmap import Heatmap
 from kinetarium.figure.line import Lines
-from kinetarium.figure.page import Chart
+from kinetarium.figure.page import Chart, Page
+from kinetarium.figure.palette import tones
 from kinetarium.report.aspect import aspect
 from kinetarium.report.plain_text import label
 from kinetarium.report.still_bars import draw_bars
@@ -46,42 +49,70 @@ _STYLE = {
 }
 
 
-def still_png(
-    chart: Chart, tones: Mapping[str, int], *, titled: bool = True, dots_per_inch: int = 200
-) -> bytes:
-    """Draw a chart as PNG.
+class Still:
+    """A chart that is laid out once, which takes the most time, and printed as often as wanted."""
 
-    Args:
-        chart: The chart.
-        tones: Numbers of all names of series on the page.
-        titled: Whether its title stands above it.
-        dots_per_inch: Resolution.
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    def __init__(self, chart: Chart, tones: Mapping[str, int]) -> None:
+        """Lay a chart out.
 
-    png = BytesIO()
-    with _house_style():
-        figure = _drawn(chart, tones, titled=titled)
-        figure.set_dpi(dots_per_inch)
-        FigureCanvasAgg(figure).print_png(png, metadata={"Software": None})
-    return png.getvalue()
+        Args:
+            chart: The chart.
+            tones: Numbers of all names of series on the page.
+        """
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        with _house_style():
+            self._figure, self._title = _drawn(chart, tones)
+            FigureCanvasAgg(self._figure)
+            self._figure.draw_without_rendering()
+            self._figure.set_layout_engine("none")
+
+    def png(self, *, titled: bool = True, dots_per_inch: int = 200) -> bytes:
+        """Print it as PNG.
+
+        Args:
+            titled: Whether its title stands above it.
+            dots_per_inch: Resolution.
+        """
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from PIL import Image
+
+        png = BytesIO()
+        with _house_style():
+            self._figure.set_dpi(dots_per_inch)
+            canvas = FigureCanvasAgg(self._figure)
+            canvas.draw()
+            picture = Image.fromarray(np.asarray(canvas.buffer_rgba()))
+            if not titled:
+                below = picture.height - int(self._title.get_window_extent().y0)
+                picture = picture.crop((0, below, *picture.size))
+            picture.save(png, "png", dpi=(dots_per_inch, dots_per_inch))
+        return png.getvalue()
+
+    def svg(self) -> bytes:
+        """Print it as SVG, texts as texts."""
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+        svg = BytesIO()
+        with _house_style():
+            unsaid = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+            FigureCanvasSVG(self._figure).print_svg(svg, metadata=unsaid)
+        return svg.getvalue()
 
 
-def still_svg(chart: Chart, tones: Mapping[str, int]) -> bytes:
-    """Draw a chart with its title as SVG, texts as texts.
+class Stills:
+    """The charts of a page as stills, each laid out when it is first asked for."""
 
-    Args:
-        chart: The chart.
-        tones: Numbers of all names of series on the page.
-    """
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    def __init__(self, page: Page) -> None:
+        """Choose a page."""
+        self._tones = tones(page)
+        self._stills: dict[Chart, Still] = {}
 
-    svg = BytesIO()
-    with _house_style():
-        figure = _drawn(chart, tones, titled=True)
-        unsaid = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        FigureCanvasSVG(figure).print_svg(svg, metadata=unsaid)
-    return svg.getvalue()
+    def __getitem__(self, chart: Chart) -> Still:
+        """Give the still of a chart."""
+        if chart not in self._stills:
+            self._stills[chart] = Still(chart, self._tones)
+        return self._stills[chart]
 
 
 @contextmanager
@@ -97,7 +128,8 @@ def _house_style() -> Iterator[None]:
         yield
 
 
-def _drawn(chart: Chart, tones: Mapping[str, int], *, titled: bool) -> Any:
+def _drawn(chart: Chart, tones: Mapping[str, int]) -> tuple[Any, Any]:
+    """Give a chart as a figure, and its title."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDTH, _height(chart)), layout="constrained")
@@ -109,9 +141,8 @@ def _drawn(chart: Chart, tones: Mapping[str, int], *, titled: bool) -> Any:
             draw_bars(axes, chart, tones)
         case Heatmap():
             draw_heatmap(axes, chart)
-    if titled:
-        figure.suptitle(label(chart.title, most=90), x=0.01, ha="left", weight="bold", size=10)
-    return figure
+    words = label(chart.title, most=90)
+    return figure, figure.suptitle(words, x=0.01, ha="left", weight="bold", size=10)
 
 
 def _height(chart: Chart) -> float:

@@ -10,6 +10,7 @@ from kinetarium.recording.run import RunStatus
 from kinetarium.recording.strict_json import strict_json
 from kinetarium.report.html import page_html
 from kinetarium.report.picture_files import figure_files
+from kinetarium.report.still import Stills
 
 
 def write_study_report(folder: ResultFolder, study: Study[Any, Any], findings: Findings) -> None:
@@ -24,8 +25,9 @@ def write_study_report(folder: ResultFolder, study: Study[Any, Any], findings: F
         OutputError: If a file cannot be written.
     """
     page = study_page(folder, study, findings)
-    folder.write_figures(figure_files(page))
-    folder.write_report(page_html(page))
+    stills = Stills(page)
+    folder.write_figures(figure_files(page, stills))
+    folder.write_report(page_html(page, stills))
 
 
 def study_page(folder: ResultFolder, study: Study[Any, Any], findings: Findings) -> Page:
