@@ -10,6 +10,12 @@ from kinetarium.report.color_scale import color_scale
 from kinetarium.report.plain_text import label
 from kinetarium.report.still_lines import scale
 
+_VALUES_WIDTH = 290.0
+"""Width that the cells of a heatmap have together at least [points]."""
+
+_DIGIT_WIDTH = 0.65
+"""Width of a digit and its share of the space beside a number, as a share of the size."""
+
 _DARKEST_FOR_INK = 0.45
 """Brightness of a cell, 0..1, above which dark letters are read more easily than white ones."""
 
@@ -80,15 +86,19 @@ def _write_values(axes: Any, heatmap: Heatmap, cells: Any) -> None:
     shades = cells.to_rgba(cells.get_array()).reshape(*heatmap.values.shape, 4)
     brightness = shades[..., :3] @ (0.30, 0.59, 0.11)
     x, y = (_middles(steps) for steps in (heatmap.columns, heatmap.rows))
-    for row, column in np.argwhere(np.isfinite(heatmap.values)):
+    places = np.argwhere(np.isfinite(heatmap.values))
+    texts = [f"{heatmap.values[row, column]:.3g}" for row, column in places]
+    longest = max(map(len, texts), default=1)
+    size = min(8.0, _VALUES_WIDTH / (len(x) * longest * _DIGIT_WIDTH))
+    for (row, column), text in zip(places, texts, strict=True):
         axes.text(
             x[column],
             y[row],
-            f"{heatmap.values[row, column]:.3g}",
+            text,
             horizontalalignment="center",
             verticalalignment="center",
             color="#1c2127" if brightness[row, column] > _DARKEST_FOR_INK else "#ffffff",
-            size=8,
+            size=size,
         )
 
 
