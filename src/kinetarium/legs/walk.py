@@ -1,0 +1,115 @@
+"""Walk: every frame of a planned walk, and what is wrong with it in words."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.legs.walk_plan import WalkPlan
+from kinetarium.spatial.arrays import Array
+
+LEG_NAMES = ("rear right", "front right", "rear left", "front left")
+"""Names of legs 1 to 4, in the order of all arrays."""
+
+
+class WarningKind(StrEnum):
+    """What a warning is about."""
+
+    REACH = "reach"
+    """A foot is asked beyond what the pantograph can stretch or fold to."""
+    DRIVE = "drive"
+    """A lateral slide or a leg's turning beyond its stroke."""
+    SINGULAR = "singular"
+    """A TTR leg whose foot is under its own axis, where its angle is undefined; it is kept."""
+    STABILITY = "stability"
+    """The centre of mass leaves the support."""
+    SWAY = "sway"
+    """The margin that the sway was to give is not there."""
+    FOOT_GAP = "foot-gap"
+    """Two feet come closer than they should."""
+    TERRAIN = "terrain"
+    """A foot cuts through the ground, or finds no place to stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class WalkWarning:
+    """Something that would go wrong, told once for each leg step at its worst frame.
+
+    Attributes:
+        kind: What it is about.
+        frame: The frame at which it is worst.
+        leg: The leg, 1 to 4; 0 for the whole robot.
+        step: The leg step, counted from 1; 0 before the first.
+        amount: By how much [unit, or rad for a leg that turns too far].
+        text: The sentence that says all that.
+    """
+
+    kind: WarningKind
+    frame: int
+    leg: int
+    step: int
+    amount: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LegStep:
+    """One swing of one leg: an interval of the gait diagram.
+
+    Attributes:
+        leg: The leg, 1 to 4.
+        first: Last frame at which the foot still stands where it stood.
+        last: First frame at which it stands again.
+    """
+
+    leg: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walk:
+    """A planned walk of n frames; legs stand in the order 1 to 4 along arrays.
+
+    Attributes:
+        plan: What was asked for.
+        time: Time of each frame [s], shape (n,).
+        body: Position of the body's centre at hip height, and its orientation as a quaternion
+            wxyz [unit], shape (n, 7).
+        joints: h_x, h_y or the angle of a TTR leg, and v_z [unit, rad], shape (n, 4, 3).
+        links: Positions and quaternions wxyz of the nine links of each leg in the world
+            [unit], shape (n, 4, 9, 7); `Machine.link_shapes` says how they look.
+        feet: The feet in the world [unit], shape (n, 4, 3).
+        support: Whether a foot carries, shape (n, 4).
+        margin: Distance of the centre of mass from the nearest edge of the support polygon,
+            negative outside [unit], shape (n,).
+        com: The centre of mass in the world [unit], shape (n, 3).
+        order: The order in which the legs swing.
+        table1_row: The row of the paper's Table 1 that it equals; 0 for none.
+        steps: The swings in time order; a gait diagram draws them.
+        warnings: What would go wrong, in time order.
+        stride: The longest way of the body in one cycle, as walked [unit, of the feet in a spin].
+        path: Points of the body's path on the ground, for drawing [unit], shape (m, 2).
+    """
+
+    plan: WalkPlan
+    time: Array
+    body: Array
+    joints: Array
+    links: Array
+    feet: Array
+    support: NDArray[np.bool_]
+    margin: Array
+    com: Array
+    order: tuple[int, int, int, int]
+    table1_row: int
+    steps: tuple[LegStep, ...]
+    warnings: tuple[WalkWarning, ...]
+    stride: float
+    path: Array
+
+    @property
+    def min_margin(self) -> float:
+        """The least static margin of all frames [unit]."""
+        return float(self.margin.min())

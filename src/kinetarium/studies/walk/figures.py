@@ -1,0 +1,298 @@
+"""What the walking study shows: plan views, gait diagrams, joints, margins, and the paper's own."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from kinetarium.batch.labels import case_labels
+from kinetarium.batch.study import Findings, Outcome
+from kinetarium.figure.axis import Axis
+from kinetarium.figure.bars import Bars, BarSeries
+from kinetarium.figure.line import Lines, Mark, Series, Style
+from kinetarium.figure.page import Figure, Section
+from kinetarium.figure.prose import Prose
+from kinetarium.figure.scene3d import Scene3D
+from kinetarium.figure.table import Column, Table
+from kinetarium.legs import LegKind, Machine
+from kinetarium.legs.drives import walking_volume
+from kinetarium.studies.walk.channels import LEGS, drives
+from kinetarium.studies.walk.config import NO_ENGINE, Case
+from kinetarium.studies.walk.paper import paper_sections
+from kinetarium.studies.walk.robot_bodies import robot_bodies
+from kinetarium.studies.walk.score import TIPPED, tilt
+
+_LEAD = (
+    "A robot on four pantograph legs crawls, one leg at a time. Its three types differ in the"
+    " drive that moves a leg sideways: TTT1 slides the whole leg, TTT2 is a hinged pantograph"
+    " in space, TTR turns the whole leg. The static margin is the distance of the centre of"
+    " mass from the edge of the support polygon, negative where the robot tips over. Lengths"
+    " are in the machine's unit unless they say otherwise."
+)
+_COLUMNS = (
+    ("verdict", "verdict", ""),
+    ("min_margin_units", "least margin", "unit"),
+    ("mean_margin_units", "mean margin", "unit"),
+    ("max_slip_units", "slip", "unit"),
+    ("drive_work_j_per_m", "drive work", "J/m"),
+    ("walking_volume_units3", "walking volume", "unit³"),
+    ("order", "order", ""),
+    ("table1_row", "row of Table 1", ""),
+    ("limit_violations", "limit violations", ""),
+    ("foot_gap_min_units", "least foot gap", "unit"),
+    ("tilt_max_deg", "tilt", "deg"),
+    ("end_error_m", "end error", "m"),
+    ("loop_gap_m", "loop gap", "m"),
+)
+_MOST_SHOWN = 6
+"""Cases that are drawn one by one; the others are in the tables."""
+_INSTANTS = 3
+Named = Sequence[tuple[str, Outcome[Case]]]
+
+
+def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
+    """Show the walks, and the figures and tables of the paper."""
+    labels = case_labels([_short(outcome.case) for outcome in outcomes])
+    named = list(zip(labels, outcomes, strict=True))
+    walked = [(label, outcome) for label, outcome in named if outcome.recording]
+    sections = (
+        *(_walk_sections(walked) if walked else ()),
+        *_warnings(named),
+        _legs(walked),
+        *paper_sections(),
+    )
+    return Findings(_headline(named), sections, _summary(outcomes), lead=_LEAD)
+
+
+def _short(case: Case) -> dict[str, Any]:
+    """Give the fields by which people know a case."""
+    names = ("engine", "type", "path", "ground", "timing", "leg_order", "stride", "sway", "lift")
+    return {name: getattr(case, name) for name in names}
+
+
+def _headline(named: Named) -> Table:
+    columns = (Column("case"), *(Column(name, unit) for _, name, unit in _COLUMNS))
+    rows = []
+    for label, outcome in named:
+        row = outcome.rows[0] if outcome.rows else {"verdict": str(outcome.status)}
+        cells = [row.get(key) for key, _, _ in _COLUMNS]
+        order = row.get("order")
+        cells[6] = " ".join(map(str, order)) if order else None
+        rows.append((label, *cells))
+    return Table("", columns, tuple(rows))
+
+
+def _summary(outcomes: Sequence[Outcome[Case]]) -> dict[str, Any]:
+    summary: dict[str, Any] = {}
+    for kind in dict.fromkeys(outcome.case.type for outcome in outcomes):
+        rows = [row for outcome in outcomes if outcome.case.type is kind for row in outcome.rows]
+        verdicts = [row["verdict"] for row in rows]
+        summary[str(kind)] = {
+            "cases": sum(outcome.case.type is kind for outcome in outcomes),
+            "verdicts": {name: verdicts.count(name) for name in sorted(set(verdicts))},
+        }
+        for key in ("min_margin_units", "drive_work", "limit_violations"):
+            values = [row[key] for row in rows]
+            if values:
+                summary[str(kind)][key] = {
+                    "median": median(values),
+                    "min": min(values),
+                    "max": max(values),
+                }
+    return summary
+
+
+def _walk_sections(walked: Named) -> tuple[Section, ...]:
+    shown = walked[:_MOST_SHOWN]
+    plans = tuple(_plan_view(label, outcome) for label, outcome in shown)
+    gaits = tuple(_gait(label, outcome) for label, outcome in shown)
+    types = {pair[1].case.type: pair for pair in reversed(walked)}
+    joints = tuple(
+        figure for label, outcome in types.values() for figure in _joints(label, outcome)
+    )
+    first = walked[0]
+    physical = [pair for pair in walked if pair[1].case.engine != NO_ENGINE]
+    sections = [
+        Section("The walk", (_strobe(*first), Prose(f"Equal steps of time: {first[0]}."))),
+        Section("Plan view", plans),
+        Section("Stability", (_margins(walked), *gaits)),
+        Section("Joints", joints),
+    ]
+    if physical:
+        sections.append(Section("In physics", _physics(physical)))
+    return tuple(sections)
+
+
+def _plan_view(label: str, outcome: Outcome[Case]) -> Lines:
+    recording, case = outcome.recording, outcome.case
+    assert recording is not None
+    body = recording["body"] / case.unit_m
+    marks = np.linspace(0, len(body) - 1, min(len(body), 17)).astype(int)
+    feet = recording["feet"] / case.unit_m
+    series = [
+        Series("body", body[:, 0], body[:, 1]),
+        Series("body's position", body[marks, 0], body[marks, 1], Style.MARKERS),
+    ]
+    for leg, name in enumerate(LEGS):
+        stands = recording["support"][:, leg] > 0
+        landed = stands & ~np.concatenate([[False], stands[:-1]])
+        series.append(Series(name, feet[landed, leg, 0], feet[landed, leg, 1], Style.MARKERS))
+    return Lines(
+        f"Plan view: {label}", Axis("x", "unit"), Axis("y", "unit"), tuple(series), equal=True
+    )
+
+
+def _gait(label: str, outcome: Outcome[Case]) -> Lines:
+    recording = outcome.recording
+    assert recording is not None
+    time, support = recording["time"], recording["support"] > 0
+    series = tuple(
+        Series(name, time, np.where(support[:, leg], leg + 1.0, np.nan))
+        for leg, name in enumerate(LEGS)
+    )
+    return Lines(
+        f"Gait diagram: {label}",
+        Axis("time", "s"),
+        Axis("leg"),
+        series,
+        caption="A leg carries where its line is drawn.",
+    )
+
+
+def _margins(walked: Named) -> Lines:
+    series = []
+    for label, outcome in walked:
+        assert outcome.recording is not None
+        margin = outcome.recording["margin"] / outcome.case.unit_m
+        series.append(Series(label, outcome.recording["time"], margin))
+    return Lines(
+        "Planned static margin",
+        Axis("time", "s"),
+        Axis("margin", "unit"),
+        tuple(series),
+        marks=(Mark(0.0, "tips over below"),),
+    )
+
+
+def _joints(label: str, outcome: Outcome[Case]) -> tuple[Lines, ...]:
+    recording, kind = outcome.recording, outcome.case.type
+    assert recording is not None
+    joints = recording["joints"]
+    names = drives(kind)
+    figures = []
+    for k in range(3):
+        angle = kind is LegKind.TTR and k == 1
+        scale = 180 / np.pi if angle else 1 / outcome.case.unit_m
+        series = tuple(
+            Series(leg, recording["time"], joints[:, 3 * i + k] * scale)
+            for i, leg in enumerate(LEGS)
+        )
+        joint = names[k].split("/")[1]
+        figures.append(
+            Lines(
+                f"{joint}: {label}",
+                Axis("time", "s"),
+                Axis(joint, "deg" if angle else "unit"),
+                series,
+            )
+        )
+    return tuple(figures)
+
+
+def _physics(physical: Named) -> tuple[Figure, ...]:
+    leaning, off = [], []
+    for label, outcome in physical:
+        assert outcome.recording is not None
+        time = outcome.recording["time"]
+        leaning.append(Series(label, time, tilt(outcome.recording)))
+        off.append(Series(label, time, outcome.recording["loop_gap"] * 1e6))
+    said = []
+    for label, outcome in physical:
+        if outcome.rows:
+            row = outcome.rows[0]
+            said.append(
+                f"{label}: {row['verdict']}; leans up to {row['tilt_max_deg']:.1f} deg, ends"
+                f" {row['end_error_m'] * 100:.1f} cm off its mark."
+            )
+    seconds = Axis("time", "s")
+    return (
+        Prose(" ".join(said)),
+        Lines(
+            "Tilt of the body",
+            seconds,
+            Axis("tilt", "deg"),
+            tuple(leaning),
+            marks=(Mark(TIPPED, "has tipped over"),),
+        ),
+        Lines("How far the loops open", seconds, Axis("gap", "µm"), tuple(off)),
+    )
+
+
+def _warnings(named: Named) -> tuple[Section, ...]:
+    rows = [
+        (label, text)
+        for label, outcome in named
+        for row in outcome.rows
+        for text in row["warnings"]
+    ]
+    if not rows:
+        return ()
+    table = Table("", (Column("case"), Column("what would go wrong")), tuple(rows))
+    return (Section("Warnings", (table,)),)
+
+
+def _legs(walked: Named) -> Section:
+    """Compare the three leg types: what a foot reaches, and what the drives do on these walks."""
+    kinds = tuple(LegKind)
+    machine = walked[0][1].case.machine if walked else Machine()
+    volumes = [walking_volume(replace(machine, kind=kind)) for kind in kinds]
+    names = tuple(kind.upper() for kind in kinds)
+    figures: list[Figure] = [
+        Bars(
+            "Walking volume",
+            names,
+            (BarSeries("walking volume", np.array(volumes) / 1e3),),
+            Axis("volume", "1000 unit³"),
+            caption="What a foot can reach in its leg's frame, by closed forms.",
+        )
+    ]
+    planned = [(label, o) for label, o in walked if o.rows and o.case.engine == NO_ENGINE]
+    if planned:
+        columns = (
+            Column("case"),
+            Column("h_x", "unit"),
+            Column("lateral", "unit or rad"),
+            Column("v_z", "unit"),
+            Column("work", "J"),
+            Column("work per metre", "J/m"),
+        )
+        rows = tuple(
+            (
+                label,
+                *outcome.rows[0]["joint_travel"].values(),
+                outcome.rows[0]["drive_work"],
+                outcome.rows[0]["drive_work_j_per_m"],
+            )
+            for label, outcome in planned
+        )
+        figures.append(Table("Travel and work of the drives", columns, rows))
+    return Section("The legs compared", tuple(figures))
+
+
+def _strobe(label: str, outcome: Outcome[Case]) -> Scene3D:
+    recording, case = outcome.recording, outcome.case
+    assert recording is not None
+    bodies = []
+    for index in np.linspace(0, len(recording["time"]) - 1, _INSTANTS).astype(int):
+        links = np.asarray(recording["links"][index]).reshape(4, 9, 7)
+        time = float(recording["time"][index])
+        bodies += robot_bodies(
+            case.machine,
+            links,
+            np.asarray(recording["body"][index]),
+            unit_m=case.unit_m,
+            label=f"{time:.1f} s, ",
+        )
+    return Scene3D(f"The walk: {label}", tuple(bodies))

@@ -1,0 +1,129 @@
+"""What a walk is judged by."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.legs import Walk, WarningKind
+from kinetarium.legs.drives import drive_work, joint_travel, walking_volume
+from kinetarium.legs.walk_warnings import foot_gaps
+from kinetarium.recording.recording import Recording
+from kinetarium.recording.run import Row
+from kinetarium.spatial.arrays import Array
+from kinetarium.studies.walk.config import NO_ENGINE, Case
+from kinetarium.studies.walk.request import planned
+
+GRAVITY = 9.81
+TIPPED = 10.0
+"""Tilt from which a robot has tipped over [deg]."""
+OFF_COURSE = 0.1
+"""Share of its way by which a robot may end off its mark [-]."""
+
+
+def score(case: Case, recording: Recording) -> Row:
+    """Judge a walk.
+
+    Returns:
+        min_margin_units, mean_margin_units: The planned static margin.
+        max_slip_units: How far a foot moves while it should stand.
+        joint_travel: Travel of the drives h_x, lateral and v_z of all legs [unit, rad].
+        drive_work: Work of all drives [J], per metre in drive_work_j_per_m; without an engine
+            that of a slow walk with friction in the slides.
+        walking_volume_units3: What a foot can reach.
+        order, table1_row: The order of the legs, and the row of Table 1 it is, 0 for none.
+        limit_violations: How many leg steps exceed what a leg can do.
+        foot_gap_min_units: How near two feet come.
+        warnings: What would go wrong, in words, up to ten.
+        verdict: planned, walked, tipped over, off course or diverged.
+        tilt_max_deg, end_error_m, loop_gap_m: In physics, how far the body leans, ends off its
+            mark, and the loops open.
+    """
+    walk = planned(case)
+    way = _way(walk) * case.unit_m
+    work = _work(case, walk, recording)
+    travel = joint_travel(walk).tolist()
+    limits = (WarningKind.REACH, WarningKind.DRIVE)
+    return {
+        "min_margin_units": _clean(walk.margin.min()),
+        "mean_margin_units": _clean(walk.margin.mean()),
+        "max_slip_units": slip(recording["feet"], recording["support"] > 0) / case.unit_m,
+        "joint_travel": dict(zip(("h_x", "lateral", "v_z"), travel, strict=True)),
+        "drive_work": work,
+        "drive_work_j_per_m": work / way if way else None,
+        "walking_volume_units3": walking_volume(walk.plan.machine),
+        "order": list(walk.order),
+        "table1_row": walk.table1_row,
+        "stride_units": walk.stride,
+        "limit_violations": sum(warning.kind in limits for warning in walk.warnings),
+        "foot_gap_min_units": float(foot_gaps(walk.feet).min()),
+        "warnings": [warning.text for warning in walk.warnings[:10]],
+        **_physics(case, walk, recording),
+    }
+
+
+def slip(feet: Array, support: NDArray[np.bool_]) -> float:
+    """Give the farthest that a foot moves from where its stance began [m].
+
+    Args:
+        feet: The feet [m], shape (n, 4, 3).
+        support: Which of them should stand, shape (n, 4).
+    """
+    farthest = 0.0
+    for leg in range(feet.shape[1]):
+        stands = support[:, leg]
+        begins = stands & ~np.concatenate([[False], stands[:-1]])
+        origin = np.maximum.accumulate(np.where(begins, np.arange(len(stands)), 0))
+        moved = np.linalg.norm(feet[:, leg] - feet[origin, leg], axis=1)
+        farthest = max(farthest, float(moved[stands].max(initial=0.0)))
+    return farthest
+
+
+def tilt(recording: Recording) -> Array:
+    """Give the angle between the body's z axis and the vertical [deg], shape (n,)."""
+    _, x, y, _ = np.asarray(recording["body"][:, 3:]).T
+    return np.asarray(np.degrees(np.arccos(np.clip(1 - 2 * (x * x + y * y), -1.0, 1.0))))
+
+
+def _physics(case: Case, walk: Walk, recording: Recording) -> dict[str, Any]:
+    if case.engine == NO_ENGINE:
+        return {
+            "verdict": "planned",
+            "tilt_max_deg": None,
+            "end_error_m": None,
+            "loop_gap_m": None,
+        }
+    leaning = float(tilt(recording).max())
+    goal = walk.body[-1, :2] * case.unit_m
+    end_error = float(np.hypot(*(recording["body"][-1, :2] - goal)))
+    if recording.status == "diverged":
+        verdict = "diverged"
+    elif leaning > TIPPED:
+        verdict = "tipped over"
+    elif end_error > OFF_COURSE * max(_way(walk), walk.stride) * case.unit_m:
+        verdict = "off course"
+    else:
+        verdict = "walked"
+    return {
+        "verdict": verdict,
+        "tilt_max_deg": leaning,
+        "end_error_m": end_error,
+        "loop_gap_m": float(recording["loop_gap"].max()),
+    }
+
+
+def _work(case: Case, walk: Walk, recording: Recording) -> float:
+    if case.engine == NO_ENGINE:
+        return drive_work(walk) * case.mass * GRAVITY * case.unit_m
+    power = np.abs(recording["drive_force"] * recording["drive_rate"]).sum(axis=1)
+    return float(np.trapezoid(power, recording["time"]))
+
+
+def _clean(value: float) -> float:
+    """Take away rounding: a margin of -1e-14 is none."""
+    return round(float(value), 9) + 0.0
+
+
+def _way(walk: Walk) -> float:
+    """Give the length of the body's path [unit]."""
+    return float(np.hypot(*np.diff(walk.path, axis=0).T).sum())

@@ -1,0 +1,311 @@
+"""Gaits against closed forms and the numbers of the 1988 paper."""
+
+from dataclasses import replace
+from math import cos, hypot, pi, sin, sqrt
+
+import numpy as np
+import pytest
+
+from kinetarium.legs import (
+    TABLE_1,
+    Curve,
+    Heading,
+    LegKind,
+    LegsError,
+    Machine,
+    Step,
+    Terrain,
+    Timing,
+    WalkPlan,
+    WarningKind,
+    plan_walk,
+)
+from kinetarium.legs.drives import joint_travel
+from kinetarium.legs.figure12 import pictures, printed_values, slips
+from kinetarium.legs.gait import table1_row
+from kinetarium.legs.order_search import judge_all_orders
+from kinetarium.legs.route import lay_route
+from kinetarium.legs.stability import hull_margin, into_triangle
+
+A, B, S = 18.5, 20.75, 31.87
+LONG = WalkPlan(waypoints=((0.0, 0.0), (4 * S, 0.0)), stride=S)
+SIDE = WalkPlan(waypoints=((0.0, 0.0), (0.0, 64.0)), heading=Heading.CRAB)
+WALKS = {
+    "straight": WalkPlan(waypoints=((0.0, 0.0), (64.0, 0.0))),
+    "back": WalkPlan(waypoints=((0.0, 0.0), (-64.0, 0.0)), heading=Heading.CRAB),
+    "curve": WalkPlan(waypoints=((0.0, 0.0), (60.0, 8.0), (110.0, 40.0))),
+    "crab 30": WalkPlan(
+        waypoints=((0.0, 0.0), (64 * cos(pi / 6), 32.0)), heading=Heading.CRAB),
+    "crab 60": WalkPlan(
+        waypoints=((0.0, 0.0), (32.0, 64 * cos(pi / 6))), heading=Heading.CRAB),
+    "side": SIDE,
+    "spin": WalkPlan(heading=Heading.SPIN),
+}  # fmt: skip
+
+
+def margin(stride, a=A, b=B):
+    """Give the margin of a two-phase walk along a: the distance from the diagonal of support."""
+    return stride / 4 * 2 * b / hypot(2 * a - stride / 2, 2 * b)
+
+
+def test_margins_of_the_closed_form():
+    assert plan_walk(LONG).min_margin == pytest.approx(margin(S), abs=1e-9)
+    assert margin(S) == pytest.approx(7.1046, abs=1e-4)
+    assert plan_walk(WALKS["straight"]).min_margin == pytest.approx(margin(16), abs=1e-9)
+    assert margin(16) == pytest.approx(3.2787, abs=1e-4)
+    assert plan_walk(SIDE).min_margin == pytest.approx(margin(16, B, A), abs=1e-9)
+    assert margin(16, B, A) == pytest.approx(2.965, abs=1e-3)
+
+
+def test_paper_timing_is_on_the_edge_and_says_so():
+    walk = plan_walk(replace(LONG, timing=Timing.PAPER))
+    assert walk.min_margin == pytest.approx(0.0, abs=1e-9)
+    assert any(w.kind is WarningKind.STABILITY and "edge" in w.text for w in walk.warnings)
+
+
+@pytest.mark.parametrize(("timing", "least"), [(Timing.TWO_PHASE, -4.92), (Timing.PAPER, -8.22)])
+def test_a_wrong_row_tips_over(timing, least):
+    walk = plan_walk(replace(LONG, order=TABLE_1[5], timing=timing))
+    assert walk.min_margin == pytest.approx(least, abs=0.005)
+    said = [w for w in walk.warnings if w.kind is WarningKind.STABILITY]
+    assert said and all(w.leg and w.step and "tips over" in w.text for w in said if w.amount > 1)
+    assert {w.frame for w in said} <= set(range(len(walk.time)))
+
+
+@pytest.mark.parametrize(
+    ("direction", "row"), [((1, -1), 1), ((1, 1), 2), ((-1, -1), 5), ((-1, 1), 6)]
+)
+def test_table_1_is_found_again_for_oblique_walks(direction, row):
+    x, y = direction
+    points = ((0, 0), (60 * x, 30 * y))
+    plan = WalkPlan(waypoints=points, heading=Heading.CRAB, timing=Timing.PAPER)
+    best = min(judge_all_orders(plan, lay_route(plan)), key=lambda v: (v.inward, -v.margin))
+    assert table1_row(best.order) == row and best.inward == 0
+
+
+@pytest.mark.parametrize(("angle", "rows"), [(60.0, {3, 7}), (-60.0, {4, 8})])
+def test_table_1_is_found_again_for_spins(angle, rows):
+    plan = WalkPlan(heading=Heading.SPIN, spin_deg=angle, timing=Timing.PAPER)
+    verdicts = judge_all_orders(plan, lay_route(plan))
+    best = min((v.inward, -v.margin) for v in verdicts)
+    found = {table1_row(v.order) for v in verdicts if (v.inward, -v.margin) == best} - {0}
+    assert found == rows
+
+
+def test_the_best_order_of_a_straight_walk_is_row_1():
+    walk = plan_walk(LONG)
+    assert (walk.order, walk.table1_row) == ((1, 2, 3, 4), 1)
+    assert plan_walk(SIDE).table1_row == 0
+
+
+@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("timing", Timing)
+@pytest.mark.parametrize("kind", [LegKind.TTT1, LegKind.TTT2])
+def test_feet_that_stand_do_not_slip(name, timing, kind):
+    walk = plan_walk(replace(WALKS[name], timing=timing, machine=Machine(kind=kind)))
+    feet = walk.links[:, :, 8, :3]
+    for leg in range(4):
+        both = walk.support[1:, leg] & walk.support[:-1, leg]
+        moved = np.linalg.norm(np.diff(feet[:, leg], axis=0), axis=1)
+        assert moved[both].max() <= 1e-9
+    np.testing.assert_allclose(feet, walk.feet, atol=1e-9)
+
+
+@pytest.mark.parametrize("sway", [2.0, 4.0, 6.0])
+@pytest.mark.parametrize("name", WALKS)
+def test_sway_is_reached(name, sway):
+    walk = plan_walk(replace(WALKS[name], sway=sway))
+    swinging = ~walk.support.all(axis=1)
+    assert walk.margin[swinging].min() >= sway - 1e-9
+    assert not [w for w in walk.warnings if w.kind in (WarningKind.SWAY, WarningKind.REACH)]
+    path_end = walk.path[-1]
+    np.testing.assert_allclose(walk.body[-1, :2], path_end, atol=1e-9)
+
+
+def test_sway_that_is_not_there_is_flagged():
+    walk = plan_walk(replace(WALKS["straight"], sway=14.0))
+    said = [w for w in walk.warnings if w.kind is WarningKind.SWAY]
+    assert said and "is not reached" in said[0].text
+    assert walk.margin[~walk.support.all(axis=1)].min() < 14.0
+
+
+def test_sliding_the_whole_leg_takes_six_times_the_travel():
+    slide = joint_travel(plan_walk(replace(SIDE, machine=Machine(kind=LegKind.TTT1))))
+    hinge = joint_travel(plan_walk(replace(SIDE, machine=Machine(kind=LegKind.TTT2))))
+    assert slide[1] / hinge[1] == pytest.approx(6.0, abs=1e-9)
+    np.testing.assert_allclose(slide[[0, 2]], hinge[[0, 2]], atol=1e-9)
+
+
+def test_a_turning_leg_under_its_axis_neither_steps_aside_nor_spins():
+    limits = (WarningKind.DRIVE, WarningKind.REACH)
+    for name in ("side", "spin"):
+        under = plan_walk(replace(WALKS[name], machine=Machine(kind=LegKind.TTR)))
+        outward = plan_walk(
+            replace(WALKS[name], machine=Machine(kind=LegKind.TTR, foot_offset=20.0)))  # fmt: skip
+        assert any(w.kind in limits for w in under.warnings)
+        assert not any(w.kind in limits for w in outward.warnings)
+    wide = Machine(kind=LegKind.TTR, foot_offset=10.0)
+    assert any(w.kind in limits for w in plan_walk(replace(LONG, machine=wide)).warnings)
+
+
+FIGURE_12 = {
+    "b": (1, -2.34, -0.17), "c": (1, -4.69, -0.33), "d": (4, -2.89, -0.74), "e": (4, -5.78, -1.49),
+    "g": (3, 2.94, 0.22), "i": (2, 2.30, 0.69),
+}  # fmt: skip
+
+
+def test_figure_12_as_printed():
+    shown = {picture.letter: picture for picture in pictures(legacy=True)}
+    for letter, (leg, h_x, h_y) in FIGURE_12.items():
+        (caption,) = shown[letter].captions
+        # Half up, as a printer of 1988 did: 2.935 is 2.94.
+        assert (caption[0], caption[1], caption[2]) == pytest.approx((leg, h_x, h_y), abs=0.00501)
+    late = {leg: (x, y) for leg, x, y, _ in shown["f"].captions}
+    assert late[3] == pytest.approx((5.87, 0.43), abs=0.005)
+    assert late[2] == pytest.approx((4.60, 1.39), abs=0.005)
+    for letter in "hk":
+        assert shown[letter].captions[0][1:] == pytest.approx((0, 0, 0))
+
+
+def test_figure_12_as_it_should_be():
+    exact = printed_values(legacy=False)
+    np.testing.assert_allclose(exact[2], (5.858, -0.579), atol=0.001)
+    np.testing.assert_allclose(exact[1], (4.765, 0.579), atol=0.001)
+    np.testing.assert_allclose(slips(), (0, 4.949, 6.070, 0), atol=0.001)
+
+
+def test_a_planned_paper_step_is_the_exact_figure_12():
+    """The planner, given the paper's step, finds the values that Fig. 12 should have shown."""
+    angle = np.radians(-9.858)
+    body = Machine()
+    plan = WalkPlan(
+        machine=body, heading=Heading.SPIN, spin_deg=-9.858, stride=100.0, timing=Timing.PAPER,
+        order=TABLE_1[3])  # fmt: skip
+    walk = plan_walk(plan)
+    c, s = cos(angle), sin(angle)
+    t = body.neutral_feet[:, :2]
+    turned = t @ np.array([[c, s], [-s, c]])
+    np.testing.assert_allclose(walk.feet[-1, :, :2], turned, atol=1e-9)
+
+
+def test_margin_is_that_of_the_convex_hull():
+    square = np.array([[0, 0], [2, 0], [0, 2], [2, 2.0]])  # crossed, as legs are numbered
+    assert hull_margin(square, 1.0, 0.5) == pytest.approx(0.5)
+    dart = np.array([[0, 0], [4, 0], [2, 1], [2, 4.0]])  # one foot inside the others
+    assert hull_margin(dart, 2.0, 0.5) == pytest.approx(0.5)
+    assert hull_margin(dart, 2.0, -3.0) == pytest.approx(-3.0)
+    assert hull_margin(dart, -3.0, -4.0) == pytest.approx(-5.0)
+    line = np.array([[0, 0], [1, 0], [3, 0.0]])
+    assert hull_margin(line, 1.0, 0.25) == pytest.approx(-0.25)
+    assert hull_margin(np.zeros((3, 2)), 3.0, 4.0) == pytest.approx(-5.0)
+
+
+def test_the_nearest_place_with_a_margin():
+    corners = np.array([[0, 0], [4, 0], [0, 3.0]])
+    x, y = into_triangle(corners, 5.0, -1.0, 0.5)
+    assert hull_margin(corners, x, y) == pytest.approx(0.5)
+    rng = np.random.default_rng(0)
+    for px, py in rng.uniform(-3, 6, (50, 2)):
+        x, y = into_triangle(corners, px, py, 0.5)
+        others = rng.uniform((0, 0), (4, 3), (2000, 2))
+        allowed = [q for q in others if hull_margin(corners, *q) >= 0.5]
+        nearest = min(hypot(px - q[0], py - q[1]) for q in allowed)
+        assert hypot(px - x, py - y) <= nearest + 1e-9
+    assert into_triangle(corners, 5.0, 5.0, 2.0) == pytest.approx((1.0, 1.0))  # the incentre
+
+
+def test_strides_shorten_in_bends():
+    plan = WalkPlan(waypoints=((0, 0), (40, 0), (60, 20), (60, 60)))
+    walk = plan_walk(plan)
+    stops = [step.last for step in walk.steps]
+    for leg in range(4):
+        own = [last for last, step in zip(stops, walk.steps, strict=True) if step.leg == leg + 1]
+        travel = np.linalg.norm(np.diff(walk.feet[own, leg, :2], axis=0), axis=1)
+        assert travel.max() <= 16.0 + 0.1
+    straight = plan_walk(replace(plan, heading=Heading.CRAB))
+    assert len(walk.steps) > len(straight.steps)
+
+
+def test_one_bezier_curve_only_leans_towards_its_points():
+    points = ((0.0, 0.0), (60.0, 60.0), (120.0, 0.0))
+    bezier = plan_walk(WalkPlan(waypoints=points, curve=Curve.BEZIER))
+    spline = plan_walk(WalkPlan(waypoints=points))
+    assert bezier.path[:, 1].max() == pytest.approx(30.0, abs=0.01)
+    assert spline.path[:, 1].max() == pytest.approx(60.0, abs=0.01)
+    for walk in (bezier, spline):
+        np.testing.assert_allclose(walk.body[-1, :2], (120, 0), atol=1e-9)
+
+
+def test_feet_keep_off_edges_and_obstacles_and_stand_on_the_ground():
+    terrain = Terrain(steps=(Step(20, 60, -60, 60, 3.0), Step(90, 96, 10, 40, 20.0)))
+    walk = plan_walk(replace(LONG, stride=16.0, terrain=terrain))
+    stands = walk.support
+    x, y, z = np.moveaxis(walk.feet, -1, 0)
+    np.testing.assert_allclose(z[stands], terrain.height(x, y)[stands], atol=1e-9)
+    for edge in (20, 60):
+        assert np.abs(x[stands] - edge).min() >= 2 - 1e-9
+    assert not ((x > 88) & (x < 98) & (y > 8) & (y < 42) & stands).any()
+    assert walk.body[:, 2].max() == pytest.approx(50.912 + 3, abs=0.01)
+    # Low steps are climbed; a wall is stepped round, but a foot that swings through it is told of.
+    cut = [w for w in walk.warnings if w.kind is WarningKind.TERRAIN]
+    assert cut and {w.leg for w in cut} == {3, 4}
+    low = plan_walk(replace(walk.plan, terrain=Terrain(steps=terrain.steps[:1])))
+    assert not [w for w in low.warnings if w.kind is WarningKind.TERRAIN]
+
+
+def test_a_slope_raises_the_body_with_its_feet():
+    walk = plan_walk(replace(LONG, terrain=Terrain(slope_deg=8.0, slope_from=40.0)))
+    rise = np.tan(np.radians(8))
+    feet = walk.feet[walk.support]
+    np.testing.assert_allclose(feet[:, 2], np.maximum(0, feet[:, 0] - 40) * rise, atol=1e-9)
+    assert walk.body[-1, 2] - walk.body[0, 2] == pytest.approx((4 * S - 40) * rise, rel=0.15)
+    assert not [w for w in walk.warnings if w.kind is WarningKind.REACH]
+
+
+def test_out_of_reach_says_leg_step_and_amount():
+    walk = plan_walk(WalkPlan(waypoints=((0.0, 0.0), (400.0, 0.0)), stride=100.0))
+    said = [w for w in walk.warnings if w.kind is WarningKind.REACH]
+    assert said and all(w.amount > 0 and f"leg {w.leg}" in w.text for w in said)
+    assert any("stretched" in w.text and "limit" in w.text for w in said)
+    worst = max(said, key=lambda w: w.amount)
+    q = walk.joints[worst.frame, worst.leg - 1]
+    assert walk.plan.machine.leg.overreach(q) == pytest.approx(worst.amount)
+
+
+def test_feet_that_come_close_are_flagged():
+    machine = Machine(body_length=12.0, body_width=30.0)
+    walk = plan_walk(replace(WALKS["straight"], machine=machine))
+    assert [w for w in walk.warnings if w.kind is WarningKind.FOOT_GAP]
+
+
+def test_the_gait_diagram_is_that_of_the_frames():
+    walk = plan_walk(WALKS["straight"])
+    assert len(walk.steps) == 16 and len(walk.time) == 16 * 12 + 1
+    for step in walk.steps:
+        assert walk.support[step.first, step.leg - 1] and walk.support[step.last, step.leg - 1]
+        assert not walk.support[step.first + 1 : step.last, step.leg - 1].any()
+    assert (~walk.support).sum() == sum(step.last - step.first - 1 for step in walk.steps)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"stride": 0.0}, {"stride": float("nan")}, {"sway": -1.0}, {"frames_per_step": 2},
+     {"order": (1, 2, 3, 3)}, {"order": (1, 2)}, {"waypoints": ()}, {"spin_deg": 0.0},
+     {"step_time": -1.0}, {"lift": float("inf")}],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(values):
+    with pytest.raises(LegsError):
+        WalkPlan(**values)
+
+
+def test_a_walk_that_does_not_fit_memory_is_refused():
+    with pytest.raises(LegsError, match="frames"):
+        plan_walk(WalkPlan(waypoints=((0, 0), (1e8, 0))))
+
+
+def test_default_machine_stands_at_45_degrees():
+    machine = Machine()
+    assert machine.height == pytest.approx(36 * sqrt(2))
+    assert machine.height == pytest.approx(50.912, abs=1e-3)
+    angles = np.degrees(machine.leg.passive_angles(np.zeros((1, 3)))[0])
+    np.testing.assert_allclose(angles, (45, 135, 0), atol=1e-12)

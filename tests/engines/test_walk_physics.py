@@ -1,0 +1,203 @@
+"""The walking machine in MuJoCo: ratios of the pantograph, closed loops, and walks."""
+
+import numpy as np
+import pytest
+
+from kinetarium.control.controller import ExternalWrench
+from kinetarium.dynamics.kinematics import link_poses
+from kinetarium.legs import LegKind, Machine, Timing, quadruped_mjcf
+from kinetarium.legs.quadruped import (
+    drive_names,
+    joint_positions,
+    mass_center,
+    quadruped_model,
+    rest_joints,
+)
+from kinetarium.legs.quadruped_file import drive_gains
+from kinetarium.model.load import load_robot
+from kinetarium.rollout.loop import run as simulate
+from kinetarium.scene import Actuation, Drive, PlacedRobot, Scene
+from kinetarium.studies.walk.cases import cases
+from kinetarium.studies.walk.config import Config, Ground
+from kinetarium.studies.walk.run import run
+from kinetarium.studies.walk.score import score
+
+pytestmark = pytest.mark.engine
+UNIT = 0.01
+
+
+class Held:
+    """Commands that stay as they are."""
+
+    rate = 100.0
+
+    def __init__(self, command):
+        self.command = command
+
+    def reset(self):
+        pass
+
+    def update(self, t, measurement):
+        return self.command
+
+
+class Push:
+    """A force on the shank of leg 1 at its foot."""
+
+    def __init__(self, foot, force):
+        self.wrench = ExternalWrench("robot/leg1_shank", np.array([*force, 0, 0, 0.0]), foot)
+
+    def update(self, t, measurement):
+        return (self.wrench,)
+
+
+def hung(machine, joints, push=None):
+    """Hold the body in the air with its drives at joint values; give feet, joints, gap, efforts."""
+    model = quadruped_model(machine)
+    gains = drive_gains(machine, unit_m=UNIT)
+    robot = PlacedRobot(
+        "robot",
+        model,
+        positions=joint_positions(machine, joints),
+        actuation={n: Actuation(Drive.POSITION, stiffness=k, damping=d)
+                   for n, (k, d) in gains.items()},
+    )  # fmt: skip
+    wanted = joint_positions(machine, joints)
+    driven = [j.name for j in model.moving_joints if j.name in drive_names(machine)]
+    recording = simulate(
+        Scene((robot,)),
+        engine="mujoco",
+        duration=0.4,
+        controller=Held(np.array([wanted[name] for name in driven])),
+        interactions=push or (),
+    )
+    names = [joint.name for joint in model.moving_joints]
+    q = recording["q"][-1]
+    X = link_poses(model, q)
+    index = {link.name: i for i, link in enumerate(model.links)}
+    bar = machine.gain * machine.l2 * UNIT
+    feet = [(X[index[f"leg{i}_shank"]] @ [0, 0, bar, 1])[:3] for i in (1, 2, 3, 4)]
+    values = {name: q[names.index(name)] for name in drive_names(machine)}
+    gap = max(
+        np.linalg.norm((X[index[p.link_a]] @ p.X_AC - X[index[p.link_b]] @ p.X_BC)[:3, 3])
+        for p in model.loops
+    )
+    efforts = {n: gains[n][0] * (wanted[n] - values[n]) for n in values}
+    return np.array(feet), values, gap, efforts
+
+
+def test_foot_moves_by_the_ratios_of_the_pantograph():
+    machine = Machine()
+    rest, at_rest, gap, _ = hung(machine, np.zeros((4, 3)))
+    assert gap <= 1e-4
+    for column, name, axis, ratio, within in (
+        (0, "x", 0, 6.0, 0.005),
+        (1, "y", 1, 6.0, 0.005),
+        (2, "z", 2, -5.0, 0.01),
+    ):
+        joints = np.zeros((4, 3))
+        joints[0, column] = 1.5
+        feet, values, gap, _ = hung(machine, joints)
+        moved = values[f"leg1_{name}"] - at_rest[f"leg1_{name}"]
+        assert (feet - rest)[0, axis] / moved == pytest.approx(ratio, abs=within)
+        assert gap <= 1e-4
+
+
+def test_the_horizontal_drive_carries_no_weight():
+    machine = Machine()
+    feet, _, _, idle = hung(machine, np.zeros((4, 3)))
+    pushed = hung(machine, np.zeros((4, 3)), push=(Push(feet[0], (0, 0, 50.0)),))[3]
+    extra = {name: pushed[name] - idle[name] for name in pushed}
+    assert abs(extra["leg1_z"]) == pytest.approx(250, abs=2)
+    assert abs(extra["leg1_x"]) < 0.5 and abs(extra["leg1_y"]) < 0.5
+
+
+@pytest.mark.parametrize("kind", LegKind)
+def test_loops_are_closed_at_any_pose(kind):
+    machine = Machine(kind=kind, l2=5.0, foot_offset=6.0)
+    model = quadruped_model(machine, unit_m=0.02, mass=9.0)
+    assert model.mass == pytest.approx(9.0)
+    joints = rest_joints(machine) + np.random.default_rng(2).uniform(-0.4, 0.4, (4, 3))
+    positions = joint_positions(machine, joints, unit_m=0.02)
+    X = link_poses(model, [positions[joint.name] for joint in model.moving_joints])
+    index = {link.name: i for i, link in enumerate(model.links)}
+    for loop in model.loops:
+        ends = X[index[loop.link_a]] @ loop.X_AC, X[index[loop.link_b]] @ loop.X_BC
+        np.testing.assert_allclose(ends[0][:3, 3], ends[1][:3, 3], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", LegKind)
+def test_the_mjcf_file_stands_in_mujoco_and_passes_the_gate(kind, tmp_path):
+    import mujoco
+
+    machine = Machine(kind=kind)
+    path = tmp_path / "robot.xml"
+    path.write_text(quadruped_mjcf(machine))
+    model = mujoco.MjModel.from_xml_path(str(path))
+    assert model.neq == 8 and model.nu == 12
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    for _ in range(500):
+        mujoco.mj_step(model, data)
+    assert data.qpos[2] == pytest.approx(0.512, abs=0.01)
+    assert abs(data.qpos[4:6]).max() < 0.02
+    again = load_robot(path)
+    assert len(again.loops) == 8 and again.mass == pytest.approx(6.08)
+
+
+def test_the_centre_of_mass_lies_behind_the_middle():
+    assert mass_center(Machine()) == pytest.approx((-1.73, 0.0), abs=0.02)
+
+
+def walked(**values):
+    (case,) = cases(Config(engine=("mujoco",), type=(LegKind.TTT2,), **values))
+    recording = run(case)
+    return score(case, recording), recording
+
+
+def test_a_straight_walk():
+    row, recording = walked(stride=(31.87,), step_time=1.0)
+    assert row["verdict"] == "walked"
+    assert recording["body"][-1, 0] - recording["body"][0, 0] == pytest.approx(1.27, abs=0.04)
+    assert row["end_error_m"] <= 0.04 and row["tilt_max_deg"] <= 5 and row["loop_gap_m"] <= 1e-4
+    assert recording["links"].shape[1:] == (36, 7) and recording["joints"].shape[1] == 12
+
+
+@pytest.mark.parametrize("wrong", [{"timing": (Timing.PAPER,)}, {"order": ("5",)}])
+def test_what_is_planned_to_tip_over_does(wrong):
+    row, _ = walked(stride=(31.87,), step_time=0.5, **wrong)
+    assert row["verdict"] == "tipped over"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"sway": (4.0,)},
+        {"path": ("side",)},
+        {"path": ("spin",)},
+        {"path": ("curve",)},
+        {"ground": (Ground.SLOPE,)},
+        {"ground": (Ground.STEPS,)},
+    ],
+    ids=str,
+)
+def test_longer_walks(values):
+    row, _ = walked(**values)
+    assert row["verdict"] == "walked"
+    assert row["end_error_m"] <= 0.04 and row["tilt_max_deg"] <= 5 and row["loop_gap_m"] <= 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [LegKind.TTT1, LegKind.TTR])
+def test_the_other_types_walk_too(kind):
+    (case,) = cases(Config(engine=("mujoco",), type=(kind,)))
+    row = score(case, run(case))
+    assert row["verdict"] == "walked" and row["end_error_m"] <= 0.04
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", [{"timing": (Timing.PAPER,)}, {"order": ("5",)}])
+def test_what_is_planned_to_tip_over_does_at_full_length(wrong):
+    assert walked(**wrong)[0]["verdict"] == "tipped over"

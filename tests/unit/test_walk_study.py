@@ -1,0 +1,161 @@
+"""The walking study: cases, way-points from files, rows, report and replay."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kinetarium.batch.check_study import check_study
+from kinetarium.batch.study import Outcome
+from kinetarium.errors import KinetariumError
+from kinetarium.legs import Heading, LegKind, Machine, Timing, save_machine
+from kinetarium.recording.run import RunStatus
+from kinetarium.studies.walk import Walk
+from kinetarium.studies.walk.config import Config, Ground
+from kinetarium.studies.walk.robot_bodies import prism_mesh
+
+STUDY = Walk()
+ROWS = {
+    "min_margin_units", "mean_margin_units", "max_slip_units", "joint_travel", "drive_work",
+    "walking_volume_units3", "order", "table1_row", "limit_violations", "foot_gap_min_units",
+    "tilt_max_deg", "end_error_m",
+}  # fmt: skip
+
+
+def rows_of(**values):
+    return [
+        {**STUDY.score(case, STUDY.run(case))[0], "case": case}
+        for case in STUDY.cases(Config(**values))
+    ]
+
+
+def test_it_is_a_study():
+    results = check_study(Walk(), Config(path=("side",), stride=(32.0,)))
+    assert [result for result in results if not result.passed] == []
+
+
+def test_rows_are_those_of_the_contract():
+    row = rows_of(type=(LegKind.TTT2,))[0]
+    assert row.keys() >= ROWS
+    assert row["min_margin_units"] == pytest.approx(3.2788, abs=1e-4)
+    assert (row["order"], row["table1_row"], row["limit_violations"]) == ([1, 2, 3, 4], 1, 0)
+    assert row["max_slip_units"] < 1e-9 and row["tilt_max_deg"] is None
+
+
+def test_lateral_travel_of_the_types():
+    slide, hinge = (
+        row["joint_travel"]["lateral"]
+        for row in rows_of(type=(LegKind.TTT1, LegKind.TTT2), path=("side",))
+    )
+    assert slide / hinge == pytest.approx(6.0, abs=1e-9)
+
+
+def test_choices_multiply():
+    chosen = STUDY.cases(
+        Config(path=("straight", "spin"), timing=tuple(Timing), order=("auto", "5", "5"))
+    )
+    assert len(chosen) == 2 * 2 * 2 * 3
+
+
+def test_recordings_are_in_metres():
+    (case,) = STUDY.cases(Config(type=(LegKind.TTR,), unit_m=0.05, foot_offset=12.0))
+    recording = STUDY.run(case)
+    assert recording["body"][-1, 0] == pytest.approx(128 * 0.05)
+    assert recording["links"].shape[1:] == (36, 7)
+    assert recording.channels["joints"].columns[1] == "leg1/omega"
+    assert recording["joints"][0, 1] == pytest.approx(-np.pi / 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("way.csv", "x,y\n0,0\n30, 4\n60,0\n"),
+        ("way.csv", "0,0\n30,4\n60,0"),
+        ("way.json", "[[0, 0], [30, 4], [60, 0]]"),
+        ("way.json", '{"waypoints": [[0, 0], [30, 4], [60, 0]]}'),
+    ],
+)
+def test_way_points_from_files(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    (case,) = STUDY.cases(
+        Config(type=(LegKind.TTT2,), path=(str(tmp_path / name),), heading=Heading.CRAB)
+    )
+    assert case.waypoints == ((0, 0), (30, 4), (60, 0)) and case.heading is Heading.CRAB
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x,y", "1,2,3\n4,5,6", "[[1]]", "[1, 2]", "{}", "[[0,0],[null,1]]", "[" * 9999,
+             "nan,0\n1,1", "0,0\n0,0", "{\"waypoints\": 3}", "\xff\xfe"],
+)  # fmt: skip
+def test_broken_way_points_are_refused(tmp_path, text):
+    path = tmp_path / "way"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(KinetariumError):
+        for case in STUDY.cases(Config(path=(str(path),))):
+            STUDY.run(case)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"path": ("nowhere",)}, {"order": ("9",)}, {"order": ("",)}, {"stride": (0.0,)},
+     {"stride": (float("nan"),)}, {"sway": (-1.0,)}, {"type": ()}, {"unit_m": 0.0},
+     {"mass": -1.0}, {"frames": 1}, {"engine": ("nothing",)},
+     {"machine": "nowhere.json"}, {"step_time": 0.0}, {"lift": -1.0},
+     {"ground": (Ground.SLOPE,), "slope_deg": 80.0}],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(values):
+    with pytest.raises(KinetariumError):
+        STUDY.cases(Config(**values))
+
+
+def test_an_engine_that_cannot_close_loops_is_refused(monkeypatch):
+    class Open:
+        class info:  # noqa: N801
+            capabilities = frozenset()
+
+    monkeypatch.setattr("kinetarium.studies.walk.cases.open_engine", lambda name: Open)
+    with pytest.raises(KinetariumError, match="no closed-loops, which a pantograph needs"):
+        STUDY.cases(Config(engine=("open",)))
+
+
+def test_a_saved_machine_walks(tmp_path):
+    save_machine(Machine(l1=7.0, body_length=50.0), tmp_path / "m.json")
+    (case,) = STUDY.cases(Config(type=(LegKind.TTT1,), machine=str(tmp_path / "m.json")))
+    assert (case.machine.kind, case.machine.l1) == (LegKind.TTT1, 7.0)
+
+
+def test_the_robot_as_mjcf(tmp_path):
+    STUDY.cases(Config(mjcf=str(tmp_path / "robot.xml")))
+    assert (tmp_path / "robot.xml").read_text().count("<connect") == 8
+
+
+def test_the_report_shows_the_paper_and_the_warnings():
+    outcomes = []
+    for case in STUDY.cases(Config(type=(LegKind.TTT2,), order=("auto", "5"))):
+        recording = STUDY.run(case)
+        rows = tuple(STUDY.score(case, recording))
+        outcomes.append(Outcome(case, RunStatus.COMPLETED, "", rows, recording, {}))
+    findings = STUDY.report(outcomes)
+    titles = [getattr(figure, "title", "") for s in findings.sections for figure in s.figures]
+    for number in range(1, 6):
+        assert any(title.startswith(f"Table {number}") for title in titles)
+    assert {"Fig. 12 as printed", "Walking volume", "Planned static margin"} <= set(titles)
+    assert "tips over" in json.dumps([row["warnings"] for o in outcomes for row in o.rows])
+
+
+def test_a_walk_can_be_watched():
+    (case,) = STUDY.cases(Config(type=(LegKind.TTT2,), ground=(Ground.STEPS,), stride=(32.0,)))
+    recording = STUDY.run(case)
+    replay = STUDY.replay(case, recording)
+    assert len(replay.solids) == 1 + 36 + 2 and replay.trails == ("body",)
+    np.testing.assert_allclose(replay.solids[9].poses[:, :3], recording["feet"][:, 0], atol=1e-12)
+
+
+def test_prisms_face_outwards():
+    for shape in (*Machine().link_shapes[0], Machine().body_shape):
+        mesh = prism_mesh(shape, unit_m=0.01)
+        a, b, c = mesh.vertices[mesh.faces].transpose(1, 0, 2)
+        volume = np.einsum("ij,ij->i", np.cross(a, b), c).sum() / 6
+        x, y = np.array(shape.section).T
+        area = abs((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2)
+        assert volume == pytest.approx(area * abs(shape.top - shape.bottom) * 1e-6)
