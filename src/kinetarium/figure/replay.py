@@ -1,0 +1,135 @@
+"""Replay: a run as something to be watched, bodies that move in time."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetarium.figure.scene3d import Color
+from kinetarium.model.shapes import TriangleMesh
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import quaternion_from_rotation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coat:
+    """Triangles of one colour on a solid.
+
+    Attributes:
+        mesh: The triangles in the solid's frame [m].
+        color: Their colour.
+    """
+
+    mesh: TriangleMesh
+    color: Color
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solid:
+    """A rigid body that is seen.
+
+    Attributes:
+        name: Its name, unique in the replay.
+        group: What it belongs to: a robot's name, or empty.
+        coats: What is seen of it; nothing for a frame that only leads the eye.
+        poses: Its pose [x y z, wxyz] at every time [m], shape (n, 7), or at all of them,
+            shape (1, 7).
+    """
+
+    name: str
+    group: str
+    coats: tuple[Coat, ...]
+    poses: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrow:
+    """A vector that is drawn at a point: a contact force.
+
+    Attributes:
+        name: What it is.
+        unit: Unit of its length.
+        points: Where it starts in the world frame [m], shape (n, 3); not drawn where not finite.
+        vectors: The vector in the world frame, shape (n, 3).
+    """
+
+    name: str
+    unit: str
+    points: Array
+    vectors: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guide:
+    """A line that stands still: a path that should have been followed.
+
+    Attributes:
+        name: What it is.
+        points: Its corners in the world frame [m], shape (n, 3).
+    """
+
+    name: str
+    points: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replay:
+    """Bodies in time.
+
+    Attributes:
+        time: The times [s], shape (n,), rising; at least one.
+        solids: The bodies.
+        arrows: Vectors that change with time.
+        guides: Lines that do not.
+        trails: Names of the solids whose way is worth a line.
+    """
+
+    time: Array
+    solids: tuple[Solid, ...]
+    arrows: tuple[Arrow, ...] = ()
+    guides: tuple[Guide, ...] = ()
+    trails: tuple[str, ...] = ()
+
+
+def pose_rows(X: Array) -> Array:
+    """Turn poses, shape (n, 4, 4), into rows [x y z, wxyz], shape (n, 7), that do not jump."""
+    rows = np.concatenate([X[:, :3, 3], quaternion_from_rotation(X[:, :3, :3])], axis=1)
+    return continuous(rows)
+
+
+def continuous(rows: Array) -> Array:
+    """Choose of each quaternion and its opposite, the same turn, the one nearer to the last.
+
+    Args:
+        rows: Poses [x y z, wxyz], shape (n, 7).
+
+    Returns:
+        The same poses; columns can now be interpolated.
+    """
+    flips = np.vecdot(rows[1:, 3:], rows[:-1, 3:]) < 0
+    signs = np.where(np.cumsum(flips) % 2, -1.0, 1.0)
+    turned = rows.copy()
+    turned[1:, 3:] *= signs[:, None]
+    return turned
+
+
+def thinned(replay: Replay, *, most: int) -> Replay:
+    """Leave out samples at even steps, so that at most some number is left.
+
+    Args:
+        replay: The replay.
+        most: The most samples.
+    """
+    step = -(-len(replay.time) // most)
+    if step <= 1:
+        return replay
+
+    def keep(values: Array) -> Array:
+        return values[::step] if len(values) > 1 else values
+
+    return Replay(
+        replay.time[::step],
+        tuple(Solid(s.name, s.group, s.coats, keep(s.poses)) for s in replay.solids),
+        tuple(Arrow(a.name, a.unit, keep(a.points), keep(a.vectors)) for a in replay.arrows),
+        replay.guides,
+        replay.trails,
+    )

@@ -1,0 +1,110 @@
+"""A recorded scene as a Replay: forward kinematics of all samples at once."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinetarium.dynamics.kinematics import link_poses
+from kinetarium.figure.coats import link_coats, shape_coat
+from kinetarium.figure.replay import Arrow, Guide, Replay, Solid, continuous, pose_rows
+from kinetarium.figure.scene3d import Color
+from kinetarium.recording.recording import Recording
+from kinetarium.scene import Base, Body, Motion, PlacedRobot, Plane, Scene, WrenchSensor
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+
+_FREE: Color = (0.86, 0.46, 0.16, 1.0)
+_STATIC: Color = (0.62, 0.60, 0.56, 1.0)
+
+
+def scene_replay(
+    scene: Scene,
+    recording: Recording,
+    *,
+    arrows: Sequence[Arrow] = (),
+    guides: Sequence[Guide] = (),
+    trails: Sequence[str] = (),
+) -> Replay:
+    """Show a scene as it was recorded.
+
+    What the recording has of a robot's joints and of free bodies moves; what it has not
+    stays where the scene puts it. Force-torque sensors that were recorded become arrows.
+
+    Args:
+        scene: The scene that was simulated.
+        recording: What was recorded, with the channels "q" and "poses" of `rollout`.
+        arrows: Vectors to show beside those of the sensors.
+        guides: Lines to show.
+        trails: Names of the solids whose way is to be drawn.
+
+    Raises:
+        RobotFileError: If a mesh file cannot be loaded.
+    """
+    time = np.asarray(recording["time"])
+    poses = {
+        robot.name: _robot_poses(robot, recording, samples=len(time)) for robot in scene.robots
+    }
+    solids: list[Solid] = []
+    for robot in scene.robots:
+        for i, (link, coats) in enumerate(link_coats(robot.model).items()):
+            name = f"{robot.name}/{link}"
+            if coats or name in trails:
+                rows = _still(pose_rows(poses[robot.name][:, i]))
+                solids.append(Solid(name, robot.name, coats, rows))
+    solids += [_body(body, recording) for body in scene.bodies if not isinstance(body.shape, Plane)]
+    sensed = [
+        _sensor_arrow(scene, sensor, recording, poses[sensor.robot])
+        for sensor in scene.sensors
+        if f"wrench/{sensor.name}" in recording.channels
+    ]
+    return Replay(time, tuple(solids), (*sensed, *arrows), tuple(guides), tuple(trails))
+
+
+def _robot_poses(robot: PlacedRobot, recording: Recording, *, samples: int) -> Array:
+    """Give the poses of all links at all times, shape (n, links, 4, 4)."""
+    q = np.empty((samples, len(robot.model.moving_joints)))
+    for i, joint in enumerate(robot.model.moving_joints):
+        recorded = _column(recording, "q", f"{robot.name}/{joint.name}")
+        q[:, i] = robot.positions.get(joint.name, 0.0) if recorded is None else recorded
+    root = None
+    if robot.base is Base.FREE:
+        root = _column(recording, "poses", f"{robot.name}/{robot.model.root}")
+    return link_poses(robot.model, q, X_WB=robot.X_WB if root is None else _transforms(root))
+
+
+def _body(body: Body, recording: Recording) -> Solid:
+    assert not isinstance(body.shape, Plane)
+    rows = _column(recording, "poses", body.name) if body.motion is Motion.FREE else None
+    color = _FREE if body.motion is Motion.FREE else _STATIC
+    still = pose_rows(body.X_WB[None])
+    return Solid(
+        body.name, "", (shape_coat(body.shape, color),), still if rows is None else continuous(rows)
+    )
+
+
+def _sensor_arrow(scene: Scene, sensor: WrenchSensor, recording: Recording, X_WL: Array) -> Arrow:
+    """Show the force of the load on a sensor, at the sensor's link."""
+    model = scene.robot(sensor.robot).model
+    names = [link.name for link in model.links]
+    X_WS = X_WL[:, names.index(model.joint(sensor.joint).child)]
+    force = np.asarray(recording[f"wrench/{sensor.name}"])[:, :3]
+    vectors = np.einsum("nij,nj->ni", X_WS[:, :3, :3], force)
+    return Arrow(sensor.name, "N", X_WS[:, :3, 3], vectors)
+
+
+def _column(recording: Recording, channel: str, name: str) -> Array | None:
+    """Give what a channel has under a column's name, or None."""
+    if channel not in recording.channels:
+        return None
+    found = recording.channels[channel]
+    return np.asarray(found.values[:, found.columns.index(name)]) if name in found.columns else None
+
+
+def _transforms(rows: Array) -> Array:
+    """Turn rows [x y z, wxyz], shape (n, 7), into poses, shape (n, 4, 4)."""
+    return np.array([pose(row[:3], rotation_from_quaternion(row[3:])) for row in rows])
+
+
+def _still(rows: Array) -> Array:
+    """Keep one row of a solid that never moves."""
+    return rows[:1] if np.ptp(rows, axis=0).max(initial=0.0) == 0.0 else rows

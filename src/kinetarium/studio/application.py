@@ -1,0 +1,135 @@
+"""Application: the studio as an ASGI application (asgi.readthedocs.io, version 3)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qsl
+
+from kinetarium.errors import KinetariumError
+from kinetarium.studio.guard import HEADERS, Guard
+from kinetarium.studio.http import HttpError, Request, Response, Route, json_response
+from kinetarium.studio.live import Broadcast
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+_MOST_BODY = 4_000_000
+"""Of what a page may send in one request [bytes]."""
+_REFUSED = 1008
+"""Code of a WebSocket that is closed for policy (RFC 6455, 7.4.1)."""
+
+
+class Application:
+    """Answers requests by routes, and sends what is new over WebSockets."""
+
+    def __init__(self, guard: Guard, *, routes: Sequence[Route], broadcast: Broadcast) -> None:
+        """Serve routes; the first whose pattern fits answers."""
+        self._guard = guard
+        self._routes = routes
+        self._broadcast = broadcast
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+        if scope["type"] == "http":
+            await self._http(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+
+    async def _http(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        request = _request(scope)
+        cookies: tuple[tuple[str, str], ...] = ()
+        try:
+            cookies = self._guard.check(request, acts=request.method not in ("GET", "HEAD"))
+            body = await _body(receive)
+            response = await self._answer(request, body)
+        except HttpError as error:
+            response = json_response({"error": str(error)}, status=error.status)
+        except KinetariumError as error:
+            response = json_response({"error": str(error)}, status=400)
+        except Exception as error:  # the page must say it, and go on
+            text = f"a defect of Kinetarium: {type(error).__name__}: {error}"
+            response = json_response({"error": text}, status=500)
+        headers = [
+            ("content-type", response.type),
+            ("content-length", str(len(response.body))),
+            *HEADERS,
+            *cookies,
+            *response.headers,
+        ]
+        await send(
+            {
+                "type": "http.response.start",
+                "status": response.status,
+                "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers],
+            }
+        )
+        body = b"" if request.method == "HEAD" else response.body
+        await send({"type": "http.response.body", "body": body})
+
+    async def _answer(self, request: Request, body: bytes) -> Response:
+        found = False
+        for route in self._routes:
+            match = route.pattern.fullmatch(request.path)
+            if not match:
+                continue
+            found = True
+            if request.method == route.method or (request.method, route.method) == ("HEAD", "GET"):
+                asked = Request(
+                    request.method, request.path, request.query, request.headers, body,
+                    match.groupdict(),
+                )  # fmt: skip
+                return await asyncio.to_thread(route.answer, asked)
+        raise HttpError(405 if found else 404, "nothing is here")
+
+    async def _websocket(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        await receive()
+        try:
+            self._guard.check(_request(scope), acts=True)
+            if scope["path"] != "/live":
+                raise HttpError(HTTPStatus.NOT_FOUND, "nothing is here")
+        except HttpError:
+            await send({"type": "websocket.close", "code": _REFUSED})
+            return
+        await send({"type": "websocket.accept"})
+
+        async def send_text(text: str) -> None:
+            await send({"type": "websocket.send", "text": text})
+
+        serving = asyncio.ensure_future(self._broadcast.serve(send_text))
+        leaving = asyncio.ensure_future(_leaves(receive))
+        try:
+            await asyncio.wait({serving, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (serving, leaving):
+                task.cancel()
+            await asyncio.gather(serving, leaving, return_exceptions=True)
+        with suppress(Exception):  # it may be gone
+            await asyncio.wait_for(send({"type": "websocket.close", "code": _REFUSED}), 1.0)
+
+
+def _request(scope: dict[str, Any]) -> Request:
+    return Request(
+        scope.get("method", "GET"),
+        scope["path"],
+        dict(parse_qsl(scope["query_string"].decode("latin-1"))),
+        {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]},
+    )
+
+
+async def _body(receive: Receive) -> bytes:
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > _MOST_BODY:
+            raise HttpError(413, "too much was sent")
+        if not message.get("more_body"):
+            return bytes(body)
+
+
+async def _leaves(receive: Receive) -> None:
+    """Wait until a page is gone; what it says is not listened to."""
+    while (await receive())["type"] != "websocket.disconnect":
+        pass

@@ -1,0 +1,117 @@
+"""Requests and responses, and what a route is."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kinetarium.errors import KinetariumError
+from kinetarium.recording.strict_json import strict_json
+
+JSON = "application/json"
+BINARY = "application/octet-stream"
+
+
+class HttpError(KinetariumError):
+    """A request that cannot be served.
+
+    Attributes:
+        status: The status code.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        """Say why, in one line."""
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request that passed the guard.
+
+    Attributes:
+        method: Such as GET.
+        path: The path, decoded.
+        query: The first value of each parameter.
+        headers: The headers, names in lower case.
+        body: What was sent with it.
+        parts: The named parts of the route's pattern.
+    """
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes = b""
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+    def json(self) -> Any:
+        """Give the body as plain data.
+
+        Raises:
+            HttpError: If it is no JSON.
+        """
+        if self.headers.get("content-type", "").partition(";")[0] != JSON:
+            raise HttpError(415, "the body must be JSON")
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            raise HttpError(400, "the body is not JSON") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer.
+
+    Attributes:
+        body: What is sent.
+        type: Its media type.
+        status: The status code.
+        headers: Further headers.
+    """
+
+    body: bytes
+    type: str = BINARY
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def json_response(data: Any, *, status: int = 200) -> Response:
+    """Answer with plain data."""
+    return Response(strict_json(data, indent=None).encode(errors="replace"), JSON, status)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What answers some requests; it is called in a thread of its own.
+
+    Attributes:
+        method: GET or POST.
+        pattern: What the whole path must match; its named groups become `Request.parts`.
+        answer: Gives the response. A KinetariumError it raises becomes a message of status 400.
+    """
+
+    method: str
+    pattern: re.Pattern[str]
+    answer: Callable[[Request], Response]
+
+
+def route(method: str, pattern: str, answer: Callable[[Request], Response]) -> Route:
+    """Make a route of a pattern such as "/api/runs/{folder}"; a part holds no slash."""
+    parts = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", pattern)
+    return Route(method, re.compile(parts), answer)
+
+
+def ranged(request: Request, data: bytes, *, type: str = BINARY) -> Response:
+    """Answer with data, or with the one range of bytes that is asked for (RFC 9110, 14)."""
+    asked = re.fullmatch(r"bytes=(\d{1,15})-(\d{0,15})", request.headers.get("range", ""))
+    whole = (("accept-ranges", "bytes"),)
+    if not asked:
+        return Response(data, type, headers=whole)
+    first = int(asked[1])
+    last = min(int(asked[2]) if asked[2] else len(data) - 1, len(data) - 1)
+    if first > last:
+        return Response(b"", type, 416, (("content-range", f"bytes */{len(data)}"),))
+    place = ("content-range", f"bytes {first}-{last}/{len(data)}")
+    return Response(data[first : last + 1], type, 206, (*whole, place))

@@ -1,0 +1,198 @@
+"""The replay file: a replay and its channels as the page reads them.
+
+Eight bytes that say what it is, the length of the head [bytes, u32], the head as JSON, and
+blocks that the head places by offset (from the end of the head) and length. The blocks are
+gzip members, so that a browser unpacks them itself; poses come in parts of about a second,
+so that a long run plays before all of it has come.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from kinetarium.figure.replay import Replay, thinned
+from kinetarium.recording.recording import Channel
+from kinetarium.recording.strict_json import strict_json
+from kinetarium.spatial.arrays import Array
+from kinetarium.studio.mesh_block import MeshBlock
+from kinetarium.studio.streams import Encoding, packed_array, packed_streams, ranges
+
+MAGIC = b"KINREPL1"
+MOST_SAMPLES = 20_000
+"""Of a replay; of more, every second, third ... is shown."""
+
+_PART = 1.0
+"""Length of a part [s]."""
+_LEAST_SAMPLES = 250
+"""Of a part; each is a request of its own."""
+_AXES = ("x", "y", "z", "qw", "qx", "qy", "qz")
+
+
+def replay_file(
+    replay: Replay,
+    channels: Mapping[str, Channel],
+    *,
+    title: str,
+    encoding: Encoding = Encoding.EXACT,
+) -> bytes:
+    """Give a replay and the channels it came with as one file.
+
+    Args:
+        replay: What moves.
+        channels: The quantities to be plotted, at the times of the replay; others are left out.
+        title: What the page calls it.
+        encoding: How exactly numbers are kept.
+    """
+    samples = len(replay.time)
+    replay = thinned(replay, most=MOST_SAMPLES)
+    blocks = _Blocks()
+    meshes = MeshBlock()
+    table = _Streams(len(replay.time))
+    solids = [
+        {
+            "name": solid.name,
+            "group": solid.group,
+            "coats": [{"mesh": meshes.add(c.mesh), "color": c.color} for c in solid.coats],
+            "streams": table.add(solid.poses.T),
+        }
+        for solid in replay.solids
+    ]
+    arrows = [
+        {
+            "name": arrow.name,
+            "unit": arrow.unit,
+            "streams": table.add(np.concatenate([arrow.points, arrow.vectors], axis=1).T),
+        }
+        for arrow in replay.arrows
+    ]
+    streams = table.moving()
+    spans = ranges(streams)
+    head = {
+        "title": title,
+        "encoding": str(encoding),
+        "samples": len(replay.time),
+        "step": -(-samples // MOST_SAMPLES),
+        "time": blocks.add(packed_array(replay.time.astype("<f8"))),
+        "solids": solids,
+        "arrows": arrows,
+        "guides": [
+            {
+                "name": guide.name,
+                "points": len(guide.points),
+                **blocks.add(packed_array(guide.points.astype("<f4"))),
+            }
+            for guide in replay.guides
+        ],
+        "trails": list(replay.trails),
+        "constants": table.constants,
+        "ranges": spans,
+        "meshes": meshes.entries,
+        "mesh_block": blocks.add(meshes.packed()),
+        "parts": [
+            {
+                "first": first,
+                "samples": last - first,
+                **blocks.add(
+                    packed_streams(streams[:, first:last], encoding=encoding, spans=spans)
+                ),
+            }
+            for first, last in _parts(replay.time)
+        ],
+        "channels": _channels(channels, samples, blocks=blocks, encoding=encoding),
+    }
+    text = strict_json(head, indent=None).encode()
+    return b"".join([MAGIC, len(text).to_bytes(4, "little"), text, *blocks.data])
+
+
+def still_replay(time: Array) -> Replay:
+    """Give a replay in which nothing is seen, for a recording that is numbers alone."""
+    return Replay(np.asarray(time, dtype=np.float64), ())
+
+
+class _Blocks:
+    """Blocks one after the other."""
+
+    def __init__(self) -> None:
+        self.data: list[bytes] = []
+        self._end = 0
+
+    def add(self, data: bytes) -> dict[str, int]:
+        """Append a block and give its place."""
+        place = {"offset": self._end, "length": len(data)}
+        self.data.append(data)
+        self._end += len(data)
+        return place
+
+
+class _Streams:
+    """Numbers over time, those that never change kept once.
+
+    A stream is numbered from 0 up if it changes, and from -1 down if it does not.
+    """
+
+    def __init__(self, samples: int) -> None:
+        self.constants: list[float | None] = []
+        self._moving: list[Array] = []
+        self._samples = samples
+
+    def add(self, rows: Array) -> list[int]:
+        """Take up streams, shape (streams, samples) or (streams, 1), and number them."""
+        numbers = []
+        for row in rows:
+            first = row[0]
+            if np.all(row == first) or not np.isfinite(row).any():
+                self.constants.append(float(first) if np.isfinite(first) else None)
+                numbers.append(-len(self.constants))
+            else:
+                numbers.append(len(self._moving))
+                self._moving.append(row)
+        return numbers
+
+    def moving(self) -> Array:
+        """Give those that change, shape (streams, samples)."""
+        return np.array(self._moving).reshape(len(self._moving), self._samples)
+
+
+def _parts(time: Array) -> list[tuple[int, int]]:
+    """Cut a replay into parts of a second, or of more where samples are rare."""
+    seconds = float(time[-1] - time[0]) / _PART
+    size = max(_LEAST_SAMPLES, round(len(time) / seconds) if seconds > 1 else len(time))
+    return list(pairwise([*range(0, len(time), size), len(time)]))
+
+
+def _channels(
+    channels: Mapping[str, Channel], samples: int, *, blocks: _Blocks, encoding: Encoding
+) -> list[dict[str, Any]]:
+    """Pack each quantity as streams, one for each of its columns."""
+    step = -(-samples // MOST_SAMPLES)
+    entries = []
+    for name, channel in channels.items():
+        values = np.asarray(channel.values)
+        if name == "time" or len(values) != samples or values.dtype.kind not in "biuf":
+            continue
+        rows = values[::step].astype(np.float64).reshape(len(values[::step]), -1).T
+        if not rows.size:
+            continue
+        spans = ranges(rows)
+        entries.append(
+            {
+                "name": name,
+                "unit": channel.unit,
+                "columns": _columns(channel, len(rows)),
+                "ranges": spans,
+                **blocks.add(packed_streams(rows, encoding=encoding, spans=spans)),
+            }
+        )
+    return entries
+
+
+def _columns(channel: Channel, count: int) -> list[str]:
+    """Name the columns of a quantity, also those of a column that has several numbers."""
+    names = list(channel.columns)
+    if not names or len(names) == count:
+        return names or [str(n) if count > 1 else "" for n in range(count)]
+    each = count // len(names)
+    axes = _AXES[:each] if each <= len(_AXES) else [str(n) for n in range(each)]
+    return [f"{name} {axis}" for name in names for axis in axes][:count]

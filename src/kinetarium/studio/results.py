@@ -1,0 +1,183 @@
+"""Results: the runs and maps below a folder, found by identifiers that are no paths."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from kinetarium.batch.labels import case_labels
+from kinetarium.batch.studies import open_study
+from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.recording.index import Index
+from kinetarium.recording.plain import from_plain
+from kinetarium.recording.result_folder import CONFIG, INDEX, METRICS, ResultFolder
+from kinetarium.recording.run import Run
+from kinetarium.recording.run_folder import read_run
+from kinetarium.studio.http import HttpError
+
+MAP_SUFFIX = ".rmap"
+
+_DEEPEST = 4
+"""How far below the folder results are looked for."""
+_MOST_FOLDERS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder of results.
+
+    Attributes:
+        id: What the page calls it by.
+        name: Its path below the folder of all results, for people.
+        path: Where it is.
+    """
+
+    id: str
+    name: str
+    path: Path
+
+
+class Results:
+    """What there is to be watched below a folder."""
+
+    def __init__(self, root: Path) -> None:
+        """Look below a folder."""
+        self.root = root
+
+    def run_folders(self) -> list[Place]:
+        """Give the folders of runs."""
+        return [
+            self._place(path)
+            for path in _folders(self.root)
+            if (path / CONFIG).is_file() and (path / INDEX).is_file()
+        ]
+
+    def maps(self) -> list[Place]:
+        """Give the reachability maps."""
+        return [self._place(path) for path in _folders(self.root) if path.suffix == MAP_SUFFIX]
+
+    def fingerprint(self) -> str:
+        """Give a text that changes whenever a run, a result or a map comes or goes."""
+        state = []
+        for place in (*self.run_folders(), *self.maps()):
+            names = (INDEX, f"{INDEX}-wal", METRICS)
+            state.append((place.id, [_changed(place.path / name) for name in names]))
+        return sha256(repr(state).encode()).hexdigest()
+
+    def listing(self) -> dict[str, Any]:
+        """Give everything as plain data; a folder that cannot be read says why."""
+        return {
+            "root": self.root.name or str(self.root),
+            "folders": [_folder(place) for place in self.run_folders()],
+            "maps": [{"id": place.id, "name": place.name} for place in self.maps()],
+        }
+
+    def run(self, folder: str, key: str) -> tuple[Run, str]:
+        """Open a run, and give what tells it apart from the others of its folder.
+
+        Raises:
+            HttpError: If there is none.
+            RunFileError: If it is broken.
+        """
+        for place in self.run_folders():
+            if place.id == folder:
+                labels = {run.key: label for run, label in _labelled(place)}
+                run = read_run(ResultFolder(place.path).run_folder(key))
+                return run, labels.get(key) or key
+        raise HttpError(404, "no such folder of runs")
+
+    def map(self, id: str) -> Path:
+        """Find a map.
+
+        Raises:
+            HttpError: If there is none.
+        """
+        for place in self.maps():
+            if place.id == id:
+                return place.path
+        raise HttpError(404, "no such map")
+
+    def _place(self, path: Path) -> Place:
+        name = path.relative_to(self.root).as_posix()
+        shown = self.root.name if name == "." else name
+        return Place(sha256(os.fsencode(name)).hexdigest()[:16], shown, path)
+
+
+def case_of(run: Run) -> tuple[Any, Any]:
+    """Give the study of a run and its case with its types.
+
+    Raises:
+        KinetariumError: If the study is not installed, or was another one then.
+    """
+    study = open_study(run.study)
+    return study, from_plain(study.case, run.case, where=f"the case of {run.key}")
+
+
+def _folder(place: Place) -> dict[str, Any]:
+    try:
+        folder = ResultFolder.open(place.path)
+        return {
+            "id": place.id,
+            "name": place.name,
+            "study": folder.config["study"],
+            "title": _title(folder.config["study"]),
+            "finished": folder.is_finished,
+            "runs": [
+                {
+                    "key": run.key,
+                    "label": label or run.key,
+                    "case": dict(run.case),
+                    "status": str(run.status),
+                    "message": run.message,
+                    "rows": [dict(row) for row in run.rows],
+                }
+                for run, label in _labelled(place)
+            ],
+        }
+    except KinetariumError as error:
+        return {"id": place.id, "name": place.name, "error": str(error), "runs": []}
+
+
+def _labelled(place: Place) -> list[tuple[Run, str]]:
+    """Give the runs of a folder, without what they recorded, each with its label."""
+    with Index(place.path / INDEX, writing=False) as index:
+        runs = index.rows()
+    return list(zip(runs, case_labels([run.case for run in runs]), strict=True))
+
+
+def _title(study: str) -> str:
+    try:
+        return open_study(study).title
+    except UnknownNameError:
+        return study
+
+
+def _folders(root: Path, depth: int = 0) -> Iterator[Path]:
+    """Walk down, not through links, nor into what is inside results or hidden."""
+    queue = [(root, depth)]
+    seen = 0
+    while queue and seen < _MOST_FOLDERS:
+        path, depth = queue.pop(0)
+        seen += 1
+        yield path
+        if depth == _DEEPEST or (path / CONFIG).is_file() or path.suffix == MAP_SUFFIX:
+            continue
+        try:
+            entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        queue += [
+            (Path(entry.path), depth + 1)
+            for entry in entries
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+        ]
+
+
+def _changed(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size

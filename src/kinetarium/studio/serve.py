@@ -1,0 +1,119 @@
+"""Serving the studio on this machine until it is stopped."""
+
+import asyncio
+import secrets
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from kinetarium.errors import KinetariumError
+from kinetarium.recording.strict_json import strict_json
+from kinetarium.studio.application import Application
+from kinetarium.studio.guard import Guard
+from kinetarium.studio.live import Broadcast
+from kinetarium.studio.map_routes import MapRoutes
+from kinetarium.studio.page_files import check_page, page_routes
+from kinetarium.studio.results import Results
+from kinetarium.studio.run_routes import RunRoutes
+from kinetarium.studio.walking import walking_routes
+
+HOST = "127.0.0.1"
+
+_LOOK_EVERY = 1.0
+"""How often the folder is looked at for new runs [s]."""
+_MOST_MESSAGE = 65_536
+"""Of what a page may say over a WebSocket [bytes]."""
+
+
+def serve(root: Path, *, port: int, started: Callable[[str], None]) -> None:
+    """Serve the studio until the process is interrupted.
+
+    Args:
+        root: The folder of results; it may come later.
+        port: The port; any free one if 0.
+        started: Called with the page's address once the server listens.
+
+    Raises:
+        KinetariumError: If the page was not built, or the port is taken.
+    """
+    server = StudioServer(root, port=port)
+    started(server.address)
+    with suppress(KeyboardInterrupt):
+        asyncio.run(server.run())
+
+
+class StudioServer:
+    """A studio that listens on this machine alone.
+
+    Attributes:
+        address: The page's address, with the token that opens it.
+        broadcast: Sends messages to all pages; to be used in the server's event loop.
+    """
+
+    def __init__(self, root: Path, *, port: int = 0) -> None:
+        """Listen; see `serve`."""
+        import uvicorn
+
+        check_page()
+        self._listening = _listen(port)
+        guard = Guard(secrets.token_urlsafe(24), self._listening.getsockname()[1])
+        self.address = f"http://{HOST}:{guard.port}/?token={guard.token}"
+        self.broadcast = Broadcast()
+        self._results = Results(root.resolve())
+        routes = (
+            *RunRoutes(self._results).routes(),
+            *MapRoutes(self._results).routes(),
+            *walking_routes(),
+            *page_routes(),
+        )
+        config = uvicorn.Config(
+            Application(guard, routes=routes, broadcast=self.broadcast),
+            ws="websockets-sansio",
+            ws_per_message_deflate=False,
+            ws_max_size=_MOST_MESSAGE,
+            lifespan="off",
+            log_config=None,
+            log_level="critical",  # what goes wrong is told to the page that asked
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        self._server = uvicorn.Server(config)
+
+    async def run(self) -> None:
+        """Serve until `stop` is called or the process is interrupted."""
+        watching = asyncio.ensure_future(self._watch())
+        try:
+            await self._server.serve(sockets=[self._listening])
+        finally:
+            watching.cancel()
+            self._listening.close()
+
+    def stop(self) -> None:
+        """End serving soon; may be called from any thread."""
+        self._server.should_exit = True
+
+    async def _watch(self) -> None:
+        """Tell every page when there is something new."""
+        known = await asyncio.to_thread(self._results.fingerprint)
+        while True:
+            await asyncio.sleep(_LOOK_EVERY)
+            if len(self.broadcast):
+                now = await asyncio.to_thread(self._results.fingerprint)
+                if now != known:
+                    known = now
+                    self.broadcast.publish(strict_json({"type": "runs"}, indent=None))
+
+
+def _listen(port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((HOST, port))
+        listening.listen(128)
+    except (OSError, OverflowError) as error:
+        listening.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise KinetariumError(f"cannot listen on port {port}: {reason}") from None
+    return listening

@@ -1,0 +1,136 @@
+"""A real browser on a studio, and results to watch in it that need no engine."""
+
+from pathlib import Path
+
+import numpy as np
+
+from kinetarium.batch.studies import open_study
+from kinetarium.model.load import load_robot
+from kinetarium.reach.map_files import write_map
+from kinetarium.reach.map_layout import field_shape
+from kinetarium.reach.recipe import MapKind, MapRecipe
+from kinetarium.recording.plain import to_plain
+from kinetarium.recording.recording import Channel, Recording
+from kinetarium.recording.result_folder import ResultFolder
+from kinetarium.recording.run import Run, RunStatus
+from kinetarium.scene.grasped_cube import PADS, gripper_arm
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = [
+    "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+    "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+SIZE = {"width": 1280, "height": 800}
+
+
+def write_runs(path, runs):
+    environment = {"versions": {}, "command": "", "seed": 0, "platform": "", "git_hash": ""}
+    config = {"study": runs[0].study, "config": {}}
+    with ResultFolder.create(path, config=config, environment=environment) as folder:
+        for position, run in enumerate(runs):
+            folder.add(run, position)
+
+
+def grasp_run(key, *, engine="mujoco", duration=4.0, rate=100.0, shift=0.0):
+    """A Panda that moves all its joints, with a cube and two forces."""
+    time = np.arange(0.0, duration + 1e-9, 1 / rate)
+    joints = gripper_arm(coupled=False).moving_joints
+    phase = np.arange(len(joints))
+    q = 0.4 * np.sin(time[:, None] + phase) + np.linspace(0.0, -1.5, len(joints)) + shift
+    cube = np.zeros((len(time), 1, 7))
+    cube[:, 0, :4] = np.column_stack(
+        [0.5 + 0.1 * np.sin(time), 0 * time, 0.3 + 0 * time, time * 0 + 1]
+    )
+    wrench = np.column_stack([np.cos(time), np.sin(time), 5 + time, *np.zeros((3, len(time)))])
+    channels = {
+        "time": Channel(time, "s"),
+        "q": Channel(q, "rad or m", tuple(f"arm/{joint.name}" for joint in joints)),
+        "poses": Channel(cube, "m, wxyz", ("cube",)),
+        **{f"wrench/{pad}": Channel(wrench, "N, N m", tuple("abcdef")) for pad in PADS},
+    }
+    case = {
+        "engine": engine, "path": "eight", "profile": "matched", "start": 0, "duration": duration,
+        "timestep": 1e-3, "iterations": 0, "friction": 1.0, "seed": 0,
+    }  # fmt: skip
+    rows = ({"held_s": 4.0, "slip_m": 1e-4},)
+    recording = Recording(channels, "running", {})
+    return Run(key, "grasp", case, RunStatus.COMPLETED, "", rows, recording)
+
+
+def walk_run(key, **config):
+    """A planned walk along a curve."""
+    study = open_study("walk")
+    (case,) = study.cases(study.config(type=("ttt2",), path=("curve",), **config))
+    recording = study.run(case)
+    return Run(key, "walk", to_plain(case), RunStatus.COMPLETED, "", (), recording)
+
+
+def ball_map(path, *, voxel=0.03):
+    """A map of the Panda whose grades fall off from the middle of a ball."""
+    panda = load_robot("panda")
+    recipe = MapRecipe(
+        MapKind.CAPABILITY, "panda", panda.source.sha256, panda.root, "panda_link8", voxel, 1.0, 50,
+        0, True, 16,
+    )  # fmt: skip
+    count = field_shape(recipe)[0]
+    axis = (np.arange(count) - count // 2) * voxel
+    distance = np.sqrt(axis[:, None, None] ** 2 + axis[:, None] ** 2 + axis**2)
+    share = np.clip(1.0 - distance / 0.85, 0.0, 1.0)
+    fields = {
+        "manipulability": (0.1 * share).astype("<f4"),
+        "reachable": np.rint(50 * share).astype("<u2"),
+    }
+    write_map(path, recipe, fields=fields, units={"manipulability": "m^3", "reachable": "1"})
+
+
+class Opened:
+    """A page and what it asked for and complained of."""
+
+    def __init__(self, context, address, *, wait=True):
+        self.page = context.new_page()
+        self.page.set_default_timeout(60_000)
+        self.requests, self.complaints = [], []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on(
+            "console", lambda m: self.complaints.append(m.text) if m.type == "error" else None
+        )
+        self.page.goto(address)
+        if wait:
+            self.page.evaluate("window.kinetarium.ready")
+
+    def state(self):
+        return self.page.evaluate("window.kinetarium.state()")
+
+    def until(self, condition):
+        """Poll, as the page's policy forbids the evaluation inside wait_for_function."""
+        for _ in range(600):
+            state = self.state()
+            if condition(state):
+                return state
+            self.page.wait_for_timeout(50)
+        raise AssertionError(state)
+
+    def poses(self, time):
+        """Show a time and give the poses of all solids by replay."""
+        self.page.evaluate("time => window.kinetarium.setTime(time)", time)
+        return self.page.evaluate("window.kinetarium.frame().poses")
+
+    def watch(self, folder, label, *, together=False):
+        """Press a run's name, or the button that puts it beside others."""
+        row = self.page.locator(".folder", has_text=folder).locator(".run", has_text=label)
+        before = len(self.state()["replays"])
+        row.locator(".add" if together else ".name").click()
+        wanted = before + 1 if together else 1
+        title = f"{folder} {label}"
+        self.until(lambda s: len(s["replays"]) == wanted and title in s["replays"])
+
+    def pixels(self, selector=".stage canvas"):
+        """Give a screenshot as an array of colours."""
+        from io import BytesIO
+
+        from PIL import Image
+
+        shot = self.page.locator(selector).screenshot()
+        return np.asarray(Image.open(BytesIO(shot)).convert("RGB")).astype(int)

@@ -1,0 +1,262 @@
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+from browser.studio_page import (
+    CHROMIUM,
+    FLAGS,
+    SIZE,
+    Opened,
+    ball_map,
+    grasp_run,
+    walk_run,
+    write_runs,
+)
+from hostile.injections import INJECTIONS
+from kinetarium.studio.results import Results, case_of
+from unit.studio_server import running_studio
+from unit.test_studio_server import drop_run
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    if not CHROMIUM.exists():
+        pytest.skip("Chromium is not installed")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    root = tmp_path_factory.mktemp("results")
+    write_runs(root / "grasp", [grasp_run("a"), grasp_run("b", engine="bullet", shift=0.2)])
+    write_runs(root / "walk", [walk_run("w")])
+    write_runs(root / "zdrop", [drop_run("d")])
+    ball_map(root / "ball.rmap")
+    return root
+
+
+@pytest.fixture(scope="module")
+def studio(results):
+    with running_studio(results) as studio:
+        yield studio
+
+
+@pytest.fixture
+def opened(browser):
+    contexts = []
+
+    def opened(address, *, wait=True, **options):
+        context = browser.new_context(**{"viewport": SIZE, "accept_downloads": True, **options})
+        contexts.append(context)
+        return Opened(context, address, wait=wait)
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def true_poses(results, folder, key, sample):
+    """Give what Python says of a sample of a run: poses by name, and its time."""
+    served = Results(results)
+    place = next(place for place in served.run_folders() if place.name == folder)
+    run, label = served.run(place.id, key)
+    study, case = case_of(run)
+    replay = study.replay(case, run.recording)
+    poses = {s.name: s.poses[sample if len(s.poses) > 1 else 0] for s in replay.solids}
+    return poses, float(replay.time[sample]), f"{run.study} {label}"
+
+
+def same_poses(found, expected, *, off):
+    assert set(found) == set(expected)
+    for name, row in expected.items():
+        np.testing.assert_allclose(found[name][:3], row[:3], atol=off, err_msg=name)
+        turn = abs(np.dot(found[name][3:], row[3:]))  # a quaternion and its opposite are one turn
+        assert turn > 1 - off, name
+
+
+def test_the_page_loads_from_its_server_alone_and_links_are_where_python_puts_them(
+    opened, studio, results
+):
+    view = opened(studio.address)
+    assert urlsplit(view.page.url).query == ""  # the token has left the address
+    state = view.state()
+    assert state["mode"] == "runs" and state["runs"] == 4 and state["duration"] == 4.0
+    for sample in (0, 137, 400):
+        expected, time, title = true_poses(results, "grasp", "a", sample)
+        same_poses(view.poses(time)[title], expected, off=1e-6)
+    view.watch("walk", "none")
+    for sample in (0, 50):
+        expected, time, _ = true_poses(results, "walk", "w", sample)
+        same_poses(view.poses(time)["walk none"], expected, off=1e-6)
+    host = f"http://{studio.host}/"
+    assert [url for url in view.requests if not url.startswith((host, "data:", "blob:"))] == []
+    assert view.complaints == []
+
+
+def test_time_is_played_stepped_and_set(opened, studio):
+    view = opened(studio.address)
+    view.page.keyboard.press("Space")
+    assert view.until(lambda s: s["time"] > 0.2)["playing"]
+    view.page.keyboard.press("Space")
+    assert view.until(lambda s: not s["playing"])
+    view.page.evaluate("window.kinetarium.setTime(1.0)")
+    view.page.keyboard.press("ArrowRight")
+    assert view.state()["time"] == pytest.approx(1.01)
+    view.page.keyboard.press("ArrowLeft")
+    view.page.keyboard.press("ArrowLeft")
+    assert view.state()["time"] == pytest.approx(0.99)
+    view.page.keyboard.press("]")
+    assert view.state()["speed"] == 2
+    view.page.keyboard.press("End")
+    assert view.state()["time"] == 4.0
+    slider = view.page.locator("input.slider").bounding_box()
+    view.page.mouse.click(slider["x"] + slider["width"] / 2, slider["y"] + slider["height"] / 2)
+    assert view.state()["time"] == pytest.approx(2.0, abs=0.1)
+    assert view.complaints == []
+
+
+def test_plots_stay_in_sync(opened, studio):
+    view = opened(studio.address)
+    view.page.locator(".plot").first.wait_for()
+    marker = "new DOMMatrix(getComputedStyle(document.querySelector('.plot .marker')).transform).e"
+    places = []
+    for time in (1.0, 2.0, 3.0):
+        view.page.evaluate("time => window.kinetarium.setTime(time)", time)
+        places.append(view.page.evaluate(marker))
+    assert places[1] - places[0] == pytest.approx(places[2] - places[1], abs=1) and places[0] > 10
+    over = view.page.locator(".plot .u-over").first.bounding_box()
+    view.page.mouse.click(over["x"] + places[1], over["y"] + 20)
+    assert view.state()["time"] == pytest.approx(2.0, abs=0.03)
+    chips = view.page.locator(".chip")
+    assert chips.all_text_contents() == [
+        "q", "poses", "wrench/panda_leftpad", "wrench/panda_rightpad",
+    ]  # fmt: skip
+    chips.first.click()
+    view.page.locator(".plot", has_text="q [rad or m]").wait_for()
+    # The legend tells the values at the marker.
+    view.page.evaluate("window.kinetarium.setTime(2.0)")
+    legend = view.page.locator(".plot", has_text="wrench").first.locator(".entry output")
+    assert legend.nth(2).text_content() == "7"  # fz = 5 + t
+    assert view.complaints == []
+
+
+def test_ghosts_and_side_by_side(opened, studio):
+    view = opened(studio.address)
+    view.poses(1.0)
+    alone = view.pixels()
+    view.watch("grasp", "bullet", together=True)
+    ghosts = view.pixels()
+    assert np.abs(ghosts - alone).max() > 50
+    assert set(view.poses(1.0)) == {"grasp mujoco", "grasp bullet"}
+    view.page.keyboard.press("b")
+    assert view.page.locator(".overlay .label").all_text_contents() == [
+        "grasp mujoco", "grasp bullet",
+    ]  # fmt: skip
+    beside = view.pixels()
+    width = beside.shape[1]
+    halves = [beside[:, : width // 2 - 2], beside[:, width // 2 + 2 :]]
+    assert all(len(np.unique(half.reshape(-1, 3), axis=0)) > 50 for half in halves)
+    for keys in (("s", "o"), ("s", "c", "r", "f", "t")):  # hidden lines, then a wire frame
+        for key in keys:
+            view.page.keyboard.press(key)
+        view.page.wait_for_timeout(100)
+        assert len(np.unique(view.pixels().reshape(-1, 3), axis=0)) > 5
+    assert view.state()["projection"] == "orthographic"
+    view.watch("grasp", "mujoco")
+    assert view.state()["replays"] == ["grasp mujoco"]
+    assert view.complaints == []
+
+
+def test_maps_are_cut_open(opened, studio):
+    view = opened(studio.address)
+    view.page.locator("button[data-mode=maps]").click()
+    view.until(lambda s: s.get("map") == "reachable" and s["replays"] == ["panda"])
+    view.page.wait_for_timeout(300)
+    cut = view.pixels()
+    view.page.get_by_label("y from", exact=True).fill("0")
+    view.page.wait_for_timeout(300)
+    whole = view.pixels()
+    colored = lambda image: int((image.max(axis=2) - image.min(axis=2) > 60).sum())  # noqa: E731
+    assert colored(cut) > 5_000 and colored(whole) > 5_000
+    assert np.abs(cut - whole).max() > 50
+    view.page.get_by_label("grade from").fill("1")
+    view.page.wait_for_timeout(300)
+    assert colored(view.pixels()) < 500
+    view.page.locator("button[data-mode=runs]").click()
+    view.until(lambda s: s["mode"] == "runs" and s["replays"])
+    assert view.complaints == []
+
+
+def test_exported_pages_play_from_a_file(opened, studio, results, tmp_path):
+    view = opened(studio.address)
+    with view.page.expect_download() as download:
+        view.page.get_by_role("button", name="Export HTML").click()
+    file = tmp_path / "kinetarium.html"
+    download.value.save_as(file)
+    assert file.stat().st_size < 2_000_000
+    alone = opened(file.as_uri(), offline=True)
+    expected, time, title = true_poses(results, "grasp", "a", 137)
+    same_poses(alone.poses(time)[title], expected, off=2e-4)
+    assert alone.page.locator(".plot").count() > 0
+    alone.page.keyboard.press("Space")
+    alone.until(lambda s: s["time"] > time + 0.1)
+    assert [url for url in alone.requests if not url.startswith(("blob:", "data:"))] == [
+        file.as_uri()
+    ]
+    assert alone.complaints == [] and view.complaints == []
+
+
+def test_pictures_are_saved(opened, studio):
+    view = opened(studio.address)
+    with view.page.expect_download() as download:
+        view.page.keyboard.press("p")
+    assert download.value.path().read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert download.value.path().stat().st_size > 5_000
+
+
+def test_new_runs_appear_and_hostile_names_do_nothing(opened, tmp_path):
+    write_runs(tmp_path / "first", [drop_run("a", engine="mujoco")])
+    with running_studio(tmp_path) as studio:
+        view = opened(studio.address)
+        assert view.state()["runs"] == 1
+        hostile = [drop_run(f"k{n}", engine=text) for n, text in enumerate(INJECTIONS)]
+        write_runs(tmp_path / "second <img src=x onerror=window.hacked=1>", hostile)
+        view.until(lambda s: s["runs"] == 1 + len(INJECTIONS))
+        rows = view.page.locator(".run")
+        rows.nth(1).locator(".name").click()
+        view.until(lambda s: len(s["replays"]) == 1 and "first" not in s["replays"][0])
+        rows.nth(2).locator(".add").click()
+        view.until(lambda s: len(s["replays"]) == 2)
+        view.page.keyboard.press("b")
+        view.page.wait_for_timeout(200)
+        assert view.page.evaluate("window.hacked") is None
+        assert view.page.locator("script").count() == 1
+        assert view.page.locator("img, iframe, svg, base, .run script").count() == 0
+        assert view.complaints == []
+
+
+def test_phones(opened, studio):
+    view = opened(
+        studio.address, viewport={"width": 375, "height": 720}, has_touch=True, is_mobile=True
+    )
+    assert view.page.evaluate("document.documentElement.scrollWidth") == 375
+    stage = view.page.locator(".stage canvas").bounding_box()
+    assert stage["width"] == 375 and stage["height"] > 200
+    play = view.page.get_by_role("button", name="Play")
+    play.tap()
+    view.until(lambda s: s["time"] > 0.1)
+    assert view.complaints == []
+
+
+def test_a_folder_without_runs_says_what_to_do(opened, tmp_path):
+    with running_studio(tmp_path) as studio:
+        view = opened(studio.address)
+        assert "No runs" in view.page.inner_text(".side.left")
+        assert view.complaints == []

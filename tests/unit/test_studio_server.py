@@ -1,0 +1,161 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kinetarium.errors import KinetariumError
+from kinetarium.recording.recording import Channel, Recording
+from kinetarium.recording.result_folder import ResultFolder
+from kinetarium.recording.run import Run, RunStatus
+from kinetarium.studio.exported_page import _inert, exported_page
+from kinetarium.studio.http import Request, ranged
+from kinetarium.studio.results import Results
+from kinetarium.studio.run_routes import run_replay
+from kinetarium.studio.serve import StudioServer
+from unit.replay_reader import ReplayReader
+from unit.studio_server import running_studio
+
+CASE = {
+    "engine": "mujoco", "height": 0.5, "size": 0.1, "mass": 1.0,
+    "timestep": 1e-3, "duration": 2.0, "seed": 0,
+}  # fmt: skip
+
+
+def drop_run(key, **case):
+    """A fall as the study drop would have recorded it."""
+    time = np.linspace(0.0, 0.3, 31)
+    poses = np.zeros((31, 1, 7))
+    poses[:, 0, 2] = 0.55 - 9.81 * time**2 / 2
+    poses[:, 0, 3] = 1.0
+    channels = {
+        "time": Channel(time, "s"),
+        "poses": Channel(poses, "m, wxyz", ("box",)),
+        "height": Channel(poses[:, 0, 2], "m"),
+    }
+    recording = Recording(channels, "running", {})
+    row = {"fall_error_m": 1e-3}
+    return Run(key, "drop", {**CASE, **case}, RunStatus.COMPLETED, "", (row,), recording)
+
+
+def drop_folder(path, runs):
+    environment = {"versions": {}, "command": "", "seed": 0, "platform": "", "git_hash": ""}
+    config = {"study": "drop", "config": {}}
+    with ResultFolder.create(path, config=config, environment=environment) as folder:
+        for position, run in enumerate(runs):
+            folder.add(run, position)
+    return path
+
+
+@pytest.fixture
+def results(tmp_path):
+    broken = replace(drop_run("c"), status=RunStatus.CRASHED, message="gone", recording=None)
+    engines = [drop_run("a"), drop_run("b", engine="bullet"), replace(broken, rows=())]
+    drop_folder(tmp_path / "deep" / "drop", engines)
+    return tmp_path
+
+
+def test_results_are_listed_with_what_tells_them_apart(results):
+    listing = Results(results).listing()
+    (folder,) = listing["folders"]
+    assert folder["name"] == "deep/drop" and folder["study"] == "drop" and not folder["finished"]
+    assert [run["label"] for run in folder["runs"]] == ["mujoco", "bullet", "mujoco"]
+    assert [run["status"] for run in folder["runs"]] == ["completed", "completed", "crashed"]
+    assert folder["runs"][0]["rows"] == [{"fall_error_m": 1e-3}]
+    assert listing["maps"] == []
+
+
+def test_what_is_new_changes_the_fingerprint(results):
+    served = Results(results)
+    before = served.fingerprint()
+    assert served.fingerprint() == before
+    drop_folder(results / "more", [drop_run("x")])
+    assert served.fingerprint() != before
+
+
+def test_a_broken_folder_says_so_and_hides_no_other(results):
+    broken = drop_folder(results / "broken", [drop_run("x")])
+    (broken / "config.toml").write_text("no toml at all [")
+    folders = Results(results).listing()["folders"]
+    assert {folder["name"]: "error" in folder for folder in folders} == {
+        "broken": True,
+        "deep/drop": False,
+    }
+
+
+def test_links_are_not_followed(results, tmp_path_factory):
+    outside = drop_folder(tmp_path_factory.mktemp("outside") / "drop", [drop_run("x")])
+    (results / "link").symlink_to(outside)
+    assert [folder["name"] for folder in Results(results).listing()["folders"]] == ["deep/drop"]
+
+
+def test_a_folder_that_is_not_there_has_no_runs(tmp_path):
+    assert Results(tmp_path / "out").listing()["folders"] == []
+
+
+def test_a_run_becomes_a_replay(results):
+    run, label = Results(results).run(Results(results).run_folders()[0].id, "a")
+    read = ReplayReader(run_replay(run, label))
+    assert read.head["title"] == "drop mujoco"
+    np.testing.assert_allclose(read.poses("box"), run.recording["poses"][:, 0], atol=1e-7)
+    assert [entry["name"] for entry in read.head["channels"]] == ["poses", "height"]
+
+
+def test_the_server_gives_runs_parts_and_pages(results):
+    with running_studio(results) as studio:
+        status, _, body = studio.request("/api/runs")
+        folder = json.loads(body)["folders"][0]
+        assert status == 200 and len(folder["runs"]) == 3
+        address = f"/api/replay/{folder['id']}/a"
+        status, headers, whole = studio.request(address)
+        assert status == 200 and headers["accept-ranges"] == "bytes"
+        status, headers, part = studio.request(address, headers={"Range": "bytes=8-11"})
+        assert (status, part) == (206, whole[8:12])
+        assert headers["content-range"] == f"bytes 8-11/{len(whole)}"
+        status, headers, page = studio.request(f"/api/export?runs={folder['id']}/a")
+        assert status == 200 and headers["content-type"].startswith("text/html")
+        assert page.startswith(b"<!doctype html>") and len(page) < 1_500_000
+
+        for wrong, code in [
+            (f"/api/replay/{folder['id']}/c", 404),  # crashed: nothing was recorded
+            (f"/api/replay/{folder['id']}/zz", 400),
+            ("/api/replay/0000/a", 404),
+            ("/api/export?runs=", 404),
+            ("/api/nothing", 404),
+            ("/api/maps/0000", 404),
+        ]:
+            status, _, body = studio.request(wrong)
+            assert status == code and json.loads(body)["error"], wrong
+        assert studio.request("/api/runs", method="HEAD")[2] == b""
+        origin = {"Origin": f"http://{studio.host}"}
+        assert studio.request("/api/runs", method="POST", headers=origin)[0] == 405
+
+
+def test_ranges():
+    def ask(text):
+        answer = ranged(Request("GET", "/", {}, {"range": text} if text else {}), b"0123456789")
+        return answer.status, answer.body
+
+    assert ask("") == (200, b"0123456789")
+    assert ask("bytes=2-4") == (206, b"234")
+    assert ask("bytes=7-") == (206, b"789")
+    assert ask("bytes=7-99999") == (206, b"789")
+    assert ask("bytes=10-12") == (416, b"")
+    assert ask("bytes=5-2") == (416, b"")
+    assert ask("bytes=-3") == (200, b"0123456789")  # what is not understood is left out of account
+    assert ask("lines=1-2") == (200, b"0123456789")
+
+
+def test_a_port_that_is_taken_is_refused(tmp_path):
+    with running_studio(tmp_path) as studio:
+        with pytest.raises(KinetariumError, match=f"cannot listen on port {studio.port}"):
+            StudioServer(tmp_path, port=studio.port)
+    with pytest.raises(KinetariumError, match="cannot listen on port 99999"):
+        StudioServer(tmp_path, port=99999)
+
+
+def test_exported_pages_hold_what_is_theirs_alone():
+    page = exported_page([b"data"], title="</title><script>alert(1)</script>").decode()
+    assert page.count("</script>") == 2 and "<title>&lt;/title&gt;" in page
+    assert "http-equiv" in page and "unsafe" not in page
+    assert _inert('"</script>" "<!--" "</SCRIPT"') == '"\\x3C/script>" "\\x3C!--" "\\x3C/SCRIPT"'

@@ -1,0 +1,80 @@
+import type { Cast } from "./replay/cast";
+import { Live } from "./server/live";
+import { Keys } from "./shell/keys";
+import { Layout } from "./shell/layout";
+import { Theme } from "./shell/theme";
+import { timeline } from "./shell/timeline";
+import { tools } from "./shell/tools";
+import { Stage } from "./stage/stage";
+import { zoomWindow } from "./stage/zoom_window";
+import { Clock } from "./time/clock";
+
+/** A way to use the page; one at a time is entered. */
+export interface Mode {
+  /** Names it in addresses and tests. */
+  readonly id: string;
+  /** What its tab says. */
+  readonly title: string;
+  /** Open panels and put things on the stage. */
+  enter(app: App): void | Promise<void>;
+  /** Take its things off the stage; panels are taken away for it. */
+  leave(app: App): void;
+  /** The replays it has on the stage. */
+  readonly cast?: Cast | null;
+  /** What tests may see of it, as plain data. */
+  state?(): Record<string, unknown>;
+}
+
+/** Everything a mode works with. */
+export class App {
+  readonly layout = new Layout();
+  readonly theme = new Theme();
+  readonly keys = new Keys();
+  readonly clock = new Clock();
+  readonly stage: Stage;
+  readonly live = new Live();
+  mode: Mode | null = null;
+  private readonly tabs = new Map<Mode, HTMLButtonElement>();
+
+  constructor() {
+    this.stage = new Stage(this.layout.stage, this.clock);
+    timeline(this);
+    tools(this);
+    zoomWindow(this);
+    const paint = () => this.stage.setColors(this.theme.color("stage"), this.theme.color("grid"));
+    this.theme.changed.on(paint);
+    paint();
+  }
+
+  /** Give a mode its tab. */
+  add(mode: Mode): void {
+    const tab = document.createElement("button");
+    tab.textContent = mode.title;
+    tab.dataset.mode = mode.id;
+    tab.addEventListener("click", () => void this.enter(mode));
+    this.tabs.set(mode, tab);
+    this.layout.modes.append(tab);
+  }
+
+  async enter(mode: Mode): Promise<void> {
+    this.mode?.leave(this);
+    this.layout.clear();
+    this.clock.pause();
+    this.clock.setRange(0, 0);
+    this.mode = mode;
+    for (const [other, tab] of this.tabs) tab.setAttribute("aria-pressed", String(other === mode));
+    await this.guarded(() => mode.enter(this));
+    this.stage.request();
+  }
+
+  /** Do something, and say it on the page if it fails while its mode is still there. */
+  async guarded(action: () => unknown): Promise<void> {
+    const { mode } = this;
+    try {
+      await action();
+    } catch (error) {
+      if (mode !== this.mode) return;
+      this.layout.notice(error instanceof Error ? error.message : String(error), "error");
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import uPlot from "uplot";
+import type { App } from "../app";
+import { h, short } from "../shell/dom";
+import { after } from "../time/clock";
+
+export interface Line {
+  name: string;
+  time: ArrayLike<number>;
+  values: ArrayLike<number>;
+  color: string;
+  dashed?: boolean;
+}
+
+const HEIGHT = 150;
+/** How often the legend follows while playing [ms]. */
+const LEGEND_EVERY = 250;
+/** Lines in a legend; more are not told apart by their colours either. */
+const MOST_NAMED = 16;
+const MOST = 3000;
+
+/** A chart over time; a marker shows the clock's time, and a click or a drag sets it. */
+export class Plot {
+  readonly element = h("div.plot");
+  private readonly chart: uPlot;
+  private readonly marker = h("div.marker");
+  private readonly stop: (() => void)[] = [];
+  private readonly values: HTMLOutputElement[] = [];
+  private told = 0;
+
+  /**
+   * @param title What is plotted, with its unit.
+   * @param lines The lines; their times may differ.
+   */
+  constructor(
+    private readonly app: App,
+    title: string,
+    lines: Line[],
+  ) {
+    const ink = app.theme.color("soft");
+    const grid = { stroke: app.theme.color("line"), width: 1 };
+    this.chart = new uPlot(
+      {
+        width: 340,
+        height: HEIGHT,
+        title,
+        legend: { show: false },
+        cursor: { show: false },
+        scales: { x: { time: false } },
+        axes: [
+          { stroke: ink, grid, ticks: grid, size: 26, font: "11px system-ui" },
+          { stroke: ink, grid, ticks: grid, size: 52, font: "11px system-ui", values: (_, v) => v.map(String) },
+        ],
+        series: [
+          {},
+          ...lines.map((line) => ({
+            stroke: line.color,
+            width: 1.2,
+            dash: line.dashed ? [5, 4] : undefined,
+            points: { show: false },
+          })),
+        ],
+      },
+      aligned(lines),
+      this.element,
+    );
+    this.chart.over.append(this.marker);
+    this.element.append(this.legend(lines));
+    const seek = (event: PointerEvent) => {
+      const box = this.chart.over.getBoundingClientRect();
+      app.clock.pause();
+      app.clock.set(this.chart.posToVal(event.clientX - box.left, "x"));
+    };
+    this.chart.over.addEventListener("pointerdown", (event) => {
+      this.chart.over.setPointerCapture(event.pointerId);
+      seek(event);
+    });
+    this.chart.over.addEventListener("pointermove", (event) => {
+      if (event.buttons & 1) seek(event);
+    });
+    this.stop.push(app.stage.drawn.on(() => this.mark()));
+    const resize = new ResizeObserver(() => {
+      if (this.element.clientWidth) this.chart.setSize({ width: this.element.clientWidth, height: HEIGHT });
+      this.mark();
+    });
+    resize.observe(this.element);
+    this.stop.push(() => resize.disconnect());
+  }
+
+  dispose(): void {
+    for (const stop of this.stop) stop();
+    this.chart.destroy();
+    this.element.remove();
+  }
+
+  /** Make the legend: a press on a name hides its line. */
+  private legend(lines: Line[]): HTMLElement {
+    const entries = lines.slice(0, MOST_NAMED).map((line, i) => {
+      const value = h("output");
+      this.values.push(value);
+      const entry = h("button.entry", { "aria-pressed": true }, h("i"), line.name, value);
+      entry.style.setProperty("--series", line.color);
+      entry.addEventListener("click", () => {
+        const show = entry.getAttribute("aria-pressed") !== "true";
+        entry.setAttribute("aria-pressed", String(show));
+        this.chart.setSeries(i + 1, { show });
+      });
+      return entry;
+    });
+    return h("div.entries", {}, ...entries);
+  }
+
+  /** Write the values at the marker into the legend; while playing not at every picture. */
+  private tell(): void {
+    const { time, playing } = this.app.clock;
+    const now = performance.now();
+    if (playing && now < this.told + LEGEND_EVERY) return;
+    this.told = now;
+    const index = Math.max(0, after(this.chart.data[0], time + 1e-9) - 1);
+    this.values.forEach((value, i) => {
+      value.textContent = short(this.chart.data[i + 1]?.[index] ?? NaN);
+    });
+  }
+
+  /** Move the marker; the chart itself is not drawn again. */
+  private mark(): void {
+    const x = this.chart.valToPos(this.app.clock.time, "x");
+    const inside = x >= 0 && x <= this.chart.bbox.width / devicePixelRatio;
+    this.marker.style.display = inside ? "" : "none";
+    if (inside) this.marker.style.transform = `translateX(${x}px)`;
+    this.tell();
+  }
+}
+
+/** Put lines of different times on one axis; of many samples every second, third ... is kept. */
+function aligned(lines: Line[]): uPlot.AlignedData {
+  const tables = lines.map((line) => {
+    const step = Math.max(1, Math.ceil(line.time.length / MOST));
+    const time: number[] = [];
+    const values: (number | null)[] = [];
+    for (let i = 0; i < line.time.length; i += step) {
+      const value = line.values[i]!;
+      time.push(line.time[i]!);
+      values.push(Number.isFinite(value) ? value : null);
+    }
+    return [time, values] as uPlot.AlignedData;
+  });
+  return tables.length ? uPlot.join(tables) : [[]];
+}

@@ -1,0 +1,104 @@
+import * as THREE from "three";
+import type { App } from "../app";
+import type { Source } from "../server/source";
+import { Event } from "../shell/events";
+import type { Style } from "../stage/style";
+import { Actor } from "./actor";
+import { ReplayFile } from "./replay_file";
+
+export type Arrangement = "overlaid" | "beside";
+
+/** The replays that are on the stage together: the first solid, the others as its ghosts. */
+export class Cast {
+  readonly actors: Actor[] = [];
+  readonly changed = new Event();
+  style: Style = "shaded";
+  arrangement: Arrangement = "overlaid";
+  follow = false;
+  showArrows = true;
+  showTrails = true;
+  private readonly stop: (() => void)[];
+  private last: THREE.Vector3 | null = null;
+  private gone = false;
+
+  constructor(private readonly app: App) {
+    this.stop = [
+      app.stage.update.on(() => this.update()),
+      app.theme.changed.on(() => this.arrange()),
+    ];
+  }
+
+  /** Bring a replay on the stage. */
+  async add(source: Source): Promise<Actor> {
+    const { app } = this;
+    const file = await ReplayFile.open(source);
+    const color = app.theme.series(this.actors.length);
+    const actor = await Actor.make(file, color, app.clock.time);
+    if (this.gone) {
+      actor.dispose();
+      throw new Error("the mode was left while a replay was loading");
+    }
+    this.actors.push(actor);
+    app.stage.scene.add(actor.object);
+    file.arrived.on(() => app.stage.request());
+    void app.guarded(() => file.loadAll(app.clock.time));
+    this.arrange();
+    if (this.actors.length === 1) this.frame();
+    return actor;
+  }
+
+  remove(actor: Actor): void {
+    this.actors.splice(this.actors.indexOf(actor), 1);
+    actor.dispose();
+    this.arrange();
+  }
+
+  /** Take everything off the stage, for good. */
+  clear(): void {
+    this.gone = true;
+    for (const actor of this.actors.splice(0)) actor.dispose();
+    this.app.stage.setPanes([]);
+    for (const stop of this.stop) stop();
+  }
+
+  /** Set how everything is shown. */
+  arrange(): void {
+    const { app, actors } = this;
+    const beside = this.arrangement === "beside" && actors.length > 1;
+    actors.forEach((actor, i) => {
+      actor.setStyle(this.style, app.theme.color("stage"), app.theme.color("ink"));
+      actor.setGhost(i > 0 && !beside);
+      actor.arrows.object.visible = this.showArrows;
+      actor.trails.object.visible = this.showTrails;
+    });
+    const panes = actors.map((a) => ({ title: a.file.head.title, objects: [a.object] }));
+    app.stage.setPanes(beside ? panes : []);
+    app.layout.labels(beside ? panes.map((pane) => pane.title) : []);
+    const longest = actors.reduce<Actor | null>(
+      (a, b) => (a && a.file.end >= b.file.end ? a : b), null);
+    if (longest) app.clock.setRange(longest.file.time[0]!, longest.file.end, longest.file.time);
+    else app.clock.setRange(0, 0);
+    this.changed.emit();
+    app.stage.request();
+  }
+
+  /** Look at all there is. */
+  frame(): void {
+    const box = new THREE.Box3();
+    for (const actor of this.actors) box.union(actor.box());
+    if (box.isEmpty()) return;
+    const size = box.getSize(new THREE.Vector3()).length();
+    for (const actor of this.actors) actor.arrows.length = size * 0.18;
+    this.app.stage.viewpoint.fit(box);
+    this.app.stage.ground.lay(box.getCenter(new THREE.Vector3()), Math.max(2 * size, 1));
+    this.last = null;
+    this.app.stage.request();
+  }
+
+  private update(): void {
+    for (const actor of this.actors) actor.setTime(this.app.clock.time);
+    const center = this.follow ? (this.actors[0]?.center() ?? null) : null;
+    if (center && this.last) this.app.stage.viewpoint.shift(center.clone().sub(this.last));
+    this.last = center;
+  }
+}

@@ -1,0 +1,52 @@
+import type { App, Mode } from "../app";
+import { ChannelPlots } from "../plots/channels";
+import { MapPanel } from "../maps/panel";
+import { Cast } from "../replay/cast";
+import { getJson, type Listing } from "../server/api";
+import { displayPanel } from "./display";
+import { RunList } from "./list";
+
+/** Watching runs: their list, their replays, their plots. */
+export class RunsMode implements Mode {
+  readonly id = "runs";
+  readonly title = "Runs";
+  cast: Cast | null = null;
+  private list: RunList | null = null;
+  private listing: Listing = { root: "", folders: [], maps: [] };
+  private stop: (() => void)[] = [];
+
+  async enter(app: App): Promise<void> {
+    this.cast = new Cast(app);
+    this.stop.push(displayPanel(app, this.cast, app.layout.panel("left", "View")));
+    const plots = new ChannelPlots(app, this.cast, app.layout.panel("right", "Plots"));
+    this.stop.push(() => plots.dispose());
+    this.list = new RunList(app, this.cast, app.layout.panel("left", "Runs"));
+    this.stop.push(
+      app.live.message.on((message) => {
+        if (message.type === "runs") void app.guarded(() => this.refresh());
+      }),
+    );
+    await this.refresh();
+    await this.list.openFirst();
+    const { maps } = this.listing;
+    if (maps.length && app.mode === this) {
+      const panel = new MapPanel(app, app.layout.panel("left", "Map"), maps);
+      this.stop.push(() => panel.dispose());
+    }
+  }
+
+  leave(): void {
+    for (const stop of this.stop.splice(0)) stop();
+    this.cast?.clear();
+    this.cast = this.list = null;
+  }
+
+  state(): Record<string, unknown> {
+    return { runs: this.list?.count ?? 0 };
+  }
+
+  private async refresh(): Promise<void> {
+    this.listing = await getJson<Listing>("api/runs");
+    this.list?.show(this.listing);
+  }
+}

@@ -1,0 +1,40 @@
+import { Event } from "./events";
+import { DARK, LIGHT } from "./palette";
+
+/** Dark or light: as the system says, until it is chosen. */
+export class Theme {
+  readonly changed = new Event();
+  dark: boolean;
+
+  constructor() {
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    this.dark = system.matches;
+    system.addEventListener("change", () => this.set(system.matches));
+    this.apply();
+  }
+
+  toggle(): void {
+    this.set(!this.dark);
+  }
+
+  set(dark: boolean): void {
+    this.dark = dark;
+    this.apply();
+    this.changed.emit();
+  }
+
+  /** A colour of the style sheet by its name. */
+  color(name: string): string {
+    return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  }
+
+  /** The colour of a series by its number. */
+  series(number: number): string {
+    const colors = this.dark ? DARK : LIGHT;
+    return colors[number % colors.length]!;
+  }
+
+  private apply(): void {
+    document.documentElement.dataset.theme = this.dark ? "dark" : "light";
+  }
+}

@@ -1,0 +1,68 @@
+import type { App } from "../app";
+import { h } from "./dom";
+
+/** How often the slider follows while playing [ms]: without a graphics card it costs as much as a robot. */
+const SHOW_EVERY = 80;
+const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
+
+/** The slider of time, with play, pause, single steps and speed. */
+export function timeline(app: App): void {
+  const { clock, keys } = app;
+  const host = app.layout.timeline;
+  const slider = h("input.slider", { type: "range", min: 0, max: 1, step: "any", "aria-label": "Time" });
+  const play = h("button.play", { title: "Play or pause (space)", onclick: () => clock.toggle() });
+  const shown = h("output.time");
+  const speed = h(
+    "select",
+    { title: "Speed ([ and ])", "aria-label": "Speed" },
+    ...SPEEDS.map((value) => h("option", { value }, `${value}×`)),
+  );
+  const loop = h("button", { title: "Play again and again (L)", onclick: () => setLoop() }, "↻");
+  const setLoop = () => {
+    clock.loop = !clock.loop;
+    clock.changed.emit();
+  };
+  slider.addEventListener("input", () => clock.set(Number(slider.value)));
+  speed.addEventListener("change", () => clock.setSpeed(Number(speed.value)));
+  host.append(
+    h("button", { title: "To the start (Home)", onclick: () => clock.set(clock.start) }, "|‹"),
+    h("button", { title: "One sample back (←)", onclick: () => clock.step(-1) }, "‹"),
+    play,
+    h("button", { title: "One sample on (→)", onclick: () => clock.step(1) }, "›"),
+    slider,
+    shown,
+    speed,
+    loop,
+  );
+  let shownAt = 0;
+  const show = () => {
+    const now = performance.now();
+    if (clock.playing && now < shownAt + SHOW_EVERY) return;
+    shownAt = clock.playing ? now : 0;
+    host.classList.toggle("idle", clock.duration <= 0);
+    slider.min = String(clock.start);
+    slider.max = String(clock.end);
+    slider.value = String(clock.time);
+    shown.textContent = `${clock.time.toFixed(3)} / ${clock.end.toFixed(2)} s`;
+    play.textContent = clock.playing ? "⏸" : "▶";
+    play.setAttribute("aria-label", clock.playing ? "Pause" : "Play");
+    speed.value = String(clock.speed);
+    loop.setAttribute("aria-pressed", String(clock.loop));
+  };
+  clock.changed.on(show);
+  show();
+  keys.add(" ", "play or pause", () => clock.toggle());
+  keys.add("ArrowLeft", "one sample back", () => clock.step(-1));
+  keys.add("ArrowRight", "one sample on", () => clock.step(1));
+  keys.add("Home", "to the start", () => clock.set(clock.start));
+  keys.add("End", "to the end", () => clock.set(clock.end));
+  keys.add("[", "slower", () => clock.setSpeed(nextSpeed(clock.speed, -1)));
+  keys.add("]", "faster", () => clock.setSpeed(nextSpeed(clock.speed, 1)));
+  keys.add("l", "play again and again", setLoop);
+}
+
+/** Give the next speed that can be chosen. */
+function nextSpeed(speed: number, direction: 1 | -1): number {
+  const index = SPEEDS.indexOf(speed) + direction;
+  return SPEEDS[Math.min(Math.max(index, 0), SPEEDS.length - 1)]!;
+}

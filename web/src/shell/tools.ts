@@ -1,0 +1,37 @@
+import type { App } from "../app";
+import { h } from "./dom";
+
+/** The tools of the view that every mode has: projection, picture, theme. */
+export function tools(app: App): void {
+  const { stage } = app;
+  const projection = h("button", { title: "Perspective or orthographic (O)" });
+  const toggle = () => {
+    const { viewpoint } = stage;
+    viewpoint.setProjection(viewpoint.projection === "perspective" ? "orthographic" : "perspective");
+    name();
+    stage.request();
+  };
+  const name = () => (projection.textContent = stage.viewpoint.projection);
+  projection.addEventListener("click", toggle);
+  name();
+  const shoot = () => void app.guarded(() => savePicture(app));
+  const light = () => app.theme.toggle();
+  const theme = h("button", { title: "Dark or light (T)", "aria-label": "Dark or light", onclick: light }, "◐");
+  const picture = h("button", { title: "Save a picture (P)", onclick: shoot }, "PNG");
+  app.layout.tools.append(projection, picture, theme);
+  app.keys.add("o", "perspective or orthographic", toggle);
+  app.keys.add("p", "save a picture", shoot);
+  app.keys.add("t", "dark or light", light);
+  app.keys.add("?", "this list", () => app.layout.notice(app.keys.list()));
+}
+
+async function savePicture(app: App): Promise<void> {
+  save(await app.stage.png(), "kinetarium.png");
+}
+
+/** Give the user a file. */
+export function save(blob: Blob, name: string): void {
+  const link = h("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

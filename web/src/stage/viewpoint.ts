@@ -1,0 +1,112 @@
+import * as THREE from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+
+export type Projection = "perspective" | "orthographic";
+
+/** How much of the picture what is looked at may fill. */
+const FILLED = 0.85;
+
+/** The eye: a camera of either projection that is moved by mouse, finger and keys. */
+export class Viewpoint {
+  projection: Projection = "perspective";
+  readonly controls: OrbitControls;
+  private readonly perspective = new THREE.PerspectiveCamera(40, 1, 0.01, 500);
+  private readonly orthographic = new THREE.OrthographicCamera(-1, 1, 1, -1, -200, 500);
+  private aspect = 1;
+
+  constructor(element: HTMLElement, changed: () => void) {
+    for (const camera of [this.perspective, this.orthographic]) camera.up.set(0, 0, 1);
+    this.perspective.position.set(2.2, -2.6, 1.6);
+    this.controls = new OrbitControls(this.perspective, element);
+    this.controls.addEventListener("change", changed);
+    this.controls.maxPolarAngle = Math.PI * 0.98;
+    this.controls.zoomToCursor = true;
+  }
+
+  get camera(): THREE.PerspectiveCamera | THREE.OrthographicCamera {
+    return this.projection === "perspective" ? this.perspective : this.orthographic;
+  }
+
+  get target(): THREE.Vector3 {
+    return this.controls.target;
+  }
+
+  get distance(): number {
+    return this.camera.position.distanceTo(this.target);
+  }
+
+  setAspect(aspect: number): void {
+    this.aspect = aspect;
+    this.perspective.aspect = aspect;
+    this.perspective.updateProjectionMatrix();
+    const { top } = this.orthographic;
+    this.orthographic.left = -top * aspect;
+    this.orthographic.right = top * aspect;
+    this.orthographic.updateProjectionMatrix();
+  }
+
+  /** Change the projection; what lies at the target keeps its size. */
+  setProjection(projection: Projection): void {
+    if (projection === this.projection) return;
+    const slope = Math.tan(THREE.MathUtils.degToRad(this.perspective.fov / 2));
+    const from = this.camera.position.clone();
+    const offset = from.sub(this.target);
+    if (projection === "orthographic") {
+      this.orthographic.top = offset.length() * slope;
+      this.orthographic.bottom = -this.orthographic.top;
+      this.orthographic.zoom = 1;
+    } else {
+      offset.setLength(this.orthographic.top / this.orthographic.zoom / slope);
+    }
+    this.projection = projection;
+    this.camera.position.copy(this.target).add(offset);
+    this.controls.object = this.camera;
+    this.setAspect(this.aspect);
+    this.controls.update();
+  }
+
+  /** Look at a box from where the eye is, or from a direction, as near as all of it is seen. */
+  fit(box: THREE.Box3, direction?: THREE.Vector3): void {
+    if (box.isEmpty()) return;
+    const slope = Math.tan(THREE.MathUtils.degToRad(this.perspective.fov / 2)) * FILLED;
+    const back = (direction ?? this.camera.position.clone().sub(this.target)).clone().normalize();
+    const right = new THREE.Vector3().crossVectors(this.camera.up, back).normalize();
+    const up = new THREE.Vector3().crossVectors(back, right);
+    const center = box.getCenter(new THREE.Vector3());
+    const half = box.getSize(new THREE.Vector3()).multiplyScalar(0.5);
+    let distance = 0.05;
+    for (let corner = 0; corner < 8; corner++) {
+      const sign = (bit: number) => (corner & bit ? 1 : -1);
+      const p = new THREE.Vector3(sign(1) * half.x, sign(2) * half.y, sign(4) * half.z);
+      const across = Math.max(Math.abs(p.dot(right)) / this.aspect, Math.abs(p.dot(up)));
+      distance = Math.max(distance, p.dot(back) + across / slope);
+    }
+    this.target.copy(center);
+    this.camera.position.copy(center).addScaledVector(back, distance);
+    this.perspective.near = distance / 200;
+    this.perspective.far = distance * 60;
+    this.orthographic.top = distance * slope;
+    this.orthographic.bottom = -this.orthographic.top;
+    this.orthographic.zoom = 1;
+    this.setAspect(this.aspect);
+    this.controls.update();
+  }
+
+  /** Make what lies at the target some times larger. */
+  closer(times: number): void {
+    if (this.projection === "perspective") {
+      const offset = this.camera.position.clone().sub(this.target).divideScalar(times);
+      this.camera.position.copy(this.target).add(offset);
+    } else {
+      this.orthographic.zoom *= times;
+      this.orthographic.updateProjectionMatrix();
+    }
+    this.controls.update();
+  }
+
+  /** Move eye and target alike. */
+  shift(by: THREE.Vector3): void {
+    this.target.add(by);
+    this.camera.position.add(by);
+  }
+}

@@ -1,0 +1,121 @@
+import type { App } from "../app";
+import { Plot } from "../plots/plot";
+import { h } from "../shell/dom";
+import { LEG_NAMES } from "./plan";
+import type { Planner } from "./planner";
+import type { Troupe } from "./troupe";
+import type { Walker } from "./walker";
+
+const DEGREES = 180 / Math.PI;
+/** How long nothing must have changed before plots are drawn anew [ms]. */
+const QUIET = 120;
+
+/** The joint values of all four legs at the time shown, and as plots over time. */
+export class JointWindow {
+  readonly table = h("table.joints");
+  readonly plots = h("div");
+  private readonly charts = h("div");
+  private readonly choice = h("div.choice");
+  private shown = new Set(["h_x", "margin"]);
+  private drawn: Plot[] = [];
+  private cells: HTMLElement[][] = [];
+  private waiting = 0;
+  private readonly stop: (() => void)[];
+
+  constructor(
+    private readonly app: App,
+    private readonly troupe: Troupe,
+    private readonly planner: Planner,
+  ) {
+    this.plots.append(this.choice, this.charts);
+    this.stop = [
+      troupe.changed.on(() => this.renew()),
+      app.theme.changed.on(() => this.renew()),
+      app.stage.drawn.on(() => this.tell()),
+    ];
+  }
+
+  dispose(): void {
+    clearTimeout(this.waiting);
+    for (const stop of this.stop) stop();
+    for (const plot of this.drawn.splice(0)) plot.dispose();
+  }
+
+  private renew(): void {
+    const { walker } = this.troupe;
+    if (!walker) return;
+    const turning = walker.facts.kind === "ttr";
+    const head = ["leg", "h_x", turning ? "ω [°]" : "h_y", "v_z", ""].map((name) => h("th", {}, name));
+    const rows = LEG_NAMES.map((name, leg) => {
+      const cells = [0, 1, 2, 3].map(() => h("td"));
+      this.cells[leg] = cells;
+      return h("tr", { title: name }, h("th", {}, h(`i.swatch.leg${leg + 1}`), leg + 1, h("small", {}, name)), ...cells);
+    });
+    this.table.replaceChildren(h("tr", {}, ...head), ...rows);
+    this.tell();
+    clearTimeout(this.waiting);
+    this.waiting = window.setTimeout(() => (this.planner.dragging ? this.renew() : this.plot(walker)), QUIET);
+  }
+
+  /** Write the values at the time shown. */
+  private tell(): void {
+    const { walker } = this.troupe;
+    if (!walker || !this.cells.length) return;
+    const { frames, kind } = walker.facts;
+    const { joints, support } = walker.numbers;
+    const frame = this.troupe.frame;
+    this.cells.forEach((cells, leg) => {
+      const value = (column: number) => joints[(3 * leg + column) * frames + frame]!;
+      const shown = [value(0), value(1) * (kind === "ttr" ? DEGREES : 1), value(2)];
+      shown.forEach((number, i) => write(cells[i]!, fixed(number)));
+      write(cells[3]!, support[leg * frames + frame]! > 0.5 ? "stands" : "swings");
+    });
+  }
+
+  private plot(walker: Walker): void {
+    const { app } = this;
+    const { frames, kind } = walker.facts;
+    const { time } = walker.actor.file;
+    const turning = kind === "ttr";
+    const column = (values: Float32Array, index: number) => values.subarray(index * frames, (index + 1) * frames);
+    const drive = (index: number, factor = 1) =>
+      LEG_NAMES.map((name, leg) => ({
+        name: `${leg + 1} ${name}`,
+        time,
+        values: column(walker.numbers.joints, 3 * leg + index).map((value) => value * factor),
+        color: legColor(app, leg),
+      }));
+    const quantities: Record<string, () => Plot> = {
+      h_x: () => new Plot(app, "h_x [unit]", drive(0)),
+      [turning ? "omega" : "h_y"]: () => new Plot(app, turning ? "ω [°]" : "h_y [unit]", drive(1, turning ? DEGREES : 1)),
+      v_z: () => new Plot(app, "v_z [unit]", drive(2)),
+      margin: () => new Plot(app, "stability margin [unit]", [{ name: "margin", time, values: walker.numbers.margin, color: app.theme.color("ink") }]),
+    };
+    for (const plot of this.drawn.splice(0)) plot.dispose();
+    this.drawn = Object.entries(quantities).filter(([name]) => this.shown.has(name)).map(([, make]) => make());
+    this.charts.replaceChildren(...this.drawn.map((plot) => plot.element));
+    const toggle = (name: string) => {
+      if (!this.shown.delete(name)) this.shown.add(name);
+      this.plot(walker);
+    };
+    this.choice.replaceChildren(
+      ...Object.keys(quantities).map((name) => h("button.chip", { "aria-pressed": String(this.shown.has(name)), onclick: () => toggle(name) }, name)),
+    );
+    app.stage.request();
+  }
+}
+
+/** The colour of a leg, the one its links have. */
+function legColor(app: App, leg: number): string {
+  return app.theme.color(`leg${leg + 1}`);
+}
+
+function fixed(value: number): string {
+  const text = value.toFixed(2);
+  return text === "-0.00" ? "0.00" : text;
+}
+
+/** Change a text only where it differs, which costs the page nothing. */
+function write(cell: HTMLElement, text: string): void {
+  if (cell.textContent !== text) cell.textContent = text;
+}

@@ -1,0 +1,107 @@
+import "./walking.css";
+import type { App, Mode } from "../app";
+import type { Cast } from "../replay/cast";
+import { h } from "../shell/dom";
+import { Files } from "./files";
+import { Findings } from "./findings";
+import { GaitDiagram } from "./gait_diagram";
+import { GaitPanel } from "./gait_panel";
+import { GroundPanel } from "./ground_panel";
+import { JointWindow } from "./joint_window";
+import { Menu } from "./menu";
+import { PathPanel } from "./path_panel";
+import { PathTool } from "./path_tool";
+import { UNIT } from "./plan";
+import { PlanView } from "./plan_view";
+import { Planner } from "./planner";
+import { RobotPanel } from "./robot_panel";
+import { Troupe } from "./troupe";
+import { ViewButtons } from "./view_buttons";
+
+type Places = Record<"view" | "menu" | "walk" | "gait" | "joints", HTMLElement>;
+
+/** The walking workshop: a machine with pantograph legs is made, led along a path, and watched. */
+export class WalkingMode implements Mode {
+  readonly id = "walking";
+  readonly title = "Walking";
+  private planner: Planner | null = null;
+  private troupe: Troupe | null = null;
+  private tool: PathTool | null = null;
+  private stop: (() => void)[] = [];
+
+  get cast(): Cast | null {
+    return this.troupe?.cast ?? null;
+  }
+
+  async enter(app: App): Promise<void> {
+    const troupe = (this.troupe = new Troupe(app));
+    const planner: Planner = new Planner(app, (walks) => troupe.show(walks, planner.plan.machine));
+    this.planner = planner;
+    // Panels first, for the view to have its final size when the walk is fitted into it.
+    const places: Places = {
+      view: app.layout.panel("left", "View"),
+      menu: app.layout.panel("left", "Main menu"),
+      walk: app.layout.panel("right", "Walk"),
+      gait: app.layout.panel("right", "Gait"),
+      joints: app.layout.panel("right", "Joints"),
+    };
+    places.walk.append(h("p.empty", {}, "Planning the first walk …"));
+    await planner.start();
+    // The mode may have been left meanwhile.
+    if (this.troupe !== troupe) return;
+    this.open(app, planner, troupe, places);
+    troupe.look();
+    troupe.changed.emit();
+  }
+
+  leave(): void {
+    for (const stop of this.stop.splice(0)) stop();
+    this.troupe?.clear();
+    this.planner = this.troupe = this.tool = null;
+    window.kinetarium.addWaypoint = null;
+  }
+
+  state(): Record<string, unknown> {
+    const { planner, troupe } = this;
+    if (!planner?.plan || !troupe) return {};
+    const { camera } = troupe.app.stage.viewpoint;
+    camera.updateMatrixWorld();
+    const eye = camera.projectionMatrix.clone().multiply(camera.matrixWorldInverse);
+    return {
+      plan: planner.plan,
+      kinds: planner.kinds,
+      plans: planner.count,
+      busy: planner.busy,
+      waypoints: planner.plan.waypoints.map(([x, y]) => [x * UNIT, y * UNIT]),
+      pen: this.tool?.pen ?? false,
+      frame: troupe.frame,
+      facts: troupe.walkers.map(({ facts }) => facts),
+      margin: troupe.walker?.support.margin ?? null,
+      eye: eye.elements,
+    };
+  }
+
+  private open(app: App, planner: Planner, troupe: Troupe, places: Places): void {
+    const view = new PlanView(app);
+    const look = () => (view.on ? view.open(planner.plan) : troupe.look());
+    const tool = (this.tool = new PathTool(app, planner));
+    const files = new Files(app, planner, look);
+    const robot = new RobotPanel(app, planner, troupe, look);
+    const path = new PathPanel(app, planner, tool, look, () => files.load());
+    const gait = new GaitPanel(planner);
+    const ground = new GroundPanel(planner);
+    const buttons = new ViewButtons(app, troupe, planner, view);
+    const findings = new Findings(troupe);
+    const diagram = new GaitDiagram(app, troupe);
+    const joints = new JointWindow(app, troupe, planner);
+    const menu = new Menu({ Robot: robot.element, Path: path.element, Gait: gait.element, Ground: ground.element, Files: files.element });
+    places.view.append(buttons.element);
+    places.menu.append(menu.element);
+    places.walk.replaceChildren(findings.element);
+    places.gait.append(diagram.element);
+    places.joints.append(joints.table, joints.plots);
+    for (const part of [tool, robot, path, gait, ground, buttons, findings, diagram, joints]) this.stop.push(() => part.dispose());
+    this.stop.push(() => view.close());
+    window.kinetarium.addWaypoint = (x, y) => tool.add(x, y);
+  }
+}

@@ -1,0 +1,84 @@
+import type { App } from "../app";
+import { h } from "../shell/dom";
+import { Fields } from "./fields";
+import type { PathTool } from "./path_tool";
+import { type Plan, type Point, PRESETS } from "./plan";
+import type { Planner } from "./planner";
+
+/** The path: presets, way-points, what is drawn through them, and what the heading does. */
+export class PathPanel {
+  readonly element: HTMLElement;
+  private readonly fields: Fields;
+  private readonly rows = h("div.waypoints");
+  private readonly hint = h("p.empty");
+
+  /**
+   * @param moved Told when another path was chosen, which may lie elsewhere.
+   * @param load Asks for a file.
+   */
+  constructor(
+    app: App,
+    private readonly planner: Planner,
+    private readonly tool: PathTool,
+    moved: () => void,
+    load: () => void,
+  ) {
+    const fields = (this.fields = new Fields(planner));
+    const presets = Object.entries(PRESETS).map(([name, preset]) =>
+      h("button", { "data-preset": name, onclick: () => void app.guarded(() => planner.edit(preset).then(moved)) }, name),
+    );
+    const set = <K extends keyof Plan>(name: K) => (value: string | number) => ({ [name]: value }) as Partial<Plan>;
+    this.element = h(
+      "div",
+      {},
+      h("div.buttons", {}, ...presets),
+      h("div.buttons", {}, tool.button,
+        h("button", { title: "Start an empty path", onclick: () => tool.restart() }, "new path"),
+        h("button", { title: "Way-points from a file: CSV lines x,y or JSON [[x, y], ...]", onclick: load }, "from file"),
+      ),
+      this.hint,
+      this.rows,
+      h("div.fields", {},
+        fields.choice({ label: "curve", title: "What is drawn through the way-points", get: (plan) => plan.curve, set: set("curve"),
+          options: [["spline", "cubics through the points"], ["bezier", "one Bezier curve"]] }),
+        fields.choice({ label: "heading", title: "What the body's heading does", get: (plan) => plan.heading, set: set("heading"),
+          options: [["turn", "turns with the path"], ["crab", "stays as it is (crab)"], ["spin", "spins on the spot"]] }),
+        fields.number({ label: "heading", title: "Heading that a crab keeps and a spin starts with, to the left", unit: "°", step: 5, get: (plan) => plan.heading_deg, set: set("heading_deg") }),
+        fields.number({ label: "spin by", title: "How far a spin turns, positive to the left", unit: "°", step: 15, get: (plan) => plan.spin_deg, set: set("spin_deg") }),
+      ),
+    );
+    fields.follow(() => this.show());
+  }
+
+  dispose(): void {
+    this.fields.dispose();
+  }
+
+  private show(): void {
+    const { waypoints } = this.planner.plan;
+    this.hint.textContent = this.planner.complete
+      ? "Drag a way-point to move it, right-click to delete it, Shift-click to put one in between."
+      : "Click the ground: a path needs two way-points.";
+    this.rows.replaceChildren(
+      ...waypoints.map((point, i) =>
+        h("div.waypoint", {},
+          h("b", {}, i + 1),
+          ...point.map((value, axis) => this.coordinate(i, axis, value)),
+          h("button.chip", { title: "Delete this way-point", "aria-label": `Delete way-point ${i + 1}`, onclick: () => this.tool.delete(i) }, "×"),
+        ),
+      ),
+    );
+  }
+
+  private coordinate(index: number, axis: number, value: number): HTMLElement {
+    const input = h("input", { type: "number", step: "any", value: Number(value.toFixed(3)), "aria-label": `${"xy"[axis]} of way-point ${index + 1}` });
+    input.addEventListener("change", () => {
+      if (!Number.isFinite(input.valueAsNumber)) return this.show();
+      const waypoints = this.planner.plan.waypoints.map((old, i) =>
+        i === index ? (old.map((v, a) => (a === axis ? input.valueAsNumber : v)) as Point) : old,
+      );
+      void this.planner.edit({ waypoints });
+    });
+    return input;
+  }
+}

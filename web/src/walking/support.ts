@@ -1,0 +1,133 @@
+import * as THREE from "three";
+import { UNIT } from "./plan";
+import type { Numbers } from "./walker";
+
+type Vector = [x: number, y: number];
+
+/** How high over the ground things are drawn, so that they are seen [m]. */
+const ABOVE = 0.003;
+const GOOD = 0x0a9d68;
+const BAD = 0xd0342c;
+
+/** Give the corners of the convex hull of points, in turn to the left (Andrew's chain). */
+export function convexHull(points: readonly Vector[]): Vector[] {
+  const sorted = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const chain = (from: readonly Vector[]) => {
+    const hull: Vector[] = [];
+    for (const point of from) {
+      while (hull.length > 1 && turn(hull.at(-2)!, hull.at(-1)!, point) <= 0) hull.pop();
+      hull.push(point);
+    }
+    return hull.slice(0, -1);
+  };
+  return [...chain(sorted), ...chain(sorted.reverse())];
+}
+
+function turn(a: Vector, b: Vector, c: Vector): number {
+  return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+}
+
+/** Give the distance of a point from the nearest edge of a hull, negative outside, and where that is. */
+export function hullMargin(hull: readonly Vector[], [x, y]: Vector): { margin: number; nearest: Vector } {
+  let least = Infinity;
+  let nearest: Vector = [x, y];
+  let inside = hull.length > 2;
+  hull.forEach((a, i) => {
+    const b = hull[(i + 1) % hull.length]!;
+    const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
+    const length = dx * dx + dy * dy;
+    const t = length ? Math.min(Math.max(((x - a[0]) * dx + (y - a[1]) * dy) / length, 0), 1) : 0;
+    const foot: Vector = [a[0] + t * dx, a[1] + t * dy];
+    const distance = Math.hypot(x - foot[0], y - foot[1]);
+    if (distance < least) [least, nearest] = [distance, foot];
+    if (turn(a, b, [x, y]) < 0) inside = false;
+  });
+  return { margin: inside ? least : -least, nearest };
+}
+
+/** On the ground: the support polygon, the centre of mass, and its way to the nearest edge. */
+export class Support {
+  readonly object = new THREE.Group();
+  /** The static margin as drawn [unit]. */
+  margin = 0;
+  private readonly area = geometry(4);
+  private readonly edge = geometry(8);
+  private readonly reach = geometry(2);
+  private readonly plumb = geometry(2);
+  private readonly center: THREE.Mesh;
+  private readonly fill = new THREE.MeshBasicMaterial({
+    transparent: true, opacity: 0.22, side: THREE.DoubleSide, depthWrite: false,
+  });
+  private readonly ink = new THREE.LineBasicMaterial();
+
+  constructor(
+    private readonly numbers: Numbers,
+    private readonly frames: number,
+  ) {
+    this.area.setIndex([0, 1, 2, 0, 2, 3]);
+    this.center = new THREE.Mesh(quarteredDisc(1.6 * UNIT), new THREE.MeshBasicMaterial({ vertexColors: true, depthTest: false, side: THREE.DoubleSide }));
+    this.center.renderOrder = 2;
+    this.object.add(
+      new THREE.Mesh(this.area, this.fill),
+      new THREE.LineSegments(this.edge, this.ink),
+      new THREE.LineSegments(this.reach, this.ink),
+      new THREE.LineSegments(this.plumb, new THREE.LineBasicMaterial({ color: 0x888888 })),
+      this.center,
+    );
+    for (const child of this.object.children) child.frustumCulled = false;
+  }
+
+  /** Show a place between two frames. */
+  setTime(frame: number, part: number): void {
+    const { numbers, frames } = this;
+    const value = (values: Float32Array, column: number) => {
+      const here = values[column * frames + frame]!;
+      return part === 0 ? here : here + (values[column * frames + frame + 1]! - here) * part;
+    };
+    const feet: Vector[] = [];
+    let z = 0;
+    for (let leg = 0; leg < 4; leg++) {
+      if (numbers.support[leg * frames + frame]! < 0.5) continue;
+      feet.push([value(numbers.feet, 3 * leg), value(numbers.feet, 3 * leg + 1)]);
+      z += value(numbers.feet, 3 * leg + 2);
+    }
+    z = z / Math.max(1, feet.length) + ABOVE;
+    const hull = convexHull(feet);
+    const [x, y, height] = [0, 1, 2].map((axis) => value(numbers.com, axis)) as [number, number, number];
+    const { margin, nearest } = hullMargin(hull, [x, y]);
+    this.margin = margin / UNIT;
+    const color = margin > 1e-9 ? GOOD : BAD;
+    this.fill.color.set(color);
+    this.ink.color.set(color);
+    place(this.area, hull.map(([a, b]) => [a, b, z]));
+    this.area.setDrawRange(0, Math.max(0, 3 * (hull.length - 2)));
+    place(this.edge, hull.flatMap(([a, b], i) => {
+      const [c, d] = hull[(i + 1) % hull.length]!;
+      return [[a, b, z], [c, d, z]];
+    }));
+    this.edge.setDrawRange(0, 2 * hull.length);
+    place(this.reach, [[x, y, z], [...nearest, z]]);
+    place(this.plumb, [[x, y, z], [x, y, height]]);
+    this.center.position.set(x, y, z);
+  }
+}
+
+/** The sign of a centre of mass: a disc, its quarters black and white in turn. */
+function quarteredDisc(radius: number): THREE.BufferGeometry {
+  const disc = new THREE.CircleGeometry(radius, 32).toNonIndexed();
+  const corners = disc.getAttribute("position").count;
+  const colors = Array.from({ length: corners }, (_, i) => ((4 * i) / corners & 1 ? [1, 1, 1] : [0.02, 0.02, 0.02])).flat();
+  return disc.setAttribute("color", new THREE.Float32BufferAttribute(colors, 3));
+}
+
+function geometry(corners: number): THREE.BufferGeometry {
+  const positions = new THREE.BufferAttribute(new Float32Array(corners * 3), 3);
+  positions.setUsage(THREE.DynamicDrawUsage);
+  return new THREE.BufferGeometry().setAttribute("position", positions);
+}
+
+function place(to: THREE.BufferGeometry, points: number[][]): void {
+  const positions = to.getAttribute("position") as THREE.BufferAttribute;
+  points.forEach(([x, y, z], i) => positions.setXYZ(i, x!, y!, z!));
+  positions.needsUpdate = true;
+}
