@@ -4,18 +4,21 @@ BIN := .venv/bin
 STAMP := .venv/installed
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test test-long lint bench clean browser
+.PHONY: help demo test test-long lint bench clean browser page
 
 help:  ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt hatch_build.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Kinetarium needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@
+
+page: $(STAMP)
+	@$(BIN)/python web/toolchain.py build
 
 browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
@@ -24,18 +27,22 @@ browser:
 	    apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  { echo "The browser tests need Chromium; install it and run make test again"; exit 1; }
 
-demo: $(STAMP)  ## Judge the installed engines, run the studies on all of them in short, write their reports
+demo: page  ## Judge the installed engines, run the studies on all of them in short, write their reports
 	$(BIN)/kinetarium conformance --failures-only
 	@rm -rf out/demo
 	$(BIN)/kinetarium drop --out out/demo/drop
 	$(BIN)/kinetarium dynamics --robot panda --states 200 --out out/demo/dynamics
+	$(BIN)/kinetarium walk --path straight side --out out/demo/walk
+	$(BIN)/kinetarium walk --engine mujoco --stride 31.87 --step-time 1 --out out/demo/walk-physics
 	$(BIN)/kinetarium compare-engines --quick --out out/demo/engines
+	@echo "watch all of it in 3-D: $(BIN)/kinetarium studio out/demo"
 
-lint: $(STAMP)  ## Check style, types and the layers
+lint: page  ## Check style, types and the layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python web/toolchain.py check
 
 test: lint browser  ## Run all tests in their short form
 	$(BIN)/python -m pytest -n 2
@@ -48,3 +55,5 @@ bench: $(STAMP)  ## Measure speed and cost against peers, in one run
 
 clean:  ## Remove everything that was made
 	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf web/node_modules src/kinetarium/studio/page
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

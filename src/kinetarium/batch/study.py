@@ -9,6 +9,7 @@ from kinetarium.errors import KinetariumError
 
 if TYPE_CHECKING:  # the list of commands imports every study, and is to stay light
     from kinetarium.figure.page import Section
+    from kinetarium.figure.replay import Replay
     from kinetarium.figure.table import Table
     from kinetarium.recording.recording import Recording
     from kinetarium.recording.run import Row, RunStatus
@@ -31,7 +32,8 @@ class Outcome(Generic[CaseT]):
         message: Why it ended so; empty if it completed.
         rows: What `score` gave; none if the case was not judged.
         recording: What was recorded, its arrays mapped from disk; or None.
-        timing: What it cost: "wall_s" and "cpu_s" [s]. Varies from run to run.
+        timing: What it cost: "wall_s" and "cpu_s" [s], and what the run measured itself
+            (`Recording.timing`). Varies from run to run.
     """
 
     case: CaseT
@@ -105,3 +107,7 @@ class Study(ABC, Generic[ConfigT, CaseT]):
     @abstractmethod
     def report(self, outcomes: "Sequence[Outcome[CaseT]]") -> Findings:
         """Sum up all cases; those that failed have no rows."""
+
+    def replay(self, case: CaseT, recording: "Recording") -> "Replay | None":
+        """Show a recording as bodies that move, for those who watch; None if there is nothing."""
+        return None

@@ -1,6 +1,7 @@
 """Running one case, in whatever process: a result is written, good or bad."""
 
 from importlib import import_module
+from math import isfinite
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -37,7 +38,7 @@ def run_case(task: Task, runs: Path, *, attempt: int = 1) -> Finished:
     }
     folder = runs / task.key
     try:
-        write_run(folder, run, timing=timing)
+        write_run(folder, run, timing={**_own_timing(run), **timing})
     except OutputError:
         raise
     except Exception as error:  # what the study gave is nothing that can be written
@@ -60,6 +61,19 @@ def _run(task: Task) -> Run:
     if recording.status == Status.DIVERGED:
         status, message = RunStatus.DIVERGED, _divergence(recording)
     return Run(task.key, task.study, task.case, status, message, rows, recording)
+
+
+def _own_timing(run: Run) -> dict[str, float]:
+    """Give what a run measured of its own cost [s].
+
+    Raises:
+        ValueError: If it is no time.
+    """
+    times = run.recording.timing if run.recording else {}
+    own = {name: float(time) for name, time in times.items()}
+    if not all(map(isfinite, own.values())):
+        raise ValueError(f"measured times must be finite, not {own}")
+    return own
 
 
 def _study(place: str) -> Study[Any, Any]:

@@ -57,6 +57,12 @@ def studies() -> dict[str, Command]:
     return {name: Command(_study_help(name), _of_study(name)) for name in discover(STUDIES)}
 
 
+def _of_reach(words: Sequence[str]) -> tuple[type, Run]:
+    from kinetarium.cli.reach import load
+
+    return load(words)
+
+
 def _of_study(name: str) -> Callable[[Sequence[str]], tuple[type, Run]]:
     def load(words: Sequence[str]) -> tuple[type, Run]:
         from kinetarium.cli.study_command import study_command
@@ -88,5 +94,7 @@ COMMANDS: dict[str, Command] = {
         "grasp and drive on every engine, and which engine is for what",
         _in_module("compare_engines"),
     ),
+    "reach": Command("map what a robot reaches, and place its base", _of_reach),
+    "studio": Command("watch runs in the browser, in 3-D", _in_module("studio")),
     "completion": Command("print a completion script for a shell", _in_module("completion")),
 }

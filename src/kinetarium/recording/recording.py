@@ -32,11 +32,15 @@ class Recording:
         status: "running" for a run that reached its end, "diverged" for one that did not;
             no sample at or after divergence is kept.
         facts: What the run was made with: engine, version, options, time step, seed.
+        timing: What the run measured of its own cost, such as the time of a control tick, by
+            name [s]. It goes into timing.json and nowhere else: a recording that is read back
+            has none, for it is the only thing that varies from run to run.
     """
 
     channels: Mapping[str, Channel]
     status: str
     facts: Mapping[str, Any] = field(default_factory=dict)
+    timing: Mapping[str, float] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Array:
         """Give the values of a channel.

@@ -7,6 +7,7 @@ from kinetarium.batch.study import Findings, Outcome, Study
 from kinetarium.studies.drop.config import Case, Config
 
 if TYPE_CHECKING:
+    from kinetarium.figure.replay import Replay
     from kinetarium.recording.recording import Recording
     from kinetarium.recording.run import Row
 
@@ -43,3 +44,10 @@ class Drop(Study[Config, Case]):
         from kinetarium.studies.drop.figures import report
 
         return report(outcomes)
+
+    def replay(self, case: Case, recording: "Recording") -> "Replay":
+        """Show the fall."""
+        from kinetarium.figure.scene_replay import scene_replay
+        from kinetarium.studies.drop.run import scene
+
+        return scene_replay(scene(case), recording, trails=("box",))

@@ -1,0 +1,104 @@
+"""From the config of a docking to its cases."""
+
+from collections.abc import Sequence
+from itertools import product
+from math import degrees, isfinite
+from typing import TypeVar
+
+from kinetarium.batch.study import ConfigError
+from kinetarium.engines.registry import chosen_engines
+from kinetarium.scene.docking import docking_scene
+from kinetarium.studies.dock.approach import GAP
+from kinetarium.studies.dock.config import DockCase, DockConfig, PresetName
+from kinetarium.studies.dock.presets import PRESETS, WRENCH_GAIN, start_positions
+
+T = TypeVar("T")
+
+HEAVIEST = 0.6
+"""Most mass of the payload by the virtual mass D/s [-]; from 1 on the loop diverges."""
+_LIGHTEST = 0.1
+"""Least payload [kg]."""
+_MOST_DELAY = 100.0
+"""[ms]."""
+
+
+def dock_cases(config: DockConfig) -> tuple[DockCase, ...]:
+    """Give a case for each preset, wrench, engine and seed.
+
+    Raises:
+        KinetariumError: If an engine is not available or a value makes no sense.
+    """
+    for name in ("case", "preset"):
+        if not getattr(config, name):
+            raise ConfigError(f"--{name} needs at least one value")
+    if config.seeds < 1:
+        raise ConfigError(f"--seeds must be positive, not {config.seeds}")
+    if not 0 <= config.friction <= 10:
+        raise ConfigError(f"--friction must be from 0 to 10, not {config.friction:g}")
+    if config.seed < 0:
+        raise ConfigError(f"--seed must not be negative, not {config.seed}")
+    if not (
+        (isfinite(config.payload_kg) and config.payload_kg >= _LIGHTEST) or not config.payload_kg
+    ):
+        raise ConfigError(
+            f"--payload-kg must be at least {_LIGHTEST:g}, or 0 for that of the preset, not"
+            f" {config.payload_kg:g}"
+        )
+    if not config.delay_ms <= _MOST_DELAY:
+        raise ConfigError(f"--delay-ms must be at most {_MOST_DELAY:g}, not {config.delay_ms:g}")
+    if not isfinite(config.gate):
+        raise ConfigError(f"--gate must be a force, not {config.gate:g}")
+    for name in config.preset:
+        _refuse_heavy(name, config.payload_kg or PRESETS[name].payload)
+    _refuse_posture(config)
+    return tuple(
+        DockCase(
+            case=case,
+            preset=name,
+            engine=engine,
+            seed=config.seed + run,
+            contact=config.contact,
+            friction=config.friction,
+            payload_kg=config.payload_kg or PRESETS[name].payload,
+            delay_ms=config.delay_ms if config.delay_ms >= 0 else PRESETS[name].delay * 1e3,
+            gate=config.gate if config.gate >= 0 else PRESETS[name].gate,
+            anti_windup=config.anti_windup,
+            start_deg=config.start_deg,
+        )
+        for name, case, engine, run in product(
+            _once(config.preset),
+            _once(config.case),
+            chosen_engines(config.engine),
+            range(config.seeds),
+        )
+    )
+
+
+def _refuse_heavy(name: PresetName, payload: float) -> None:
+    virtual = PRESETS[name].D / WRENCH_GAIN
+    if payload / virtual > HEAVIEST:
+        raise ConfigError(
+            f"a payload of {payload:g} kg is too heavy for the virtual mass D/s = {virtual:g} kg"
+            f" of '{name}': the sensor behind it feels its inertia, and the loop oscillates above"
+            f" {HEAVIEST:g} and diverges from 1 times that mass. Take at most"
+            f" {HEAVIEST * virtual:g} kg, or a preset with a greater D"
+        )
+
+
+def _refuse_posture(config: DockConfig) -> None:
+    """Try the posture: a scene that cannot be built is refused before anything runs."""
+    if not all(map(isfinite, config.start_deg)):
+        raise ConfigError("--start-deg must be six finite angles")
+    placed = start_positions(config.start_deg)
+    model = docking_scene(payload=1.0, gap=GAP, positions=placed).model
+    for joint in model.moving_joints:
+        lower, upper = joint.limits.lower, joint.limits.upper
+        if not lower <= placed[joint.name] <= upper:
+            raise ConfigError(
+                f"--start-deg: {joint.name} = {degrees(placed[joint.name]):g} deg is beyond its"
+                f" limits, {degrees(lower):g} and {degrees(upper):g}"
+            )
+
+
+def _once(values: Sequence[T]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(values))

@@ -1,0 +1,117 @@
+"""What the docking studies are asked, and single cases of them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kinetarium.control.anti_windup import AntiWindup
+
+Posture = tuple[float, float, float, float, float, float]
+
+
+class ForceCase(StrEnum):
+    """The wrench that is wanted, as in the paper."""
+
+    A = "A"
+    """-500 N along x (Figs. 3 to 5)."""
+    B = "B"
+    """-200 N along x and z, with K 700 (Fig. 6a)."""
+    C = "C"
+    """-200 N along x (Figs. 6b and 7)."""
+
+
+class PresetName(StrEnum):
+    """Gains, timing and filter."""
+
+    PAPER = "paper"
+    """The paper's gains at 1 kHz."""
+    RSI = "rsi"
+    """The same gains behind an industrial interface: 250 Hz and 4 ms."""
+    GENTLE = "gentle"
+    """For 100 kg: the path is frozen at contact and the force comes slowly."""
+    RECOMMENDED = "recommended"
+    """For 100 kg: stiff gains on the reference."""
+    REBOUND = "paper-rebound"
+    """The paper's gains on a harder contact, which shows the rebounds of its Fig. 7."""
+
+
+class Contact(StrEnum):
+    """How the satellites touch."""
+
+    PRESCRIBED = "prescribed"
+    """A spring and a damper at each vertex of the face, the same in every engine."""
+    HUNT_CROSSLEY = "hunt-crossley"
+    """A spring that hardens, its damping in proportion to its force."""
+    ENGINE = "engine"
+    """Whatever the engine makes of two bodies that touch."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DockConfig:
+    """Two arms that dock satellites.
+
+    Attributes:
+        case: The wrenches that are wanted.
+        preset: Gains, timing and filter.
+        engine: The engines; all that are available by default.
+        seeds: Runs of each case, each with noise of its own [-].
+        contact: How the satellites touch.
+        friction: Coulomb's coefficient between the satellites [-].
+        payload_kg: Mass of either satellite [kg]; 0 for that of the preset.
+        delay_ms: Delay of the set points [ms]; negative for that of the preset.
+        gate: Force that lets the wanted wrench act [N]; 0 for no gate, negative for that of
+            the preset.
+        anti_windup: What bounds the impulse of the controller.
+        start_deg: Joint positions A1 to A6 at the start [deg].
+        seed: Seed of the first run's noise.
+    """
+
+    case: tuple[ForceCase, ...] = (ForceCase.A,)
+    preset: tuple[PresetName, ...] = (PresetName.PAPER,)
+    engine: tuple[str, ...] = ()
+    seeds: int = 1
+    contact: Contact = Contact.PRESCRIBED
+    friction: float = 0.0
+    payload_kg: float = 0.0
+    delay_ms: float = -1.0
+    gate: float = -1.0
+    anti_windup: AntiWindup = AntiWindup.GATED
+    start_deg: tuple[float, float, float, float, float, float] = (
+        0.0,
+        -90.0,
+        130.0,
+        0.0,
+        -40.0,
+        0.0,
+    )
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class DockCase:
+    """One docking in one engine.
+
+    Attributes:
+        case: The wrench that is wanted.
+        preset: Gains, timing and filter.
+        engine: The engine.
+        seed: Seed of the noise.
+        contact: How the satellites touch.
+        friction: Coulomb's coefficient between the satellites [-].
+        payload_kg: Mass of either satellite [kg].
+        delay_ms: Delay of the set points [ms].
+        gate: Force that lets the wanted wrench act [N]; 0 for no gate.
+        anti_windup: What bounds the impulse of the controller.
+        start_deg: Joint positions A1 to A6 at the start [deg].
+    """
+
+    case: ForceCase
+    preset: PresetName
+    engine: str
+    seed: int
+    contact: Contact
+    friction: float
+    payload_kg: float
+    delay_ms: float
+    gate: float
+    anti_windup: AntiWindup
+    start_deg: Posture
