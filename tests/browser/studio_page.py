@@ -1,7 +1,5 @@
 """A real browser on a studio, and results to watch in it that need no engine."""
 
-from pathlib import Path
-
 import numpy as np
 
 from kinetarium.batch.studies import open_study
@@ -15,7 +13,6 @@ from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.recording.run import Run, RunStatus
 from kinetarium.scene.grasped_cube import PADS, gripper_arm
 
-CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = [
     "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
     "--disable-quic", "--no-first-run", "--disable-background-networking",

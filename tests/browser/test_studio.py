@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from browser.studio_page import (
-    CHROMIUM,
-    FLAGS,
     SIZE,
     Opened,
     ball_map,
@@ -19,17 +17,6 @@ from unit.studio_server import running_studio
 from unit.test_studio_server import drop_run
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    if not CHROMIUM.exists():
-        pytest.skip("Chromium is not installed")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

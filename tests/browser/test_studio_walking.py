@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from browser.studio_page import CHROMIUM, FLAGS, SIZE, Opened
+from browser.studio_page import SIZE, Opened
 from kinetarium.legs import WalkPlan, load_machine, plan_walk
 from kinetarium.legs.link_shape import LINK_NAMES
 from kinetarium.legs.quadruped_file import quadruped_mjcf
@@ -85,17 +85,6 @@ class Workshop(Opened):
     def _stage(self):
         box = self.page.locator(".stage canvas").bounding_box()
         return box["x"], box["y"], box["width"], box["height"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    if not CHROMIUM.exists():
-        pytest.skip("Chromium is not installed")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,13 @@ import pytest
 
 from kinetarium.errors import KinetariumError
 from kinetarium.legs import Heading, LegKind, Machine, Step, Terrain, WalkPlan, plan_walk
+from kinetarium.legs.link_mesh import link_mesh
 from kinetarium.legs.quadruped_file import quadruped_mjcf
 from kinetarium.recording.plain import to_plain
 from kinetarium.studio.http import HttpError, Request
 from kinetarium.studio.walking import walking_routes
 from kinetarium.studio.walking_facts import joint_table, walk_facts
-from kinetarium.studio.walking_replay import UNIT, prism_mesh, walk_replay
+from kinetarium.studio.walking_replay import UNIT, walk_replay
 from kinetarium.studio.walking_request import MOST_WAYPOINTS, walk_request
 from unit.replay_reader import ReplayReader
 
@@ -102,7 +103,7 @@ def test_the_ground_is_drawn_under_the_feet():
 def test_a_prism_is_closed_and_faces_outwards(turn):
     shape = Machine().link_shapes[0][4]
     section = shape.section[::turn]
-    mesh = prism_mesh(type(shape)("bar", section, 2.0, -3.0))
+    mesh = link_mesh(type(shape)("bar", section, 2.0, -3.0), unit_m=UNIT)
     a, b, c = np.moveaxis(mesh.vertices[mesh.faces], 1, 0)
     volume = np.vecdot(a, np.cross(b, c)).sum() / 6
     side = abs(section[0][0]) * 2

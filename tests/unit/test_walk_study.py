@@ -9,10 +9,10 @@ from kinetarium.batch.check_study import check_study
 from kinetarium.batch.study import Outcome
 from kinetarium.errors import KinetariumError
 from kinetarium.legs import Heading, LegKind, Machine, Timing, save_machine
+from kinetarium.legs.link_mesh import link_mesh
 from kinetarium.recording.run import RunStatus
 from kinetarium.studies.walk import Walk
 from kinetarium.studies.walk.config import Config, Ground
-from kinetarium.studies.walk.robot_bodies import prism_mesh
 
 STUDY = Walk()
 ROWS = {
@@ -153,7 +153,7 @@ def test_a_walk_can_be_watched():
 
 def test_prisms_face_outwards():
     for shape in (*Machine().link_shapes[0], Machine().body_shape):
-        mesh = prism_mesh(shape, unit_m=0.01)
+        mesh = link_mesh(shape, unit_m=0.01)
         a, b, c = mesh.vertices[mesh.faces].transpose(1, 0, 2)
         volume = np.einsum("ij,ij->i", np.cross(a, b), c).sum() / 6
         x, y = np.array(shape.section).T

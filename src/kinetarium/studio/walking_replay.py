@@ -7,10 +7,10 @@ import numpy as np
 from kinetarium.figure.replay import Coat, Guide, Replay, Solid, continuous
 from kinetarium.figure.scene3d import Color
 from kinetarium.legs import LegKind, LinkShape, Walk
+from kinetarium.legs.link_mesh import BODY_COLOR, LEG_COLORS, link_mesh
 from kinetarium.legs.link_shape import LINK_NAMES
-from kinetarium.model.shapes import TriangleMesh
 from kinetarium.recording.recording import Channel
-from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.arrays import Array
 from kinetarium.studio.replay_file import replay_file
 from kinetarium.studio.streams import Encoding
 
@@ -19,13 +19,6 @@ UNIT = 0.01
 LEGS = ("leg1", "leg2", "leg3", "leg4")
 
 _METRES = np.array([UNIT] * 3 + [1.0] * 4)
-_LEG_COLORS: tuple[Color, ...] = (
-    (0.01, 0.30, 0.85, 1.0),
-    (0.78, 0.22, 0.00, 1.0),
-    (0.01, 0.64, 0.55, 1.0),
-    (0.56, 0.16, 0.55, 1.0),
-)
-_BODY_COLOR: Color = (0.66, 0.68, 0.71, 1.0)
 _GROUND_COLOR: Color = (0.72, 0.70, 0.66, 1.0)
 _AROUND = 80.0
 """How far beside the path the ground is shown [unit]."""
@@ -43,12 +36,12 @@ def walk_replay(walk: Walk) -> Replay:
     """Give a walk as bodies in time: the body, the links "leg1/thigh" ..., the ground."""
     *legs, (trunk,) = walk.plan.machine.link_shapes
     group = str(walk.plan.machine.kind)
-    solids = [_solid("body", trunk, _BODY_COLOR, walk.body, group=group)]
+    solids = [_solid("body", trunk, BODY_COLOR, walk.body, group=group)]
     for leg, shapes in enumerate(legs):
         for link, shape in enumerate(shapes):
             name = f"{LEGS[leg]}/{LINK_NAMES[link]}"
             solids.append(
-                _solid(name, shape, _LEG_COLORS[leg], walk.links[:, leg, link], group=group)
+                _solid(name, shape, LEG_COLORS[leg], walk.links[:, leg, link], group=group)
             )
     heights = walk.plan.terrain.height(*walk.path.T) + _ABOVE
     path = np.column_stack([walk.path, heights]) * UNIT
@@ -73,30 +66,10 @@ def walk_channels(walk: Walk) -> dict[str, Channel]:
     }
 
 
-def prism_mesh(shape: LinkShape) -> TriangleMesh:
-    """Give a prism as triangles that face outwards [m]; its section is taken as convex."""
-    section = np.array(shape.section) * UNIT
-    x, y = section.T
-    if (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() < 0:
-        section = section[::-1]
-    n = len(section)
-    ends = [np.column_stack([section, np.full(n, z * UNIT)]) for z in (shape.bottom, shape.top)]
-    here, there = np.arange(n), np.roll(np.arange(n), -1)
-    first, middle = np.zeros(n - 2, dtype=np.int64), np.arange(1, n - 1)
-    faces = np.concatenate(
-        [
-            np.column_stack([here, there, there + n]),
-            np.column_stack([here, there + n, here + n]),
-            np.column_stack([first, middle + 1, middle]),
-            np.column_stack([first + n, middle + n, middle + 1 + n]),
-        ]
-    ).astype(np.int32)
-    faces.setflags(write=False)
-    return TriangleMesh(frozen(np.concatenate(ends)), faces)
-
-
 def _solid(name: str, shape: LinkShape, color: Color, poses: Array, *, group: str) -> Solid:
-    return Solid(name, group, (Coat(prism_mesh(shape), color),), continuous(poses * _METRES))
+    return Solid(
+        name, group, (Coat(link_mesh(shape, unit_m=UNIT), color),), continuous(poses * _METRES)
+    )
 
 
 def _ground(walk: Walk) -> list[Solid]:
@@ -116,7 +89,7 @@ def _ground(walk: Walk) -> list[Solid]:
         # Turned by 90 deg about x: what was y points up, and z points along -y.
         turn = (sqrt(0.5), sqrt(0.5), 0.0, 0.0)
         pose = np.array([[start, y1, 0.0, *turn]]) * _METRES
-        coat = Coat(prism_mesh(wedge), _GROUND_COLOR)
+        coat = Coat(link_mesh(wedge, unit_m=UNIT), _GROUND_COLOR)
         solids.append(Solid("slope", "", (coat,), pose))
     for number, step in enumerate(terrain.steps, 1):
         xs = max(step.x0, x0), min(step.x1, x1)
@@ -125,6 +98,6 @@ def _ground(walk: Walk) -> list[Solid]:
             corners = ((xs[0], ys[0]), (xs[1], ys[0]), (xs[1], ys[1]), (xs[0], ys[1]))
             block = LinkShape(f"step{number}", corners, step.height, 0.0)
             pose = np.array([[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
-            coat = Coat(prism_mesh(block), _GROUND_COLOR)
+            coat = Coat(link_mesh(block, unit_m=UNIT), _GROUND_COLOR)
             solids.append(Solid(block.name, "", (coat,), pose))
     return solids

@@ -10,7 +10,7 @@ interface Attributes {
  * Make an element.
  *
  * @param tag Its tag, with classes after dots: "button.primary".
- * @param attributes Attributes; "on..." are listeners, booleans come and go.
+ * @param attributes Attributes; "on..." are listeners, booleans come and go, but "aria-..." say true or false.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K | `${K}.${string}`,
@@ -22,6 +22,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   if (classes.length) element.className = classes.join(" ");
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value as EventListener);
+    else if (key.startsWith("aria-")) element.setAttribute(key, String(value));
     else if (value === true) element.setAttribute(key, "");
     else if (value !== false && value !== undefined) element.setAttribute(key, String(value));
   }

@@ -8,11 +8,14 @@ export function tools(app: App): void {
   const toggle = () => {
     const { viewpoint } = stage;
     viewpoint.setProjection(viewpoint.projection === "perspective" ? "orthographic" : "perspective");
-    name();
     stage.request();
   };
-  const name = () => (projection.textContent = stage.viewpoint.projection);
+  // A mode may change it, too.
+  const name = () => {
+    if (projection.textContent !== stage.viewpoint.projection) projection.textContent = stage.viewpoint.projection;
+  };
   projection.addEventListener("click", toggle);
+  stage.update.on(name);
   name();
   const shoot = () => void app.guarded(() => savePicture(app));
   const light = () => app.theme.toggle();

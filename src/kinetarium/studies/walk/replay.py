@@ -5,12 +5,12 @@ import numpy as np
 from kinetarium.figure.replay import Coat, Guide, Replay, Solid, continuous
 from kinetarium.figure.scene3d import Color
 from kinetarium.legs import LinkShape
+from kinetarium.legs.link_mesh import BODY_COLOR, LEG_COLORS, link_mesh
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.walk.channels import LEGS, LINKS
 from kinetarium.studies.walk.config import Case
 from kinetarium.studies.walk.request import planned
-from kinetarium.studies.walk.robot_bodies import BODY_COLOR, LEG_COLORS, prism_mesh
 
 _GROUND: Color = (0.72, 0.70, 0.66, 1.0)
 _GROUP = "robot"
@@ -39,7 +39,7 @@ def replay(case: Case, recording: Recording) -> Replay:
 
 
 def _solid(name: str, shape: LinkShape, color: Color, poses: Array, *, unit_m: float) -> Solid:
-    return Solid(name, _GROUP, (Coat(prism_mesh(shape, unit_m=unit_m), color),), poses)
+    return Solid(name, _GROUP, (Coat(link_mesh(shape, unit_m=unit_m), color),), poses)
 
 
 def _ground(case: Case) -> list[Solid]:
@@ -50,13 +50,13 @@ def _ground(case: Case) -> list[Solid]:
         slab = LinkShape("slope", ((0, -half), (_STRIP, -half), (_STRIP, half), (0, half)), 0, -1)
         tilt = -np.radians(terrain.slope_deg) / 2
         row = [terrain.slope_from * unit, 0.0, 0.0, np.cos(tilt), 0.0, np.sin(tilt), 0.0]
-        coat = Coat(prism_mesh(slab, unit_m=unit), _GROUND)
+        coat = Coat(link_mesh(slab, unit_m=unit), _GROUND)
         solids.append(Solid("slope", "", (coat,), np.array([row])))
     for i, step in enumerate(terrain.steps, 1):
         y0, y1 = max(step.y0, -_STRIP / 2), min(step.y1, _STRIP / 2)
         section = ((step.x0, y0), (step.x1, y0), (step.x1, y1), (step.x0, y1))
         block = LinkShape(f"step {i}", section, step.height, 0.0)
-        coat = Coat(prism_mesh(block, unit_m=unit), _GROUND)
+        coat = Coat(link_mesh(block, unit_m=unit), _GROUND)
         rest = np.array([[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
         solids.append(Solid(block.name, "", (coat,), rest))
     return solids
