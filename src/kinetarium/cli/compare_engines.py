@@ -16,11 +16,33 @@ _FULL: dict[str, dict[str, Any]] = {
         "profile": ["matched"],
         "path": ["circle"],
         "timestep": [0.0005, 0.001, 0.002],
-        "iterations": [5, 10, 20, 50, 100, 200],
+        "iterations": [0, 5, 20, 200],
+        "starts": 1,
+    },
+    "grasp-friction": {
+        "study": "grasp",
+        "profile": ["matched"],
+        "path": ["circle"],
+        "friction": [0.03, 0.07, 0.15, 0.3, 0.6, 1.2],
         "starts": 1,
     },
     "drive": {"robot": ["husky4", "husky2"], "profile": ["matched"]},
     "drive-profiles": {"study": "drive", "profile": ["defaults", "tuned"], "starts": 1},
+    "drive-effort": {
+        "study": "drive",
+        "control": ["open"],
+        "path": ["circle"],
+        "timestep": [0.001, 0.002, 0.005, 0.01],
+        "iterations": [0, 5, 20, 80],
+        "starts": 1,
+    },
+    "drive-friction": {
+        "study": "drive",
+        "control": ["open"],
+        "path": ["circle"],
+        "friction": [0.25, 0.5, 1.0, 2.0],
+        "starts": 1,
+    },
     "calibrate": {},
 }
 """The whole comparison: studies by the folder they go to, and what differs from their defaults."""
@@ -63,7 +85,8 @@ def run(config: Config, invocation: Invocation) -> None:
     out = Path(config.out) if config.out else free_folder("compare-engines")
     make_folder(out)
     plans = _plans(config)
-    for name, plan in plans.items():
+    for number, (name, plan) in enumerate(plans.items(), start=1):
+        invocation.console.note(f"part {number} of {len(plans)}: {name}")
         execute(plan, invocation, out=out / name, flags=config)
         invocation.console.line()
     parts = {name: ResultFolder.open(out / name) for name in plans}

@@ -1,0 +1,281 @@
+"""Inverse kinematics beside installable peers: `python -m benchmarks.reach_ik`.
+
+Every solver gets the same poses, made by forward kinematics of random joint positions
+within the limits. A solution counts if our forward kinematics, which the tests hold
+against Pinocchio, puts the tool within 0.1 mm and 1 mrad of the pose and all joints
+are within their limits. The figure is the CPU time of the process, all its threads, per
+solution that counts. Peers are called as their documentation shows, one pose at a time;
+whoever is not installed is skipped by name.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources import as_file, files
+from statistics import median
+from time import process_time_ns
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.ratio import Ratio
+from kinetarium import load_robot
+from kinetarium.reach import SerialChain, forward, generic_ik, ik_arrays, panda_ik, serial_chain
+from kinetarium.reach.forward_reference import place
+from kinetarium.reach.panda_geometry import panda_arrays
+from kinetarium.reach.solve import STARTS, SWEEP
+from kinetarium.reach.start_table import start_table
+
+Solve = Callable[[np.ndarray], np.ndarray | None]
+"""Gives joint positions for a pose of the tool in the base link's frame, or None."""
+
+OURS = 20_000
+"""Poses that our own solvers get in a round."""
+ROUNDS = 7
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one solver did: share of poses solved, and CPU time per verified solution [us]."""
+
+    robot: str
+    solver: str
+    success: float
+    cost_us: float
+
+
+def main() -> None:
+    table = Table(title="Inverse kinematics: CPU time per verified solution")
+    for column in ("robot", "solver", "solved", "us", "times closed form", "times search"):
+        table.add_column(column, justify="left" if column in ("robot", "solver") else "right")
+    console = Console(width=120)
+    for robot in ("panda", "ur5", "kr250"):
+        results = list(_results(robot, console))
+        costs = {result.solver: result.cost_us for result in results}
+        for result in results:
+            closed = costs.get("closed form")
+            table.add_row(
+                result.robot,
+                result.solver,
+                f"{100 * result.success:.2f} %",
+                f"{result.cost_us:.2f}",
+                f"{result.cost_us / closed:.1f}" if closed else "",
+                f"{result.cost_us / costs['search']:.1f}",
+            )
+    console.print(table)
+
+
+def ratios() -> Iterator[Ratio]:
+    """Give our cost against that of every peer that is installed, for the common table."""
+    for robot in ("panda", "ur5", "kr250"):
+        own, *peers = _results(robot, Console(quiet=True))
+        for peer in peers:
+            if peer.solver != "search":
+                subject = f"{robot}: inverse kinematics, {own.solver}"
+                yield Ratio(subject, peer.solver, own.cost_us, peer.cost_us)
+
+
+def _results(robot: str, console: Console) -> Iterator[Result]:
+    chain = serial_chain(load_robot(robot))
+    if panda_arrays(chain.arrays):
+        yield _own(robot, chain, "closed form")
+    yield _own(robot, chain, "search")
+    for name, (build, count) in PEERS.items():
+        try:
+            solve = build(robot, chain)
+        except ImportError as missing:
+            console.print(f"{robot}: {name} is not installed ({missing.name})")
+            continue
+        except Exception as fault:
+            console.print(
+                f"{robot}: {name} does not take this arm ({type(fault).__name__}: {fault})"
+            )
+            continue
+        yield _peer(robot, chain, name, solve, count)
+
+
+def _poses(chain: SerialChain, count: int) -> np.ndarray:
+    arrays = chain.arrays
+    rng = np.random.default_rng(0)
+    return forward.poses(
+        arrays, rng.uniform(arrays.lower, arrays.upper, (count, len(arrays.lower)))
+    )
+
+
+def _verified(chain: SerialChain, poses: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Tell which rows of q, NaN for none, reach their pose within the limits."""
+    arrays = chain.arrays
+    reached = forward.poses(arrays, np.nan_to_num(q))
+    off = np.linalg.norm(reached[:, :3, 3] - poses[:, :3, 3], axis=1)
+    # |R - R'| = 2 sqrt(2) sin(angle / 2)
+    turn = np.linalg.norm(reached[:, :3, :3] - poses[:, :3, :3], axis=(1, 2)) / np.sqrt(2)
+    inside = ((arrays.lower - 1e-6 <= q) & (q <= arrays.upper + 1e-6)).all(axis=1)
+    return inside & (off < 1e-4) & (turn < 1e-3)
+
+
+def _own(robot: str, chain: SerialChain, solver: str) -> Result:
+    poses = _poses(chain, OURS)
+    q, w = np.empty((OURS, len(chain.joints))), np.empty(OURS)
+    ik = ik_arrays(chain)
+
+    if solver == "closed form":
+
+        def work() -> None:
+            panda_ik.solve_many(ik.panda, ik.chain, ik.pieces, poses, SWEEP, False, q, w)
+
+    else:
+        starts = start_table(chain.arrays, seed=0)
+
+        def work() -> None:
+            generic_ik.solve_many(starts, ik.chain, ik.pieces, poses, STARTS, False, q, w)
+
+    work()
+    costs = []
+    for _ in range(ROUNDS):
+        start = process_time_ns()
+        work()
+        costs.append((process_time_ns() - start) / 1000)
+    verified = _verified(chain, poses, q)
+    return Result(robot, solver, verified.mean(), median(costs) / verified.sum())
+
+
+def _peer(robot: str, chain: SerialChain, solver: str, solve: Solve, count: int) -> Result:
+    poses = _poses(chain, count)
+    q = np.full((count, len(chain.joints)), np.nan)
+    solve(poses[0])
+    start = process_time_ns()
+    for n, pose in enumerate(poses):
+        found = solve(pose)
+        if found is not None:
+            q[n] = found
+    cost = (process_time_ns() - start) / 1000
+    verified = _verified(chain, poses, q)
+    return Result(robot, solver, verified.mean(), cost / max(verified.sum(), 1))
+
+
+def _eaik(robot: str, chain: SerialChain) -> Solve:
+    """Solve with joint 7 held, at one position after the other, for seven joints."""
+    from eaik.IK_HP import HPRobot
+
+    arrays = chain.arrays
+    places = place(arrays, np.zeros(len(arrays.lower)))
+    axes = places[1:-1, :3, 2]
+    offsets = np.diff(places[:, :3, 3], axis=0)
+    turn = np.eye(4)
+    turn[:3, :3] = places[-1, :3, :3].T
+    held = panda_arrays(arrays).sweep[:64, 0] if len(axes) == 7 else [None]
+    arms = [HPRobot(axes, offsets, [] if q7 is None else [(6, float(q7))]) for q7 in held]
+    if not arms[0].hasKnownDecomposition():
+        raise ValueError("no known decomposition")
+
+    def solve(X_BT: np.ndarray) -> np.ndarray | None:
+        target = X_BT @ turn
+        for arm, q7 in zip(arms, held, strict=True):
+            found = arm.IK(target)
+            for q, least_squares in zip(np.asarray(found.Q), found.is_LS, strict=True):
+                full = q if q7 is None or len(q) == 7 else np.append(q, q7)
+                # Angles come within half a turn; limits may be elsewhere.
+                full = arrays.middle + (full - arrays.middle + np.pi) % (2 * np.pi) - np.pi
+                if not least_squares and ((arrays.lower <= full) & (full <= arrays.upper)).all():
+                    return full
+        return None
+
+    return solve
+
+
+def _toolbox(robot: str, chain: SerialChain, **settings: float) -> Solve:
+    """Solve as by default, but to a tolerance with which the solutions count."""
+    from roboticstoolbox import ET, ETS
+
+    arrays = chain.arrays
+    steps = []
+    for i, frame in enumerate(arrays.frames):
+        steps.append(ET.SE3(np.vstack([frame, [0, 0, 0, 1]])))
+        if i < len(arrays.lower):
+            steps.append(ET.Rz(qlim=[arrays.lower[i], arrays.upper[i]]))
+    arm = ETS(steps)
+
+    def solve(X_BT: np.ndarray) -> np.ndarray | None:
+        found = arm.ik_LM(X_BT, tol=1e-10, **settings)
+        return np.asarray(found.q) if found.success else None
+
+    return solve
+
+
+def _trac_ik(robot: str, chain: SerialChain) -> Solve:
+    from trac_ik import TracIK
+
+    with as_file(files("kinetarium") / "robots" / f"{robot}.urdf") as path:
+        arm = TracIK(chain.base_link, chain.tool, str(path), timeout=0.05, epsilon=1e-5)
+    middle = chain.arrays.middle
+
+    def solve(X_BT: np.ndarray) -> np.ndarray | None:
+        found = arm.ik(X_BT[:3, 3], X_BT[:3, :3], seed_jnt_values=middle)
+        return None if found is None else np.asarray(found)
+
+    return solve
+
+
+def _ssik(robot: str, chain: SerialChain) -> Solve:
+    """Solve with the code that is generated beforehand, where there is some for the arm."""
+    import ssik
+
+    known = {"panda": "franka_panda_ik", "ur5": "ur5_ik"}
+    arm = ssik.Manipulator.from_prebuilt(known[robot]) if robot in known else None
+    q = np.full(len(chain.joints), 0.3)
+    if arm is None or not np.allclose(arm.fk(q), forward.poses(chain.arrays, q[None])[0]):
+        with as_file(files("kinetarium") / "robots" / f"{robot}.urdf") as path:
+            arm = ssik.Manipulator.from_urdf(path, base=chain.base_link, ee=chain.tool)
+        arm.prepare()
+
+    def solve(X_BT: np.ndarray) -> np.ndarray | None:
+        found = arm.solve(X_BT, max_solutions=1)
+        return np.asarray(found[0].q) if found else None
+
+    return solve
+
+
+def _ikpy(robot: str, chain: SerialChain) -> Solve:
+    from ikpy.chain import Chain
+    from ikpy.link import OriginLink, URDFLink
+
+    from kinetarium.spatial.rotation import rpy_from_rotation
+
+    arrays = chain.arrays
+    links = [OriginLink()]
+    for i, frame in enumerate(arrays.frames):
+        turns = i < len(arrays.lower)
+        links.append(
+            URDFLink(
+                str(i),
+                origin_translation=frame[:, 3],
+                origin_orientation=rpy_from_rotation(frame[:, :3]),
+                rotation=[0, 0, 1] if turns else None,
+                joint_type="revolute" if turns else "fixed",
+                bounds=(arrays.lower[i], arrays.upper[i]) if turns else None,
+            )
+        )
+    moving = [False, *[True] * len(arrays.lower), False]
+    arm = Chain(links, active_links_mask=moving)
+    start = np.array([0.0, *arrays.middle, 0.0])
+
+    def solve(X_BT: np.ndarray) -> np.ndarray | None:
+        found = arm.inverse_kinematics_frame(X_BT, initial_position=start, orientation_mode="all")
+        return np.asarray(found)[1:-1]
+
+    return solve
+
+
+PEERS = {
+    "EAIK": (_eaik, 300),
+    "roboticstoolbox ik_LM": (_toolbox, 1000),
+    "roboticstoolbox ik_LM, k = 0.1": (partial(_toolbox, k=0.1), 1000),
+    "pytracik": (_trac_ik, 300),
+    "ssik": (_ssik, 300),
+    "ikpy": (_ikpy, 20),
+}
+
+
+if __name__ == "__main__":
+    main()

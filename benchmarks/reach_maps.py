@@ -1,0 +1,112 @@
+"""Maps of reach and base placement beside NumPy and what peers would take."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import process_time
+
+import numpy as np
+
+from benchmarks.ratio import Ratio, compare
+from kinetarium import load_robot
+from kinetarium.reach.arm import arm_of
+from kinetarium.reach.build import build_map, map_maker
+from kinetarium.reach.compare import random_poses
+from kinetarium.reach.grid import voxel_grid
+from kinetarium.reach.map_files import ReachMap, open_map
+from kinetarium.reach.placement import Effort, Placer
+from kinetarium.reach.plane import Plane
+from kinetarium.reach.recipe import MapKind, map_recipe
+from kinetarium.reach.slice import slice_plainly, slice_values
+
+SOLVES = 67**3 * 50
+PEERS_US = {"rtb ik_LM": 2400.0, "TRAC-IK": 3100.0, "PyKDL": 7200.0}
+"""Mean time of a solve, failures included [us]: 10, 13 and 30 hours for a whole map."""
+LAYERS = range(3, 67, 10)
+
+
+def ratios() -> Iterator[Ratio]:
+    yield from _slices()
+    yield from _building()
+    with TemporaryDirectory() as folder:
+        robot = load_robot("panda")
+        graded = build_map(robot, Path(folder) / "panda.rmap", kind=MapKind.IRM4)
+        yield from _opening(graded)
+        yield from _placing(graded)
+
+
+def _slices() -> Iterator[Ratio]:
+    grid = voxel_grid(0.03, radius=1.0)
+    rng = np.random.default_rng(0)
+    values = rng.uniform(0, 0.1, grid.shape).astype(np.float32)
+    X_WT = random_poses(rng, count=1)[0]
+    words = {"plane": Plane(), "grid": grid}
+    words |= {"x": X_WT[0, 3] + grid.axis, "y": X_WT[1, 3] + grid.axis}
+    yield compare(
+        "slice of 67 x 67 points",
+        ours=lambda: slice_values(values, X_WT, **words),
+        peer=lambda: slice_plainly(values, X_WT, **words),
+        peer_name="the definition in NumPy",
+        repeats=100,
+    )
+
+
+def _building() -> Iterator[Ratio]:
+    """Time every tenth layer of the full-size map and extrapolate both sides."""
+    robot = load_robot("panda")
+    for solid in (False, True):
+        arm = arm_of(robot, self_collision=solid)
+        recipe = map_recipe(
+            robot,
+            kind=MapKind.IRM3,
+            voxel=0.03,
+            poses=50,
+            radius=1.0,
+            tool="",
+            base_link="",
+            self_collision=solid,
+            seed=0,
+            effort=arm.map_effort,
+        )
+        maker = map_maker(recipe, arm)
+        maker.shard(0)
+        start = process_time()
+        for layer in LAYERS:
+            maker.shard(layer)
+        cost = 1e6 * (process_time() - start) * maker.shards / len(LAYERS)
+        subject = f"irm3 of 67^3 x 50 poses{', self-collision' if solid else ''}"
+        for peer, each in PEERS_US.items():
+            yield Ratio(subject, f"{peer}, extrapolated", cost, SOLVES * each)
+
+
+def _opening(graded: ReachMap) -> Iterator[Ratio]:
+    yield compare(
+        "open a map",
+        ours=lambda: open_map(graded.path),
+        peer=lambda: [
+            np.load(graded.path / f"{name}.npy", allow_pickle=False) for name in graded.fields
+        ],
+        peer_name="np.load of its fields",
+        repeats=20,
+    )
+
+
+def _placing(graded: ReachMap) -> Iterator[Ratio]:
+    placer = Placer(graded)
+    rng = np.random.default_rng(0)
+    for count, published_ms in ((3, 61.22), (20, 61.22)):
+        sets = [random_poses(rng, count=count) for _ in range(50)]
+        for effort in Effort:
+            placer.place(sets[0], effort=effort)
+            costs = []
+            for poses in sets:
+                start = process_time()
+                placer.place(poses, effort=effort)
+                costs.append(process_time() - start)
+            peer = "the source, three poses, as published"
+            yield Ratio(
+                f"place {count} poses, {effort}",
+                peer,
+                1e6 * float(np.median(costs)),
+                1e3 * published_ms,
+            )

@@ -1,0 +1,74 @@
+"""`kinetarium reach build`: build a map of what a robot reaches."""
+
+import os
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+import tyro
+
+from kinetarium.cli.commands import Invocation
+from kinetarium.cli.reach_progress import shown_progress
+from kinetarium.cli.robot_flags import RobotFlags
+from kinetarium.reach.recipe import MapKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(RobotFlags):
+    """What to build.
+
+    Attributes:
+        robot: A robot of the catalogue, or a URDF, xacro or MJCF file.
+        out: The map's folder, such as panda.rmap; a build that was stopped goes on there.
+        kind: capability: what the tool can do around the base. irm3: how well a base
+            stands around the tool. irm4: the same by height, tilt and place; best for placing.
+        voxel: Edge length of a voxel [m]; 0.03 of the radius if not given, 0.05 for irm4.
+        poses: Poses per voxel; 50 if not given, 8 for irm4.
+        radius: How far the map reaches [m]; as far as the tool gets if not given.
+        tool: The link to be placed; the catalogue's flange, or the only last link, if not given.
+        base_link: The link that stands; the robot's root if not given.
+        self_collision: Count configurations in collision as out of reach.
+        seed: Seed of the poses.
+        workers: Threads that build side by side; none of them changes the map.
+    """
+
+    robot: Annotated[str, tyro.conf.arg(metavar="FILE|NAME")]
+    out: Annotated[str, tyro.conf.arg(metavar="MAP")]
+    kind: MapKind = MapKind.IRM4
+    voxel: Annotated[float, tyro.conf.arg(metavar="M", help_behavior_hint="")] = 0.0
+    poses: Annotated[int, tyro.conf.arg(metavar="N", help_behavior_hint="")] = 0
+    radius: Annotated[float, tyro.conf.arg(metavar="M", help_behavior_hint="")] = 0.0
+    tool: Annotated[str, tyro.conf.arg(metavar="LINK", help_behavior_hint="")] = ""
+    base_link: Annotated[str, tyro.conf.arg(metavar="LINK", help_behavior_hint="")] = ""
+    self_collision: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+    seed: Annotated[int, tyro.conf.arg(metavar="N")] = 0
+    workers: Annotated[int, tyro.conf.arg(metavar="N")] = os.cpu_count() or 1
+
+
+def run(config: Config, invocation: Invocation) -> None:
+    """Build the map, and say what it is."""
+    from kinetarium.cli.reach_info import show
+    from kinetarium.reach.build import build_map
+
+    console = invocation.console
+    robot = config.load()
+    with shown_progress(console) as watch:
+        try:
+            reach_map = build_map(
+                robot,
+                config.out,
+                kind=config.kind,
+                voxel=config.voxel,
+                poses=config.poses,
+                radius=config.radius,
+                tool=config.tool,
+                base_link=config.base_link,
+                self_collision=config.self_collision,
+                seed=config.seed,
+                workers=config.workers,
+                progress=partial(watch, config.out),
+            )
+        except KeyboardInterrupt:
+            console.error(f"kinetarium: go on with: {invocation.command_line}")
+            raise
+    show(reach_map, console)

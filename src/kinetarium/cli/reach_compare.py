@@ -1,0 +1,58 @@
+"""`kinetarium reach compare`: compare ways to choose a base, beside the published numbers."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from kinetarium.cli.commands import Invocation
+from kinetarium.cli.reach_flags import Folder
+from kinetarium.cli.reach_progress import shown_progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """What to compare.
+
+    Attributes:
+        out: Folder of the maps, the tables and the page; maps that are there are used again.
+        sets: Sets of 20 random poses.
+        seed: Seed of the poses.
+        samples: Random configurations of the binary map.
+        workers: Threads that build maps side by side.
+    """
+
+    out: Folder
+    sets: Annotated[int, tyro.conf.arg(metavar="N")] = 1000
+    seed: Annotated[int, tyro.conf.arg(metavar="N")] = 0
+    samples: Annotated[int, tyro.conf.arg(metavar="N")] = 10_000_000
+    workers: Annotated[int, tyro.conf.arg(metavar="N")] = os.cpu_count() or 1
+
+
+def run(config: Config, invocation: Invocation) -> None:
+    """Choose bases in every way for every set, and print the tables."""
+    from kinetarium.cli.provenance import provenance
+    from kinetarium.cli.reach_report import write_page
+    from kinetarium.reach.compare import compare_methods
+    from kinetarium.studies.reach.compare_figures import compare_page
+    from kinetarium.studies.reach.compare_tables import table_1, table_2, table_3
+
+    console = invocation.console
+    with shown_progress(console) as watch:
+        tables = compare_methods(
+            config.out,
+            sets=config.sets,
+            seed=config.seed,
+            samples=config.samples,
+            workers=config.workers,
+            progress=watch,
+        )
+    page = compare_page(Path(config.out), tables, provenance=provenance(invocation.command_line))
+    report = str(write_page(Path(config.out), page))
+    for table in (table_1(tables), table_2(tables), table_3(tables)):
+        console.table(table)
+        console.line()
+    console.line(f"report: {report}")
+    console.result({"ok": True, **tables, "out": config.out, "report": report})

@@ -1,0 +1,49 @@
+"""`kinetarium reach follow`: drive a base along while its arm follows a trajectory."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kinetarium.cli.commands import Invocation
+from kinetarium.cli.reach_flags import FilePath, Folder, SiteFlags
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(SiteFlags):
+    """What to follow.
+
+    Attributes:
+        trajectory: JSON file of the tool's way: {"times": [s ...], "poses": [...]}.
+        out: Folder of the base's way, its pictures and its page.
+        speed: Greatest speed of the base [m/s].
+        turning: Greatest rate of turn of the base [rad/s].
+    """
+
+    trajectory: FilePath
+    out: Folder
+    speed: float = 1.0
+    turning: float = 2.0
+
+
+def run(config: Config, invocation: Invocation) -> None:
+    """Follow the trajectory, and draw the base's way."""
+    from kinetarium.cli.provenance import provenance
+    from kinetarium.cli.reach_report import write_page
+    from kinetarium.reach.follow import describe_following, drive_of, follow, write_following
+    from kinetarium.reach.pose_file import read_trajectory
+    from kinetarium.studies.reach.follow_figures import follow_page, follow_table
+
+    reach_map = config.open_map()
+    times, poses = read_trajectory(config.trajectory)
+    drive = drive_of(config.speed, turning=config.turning)
+    placer = config.placer(reach_map)
+    following = follow(placer, times, poses=poses, drive=drive)
+    write_following(following, config.out)
+    words = provenance(invocation.command_line)
+    page = follow_page(following, poses, placer=placer, provenance=words)
+    report = str(write_page(Path(config.out), page))
+    console = invocation.console
+    console.table(follow_table(following))
+    console.line()
+    console.line(f"report: {report}")
+    result = {"ok": True, **describe_following(following), "rate_hz": following.rate}
+    console.result(result | {"out": config.out, "report": report})

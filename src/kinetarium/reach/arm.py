@@ -1,0 +1,68 @@
+"""Arm: a robot made ready for maps and base placement."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetarium.model.robot import RobotModel
+from kinetarium.reach.chain import ChainArrays, SerialChain, serial_chain
+from kinetarium.reach.convex_pieces import body_pieces
+from kinetarium.reach.solve import STARTS, SWEEP, ik_arrays
+
+if TYPE_CHECKING:
+    from kinetarium.reach.ik import IkArrays
+
+STRAIGHT = 1e-9
+"""How far the first axis may be from the base link's z axis [m, rad]."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arm:
+    """A chain with its solver, and how hard that is asked to try.
+
+    Attributes:
+        chain: The chain.
+        ik: The solver's arrays; with pieces where collisions count.
+        map_effort: Positions of the redundant joint, or starts, per pose of a map.
+        effort: The same where a base is judged.
+        full_effort: The same where a pose is given up for good.
+    """
+
+    chain: SerialChain
+    ik: "IkArrays"
+    map_effort: int
+    effort: int
+    full_effort: int
+
+    @property
+    def turns(self) -> bool:
+        """Whether the first joint turns the whole arm about the base's own axis."""
+        return turns_about_base(self.chain.arrays)
+
+
+def arm_of(
+    robot: RobotModel, *, tool: str = "", base_link: str = "", self_collision: bool = True
+) -> Arm:
+    """Make a robot ready.
+
+    Args:
+        robot: The robot.
+        tool: The link to be placed; see `serial_chain`.
+        base_link: The link that stands; see `serial_chain`.
+        self_collision: Whether configurations in collision count as out of reach.
+
+    Raises:
+        UnknownNameError: If there is no such link.
+        KinetariumError: If there is no chain to the tool.
+    """
+    chain = serial_chain(robot, base_link=base_link, tool=tool)
+    ik = ik_arrays(chain, pieces=body_pieces(chain) if self_collision else None)
+    return Arm(chain, ik, 15, 31, SWEEP) if ik.closed else Arm(chain, ik, 6, 8, STARTS)
+
+
+def turns_about_base(chain: ChainArrays) -> bool:
+    """Tell whether the first joint turns about the z axis of the base link."""
+    first = chain.frames[0]
+    off = np.abs([first[0, 2], first[1, 2], first[0, 3], first[1, 3]]).max()
+    return bool(not chain.prismatic[0] and off < STRAIGHT and first[2, 2] > 0)

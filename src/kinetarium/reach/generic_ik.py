@@ -1,0 +1,231 @@
+"""Inverse kinematics of any serial chain by damped least squares, as a Numba kernel.
+
+The search begins at the configurations of a table whose poses are nearest, one after
+the other. A step is that of Levenberg and Marquardt with a damping that is
+proportional to the squared error (Sugihara, "Solvability-unconcerned inverse
+kinematics by the Levenberg-Marquardt method", 2011); joints at a limit that want to
+go beyond it stand still for that step.
+"""
+
+from math import atan2, inf, sqrt
+
+import numpy as np
+
+from kinetarium.dynamics.compiled import compiled
+from kinetarium.reach.chain import ChainArrays
+from kinetarium.reach.convex_pieces import PieceArrays
+from kinetarium.reach.forward import differentiate, place, volume
+from kinetarium.reach.self_collision import collides, none_touching
+from kinetarium.reach.start_table import StartTable
+from kinetarium.spatial.arrays import Array
+
+EXACT = 1e-7
+"""How far the tool may be from where it is asked for [m, rad]."""
+NONE = -1.0
+"""The manipulability of a pose without a solution."""
+STEPS = 16
+"""How many steps a search takes at most."""
+LONGEST = 1.0
+"""How far a joint moves in one step [rad or m]."""
+DAMPING = 0.05
+"""Damping per squared error."""
+LEAST = 1e-14
+"""Damping where there is no error left, against singular configurations."""
+
+
+@compiled
+def solve_many(
+    table: StartTable,
+    chain: ChainArrays,
+    pieces: PieceArrays,
+    X_BT: Array,
+    effort: int,
+    best: bool,
+    q: Array,
+    w: Array,
+) -> None:
+    """Find joint positions for many poses; see `ik.solve_many`."""
+    joints, size = len(chain.lower), len(table.starts)
+    trial, nearness, touching = np.empty(joints), np.empty(size), none_touching()
+    X, J, A = np.empty((joints + 2, 3, 4)), np.empty((6, joints)), np.empty((6, 7))
+    for n in range(len(X_BT)):
+        w[n] = NONE
+        q[n] = np.nan
+        if out_of_reach(X_BT[n], table):
+            continue
+        rank(X_BT[n], table, nearness)
+        for _ in range(min(effort, size)):
+            nearest(table, nearness, trial)
+            if not descend(X_BT[n], table.length, chain, trial, X, J, A):
+                continue
+            if collides(pieces, X, trial, touching):
+                continue
+            differentiate(chain, X, J)
+            value = volume(J)
+            if value > w[n]:
+                w[n] = value
+                q[n] = trial
+            if not best:
+                break
+
+
+@compiled
+def out_of_reach(X_BT: Array, table: StartTable) -> bool:
+    """Tell whether a pose is farther away than the chain is long, or too near.
+
+    Args:
+        X_BT: The pose of the tool in the base link's frame, shape (3 or 4, 4).
+        table: Bounds of the chain's reach.
+    """
+    square = 0.0
+    for row in range(3):
+        gap = X_BT[row, 3] - table.near[row]
+        for column in range(3):
+            gap += X_BT[row, column] * table.far[column]
+        square += gap * gap
+    # A trifle of slack, for poses at full stretch.
+    distance = sqrt(square)
+    out: bool = distance > table.reach[1] + EXACT or distance < table.reach[0] - EXACT
+    return out
+
+
+@compiled
+def rank(X_BT: Array, table: StartTable, nearness: Array) -> None:
+    """Write how near each start's pose is to a pose: the greater the nearer.
+
+    Args:
+        X_BT: The pose of the tool in the base link's frame, shape (3 or 4, 4).
+        table: The starts.
+        nearness: Written to, shape (starts,).
+    """
+    keys = table.keys
+    for i in range(len(nearness)):
+        nearness[i] = keys[12, i]
+    for row in range(3):
+        x, y, z, p = X_BT[row, 0], X_BT[row, 1], X_BT[row, 2], X_BT[row, 3]
+        kx, ky, kz, kp = keys[3 * row], keys[3 * row + 1], keys[3 * row + 2], keys[9 + row]
+        for i in range(len(nearness)):
+            nearness[i] += x * kx[i] + y * ky[i] + z * kz[i] + p * kp[i]
+
+
+@compiled
+def nearest(table: StartTable, nearness: Array, q: Array) -> None:
+    """Write the nearest start that was not taken yet, and mark it as taken."""
+    best = 0
+    for i in range(len(nearness)):
+        if nearness[i] > nearness[best]:
+            best = i
+    nearness[best] = -inf
+    for j in range(len(q)):
+        q[j] = table.starts[best, j]
+
+
+@compiled
+def descend(
+    X_BT: Array, length: float, chain: ChainArrays, q: Array, X: Array, J: Array, A: Array
+) -> bool:
+    """Improve a configuration until it reaches a pose.
+
+    Args:
+        X_BT: The pose of the tool in the base link's frame, shape (3 or 4, 4).
+        length: The length that weighs as much as a radian [m].
+        chain: The chain.
+        q: Where to begin; written to [rad or m], shape (joints,).
+        X: Working memory, shape (joints + 2, 3, 4).
+        J: Working memory, shape (6, joints).
+        A: Working memory, shape (6, 7).
+
+    Returns:
+        Whether the pose is reached to EXACT within the limits.
+    """
+    lower, upper = chain.lower, chain.upper
+    count = len(q)
+    before = inf
+    for step in range(STEPS):
+        place(chain, q, X)
+        shift, turn = error(X[count + 1], X_BT, A)
+        if shift <= EXACT * EXACT and turn <= EXACT * EXACT:
+            return True
+        total = shift / (length * length) + turn
+        # A search that comes no nearer in three steps ends in another valley.
+        if step % 3 == 0:
+            if total > 0.5 * before:
+                return False
+            before = total
+        differentiate(chain, X, J)
+        for j in range(count):
+            slope = 0.0
+            for row in range(3):
+                J[row, j] /= length
+            for row in range(6):
+                slope += J[row, j] * A[row, 6] if row > 2 else J[row, j] * A[row, 6] / length
+            if (slope < 0.0 and q[j] <= lower[j]) or (slope > 0.0 and q[j] >= upper[j]):
+                for row in range(6):
+                    J[row, j] = 0.0
+        for row in range(3):
+            A[row, 6] /= length
+        damped(J, DAMPING * total + LEAST, A)
+        longest = 0.0
+        for j in range(count):
+            move = 0.0
+            for row in range(6):
+                move += J[row, j] * A[row, 6]
+            J[0, j] = move
+            longest = max(longest, abs(move))
+        scale = LONGEST / longest if longest > LONGEST else 1.0
+        for j in range(count):
+            q[j] = min(max(q[j] + scale * J[0, j], lower[j]), upper[j])
+    return False
+
+
+@compiled
+def error(X: Array, X_BT: Array, A: Array) -> tuple[float, float]:
+    """Write the way [m] and the turn [rad] from one pose to another into A's last column.
+
+    Returns:
+        Their squares [m^2, rad^2].
+    """
+    shift = 0.0
+    for row in range(3):
+        A[row, 6] = X_BT[row, 3] - X[row, 3]
+        shift += A[row, 6] * A[row, 6]
+    # Twice the sine of the angle times the axis: the sum of x * x', y * y' and z * z'.
+    sx, sy, sz, trace = 0.0, 0.0, 0.0, 0.0
+    for k in range(3):
+        sx += X[1, k] * X_BT[2, k] - X[2, k] * X_BT[1, k]
+        sy += X[2, k] * X_BT[0, k] - X[0, k] * X_BT[2, k]
+        sz += X[0, k] * X_BT[1, k] - X[1, k] * X_BT[0, k]
+        trace += X[0, k] * X_BT[0, k] + X[1, k] * X_BT[1, k] + X[2, k] * X_BT[2, k]
+    sine = sqrt(sx * sx + sy * sy + sz * sz)
+    angle = atan2(sine, trace - 1.0)
+    factor = angle / sine if sine > 0.0 else 0.0
+    A[3, 6], A[4, 6], A[5, 6] = factor * sx, factor * sy, factor * sz
+    return shift, angle * angle
+
+
+@compiled
+def damped(J: Array, damping: float, A: Array) -> None:
+    """Solve (J J' + damping) y = e for e in the last column of A, which becomes y."""
+    count = J.shape[1]
+    for i in range(6):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(count):
+                total += J[i, k] * J[j, k]
+            A[i, j] = total
+        A[i, i] += damping
+    for j in range(6):
+        for i in range(j, 6):
+            total = A[i, j]
+            for k in range(j):
+                total -= A[i, k] * A[j, k]
+            A[i, j] = sqrt(max(total, 1e-300)) if i == j else total / A[j, j]
+        total = A[j, 6]
+        for k in range(j):
+            total -= A[j, k] * A[k, 6]
+        A[j, 6] = total / A[j, j]
+    for j in range(5, -1, -1):
+        total = A[j, 6]
+        for k in range(j + 1, 6):
+            total -= A[k, j] * A[k, 6]
+        A[j, 6] = total / A[j, j]

@@ -1,0 +1,135 @@
+"""Poses and trajectories of the tool in JSON files."""
+
+import json
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetarium.errors import KinetariumError
+from kinetarium.reach.solve import checked_poses
+from kinetarium.recording.regular_file import read_regular, reason
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+
+MOST_BYTES = 64_000_000
+MOST_POSES = 100_000
+POSE = {"position": 3, "quaternion_wxyz": 4}
+"""The numbers of a pose that is written as a dictionary."""
+
+
+class PoseFileError(KinetariumError):
+    """A file that does not say poses."""
+
+
+def read_json(path: str | PathLike[str]) -> Any:
+    """Read a JSON file of bounded size.
+
+    Raises:
+        PoseFileError: If it cannot be read or is not strict JSON.
+    """
+    name = repr(fspath(path))
+    try:
+        text = read_regular(Path(fspath(path)), most=MOST_BYTES).decode()
+        return json.loads(text, parse_constant=_refuse)
+    except UnicodeDecodeError:
+        raise PoseFileError(f"{name} is not UTF-8 text") from None
+    except RecursionError:
+        raise PoseFileError(f"{name} is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise PoseFileError(f"{name} is not JSON: {error}") from None
+    except (OSError, ValueError) as error:
+        raise PoseFileError(f"cannot read {name}: {reason(error)}") from None
+
+
+def read_poses(path: str | PathLike[str]) -> Array:
+    """Read poses: a list of 4x4 matrices by rows, or of {"position", "quaternion_wxyz"}.
+
+    Returns:
+        The poses X_WT [m], shape (n, 4, 4).
+
+    Raises:
+        PoseFileError: If it cannot be read, or holds something else.
+    """
+    return poses_of(read_json(path), where=repr(fspath(path)))
+
+
+def read_pose(path: str | PathLike[str]) -> Array:
+    """Read one pose: a 4x4 matrix by rows, {"position", "quaternion_wxyz"}, or a list of one.
+
+    Returns:
+        The pose X_WT [m], shape (4, 4).
+
+    Raises:
+        PoseFileError: If it cannot be read, or holds something else.
+    """
+    where = repr(fspath(path))
+    data = read_json(path)
+    listed = isinstance(data, list) and len(data) == 1
+    poses = poses_of(data if listed else [data], where=where)
+    return np.asarray(poses[0])
+
+
+def read_trajectory(path: str | PathLike[str]) -> tuple[Array, Array]:
+    """Read a trajectory: {"times": [...], "poses": [...]}, times growing [s].
+
+    Returns:
+        The times [s], shape (n,), and the poses X_WT, shape (n, 4, 4).
+
+    Raises:
+        PoseFileError: If it cannot be read, or holds something else.
+    """
+    where = repr(fspath(path))
+    data = read_json(path)
+    if not isinstance(data, dict) or data.keys() != {"times", "poses"}:
+        raise PoseFileError(f'{where} must hold {{"times": [...], "poses": [...]}}')
+    poses = poses_of(data["poses"], where=where)
+    times = _numbers(data["times"], (len(poses),), where=f"{where}: times")
+    if not (np.diff(times) > 0).all():
+        raise PoseFileError(f"{where}: times must grow")
+    return times, poses
+
+
+def poses_of(data: Any, *, where: str) -> Array:
+    """Give poses, shape (n, 4, 4), from what a JSON file holds; see `read_poses`.
+
+    Raises:
+        PoseFileError: If these are no poses.
+    """
+    if not isinstance(data, list) or not 0 < len(data) <= MOST_POSES:
+        raise PoseFileError(f"{where} must hold a list of 1 to {MOST_POSES} poses")
+    poses = [_pose(item, where=f"{where}: pose {n}") for n, item in enumerate(data)]
+    try:
+        return checked_poses(np.array(poses))
+    except KinetariumError as error:
+        raise PoseFileError(f"{where}: {error}") from None
+
+
+def _pose(item: Any, *, where: str) -> Array:
+    if isinstance(item, dict):
+        if item.keys() != POSE.keys():
+            raise PoseFileError(f"{where} must have {' and '.join(POSE)}")
+        p, quaternion = (
+            _numbers(item[key], (n,), where=f"{where}: {key}") for key, n in POSE.items()
+        )
+        if not quaternion.any():
+            raise PoseFileError(f"{where}: a quaternion of zeros is no rotation")
+        return pose(p, rotation_from_quaternion(quaternion))
+    return _numbers(item, (4, 4), where=where)
+
+
+def _numbers(data: Any, shape: tuple[int, ...], *, where: str) -> Array:
+    try:
+        values = np.array(data)
+    except ValueError:
+        values = np.array(None)
+    sound = values.dtype.kind in "fi" and values.shape == shape
+    if not sound or not np.isfinite(values).all() or np.abs(values).max(initial=0) > 1e9:
+        size = " x ".join(map(str, shape))
+        raise PoseFileError(f"{where} must be {size} finite numbers")
+    return values.astype(np.float64)
+
+
+def _refuse(constant: str) -> None:
+    raise json.JSONDecodeError(f"{constant} is no number", constant, 0)

@@ -1,0 +1,143 @@
+"""What `kinetarium reach` refuses: one line, exit code 2, nothing written."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kinetarium import load_robot
+from kinetarium.reach import build_map
+from kinetarium.spatial.rotation import pose
+
+DOWN = np.diag([1.0, -1.0, -1.0])
+SIGHT = pose((0.4, 0.0, 0.4), DOWN).tolist()
+FAR = pose((0.4, 0.0, 9.0), DOWN).tolist()
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sound")
+    robot = load_robot("panda")
+    build_map(robot, folder / "p.rmap", kind="irm4", voxel=0.25, poses=2)
+    build_map(robot, folder / "c.rmap", kind="capability", voxel=0.5, poses=1)
+    return folder
+
+
+@pytest.fixture
+def here(sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a map, poses and robots, in which the command is called."""
+    shutil.copytree(sound, tmp_path, dirs_exist_ok=True)
+    files = {
+        "sight.json": [SIGHT],
+        "far.json": [FAR],
+        "none.json": [],
+        "two.json": [SIGHT, SIGHT],
+        "half.json": [{"position": [0, 0, 0]}],
+        "way.json": {"times": [0.0, 0.1], "poses": [SIGHT, SIGHT]},
+        "far-way.json": {"times": [0.0, 0.1], "poses": [FAR, FAR]},
+        "back.json": {"times": [0.1, 0.0], "poses": [SIGHT, SIGHT]},
+        "cage.json": {"boxes": [{"position": [0, 0, 0.05], "size": [9, 9, 0.1]}]},
+        "walls.json": {"walls": []},
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_text(json.dumps(data))
+    (tmp_path / "nan.json").write_text(json.dumps([SIGHT]).replace("0.4", "NaN"))
+    (tmp_path / "big.json").write_text(json.dumps([SIGHT]).replace("0.4", "1e999"))
+    (tmp_path / "broken.urdf").write_text("<robot name='x'><link")
+    shutil.copytree(tmp_path / "p.rmap", tmp_path / "torn.rmap")
+    field = tmp_path / "torn.rmap" / "reach.npy"
+    field.write_bytes(field.read_bytes()[:-1])
+    shutil.copytree(tmp_path / "p.rmap", tmp_path / "flipped.rmap")
+    field = tmp_path / "flipped.rmap" / "reach.npy"
+    field.write_bytes(field.read_bytes()[:-1] + b"\x07")
+    shutil.copytree(tmp_path / "p.rmap", tmp_path / "other.rmap")
+    manifest = tmp_path / "other.rmap" / "manifest.json"
+    digest = json.loads(manifest.read_text())["recipe"]["robot_sha256"]
+    manifest.write_text(manifest.read_text().replace(digest, "0" * 64))
+    (tmp_path / "foreign.rmap").mkdir()
+    (tmp_path / "foreign.rmap" / "data.h5").write_bytes(b"\x89HDF")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+PLACE = "place --map p.rmap --poses"
+SLICE = "slice --out new --map p.rmap --pose"
+FOLLOW = "follow --out new --map p.rmap --trajectory"
+BUILD = "build --out new.rmap --robot"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        # A pose that cannot be reached.
+        (f"{PLACE} far.json --out new", "no base in the plane"),
+        (f"{SLICE} far.json", "no base in the plane"),
+        (f"{FOLLOW} far-way.json", "no base in the plane"),
+        (f"{PLACE} sight.json --obstacles cage.json", "no base in the plane"),
+        # A robot without a chain to the tool.
+        (f"{BUILD} husky4", "tool link"),
+        (f"{BUILD} panda --tool panda_link9", "panda_link9"),
+        (f"{BUILD} panda --tool panda_rightfinger", "follows"),
+        (f"{BUILD} panda --base-link panda_hand --tool panda_link3", "no chain"),
+        (f"{BUILD} nobody", "nobody"),
+        (f"{BUILD} broken.urdf", "broken.urdf"),
+        # A pose that is none.
+        (f"{PLACE} nan.json --out new", "NaN"),
+        (f"{PLACE} big.json", "finite"),
+        (f"{PLACE} none.json", "poses"),
+        (f"{PLACE} half.json", "quaternion_wxyz"),
+        (f"{PLACE} nowhere.json", "nowhere.json"),
+        (f"{SLICE} nan.json", "NaN"),
+        (f"{SLICE} two.json", "4 x 4"),
+        (f"{FOLLOW} back.json", "grow"),
+        (f"{FOLLOW} sight.json", "times"),
+        # A map that is corrupted, foreign or not there.
+        ("verify torn.rmap", "not the array"),
+        ("verify flipped.rmap", "changed"),
+        ("info foreign.rmap --report new", "manifest.json"),
+        ("verify nowhere.rmap", "nowhere.rmap"),
+        ("place --map torn.rmap --poses sight.json --out new", "not the array"),
+        ("slice --map foreign.rmap --pose sight.json --out new", "manifest.json"),
+        ("build --robot panda --voxel 0.5 --out foreign.rmap", "no map"),
+        # A map of another robot file, or of another kind.
+        ("place --map other.rmap --poses sight.json --out new", "another file"),
+        ("place --map p.rmap --poses sight.json --robot ur5 --out new", "another file"),
+        ("place --map c.rmap --poses sight.json --out new", "capability"),
+        ("slice --map c.rmap --pose sight.json --out new", "capability"),
+        # Numbers and words that make no sense.
+        (f"{BUILD} panda --voxel 1e-9", "voxel"),
+        (f"{BUILD} panda --voxel -1", "voxel"),
+        (f"{BUILD} panda --poses -1", "poses"),
+        (f"{BUILD} panda --seed -1", "seed"),
+        (f"{BUILD} panda --workers 0", "workers"),
+        (f"{BUILD} panda --radius nan", "radius"),
+        (f"{BUILD} panda --kind irm5", "irm5"),
+        ("build --robot panda --voxel 0.5 --out no/where.rmap", "not a folder"),
+        (f"{PLACE} sight.json --effort lazy", "lazy"),
+        (f"{PLACE} sight.json --objective beauty", "beauty"),
+        (f"{PLACE} sight.json --plane-normal 1 0 0", "point up"),
+        (f"{PLACE} sight.json --plane-height nan", "finite"),
+        (f"{PLACE} sight.json --obstacles walls.json", "walls"),
+        (f"{PLACE} sight.json --out foreign.rmap", "something else"),
+        (f"{FOLLOW} way.json --speed -1", "m/s"),
+        ("compare --out new --sets 0", "sets"),
+        ("compare --out new --sets 1 --seed -1", "seed"),
+        ("compare --out foreign.rmap --sets 1", "something else"),
+        ("info", "one map"),
+        ("verify p.rmap --map p.rmap", "one map"),
+        ("bild --robot panda", "did you mean 'build'"),
+        ("build --robt panda", "--robt"),
+        ("", "expected"),
+    ],
+)
+def test_one_line_and_nothing_written(line: str, said: str, call: Any, here: Path) -> None:
+    before = sorted(str(path) for path in here.rglob("*"))
+    done = call("reach", *line.split())
+    assert done.code == 2, done
+    assert said in done.err
+    assert done.err.count("\n") == 1 and "Traceback" not in done.err and "internal" not in done.err
+    assert done.out == ""
+    assert sorted(str(path) for path in here.rglob("*")) == before

@@ -1,0 +1,325 @@
+"""Bases: what is claimed is true, the search finds what is there, bad input is refused."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kinetarium import KinetariumError, load_robot
+from kinetarium.dynamics import link_poses
+from kinetarium.errors import UnknownNameError
+from kinetarium.model.robot import Geometry
+from kinetarium.model.shapes import Box, Sphere
+from kinetarium.reach.arm import arm_of
+from kinetarium.reach.base_search import serve
+from kinetarium.reach.baselines import algorithm_2, brute_force, sampled_map, transformed_voxels
+from kinetarium.reach.build import build_map
+from kinetarium.reach.compare import compare_methods, random_poses
+from kinetarium.reach.follow import Drive, follow, write_following
+from kinetarium.reach.forward_reference import place
+from kinetarium.reach.map_files import ReachMap
+from kinetarium.reach.map_layout import graded_grid
+from kinetarium.reach.numerical import solve_numerically
+from kinetarium.reach.obstacles import read_obstacles
+from kinetarium.reach.placement import Effort, Placement, Placer, place_base
+from kinetarium.reach.plane import Plane, plane_of
+from kinetarium.reach.pose_file import read_poses, read_trajectory
+from kinetarium.reach.self_collision import collides, none_touching
+from kinetarium.reach.site import Surroundings, site_of
+from kinetarium.reach.union import union_of_slices
+from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
+
+PANDA = load_robot("panda")
+DOWN = np.diag([1.0, -1.0, -1.0])
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> ReachMap:
+    path = tmp_path_factory.mktemp("graded") / "panda.rmap"
+    return build_map(PANDA, path, kind="irm4", voxel=0.1, poses=3, workers=2)
+
+
+@pytest.fixture(scope="module")
+def voxels(tmp_path_factory: pytest.TempPathFactory) -> ReachMap:
+    path = tmp_path_factory.mktemp("voxels") / "panda.rmap"
+    return build_map(PANDA, path, kind="irm3", voxel=0.1, poses=10, workers=2)
+
+
+@pytest.fixture(scope="module")
+def placer(graded: ReachMap) -> Placer:
+    return Placer(graded)
+
+
+def check(placement: Placement, poses: np.ndarray, *, around: Surroundings, plane: Plane) -> None:
+    """Hold what is claimed against the model's own kinematics, limits and shapes."""
+    arm = arm_of(PANDA)
+    limits = [PANDA.joint(name).limits for name in arm.chain.joints]
+    names = [link.name for link in PANDA.links]
+    site = site_of(arm, around)
+    X_BP = inverse_pose(placement.X_WB) @ plane.frame
+    moved = site_of(
+        arm,
+        Surroundings(tuple(Geometry(g.shape, X_BP @ g.X_LG) for g in around.shapes), around.ground),
+    )
+    assert len(site.still.pairs) == len(moved.still.pairs)
+    for X_WT, q, reached in zip(poses, placement.joints, placement.reached, strict=True):
+        assert np.isfinite(q).all() == reached
+        if not reached:
+            continue
+        assert all(one.lower <= value <= one.upper for one, value in zip(limits, q, strict=True))
+        X_WL = link_poses(PANDA, arm.chain.whole(q), X_WB=placement.X_WB)
+        assert np.abs(X_WL[names.index("panda_link8")] - X_WT).max() < 1e-6
+        frames = np.concatenate([np.eye(4)[None, :3], place(arm.chain.arrays, q)[-8:, :3]])
+        assert not collides(moved.still, np.ascontiguousarray(frames), q, none_touching())
+
+
+@pytest.mark.parametrize("effort", list(Effort))
+def test_nothing_is_claimed_that_is_not_so(effort: Effort, placer: Placer) -> None:
+    rng = np.random.default_rng(4)
+    rates = []
+    for _ in range(6):
+        poses = random_poses(rng, count=20)
+        placement = placer.place(poses, effort=effort)
+        check(placement, poses, around=Surroundings(), plane=Plane())
+        rates.append(placement.reached.mean())
+    assert np.mean(rates) > 0.95
+
+
+def test_the_same_question_has_the_same_answer(placer: Placer, graded: ReachMap) -> None:
+    poses = random_poses(np.random.default_rng(1), count=20)
+    first, second = placer.place(poses), place_base(graded, poses, robot=PANDA)
+    assert (first.X_WB == second.X_WB).all()
+    assert np.array_equal(first.joints, second.joints, equal_nan=True)
+
+
+def test_a_base_follows_its_poses_about(placer: Placer) -> None:
+    poses = random_poses(np.random.default_rng(2), count=12)
+    X = pose((3.0, -5.0, 0.0), rotation_about((0, 0, 1), 0.0))
+    here, there = placer.place(poses), placer.place(X @ poses)
+    assert np.allclose(there.X_WB, X @ here.X_WB, atol=1e-6)
+    assert (here.reached == there.reached).all()
+
+
+def test_a_base_on_a_slope_stands_upright_on_it(graded: ReachMap) -> None:
+    plane = plane_of((0.2, -0.1, 1.0), height=0.4)
+    poses = plane.frame @ random_poses(np.random.default_rng(3), count=10)
+    placement = place_base(graded, poses, plane=plane)
+    X_WB = placement.X_WB
+    assert np.allclose(X_WB[:3, 2], plane.normal)
+    assert X_WB[2, 3] == pytest.approx(plane.height_at(X_WB[0, 3], X_WB[1, 3]))
+    assert placement.reached.mean() > 0.8
+    check(placement, poses, around=Surroundings(), plane=plane)
+
+
+def test_the_voxel_map_places_too(voxels: ReachMap) -> None:
+    poses = random_poses(np.random.default_rng(6), count=20)
+    placement = place_base(voxels, poses, effort="thorough")
+    assert placement.reached.mean() > 0.8
+    check(placement, poses, around=Surroundings(), plane=Plane())
+
+
+def test_by_manipulability_it_is_greater(placer: Placer) -> None:
+    poses = random_poses(np.random.default_rng(7), count=20)
+    words = {"effort": "thorough"}
+    count = placer.place(poses, objective="count", **words)
+    total = placer.place(poses, objective="manipulability", **words)
+    assert np.nansum(total.manipulability) >= np.nansum(count.manipulability)
+    assert count.reached.sum() >= total.reached.sum()
+
+
+def test_within_reach_of_the_ceiling(placer: Placer, voxels: ReachMap) -> None:
+    rng = np.random.default_rng(8)
+    x = y = np.linspace(-1, 1, 21)
+    arm, site = placer.arm, placer.site
+    ours, paper, ceiling = [], [], []
+    for _ in range(4):
+        poses = random_poses(rng, count=20)
+        ours.append(placer.place(poses, effort="thorough").reached.mean())
+        scores = union_of_slices(
+            voxels.fields["manipulability"], poses, plane=Plane(), grid=voxels.grid, x=x, y=y
+        )
+        for base, rates in (
+            (algorithm_2(arm, site, poses=poses, x=x, y=y, scores=scores), paper),
+            (brute_force(arm, site, poses=poses, x=x, y=y), ceiling),
+        ):
+            _, w = serve(site, poses, base=base, effort=arm.full_effort)
+            rates.append((w >= 0).mean())
+    assert np.mean(ours) >= np.mean(ceiling) - 0.01
+    assert np.mean(ours) > np.mean(paper)
+
+
+def test_obstacles_are_kept_clear_of(graded: ReachMap, tmp_path: Path) -> None:
+    poses = np.array([pose((0.5, y, 0.4), DOWN) for y in (-0.2, 0.0, 0.2)])
+    free = place_base(graded, poses)
+    blocked = pose((*free.X_WB[:2, 3], 0.3))
+    file = tmp_path / "scene.json"
+    box = {"position": blocked[:3, 3].tolist(), "size": [0.2, 0.2, 0.6]}
+    ball = {"center": [0.5, 0.0, 0.1], "radius": 0.1}
+    file.write_text(json.dumps({"ground": True, "boxes": [box], "spheres": [ball]}))
+    around = read_obstacles(file, plane=Plane())
+    placement = place_base(graded, poses, surroundings=around)
+    assert placement.reached.all()
+    assert np.abs(placement.X_WB[:2, 3] - free.X_WB[:2, 3]).max() > 0.1
+    check(placement, poses, around=around, plane=Plane())
+
+
+def test_a_pose_inside_an_obstacle_is_not_reached(graded: ReachMap) -> None:
+    poses = np.array([pose((0.5, 0, 0.4), DOWN), pose((0.5, 0.4, 0.4), DOWN)])
+    ball = Geometry(Sphere(0.15), pose((0.5, 0.4, 0.3)))
+    placement = place_base(graded, poses, surroundings=Surroundings((ball,)))
+    assert placement.reached.tolist() == [True, False]
+    cage = Geometry(Box((9.0, 9.0, 0.1)), pose((0.0, 0.0, 0.05)))
+    with pytest.raises(KinetariumError, match="no base in the plane"):
+        place_base(graded, poses, surroundings=Surroundings((cage,)))
+
+
+def test_mesh_obstacles(graded: ReachMap, tmp_path: Path) -> None:
+    corners = [(0, 0, 0), (0.3, 0, 0), (0, 0.3, 0), (0, 0, 0.3)]
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    lines = [f"v {x} {y} {z}" for x, y, z in corners]
+    lines += ["f " + " ".join(str(i + 1) for i in face) for face in faces]
+    (tmp_path / "corner.obj").write_text("\n".join(lines))
+    scene = {"meshes": [{"file": "corner.obj", "position": [0.45, 0.35, 0.25]}]}
+    (tmp_path / "scene.json").write_text(json.dumps(scene))
+    around = read_obstacles(tmp_path / "scene.json", plane=Plane())
+    poses = np.array([pose((0.5, 0, 0.4), DOWN), pose((0.5, 0.4, 0.4), DOWN)])
+    placement = place_base(graded, poses, surroundings=around)
+    assert placement.reached.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    "scene",
+    [
+        "[]", "{", '{"walls": []}', '{"spheres": [{"center": [0, 0, 0], "radius": -1}]}',
+        '{"spheres": [{"center": [0, 0], "radius": 1}]}', '{"boxes": [{"position": [0, 0, 0]}]}',
+        '{"boxes": [{"position": [0,0,0], "size": [1,1,1], "quaternion_wxyz": [0,0,0,0]}]}',
+        '{"meshes": [{"file": "../../etc/passwd"}]}', '{"meshes": [{"file": "none.stl"}]}',
+        '{"ground": 1}', '{"spheres": [{"center": [0, 0, 1e999], "radius": 1}]}', "NaN",
+    ],
+)  # fmt: skip
+def test_scenes_that_are_none(scene: str, tmp_path: Path) -> None:
+    (tmp_path / "scene.json").write_text(scene)
+    with pytest.raises(KinetariumError):
+        read_obstacles(tmp_path / "scene.json", plane=Plane())
+
+
+def test_poses_in_files(tmp_path: Path) -> None:
+    X = pose((0.1, 0.2, 0.3), DOWN)
+    item = {"position": [0.1, 0.2, 0.3], "quaternion_wxyz": [0, 2, 0, 0]}
+    (tmp_path / "poses.json").write_text(json.dumps([X.tolist(), item]))
+    assert np.allclose(read_poses(tmp_path / "poses.json"), [X, X])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "{}", "[1]", "[[1, 2]]", "[null]", '["a"]', "[[[1]]]", "[" * 5000, "[NaN]",
+        "[[[1,0,0,0],[0,1,0,0],[0,0,1,1e999],[0,0,0,1]]]",
+        "[[[2,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]]",
+        '[{"position": [0, 0, 0]}]', '[{"position": [0,0,0], "quaternion_wxyz": [0,0,0,0]}]',
+        '[{"position": [0,0,"x"], "quaternion_wxyz": [1,0,0,0]}]', "\udcff", "[[[1e400]]]",
+    ],
+)  # fmt: skip
+def test_poses_that_are_none(text: str, tmp_path: Path) -> None:
+    (tmp_path / "poses.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(KinetariumError):
+        read_poses(tmp_path / "poses.json")
+    with pytest.raises(KinetariumError):
+        read_trajectory(tmp_path / "poses.json")
+
+
+@pytest.mark.parametrize(
+    ("poses", "words"),
+    [
+        (np.full((1, 4, 4), np.nan), {}),
+        (np.zeros((0, 4, 4)), {}),
+        (np.eye(4), {}),
+        ([pose((0, 0, 7.0))], {}),
+        ([pose((0.4, 0, 0.4))], {"effort": "lazy"}),
+        ([pose((0.4, 0, 0.4))], {"objective": "beauty"}),
+    ],
+)
+def test_questions_without_an_answer(poses: np.ndarray, words: dict, placer: Placer) -> None:
+    with pytest.raises(KinetariumError):
+        placer.place(poses, **words)
+
+
+def test_a_map_of_another_robot_is_refused(graded: ReachMap) -> None:
+    with pytest.raises(KinetariumError, match="another file"):
+        place_base(graded, [pose((0.4, 0, 0.4))], robot=load_robot("ur5"))
+    with pytest.raises(UnknownNameError):
+        place_base(graded, [pose((0.4, 0, 0.4))], effort="x")
+
+
+def test_a_base_that_follows(placer: Placer, tmp_path: Path) -> None:
+    t = np.arange(0, 8, 0.05)
+    poses = np.array(
+        [
+            pose((0.3 * s, np.sin(0.5 * s), 0.4), rotation_about((0, 0, 1), 0.4 * s) @ DOWN)
+            for s in t
+        ]
+    )
+    drive = Drive(speed=1.0, turning=2.0)
+    found = follow(placer, t, poses=poses, drive=drive)
+    assert found.reached.all()
+    steps = np.diff(found.bases, axis=0)
+    assert np.hypot(steps[:, 0], steps[:, 1]).max() <= 0.05 * drive.speed * (1 + 1e-9)
+    assert np.abs(steps[:, 2]).max() <= 0.05 * drive.turning * (1 + 1e-9)
+    X_BT = np.array(
+        [
+            inverse_pose(pose((x, y, 0), rotation_about((0, 0, 1), yaw))) @ X
+            for (x, y, yaw), X in zip(found.bases, poses, strict=True)
+        ]
+    )
+    chain = placer.arm.chain
+    X_found = np.array([place(chain.arrays, q)[-1] for q in found.joints])
+    assert np.abs(X_found - X_BT).max() < 1e-6
+    write_following(found, tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "follow.json").read_text())["reached"] == len(t)
+    with pytest.raises(KinetariumError):
+        follow(placer, t[::-1], poses=poses)
+
+
+def test_the_tables_of_the_source(tmp_path: Path, graded: ReachMap, voxels: ReachMap) -> None:
+    """With coarse maps, which are used because they are there."""
+    shutil.copytree(graded.path, tmp_path / "irm4.rmap")
+    shutil.copytree(voxels.path, tmp_path / "irm3.rmap")
+    build_map(PANDA, tmp_path / "capability.rmap", kind="capability", voxel=0.5, poses=1)
+    tables = compare_methods(tmp_path, sets=2, seed=3, samples=50_000)
+    assert json.loads((tmp_path / "tables.json").read_text())["sets"] == 2
+    rows = tables["table_3"]
+    assert rows["thorough"]["exact"]["success"][0] >= rows["paper"]["exact"]["success"][0]
+    assert rows["random"]["exact"]["success"][0] < rows["standard"]["exact"]["success"][0]
+    assert rows.keys() == tables["timing"]["table_3_ms"].keys()
+    assert tables["published"]["table_3"]["paper"]["success"][0] == 0.6579
+    with pytest.raises(KinetariumError):
+        compare_methods(tmp_path, sets=0)
+
+
+def test_the_numerical_solver_claims_nothing_false(placer: Placer) -> None:
+    arm = placer.arm
+    rng = np.random.default_rng(0)
+    q = rng.uniform(arm.chain.arrays.lower, arm.chain.arrays.upper, (100, 7))
+    X_BT = np.array([place(arm.chain.arrays, one)[-1] for one in q])
+    found, w = np.empty((100, 7)), np.empty(100)
+    solve_numerically(arm.chain.arrays, arm.ik.pieces, X_BT, found, w)
+    hit = w >= 0
+    assert 0.2 < hit.mean() < 0.95
+    again = np.array([place(arm.chain.arrays, one)[-1] for one in found[hit]])
+    assert np.abs(again - X_BT[hit]).max() < 1e-4
+
+
+def test_the_maps_of_others(placer: Placer, voxels: ReachMap, graded: ReachMap) -> None:
+    x = y = np.linspace(-1, 1, 21)
+    poses = random_poses(np.random.default_rng(0), count=2)
+    grid = voxels.grid
+    centers = grid.centers(np.arange(grid.count**3))
+    values = voxels.fields["manipulability"]
+    moved = transformed_voxels(values, centers, poses=poses, size=grid.size, x=x, y=y)
+    cut = union_of_slices(values, poses, plane=Plane(), grid=grid, x=x, y=y)
+    assert np.corrcoef(moved.ravel(), cut.ravel())[0, 1] > 0.7
+    cells = sampled_map(placer.arm, graded_grid(graded.recipe), samples=200_000, seed=0)
+    reach = graded.fields["reach"]
+    assert (reach[cells > 0] > 0).mean() > 0.9
