@@ -43,11 +43,15 @@ _HOMES = {
     "verify_dynamics": "kinetarium.studies.dynamics.verify",
 }
 
-__all__ = ["__version__", *_HOMES]
+_PACKAGES = ("control", "legs", "reach")
+
+__all__ = ["__version__", *_HOMES, *_PACKAGES]
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that `import kinetarium` stays light."""
+    if name in _PACKAGES:
+        return import_module(f"kinetarium.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'kinetarium' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -1,5 +1,8 @@
 """The driving studies in engines: what is promised of them."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from kinetarium.batch.check_study import check_study
@@ -9,7 +12,6 @@ from kinetarium.studies.drive.config import (
     CalibrateCase,
     CalibrateConfig,
     Control,
-    DriveCase,
     DriveConfig,
     PathName,
     Profile,
@@ -28,13 +30,11 @@ def need(engine: str) -> None:
         pytest.skip(f"{engine} is not installed")
 
 
-def drive(engine: str, **changes: object) -> dict[str, float]:
-    case = DriveCase(
-        **{
-            "engine": engine, "robot": Robot.HUSKY4, "control": Control.OPEN,
-            "path": PathName.CIRCLE, "profile": Profile.MATCHED, "start": 0, "seed": 0, **changes,
-        }
-    )  # fmt: skip
+def drive(engine: str, **changes: Any) -> dict[str, float]:
+    config = DriveConfig(
+        engine=(engine,), control=(Control.OPEN,), path=(PathName.CIRCLE,), starts=1
+    )
+    case = replace(Drive().cases(config)[0], **changes)
     return dict(Drive().score(case, Drive().run(case))[0])
 
 

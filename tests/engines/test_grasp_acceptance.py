@@ -1,5 +1,6 @@
 """The grasp study's full numbers: four engines held against the rigid grasp."""
 
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from kinetarium.engines.registry import EngineUnavailableError, open_engine
 from kinetarium.recording.run import Row
 from kinetarium.studies.grasp import Grasp
-from kinetarium.studies.grasp.config import Case, Profile, ToolPath
+from kinetarium.studies.grasp.config import Config, Profile, ToolPath
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 ENGINES = ("mujoco", "bullet", "physx", "ode")
@@ -22,9 +23,9 @@ def _judged(engine: str, path: ToolPath, profile: Profile, **changes: Any) -> Ro
         open_engine(engine)
     except EngineUnavailableError as error:
         pytest.skip(str(error))
-    plain = {"start": 0, "duration": 8.0, "timestep": 1e-3, "iterations": 0, "seed": 0}
-    case = Case(engine=engine, path=path, profile=profile, **(plain | changes))
     study = Grasp()
+    config = Config(engine=(engine,), path=(path,), profile=(profile,), starts=1)
+    case = replace(study.cases(config)[0], **changes)
     return study.score(case, study.run(case))[0]
 
 
@@ -53,20 +54,20 @@ def test_the_cube_slides_where_friction_ends(engine: str) -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_the_tuned_mujoco_is_near_its_prototype(path: ToolPath) -> None:
-    row = _judged("mujoco", path, Profile.TUNED, timestep=2e-3)
+    row = _judged("mujoco", path, Profile.TUNED)
     assert row["held"]
     assert TUNED[path] / 3 <= row["moving_variance_n2"] <= TUNED[path] * 3
 
 
 def test_the_tuned_mujoco_holds_still() -> None:
-    row = _judged("mujoco", ToolPath.STILL, Profile.TUNED, timestep=2e-3)
+    row = _judged("mujoco", ToolPath.STILL, Profile.TUNED)
     assert row["held"]
     assert row["moving_variance_n2"] <= 1e-10
 
 
 def test_the_order_of_the_paper_is_one_of_settings() -> None:
     """As they come, the engines differ by orders of magnitude; matched, they do not."""
-    mujoco = _judged("mujoco", ToolPath.CIRCLE, Profile.TUNED, timestep=2e-3)["moving_variance_n2"]
+    mujoco = _judged("mujoco", ToolPath.CIRCLE, Profile.TUNED)["moving_variance_n2"]
     bullet = median(
         _judged("bullet", ToolPath.CIRCLE, Profile.DEFAULTS, start=start)["moving_variance_n2"]
         for start in range(5)

@@ -10,12 +10,15 @@ from kinetarium.batch.study import ConfigError, Outcome
 from kinetarium.control.driving_law import Placement
 from kinetarium.engines.capability import FrictionRule
 from kinetarium.engines.registry import open_engine
-from kinetarium.errors import UnknownNameError
+from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.figure.line import Lines
 from kinetarium.figure.page import Section
+from kinetarium.metrics.cross_track import cross_track
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.recording.run import RunStatus
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drive import Calibrate, Drive
+from kinetarium.studies.drive.against_ideal import against_ideal, ideal_of
 from kinetarium.studies.drive.config import (
     CalibrateConfig,
     Control,
@@ -25,11 +28,13 @@ from kinetarium.studies.drive.config import (
     Profile,
     Robot,
 )
+from kinetarium.studies.drive.coulomb import coulomb_multiplier
 from kinetarium.studies.drive.ground import ground_scene
+from kinetarium.studies.drive.ideal import ideal_drive
 from kinetarium.studies.drive.profiles import settings
 from kinetarium.studies.drive.results import Results
 from kinetarium.studies.drive.run import HOLD, REFERENCES, SAMPLE_RATE, SETTLE
-from kinetarium.studies.drive.score import score
+from kinetarium.studies.drive.score import path_points, score, yaw_ratio
 from kinetarium.studies.drive.start import start_placement
 from kinetarium.studies.drive.statements import statement_table
 from kinetarium.studies.drive.track import Track
@@ -43,6 +48,9 @@ CASE = DriveCase(
     path=PathName.CIRCLE,
     profile=Profile.MATCHED,
     start=0,
+    timestep=2e-3,
+    iterations=0,
+    friction=1.0,
     seed=0,
 )
 HUSKY = vehicle(Robot.HUSKY4)
@@ -71,7 +79,7 @@ def record(
         "twists": Channel(twist[:, np.newaxis], "m/s"),
         "command": Channel(speeds, "rad/s"),
     }
-    facts = {"multiplier": 1.875, "options": {"cone": "elliptic"}}
+    facts = {"multiplier": 1.875, "wheel_damping": 200.0, "options": {"cone": "elliptic"}}
     return Recording(channels, "running", facts)
 
 
@@ -97,16 +105,39 @@ class TestCases:
         cases = Drive().cases(config)
         assert len(cases) == len(set(cases)) == 2 * 2 * 3 * 3
 
+    def test_step_iterations_and_friction_may_be_set(self) -> None:
+        config = DriveConfig(
+            engine=("mujoco",), control=(Control.OPEN,), path=(PathName.CIRCLE,), starts=1,
+            timestep=(1e-3, 5e-3), iterations=(0, 7), friction=(0.3, 0.6, 0.3),
+        )  # fmt: skip
+        cases = Drive().cases(config)
+        assert {(c.timestep, c.iterations, c.friction) for c in cases} == {
+            (h, n, mu) for h in (1e-3, 5e-3) for n in (0, 7) for mu in (0.3, 0.6)
+        }
+        assert len(cases) == 8
+
+    def test_otherwise_they_are_the_profiles_own(self) -> None:
+        case = Drive().cases(DriveConfig(engine=("mujoco",), starts=1))[0]
+        assert (case.timestep, case.iterations, case.friction) == (2e-3, 0, 1.0)
+
     def test_a_grid_once(self) -> None:
         cases = Calibrate().cases(CalibrateConfig(engine=("mujoco",), v=(0.0, 0.5, 0.0), w=(0.5,)))
         assert [(case.v, case.w) for case in cases] == [(0.0, 0.5), (0.5, 0.5)]
 
     @pytest.mark.parametrize(
         "config",
-        [DriveConfig(starts=0), DriveConfig(path=()), DriveConfig(profile=())],
+        [
+            DriveConfig(starts=0),
+            DriveConfig(path=()),
+            DriveConfig(profile=()),
+            DriveConfig(timestep=(0.0,)),
+            DriveConfig(timestep=(0.003,)),
+            DriveConfig(iterations=(-1,)),
+            DriveConfig(friction=(float("nan"),)),
+        ],
     )
-    def test_nothing_to_drive_is_refused(self, config: DriveConfig) -> None:
-        with pytest.raises(ConfigError):
+    def test_what_cannot_be_driven_is_refused(self, config: DriveConfig) -> None:
+        with pytest.raises(KinetariumError):
             Drive().cases(config)
 
     @pytest.mark.parametrize(
@@ -298,5 +329,95 @@ class TestReport:
     def test_a_failure_alone_makes_a_report(self) -> None:
         failed: Outcome[DriveCase] = Outcome(CASE, RunStatus.CRASHED, "gone", (), None, {})
         findings = Drive().report([failed])
-        assert findings.headline.rows[0][5] == "0 of 1"
+        assert findings.headline.rows[0][5] == "0/1"
         assert all(isinstance(section, Section) for section in findings.sections)
+
+
+class TestIdeal:
+    def test_wheels_that_need_not_skid_cost_the_ramps_alone(self) -> None:
+        drive = ideal_drive(
+            Robot.HUSKY2, PathName.CIRCLE, friction=1.0, wheel_damping=200.0, multiplier=1.0
+        )
+        error = cross_track(drive.position, path_points(REFERENCES[PathName.CIRCLE]))
+        assert np.sqrt(np.mean(error**2)) == pytest.approx(0.0218, abs=5e-4)
+        assert drive.heading[-1] == pytest.approx(2 * pi, abs=0.01)
+
+    def test_skidding_wheels_turn_by_coulombs_multiplier(self) -> None:
+        drive = ideal_drive(
+            Robot.HUSKY4, PathName.CIRCLE, friction=1.0, wheel_damping=1e6, multiplier=1.875
+        )
+        ideal = coulomb_multiplier(HUSKY, v=0.5, w=0.25, friction=1.0)
+        assert yaw_ratio(drive.yaw_rate, drive.commanded) == pytest.approx(1.875 / ideal, rel=2e-3)
+
+    def test_a_drive_is_held_against_it_from_where_it_starts(self) -> None:
+        for start in (0, 1):
+            case = replace(CASE, robot=Robot.HUSKY2, start=start)
+            facts = {"multiplier": 1.0, "wheel_damping": 200.0}
+            ideal = ideal_of(case, facts)
+            place = start_placement(start, seed=0)
+            c, s = np.cos(place.heading), np.sin(place.heading)
+            xy = ideal.position[::2] @ np.array([[c, s], [-s, c]]) + (place.x, place.y)
+            moved = np.column_stack([xy, ideal.heading[::2] + place.heading])
+            waited = np.vstack([np.repeat(moved[:1], round(SETTLE * SAMPLE_RATE), axis=0), moved])
+            recording = replace(record(waited), facts=facts)
+            row = {"yaw_ratio": 1.0}
+            outcomes = [Outcome(case, RunStatus.COMPLETED, "", (row,), recording, {})]
+            found = against_ideal(case, Results(outcomes))
+            assert found is not None
+            assert found.distance < 1e-9
+            assert found.yaw_off == pytest.approx(0.0, abs=1e-6)
+
+    def test_closed_loop_has_none(self) -> None:
+        case = replace(CASE, control=Control.CLOSED)
+        assert against_ideal(case, Results([outcome(case, yaw_ratio=1.0)])) is None
+
+
+class TestSweeps:
+    @staticmethod
+    def varied(**values: tuple[float, ...]) -> list[Outcome[DriveCase]]:
+        row = {**dict.fromkeys(("cross_track_max_m", "final_error_m", "curvature_tv", "recovery_s",
+                                "wheel_speed_error", "corners_deg", "out_of_round_m")),
+               "cross_track_rmse_m": 0.4, "yaw_ratio": 1.1}  # fmt: skip
+        recording = perfect(PathName.CIRCLE)
+        facts = {
+            **recording.facts, "friction": 1.0, "timestep_s": 2e-3, "mass_error": 0.0,
+            "joint_damping": 0.0, "armature": 0.0, "settings": "", "remarks": [],
+            "engine_version": "1",
+        }  # fmt: skip
+        recording = replace(recording, facts=facts)
+        timing = {"cpu_s": 9.0, "loop_cpu_s": 1.0}
+        return [
+            Outcome(replace(CASE, **{name: value}), RunStatus.COMPLETED, "", (row,), recording,
+                    timing)
+            for name, several in values.items() for value in several
+        ]  # fmt: skip
+
+    @staticmethod
+    def titles(outcomes: list[Outcome[DriveCase]]) -> list[str]:
+        sections = Drive().report(outcomes).sections
+        return [f.title for section in sections for f in section.figures if hasattr(f, "title")]
+
+    def test_friction(self) -> None:
+        outcomes = self.varied(friction=(0.5, 1.0, 2.0))
+        findings = Drive().report(outcomes)
+        titles = self.titles(outcomes)
+        assert "Circle: yaw ratio over friction" in titles
+        assert "Circle" not in titles
+        assert [row[5] for row in findings.headline.rows] == [0.5, 1.0, 2.0]
+        lines = [f for s in findings.sections for f in s.figures if isinstance(f, Lines)]
+        (figure,) = (f for f in lines if f.title == "Circle: yaw ratio over friction")
+        measured, ideal = figure.series
+        assert measured.name == "mujoco" and ideal.name == "Coulomb friction"
+        assert list(measured.x) == [0.5, 1.0, 2.0]
+        # A rougher ground loads the servos more, and they lag more.
+        assert list(ideal.y) == sorted(ideal.y, reverse=True)
+
+    def test_effort(self) -> None:
+        outcomes = self.varied(timestep=(1e-3, 2e-3), iterations=(5, 20))
+        titles = self.titles(outcomes)
+        assert "Circle: error over iterations, steps of 2 ms" in titles
+        assert "Circle: error over the time step" in titles
+        assert "Speed and accuracy" in titles
+
+    def test_engines_alone_are_drawn_path_by_path(self) -> None:
+        assert "Circle" in self.titles(self.varied(friction=(1.0,)))

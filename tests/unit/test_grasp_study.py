@@ -9,6 +9,7 @@ import pytest
 from kinetarium.batch.check_study import check_study
 from kinetarium.batch.study import ConfigError, Outcome
 from kinetarium.errors import KinetariumError
+from kinetarium.figure.line import Lines
 from kinetarium.recording.run import Row, RunStatus
 from kinetarium.studies.grasp import Grasp, profiles
 from kinetarium.studies.grasp.config import Case, Config, Profile, ToolPath
@@ -30,7 +31,7 @@ def _judged(**changes: Any) -> tuple[Outcome[Case], Row]:
     case = replace(study.cases(SHORT)[0], **changes)
     recording = study.run(case)
     rows = tuple(study.score(case, recording))
-    return Outcome(case, RunStatus.COMPLETED, "", rows, recording, {"cpu_s": 1.0}), rows[0]
+    return Outcome(case, RunStatus.COMPLETED, "", rows, recording, {"loop_cpu_s": 1.0}), rows[0]
 
 
 def test_it_is_a_study() -> None:
@@ -47,6 +48,8 @@ def test_every_profile_engine_path_and_start_is_a_case() -> None:
     assert tuned == {2e-3}
     varied = Grasp().cases(replace(SHORT, timestep=(1e-3, 2e-3), iterations=(10, 20, 30)))
     assert len(varied) == 2 * 2 * 3
+    rough = Grasp().cases(replace(SHORT, friction=(0.1, 0.4, 0.1), starts=1))
+    assert [case.friction for case in rough] == [0.1, 0.4]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +60,10 @@ def test_every_profile_engine_path_and_start_is_a_case() -> None:
         {"duration": float("nan")},
         {"seed": -1},
         {"timestep": (0.0,)},
-        {"iterations": (0,)},
+        {"timestep": (0.003,)},
+        {"iterations": (-1,)},
+        {"friction": (-0.1,)},
+        {"friction": (float("nan"),)},
         {"path": ()},
         {"engine": ("nonesuch",)},
     ],
@@ -126,9 +132,39 @@ def test_the_cube_slides_where_friction_ends() -> None:
     assert Grasp().report([outcome]).headline.rows
 
 
-def test_iterations_and_step_may_be_set() -> None:
-    assert setting("mujoco", Profile.MATCHED, iterations=7).options.iterations == 7
-    assert setting("mujoco", Profile.MATCHED).options.iterations == 100
+def test_friction_may_be_set() -> None:
+    """The grip at which the cube slides is m g / (2 mu)."""
+    _, row = _judged(path=ToolPath.RELEASE, friction=1.0)
+    assert row["sliding_grip_n"] == pytest.approx(9.81 / 2, rel=0.05)
+
+
+def test_iterations_may_be_set() -> None:
+    outcome, _ = _judged(iterations=7)
+    assert outcome.recording is not None
+    assert outcome.recording.facts["options"]["iterations"] == 7
+
+
+def test_what_was_varied_is_drawn_instead_of_the_engines() -> None:
+    outcomes = [_judged(friction=friction)[0] for friction in (0.02, 0.8)]
+    findings = Grasp().report(outcomes)
+    figures = {f.title: f for s in findings.sections for f in s.figures if isinstance(f, Lines)}
+    assert set(figures) == {"Slip over friction", "Variance over friction"}
+    (slip,) = figures["Slip over friction"].series
+    assert list(slip.x) == [0.02, 0.8]
+    assert 200 > slip.y[0] > 20 > slip.y[1]
+    (ratio,) = figures["Variance over friction"].series
+    assert np.isnan(ratio.y[0]) and ratio.y[1] == pytest.approx(1.0, rel=0.05)
+    assert [row[3:5] for row in findings.headline.rows] == [(0.02, "0/1"), (0.8, "1/1")]
+
+
+def test_effort_is_drawn_over_its_cost() -> None:
+    outcomes = [_judged(timestep=timestep)[0] for timestep in (1e-3, 2e-3)]
+    findings = Grasp().report(outcomes)
+    figures = {f.title: f for s in findings.sections for f in s.figures if isinstance(f, Lines)}
+    assert set(figures) == {"Variance over the time step", "Force and cost", "Slip and cost"}
+    (slip,) = figures["Slip and cost"].series
+    rows = [row for outcome in outcomes for row in outcome.rows]
+    assert np.nanmax(slip.y) == pytest.approx(1e3 * max(row["slip_m"] for row in rows))
 
 
 def test_an_unknown_engine_takes_part_with_its_own_defaults(
@@ -143,7 +179,7 @@ def test_an_unknown_engine_takes_part_with_its_own_defaults(
 
     monkeypatch.setattr(profiles, "open_engine", lambda name: Engine())
     for profile in Profile:
-        chosen = setting("plugin", profile, iterations=5)
+        chosen = setting("plugin", profile)
         assert chosen.options == Options()
         assert chosen.friction == 0.8
         assert (chosen.control is Control.LAW) == (profile is Profile.MATCHED)

@@ -89,7 +89,10 @@ class Clik:
 
     def locate(self, q: Array) -> Array:
         """Give the pose of the link at joint positions q, shapes (4, 4) and (n,)."""
-        self._kernel.locate(self._chain, q, self._frames, self._X_WB, self._J)
+        chain = self._chain
+        self._kernel.locate(
+            chain.frames, chain.prismatic, chain.lower, q, self._frames, self._X_WB, self._J
+        )
         return self._X_WB.copy()
 
     def rates(self, q: Array, *, V_ref: Array) -> Array:

@@ -6,6 +6,7 @@ Products are written out: for matrices this small a call to a library costs more
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetarium.control import se3_kernel
 from kinetarium.dynamics.compiled import compiled
@@ -17,11 +18,27 @@ between, log, moved = se3_kernel.between, se3_kernel.log, se3_kernel.moved
 
 
 @compiled
-def locate(chain: ChainArrays, q: Array, X: Array, X_WB: Array, J: Array) -> None:
+def locate(
+    frames: Array,
+    prismatic: NDArray[np.bool_],
+    limits: Array,
+    q: Array,
+    X: Array,
+    X_WB: Array,
+    J: Array,
+) -> None:
     """Write the pose of the link, shape (4, 4), and its Jacobian in world axes, shape (6, n).
 
-    X is working memory, shape (n + 2, 3, 4).
+    Args:
+        frames: Those of a `ChainArrays`, which costs more to hand over than to make here.
+        prismatic: Its joints that slide.
+        limits: Anything of the shape of its limits, which are not looked at.
+        q: Joint positions [rad or m], shape (n,).
+        X: Working memory, shape (n + 2, 3, 4).
+        X_WB: Written to.
+        J: Written to.
     """
+    chain = ChainArrays(frames, prismatic, limits, limits, limits)
     place(chain, q, X)
     differentiate(chain, X, J)
     X_WB[:3] = X[-1]

@@ -1,52 +1,37 @@
 """Which engine for what: a page derived from the results of several studies."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from math import inf
+from collections.abc import Mapping, Sequence
+from math import inf, isnan, nan
 from statistics import median
+from typing import Any
 
 import numpy as np
 
 from kinetarium.figure.axis import Axis
 from kinetarium.figure.bars import Bars, BarSeries
+from kinetarium.figure.cell import Cell
 from kinetarium.figure.listing import Listing
 from kinetarium.figure.page import Page, Section
 from kinetarium.figure.prose import Prose
 from kinetarium.figure.table import Column, Table
+from kinetarium.metrics.cost import cost_per_second
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.recording.run import Row
+from kinetarium.report.engine_purposes import (
+    COST,
+    PURPOSES,
+    YAW_OFF,
+    Purpose,
+    good_grips,
+    good_skids,
+    select,
+)
 
 _LEAD = (
     "What each engine is good for, judged by the runs in this folder alone: a purpose has a rule,"
     " an engine meets it or not, and among those that do the best comes first. Read the reports"
     " of the studies for the figures behind every cell."
 )
-
-IDEAL_SLIDING_GRIP = 6.131
-"""Grip at which Coulomb's law lets the cube of 1 kg slide at friction 0.8: m g / (2 mu) [N]."""
-
-COULOMB_MULTIPLIER = 1.540
-"""Track multiplier of the Husky in place by Coulomb's law, as calibrate derives it [-]."""
-
-
-@dataclass(frozen=True, slots=True)
-class Purpose:
-    """Something an engine is used for, and how it is judged.
-
-    Attributes:
-        name: What for.
-        rule: What an engine must do, in words.
-        measure: Gives an engine's figure from the rows of all parts; the smaller the
-            better, None where there are no runs to judge by.
-        limit: The largest figure that meets the rule.
-        unit: Unit of the figure.
-    """
-
-    name: str
-    rule: str
-    measure: Callable[[Mapping[str, Sequence[Row]], str], float | None]
-    limit: float
-    unit: str
 
 
 def engine_guide(
@@ -55,21 +40,48 @@ def engine_guide(
     """Give the page.
 
     Args:
-        parts: Finished folders of the studies by their part: "grasp", "drive", "calibrate".
+        parts: Finished folders of the studies by their part: "grasp", "drive", "calibrate",
+            and "grasp-effort", "grasp-friction", "drive-effort", "drive-friction".
         provenance: How to make it again.
     """
-    rows = {name: folder.metrics["rows"] for name, folder in parts.items()}
+    rows = {name: judged_rows(folder) for name, folder in parts.items()}
     engines = sorted({row["engine"] for part in rows.values() for row in part})
-    costs = {name: _costs(folder) for name, folder in parts.items()}
     sections = (
         Section("Which engine for what", (purpose_table(rows, engines), _cautions(rows, engines))),
-        Section("What it costs", (_cost_bars(costs, engines),)),
+        Section("What it costs", (_cost_bars(rows, engines), _cheapest_settings(rows, engines))),
         Section(
             "The studies",
             (Listing("Their own reports", tuple(f"{name}/report.html" for name in parts)),),
         ),
     )
     return Page("Which engine for what", _LEAD, sections, provenance)
+
+
+def judged_rows(folder: ResultFolder) -> Sequence[Row]:
+    """Give the rows of a folder with what they cost, and how they compare with the ideal.
+
+    Args:
+        folder: A finished folder.
+    """
+    timings = folder.timings()
+    ideal = {_setting(entry): entry for entry in folder.metrics.get("against_ideal", ())}
+    rows: list[dict[str, Any]] = []
+    for run in folder.runs():
+        own = {
+            **run.case,
+            "status": str(run.status),
+            COST: cost_per_second(timings[run.key], run.recording),
+            YAW_OFF: ideal.get(_setting(run.case), {}).get("yaw_off", inf),
+        }
+        rows += [{**row, **own} for row in run.rows or ({},)]
+    # A run that failed has no figures; asked for one, it has None.
+    names = dict.fromkeys(name for row in rows for name in row)
+    return [{name: row.get(name) for name in names} for row in rows]
+
+
+def _setting(entry: Mapping[str, Any]) -> tuple[Any, ...]:
+    names = ("engine", "robot", "control", "path", "profile", "timestep", "iterations", "friction")
+    return tuple(entry.get(name) for name in names)
 
 
 def purpose_table(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Table:
@@ -98,83 +110,10 @@ def purpose_table(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> 
 def _verdict(figure: float | None, purpose: Purpose) -> str:
     if figure is None:
         return "no runs"
-    text = "lost" if figure == inf else f"{figure:.3g} {purpose.unit}"
+    if figure == inf:
+        return "fails"
+    text = f"{figure:.3g} {purpose.unit}"
     return text if figure <= purpose.limit else f"{text} (no)"
-
-
-def _select(rows: Mapping[str, Sequence[Row]], part: str, **wanted: str) -> list[Row]:
-    return [
-        row
-        for row in rows.get(part, ())
-        if all(row.get(name) == value for name, value in wanted.items())
-    ]
-
-
-def _worst(values: Sequence[float]) -> float | None:
-    return max(values, default=None)
-
-
-def _force(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    runs = [row for row in _select(rows, "grasp", engine=engine, profile="matched")
-            if row["path"] in ("circle", "square", "eight")]  # fmt: skip
-    if any(not row["held"] or not row["moving_variance_n2"] for row in runs):
-        return inf
-    return _worst(
-        [abs(row["moving_variance_n2"] / row["ideal_variance_n2"] - 1) * 100 for row in runs]
-    )
-
-
-def _sliding(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    runs = _select(rows, "grasp", engine=engine, profile="matched", path="release")
-    grips = [row["sliding_grip_n"] for row in runs]
-    if any(grip is None for grip in grips):
-        return inf
-    return _worst([abs(grip / IDEAL_SLIDING_GRIP - 1) * 100 for grip in grips])
-
-
-def _as_it_comes(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    runs = [row for row in _select(rows, "grasp", engine=engine, profile="defaults")
-            if row["path"] in ("circle", "square", "eight")]  # fmt: skip
-    return 100 * sum(not row["held"] for row in runs) / len(runs) if runs else None
-
-
-def _cross_track(rows: Mapping[str, Sequence[Row]], engine: str, **wanted: str) -> float | None:
-    runs = _select(rows, "drive", engine=engine, profile="matched", **wanted)
-    errors = [row["cross_track_rmse_m"] for row in runs]
-    if any(error is None for error in errors):
-        return inf
-    paths = {row["path"] for row in runs}
-    medians = [median([r["cross_track_rmse_m"] for r in runs if r["path"] == p]) for p in paths]
-    return _worst(medians)
-
-
-def _two_wheels(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    return _cross_track(rows, engine, robot="husky2", control="open", path="circle")
-
-
-def _closed_loop(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    return _cross_track(rows, engine, robot="husky4", control="closed")
-
-
-def _skid(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    runs = [row for row in _select(rows, "calibrate", engine=engine) if row["v"] == 0]
-    found = [row["track_multiplier"] for row in runs if row["track_multiplier"] is not None]
-    return _worst([abs(value / COULOMB_MULTIPLIER - 1) * 100 for value in found])
-
-
-PURPOSES = (
-    Purpose("forces in a grip", "matched: the cube is held, and the variance of the force is within"
-            " 5 % of the rigid grasp's on every path", _force, 5.0, "%"),
-    Purpose("when a grip slides", f"matched: within 5 % of Coulomb's {IDEAL_SLIDING_GRIP:g} N",
-            _sliding, 5.0, "%"),
-    Purpose("a grip without tuning", "defaults: no cube is lost", _as_it_comes, 0.0, "% lost"),
-    Purpose("two wheels, open loop", "matched: within 0.03 m of the circle", _two_wheels,
-            0.03, "m"),
-    Purpose("four wheels, closed loop", "matched: within 0.12 m on every path", _closed_loop,
-            0.12, "m"),
-    Purpose("skidding in place", f"within 10 % of Coulomb's multiplier {COULOMB_MULTIPLIER:g}",
-            _skid, 10.0, "%"),
-)  # fmt: skip
 
 
 def _cautions(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Prose:
@@ -187,30 +126,43 @@ def _cautions(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Pros
     return Prose("; ".join(unfinished) + "." if unfinished else "Every run completed.")
 
 
-def _costs(folder: ResultFolder) -> dict[str, float]:
-    """Give the median CPU time per simulated second of each engine."""
-    timings = folder.timings()
-    found: dict[str, list[float]] = {}
-    for run in folder.runs():
-        if run.recording is not None and len(run.recording["time"]) > 1:
-            simulated = float(run.recording["time"][-1] - run.recording["time"][0])
-            cost = timings[run.key]["cpu_s"] / simulated
-            found.setdefault(str(run.case["engine"]), []).append(cost)
-    return {engine: median(costs) for engine, costs in found.items()}
-
-
-def _cost_bars(costs: Mapping[str, Mapping[str, float]], engines: Sequence[str]) -> Bars:
+def _cost_bars(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Bars:
+    """Compare what a simulated second costs with the settings of the profile 'matched'."""
+    series = []
+    for part in ("grasp", "drive", "calibrate"):
+        costs = [
+            [row[COST] for row in select(rows, part, engine=engine, profile="matched")
+             if not isnan(row[COST])]
+            for engine in engines
+        ]  # fmt: skip
+        if any(costs):
+            middle = [median(each) if each else nan for each in costs]
+            series.append(BarSeries(part, np.array(middle)))
     return Bars(
         "CPU time for one simulated second",
         tuple(engines),
-        tuple(
-            BarSeries(part, np.array([of_part.get(engine, np.nan) for engine in engines]))
-            for part, of_part in costs.items()
-        ),
+        tuple(series),
         Axis("CPU time per simulated second", "s/s", log=True),
-        caption="Medians over all cases, controllers and recording included; below 1 is faster"
-        " than real time.",
+        caption="Medians over all cases of the profile 'matched', controllers and recording"
+        " included; below 1 is faster than real time.",
     )
+
+
+def _cheapest_settings(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Table:
+    """Say with which step and iterations engines are good enough at the least cost."""
+    body: list[tuple[Cell, ...]] = []
+    for purpose, good in (("a grip", good_grips), ("skidding", good_skids)):
+        for engine in engines:
+            runs = [row for row in good(rows, engine) if not isnan(row[COST])]
+            if runs:
+                best = min(runs, key=lambda row: float(row[COST]))
+                iterations = str(best["iterations"]) if best["iterations"] else "the profile's own"
+                body.append((purpose, engine, best["timestep"] * 1e3, iterations, best[COST]))
+    columns = (
+        Column("for"), Column("engine"), Column("step", "ms"), Column("iterations"),
+        Column("CPU time per simulated second", "s/s"),
+    )  # fmt: skip
+    return Table("The cheapest settings that are good enough", columns, tuple(body))
 
 
 def headline(page: Page) -> Table:

@@ -64,7 +64,7 @@ def plotly_axis(axis: Axis, values: Array) -> dict[str, Any]:
         if decades >= 2:
             form["dtick"] = ceil(decades / 7)
         elif decades >= 0.7:
-            form["dtick"] = "D2"  # 1, 2 and 5
+            form |= {"dtick": "D2", "tickformat": "~g"}  # 1, 2 and 5, written out
     return form
 
 

@@ -59,7 +59,7 @@ def flags(case: DockCase, recording: Recording, row: Row) -> list[str]:
         )
     load = WRENCH_GAIN * case.payload_kg / PRESETS[case.preset].D
     if load > _NOTABLE_LOAD:
-        said.append(f"the payload is {load:.2f} of the virtual mass; 0.6 is refused")
+        said.append(f"the payload is {load:.2f} of the virtual mass; above 0.6 is refused")
     return said
 
 

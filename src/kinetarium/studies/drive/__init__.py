@@ -12,6 +12,7 @@ from kinetarium.studies.drive.config import (
 )
 
 if TYPE_CHECKING:
+    from kinetarium.figure.replay import Replay
     from kinetarium.recording.recording import Recording
     from kinetarium.recording.run import Row
 
@@ -49,6 +50,13 @@ class Drive(Study[DriveConfig, DriveCase]):
 
         return report(outcomes)
 
+    def replay(self, case: DriveCase, recording: "Recording") -> "Replay":
+        """Show the robot and its reference."""
+        from kinetarium.studies.drive.replay import replay
+        from kinetarium.studies.drive.run import REFERENCES
+
+        return replay(case.robot, recording, reference=REFERENCES[case.path])
+
 
 class Calibrate(Study[CalibrateConfig, CalibrateCase]):
     """How much wider a track must be said to be for wheels that skid."""
@@ -82,3 +90,9 @@ class Calibrate(Study[CalibrateConfig, CalibrateCase]):
         from kinetarium.studies.drive.calibrate_figures import report
 
         return report(outcomes)
+
+    def replay(self, case: CalibrateCase, recording: "Recording") -> "Replay":
+        """Show the turn."""
+        from kinetarium.studies.drive.replay import replay
+
+        return replay(case.robot, recording)

@@ -6,13 +6,15 @@ from math import isfinite
 from typing import TypeVar
 
 from kinetarium.batch.study import ConfigError
-from kinetarium.engines.registry import chosen_engines
+from kinetarium.engines.overrides import check_overrides, distinct_iterations
+from kinetarium.engines.registry import chosen_engines, open_engine
 from kinetarium.studies.drive.config import (
     CalibrateCase,
     CalibrateConfig,
     DriveCase,
     DriveConfig,
 )
+from kinetarium.studies.drive.profiles import CONTROL_RATE, TIMESTEP, settings
 
 T = TypeVar("T")
 
@@ -30,6 +32,12 @@ def drive_cases(config: DriveConfig) -> tuple[DriveCase, ...]:
     _refuse_empty(config, ("robot", "control", "path", "profile"))
     if config.starts < 1:
         raise ConfigError(f"--starts must be positive, not {config.starts}")
+    check_overrides(
+        timestep=config.timestep,
+        iterations=config.iterations,
+        friction=config.friction,
+        period=1 / CONTROL_RATE,
+    )
     return tuple(
         DriveCase(
             engine=engine,
@@ -38,14 +46,23 @@ def drive_cases(config: DriveConfig) -> tuple[DriveCase, ...]:
             path=path,
             profile=profile,
             start=start,
+            timestep=timestep,
+            iterations=iterations,
+            friction=friction,
             seed=config.seed,
         )
-        for profile, robot, control, path, engine, start in product(
+        for profile, robot, control, path, engine in product(
             _once(config.profile),
             _once(config.robot),
             _once(config.control),
             _once(config.path),
             chosen_engines(config.engine),
+        )
+        for chosen in (open_engine(engine),)
+        for timestep, iterations, friction, start in product(
+            _once(config.timestep) or (TIMESTEP,),
+            distinct_iterations(chosen.options, config.iterations),
+            _once(config.friction) or (settings(chosen, profile).friction,),
             range(config.starts),
         )
     )

@@ -52,6 +52,9 @@ class DriveConfig:
         path: The paths.
         profile: What is set in the engines; results of two profiles are never mixed.
         starts: Runs of each case, all but the first from a displaced start [-].
+        timestep: Physics steps to use instead of the profile's own [s].
+        iterations: Iterations of the solver to use instead of the profile's own [-]; 0 for those.
+        friction: Friction between wheels and ground to use instead of the profile's own [-].
         seed: Seed of the displacements and of everything random in an engine.
     """
 
@@ -61,6 +64,9 @@ class DriveConfig:
     path: tuple[PathName, ...] = (PathName.CIRCLE, PathName.SQUARE, PathName.EIGHT)
     profile: tuple[Profile, ...] = (Profile.MATCHED,)
     starts: int = 5
+    timestep: tuple[float, ...] = ()
+    iterations: tuple[int, ...] = ()
+    friction: tuple[float, ...] = ()
     seed: int = 0
 
 
@@ -75,6 +81,9 @@ class DriveCase:
         path: The path.
         profile: What is set in the engine.
         start: Which start [-]; number 0 is not displaced.
+        timestep: Physics step [s].
+        iterations: Iterations of the solver [-]; 0 for the profile's own.
+        friction: Between wheels and ground [-].
         seed: Seed of the displacement and of everything random in the engine.
     """
 
@@ -84,6 +93,9 @@ class DriveCase:
     path: PathName
     profile: Profile
     start: int
+    timestep: float
+    iterations: int
+    friction: float
     seed: int
 
 

@@ -7,7 +7,9 @@ of the vehicle, given those of its wheels. Loads are those at rest, shared as by
 springs of equal stiffness.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,18 +21,42 @@ from kinetarium.studies.drive.vehicle import Vehicle
 _GRAVITY = 9.81
 _SMOOTHING = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 """Slips at which friction reaches its full force [m/s], one after the other."""
-_ITERATIONS = 30
+_ITERATIONS = 50
+_BEYOND = 1e-3
+"""Share of its gain that a servo keeps beyond its limit, for speeds not to be left open [-]."""
+_UNBALANCED = 1e-6
+"""Force that may be left over, over weight and friction [-]."""
+_STIFF = 1e6
+"""Gain of servos that do not lag [N m s/rad]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Footing:
-    """Points of contact about the centre of mass, their loads and wheels; centre of mass; mass."""
+    """Points of contact about the centre of mass, their loads, wheels and radius; centre; mass."""
 
     points: Array
     loads: Array
     wheel: NDArray[np.intp]
+    radius: float
     center: Array
     mass: float
+
+
+@dataclass(frozen=True, slots=True)
+class Skid:
+    """The steady motion of a vehicle whose wheels are driven at given speeds.
+
+    Attributes:
+        forward: Speed of its frame's origin to the front [m/s].
+        sideways: Speed of its frame's origin to the left [m/s].
+        yaw_rate: Yaw rate [rad/s].
+        rolled_rate: Yaw rate that the wheels would give if they did not skid [rad/s].
+    """
+
+    forward: float
+    sideways: float
+    yaw_rate: float
+    rolled_rate: float
 
 
 def coulomb_multiplier(vehicle: Vehicle, *, v: float, w: float, friction: float) -> float:
@@ -42,33 +68,105 @@ def coulomb_multiplier(vehicle: Vehicle, *, v: float, w: float, friction: float)
         w: Yaw rate that they are driven for [rad/s].
         friction: Between wheels and ground [-].
     """
+    left, right = vehicle.drive().wheel_speeds(v, w)
+    skid = coulomb_skid(vehicle, left=left, right=right, friction=friction)
+    return skid.rolled_rate / skid.yaw_rate
+
+
+def coulomb_skid(
+    vehicle: Vehicle,
+    *,
+    left: float,
+    right: float,
+    friction: float,
+    wheel_damping: float = _STIFF,
+    effort: float = inf,
+) -> Skid:
+    """Give the steady motion of a vehicle with cylindrical wheels.
+
+    All is NaN where none is found, as with servos far too weak for the friction.
+
+    Args:
+        vehicle: The vehicle.
+        left: Speed that the wheels on the left are commanded [rad/s].
+        right: Speed that those on the right are commanded, another one [rad/s].
+        friction: Between wheels and ground [-].
+        wheel_damping: Gain of the wheels' servos [N m s/rad], which lag by torque over gain.
+        effort: Most torque of the wheels' servos [N m].
+    """
     footing = _footing(vehicle)
-    drive = vehicle.drive()
-    left, right = drive.wheel_speeds(v, w)
-    rolling = np.where(vehicle.left, left, right)[footing.wheel] * vehicle.wheel_radius
-    speeds = np.array([v, 0.0, w])
+    on_left = np.array(vehicle.left)
+    commands = np.where(on_left, left, right)
+    v, w = vehicle.drive().vehicle_speeds(left, right)
+    speeds = np.array([v, 0.0, w, *commands])
     for smoothing in _SMOOTHING:
-        for _ in range(_ITERATIONS):
-            rest, slope = _balance(speeds, rolling, footing, friction=friction, smoothing=smoothing)
-            step = np.linalg.solve(slope, rest)
-            # Full steps overshoot where a wheel changes from slipping to rolling.
-            speeds = speeds - step * min(1.0, 0.2 / float(np.abs(step).max() + 1e-300))
-            if np.abs(step).max() < 1e-12:
+
+        def balance(speeds: Array, smoothing: float = smoothing) -> tuple[Array, Array]:
+            rest, slope = _balance(speeds, footing, friction=friction, smoothing=smoothing)
+            # The torque of the ground is that of the servos: their gain times what they lack.
+            wanted = wheel_damping * (commands - speeds[3:])
+            torque = np.clip(wanted, -effort, effort)
+            rest[3:] = torque + _BEYOND * (wanted - torque) - rest[3:]
+            gain = wheel_damping * np.where(wanted == torque, 1.0, _BEYOND)
+            slope[3:] = -np.diag([0.0, 0.0, 0.0, *gain])[3:] - slope[3:]
+            return rest, slope
+
+        speeds = _root(balance, speeds)
+    largest = footing.mass * _GRAVITY * max(friction, 1.0)
+    if np.abs(balance(speeds)[0]).max() > _UNBALANCED * largest:
+        return Skid(nan, nan, nan, nan)
+    forward, sideways, yaw_rate = speeds[:3].tolist()
+    wheels = speeds[3:]
+    sides = float(wheels[on_left].mean()), float(wheels[~on_left].mean())
+    return Skid(forward, sideways, yaw_rate, vehicle.drive(1.0).vehicle_speeds(*sides)[1])
+
+
+def _root(balance: Callable[[Array], tuple[Array, Array]], speeds: Array) -> Array:
+    """Find the speeds that leave no rest by Newton's method, shape (3 + c,).
+
+    A step that does not lessen the rest is halved: full ones overshoot where a wheel changes
+    from slipping to rolling.
+    """
+    rest, slope = balance(speeds)
+    for _ in range(_ITERATIONS):
+        step, share = np.linalg.solve(slope, rest), 1.0
+        if np.abs(step).max() < 1e-12:
+            break
+        size = np.linalg.norm(rest)
+        while share > 1e-6:
+            rest, slope = balance(speeds - share * step)
+            if np.linalg.norm(rest) < size:
                 break
-    return float((right - left) * vehicle.wheel_radius / (vehicle.track * speeds[2]))
+            share /= 2
+        speeds = speeds - share * step
+    return speeds
 
 
 def _balance(
-    speeds: Array, rolling: Array, footing: _Footing, *, friction: float, smoothing: float
+    speeds: Array, footing: _Footing, *, friction: float, smoothing: float
 ) -> tuple[Array, Array]:
-    """Give forces and moment that are not balanced, shape (3,), and their slope, shape (3, 3)."""
+    """Give the forces and the moment on the vehicle that are not balanced, and wheels' torques.
+
+    Args:
+        speeds: Of the vehicle at its frame's origin, and of its wheels, shape (3 + c,).
+        footing: What it stands on.
+        friction: Between wheels and ground [-].
+        smoothing: Slip at which friction reaches its full force [m/s].
+
+    Returns:
+        Two forces, a moment, and the torque of the ground on each wheel against its turning,
+        shape (3 + c,), and their slope, shape (3 + c, 3 + c).
+    """
     x, y = footing.points.T
-    vx, vy, w = speeds
+    vx, vy, w = speeds[:3]
     ones, none = np.ones_like(x), np.zeros_like(x)
-    # Slip of each point, and what it depends on: the speeds of the vehicle at its frame's origin.
     X, Y = x + footing.center[0], y + footing.center[1]
-    slip = np.stack([vx - w * Y - rolling, vy + w * X], axis=-1)
-    slip_slope = np.stack([np.stack([ones, none, -Y]), np.stack([none, ones, X])])
+    # Of each wheel, the points that it turns against the ground, times its radius.
+    turns = footing.radius * (footing.wheel == np.arange(len(speeds) - 3)[:, np.newaxis])
+    slip = np.stack([vx - w * Y - speeds[3:] @ turns, vy + w * X], axis=-1)
+    slip_slope = np.stack(
+        [np.stack([ones, none, -Y, *-turns]), np.stack([none, ones, X, *(0 * turns)])]
+    )
     length = np.sqrt((slip**2).sum(axis=1) + smoothing**2)
     pull = friction * footing.loads / length
     force = -pull[:, np.newaxis] * slip
@@ -76,15 +174,16 @@ def _balance(
     force_slope = -pull * (slip_slope - slip.T[:, np.newaxis] * along)
     cx, cy = footing.center
     inertial = footing.mass * np.array([-w * (vy + w * cx), w * (vx - w * cy)])
-    inertial_slope = footing.mass * np.array(
+    inertial_slope = np.zeros((2, len(speeds)))
+    inertial_slope[:, :3] = footing.mass * np.array(
         [[0.0, -w, -vy - 2 * w * cx], [w, 0.0, vx - 2 * w * cy]]
     )
-    rest = np.array(
-        [*(force.sum(axis=0) - inertial), float((x * force[:, 1] - y * force[:, 0]).sum())]
-    )
+    moment = float((x * force[:, 1] - y * force[:, 0]).sum())
+    rest = np.array([*(force.sum(axis=0) - inertial), moment, *(turns @ force[:, 0])])
     slope = np.vstack(
         [force_slope.sum(axis=2) - inertial_slope,
-         (x * force_slope[1] - y * force_slope[0]).sum(axis=1)]
+         (x * force_slope[1] - y * force_slope[0]).sum(axis=1),
+         turns @ force_slope[0].T]
     )  # fmt: skip
     return rest, slope
 
@@ -110,4 +209,4 @@ def _footing(vehicle: Vehicle) -> _Footing:
     # The plane of loads over the points whose sum is the weight and whose moments vanish.
     plane = np.column_stack([np.ones(len(about)), about])
     loads = plane @ np.linalg.solve(plane.T @ plane, [mass * _GRAVITY, 0.0, 0.0])
-    return _Footing(about, loads, np.array(wheel), center, mass)
+    return _Footing(about, loads, np.array(wheel), vehicle.wheel_radius, center, mass)

@@ -9,6 +9,8 @@ from kinetarium.recording.plain import from_plain, to_plain
 from kinetarium.studies.drive.config import Profile
 from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER
 
+CONTROL_RATE = 100.0
+"""How often speeds are commanded [Hz]."""
 TIMESTEP = 2e-3
 """Physics step of all profiles [s]: 100 Hz of control is no whole part of Bullet's own 240 Hz."""
 FRICTION = 1.0
@@ -23,6 +25,7 @@ class Settings:
 
     Attributes:
         options: The engine's own options.
+        timestep: Physics step [s].
         friction: Between wheels and ground [-].
         wheel_damping: Gain of the wheels' servos [N m s/rad].
         multiplier: What the track of wheels that skid is multiplied by [-].
@@ -30,6 +33,7 @@ class Settings:
     """
 
     options: Any
+    timestep: float
     friction: float
     wheel_damping: float
     multiplier: float
@@ -108,7 +112,7 @@ def settings(engine: Engine, profile: Profile) -> Settings:
             choice = _DEFAULTS.get(name, _Choice("friction 1.0; nothing is known of its own"))
         case Profile.MATCHED:
             start, origin = kind(), "the adapter's defaults, which converge"
-            choice = _Choice("friction 1.0, no damping or drive inertia in any joint")
+            choice = _Choice("no damping or drive inertia in any joint")
         case Profile.TUNED:
             start, origin = kind(), "the adapter's defaults"
             choice = _TUNED.get(name, _Choice("nothing better is known"))
@@ -116,4 +120,11 @@ def settings(engine: Engine, profile: Profile) -> Settings:
         kind, {**to_plain(start), **choice.options}, where=f"options of engine '{name}'"
     )
     words = f"{origin}; {choice.words}"
-    return Settings(options, choice.friction, choice.wheel_damping, choice.multiplier, words)
+    return Settings(
+        options,
+        timestep=TIMESTEP,
+        friction=choice.friction,
+        wheel_damping=choice.wheel_damping,
+        multiplier=choice.multiplier,
+        words=words,
+    )

@@ -1,10 +1,13 @@
 """Results: the outcomes of a drive study, asked by what their cases have in common."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import isnan, nan
 from statistics import median
 from typing import Any
 
 from kinetarium.batch.study import Outcome
+from kinetarium.metrics.cost import cost_per_second
 from kinetarium.studies.drive.config import Control, DriveCase, PathName, Profile, Robot
 
 
@@ -32,6 +35,14 @@ class Results:
         for profile, robot, control in seen:
             yield profile, robot, control, self.of(profile=profile, robot=robot, control=control)
 
+    def cells(self) -> Iterator[tuple[DriveCase, "Results"]]:
+        """Give the outcomes by everything but the start, each with its case of start 0."""
+        found: dict[DriveCase, list[Outcome[DriveCase]]] = {}
+        for outcome in self.outcomes:
+            found.setdefault(replace(outcome.case, start=0), []).append(outcome)
+        for case, same in found.items():
+            yield case, Results(same)
+
     def values(self, key: str) -> list[Any]:
         """Give a figure of merit of all outcomes that have it."""
         rows = [row for outcome in self.outcomes for row in outcome.rows]
@@ -53,3 +64,9 @@ class Results:
             o for o in self.outcomes
             if o.case.path is path and o.case.start == 0 and o.recording is not None
         ]  # fmt: skip
+
+    @property
+    def cost(self) -> float:
+        """CPU time per simulated second [s/s], of the outcome that took least; NaN if unknown."""
+        costs = [cost_per_second(outcome.timing, outcome.recording) for outcome in self.outcomes]
+        return min((cost for cost in costs if not isnan(cost)), default=nan)

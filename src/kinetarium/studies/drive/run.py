@@ -1,6 +1,7 @@
 """One drive: a robot that follows a reference in an engine."""
 
 from dataclasses import replace
+from time import process_time
 from typing import Any
 
 from kinetarium.control.controller import Controller
@@ -13,14 +14,16 @@ from kinetarium.control.driving_reference import (
 )
 from kinetarium.control.kanayama import Kanayama
 from kinetarium.control.wheel_driver import WheelDriver
+from kinetarium.engines.overrides import with_iterations
 from kinetarium.engines.protocol import Engine
 from kinetarium.engines.registry import open_engine
+from kinetarium.metrics.cost import LOOP_TIME
 from kinetarium.recording.recording import Recording
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import Scene
 from kinetarium.studies.drive.config import Control, DriveCase, PathName, Robot
 from kinetarium.studies.drive.ground import ground_scene
-from kinetarium.studies.drive.profiles import TIMESTEP, Settings, settings
+from kinetarium.studies.drive.profiles import CONTROL_RATE, Settings, settings
 from kinetarium.studies.drive.start import start_placement
 from kinetarium.studies.drive.vehicle import vehicle
 
@@ -42,7 +45,13 @@ _LAWS: dict[Control, DrivingLaw] = {Control.OPEN: FeedForward(), Control.CLOSED:
 def run(case: DriveCase) -> Recording:
     """Let the robot follow the reference."""
     engine = open_engine(case.engine)
-    chosen = settings(engine, case.profile)
+    own = settings(engine, case.profile)
+    chosen = replace(
+        own,
+        options=with_iterations(own.options, case.iterations),
+        timestep=case.timestep,
+        friction=case.friction,
+    )
     robot = vehicle(case.robot)
     reference = REFERENCES[case.path]
     driver = WheelDriver(
@@ -51,6 +60,7 @@ def run(case: DriveCase) -> Recording:
         drive=robot.drive(chosen.multiplier),
         left=robot.left,
         wait=SETTLE,
+        rate=CONTROL_RATE,
     )
     return drive(
         engine,
@@ -94,28 +104,31 @@ def drive(
     )
     audit = _audit(engine, scene, chosen=chosen)
     steps = round(duration * SAMPLE_RATE)
+    begin = process_time()
     recording = simulate(
         scene,
         engine=engine,
         controller=controller,
         duration=steps / SAMPLE_RATE,
-        timestep=TIMESTEP,
+        timestep=chosen.timestep,
         sample_rate=SAMPLE_RATE,
         options=chosen.options,
         seed=seed,
     )
+    timing = {LOOP_TIME: process_time() - begin}
     made_with = {
         "friction": chosen.friction,
         "wheel_damping": chosen.wheel_damping,
         "multiplier": vehicle(robot).drive(chosen.multiplier).multiplier,
         "settings": chosen.words,
     }
-    return replace(recording, facts={**recording.facts, **made_with, **audit})
+    facts = {**recording.facts, **made_with, **audit}
+    return replace(recording, facts=facts, timing=timing)
 
 
 def _audit(engine: Engine, scene: Scene, *, chosen: Settings) -> dict[str, Any]:
     """Read back what the engine loaded, which must be the one model before anything is compared."""
-    simulation = engine.compile(scene, timestep=TIMESTEP, options=chosen.options)
+    simulation = engine.compile(scene, timestep=chosen.timestep, options=chosen.options)
     try:
         audit = simulation.audit()
     finally:

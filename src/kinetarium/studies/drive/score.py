@@ -59,7 +59,7 @@ def score(case: DriveCase, recording: Recording) -> Row:
         "cross_track_max_m": float(error.max()),
         "final_error_m": _distance(track.position[-1], placements[-1]) if ended else None,
         "final_heading_deg": degrees(track.heading[-1] - placements[-1, 2]) if ended else None,
-        "yaw_ratio": _yaw_ratio(track.yaw_rate, track.commanded_yaw_rate(drive)),
+        "yaw_ratio": yaw_ratio(track.yaw_rate, track.commanded_yaw_rate(drive)),
         "curvature_tv": None if square else driven_curvature_variation(track, reference),
         "out_of_round_m": out_of_round(track.position) if case.path is PathName.CIRCLE else None,
         "corners_deg": _corners(track, square) if square else None,
@@ -115,7 +115,13 @@ def reference_curvature_variation(path: PathName) -> float:
     return total_variation(curvature)
 
 
-def _yaw_ratio(yaw_rate: Array, commanded: Array) -> float | None:
+def yaw_ratio(yaw_rate: Array, commanded: Array) -> float | None:
+    """Give the angle turned over the angle commanded, where a turn is commanded [-].
+
+    Args:
+        yaw_rate: Yaw rates at equal times [rad/s], shape (n,).
+        commanded: Those commanded [rad/s], shape (n,).
+    """
     turning = np.abs(commanded) > _LEAST_YAW
     if not turning.any():
         return None

@@ -1,6 +1,6 @@
 """What was set in the engines, what they loaded, and what the paper used."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kinetarium.figure.listing import Listing
@@ -33,17 +33,21 @@ def settings_section(
         cases: Their cases.
     """
     facts: dict[tuple[str, str, str], Any] = {}
+    tried: dict[tuple[str, str, str, str], dict[float, None]] = {}
     for recording, case in zip(recordings, cases, strict=True):
         if recording is not None:
             key = (case.profile.value, case.engine, case.robot.value)
             facts.setdefault(key, recording.facts)
+            for name in ("friction", "timestep_s"):
+                tried.setdefault((*key, name), {})[recording.facts[name]] = None
     columns = (
         Column("profile"), Column("engine"), Column("robot"), Column("friction"),
         Column("wheels' gain", "N m s/rad"), Column("track multiplier"), Column("time step", "s"),
         Column("mass error"), Column("joint damping"), Column("armature"), Column("why"),
     )  # fmt: skip
     rows = tuple(
-        (*key, fact["friction"], fact["wheel_damping"], fact["multiplier"], fact["timestep_s"],
+        (*key, _listed(tried[*key, "friction"]), fact["wheel_damping"], fact["multiplier"],
+         _listed(tried[*key, "timestep_s"]),
          fact["mass_error"], fact["joint_damping"], fact["armature"], fact["settings"])
         for key, fact in facts.items()
     )  # fmt: skip
@@ -61,3 +65,7 @@ def settings_section(
     if remarks:
         figures.append(Listing("Where engines differ from the model on purpose", tuple(remarks)))
     return Section("Settings", (*figures, _PAPER))
+
+
+def _listed(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:g}" for value in values)

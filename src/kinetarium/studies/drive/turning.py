@@ -14,7 +14,7 @@ from kinetarium.recording.recording import Recording
 from kinetarium.recording.run import Row
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drive.config import CalibrateCase
-from kinetarium.studies.drive.profiles import settings
+from kinetarium.studies.drive.profiles import CONTROL_RATE, settings
 from kinetarium.studies.drive.run import SETTLE, drive
 from kinetarium.studies.drive.track import Track
 from kinetarium.studies.drive.vehicle import vehicle
@@ -38,6 +38,7 @@ def turn(case: CalibrateCase) -> Recording:
         drive=robot.drive(),
         left=robot.left,
         wait=SETTLE,
+        rate=CONTROL_RATE,
     )
     return drive(
         engine,

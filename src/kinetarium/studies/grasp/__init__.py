@@ -7,6 +7,7 @@ from kinetarium.batch.study import Findings, Outcome, Study
 from kinetarium.studies.grasp.config import Case, Config
 
 if TYPE_CHECKING:
+    from kinetarium.figure.replay import Replay
     from kinetarium.recording.recording import Recording
     from kinetarium.recording.run import Row
 
@@ -43,3 +44,9 @@ class Grasp(Study[Config, Case]):
         from kinetarium.studies.grasp.figures import report
 
         return report(outcomes)
+
+    def replay(self, case: Case, recording: "Recording") -> "Replay":
+        """Show the arm, the cube and the forces on the pads."""
+        from kinetarium.studies.grasp.replay import replay
+
+        return replay(recording)

@@ -3,9 +3,10 @@
 from itertools import product
 
 from kinetarium.batch.study import ConfigError
-from kinetarium.engines.registry import chosen_engines
-from kinetarium.engines.timestep import checked_timestep
+from kinetarium.engines.overrides import check_overrides, distinct_iterations
+from kinetarium.engines.registry import chosen_engines, open_engine
 from kinetarium.studies.grasp.config import Case, Config, ToolPath
+from kinetarium.studies.grasp.ideal import SAMPLE_RATE
 from kinetarium.studies.grasp.profiles import setting
 
 
@@ -24,14 +25,16 @@ def cases(config: Config) -> tuple[Case, ...]:
         )
     if config.seed < 0:
         raise ConfigError(f"--seed must not be negative, not {config.seed}")
-    for timestep in config.timestep:
-        checked_timestep(timestep)
-    for iterations in config.iterations:
-        if iterations < 1:
-            raise ConfigError(f"--iterations must be at least 1, not {iterations}")
+    check_overrides(
+        timestep=config.timestep,
+        iterations=config.iterations,
+        friction=config.friction,
+        period=1 / SAMPLE_RATE,
+    )
     paths = config.path + (ToolPath.RELEASE,) * config.release
     if not paths or not config.profile:
         raise ConfigError("name at least one --path and one --profile")
+    engines = chosen_engines(config.engine)
     return tuple(
         Case(
             engine=engine,
@@ -41,12 +44,17 @@ def cases(config: Config) -> tuple[Case, ...]:
             duration=config.duration,
             timestep=timestep,
             iterations=iterations,
+            friction=friction,
             seed=config.seed,
         )
         for profile, engine, path in product(
-            dict.fromkeys(config.profile), chosen_engines(config.engine), dict.fromkeys(paths)
+            dict.fromkeys(config.profile), engines, dict.fromkeys(paths)
         )
-        for timestep in config.timestep or (setting(engine, profile).timestep,)
-        for iterations in config.iterations or (0,)
+        for own in (setting(engine, profile),)
+        for timestep, iterations, friction in product(
+            dict.fromkeys(config.timestep) or (own.timestep,),
+            distinct_iterations(open_engine(engine).options, config.iterations),
+            dict.fromkeys(config.friction) or (own.friction,),
+        )
         for start in range(1 if path is ToolPath.RELEASE else config.starts)
     )

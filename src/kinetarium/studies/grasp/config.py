@@ -39,7 +39,8 @@ class Config:
         release: Also lower the grip until the cube slides.
         duration: How much of a path is run [s]; once round takes 8.
         timestep: Physics steps to use instead of the profile's own [s].
-        iterations: Iterations of the solver to use instead of the profile's own [-].
+        iterations: Iterations of the solver to use instead of the profile's own [-]; 0 for those.
+        friction: Friction between pads and cube to use instead of the profile's own [-].
         seed: Seed of the cube's places and of everything random in an engine.
     """
 
@@ -51,6 +52,7 @@ class Config:
     duration: float = 8.0
     timestep: tuple[float, ...] = ()
     iterations: tuple[int, ...] = ()
+    friction: tuple[float, ...] = ()
     seed: int = 0
 
 
@@ -66,6 +68,7 @@ class Case:
         duration: How much of the path is run [s].
         timestep: Physics step [s].
         iterations: Iterations of the solver [-]; 0 for the profile's own.
+        friction: Between pads and cube [-].
         seed: Seed of the cube's place and of everything random in the engine.
     """
 
@@ -76,4 +79,5 @@ class Case:
     duration: float
     timestep: float
     iterations: int
+    friction: float
     seed: int

@@ -7,9 +7,10 @@ import numpy as np
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.axis import Axis
 from kinetarium.figure.bars import Bars, BarSeries
-from kinetarium.figure.line import Lines, Mark, Series, Style
+from kinetarium.figure.line import Lines, Series, Style
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.prose import Prose
+from kinetarium.figure.sweep import setting_cells, setting_columns, varied_fields
 from kinetarium.figure.table import Column, Table
 from kinetarium.metrics.moving_variance import moving_mean, moving_variance
 from kinetarium.spatial.arrays import Array
@@ -24,8 +25,8 @@ from kinetarium.studies.grasp.groups import (
 )
 from kinetarium.studies.grasp.paper import table_1, table_2
 from kinetarium.studies.grasp.score import WINDOW, carried_part
+from kinetarium.studies.grasp.sweeps import RIGID, cost_section, sweep_sections
 
-_RIGID = "rigid grasp"
 _LEAD = (
     "An arm holds a cube of 1 kg between two pads with 100 N and carries it along a path. How"
     " much the force between pads and cube varies within half a second is taken for the"
@@ -51,20 +52,34 @@ _COLUMNS = (
 
 
 def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
-    """Show forces, slip and penetration beside the rigid grasp and the paper."""
+    """Show forces, slip and penetration beside the rigid grasp and the paper.
+
+    Where something was varied within an engine, figures over it take the place of those that
+    compare engines case by case.
+    """
     groups = grouped(outcomes)
-    sections = [Section("Beside the paper", (table_2(groups), _verdict(groups), table_1()))]
+    varied = varied_fields(group.case for group in groups)
+    sections = []
+    if not varied:
+        sections.append(Section("Beside the paper", (table_2(groups), _verdict(groups), table_1())))
     for profile in profiles_of(groups):
-        sections += _profile_sections(profile, [g for g in groups if g.case.profile is profile])
-    sections.append(_cost(groups))
-    return Findings(_headline(groups), tuple(sections), summary(groups), lead=_LEAD)
+        of_profile = [group for group in groups if group.case.profile is profile]
+        sections.append(Section(f"Profile '{profile}': settings", (_settings(of_profile),)))
+        if paths_of(of_profile):
+            sections += sweep_sections(profile, of_profile, varied)
+            sections += [] if varied else _engine_sections(profile, of_profile)
+            # Friction is no effort: what is accurate at one cannot be had at another.
+            if "friction" not in varied:
+                sections.append(cost_section(profile, of_profile))
+    return Findings(_headline(groups, varied), tuple(sections), summary(groups), lead=_LEAD)
 
 
-def _headline(groups: Sequence[Group]) -> Table:
+def _headline(groups: Sequence[Group], varied: Sequence[str]) -> Table:
     columns = (
         Column("profile"),
         Column("engine"),
         Column("path"),
+        *setting_columns(varied),
         Column("held"),
         *(Column(name, unit) for name, unit, *_ in _COLUMNS),
     )
@@ -72,13 +87,14 @@ def _headline(groups: Sequence[Group]) -> Table:
     for group in groups:
         case = group.case
         release = case.path is ToolPath.RELEASE
-        held = "" if release else f"{group.held} of {len(group.outcomes)}"
+        held = "" if release else f"{group.held}/{len(group.outcomes)}"
         cells: list[float | None] = []
         for _, _, figure, factor, worst in _COLUMNS:
             value = group.greatest(figure) if worst else group.median(figure)
             moved = release and figure in ("slip_m", "tilt_deg", "zero_contact_samples")
             cells.append(None if value is None or moved else value * factor)
-        rows.append((str(case.profile), group.label, str(case.path), held, *cells))
+        named = (str(case.profile), case.engine, str(case.path), *setting_cells(case, varied))
+        rows.append((*named, held, *cells))
     return Table("", columns, tuple(rows))
 
 
@@ -87,9 +103,10 @@ def _verdict(groups: Sequence[Group]) -> Prose:
     carried = [
         group
         for group in groups
-        if group.case.profile is Profile.MATCHED and group.case.path is not ToolPath.STILL
+        if group.case.profile is Profile.MATCHED
+        and group.case.path not in (ToolPath.STILL, ToolPath.RELEASE)
     ]
-    held = [g for g in carried if g.ratio is not None and g.held == len(g.outcomes)]
+    held = [group for group in carried if group.ratio is not None and group.whole]
     text = (
         "The paper gives neither the size nor the speed of its paths, nor the friction and the"
         " steps in force, so that its values stand here for comparison only; it lets each"
@@ -105,21 +122,14 @@ def _verdict(groups: Sequence[Group]) -> Prose:
     return Prose(text)
 
 
-def _profile_sections(profile: Profile, groups: Sequence[Group]) -> list[Section]:
+def _engine_sections(profile: Profile, groups: Sequence[Group]) -> list[Section]:
+    """Compare engines path by path."""
     paths = paths_of(groups)
-    sections = [Section(f"Profile '{profile}': settings", (_settings(groups),))]
-    if not paths:
-        return sections
     force = Axis("average moving variance", "N²", log=True)
     variance = _bars("Average moving variance", "moving_variance_n2", groups, value=force)
-    sections.append(
-        Section(
-            f"Profile '{profile}': the force",
-            (variance, *_traces(groups, paths[0])),
-        )
-    )
     millimetres = Axis("deepest penetration", "mm", log=True)
-    sections.append(
+    return [
+        Section(f"Profile '{profile}': the force", (variance, *_traces(groups, paths[0]))),
         Section(
             f"Profile '{profile}': the cube",
             (
@@ -127,9 +137,8 @@ def _profile_sections(profile: Profile, groups: Sequence[Group]) -> list[Section
                 _bars("Slip", "slip_m", groups, value=Axis("slip", "mm", log=True), factor=1e3),
                 _bars("Tilt", "tilt_deg", groups, value=Axis("tilt", "deg", log=True)),
             ),
-        )
-    )
-    return sections
+        ),
+    ]
 
 
 def _settings(groups: Sequence[Group]) -> Table:
@@ -141,17 +150,25 @@ def _settings(groups: Sequence[Group]) -> Table:
         Column("why"),
         Column("options in force"),
     )
-    rows: dict[str, tuple[str | float, ...]] = {}
-    for group in groups:
-        if group.recording is None or group.case.path is ToolPath.RELEASE:
+    rows = []
+    for engine in dict.fromkeys(group.case.engine for group in groups):
+        own = [
+            group
+            for group in groups
+            if group.case.engine == engine and group.case.path is not ToolPath.RELEASE
+        ]
+        facts = next((group.recording.facts for group in own if group.recording), None)
+        if facts is None:
             continue
-        facts = group.recording.facts
         options = ", ".join(f"{name} {value}" for name, value in facts["options"].items())
-        step = group.case.timestep * 1e3
-        rows[group.label] = (
-            group.label, step, facts["friction"], facts["control"], facts["reason"], options
-        )  # fmt: skip
-    return Table("What is in force", columns, tuple(rows.values()))
+        steps = _distinct([group.case.timestep * 1e3 for group in own])
+        frictions = _distinct([group.case.friction for group in own])
+        rows.append((engine, steps, frictions, facts["control"], facts["reason"], options))
+    return Table("What is in force", columns, tuple(rows))
+
+
+def _distinct(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:g}" for value in dict.fromkeys(values))
 
 
 def _bars(
@@ -159,19 +176,19 @@ def _bars(
 ) -> Bars:
     """Compare engines over the paths; the rigid grasp stands beside variances."""
     paths = paths_of(groups)
-    found = {(group.label, group.case.path): group for group in groups}
+    found = {(group.case.engine, group.case.path): group for group in groups}
     series = []
-    for label in dict.fromkeys(group.label for group in groups):
-        on_path = [found.get((label, path)) for path in paths]
+    for engine in dict.fromkeys(group.case.engine for group in groups):
+        on_path = [found.get((engine, path)) for path in paths]
         spreads = [group.spread(figure) if group else None for group in on_path]
-        series.append(_bar_series(label, spreads, factor=factor))
+        series.append(_bar_series(engine, spreads, factor=factor))
     if figure == "moving_variance_n2":
         least = [
             [group.spread("ideal_variance_n2") for group in groups if group.case.path is path]
             for path in paths
         ]
         spreads = [next((spread for spread in each if spread), None) for each in least]
-        series.append(_bar_series(_RIGID, spreads, factor=factor))
+        series.append(_bar_series(RIGID, spreads, factor=factor))
     lost = "An engine without a bar lost the cube within half a second of the path."
     return Bars(title, tuple(map(str, paths)), tuple(series), value, caption=lost)
 
@@ -199,20 +216,20 @@ def _traces(groups: Sequence[Group], path: ToolPath) -> list[Figure]:
         seconds = Axis("time on the path", "s")
         figures.append(
             Lines(
-                f"Force of the left pad along the {path}: {group.label}",
+                f"Force of the left pad along the {path}: {group.case.engine}",
                 seconds,
                 Axis("force", "N"),
                 (
                     Series("left pad", time, force),
                     Series("moving mean", _ends(time), moving_mean(force, WINDOW), Style.DASHED),
-                    Series(_RIGID, carried.time, rigid, Style.DOTTED),
+                    Series(RIGID, carried.time, rigid, Style.DOTTED),
                 ),
             )
         )
-        variances.append(Series(group.label, _ends(time), moving_variance(force, WINDOW)))
+        variances.append(Series(group.case.engine, _ends(time), moving_variance(force, WINDOW)))
         if np.isfinite(rigid).all():
             own = moving_variance(rigid, WINDOW)
-            floor = floor or Series(_RIGID, _ends(carried.time), own, Style.DOTTED)
+            floor = floor or Series(RIGID, _ends(carried.time), own, Style.DOTTED)
     if variances:
         together = (*variances, floor) if floor else tuple(variances)
         figures.append(
@@ -230,28 +247,3 @@ def _traces(groups: Sequence[Group], path: ToolPath) -> list[Figure]:
 def _ends(time: Array) -> Array:
     """Give the times at which the windows end."""
     return time[WINDOW - 1 :]
-
-
-def _cost(groups: Sequence[Group]) -> Section:
-    """Set what the solver leaves undone against what it costs."""
-    names = dict.fromkeys((str(g.case.profile), g.case.engine) for g in groups)
-    series = []
-    for profile, engine in names:
-        points = sorted(
-            (group.cost, group.ratio)
-            for group in groups
-            if (str(group.case.profile), group.case.engine) == (profile, engine) and group.ratio
-        )
-        if points:
-            cost, ratio = np.array(points).T
-            series.append(Series(f"{engine}, {profile}", cost, ratio, Style.MARKERS))
-    figure = Lines(
-        "Variance against cost",
-        Axis("CPU time by simulated time", "", log=True),
-        Axis("variance by that of the rigid grasp", "", log=True),
-        tuple(series),
-        caption="A marker for each path, time step and number of iterations; see --timestep and"
-        " --iterations. With the control law, whose share is the same for all engines.",
-        marks=(Mark(1.0, _RIGID),),
-    )
-    return Section("Speed and accuracy", (figure,))

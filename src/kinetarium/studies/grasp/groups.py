@@ -1,17 +1,15 @@
 """Groups: the starts of one case together, with the median and the range of what they gave."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isnan, nan
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from kinetarium.batch.study import Outcome
+from kinetarium.metrics.cost import cost_per_second
 from kinetarium.recording.recording import Recording
 from kinetarium.studies.grasp.config import Case, Profile, ToolPath
-from kinetarium.studies.grasp.reference import SETTLE
-from kinetarium.studies.grasp.run import path_time
 
 FIGURES = (
     "held_s",
@@ -51,16 +49,14 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """All starts of one engine, path and profile.
+    """All starts of one engine, path, profile and setting.
 
     Attributes:
         case: The first of the cases.
-        label: The engine, and what else tells it from the others of its path and profile.
         outcomes: One for each start.
     """
 
     case: Case
-    label: str
     outcomes: tuple[Outcome[Case], ...]
 
     def spread(self, figure: str) -> Spread | None:
@@ -91,13 +87,15 @@ class Group:
         return variance / least if variance is not None and least else None
 
     @property
-    def cost(self) -> float:
-        """CPU time by simulated time [-], of the start that took least.
+    def whole(self) -> bool:
+        """Whether every start was held to the end."""
+        return self.held == len(self.outcomes)
 
-        The first start that a process runs also works out the reference.
-        """
-        simulated = SETTLE + path_time(self.case)
-        return min(outcome.timing.get("cpu_s", np.nan) for outcome in self.outcomes) / simulated
+    @property
+    def cost(self) -> float:
+        """CPU time per simulated second [s/s], of the start that took least; NaN if unknown."""
+        costs = [cost_per_second(outcome.timing, outcome.recording) for outcome in self.outcomes]
+        return min((cost for cost in costs if not isnan(cost)), default=nan)
 
     @property
     def recording(self) -> Recording | None:
@@ -106,19 +104,11 @@ class Group:
 
 
 def grouped(outcomes: Sequence[Outcome[Case]]) -> tuple[Group, ...]:
-    """Put the starts of the same engine, path, profile, time step and iterations together."""
-    found: dict[tuple[Any, ...], list[Outcome[Case]]] = {}
+    """Put the starts of the same engine, path, profile and setting together."""
+    found: dict[Case, list[Outcome[Case]]] = {}
     for outcome in outcomes:
-        case = outcome.case
-        key = (case.profile, case.engine, case.path, case.timestep, case.iterations)
-        found.setdefault(key, []).append(outcome)
-    steps = len({(profile, engine, step) for profile, engine, _, step, _ in found})
-    engines = len({(profile, engine) for profile, engine, *_ in found})
-    varied = steps > engines
-    return tuple(
-        Group(same[0].case, _label(same[0].case, step=varied), tuple(same))
-        for same in found.values()
-    )
+        found.setdefault(replace(outcome.case, start=0), []).append(outcome)
+    return tuple(Group(same[0].case, tuple(same)) for same in found.values())
 
 
 def summary(groups: Sequence[Group]) -> dict[str, Any]:
@@ -132,6 +122,7 @@ def summary(groups: Sequence[Group]) -> dict[str, Any]:
             "profile": str(case.profile),
             "timestep_s": case.timestep,
             "iterations": case.iterations,
+            "friction": case.friction,
             "starts": len(group.outcomes),
             "held": group.held,
         }
@@ -152,12 +143,3 @@ def paths_of(groups: Sequence[Group]) -> tuple[ToolPath, ...]:
     """Give the paths of groups that are carried along, in their order."""
     paths = dict.fromkeys(group.case.path for group in groups)
     return tuple(path for path in paths if path is not ToolPath.RELEASE)
-
-
-def _label(case: Case, *, step: bool) -> str:
-    words = [case.engine]
-    if step:
-        words.append(f"{case.timestep * 1e3:g} ms")
-    if case.iterations:
-        words.append(f"{case.iterations} iterations")
-    return ", ".join(words)

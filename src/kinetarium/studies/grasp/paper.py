@@ -42,14 +42,14 @@ def table_2(groups: Sequence[Group]) -> Table:
         groups: What was measured; the median of the starts is shown.
     """
     rows: list[tuple[Cell, ...]] = []
-    measured = {(g.label, g.case.profile, g.case.path): g for g in groups}
-    engines = {group.label: group.case.engine for group in groups}
+    measured = {(g.case.engine, g.case.profile, g.case.path): g for g in groups}
     for engine, values in VARIANCE.items():
         rows.append((engine, "paper", *values))
-        rows += _ours([label for label, name in engines.items() if name == engine], measured)
+        rows += _ours(engine, measured)
     rows.append(("newton dynamics", "paper: force saturated", None, None, None))
     rows.append(("physx", "paper: sensor failed", None, None, None))
-    rows += _ours([label for label, name in engines.items() if name not in VARIANCE], measured)
+    for engine in dict.fromkeys(engine for engine, *_ in measured if engine not in VARIANCE):
+        rows += _ours(engine, measured)
     least = [_least(groups, path) for path in _PATHS]
     rows.append(("rigid grasp", "matched law", *least))
     return Table(
@@ -60,14 +60,13 @@ def table_2(groups: Sequence[Group]) -> Table:
 
 
 def _ours(
-    labels: Sequence[str], measured: dict[tuple[str, Profile, ToolPath], Group]
+    engine: str, measured: dict[tuple[str, Profile, ToolPath], Group]
 ) -> list[tuple[Cell, ...]]:
     rows: list[tuple[Cell, ...]] = []
-    for label in labels:
-        for profile in dict.fromkeys(key[1] for key in measured if key[0] == label):
-            found = [measured.get((label, profile, path)) for path in _PATHS]
-            values = [group.median("moving_variance_n2") if group else None for group in found]
-            rows.append((label, str(profile), *values))
+    for profile in dict.fromkeys(key[1] for key in measured if key[0] == engine):
+        found = [measured.get((engine, profile, path)) for path in _PATHS]
+        values = [group.median("moving_variance_n2") if group else None for group in found]
+        rows.append((engine, str(profile), *values))
     return rows
 
 

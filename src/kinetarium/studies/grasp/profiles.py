@@ -1,6 +1,6 @@
 """Profiles: what is in force in each engine, and why."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -47,7 +47,7 @@ _OWN_FRICTION = {"mujoco": 1.0, "bullet": 0.25, "physx": 0.3, "drake": 1.0}
 """Between two surfaces of which nothing is said; Bullet multiplies 0.5 by 0.5. ODE has none."""
 
 
-def setting(engine: str, profile: Profile, *, iterations: int = 0) -> Setting:
+def setting(engine: str, profile: Profile) -> Setting:
     """Give what a profile means in an engine.
 
     An engine that is not known here takes part with its own defaults.
@@ -55,7 +55,6 @@ def setting(engine: str, profile: Profile, *, iterations: int = 0) -> Setting:
     Args:
         engine: The engine's name.
         profile: The profile.
-        iterations: Iterations of its solver instead of the profile's own; 0 for those.
 
     Raises:
         KinetariumError: If the engine is not available.
@@ -63,20 +62,11 @@ def setting(engine: str, profile: Profile, *, iterations: int = 0) -> Setting:
     kind = open_engine(engine).options
     match profile:
         case Profile.DEFAULTS:
-            chosen = _defaults(engine, kind)
+            return _defaults(engine, kind)
         case Profile.MATCHED:
-            chosen = _matched(engine, kind)
+            return _matched(engine, kind)
         case Profile.TUNED:
-            chosen = _tuned(engine, kind)
-    if iterations and (name := iterations_option(kind)):
-        chosen = replace(chosen, options=replace(chosen.options, **{name: iterations}))
-    return chosen
-
-
-def iterations_option(kind: type[Any]) -> str:
-    """Give the name of the option that counts an engine's iterations, or nothing."""
-    names = [field.name for field in fields(kind)]
-    return next((name for name in ("iterations", "position_iterations") if name in names), "")
+            return _tuned(engine, kind)
 
 
 def _defaults(engine: str, kind: type[Any]) -> Setting:

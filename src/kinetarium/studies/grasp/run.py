@@ -1,11 +1,14 @@
 """One case: the pads close on the cube, wait, and carry it along the path."""
 
 from dataclasses import replace
+from time import process_time
 
 import numpy as np
 
 from kinetarium.control.controller import Controller
+from kinetarium.engines.overrides import with_iterations
 from kinetarium.engines.registry import open_engine
+from kinetarium.metrics.cost import LOOP_TIME
 from kinetarium.model.robot import RobotModel
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.rollout.contact_probe import ContactProbe
@@ -45,18 +48,20 @@ def run(case: Case) -> Recording:
     engine, chosen = open_engine(case.engine), _setting(case)
     # A gear couples the fingers where servos drive them; the law couples them itself.
     model = gripper_arm(coupled=chosen.control is Control.SERVO, armature=chosen.armature)
-    placed = _scene(case, model, chosen)
+    placed, controller = _scene(case, model, chosen), _controller(case, model, chosen)
+    begin = process_time()
     recording = simulate(
         placed,
         engine=engine,
         duration=SETTLE + path_time(case),
-        controller=_controller(case, model, chosen),
+        controller=controller,
         probes=[ContactProbe(f"arm/{pad}", "cube") for pad in PADS],
         timestep=case.timestep,
         sample_rate=SAMPLE_RATE,
         options=chosen.options,
         seed=case.seed,
     )
+    timing = {LOOP_TIME: process_time() - begin}
     facts = {
         **recording.facts,
         "control": str(chosen.control),
@@ -70,7 +75,7 @@ def run(case: Case) -> Recording:
         else None,
     }
     channels = {**recording.channels, **_ideal_channels(case, chosen, len(recording["time"]))}
-    return replace(recording, channels=channels, facts=facts)
+    return replace(recording, channels=channels, facts=facts, timing=timing)
 
 
 def path_time(case: Case) -> float:
@@ -80,8 +85,13 @@ def path_time(case: Case) -> float:
 
 def _setting(case: Case) -> Setting:
     """Give what is in force; the grip is lowered by the law, whatever the profile."""
-    chosen = setting(case.engine, case.profile, iterations=case.iterations)
-    return replace(chosen, control=Control.LAW) if case.path is ToolPath.RELEASE else chosen
+    own = setting(case.engine, case.profile)
+    return replace(
+        own,
+        options=with_iterations(own.options, case.iterations),
+        friction=case.friction,
+        control=Control.LAW if case.path is ToolPath.RELEASE else own.control,
+    )
 
 
 def _scene(case: Case, model: RobotModel, chosen: Setting) -> Scene:

@@ -57,7 +57,8 @@ def score(case: Case, recording: Recording) -> Row:
 
     Returns:
         held, held_s: Whether it was held to the end, and how long along the path.
-        slip_m, tilt_deg: How far it moved and turned in the hand since the path began.
+        slip_m, tilt_deg: How far it moved and turned in the hand since the path began; the slip
+            of a lost cube is that at which it was lost, not how deep it fell.
         penetration_m: Deepest penetration.
         force_mean_n, force_ft_mean_n: Mean of both pads by contacts and by sensors.
         zero_contact_samples: Samples of the path at which a pad exerted no force.
@@ -78,7 +79,7 @@ def score(case: Case, recording: Recording) -> Row:
     row: dict[str, Any] = {
         "held": complete and not release,
         "held_s": float(kept.sum()) / SAMPLE_RATE,
-        "slip_m": _greatest(carried.slip),
+        "slip_m": _greatest(carried.slip[: int(kept.sum()) + 1]),
         "tilt_deg": _greatest(_tilts(carried.X_TC[kept])),
         "penetration_m": _greatest(carried.depth[kept]),
         "force_mean_n": _mean(carried.force[kept]),

@@ -1,0 +1,44 @@
+"""What a study may change in every engine."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from kinetarium.engines.bullet.options import BulletOptions
+from kinetarium.engines.ode.options import OdeOptions, OdeSolver
+from kinetarium.engines.overrides import check_overrides, distinct_iterations, with_iterations
+from kinetarium.engines.physx.options import PhysxOptions
+from kinetarium.errors import KinetariumError
+
+
+@dataclass(frozen=True)
+class Direct:
+    """Options of an engine that counts no iterations."""
+
+    stiffness: float = 1.0
+
+
+def test_iterations_go_where_an_engine_counts_them() -> None:
+    assert with_iterations(BulletOptions(), 7).iterations == 7
+    assert with_iterations(PhysxOptions(), 7).position_iterations == 7
+    assert with_iterations(Direct(), 7) == Direct()
+    assert with_iterations(BulletOptions(), 0) == BulletOptions()
+
+
+def test_iterations_of_ode_are_those_of_its_iterative_solver() -> None:
+    assert OdeOptions().solver is OdeSolver.DIRECT
+    assert with_iterations(OdeOptions(), 7) == OdeOptions(solver=OdeSolver.QUICK, iterations=7)
+    assert with_iterations(OdeOptions(), 0).solver is OdeSolver.DIRECT
+
+
+def test_an_engine_without_iterations_is_run_once() -> None:
+    assert distinct_iterations(Direct, (0, 5, 20)) == (0,)
+    assert distinct_iterations(BulletOptions, (0, 5, 20, 5)) == (0, 5, 20)
+    assert distinct_iterations(BulletOptions, ()) == (0,)
+
+
+def test_every_step_is_a_whole_part_of_the_period() -> None:
+    check_overrides(timestep=(1e-3, 0.01, 0.01 / 3), iterations=(), friction=(), period=0.01)
+    for step in (0.003, 0.02, 0.0, -1e-3, float("nan"), float("inf"), 1e-320):
+        with pytest.raises(KinetariumError):
+            check_overrides(timestep=(step,), iterations=(), friction=(), period=0.01)
