@@ -39,7 +39,7 @@ class PayloadWrench:
             acceleration: Of the centre of mass, in world axes [m/s^2], shape (3,); None where
                 it is too small to matter.
         """
-        F_B: Array = self._to_body @ F_S
+        F_B: Array = self._to_body.dot(F_S)
         force = self._weight if acceleration is None else self._weight - self._mass * acceleration
-        F_B[:3] -= R_WB.T @ force
+        F_B[:3] -= force.dot(R_WB)
         return F_B
