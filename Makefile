@@ -34,7 +34,7 @@ demo: page  ## Judge the installed engines, run the studies on all of them in sh
 	$(BIN)/kinetarium dynamics --robot panda --states 200 --out out/demo/dynamics
 	$(BIN)/kinetarium reach build --robot panda --voxel 0.1 --poses 4 --self-collision --quiet --out out/demo/panda.rmap
 	$(BIN)/kinetarium reach place --map out/demo/panda.rmap --poses examples/04_poses.json --out out/demo/reach
-	$(BIN)/kinetarium dock --case A --preset recommended --engine mujoco --seeds 1 --out out/demo/dock
+	$(BIN)/kinetarium dock --case C --preset recommended --engine mujoco --out out/demo/dock
 	$(BIN)/kinetarium walk --path straight side --out out/demo/walk
 	$(BIN)/kinetarium walk --engine mujoco --stride 31.87 --step-time 1 --out out/demo/walk-physics
 	$(BIN)/kinetarium compare-engines --quick --out out/demo/engines

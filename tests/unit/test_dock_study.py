@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from kinetarium.batch.check_study import check_study
+from kinetarium.batch.plan import Plan
+from kinetarium.batch.serial import SerialExecutor
 from kinetarium.batch.study import ConfigError
+from kinetarium.batch.sweep import sweep
 from kinetarium.control.anti_windup import AntiWindup
 from kinetarium.control.controller import Measurement
 from kinetarium.dynamics import RobotDynamics
@@ -95,6 +98,22 @@ def test_a_singular_start_is_told_and_the_rates_stay_bounded(start_deg, singular
     assert any("singular posture" in flag for flag in row["flags"]) is singular
     assert np.abs(np.diff(recording["q"][:, :6], axis=0)).max() < 1e-3
     assert "the satellites did not touch" in row["flags"]
+
+
+@pytest.mark.engine
+def test_rows_are_those_of_the_contract_and_ticks_are_timed(monkeypatch, tmp_path):
+    monkeypatch.setattr("kinetarium.studies.dock.run.DURATION", 0.1)
+    plan = Plan.of(Dock(), replace(QUICK, preset=(PresetName.PAPER, PresetName.RSI)))
+    folder, _ = sweep(plan, out=tmp_path / "out", executor=SerialExecutor())
+    rows = folder.metrics["rows"]
+    assert len(rows) == 2
+    assert set(rows[0]) >= {
+        "case", "preset", "engine", "seed", "status", "steady_error_n", "ripple_n", "settle_s",
+        "rebounds", "peak_n", "contact_time_s", "eta_end_m", "xi_end_rad",
+        "contact_point_error_m", "flags",
+    }  # fmt: skip
+    assert all(0 < run["tick_p50_s"] <= run["tick_p99_s"] for run in folder.timings().values())
+    assert "tick" not in (tmp_path / "out" / "metrics.json").read_text()
 
 
 def test_an_angle_near_pi_is_told():

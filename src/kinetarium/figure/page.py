@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from kinetarium.figure.bars import Bars
+from kinetarium.figure.diagram import Diagram
 from kinetarium.figure.facts import Facts
 from kinetarium.figure.heatmap import Heatmap
 from kinetarium.figure.line import Lines
@@ -12,7 +13,7 @@ from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.table import Table
 
 Chart = Lines | Heatmap | Bars
-Figure = Prose | Facts | Listing | Table | Scene3D | Chart
+Figure = Prose | Facts | Listing | Table | Diagram | Scene3D | Chart
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any
 
 from kinetarium.figure.cell import cell_text
+from kinetarium.figure.diagram import Diagram
 from kinetarium.figure.facts import Facts
 from kinetarium.figure.listing import Listing
 from kinetarium.figure.page import Chart, Page
@@ -16,6 +17,7 @@ from kinetarium.figure.prose import Prose
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.table import Table
 from kinetarium.report.chart_context import chart_context
+from kinetarium.report.diagram_svg import diagram_svg
 from kinetarium.report.embedded_json import embedded_json
 from kinetarium.report.picture import scene_png
 from kinetarium.report.plain_text import readable
@@ -51,9 +53,10 @@ def page_html(page: Page, stills: Stills | None = None) -> str:
     environment.filters |= {
         "cell": cell_text, "cell_class": cell_class, "column_classes": column_classes,
     }  # fmt: skip
-    for kind in (Prose, Facts, Listing, Table, Scene3D):
+    for kind in (Prose, Facts, Listing, Table, Diagram, Scene3D):
         environment.tests[kind.__name__] = lambda figure, kind=kind: isinstance(figure, kind)
     environment.tests["Chart"] = lambda figure: isinstance(figure, Chart)
+    environment.filters["diagram"] = lambda diagram: Markup(diagram_svg(diagram))
     numbers, names, pictures = count(), tones(page), stills or Stills(page)
     environment.filters["scene"] = lambda scene: _scene_context(scene, next(numbers))
     environment.filters["chart"] = lambda chart: chart_context(

@@ -11,10 +11,10 @@ from kinetarium.figure.axis import Axis
 from kinetarium.figure.line import Lines, Mark, Series, Side, Style
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.prose import Prose
-from kinetarium.figure.table import Column, Table
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dock.config import DockCase, ForceCase
+from kinetarium.studies.dock.loop_diagram import loop_diagram
 from kinetarium.studies.dock.presets import PRESETS, damper, desired_wrench
 
 Named = Sequence[tuple[str, Outcome[DockCase]]]
@@ -26,25 +26,6 @@ _MAGNIFIED = 0.6
 _MOST_RUNS = 12
 """Runs in one figure."""
 
-_BLOCKS = (
-    (
-        "path",
-        "T_des, V_des: 0.20 m in 4.0 s, quintic; frozen at contact where the preset says so",
-        "{w}",
-    ),
-    ("sensor", "F_s with noise, sampled at 1 kHz", "{s}"),
-    ("filter", "mean over the tick, Kalman filter of a random walk", "{s}"),
-    ("weight", "F_b = Ad(T_sb)^T F_s - [R_wb^T m g; 0] (eq. 3)", "{b}"),
-    ("gate", "lets F_des act once |f| is above the threshold", ""),
-    ("error", "T~ = T_wb^-1 T_des, l = log T~ (eqs. 5, 6)", "{d} in {b}"),
-    ("wrench error", "F~ = s (F_des - Ad(T~)^T F_b) (eq. 10)", "{d}"),
-    ("impulse", "I = integral of F~, held without contact and bounded (eq. 12)", "{d}"),
-    ("law", "V_ref = Ad(T~) (V_des - D^-1 (I - K l)) (eqs. 13 to 15)", "{b}"),
-    ("inverse kinematics", "qdot = J^-1 (V_ref + K_c log(T_wb^-1 T_ref)) (eq. 16)", "joints"),
-    ("set points", "lines between ticks, some milliseconds late", "joints"),
-    ("arm", "servos with weight and rate fed forward; the contact closes the loop", ""),
-)
-
 
 def paper_figures(runs: Named) -> list[Section]:
     """Give a section for each figure; Figs. 3 to 5 are of the first run of case A, if any."""
@@ -54,7 +35,7 @@ def paper_figures(runs: Named) -> list[Section]:
     assert recording is not None
     chosen = _one_of_each(runs)
     return [
-        Section("The loop (Fig. 2)", (_loop(),)),
+        Section("The loop (Fig. 2)", (loop_diagram(),)),
         Section("Exponential coordinates (Fig. 3)", _coordinates(label, recording)),
         Section("Desired and measured wrench (Fig. 4)", _wrenches(label, recording)),
         Section("The two gain terms (Fig. 5)", _gain_terms(label, case, recording)),
@@ -70,12 +51,6 @@ def _one_of_each(runs: Named) -> Named:
         case = outcome.case
         seen.setdefault((case.preset, case.case, case.engine), (label, outcome))
     return list(seen.values())[:_MOST_RUNS]
-
-
-def _loop() -> Table:
-    numbered = tuple((i, *block) for i, block in enumerate(_BLOCKS, 1))
-    columns = (Column(""), Column("block"), Column("what it does"), Column("frame"))
-    return Table("The blocks in the order in which a tick goes through them", columns, numbered)
 
 
 def _coordinates(label: str, recording: Recording) -> tuple[Figure, ...]:

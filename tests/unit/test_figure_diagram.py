@@ -1,0 +1,38 @@
+"""Diagrams: what may be drawn, and that every text of them is escaped."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from kinetarium.figure.diagram import Arrow, Box, Diagram
+from kinetarium.figure.page import Page, Section
+from kinetarium.report.diagram_svg import diagram_svg
+from kinetarium.report.html import page_html
+
+HOSTILE = '<script>alert("x")</script>\x07'
+BOXES = (Box("a", "first\nsecond", 0, 0), Box("b", HOSTILE, 1, 0), Box("c", "", 1, 1))
+
+
+def test_boxes_and_arrows_are_drawn_and_texts_escaped() -> None:
+    diagram = Diagram(HOSTILE, BOXES, (Arrow("a", "b", HOSTILE), Arrow("c", "b", "up")), "seen")
+    tree = ElementTree.fromstring(diagram_svg(diagram))
+    assert [len(tree.findall(kind)) for kind in ("rect", "path", "script")] == [3, 2, 0]
+    page = page_html(Page("page", "lead", (Section("loop", (diagram,)),), ()))
+    assert "<script>alert" not in page and "\x07" not in page
+    assert "<rect" in page and "<figcaption>seen" in page
+
+
+def test_arrows_point_their_way() -> None:
+    there, back, up = (
+        ElementTree.fromstring(diagram_svg(Diagram("", BOXES, (Arrow(a, b),)))).find("path")
+        for a, b in (("a", "b"), ("b", "a"), ("c", "b"))
+    )
+    assert [path.get("d") for path in (there, back, up) if path is not None] == [
+        "M178 41H270", "M270 41H178", "M355 118V74",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("arrow", [Arrow("a", "x"), Arrow("a", "c"), Arrow("a", "a")])
+def test_arrows_that_lead_nowhere_are_refused(arrow: Arrow) -> None:
+    with pytest.raises(ValueError, match="diagram 'loop'"):
+        Diagram("loop", BOXES, (arrow,))
