@@ -181,7 +181,7 @@ def test_settings_of_the_user_change_no_picture():
 def test_stills_show_the_colour_of_the_series():
     bars = Bars("t", ("one",), (BarSeries("a", [1.0]),), Y)
     for tone in (0, 3):
-        image = Image.open(BytesIO(Still(bars, {"a": tone}).png(dots_per_inch=40))).convert("RGB")
+        image = Image.open(BytesIO(Still(bars, {"a": tone}, dots_per_inch=40).png())).convert("RGB")
         colors = {color: count for count, color in image.getcolors(maxcolors=2**24)}
         wanted = tuple(int(LIGHT[tone][i : i + 2], 16) for i in (1, 3, 5))
         assert colors.get(wanted, 0) > 1000

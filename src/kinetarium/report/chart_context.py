@@ -15,9 +15,6 @@ from kinetarium.report.plotly_heatmap import plotly_heatmap
 from kinetarium.report.plotly_lines import plotly_lines
 from kinetarium.report.still import Still
 
-_STILL_DENSITY = 150
-"""Dots per inch of the still in the page, which is for paper."""
-
 
 def chart_context(
     chart: Chart, tones: Mapping[str, int], *, still: Still, number: int
@@ -32,7 +29,7 @@ def chart_context(
     """
     from markupsafe import Markup
 
-    png = still.png(titled=False, dots_per_inch=_STILL_DENSITY)
+    png = still.png(titled=False)
     return {
         "id": f"chart-{number}",
         "height": _height(chart),

@@ -50,43 +50,39 @@ _STYLE = {
 
 
 class Still:
-    """A chart that is laid out once, which takes the most time, and printed as often as wanted."""
+    """A chart that is laid out and painted once, which takes the time, for all its pictures."""
 
-    def __init__(self, chart: Chart, tones: Mapping[str, int]) -> None:
+    def __init__(self, chart: Chart, tones: Mapping[str, int], *, dots_per_inch: int = 150) -> None:
         """Lay a chart out.
 
         Args:
             chart: The chart.
             tones: Numbers of all names of series on the page.
+            dots_per_inch: Resolution of what is painted.
         """
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+        self._density = dots_per_inch
         with _house_style():
             self._figure, self._title = _drawn(chart, tones)
-            FigureCanvasAgg(self._figure)
-            self._figure.draw_without_rendering()
-            self._figure.set_layout_engine("none")
-
-    def png(self, *, titled: bool = True, dots_per_inch: int = 200) -> bytes:
-        """Print it as PNG.
-
-        Args:
-            titled: Whether its title stands above it.
-            dots_per_inch: Resolution.
-        """
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from PIL import Image
-
-        png = BytesIO()
-        with _house_style():
             self._figure.set_dpi(dots_per_inch)
             canvas = FigureCanvasAgg(self._figure)
             canvas.draw()
-            picture = Image.fromarray(np.asarray(canvas.buffer_rgba()))
-            if not titled:
-                below = picture.height - int(self._title.get_window_extent().y0)
-                picture = picture.crop((0, below, *picture.size))
-            picture.save(png, "png", dpi=(dots_per_inch, dots_per_inch))
+            self._pixels = np.array(canvas.buffer_rgba())
+            self._below_title = len(self._pixels) - int(self._title.get_window_extent().y0)
+            self._figure.set_layout_engine("none")
+
+    def png(self, *, titled: bool = True) -> bytes:
+        """Give it as PNG.
+
+        Args:
+            titled: Whether its title stands above it.
+        """
+        from PIL import Image
+
+        png = BytesIO()
+        picture = Image.fromarray(self._pixels[0 if titled else self._below_title :])
+        picture.save(png, "png", dpi=(self._density, self._density))
         return png.getvalue()
 
     def svg(self) -> bytes:
