@@ -79,7 +79,8 @@ def _divide(side: Any, axis: Axis, steps: Steps) -> None:
     side.set_ticks(range(len(steps)), labels=[label(str(step), most=24) for step in steps])
     crowded = side.axis_name == "x" and sum(len(str(step)) + 2 for step in steps) > 70
     if crowded:
-        side.set_tick_params(rotation=35)
+        for text in side.get_ticklabels():
+            text.set(rotation=35, horizontalalignment="right", rotation_mode="anchor")
 
 
 def _write_values(axes: Any, heatmap: Heatmap, cells: Any) -> None:
