@@ -13,7 +13,7 @@ from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.recording.run import Run, RunStatus
 from kinetarium.scene.grasped_cube import PADS, gripper_arm
 
-FLAGS = [
+SOFTWARE_WEBGL = [
     "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
     "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",

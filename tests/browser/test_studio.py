@@ -5,6 +5,7 @@ import pytest
 
 from browser.studio_page import (
     SIZE,
+    SOFTWARE_WEBGL,
     Opened,
     ball_map,
     grasp_run,
@@ -17,6 +18,8 @@ from unit.studio_server import running_studio
 from unit.test_studio_server import drop_run
 
 pytestmark = pytest.mark.browser
+
+FLAGS = SOFTWARE_WEBGL
 
 
 @pytest.fixture(scope="module")

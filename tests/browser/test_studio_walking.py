@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from browser.studio_page import SIZE, Opened
+from browser.studio_page import SIZE, SOFTWARE_WEBGL, Opened
 from kinetarium.legs import WalkPlan, load_machine, plan_walk
 from kinetarium.legs.link_shape import LINK_NAMES
 from kinetarium.legs.quadruped_file import quadruped_mjcf
@@ -12,6 +12,8 @@ from kinetarium.recording.plain import from_plain, to_plain
 from unit.studio_server import running_studio
 
 pytestmark = pytest.mark.browser
+
+FLAGS = SOFTWARE_WEBGL
 
 UNIT = 0.01
 
