@@ -7,29 +7,10 @@ import coal
 import numpy as np
 import pytest
 
+from coal_collision import DATA, PUBLIC_PANDA, coal_shape, placed
 from kinetarium import load_robot
 from kinetarium.dynamics import SphereModel, link_poses, random_positions
-from kinetarium.model.packages import installed_packages
-from kinetarium.model.shapes import TriangleMesh
-from kinetarium.model.solids import triangulate
 from kinetarium.spatial.arrays import Array
-
-DATA = installed_packages().get("example-robot-data", Path())
-FILE = DATA / "robots" / "panda_description" / "urdf" / "panda.urdf"
-
-
-def coal_mesh(mesh: TriangleMesh) -> coal.CollisionGeometry:
-    vertices, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
-    for vertex in mesh.vertices:
-        vertices.append(vertex)
-    for face in mesh.faces.tolist():
-        triangles.append(coal.Triangle(*face))
-    model = coal.BVHModelOBBRSS()
-    model.beginModel(len(triangles), len(vertices))
-    model.addSubModel(vertices, triangles)
-    model.endModel()
-    return model
-
 
 Parts = list[tuple[coal.CollisionGeometry, Array]]
 
@@ -37,8 +18,7 @@ Parts = list[tuple[coal.CollisionGeometry, Array]]
 def touch(parts_a: Parts, X_WA: Array, parts_b: Parts, X_WB: Array) -> bool:
     """Whether any two triangles of two links meet."""
     for (mesh_a, X_AG), (mesh_b, X_BG) in product(parts_a, parts_b):
-        places = (X_WA @ X_AG, X_WB @ X_BG)
-        place_a, place_b = (coal.Transform3s(X[:3, :3].copy(), X[:3, 3].copy()) for X in places)
+        place_a, place_b = placed(X_WA @ X_AG), placed(X_WB @ X_BG)
         request, result = coal.CollisionRequest(), coal.CollisionResult()
         if coal.collide(mesh_a, place_a, mesh_b, place_b, request, result):
             return True
@@ -47,13 +27,13 @@ def touch(parts_a: Parts, X_WA: Array, parts_b: Parts, X_WB: Array) -> bool:
 
 @pytest.mark.skipif(DATA == Path(), reason="needs the data extra")
 def test_no_collision_of_the_panda_is_missed() -> None:
-    model = load_robot(FILE)
+    model = load_robot(PUBLIC_PANDA)
     fingers = ("panda_leftfinger", "panda_rightfinger")
     spheres = SphereModel(model, excess=0.015, ignore=[fingers])
     assert spheres.overlapping == ()
     assert len(spheres.arrays.radii) < 400
     meshes = {
-        link.name: [(coal_mesh(triangulate(part.shape)), part.X_LG) for part in link.collisions]
+        link.name: [(coal_shape(part.shape), part.X_LG) for part in link.collisions]
         for link in model.links
     }
     index = {link.name: number for number, link in enumerate(model.links)}

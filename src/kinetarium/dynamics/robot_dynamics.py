@@ -198,12 +198,7 @@ class RobotDynamics:
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Give tau = M a + C v + g (recursive Newton-Euler) [N, N m], shape (nv,)."""
-        q_pin, B = self._configuration(q)
-        v, a = _vector(v), _vector(a)
-        if self.free_base:
-            a = a.copy()
-            a[:3] -= transport(v)
-            v, a = rotate_base(v.copy(), B.T), rotate_base(a, B.T)
+        q_pin, B, v, a = self._motion(q, v, a)
         tau: Array = self._pin.rnea(self._model, self._data, q_pin, v, a)
         return rotate_base(tau, B) if self.free_base else tau
 
@@ -231,12 +226,7 @@ class RobotDynamics:
         Returns:
             The regressor, shape (nv, 10 * bodies).
         """
-        q_pin, B = self._configuration(q)
-        v, a = _vector(v), _vector(a)
-        if self.free_base:
-            a = a.copy()
-            a[:3] -= transport(v)
-            v, a = rotate_base(v.copy(), B.T), rotate_base(a, B.T)
+        q_pin, B, v, a = self._motion(q, v, a)
         Y: Array = self._pin.computeJointTorqueRegressor(self._model, self._data, q_pin, v, a)
         return rotate_base(Y, B) if self.free_base else Y
 
@@ -249,12 +239,7 @@ class RobotDynamics:
         Returns:
             Both derivatives, each of shape (nv, joints).
         """
-        q_pin, B = self._configuration(q)
-        v, a = _vector(v), _vector(a)
-        if self.free_base:
-            a = a.copy()
-            a[:3] -= transport(v)
-            v, a = rotate_base(v.copy(), B.T), rotate_base(a, B.T)
+        q_pin, B, v, a = self._motion(q, v, a)
         by_q, by_v, _ = self._pin.computeRNEADerivatives(self._model, self._data, q_pin, v, a)
         if not self.free_base:
             return by_q.copy(), by_v.copy()
@@ -290,6 +275,18 @@ class RobotDynamics:
             v = rotate_base(v.copy(), B.T)
         h: Array = self._pin.computeCentroidalMomentum(self._model, self._data, q_pin, v).vector
         return h.copy()
+
+    def _motion(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
+    ) -> tuple[Array, Array, Array, Array]:
+        """Give q, the rotation of the base, v and a as Pinocchio has them."""
+        q_pin, B = self._configuration(q)
+        v, a = _vector(v), _vector(a)
+        if self.free_base:
+            a = a.copy()
+            a[:3] -= transport(v)
+            v, a = rotate_base(v.copy(), B.T), rotate_base(a, B.T)
+        return q_pin, B, v, a
 
     def _configuration(self, q: ArrayLike) -> tuple[Array, Array]:
         """Give Pinocchio's configuration and B = diag(R_WB, R_WB)."""
