@@ -12,6 +12,7 @@ from kinetarium.batch.task import Finished, Task
 from kinetarium.batch.worker_main import Job
 from kinetarium.batch.worker_process import WorkerProcess
 from kinetarium.batch.worker_start import WorkerStart
+from kinetarium.interruption import stop_if_asked
 from kinetarium.recording.atomic import make_folder, remove_leftovers
 from kinetarium.recording.run import Run, RunStatus
 from kinetarium.recording.run_folder import write_run
@@ -76,6 +77,7 @@ class IsolatedExecutor:
 
     def _run(self, crew: Crew, waiting: deque[Job]) -> Generator[Finished, None, None]:
         while waiting or crew.busy:
+            stop_if_asked()
             crew.set_to_work(waiting)
             wait([event for worker in crew.members for event in worker.events], timeout=_INTERVAL)
             over = [end for worker in crew.members if (end := self._end(worker, crew, waiting))]

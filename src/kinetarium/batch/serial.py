@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kinetarium.batch.task import Finished, Task
 from kinetarium.batch.worker import run_case
+from kinetarium.interruption import stop_if_asked
 
 
 class SerialExecutor:
@@ -21,4 +22,5 @@ class SerialExecutor:
             OutputError: If a run cannot be written.
         """
         for task in tasks:
+            stop_if_asked()
             yield run_case(task, runs)

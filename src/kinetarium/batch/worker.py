@@ -12,6 +12,7 @@ from kinetarium.batch.task import Finished, Task
 from kinetarium.engines.capability import CapabilityError
 from kinetarium.engines.protocol import Status
 from kinetarium.errors import OutputError
+from kinetarium.interruption import stop_if_asked
 from kinetarium.recording.plain import from_plain
 from kinetarium.recording.recording import Recording
 from kinetarium.recording.run import Run, RunStatus
@@ -56,6 +57,7 @@ def _run(task: Task) -> Run:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit and the panics of Rust are no Exception
+        stop_if_asked()
         return _failed(task, error)
     status, message = RunStatus.COMPLETED, ""
     if recording.status == Status.DIVERGED:

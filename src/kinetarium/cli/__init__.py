@@ -4,11 +4,13 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from signal import SIGINT
 
 from kinetarium.cli.commands import COMMANDS, Command, Invocation, studies
 from kinetarium.cli.console import Console
 from kinetarium.cli.failures import failure_lines, failure_payload
 from kinetarium.errors import KinetariumError, OutputError, UnknownNameError
+from kinetarium.interruption import asked, listening
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,9 +21,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0 done, 1 a defect of Kinetarium, 2 something the user
-        can put right, 130 stopped from the keyboard.
+        can put right, 130 stopped from the keyboard, 143 by a polite kill.
     """
-    words = list(sys.argv[1:] if argv is None else argv)
+    with listening():
+        return _answer(list(sys.argv[1:] if argv is None else argv))
+
+
+def _answer(words: list[str]) -> int:
     console = Console()
     try:
         match words:
@@ -45,11 +51,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit:  # the parser has printed a command's help
         console.flush()
     except KeyboardInterrupt:
-        console.error("kinetarium: stopped")
-        return 130
+        return _stopped(console)
     except Exception as error:
+        if asked():  # a library that was just being imported made an ImportError of it
+            return _stopped(console)
         return _fail(error, console=console, debug="--debug" in words)
     return 0
+
+
+def _stopped(console: Console) -> int:
+    console.error("kinetarium: stopped")
+    return 128 + (asked() or SIGINT)
 
 
 def _command(name: str) -> Command:
@@ -97,7 +109,7 @@ def _help() -> str:
             "",
             "Every command takes --help, --json FILE|- (its result as JSON), --quiet and --debug.",
             "Tab completion: source <(kinetarium completion bash), or zsh, or fish.",
-            "Exit codes: 0 done, 2 something to put right, 130 stopped, 1 a defect of Kinetarium.",
+            "Exit codes: 0 done, 2 something to put right, 130 or 143 stopped, 1 a defect.",
             "",
         ]
     )
