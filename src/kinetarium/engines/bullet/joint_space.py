@@ -43,24 +43,35 @@ class JointSpace:
         self._tail = slice(6 * self._free, None)
         # Bullet does not know of it.
         self._armature = np.array([joint.armature for joint in wiring.joints])
+        self._drives = np.diag(self._armature)
         self._gravity = gravity(bullet)
         # A fixed base stays as it was placed, so it is looked up once.
         self._gravity_I = self._gravity @ self._base()[0]
+        self._tilted = self._free or not np.array_equal(self._gravity_I, self._gravity)
         with quiet():
-            self._matrix(np.zeros(self._n))  # the first one complains of rounding
+            self._matrix([0.0] * self._n)  # the first one complains of rounding
 
-    def mass_matrix(self) -> Array:
-        """Give M in Kinetarium's coordinates."""
-        M = self._matrix(self._joints()[0])
+    def mass_matrix(self, q: list[float]) -> Array:
+        """Give M in Kinetarium's coordinates.
+
+        Args:
+            q: The positions that the joints have [rad or m].
+        """
+        M = self._matrix(q)
         if self._free:
             T = self._transform()
             M = T.T @ M @ T
-        M[self._tail, self._tail] += np.diag(self._armature)
+        M[self._tail, self._tail] += self._drives
         return M
 
-    def inverse_dynamics(self, acceleration: Array) -> Array:
-        """Give tau of an acceleration in Kinetarium's coordinates."""
-        q, v = self._joints()
+    def inverse_dynamics(self, q: list[float], v: list[float], *, acceleration: Array) -> Array:
+        """Give tau of an acceleration in Kinetarium's coordinates.
+
+        Args:
+            q: The positions that the joints have [rad or m].
+            v: Their velocities [rad/s or m/s].
+            acceleration: The acceleration, that of a free base first, shape (nv,).
+        """
         if self._free:
             T = self._transform()
             a = T @ acceleration
@@ -79,17 +90,13 @@ class JointSpace:
             q: Joint positions [rad or m], shape (n,).
             v: Joint velocities [rad/s or m/s], shape (n,).
         """
-        M = self._matrix(q)
-        bias = self._forces(q, v, np.zeros(len(M)))
+        M = self._matrix(q.tolist())
+        bias = self._forces(q.tolist(), v.tolist(), np.zeros(len(M)))
         if not self._free:
             return M, bias
         reduced = np.column_stack([M, bias])
         reduced = reduced[6:] - M[6:, :6] @ np.linalg.solve(M[:6, :6], reduced[:6])
         return reduced[:, 6:-1], reduced[:, -1]
-
-    def _joints(self) -> tuple[Array, Array]:
-        states = self._bullet.getJointStates(self._robot.id, self._robot.joints) or ()
-        return np.array([state[0] for state in states]), np.array([state[1] for state in states])
 
     def _base(self) -> tuple[Array, Array, Array, Array]:
         """Give R_WI, the vector r, and the velocities v and w of I, in world axes."""
@@ -105,35 +112,34 @@ class JointSpace:
         T[:6, :6] = np.block([[np.zeros((3, 3)), R_WI.T], [R_WI.T, -R_WI.T @ so3.hat(r)]])
         return T
 
-    def _matrix(self, q: Array) -> Array:
+    def _matrix(self, q: list[float]) -> Array:
         """Give M in Bullet's coordinates.
 
         Raises:
             SceneError: If Bullet refuses the robot's inertias, which it checks once more.
         """
         try:
-            return np.array(self._bullet.calculateMassMatrix(self._robot.id, q.tolist()))
+            return np.array(self._bullet.calculateMassMatrix(self._robot.id, q))
         except SystemError as error:  # how Bullet says so, whatever Python asked
             raise SceneError(f"Bullet refuses an inertia of robot '{self._robot.name}'") from error
 
-    def _forces(self, q: Array, v: Array, a: Array) -> Array:
+    def _forces(self, q: list[float], v: list[float], a: Array) -> Array:
         """Give tau in Bullet's coordinates of an acceleration in the same.
 
         Bullet takes every base for upright or turns it by Euler angles of its
         own. So it is asked about an upright one, under gravity that is turned
         instead.
         """
-        place: list[float] = []
         if self._free:
             R_WI, _, v_I, w_I = self._base()
             self._gravity_I = self._gravity @ R_WI
-            place = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
-            v = np.concatenate([w_I @ R_WI, v_I @ R_WI, v])
-        self._bullet.setGravity(*self._gravity_I)
-        forces = self._bullet.calculateInverseDynamics(
-            self._robot.id, place + q.tolist(), v.tolist(), a.tolist()
-        )
-        self._bullet.setGravity(*self._gravity)
+            q = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, *q]
+            v = [*(w_I @ R_WI).tolist(), *(v_I @ R_WI).tolist(), *v]
+        if self._tilted:
+            self._bullet.setGravity(*self._gravity_I)
+        forces = self._bullet.calculateInverseDynamics(self._robot.id, q, v, a.tolist())
+        if self._tilted:
+            self._bullet.setGravity(*self._gravity)
         if self._free:
             # Linear first, other than velocities.
             forces = (*forces[3:6], *forces[:3], *forces[6:])

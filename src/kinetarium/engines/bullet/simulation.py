@@ -248,14 +248,16 @@ class BulletSimulation:
 
     def mass_matrix(self, robot: str) -> Array:
         """Give the mass matrix of a robot in Kinetarium's coordinates, as Bullet sees it."""
-        return self._space(robot).mass_matrix()
+        q, _ = self._joints(robot)
+        return self._space(robot).mass_matrix(q)
 
     def inverse_dynamics(self, robot: str, acceleration: Array) -> Array:
         """Give the generalised forces for an acceleration at the present state.
 
         Joint damping and friction are left out, as in `RobotDynamics`.
         """
-        return self._space(robot).inverse_dynamics(acceleration)
+        q, v = self._joints(robot)
+        return self._space(robot).inverse_dynamics(q, v, acceleration=acceleration)
 
     def close(self) -> None:
         """Release what Bullet holds."""
@@ -336,6 +338,12 @@ class BulletSimulation:
         if robot not in self._spaces:
             raise UnknownNameError("robot", robot, known=self._spaces)
         return self._spaces[robot]
+
+    def _joints(self, robot: str) -> tuple[list[float], list[float]]:
+        """Give the positions and velocities of a robot's joints."""
+        own = self._layout.robot_joints.get(robot, slice(0))
+        self._observe()
+        return self._q[own], self._v[own]
 
     def _drop(self, number: int) -> None:
         """Let Bullet forget a saved state."""

@@ -28,7 +28,8 @@ class JointSpace:
             free_base: Whether the first six of them are those of a free base.
         """
         self._model = model
-        self._dofs = dofs
+        self._dofs, self._block = dofs, np.ix_(dofs, dofs)
+        self._armature = model.dof_armature
         self._base = int(model.dof_bodyid[dofs[0]]) if free_base else None
 
     def mass_matrix(self, data: mujoco.MjData) -> Array:
@@ -37,22 +38,26 @@ class JointSpace:
         mujoco.mj_crb(self._model, data)
         full = np.zeros((self._model.nv, self._model.nv))
         mujoco.mj_fullM(self._model, data, full)
+        M: Array = full[self._block]
+        if self._base is None:
+            return M
         T = self._transform(data)
-        M: Array = T.T @ full[np.ix_(self._dofs, self._dofs)] @ T
-        return M
+        return T.T @ M @ T
 
     def inverse_dynamics(self, data: mujoco.MjData, acceleration: Array) -> Array:
         """Give tau = M a + C v + g for an acceleration (recursive Newton-Euler), shape (n,)."""
         self._place(data)
         mujoco.mj_comVel(self._model, data)
-        T = self._transform(data)
-        data.qacc[:] = 0.0
-        data.qacc[self._dofs] = T @ acceleration
+        T = None if self._base is None else self._transform(data)
+        qacc = data.qacc
+        qacc[:] = 0.0
+        qacc[self._dofs] = acceleration if T is None else T @ acceleration
         tau = np.zeros(self._model.nv)
         mujoco.mj_rne(self._model, data, 1, tau)
         # MuJoCo counts the drives in its mass matrix only.
-        tau += self._model.dof_armature * data.qacc
-        return T.T @ tau[self._dofs]
+        tau += self._armature * qacc
+        own: Array = tau[self._dofs]
+        return own if T is None else T.T @ own
 
     def _place(self, data: mujoco.MjData) -> None:
         mujoco.mj_kinematics(self._model, data)
@@ -60,6 +65,5 @@ class JointSpace:
 
     def _transform(self, data: mujoco.MjData) -> Array:
         T = np.eye(len(self._dofs))
-        if self._base is not None:
-            T[3:6, 3:6] = data.xmat[self._base].reshape(3, 3).T
+        T[3:6, 3:6] = data.xmat[self._base].reshape(3, 3).T
         return T

@@ -57,6 +57,7 @@ class MujocoSimulation:
         self._data = mujoco.MjData(model)
         self._scratch = mujoco.MjData(model)
         self._at = Addresses.of(scene, layout, model=model)
+        self._spaces: dict[str, JointSpace] = {}
         # Views of MuJoCo's own memory, which stay where they are.
         self._qpos, self._qvel = self._data.qpos, self._data.qvel
         self._ctrl, self._warnings = self._data.ctrl, self._data.warning.number
@@ -207,6 +208,11 @@ class MujocoSimulation:
         """Bring the present state to the scratch data, and give the robot's equation of motion."""
         self._scratch.qpos[:] = self._qpos
         self._scratch.qvel[:] = self._qvel
+        if robot not in self._spaces:
+            self._spaces[robot] = self._space_of(robot)
+        return self._spaces[robot]
+
+    def _space_of(self, robot: str) -> JointSpace:
         placed = self._scene.robot(robot)
         dofs = self._at.v[self._layout.robot_joints[robot]]
         free = placed.base is Base.FREE
