@@ -21,7 +21,7 @@ from kinetarium.model.shapes import Box
 from kinetarium.model.solids import triangulate
 from kinetarium.report.html import page_html
 from kinetarium.report.picture_files import figure_files
-from kinetarium.report.still import Still
+from kinetarium.report.still import Still, draw_still
 from kinetarium.spatial.arrays import frozen
 
 UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -88,8 +88,16 @@ def test_there_are_enough_of_them():
     assert len(set(INJECTIONS)) == len(INJECTIONS) >= 25
 
 
+def undrawn(monkeypatch):
+    """Spare the time that drawing takes."""
+    blank = Still(b"", b"", b"")
+    monkeypatch.setattr(
+        "kinetarium.report.stills._drawn", lambda charts, tones: dict.fromkeys(charts, blank)
+    )
+
+
 def test_pages_have_the_elements_of_a_harmless_one(monkeypatch):
-    monkeypatch.setattr(Still, "png", lambda *_, **__: b"")  # a picture has no markup
+    undrawn(monkeypatch)  # a picture has no markup
     html = page_html(page_of(INJECTIONS))
     hostile = Markup(html)
     names = [f"name {n}" if text else "" for n, text in enumerate(INJECTIONS)]
@@ -118,7 +126,7 @@ def crowded(texts):
 
 def svg_markup(chart, names):
     """Give the root of the picture of a chart, and all its elements and attributes."""
-    root = ElementTree.fromstring(Still(chart, {name: n for n, name in enumerate(names)}).svg())
+    root = ElementTree.fromstring(draw_still(chart, {name: n for n, name in enumerate(names)}).svg)
     return root, {(part.tag, name) for part in root.iter() for name in (*part.attrib, "")}
 
 
@@ -157,8 +165,7 @@ def test_pictures_of_many_names_too(kind, harmless):
 def test_no_name_becomes_a_file_name(monkeypatch):
     flat = Heatmap("", Axis("x"), Axis("y"), (0.0,), (0.0,), np.ones((1, 1)), Axis("z"))
     figures = tuple(replace(flat, title=text) for text in INJECTIONS)
-    monkeypatch.setattr(Still, "svg", lambda _: b"")  # its title is all that counts
-    monkeypatch.setattr(Still, "png", lambda _: b"")
+    undrawn(monkeypatch)  # its title is all that counts
     files = figure_files(Page("page", "", (Section("all", figures),), ()))
     assert len(files) == 2 * len(INJECTIONS)
     for name in files:

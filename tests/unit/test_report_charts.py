@@ -24,7 +24,7 @@ from kinetarium.report.plain_text import label, readable
 from kinetarium.report.plotly_bars import plotly_bars
 from kinetarium.report.plotly_heatmap import plotly_heatmap
 from kinetarium.report.plotly_lines import plotly_lines
-from kinetarium.report.still import Still
+from kinetarium.report.still import draw_still
 
 X, Y = Axis("time", "s"), Axis("height", "m")
 LOG = Axis("height", "m", log=True)
@@ -172,16 +172,17 @@ def test_settings_of_the_user_change_no_picture():
     import matplotlib
 
     chart = all_charts()[0]
-    plain = Still(chart, {"a": 0}).svg()
+    plain = draw_still(chart, {"a": 0}).svg
     with matplotlib.rc_context({"font.size": 30, "axes.grid": False, "svg.fonttype": "path"}):
-        assert Still(chart, {"a": 0}).svg() == plain
+        assert draw_still(chart, {"a": 0}).svg == plain
         assert matplotlib.rcParams["font.size"] == 30
 
 
 def test_stills_show_the_colour_of_the_series():
     bars = Bars("t", ("one",), (BarSeries("a", [1.0]),), Y)
     for tone in (0, 3):
-        image = Image.open(BytesIO(Still(bars, {"a": tone}, dots_per_inch=40).png())).convert("RGB")
+        still = draw_still(bars, {"a": tone}, dots_per_inch=40)
+        image = Image.open(BytesIO(still.png)).convert("RGB")
         colors = {color: count for count, color in image.getcolors(maxcolors=2**24)}
         wanted = tuple(int(LIGHT[tone][i : i + 2], 16) for i in (1, 3, 5))
         assert colors.get(wanted, 0) > 1000

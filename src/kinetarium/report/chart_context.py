@@ -29,12 +29,11 @@ def chart_context(
     """
     from markupsafe import Markup
 
-    png = still.png(titled=False)
     return {
         "id": f"chart-{number}",
         "height": _height(chart),
         "shape": "square" if not isinstance(chart, Bars) and chart.equal else "wide",
-        "still": f"data:image/png;base64,{b64encode(png).decode()}",
+        "still": f"data:image/png;base64,{b64encode(still.untitled_png).decode()}",
         "words": _words(chart),
         "json": Markup(embedded_json(_plotly(chart, tones))),
     }

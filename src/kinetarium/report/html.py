@@ -22,7 +22,7 @@ from kinetarium.report.embedded_json import embedded_json
 from kinetarium.report.picture import scene_png
 from kinetarium.report.plain_text import readable
 from kinetarium.report.plotly_scene import ASPECT, plotly_scene
-from kinetarium.report.still import Stills
+from kinetarium.report.stills import Stills
 from kinetarium.report.table_cells import cell_class, column_classes
 
 _POSTER_WIDTH = 800

@@ -7,7 +7,7 @@ from kinetarium.figure.page import Chart, Page
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.report.picture import scene_png
 from kinetarium.report.plotly_scene import ASPECT
-from kinetarium.report.still import Stills
+from kinetarium.report.stills import Stills
 
 _SCENE_WIDTH = 1600
 """Width of the picture of a scene [pixels]."""
@@ -44,8 +44,8 @@ def figure_files(page: Page, stills: Stills | None = None) -> Mapping[str, bytes
             height = round(_SCENE_WIDTH / ASPECT)
             files[f"{stem}.png"] = scene_png(picture, width=_SCENE_WIDTH, height=height)
         else:
-            files[f"{stem}.svg"] = stills[picture].svg()
-            files[f"{stem}.png"] = stills[picture].png()
+            files[f"{stem}.svg"] = stills[picture].svg
+            files[f"{stem}.png"] = stills[picture].png
     return files
 
 

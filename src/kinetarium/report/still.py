@@ -3,16 +3,17 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetarium.figure.bars import Bars
 from kinetarium.figure.heatmap import Heatmap
 from kinetarium.figure.line import Lines
-from kinetarium.figure.page import Chart, Page
-from kinetarium.figure.palette import tones
+from kinetarium.figure.page import Chart
 from kinetarium.report.aspect import aspect
 from kinetarium.report.plain_text import label
 from kinetarium.report.still_bars import draw_bars
@@ -49,66 +50,56 @@ _STYLE = {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class Still:
-    """A chart that is laid out and painted once, which takes the time, for all its pictures."""
+    """A chart as still pictures.
 
-    def __init__(self, chart: Chart, tones: Mapping[str, int], *, dots_per_inch: int = 150) -> None:
-        """Lay a chart out.
+    Attributes:
+        svg: As SVG, texts as texts.
+        png: As PNG.
+        untitled_png: As PNG, without the title above it.
+    """
 
-        Args:
-            chart: The chart.
-            tones: Numbers of all names of series on the page.
-            dots_per_inch: Resolution of what is painted.
-        """
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-        self._density = dots_per_inch
-        with _house_style():
-            self._figure, self._title = _drawn(chart, tones)
-            self._figure.set_dpi(dots_per_inch)
-            canvas = FigureCanvasAgg(self._figure)
-            canvas.draw()
-            self._pixels = np.array(canvas.buffer_rgba())
-            self._below_title = len(self._pixels) - int(self._title.get_window_extent().y0)
-            self._figure.set_layout_engine("none")
-
-    def png(self, *, titled: bool = True) -> bytes:
-        """Give it as PNG.
-
-        Args:
-            titled: Whether its title stands above it.
-        """
-        from PIL import Image
-
-        png = BytesIO()
-        picture = Image.fromarray(self._pixels[0 if titled else self._below_title :])
-        picture.save(png, "png", dpi=(self._density, self._density))
-        return png.getvalue()
-
-    def svg(self) -> bytes:
-        """Print it as SVG, texts as texts."""
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-        svg = BytesIO()
-        with _house_style():
-            unsaid = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-            FigureCanvasSVG(self._figure).print_svg(svg, metadata=unsaid)
-        return svg.getvalue()
+    svg: bytes
+    png: bytes
+    untitled_png: bytes
 
 
-class Stills:
-    """The charts of a page as stills, each laid out when it is first asked for."""
+def draw_still(chart: Chart, tones: Mapping[str, int], *, dots_per_inch: int = 150) -> Still:
+    """Draw a chart; it is laid out and painted once, which takes the time, for all its pictures.
 
-    def __init__(self, page: Page) -> None:
-        """Choose a page."""
-        self._tones = tones(page)
-        self._stills: dict[Chart, Still] = {}
+    Args:
+        chart: The chart.
+        tones: Numbers of all names of series on the page.
+        dots_per_inch: Resolution of what is painted.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    def __getitem__(self, chart: Chart) -> Still:
-        """Give the still of a chart."""
-        if chart not in self._stills:
-            self._stills[chart] = Still(chart, self._tones)
-        return self._stills[chart]
+    svg = BytesIO()
+    with _house_style():
+        figure, title = _drawn(chart, tones)
+        figure.set_dpi(dots_per_inch)
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        pixels = np.array(canvas.buffer_rgba())
+        below_title = len(pixels) - int(title.get_window_extent().y0)
+        figure.set_layout_engine("none")
+        unsaid = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        FigureCanvasSVG(figure).print_svg(svg, metadata=unsaid)
+    return Still(
+        svg.getvalue(),
+        _png(pixels, dots_per_inch=dots_per_inch),
+        _png(pixels[below_title:], dots_per_inch=dots_per_inch),
+    )
+
+
+def _png(pixels: NDArray[np.uint8], *, dots_per_inch: int) -> bytes:
+    from PIL import Image
+
+    png = BytesIO()
+    Image.fromarray(pixels).save(png, "png", dpi=(dots_per_inch, dots_per_inch))
+    return png.getvalue()
 
 
 @contextmanager

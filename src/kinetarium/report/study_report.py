@@ -10,7 +10,7 @@ from kinetarium.recording.run import RunStatus
 from kinetarium.recording.strict_json import strict_json
 from kinetarium.report.html import page_html
 from kinetarium.report.picture_files import figure_files
-from kinetarium.report.still import Stills
+from kinetarium.report.stills import Stills
 
 
 def write_study_report(folder: ResultFolder, study: Study[Any, Any], findings: Findings) -> None:

@@ -1,0 +1,65 @@
+"""Stills: all charts of a page as still pictures, drawn side by side where that is faster."""
+
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection
+
+from kinetarium.batch.worker_start import WorkerStart
+from kinetarium.figure.page import Chart, Page
+from kinetarium.figure.palette import tones
+from kinetarium.report.still import Still, draw_still
+
+_FEW = 3
+"""So many charts take no longer than another process takes to load Matplotlib."""
+
+
+class Stills:
+    """The charts of a page as stills."""
+
+    def __init__(self, page: Page) -> None:
+        """Draw all charts of a page."""
+        figures = (figure for section in page.sections for figure in section.figures)
+        charts = list(dict.fromkeys(figure for figure in figures if isinstance(figure, Chart)))
+        self._stills = _drawn(charts, tones(page))
+
+    def __getitem__(self, chart: Chart) -> Still:
+        """Give the still of a chart."""
+        return self._stills[chart]
+
+
+def _drawn(charts: Sequence[Chart], tones: Mapping[str, int]) -> dict[Chart, Still]:
+    """Draw charts, a share of them in each process; this one draws, too."""
+    parts = max(1, min(os.cpu_count() or 1, len(charts) // _FEW))
+    own, *others = (charts[part::parts] for part in range(parts))
+    elsewhere = [_begin(share, tones) for share in others]
+    stills = {chart: draw_still(chart, tones) for chart in own}
+    for share, connection in zip(others, elsewhere, strict=True):
+        try:
+            drawn = connection.recv() if connection else None
+        except (EOFError, OSError):  # it died
+            drawn = None
+        drawn = drawn or [draw_still(chart, tones) for chart in share]
+        stills.update(zip(share, drawn, strict=True))
+    return stills
+
+
+def _begin(charts: Sequence[Chart], tones: Mapping[str, int]) -> Connection | None:
+    """Let another process draw charts, and give the pipe they will come through, if it can."""
+    start = WorkerStart(())
+    here, there = start.pipe()
+    with there:
+        try:
+            start.start(_draw_and_send, args=(there, charts, tones))
+        except (OSError, EOFError):
+            return None
+    return here
+
+
+def _draw_and_send(
+    connection: Connection, charts: Sequence[Chart], tones: Mapping[str, int]
+) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the one who waits that is interrupted
+    with suppress(Exception):  # who gets nothing draws the chart again, and meets the same error
+        connection.send([draw_still(chart, tones) for chart in charts])
