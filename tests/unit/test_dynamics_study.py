@@ -172,6 +172,8 @@ def test_overrides_are_checked() -> None:
         verify_dynamics("two-link", backend_overrides={"nosuch": Override()})
     with pytest.raises(KinetariumError, match="unknown back-end 'closed-form'"):
         verify_dynamics("two-link", backend_overrides={"closed-form": Override()})
+    with pytest.raises(KinetariumError, match="unknown override 'masses'"):
+        verify_dynamics("two-link", backend_overrides={"mujoco": {"masses": {}}})
     for wrong in (
         Override(armature={"nosuch": 1.0}),
         Override(damping={"tool_joint": 1.0}),
@@ -181,8 +183,10 @@ def test_overrides_are_checked() -> None:
             wrong.applied(TWO_LINK)
 
 
-def test_the_reference_itself_can_be_altered() -> None:
-    override = Override(gravity=frozen([0, 0, -1.62]))
+@pytest.mark.parametrize(
+    "override", [Override(gravity=frozen([0, 0, -1.62])), {"gravity": [0, 0, -1.62]}]
+)
+def test_the_reference_itself_can_be_altered(override: Any) -> None:
     found = verify_dynamics(
         "two-link", engine=["mujoco"], states=20, backend_overrides={"pinocchio": override}
     )

@@ -1,9 +1,10 @@
 """Override: a fault planted in one back-end, to see whether it is found."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
-from kinetarium.errors import KinetariumError
+from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.robot import Inertia, Joint, JointType, Link, RobotModel
 from kinetarium.spatial.arrays import Array, frozen
 
@@ -38,6 +39,21 @@ class Override:
     def __post_init__(self) -> None:
         """Freeze gravity."""
         object.__setattr__(self, "gravity", frozen(self.gravity))
+
+    @classmethod
+    def of(cls, content: "Override | Mapping[str, Any]") -> "Override":
+        """Give an override by its attributes, such as {"armature": {"elbow": 0.1}}.
+
+        Raises:
+            UnknownNameError: If it has no such attribute.
+        """
+        if isinstance(content, Override):
+            return content
+        known = [attribute.name for attribute in fields(cls)]
+        for name in content:
+            if name not in known:
+                raise UnknownNameError("override", name, known=known)
+        return cls(**content)
 
     def applied(self, model: RobotModel) -> RobotModel:
         """Give the robot as altered.

@@ -50,7 +50,7 @@ def verify_dynamics(
     robot: Robot,
     *,
     against: Robot | None = None,
-    backend_overrides: Mapping[str, Override] | None = None,
+    backend_overrides: Mapping[str, Override | Mapping[str, Any]] | None = None,
     engine: Sequence[str] = (),
     states: int = 1000,
     seed: int = 0,
@@ -62,7 +62,7 @@ def verify_dynamics(
     Args:
         robot: The robot.
         against: A second robot to compare it with, instead of libraries.
-        backend_overrides: Faults to plant, by back-end.
+        backend_overrides: Faults to plant, by back-end, each an `Override` or its attributes.
         engine: The engines; all that are available and fit by default.
         states: How many random states to compare at.
         seed: Seed of all that is drawn.
@@ -75,7 +75,7 @@ def verify_dynamics(
     model = _loaded(robot)
     other = None if against is None else _loaded(against)
     names = (REFERENCE, AGAINST) if other else backend_names(model, engines=engine)
-    overrides = backend_overrides or {}
+    overrides = {name: Override.of(each) for name, each in (backend_overrides or {}).items()}
     for name in overrides:
         if name not in names or name in (CLOSED_FORM, AGAINST):
             known = [each for each in names if each not in (CLOSED_FORM, AGAINST)]
