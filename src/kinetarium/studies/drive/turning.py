@@ -22,6 +22,8 @@ from kinetarium.studies.drive.vehicle import vehicle
 _ORIGIN = Placement(0.0, 0.0, 0.0)
 _STEADY = 1.0
 """Time after the reference begins until a turn is steady [s]."""
+_EARLY = 4.0
+"""What is often measured of a turn [s]; where friction is a pyramid it shows some headings only."""
 _QUARTER = pi / 2
 """Friction pyramids look the same after a quarter turn [rad]; multipliers are over whole ones."""
 
@@ -59,18 +61,20 @@ def score_turn(case: CalibrateCase, recording: Recording) -> Row:
             the angle turned.
         residual: Root mean square of what yaw rates then are off by, relative to the yaw rates.
         lowest, highest: The multiplier over the headings in which it is least and greatest.
+        over_first_4s: The multiplier over the first four steady seconds, whatever their headings.
         yaw_ratio: Yaw rate over that commanded with the multiplier in force.
         wheel_speed_error: What the wheels are off by, relative to their commands.
     """
     found = identify(steady_track(case, recording), vehicle(case.robot).drive(1.0))
     if found is None:
-        names = ("track_multiplier", "residual", "lowest", "highest", "yaw_ratio")
-        return dict.fromkeys((*names, "wheel_speed_error"))
+        names = ("track_multiplier", "residual", "lowest", "highest", "over_first_4s")
+        return dict.fromkeys((*names, "yaw_ratio", "wheel_speed_error"))
     return {
         "track_multiplier": found.multiplier,
         "residual": found.residual,
         "lowest": float(found.by_heading.min()),
         "highest": float(found.by_heading.max()),
+        "over_first_4s": found.early,
         "yaw_ratio": found.yaw_rate / case.w,
         "wheel_speed_error": found.wheel_speed_error,
     }
@@ -82,6 +86,7 @@ class Identified:
 
     Attributes:
         multiplier: The track multiplier [-].
+        early: The same over the first four seconds alone [-]; None if it did not turn then.
         residual: Relative root mean square error of yaw rates with it [-].
         yaw_rate: Mean yaw rate [rad/s].
         wheel_speed_error: Relative root mean square error of the wheels' speeds [-].
@@ -90,6 +95,7 @@ class Identified:
     """
 
     multiplier: float
+    early: float | None
     residual: float
     yaw_rate: float
     wheel_speed_error: float | None
@@ -128,8 +134,10 @@ def identify(track: Track, drive: DifferentialDrive) -> Identified | None:
     off = track.yaw_rate[part] - rate[part] / multiplier
     yaw_squared = float(np.mean(track.yaw_rate[part] ** 2))
     headings, by_heading = _by_heading(turned[part], ideal[part])
+    first = np.searchsorted(track.time - track.time[0], _EARLY, side="right") - 1
     return Identified(
         multiplier,
+        float((ideal[first] - ideal[0]) / turned[first]) if turned[first] > 0 else None,
         float(np.sqrt(np.mean(off**2) / yaw_squared)),
         float(turned[last] / (track.time[last] - track.time[0])),
         track.wheel_speed_error,
