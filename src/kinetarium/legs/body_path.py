@@ -109,10 +109,7 @@ def curve_path(
     arcs = np.linspace(0.0, drawn.length, int(np.clip(wanted, _FEWEST_SAMPLES, _MOST_SAMPLES)) + 1)
     # A closed path begins again at its end, which is its start all but in name.
     inside = np.minimum(arcs, np.nextafter(drawn.length, 0.0))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        tangents, points = drawn.tangent(inside), drawn.position(inside)
-    if not np.isfinite(tangents).all():
-        raise PathError("the path stops at its end, where it has no direction; move its points")
+    tangents, points = drawn.tangent(inside), drawn.position(inside)
     headings = np.full(len(arcs), radians(heading_deg))
     ways = arcs.copy()
     if turning:

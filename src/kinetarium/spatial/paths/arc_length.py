@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.paths.error import PathError
+from kinetarium.spatial.paths.stops import stop_refusal
 
 Velocity = Callable[[Array], Array]
 """Derivatives of a curve by its parameter, shape (..., dimension), at parameters (...)."""
@@ -25,7 +25,6 @@ _QUADRATURE_ERROR = 1e-13  # relative to the panel
 _ROUNDING_ERROR = 1e-15  # relative to the panel at the mean speed of its stretch
 _MOST_HALVINGS = 40
 _MOST_UNFINISHED = 256  # panels per stretch between breaks
-_SLOWEST = 1e-9  # relative to the mean speed of the stretch
 _NEWTON_ERROR = 1e-8  # relative to the panel; the step that follows squares it
 _MOST_STEPS = 60
 
@@ -54,7 +53,8 @@ class ArcLength:
         start, low, high = self.edges[panel], self.edges[panel], self.edges[panel + 1]
         wanted = s - self.lengths[panel]
         whole = self.lengths[panel + 1] - self.lengths[panel]
-        u = low + (high - low) * (wanted / whole)
+        # A last panel too short to count beside the rest is empty.
+        u = low + (high - low) * np.divide(wanted, whole, out=np.zeros_like(s), where=whole > 0)
         for _ in range(_MOST_STEPS):
             excess = _length(_moves(self.velocity, start, u)) - wanted
             low, high = np.where(excess <= 0, u, low), np.where(excess >= 0, u, high)
@@ -70,47 +70,40 @@ def measure(velocity: Velocity, breaks: Array) -> ArcLength:
     """Measure a curve.
 
     Args:
-        velocity: The curve's derivative by its parameter, smooth between breaks.
+        velocity: The curve's derivative by its parameter, smooth between breaks, nowhere zero.
         breaks: Parameters at the start, at kinks of the velocity and at the end, ascending.
 
     Returns:
         Its arc length, to 1e-12 relative.
 
     Raises:
-        PathError: If the curve stops on its way, where it has no direction.
+        PathError: If the curve all but stops on its way, so that its direction is lost.
     """
     low, high = breaks[:-1], breaks[1:]
     moves = _moves(velocity, low, high)
     pace = _length(moves) / (high - low)
-    finished: list[tuple[Array, Array, Array]] = []
+    finished: list[tuple[Array, Array]] = []
     for _ in range(_MOST_HALVINGS):
         middle = (low + high) / 2
         left, right = _moves(velocity, low, middle), _moves(velocity, middle, high)
         length = _length(left) + _length(right)
         allowed = _QUADRATURE_ERROR * length + _ROUNDING_ERROR * pace * (high - low)
         good = (np.abs(length - _length(moves)) <= allowed) & _straight(moves)
-        finished.append((low[good], length[good], pace[good]))
+        finished.append((low[good], length[good]))
         low, middle, high, pace = low[~good], middle[~good], high[~good], np.tile(pace[~good], 2)
         moves = np.concatenate([left[~good], right[~good]])
         low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
         if not 0 < len(low) <= _MOST_UNFINISHED * len(breaks):
             break
-    _refuse_stops(low)
-    edges, length, pace = np.concatenate(finished, axis=1)
+    if low.size:
+        raise stop_refusal(low.min())
+    edges, length = np.concatenate(finished, axis=1)
     order = np.argsort(edges)
-    edges, length, pace = edges[order], length[order], pace[order]
-    _refuse_stops(edges[np.linalg.norm(velocity(edges), axis=-1) <= _SLOWEST * pace])
     return ArcLength(
-        velocity, np.append(edges, breaks[-1]), np.concatenate([[0.0], np.cumsum(length)])
+        velocity,
+        np.append(edges[order], breaks[-1]),
+        np.concatenate([[0.0], np.cumsum(length[order])]),
     )
-
-
-def _refuse_stops(parameters: Array) -> None:
-    if parameters.size:
-        raise PathError(
-            f"the curve stops or turns on the spot at parameter {parameters.min():.6g}, "
-            "where it has no direction; move the points around it"
-        )
 
 
 def _moves(velocity: Velocity, low: Array, high: Array) -> Array:

@@ -40,8 +40,7 @@ class BezierSpline(PiecewiseBezier):
                 not finite, or the curve has to turn back at a point.
         """
         object.__setattr__(self, "points", checked_points("a Bezier spline", points))
-        # Measured now, so that a curve that turns back is refused here and not at its first use.
-        _ = self._arc_length
+        self._refuse_stops()
 
     @cached_property
     def _pieces(self) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.paths.parametric import ParametricPath
+from kinetarium.spatial.paths.stops import find_stop, stop_refusal
 
 
 class PiecewiseBezier(ParametricPath):
@@ -42,6 +43,13 @@ class PiecewiseBezier(ParametricPath):
     @cached_property
     def _accelerations(self) -> Array:
         return _hodographs(self._velocities)
+
+    def _refuse_stops(self) -> None:
+        """Refuse a curve that stops when it is drawn, and not at its first use."""
+        stop = find_stop(self._velocities)
+        if stop is not None:
+            raise stop_refusal(stop)
+        _ = self._arc_length
 
     def _point(self, u: Array) -> Array:
         return _evaluate(self._pieces, u)
