@@ -1,6 +1,12 @@
-"""Run every benchmark and print one table: `python -m benchmarks`."""
+"""Run benchmarks and print one table: all by `python -m benchmarks`, or those that are named.
+
+`python -m benchmarks reach_ik dynamics_backends` runs these two. How fast the studio draws has a
+table of its own and needs Chromium and a folder of runs: `python -m benchmarks.studio_page DIR`.
+"""
 
 import platform
+import sys
+from collections.abc import Sequence
 from itertools import chain
 
 from rich.console import Console
@@ -12,20 +18,36 @@ from benchmarks import (
     ground_floor,
     reach_ik,
     reach_maps,
+    walk_planning,
 )
 
-PARTS = (ground_floor, engine_overhead, dynamics_backends, reach_ik, reach_maps)
+PARTS = {
+    part.__name__.removeprefix("benchmarks."): part
+    for part in (
+        ground_floor,
+        engine_overhead,
+        dynamics_backends,
+        reach_ik,
+        reach_maps,
+        walk_planning,
+    )
+}
 
 
-def main() -> None:
+def main(names: Sequence[str]) -> None:
+    for name in names:
+        if name not in PARTS:
+            print(f"no benchmark '{name}'; there are: {', '.join(PARTS)}", file=sys.stderr)
+            sys.exit(2)
+    parts = [PARTS[name] for name in dict.fromkeys(names or PARTS)]
     table = Table(title=f"CPU time, {platform.machine()}, Python {platform.python_version()}")
     for column in ("what", "ours, us", "peer, us", "ratio", "peer"):
         table.add_column(column, justify="right" if "us" in column or column == "ratio" else "left")
-    for row in chain.from_iterable(part.ratios() for part in PARTS):
+    for row in chain.from_iterable(part.ratios() for part in parts):
         table.add_row(
             row.subject, f"{row.ours_us:.4g}", f"{row.peer_us:.4g}", f"{row.ratio:.2g}", row.peer
         )
     Console(width=120).print(table)
 
 
-main()
+main(sys.argv[1:])

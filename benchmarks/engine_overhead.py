@@ -6,7 +6,11 @@ very objects the adapter built: it sets the torques, steps, and reads joint
 positions and velocities and the cube's pose and twist in the world frame, into
 one record per step. ODE has neither contacts of its own accord nor coupled
 joints: its raw loop finds contacts through ODE's space, as its manual shows, and
-leaves the fingers uncoupled, which the adapter does not.
+leaves the fingers uncoupled, which the adapter does not. DART couples no joints and
+damps them in a way its contacts do not know of: its raw loop has neither coupling
+nor damping, which the adapter solves beside DART at every step.
+
+An engine that is not installed has no row.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +22,7 @@ from benchmarks.ratio import Ratio, compare
 from kinetarium import load_robot
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.engines.ode.library import CONTACT_SLOTS, GEOMETRY_SLOT
-from kinetarium.engines.registry import open_engine
+from kinetarium.engines.registry import EngineUnavailableError, open_engine
 from kinetarium.scene import arm_with_cube
 
 STEPS = 300
@@ -26,7 +30,11 @@ STEPS = 300
 
 def ratios() -> Iterator[Ratio]:
     for name, raw in RAW.items():
-        simulation = open_engine(name).compile(arm_with_cube(), timestep=1e-3)
+        try:
+            engine = open_engine(name)
+        except EngineUnavailableError:
+            continue
+        simulation = engine.compile(arm_with_cube(), timestep=1e-3)
         command = _weight_held(simulation)
         start = simulation.state()
         bare = raw(simulation, command)
@@ -199,4 +207,56 @@ def _ode(simulation, command: np.ndarray) -> Callable[[], tuple]:
     return step
 
 
-RAW = {"mujoco": _mujoco, "bullet": _bullet, "ode": _ode, "physx": _physx}
+def _dart(simulation, command: np.ndarray) -> Callable[[], tuple]:
+    world, ((robot, _, _), (cube, _, _)) = simulation._world.bare, simulation._movers
+    body = cube.getBodyNode(0)
+    forces = np.zeros(robot.getNumDofs())
+    forces[simulation.layout.command_joints] = command
+
+    def step() -> tuple:
+        robot.setForces(forces)
+        world.step(False)
+        pose = body.getWorldTransform()
+        return (
+            world.getTime(),
+            robot.getPositions(),
+            robot.getVelocities(),
+            np.concatenate([pose.translation(), pose.quaternion().wxyz()]),
+            np.concatenate([body.getLinearVelocity(), body.getAngularVelocity()]),
+        )
+
+    return step
+
+
+def _drake(simulation, command: np.ndarray) -> Callable[[], tuple]:
+    plant, drives = simulation._world.plant, simulation._world.drives
+    (cube,) = (joint.child_body() for joint in simulation._world.floating)
+    arm = simulation._world.joints[0].model_instance()
+    torques = np.zeros(drives.count)
+    torques[drives.inputs] = command
+
+    def step() -> tuple:
+        now = simulation._now  # which the adapter's steps exchange
+        context = now.context
+        now._actuation.GetMutableData().get_mutable_value().SetFromVector(torques)
+        context.SetDiscreteState(plant.EvalUniquePeriodicDiscreteUpdate(context).value())
+        pose = plant.EvalBodyPoseInWorld(context, cube)
+        twist = plant.EvalBodySpatialVelocityInWorld(context, cube)
+        return (
+            plant.GetPositions(context, arm),
+            plant.GetVelocities(context, arm),
+            np.concatenate([pose.translation(), pose.rotation().ToQuaternion().wxyz()]),
+            np.concatenate([twist.translational(), twist.rotational()]),
+        )
+
+    return step
+
+
+RAW = {
+    "mujoco": _mujoco,
+    "bullet": _bullet,
+    "ode": _ode,
+    "physx": _physx,
+    "dart": _dart,
+    "drake": _drake,
+}
