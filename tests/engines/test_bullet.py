@@ -5,11 +5,13 @@ import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from math import cos, pi, radians, sin, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from engines.staging import CUBE, NOTHING, SOURCE, TORQUE, WEIGHTLESS, G, H, driven, joint_state
 from kinetarium.dynamics import Coupling, RobotDynamics
 from kinetarium.dynamics.loops import LoopClosure
 from kinetarium.engines.bullet import BulletOptions, EngineBullet, Servo
@@ -26,6 +28,7 @@ from kinetarium.engines.conformance.models import (
     rotor,
     solid_link,
 )
+from kinetarium.engines.conformance.runs import state_bytes
 from kinetarium.engines.protocol import Simulation, State, Status
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.catalogue import load_catalogue_robot
@@ -40,7 +43,6 @@ from kinetarium.model.robot import (
     LoopKind,
     Mimic,
     RobotModel,
-    Source,
 )
 from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, Shape, Sphere, TriangleMesh
 from kinetarium.scene import (
@@ -65,30 +67,9 @@ pytestmark = [
     pytest.mark.skipif(find_spec("pybullet") is None, reason="pybullet is not installed"),
 ]
 
-H = 1e-3
-G = 9.81
-NOTHING = np.zeros(0)
-WEIGHTLESS = frozen([0.0, 0.0, 0.0])
-TORQUE = Actuation(Drive.TORQUE)
-SOURCE = Source("tests", "python", "")
-CUBE = Box((0.1, 0.1, 0.1))
-
 
 def compiled(scene: Scene, options: BulletOptions | None = None) -> Simulation:
     return EngineBullet().compile(scene, timestep=H, options=options)
-
-
-def driven(model: RobotModel, drive: Actuation = TORQUE, **placing) -> PlacedRobot:
-    drives = {joint.name: drive for joint in model.moving_joints}
-    return PlacedRobot("robot", model, actuation=drives, **placing)
-
-
-def joint_state(q: Array, v: Array) -> State:
-    return State(0.0, np.asarray(q), np.asarray(v), np.zeros((0, 7)), np.zeros((0, 6)))
-
-
-def bits(state: State) -> bytes:
-    return b"".join(a.tobytes() for a in (state.q, state.v, state.poses, state.twists))
 
 
 def force_on(simulation: Simulation, solid: str) -> Array:
@@ -758,7 +739,7 @@ def busy() -> Scene:
 def play(simulation: Simulation, steps: int) -> bytes:
     for k in range(steps):
         simulation.step(np.array([0.02 * sin(0.02 * k), 60.0]))
-    return bits(simulation.state())
+    return state_bytes(simulation.state())
 
 
 def test_restored_run_goes_on_bit_by_bit():
@@ -772,7 +753,7 @@ def test_restored_run_goes_on_bit_by_bit():
     play(simulation, 20)
     simulation.restore(saved)
     assert simulation.state().time == here.time
-    assert bits(simulation.state()) == bits(here)
+    assert state_bytes(simulation.state()) == state_bytes(here)
     assert_allclose(simulation.contacts().forces, forces)
     assert_allclose(simulation.wrench("ft"), felt)
     assert play(simulation, 150) == once
@@ -787,19 +768,19 @@ def test_reset_forgets_everything():
     once = play(simulation, 200)
     simulation.apply_wrench("b1", np.ones(6), np.zeros(3))
     simulation.reset(start)
-    assert bits(simulation.state()) == bits(start)
+    assert state_bytes(simulation.state()) == state_bytes(start)
     assert len(simulation.contacts().depths) == 0
     assert play(simulation, 200) == once
 
 
 def test_two_processes_give_the_same_bits(tmp_path):
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import test_bullet as t;"
+        "import sys; sys.path.insert(0, sys.argv[1]); from engines import test_bullet as t;"
         "print(t.play(t.compiled(t.busy()), 150).hex())"
     )
     answers = [
         subprocess.run(
-            [sys.executable, "-c", code, __file__.rpartition("/")[0]],
+            [sys.executable, "-c", code, str(Path(__file__).parents[1])],
             capture_output=True, text=True, check=True, cwd=tmp_path,
         )
         for _ in range(2)

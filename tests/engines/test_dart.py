@@ -1,14 +1,26 @@
 """DART against closed forms, Pinocchio and the letter of the engine protocol."""
 
 from dataclasses import replace
+from functools import partial
 from math import inf, nan
 
 import numpy as np
 import pytest
 
+from engines.staging import (
+    CUBE,
+    NOTHING,
+    SOURCE,
+    TORQUE,
+    WEIGHTLESS,
+    H,
+    compiled,
+    driven,
+    joint_state,
+    with_joint,
+)
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.engines.conformance import CHECKS
 from kinetarium.engines.conformance.models import (
     X_AXIS,
     Y_AXIS,
@@ -22,8 +34,9 @@ from kinetarium.engines.conformance.models import (
     sensed_load,
     solid_link,
 )
+from kinetarium.engines.conformance.runs import state_bytes
 from kinetarium.engines.dart import DartOptions, EngineDart
-from kinetarium.engines.protocol import Simulation, State, Status
+from kinetarium.engines.protocol import Simulation, Status
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.catalogue import load_catalogue_robot
 from kinetarium.model.robot import (
@@ -35,7 +48,6 @@ from kinetarium.model.robot import (
     Loop,
     LoopKind,
     RobotModel,
-    Source,
 )
 from kinetarium.model.shapes import Box, Capsule, MeshData, Sphere, TriangleMesh
 from kinetarium.scene import (
@@ -59,40 +71,7 @@ from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quat
 pytestmark = pytest.mark.engine
 
 ENGINE = EngineDart()
-H = 1e-3
-NOTHING = np.zeros(0)
-WEIGHTLESS = frozen(np.zeros(3))
-CUBE = Box((0.1, 0.1, 0.1))
-TORQUE = Actuation(Drive.TORQUE)
-SOURCE = Source("test", "python", "")
-
-
-def start(*parts: PlacedRobot | Body, timestep: float = H, options=None, **scene) -> Simulation:
-    robots = tuple(part for part in parts if isinstance(part, PlacedRobot))
-    bodies = tuple(part for part in parts if isinstance(part, Body))
-    return ENGINE.compile(Scene(robots, bodies, **scene), timestep=timestep, options=options)
-
-
-def driven(model: RobotModel, actuation: Actuation = TORQUE, **placement) -> PlacedRobot:
-    drives = {joint.name: actuation for joint in model.moving_joints}
-    return PlacedRobot("robot", model, actuation=drives, **placement)
-
-
-def with_joint(model: RobotModel, **changes) -> RobotModel:
-    return replace(model, joints=(replace(model.joints[0], **changes), *model.joints[1:]))
-
-
-def joint_state(q, v, poses=None, twists=None) -> State:
-    poses = np.zeros((0, 7)) if poses is None else poses
-    twists = np.zeros((0, 6)) if twists is None else twists
-    return State(0.0, np.asarray(q, float), np.asarray(v, float), poses, twists)
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
-def test_conformance(check) -> None:
-    assert check.needs <= ENGINE.info.capabilities
-    measurement = check.measure(ENGINE)
-    assert measurement.passed, measurement
+start = partial(compiled, ENGINE)
 
 
 class TestEquationOfMotion:
@@ -162,39 +141,12 @@ class TestEquationOfMotion:
 
 
 class TestJoints:
-    def test_damping_decays_as_backward_euler(self) -> None:
-        model = with_joint(rotor(), damping=0.05)
-        simulation = start(driven(model), gravity=WEIGHTLESS)
-        simulation.reset(joint_state([0.0], [3.0]))
-        simulation.step(np.zeros(1), 200)
-        inertia = model.link("bar").inertia.moment[2, 2]
-        assert simulation.state().v[0] == pytest.approx(
-            3.0 / (1 + H * 0.05 / inertia) ** 200, rel=1e-9
-        )
-
-    def test_coulomb_friction_holds_and_then_gives(self) -> None:
-        model = with_joint(rotor(), friction=0.1)
-        inertia = model.link("bar").inertia.moment[2, 2]
-        simulation = start(driven(model), gravity=WEIGHTLESS)
-        simulation.step(np.array([0.09]), 1000)
-        assert abs(simulation.state().q[0]) < 1e-5
-        simulation.step(np.array([0.15]), 1000)
-        assert simulation.state().v[0] == pytest.approx(0.05 / inertia, rel=1e-3)
-
     def test_armature_resists(self) -> None:
         model = with_joint(rotor(), armature=0.02)
         inertia = model.link("bar").inertia.moment[2, 2] + 0.02
         simulation = start(driven(model), gravity=WEIGHTLESS)
         simulation.step(np.array([0.1]), 100)
         assert simulation.state().v[0] == pytest.approx(0.01 / inertia, rel=1e-9)
-
-    def test_a_limit_does_not_throw_back(self) -> None:
-        model = with_joint(rotor(), limits=Limits(-1.0, 0.5))
-        simulation = start(driven(model), gravity=WEIGHTLESS)
-        simulation.reset(joint_state([0.49], [5.0]))
-        simulation.step(np.zeros(1), 10)
-        assert simulation.state().q[0] == pytest.approx(0.5, abs=6e-3)
-        assert abs(simulation.state().v[0]) < 0.02 * 5.0
 
     @pytest.mark.parametrize(
         "limits",
@@ -501,8 +453,7 @@ class TestRuns:
                 F_W = np.array([3.0, 1.0, 0.0, 0.0, 0.0, 0.1])
                 simulation.apply_wrench("roll", F_W, simulation.state().poses[0, :3])
             simulation.step(np.array([0.1, 0.0]))
-        state = simulation.state()
-        return b"".join(a.tobytes() for a in (state.q, state.v, state.poses, state.twists))
+        return state_bytes(simulation.state())
 
     def test_restored_runs_are_the_same(self) -> None:
         simulation = self._rolling()

@@ -3,18 +3,27 @@
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from math import inf
 
 import numpy as np
 import pytest
 
+from engines.staging import (
+    CUBE,
+    NOTHING,
+    SOURCE,
+    WEIGHTLESS,
+    H,
+    compiled,
+    driven,
+    joint_state,
+    with_joint,
+)
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.engines.capability import Capability, CapabilityError
-from kinetarium.engines.conformance import CHECKS
 from kinetarium.engines.conformance.models import (
-    X_AXIS,
     Y_AXIS,
-    chain,
     flyer,
     four_bar,
     pendulum,
@@ -23,11 +32,9 @@ from kinetarium.engines.conformance.models import (
     solid_link,
 )
 from kinetarium.engines.mujoco import Cone, EngineMujoco, Integrator, MujocoOptions, Solver
-from kinetarium.engines.protocol import Simulation, State, Status
-from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.engines.protocol import State, Status
 from kinetarium.model.catalogue import catalogue_entry, load_catalogue_robot
 from kinetarium.model.robot import (
-    Geometry,
     Inertia,
     Joint,
     JointType,
@@ -35,7 +42,6 @@ from kinetarium.model.robot import (
     Link,
     LoopKind,
     RobotModel,
-    Source,
 )
 from kinetarium.model.shapes import Box, MeshData, Sphere, TriangleMesh
 from kinetarium.scene import (
@@ -46,7 +52,6 @@ from kinetarium.scene import (
     Material,
     Motion,
     PlacedRobot,
-    Scene,
     SceneError,
     WrenchSensor,
     free_body,
@@ -56,69 +61,15 @@ from kinetarium.scene.rigid_tree import rigid_tree
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import (
     pose,
-    rotation_about,
-    rotation_from_quaternion,
 )
 
 pytestmark = pytest.mark.engine
 
 ENGINE = EngineMujoco()
-H = 1e-3
-NOTHING = np.zeros(0)
-WEIGHTLESS = frozen(np.zeros(3))
-CUBE = Box((0.1, 0.1, 0.1))
-TORQUE = Actuation(Drive.TORQUE)
-SOURCE = Source("test", "python", "")
-
-
-def start(*parts: PlacedRobot | Body, timestep: float = H, options=None, **scene) -> Simulation:
-    robots = tuple(part for part in parts if isinstance(part, PlacedRobot))
-    bodies = tuple(part for part in parts if isinstance(part, Body))
-    return ENGINE.compile(Scene(robots, bodies, **scene), timestep=timestep, options=options)
-
-
-def driven(model: RobotModel, actuation: Actuation = TORQUE, **placement) -> PlacedRobot:
-    drives = {joint.name: actuation for joint in model.moving_joints}
-    return PlacedRobot("robot", model, actuation=drives, **placement)
-
-
-def with_joint(model: RobotModel, **changes) -> RobotModel:
-    return replace(model, joints=(replace(model.joints[0], **changes), *model.joints[1:]))
-
-
-def joint_state(q, v, poses=None, twists=None) -> State:
-    poses = np.zeros((0, 7)) if poses is None else poses
-    twists = np.zeros((0, 6)) if twists is None else twists
-    return State(0.0, np.asarray(q, float), np.asarray(v, float), poses, twists)
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
-def test_conformance(check) -> None:
-    assert check.needs <= ENGINE.info.capabilities
-    measurement = check.measure(ENGINE)
-    assert measurement.passed, measurement
+start = partial(compiled, ENGINE)
 
 
 class TestJoints:
-    def test_damping_decays_as_backward_euler(self) -> None:
-        model = with_joint(rotor(), damping=0.05)
-        simulation = start(driven(model), gravity=WEIGHTLESS)
-        simulation.reset(joint_state([0.0], [3.0]))
-        simulation.step(np.zeros(1), 200)
-        inertia = model.link("bar").inertia.moment[2, 2]
-        assert simulation.state().v[0] == pytest.approx(
-            3.0 / (1 + H * 0.05 / inertia) ** 200, rel=1e-9
-        )
-
-    def test_coulomb_friction_holds_and_then_gives(self) -> None:
-        model = with_joint(rotor(), friction=0.1)
-        inertia = model.link("bar").inertia.moment[2, 2]
-        simulation = start(driven(model), gravity=WEIGHTLESS)
-        simulation.step(np.array([0.09]), 1000)
-        assert abs(simulation.state().q[0]) < 1e-5
-        simulation.step(np.array([0.15]), 1000)
-        assert simulation.state().v[0] == pytest.approx(0.05 / inertia, rel=1e-3)
-
     def test_armature_resists(self) -> None:
         model = with_joint(rotor(), armature=0.02)
         inertia = model.link("bar").inertia.moment[2, 2] + 0.02
@@ -126,14 +77,6 @@ class TestJoints:
         simulation.step(np.array([0.1]), 100)
         assert simulation.state().v[0] == pytest.approx(0.01 / inertia, rel=1e-9)
         assert simulation.mass_matrix("robot")[0, 0] == pytest.approx(inertia, rel=1e-12)
-
-    def test_a_limit_does_not_throw_back(self) -> None:
-        model = with_joint(rotor(), limits=Limits(-1.0, 0.5))
-        simulation = start(driven(model), gravity=WEIGHTLESS)
-        simulation.reset(joint_state([0.49], [5.0]))
-        simulation.step(np.zeros(1), 10)
-        assert simulation.state().q[0] == pytest.approx(0.5, abs=6e-3)
-        assert abs(simulation.state().v[0]) < 0.02 * 5.0
 
     @pytest.mark.parametrize(
         "limits",
@@ -246,23 +189,6 @@ class TestDynamics:
             expected = dynamics.forward_dynamics(q, v, tau)
             np.testing.assert_allclose(reached, expected, atol=1e-9 * np.abs(expected).max())
 
-    def test_the_twist_is_that_of_the_origin(self) -> None:
-        inertia = Inertia(1.0, frozen([0.3, 0.0, 0.0]), frozen(0.01 * np.eye(3)))
-        turned = frozen(pose((0, 0, 0), rotation_about(Y_AXIS, 1.0)))
-        twist = frozen([0.0, 0.6, 0.0, 0.0, 0.0, 2.0])
-        body = Body("b", Sphere(0.1), Motion.FREE, inertia, turned, twist)
-        simulation = start(body, gravity=WEIGHTLESS)
-        center = turned[:3, :3] @ inertia.center
-        drift = twist[:3] + np.cross(twist[3:], center)
-        for _ in range(3):
-            state = simulation.state()
-            R = rotation_from_quaternion(state.poses[0, 3:])
-            v = state.twists[0, :3] + np.cross(state.twists[0, 3:], R @ inertia.center)
-            # Off the centre of mass the integrator itself keeps momentum to 1e-3 per turn.
-            np.testing.assert_allclose(v, drift, atol=3e-4)
-            np.testing.assert_allclose(state.twists[0, 3:], twist[3:], atol=1e-9)
-            simulation.step(NOTHING, 100)
-
 
 class TestAudit:
     def test_links_fixed_together_count_as_one(self) -> None:
@@ -305,16 +231,6 @@ class TestContacts:
         assert np.all(contacts.depths > 0)
         np.testing.assert_allclose(np.abs(contacts.points[:, :2]), 0.05, atol=1e-4)
 
-    def test_friction_is_part_of_the_force(self) -> None:
-        gravity = frozen([3.0, 0.0, -9.0])
-        simulation = start(
-            free_body("cube", CUBE, mass=1.0, position=(0, 0, 0.05)), ground(), gravity=gravity
-        )
-        simulation.step(NOTHING, 1000)
-        contacts = simulation.contacts()
-        signs = 1.0 - 2.0 * contacts.solids[:, 0]
-        np.testing.assert_allclose(signs @ contacts.forces, -gravity, rtol=1e-3, atol=1e-3)
-
     def test_a_block_slides_without_hopping(self) -> None:
         cube = free_body(
             "cube", CUBE, mass=1.0, position=(0, 0, 0.05), material=Material(0.6),
@@ -350,35 +266,6 @@ class TestContacts:
         multiplier = 1.54 * 0.5 * np.mean(wheels) / np.mean(rate)
         assert multiplier == pytest.approx(1.54, abs=0.06)
 
-    def test_only_what_may_touch_touches(self) -> None:
-        # Two fingers fixed to one base: one is excluded, the other is not.
-        base = Link("base")
-        shelf = Geometry(Box((0.2, 0.2, 0.02)))
-        links = (base, Link("ghost", None, (shelf,)), Link("shelf", None, (shelf,)))
-        joints = tuple(
-            Joint(f"to {name}", JointType.FIXED, "base", name, frozen(pose((0, 0, z))))
-            for name, z in (("ghost", 0.5), ("shelf", 0.2))
-        )
-        rack = PlacedRobot("rack", RobotModel("rack", links, joints, SOURCE))
-        cube = free_body("cube", CUBE, mass=1.0, position=(0, 0, 0.6))
-        excluded = frozenset({frozenset({"cube", "rack/ghost"})})
-        simulation = start(rack, cube, no_contact=excluded)
-        simulation.step(NOTHING, 1000)
-        assert simulation.state().poses[0, 2] == pytest.approx(0.26, abs=1e-3)
-
-    def test_a_mesh_touches_as_its_hull(self) -> None:
-        corners = np.array([[x, y, z] for x in (0, 0.2) for y in (0, 0.2) for z in (0.1, 0.3)])
-        inside = np.array([[0.1, 0.1, 0.2]])
-        mesh = TriangleMesh(
-            frozen(np.vstack([corners, inside])), np.array([[0, 1, 8]], dtype=np.int32)
-        )
-        inertia = Inertia(1.0, frozen([0.1, 0.1, 0.2]), frozen(0.01 * np.eye(3)))
-        body = Body("mesh", MeshData("m", mesh), Motion.FREE, inertia)
-        simulation = start(body, ground())
-        simulation.step(NOTHING, 1000)
-        np.testing.assert_allclose(simulation.state().poses[0, :3], [0, 0, -0.1], atol=1e-3)
-        assert any("hull" in remark for remark in simulation.audit().remarks)
-
 
 class TestRestitution:
     @pytest.mark.parametrize("e", [0.3, 0.7, 1.0])
@@ -413,138 +300,7 @@ class TestRestitution:
             start(ground(Material(0.5, 0.5)), options=MujocoOptions(integrator=Integrator.RK4))
 
 
-class TestWrenches:
-    def test_sensor_in_a_moving_joint_under_motion(self) -> None:
-        # A pendulum at the lowest point: tension m g + m v^2 / l.
-        model = pendulum()
-        simulation = start(
-            PlacedRobot("robot", model), sensors=(WrenchSensor("ft", "robot", "pivot"),)
-        )
-        simulation.reset(joint_state([0.0], [2.0]))
-        simulation.step(NOTHING)
-        np.testing.assert_allclose(
-            simulation.wrench("ft"), [0, 0, -9.81 - 0.5 * 4.0, 0, 0, 0], atol=1e-9
-        )
-
-    def test_sensor_under_a_fixed_base(self) -> None:
-        # The base plate of a pendulum that hangs still, on a sensor on the floor.
-        plate = solid_link("plate", CUBE, mass=4.0)
-        model = pendulum()
-        joints = (
-            Joint("floor", JointType.FIXED, "world", "plate", frozen(pose((0, 0, 1)))),
-            replace(model.joints[0], parent="plate"),
-        )
-        stand = RobotModel("stand", (Link("world"), plate, model.links[1]), joints, SOURCE)
-        simulation = start(
-            PlacedRobot("robot", stand), sensors=(WrenchSensor("ft", "robot", "floor"),)
-        )
-        simulation.step(NOTHING)
-        np.testing.assert_allclose(simulation.wrench("ft"), [0, 0, -5 * 9.81, 0, 0, 0], atol=1e-9)
-
-    def test_sensor_feels_contacts_and_pushes(self) -> None:
-        # A foot on a sensor presses the ground with all the weight but its own.
-        links = (
-            solid_link("body", CUBE, mass=3.0),
-            solid_link("foot", CUBE, mass=1.0, touches=True),
-        )
-        joint = Joint("ankle", JointType.FIXED, "body", "foot", frozen(pose((0, 0, -0.2))))
-        model = RobotModel("stool", links, (joint,), SOURCE, free_base=True)
-        robot = PlacedRobot("stool", model, Base.FREE, frozen(pose((0, 0, 0.25))))
-        sensor = WrenchSensor("ft", "stool", "ankle")
-        simulation = start(robot, ground(), sensors=(sensor,))
-        simulation.step(NOTHING, 1000)
-        np.testing.assert_allclose(
-            simulation.wrench("ft")[:3], [0, 0, 3 * 9.81], rtol=1e-4, atol=1e-4
-        )
-        simulation.apply_wrench("stool/foot", np.array([0, 0, -5.0, 0, 0, 0]), np.zeros(3))
-        simulation.step(NOTHING)
-        contacts = simulation.contacts()
-        pressed = abs(float(contacts.forces[:, 2].sum()))
-        felt = simulation.wrench("ft")[2]
-        assert felt == pytest.approx(0.75 * (pressed - 5.0), rel=1e-3)
-
-    def test_pushes_add_up_where_the_body_is_now(self) -> None:
-        body = free_body("cube", CUBE, mass=1.0, twist=(100.0, 0, 0, 0, 0, 0))
-        simulation = start(body, gravity=WEIGHTLESS)
-        simulation.step(NOTHING, 10)
-        center = simulation.state().poses[0, :3]
-        for sign in (1.0, -1.0):
-            force = np.array([0, sign, 0, 0, 0, 0])
-            simulation.apply_wrench("cube", force, center + 0.05 * sign * X_AXIS)
-        simulation.step(NOTHING)
-        spin = 0.1 / body.inertia.moment[2, 2] * H
-        np.testing.assert_allclose(
-            simulation.state().twists[0], [100.0, 0, 0, 0, 0, spin], atol=1e-9 * spin
-        )
-
-    def test_unknown_names_are_answered(self) -> None:
-        simulation = start(free_body("cube", CUBE, mass=1.0))
-        with pytest.raises(UnknownNameError, match="cube"):
-            simulation.apply_wrench("cub", np.zeros(6), np.zeros(3))
-        with pytest.raises(UnknownNameError, match="sensor"):
-            simulation.wrench("ft")
-        with pytest.raises(UnknownNameError, match="robot"):
-            simulation.mass_matrix("arm")
-
-
 class TestRuns:
-    def test_restoring_brings_back_readings_and_pending_pushes(self) -> None:
-        robot = driven(chain())
-        cube = free_body("cube", CUBE, mass=1.0, position=(1.0, 0, 0.05))
-        simulation = start(robot, cube, ground(), sensors=(WrenchSensor("ft", "robot", "joint1"),))
-        command = np.array([0.5, -0.2, 0.1])
-        simulation.step(command, 50)
-        simulation.apply_wrench("cube", np.array([0, 0, 50.0, 0, 0, 1.0]), np.zeros(3))
-        saved = simulation.save()
-        wrench, forces = simulation.wrench("ft"), simulation.contacts().forces
-        simulation.step(command, 100)
-        first = simulation.state()
-        simulation.restore(saved)
-        np.testing.assert_array_equal(simulation.wrench("ft"), wrench)
-        np.testing.assert_array_equal(simulation.contacts().forces, forces)
-        simulation.step(command, 100)
-        second = simulation.state()
-        assert first.poses[0, 2] > 0.06
-        for one, other in (
-            (first.q, second.q), (first.v, second.v),
-            (first.poses, second.poses), (first.twists, second.twists),
-        ):  # fmt: skip
-            np.testing.assert_array_equal(one, other)
-        with pytest.raises(KinetariumError):
-            start(robot).restore(saved)
-
-    def test_state_is_a_copy(self) -> None:
-        simulation = start(free_body("cube", CUBE, mass=1.0))
-        state = simulation.state()
-        simulation.step(NOTHING, 100)
-        assert state.time == 0.0
-        np.testing.assert_array_equal(state.poses[0, :3], 0.0)
-        assert simulation.state().time == pytest.approx(0.1)
-
-    @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e12])
-    def test_divergence_is_marked_and_leaves_nothing_behind(
-        self, bad, tmp_path, monkeypatch
-    ) -> None:
-        monkeypatch.chdir(tmp_path)
-        resting = free_body("cube", CUBE, mass=1.0, position=(1.0, 0, 0.05))
-        ways = {
-            "command": lambda s: s.step(np.array([0.0, bad, 0.0]), 5),
-            "push": lambda s: s.apply_wrench("cube", np.full(6, bad), np.zeros(3)),
-            "position": lambda s: s.reset(replace(s.state(), q=np.array([bad, 0, 0]))),
-            "pose": lambda s: s.reset(replace(s.state(), poses=np.full((1, 7), bad))),
-            "twist": lambda s: s.reset(replace(s.state(), twists=np.full((1, 6), bad))),
-        }
-        for name, spoil in ways.items():
-            simulation = start(driven(chain()), resting, ground())
-            simulation.step(np.zeros(3), 10)
-            spoil(simulation)
-            simulation.step(np.zeros(3), 5)
-            assert simulation.status is Status.DIVERGED, name
-            time = simulation.state().time
-            simulation.step(np.zeros(3), 5)
-            assert simulation.state().time == time, name
-        assert list(tmp_path.iterdir()) == []
-
     def test_reset_starts_afresh(self) -> None:
         simulation = start(free_body("cube", CUBE, mass=1.0))
         good = simulation.state()

@@ -3,11 +3,25 @@
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from math import inf, pi
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from engines.staging import (
+    CUBE,
+    NOTHING,
+    SOURCE,
+    TORQUE,
+    WEIGHTLESS,
+    H,
+    compiled,
+    driven,
+    joint_state,
+    with_joint,
+)
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.engines.capability import Capability, CapabilityError
 from kinetarium.engines.conformance.models import (
@@ -38,7 +52,6 @@ from kinetarium.model.robot import (
     LoopKind,
     Mimic,
     RobotModel,
-    Source,
 )
 from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, Shape, Sphere
 from kinetarium.model.solids import triangulate
@@ -50,7 +63,6 @@ from kinetarium.scene import (
     Material,
     Motion,
     PlacedRobot,
-    Scene,
     SceneError,
     WrenchSensor,
     free_body,
@@ -67,37 +79,8 @@ except ImportError as missing:
 pytestmark = pytest.mark.engine
 
 ENGINE = EngineOde()
-H = 1e-3
-NOTHING = np.zeros(0)
-WEIGHTLESS = frozen(np.zeros(3))
-CUBE = Box((0.1, 0.1, 0.1))
-TORQUE = Actuation(Drive.TORQUE)
+start = partial(compiled, ENGINE)
 QUICK = OdeOptions(solver=OdeSolver.QUICK, iterations=20)
-SOURCE = Source("test", "python", "")
-
-
-def start(
-    *parts: PlacedRobot | Body, timestep: float = H, options=None, seed: int = 0, **scene
-) -> Simulation:
-    robots = tuple(part for part in parts if isinstance(part, PlacedRobot))
-    bodies = tuple(part for part in parts if isinstance(part, Body))
-    whole = Scene(robots, bodies, **scene)
-    return ENGINE.compile(whole, timestep=timestep, options=options, seed=seed)
-
-
-def driven(model: RobotModel, actuation: Actuation = TORQUE, **placement) -> PlacedRobot:
-    drives = {joint.name: actuation for joint in model.moving_joints}
-    return PlacedRobot("robot", model, actuation=drives, **placement)
-
-
-def with_joint(model: RobotModel, **changes) -> RobotModel:
-    return replace(model, joints=(replace(model.joints[0], **changes), *model.joints[1:]))
-
-
-def at(q, v, poses=None, twists=None) -> State:
-    poses = np.zeros((0, 7)) if poses is None else poses
-    twists = np.zeros((0, 6)) if twists is None else twists
-    return State(0.0, np.asarray(q, float), np.asarray(v, float), poses, twists)
 
 
 def bar_inertia(model: RobotModel) -> float:
@@ -175,7 +158,7 @@ class TestDynamics:
             q[:7] += rng.uniform(-0.3, 0.3, 7)
             v = rng.uniform(-1, 1, 9) * np.repeat([2.0, 0.1], [7, 2])
             tau = rng.uniform(-10, 10, 9)
-            simulation.reset(at(q, v))
+            simulation.reset(joint_state(q, v))
             simulation.step(tau)
             expected = dynamics.forward_dynamics(q, v, tau)
             worst = max(worst, float(np.abs((simulation.state().v - v) / H - expected).max()))
@@ -189,7 +172,7 @@ class TestDynamics:
         for _ in range(5):
             q, v = rng.uniform(-1, 1, 2) * [3.0, 0.2], rng.uniform(-1, 1, 2) * [4.0, 1.0]
             tau = rng.uniform(-1, 1, 2)
-            simulation.reset(at(q, v))
+            simulation.reset(joint_state(q, v))
             np.testing.assert_array_equal(simulation.state().v, v)
             simulation.step(tau)
             reached = (simulation.state().v - v) / H
@@ -200,7 +183,7 @@ class TestDynamics:
         model = swivel_slide()
         dynamics = RobotDynamics(model)
         simulation = start(driven(model), gravity=WEIGHTLESS)
-        simulation.reset(at([0.0, 0.0], [2.0, 0.0]))
+        simulation.reset(joint_state([0.0, 0.0], [2.0, 0.0]))
 
         def momentum(state: State) -> float:
             return float(dynamics.mass_matrix(state.q)[0] @ state.v)
@@ -220,7 +203,9 @@ class TestDynamics:
             quaternion = rng.normal(size=4)
             quaternion /= np.linalg.norm(quaternion)
             poses = np.concatenate([rng.normal(size=3), quaternion])[np.newaxis]
-            given = at(rng.normal(size=1), rng.normal(size=1), poses, rng.normal(size=(1, 6)))
+            given = joint_state(
+                rng.normal(size=1), rng.normal(size=1), poses, rng.normal(size=(1, 6))
+            )
             q = np.concatenate([poses[0], given.q])
             v = np.concatenate([given.twists[0], given.v])
             tau = np.array([0, 0, 0, 0, 0, 0, 1.5])
@@ -256,7 +241,7 @@ class TestDynamics:
         model = chain()
         dynamics = RobotDynamics(model)
         simulation = start(driven(model))
-        simulation.reset(at([0.5, 0.4, 0.3], [1.0, -1.0, 0.5]))
+        simulation.reset(joint_state([0.5, 0.4, 0.3], [1.0, -1.0, 0.5]))
 
         def energy(state: State) -> float:
             return dynamics.kinetic_energy(state.q, state.v) + dynamics.potential_energy(state.q)
@@ -272,7 +257,7 @@ class TestJoints:
     def test_damping_decays_as_backward_euler(self) -> None:
         model = with_joint(rotor(), damping=0.05)
         simulation = start(driven(model), gravity=WEIGHTLESS)
-        simulation.reset(at([0.0], [3.0]))
+        simulation.reset(joint_state([0.0], [3.0]))
         simulation.step(np.zeros(1), 200)
         expected = 3.0 / (1 + H * 0.05 / bar_inertia(model)) ** 200
         assert simulation.state().v[0] == pytest.approx(expected, rel=1e-9)
@@ -372,7 +357,7 @@ class TestJoints:
 
     def test_turns_are_counted(self) -> None:
         simulation = start(driven(rotor()), gravity=WEIGHTLESS)
-        simulation.reset(at([-100.0], [300.0]))
+        simulation.reset(joint_state([-100.0], [300.0]))
         simulation.step(np.zeros(1), 1000)
         assert simulation.state().q[0] == pytest.approx(200.0, abs=1e-6)
 
@@ -529,7 +514,7 @@ class TestSensors:
         simulation = start(driven(model, X_WB=hanging), sensors=(sensor,))
         q = np.array([0.4, 0.0])
         dynamics = RobotDynamics(model, gravity=hanging[:3, :3].T @ [0, 0, -9.81])
-        simulation.reset(at(q, [0.0, 0.0]))
+        simulation.reset(joint_state(q, [0.0, 0.0]))
         simulation.step(dynamics.gravity_forces(q))
         R_WL = hanging[:3, :3] @ dynamics.link_pose(q, "bead")[:3, :3]
         force = R_WL.T @ [0, 0, -9.81]
@@ -742,7 +727,7 @@ class Complaining:
 _REPEAT = """
 import sys
 sys.path[:0] = sys.argv[2:]
-from test_ode import QUICK, busy, drive
+from engines.test_ode import QUICK, busy, drive
 sys.stdout.write(drive(busy(QUICK if sys.argv[1] == "quick" else None), 250).hex())
 """
 
@@ -768,8 +753,7 @@ class TestRuns:
 
     @pytest.mark.parametrize("solver", OdeSolver)
     def test_processes_agree(self, solver: OdeSolver) -> None:
-        here = str(__file__).rpartition("/")[0]
-        command = [sys.executable, "-c", _REPEAT, solver, here]
+        command = [sys.executable, "-c", _REPEAT, solver, str(Path(__file__).parents[1])]
         runs = [subprocess.run(command, capture_output=True, text=True, check=True)]
         options = QUICK if solver is OdeSolver.QUICK else None
         assert runs[0].stdout == drive(busy(options), 250).hex()

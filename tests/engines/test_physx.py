@@ -5,13 +5,14 @@ import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from engines.staging import NOTHING, WEIGHTLESS, G, H
 from kinetarium.dynamics import Coupling, RobotDynamics
 from kinetarium.engines.capability import Capability, CapabilityError
-from kinetarium.engines.conformance import CHECKS, check_engine
 from kinetarium.engines.conformance.models import (
     X_AXIS,
     Y_AXIS,
@@ -24,6 +25,7 @@ from kinetarium.engines.conformance.models import (
     sensed_load,
     solid_link,
 )
+from kinetarium.engines.conformance.runs import state_bytes
 from kinetarium.engines.physx import EnginePhysx, PhysxOptions, Solver
 from kinetarium.engines.protocol import State, Status
 from kinetarium.errors import KinetariumError, UnknownNameError
@@ -65,15 +67,10 @@ if find_spec("sapien") is None:
 
 pytestmark = pytest.mark.engine
 
-DT = 1e-3
-G = 9.81
-NOTHING = np.zeros(0)
-WEIGHTLESS = frozen([0, 0, 0])
 ENGINE = EnginePhysx()
-APPLICABLE = [check for check in CHECKS if check.needs <= ENGINE.info.capabilities]
 
 
-def alone(model, *, options=None, gravity=None, sensors=(), timestep=DT, **placing):
+def alone(model, *, options=None, gravity=None, sensors=(), timestep=H, **placing):
     """Compile a scene of one robot called "robot"."""
     robot = PlacedRobot("robot", model, **placing)
     scene = Scene(
@@ -84,16 +81,6 @@ def alone(model, *, options=None, gravity=None, sensors=(), timestep=DT, **placi
 
 def torques(model):
     return {joint.name: Actuation(Drive.TORQUE) for joint in model.moving_joints}
-
-
-def bits(state):
-    return b"".join(a.tobytes() for a in (state.q, state.v, state.poses, state.twists))
-
-
-@pytest.mark.parametrize("check", APPLICABLE, ids=lambda check: check.name)
-def test_agrees_with_closed_forms(check):
-    (outcome,) = check_engine(ENGINE, checks=[check])
-    assert outcome.passed, outcome
 
 
 def test_declares_what_sapien_hands_out():
@@ -125,7 +112,7 @@ class TestFreeBodies:
         body = replace(
             free_body("body", Box((0.1, 0.1, 0.1)), mass=2.0, twist=twist), inertia=inertia
         )
-        simulation = ENGINE.compile(Scene(bodies=(body,), gravity=WEIGHTLESS), timestep=DT)
+        simulation = ENGINE.compile(Scene(bodies=(body,), gravity=WEIGHTLESS), timestep=H)
         assert simulation.state().twists[0] == pytest.approx(twist, abs=1e-6)
         # With no forces the centre moves straight on; the origin circles it.
         start = twist[:3] + np.cross(twist[3:], inertia.center)
@@ -144,7 +131,7 @@ class TestFreeBodies:
                              material=material, twist=(0, 0, -1.0, 0, 0, 0))  # fmt: skip
             simulation = ENGINE.compile(
                 Scene(bodies=(ball, ground(material)), gravity=WEIGHTLESS),
-                timestep=DT,
+                timestep=H,
                 options=PhysxOptions(contact_offset=offset),
             )
             simulation.step(NOTHING, 30)
@@ -160,11 +147,11 @@ class TestFreeBodies:
 
     def test_a_push_lasts_one_step_of_many(self):
         body = free_body("ball", Sphere(0.1), mass=2.0)
-        simulation = ENGINE.compile(Scene(bodies=(body,), gravity=WEIGHTLESS), timestep=DT)
+        simulation = ENGINE.compile(Scene(bodies=(body,), gravity=WEIGHTLESS), timestep=H)
         simulation.apply_wrench("ball", np.array([4.0, 0, 0, 0, 0, 0]), np.zeros(3))
         simulation.step(NOTHING, 10)
-        assert simulation.state().twists[0, 0] == pytest.approx(4.0 / 2.0 * DT, rel=1e-5)
-        assert simulation.state().time == pytest.approx(10 * DT)
+        assert simulation.state().twists[0, 0] == pytest.approx(4.0 / 2.0 * H, rel=1e-5)
+        assert simulation.state().time == pytest.approx(10 * H)
 
 
 class TestContacts:
@@ -172,7 +159,7 @@ class TestContacts:
         angle = 0.3
         gravity = frozen([G * np.sin(angle), 0, -G * np.cos(angle)])
         cube = free_body("cube", Box((0.1, 0.1, 0.1)), mass=2.0, position=(0, 0, 0.05))
-        simulation = ENGINE.compile(Scene(bodies=(cube, ground()), gravity=gravity), timestep=DT)
+        simulation = ENGINE.compile(Scene(bodies=(cube, ground()), gravity=gravity), timestep=H)
         simulation.step(NOTHING, 500)
         contacts = simulation.contacts()
         names = [tuple(simulation.layout.solids[i] for i in pair) for pair in contacts.solids]
@@ -189,7 +176,7 @@ class TestContacts:
         joint = Joint("ankle", JointType.FIXED, "body", "foot", frozen(pose((0, 0, -0.1))))
         model = RobotModel("statue", (body, foot), (joint,), Source("", "", ""), free_base=True)
         robot = PlacedRobot("statue", model, Base.FREE, frozen(pose((0, 0, 0.2))))
-        simulation = ENGINE.compile(Scene((robot,), (ground(),)), timestep=DT)
+        simulation = ENGINE.compile(Scene((robot,), (ground(),)), timestep=H)
         simulation.step(NOTHING, 300)
         contacts = simulation.contacts()
         touching = {simulation.layout.solids[i] for i in contacts.solids.ravel()}
@@ -208,7 +195,7 @@ class TestContacts:
             bodies=(plate, *balls),
             no_contact=frozenset(frozenset({"plate", f"ball{i}"}) for i in through),
         )
-        simulation = ENGINE.compile(scene, timestep=DT)
+        simulation = ENGINE.compile(scene, timestep=H)
         simulation.step(NOTHING, 300)
         fell = {i for i, z in enumerate(simulation.state().poses[:, 2]) if z < 0}
         assert fell == through
@@ -267,7 +254,7 @@ class TestContacts:
     def test_shapes_rest_at_their_height(self, shape, height):
         turn = rotation_about(Y_AXIS, np.pi / 2) if isinstance(shape, Capsule) else np.eye(3)
         body = free_body("thing", shape, mass=1.0, position=(0, 0, height + 1e-3), rotation=turn)
-        simulation = ENGINE.compile(Scene(bodies=(body, ground())), timestep=DT)
+        simulation = ENGINE.compile(Scene(bodies=(body, ground())), timestep=H)
         simulation.step(NOTHING, 300)
         assert simulation.state().poses[0, 2] == pytest.approx(height, abs=1e-4)
         assert simulation.contacts().forces[:, 2].sum() == pytest.approx(G, rel=5e-3)
@@ -279,7 +266,7 @@ class TestContacts:
         faces = triangulate(Box((1.0, 1.0, 1.0))).faces
         mesh = MeshData("grain", TriangleMesh(corners, faces))
         grain = free_body("grain", mesh, mass=1e-3, position=(0, 0, 3e-4))
-        simulation = ENGINE.compile(Scene(bodies=(grain, ground())), timestep=DT)
+        simulation = ENGINE.compile(Scene(bodies=(grain, ground())), timestep=H)
         simulation.step(NOTHING, 200)
         assert simulation.state().poses[0, 2] == pytest.approx(2e-4, abs=2e-6)
 
@@ -288,7 +275,7 @@ class TestContacts:
         ball = free_body("ball", Sphere(0.1), mass=1.0)
         scene = Scene(bodies=(Body("sheet", MeshData("sheet", flat)), ball))
         with pytest.raises(SceneError, match="convex hull of a mesh of 'sheet'"):
-            ENGINE.compile(scene, timestep=DT)
+            ENGINE.compile(scene, timestep=H)
 
 
 class TestJoints:
@@ -314,7 +301,7 @@ class TestJoints:
             )
             simulation.step(NOTHING)
             assert simulation.state().v[0] == pytest.approx(
-                1 / (1 + damping * DT / inertia), rel=1e-5
+                1 / (1 + damping * H / inertia), rel=1e-5
             )
 
     @pytest.mark.parametrize("kind", [JointType.CONTINUOUS, JointType.PRISMATIC])
@@ -377,7 +364,7 @@ class TestJoints:
         for _ in range(50):
             one.step(command)
         many.step(command, 50)
-        assert bits(one.state()) == bits(many.state())
+        assert state_bytes(one.state()) == state_bytes(many.state())
 
     @pytest.mark.parametrize("name", ["panda", "ur5", "husky4-panda"])
     def test_one_step_accelerates_as_pinocchio_says(self, name):
@@ -403,10 +390,10 @@ class TestJoints:
             a = dynamics.forward_dynamics(full_q, full_v, full_tau)
             simulation.reset(State(0.0, q, v, poses, twists))
             simulation.step(tau)
-            reached = (simulation.state().v - v) / DT
+            reached = (simulation.state().v - v) / H
             assert reached == pytest.approx(a[twists.size :], rel=1e-5, abs=3e-4)
             if free:  # the origin turns about the centre during the step
-                base = (simulation.state().twists - twists).ravel() / DT
+                base = (simulation.state().twists - twists).ravel() / H
                 assert base == pytest.approx(a[:6], abs=2e-2)
 
 
@@ -450,8 +437,8 @@ class TestCouplings:
             simulation.step(tau)
             M = coupling.matrix(dynamics.mass_matrix(q))
             force = coupling.forces(tau - dynamics.bias(q, v))
-            v = v + DT * coupling.velocities(np.linalg.solve(M, force))
-            q = q + DT * v
+            v = v + H * coupling.velocities(np.linalg.solve(M, force))
+            q = q + H * v
         state = simulation.state()
         assert state.q[1] == pytest.approx(multiplier * state.q[0] + 0.1, abs=1e-5)
         assert state.q == pytest.approx(q, abs=1e-3 * np.abs(q - coupling.positions([0.2])).max())
@@ -483,7 +470,7 @@ class TestCouplings:
         drives = {name: Actuation(Drive.POSITION, 4000.0, 400.0) for name in names[:7]}
         drives["panda_finger_joint1"] = Actuation(Drive.TORQUE)
         robot = PlacedRobot("panda", panda, positions=q, actuation=drives)
-        simulation = ENGINE.compile(Scene((robot,), (cube,)), timestep=DT)
+        simulation = ENGINE.compile(Scene((robot,), (cube,)), timestep=H)
         simulation.step(np.append(values[:7], -100.0), 300)
         contacts = simulation.contacts()
         grip = {"panda/panda_leftpad": 0.0, "panda/panda_rightpad": 0.0}
@@ -511,8 +498,8 @@ class TestLoops:
         for _ in range(500):  # the same steps in that coordinate
             simulation.step(NOTHING)
             M = along @ dynamics.mass_matrix(q) @ along
-            v = v - DT * along * (along @ dynamics.bias(q, v)) / M
-            q = q + DT * v
+            v = v - H * along * (along @ dynamics.bias(q, v)) / M
+            q = q + H * v
         assert abs(q[0]) > 2.0
         assert simulation.state().q == pytest.approx(q, abs=5e-3)
 
@@ -605,7 +592,7 @@ class TestWheels:
         drives = {joint.name: Actuation(Drive.VELOCITY, damping=5.0) for joint in model.joints}
         robot = PlacedRobot("cart", model, Base.FREE, frozen(pose((0, 0, 0.1))), actuation=drives)
         simulation = ENGINE.compile(
-            Scene((robot,), (ground(),)), timestep=DT, options=PhysxOptions(solver=solver)
+            Scene((robot,), (ground(),)), timestep=H, options=PhysxOptions(solver=solver)
         )
         (remark,) = simulation.audit().remarks
         assert "rows of spheres" in remark and "cart/wheel3" in remark
@@ -627,7 +614,7 @@ class TestWheels:
                 for link in model.links
             ]  # fmt: skip
             robot = PlacedRobot("cart", replace(model, links=tuple(shifted)), Base.FREE)
-            simulation = ENGINE.compile(Scene((robot,), (ground(),)), timestep=DT)
+            simulation = ENGINE.compile(Scene((robot,), (ground(),)), timestep=H)
             (remark,) = simulation.audit().remarks
             assert "prisms of 96 sides" in remark
 
@@ -655,7 +642,7 @@ class TestRuns:
         ]
         sensors = (WrenchSensor("ft", "robot", "joint1"),)
         scene = Scene((robot,), (*cubes, ground()), sensors)
-        return ENGINE.compile(scene, timestep=DT, options=options)
+        return ENGINE.compile(scene, timestep=H, options=options)
 
     @staticmethod
     def stir(simulation, steps):
@@ -671,11 +658,11 @@ class TestRuns:
         ends = []
         for _ in range(3):
             now = simulation.state(), simulation.contacts(), simulation.wrench("ft")
-            assert bits(now[0]) == bits(before[0]) and now[0].time == before[0].time
+            assert state_bytes(now[0]) == state_bytes(before[0]) and now[0].time == before[0].time
             assert np.array_equal(now[1].forces, before[1].forces) and len(now[1].forces)
             assert np.array_equal(now[2], before[2]) and now[2].any()
             self.stir(simulation, 200)
-            ends.append(bits(simulation.state()) + simulation.contacts().forces.tobytes())
+            ends.append(state_bytes(simulation.state()) + simulation.contacts().forces.tobytes())
             simulation.restore(saved)
         assert ends[0] == ends[1] == ends[2]
         with pytest.raises(KinetariumError, match="where it was saved"):
@@ -695,20 +682,20 @@ class TestRuns:
         simulation = self.busy()
         start = simulation.state()
         self.stir(simulation, 200)
-        first = bits(simulation.state())
+        first = state_bytes(simulation.state())
         simulation.apply_wrench("cube0", np.full(6, 1e3), np.zeros(3))
         simulation.reset(start)
         assert len(simulation.contacts().forces) == 0
         assert not simulation.wrench("ft").any()
-        assert bits(simulation.state()) == bits(start)
+        assert state_bytes(simulation.state()) == state_bytes(start)
         self.stir(simulation, 200)
-        assert bits(simulation.state()) == first
+        assert state_bytes(simulation.state()) == first
 
     def test_contacts_repeat_in_another_process(self):
         code = (
             "import sys; sys.path.insert(0, sys.argv[1])\n"
             "pad = [bytearray(int(n)) for n in sys.argv[2].split(',')]\n"
-            "from test_physx import TestRuns\n"
+            "from engines.test_physx import TestRuns\n"
             "s = TestRuns().busy(); TestRuns.stir(s, 250); c = s.contacts()\n"
             "bits = c.solids.tobytes() + c.points.tobytes() + c.forces.tobytes()\n"
             "print('bits:' + bits.hex())\n"
@@ -716,7 +703,7 @@ class TestRuns:
         answers = set()
         for padding in ("1", "3000,70000,123457"):
             done = subprocess.run(
-                [sys.executable, "-c", code, __file__.rpartition("/")[0], padding],
+                [sys.executable, "-c", code, str(Path(__file__).parents[1]), padding],
                 capture_output=True, text=True, check=True, timeout=120,
             )  # fmt: skip
             answers.add(done.stdout.partition("bits:")[2])
@@ -736,9 +723,9 @@ class TestRuns:
         simulation.step(np.array([bad, 0.0, 0.0]))
         assert simulation.status is Status.DIVERGED
         assert np.isfinite(simulation.state().q).all()
-        before = bits(simulation.state())
+        before = state_bytes(simulation.state())
         simulation.step(np.zeros(3), 5)
-        assert bits(simulation.state()) == before
+        assert state_bytes(simulation.state()) == before
 
     def test_a_senseless_push_ends_the_run(self):
         simulation = self.busy()
@@ -786,7 +773,7 @@ class TestRuns:
         before = repr(physx.get_scene_config().__getstate__())
         alone_pgs = self.busy()
         self.stir(alone_pgs, 150)
-        expected = bits(alone_pgs.state())
+        expected = state_bytes(alone_pgs.state())
         pgs = self.busy()
         tgs = self.busy(
             options=PhysxOptions(solver=Solver.TGS, position_iterations=4, contact_offset=0.02)
@@ -797,8 +784,8 @@ class TestRuns:
             tgs.step(command)
             light.step(NOTHING)
             pgs.step(command)
-        assert bits(pgs.state()) == expected
-        assert bits(tgs.state()) != expected
+        assert state_bytes(pgs.state()) == expected
+        assert state_bytes(tgs.state()) != expected
         tgs.close()
         pgs.save()
         assert light.audit().gravity == pytest.approx([0, 0, -1.0])
@@ -807,7 +794,7 @@ class TestRuns:
 
     def test_nothing_falls_asleep(self):
         cube = free_body("cube", Box((0.1, 0.1, 0.1)), mass=1.0, position=(0, 0, 0.05))
-        simulation = ENGINE.compile(Scene(bodies=(cube, ground())), timestep=DT)
+        simulation = ENGINE.compile(Scene(bodies=(cube, ground())), timestep=H)
         simulation.step(NOTHING, 2000)
         simulation.apply_wrench("cube", np.array([1e-3, 0, 20.0, 0, 0, 0]), np.zeros(3))
         simulation.step(NOTHING)
@@ -845,11 +832,11 @@ def test_audit_reads_back_every_number():
 
 
 def test_an_empty_scene():
-    simulation = ENGINE.compile(Scene(), timestep=DT)
+    simulation = ENGINE.compile(Scene(), timestep=H)
     simulation.step(NOTHING, 3)
     saved = simulation.save()
     simulation.restore(saved)
-    assert simulation.state().time == pytest.approx(3 * DT)
+    assert simulation.state().time == pytest.approx(3 * H)
     assert simulation.status is Status.RUNNING
 
 
@@ -862,7 +849,7 @@ def test_robots_without_joints():
     )
     held = PlacedRobot("held", brick, X_WB=frozen(pose((0, 0, 0.5))))
     free = PlacedRobot("free", brick, Base.FREE, frozen(pose((0, 0, 0.65))))
-    simulation = ENGINE.compile(Scene((held, free), (ground(),)), timestep=DT)
+    simulation = ENGINE.compile(Scene((held, free), (ground(),)), timestep=H)
     simulation.step(NOTHING, 300)
     assert simulation.state().poses[0, 2] == pytest.approx(0.6, abs=1e-3)
     assert {solid.name for solid in simulation.audit().solids} == {"free/only"}
@@ -872,7 +859,7 @@ def test_two_robots_keep_their_joints_apart():
     left = PlacedRobot("left", chain(), actuation=torques(chain()), positions={"joint1": 0.3})
     right = PlacedRobot("right", rotor(), X_WB=frozen(pose((2, 0, 0))), positions={"spindle": 0.7},
                         actuation=torques(rotor()))  # fmt: skip
-    simulation = ENGINE.compile(Scene((left, right), gravity=WEIGHTLESS), timestep=DT)
+    simulation = ENGINE.compile(Scene((left, right), gravity=WEIGHTLESS), timestep=H)
     assert simulation.state().q == pytest.approx([0, 0.3, 0, 0.7])
     simulation.step(np.array([0, 0, 0, 0.1]), 10)
     v = simulation.state().v
@@ -885,6 +872,6 @@ def test_z_axis_of_a_plane_points_out():
     ball = free_body(
         "ball", Sphere(0.1), mass=1.0, position=(0, -0.5, 0), twist=(0, 1.0, 0, 0, 0, 0)
     )
-    simulation = ENGINE.compile(Scene(bodies=(ball, wall), gravity=WEIGHTLESS), timestep=DT)
+    simulation = ENGINE.compile(Scene(bodies=(ball, wall), gravity=WEIGHTLESS), timestep=H)
     simulation.step(NOTHING, 1000)
     assert simulation.state().poses[0, 1] == pytest.approx(-0.1, abs=1e-3)

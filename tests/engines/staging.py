@@ -1,0 +1,49 @@
+"""What the tests of the engines are staged with: small models, driven, in a scene, in a state."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from kinetarium.engines.protocol import Engine, Simulation, State
+from kinetarium.model.robot import RobotModel, Source
+from kinetarium.model.shapes import Box
+from kinetarium.scene import Actuation, Body, Drive, PlacedRobot, Scene
+from kinetarium.spatial.arrays import frozen
+
+H = 1e-3
+"""Time step [s]."""
+G = 9.81
+NOTHING = np.zeros(0)
+"""The command of a scene without drives."""
+WEIGHTLESS = frozen(np.zeros(3))
+CUBE = Box((0.1, 0.1, 0.1))
+TORQUE = Actuation(Drive.TORQUE)
+SOURCE = Source("tests", "python", "")
+
+
+def compiled(
+    engine: Engine, *parts: PlacedRobot | Body, timestep: float = H, options=None, seed=0, **scene
+) -> Simulation:
+    """Compile a scene of robots and bodies."""
+    robots = tuple(part for part in parts if isinstance(part, PlacedRobot))
+    bodies = tuple(part for part in parts if isinstance(part, Body))
+    whole = Scene(robots, bodies, **scene)
+    return engine.compile(whole, timestep=timestep, options=options, seed=seed)
+
+
+def driven(model: RobotModel, actuation: Actuation = TORQUE, **placement) -> PlacedRobot:
+    """Place a robot, called "robot", with the same drive in every joint."""
+    drives = {joint.name: actuation for joint in model.moving_joints}
+    return PlacedRobot("robot", model, actuation=drives, **placement)
+
+
+def with_joint(model: RobotModel, **changes) -> RobotModel:
+    """Change the first joint of a model."""
+    return replace(model, joints=(replace(model.joints[0], **changes), *model.joints[1:]))
+
+
+def joint_state(q, v, poses=None, twists=None) -> State:
+    """Give a state at time zero; nothing floats unless it is given."""
+    poses = np.zeros((0, 7)) if poses is None else poses
+    twists = np.zeros((0, 6)) if twists is None else twists
+    return State(0.0, np.asarray(q, float), np.asarray(v, float), poses, twists)
