@@ -417,13 +417,6 @@ class TestRuns:
         simulation.step(NOTHING, 20)
         np.testing.assert_array_equal(simulation.state().poses, first.poses)
 
-    def test_a_quaternion_that_is_none_is_divergence(self) -> None:
-        simulation = start(free_body("cube", CUBE, mass=1.0), ground())
-        simulation.reset(replace(simulation.state(), poses=np.zeros((1, 7))))
-        assert simulation.status is Status.DIVERGED
-        simulation.step(NOTHING, 5)
-        assert simulation.state().time == 0.0
-
     def test_what_drake_refuses_is_a_scene_error(self) -> None:
         moment = frozen(np.diag([0.01, 0.01, 0.1]))
         impossible = Body("b", Sphere(0.1), Motion.FREE, Inertia(1.0, frozen(np.zeros(3)), moment))

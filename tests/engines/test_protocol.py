@@ -239,3 +239,14 @@ def test_divergence_is_marked_and_leaves_nothing_behind(start, bad, tmp_path, mo
         simulation.step(np.zeros(3), 5)
         assert simulation.state().time == time, name
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_quaternion_that_is_none_is_divergence(start) -> None:
+    simulation = start(free_body("cube", CUBE, mass=1.0), ground())
+    good = simulation.state()
+    simulation.reset(replace(good, poses=np.zeros((1, 7))))
+    assert simulation.status is Status.DIVERGED
+    simulation.step(NOTHING, 5)
+    assert simulation.state().time == 0.0
+    simulation.reset(good)
+    assert simulation.status is Status.RUNNING

@@ -102,13 +102,15 @@ class MujocoSimulation:
         self._qvel[self._at.v] = state.v
         self._qpos[self._at.poses] = state.poses
         self._qvel[self._at.twists] = state.twists
-        inverse = np.zeros(4)
+        inverse, turned = np.zeros(4), True
         for _, spin, quaternion in self._spins:
+            turned = turned and quaternion.any()  # MuJoCo takes zeros for no rotation
             mujoco.mju_normalize4(quaternion)
             mujoco.mju_negQuat(inverse, quaternion)
             _rotate(spin, spin.copy(), inverse)
         self._pushed = False
-        self._diverged = self._gone_wrong() or not self._qpos.dot(self._qpos) < _ABSURD
+        sane = turned and self._qpos.dot(self._qpos) < _ABSURD
+        self._diverged = not sane or self._gone_wrong()
 
     def step(self, command: Array, n: int = 1) -> None:
         """Advance n time steps under one command, in the order of `layout.commands`."""
