@@ -1,32 +1,77 @@
 """Short names of cases: only what tells them apart."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kinetarium.recording.plain import to_plain
 
-_PLAIN = ("engine", "robot", "path")
+Field = tuple[str, ...]
+"""The way to a value: a field of the case, a field of that, and so on."""
+
+_ENGINE: Field = ("engine",)
+_PLAIN: tuple[Field, ...] = (_ENGINE, ("robot",), ("path",))
 """Fields whose values speak for themselves."""
+_NO_ENGINE = "none"
+_MOST_ITEMS = 3
+"""Items of a list that is written out; of longer ones a label says which it is."""
 
 
 def case_labels(cases: Sequence[Any]) -> list[str]:
-    """Name cases by the fields in which they differ.
+    """Name cases by the fields in which they differ, as few as tell them apart.
+
+    What is inside a field, such as the measures of a machine, comes after all others, and so is
+    named only where cases would be called the same without it.
 
     Args:
         cases: The cases of one study.
 
     Returns:
-        A label for each, such as "mujoco" or "mujoco, timestep 0.002".
+        A label for each, such as "mujoco" or "mujoco, timestep 0.002, machine gain 5".
     """
-    plain = [to_plain(case) for case in cases]
-    names = [
-        name
-        for name in (plain[0] if plain else ())
-        if name in _PLAIN[:1] or any(entry[name] != plain[0][name] for entry in plain)
-    ]
-    return [", ".join(_words(name, entry[name]) for name in names) for entry in plain]
+    flat = [dict(_parts((), to_plain(case))) for case in cases]
+    fields = dict.fromkeys(field for entry in flat for field in entry)
+    columns = {field: [entry.get(field) for entry in flat] for field in fields}
+    differing = [f for f, values in columns.items() if any(v != values[0] for v in values)]
+    inner = {f for f in differing if len(f) > 1 or any(isinstance(v, list) for v in columns[f])}
+    plain = [f for f in _PLAIN if f in columns and columns[f][0] != _NO_ENGINE]
+    named = [f for f in plain if f == _ENGINE]
+    labels = _labels(named, columns) or [""] * len(flat)
+    for field in sorted(differing, key=inner.__contains__):
+        finer = _labels([*named, field], columns)
+        if len(set(finer)) > len(set(labels)):
+            named, labels = [*named, field], finer
+    return labels if named else _labels(plain, columns) or labels
 
 
-def _words(name: str, value: Any) -> str:
-    text = f"{value:g}" if isinstance(value, float) else str(value)
-    return text if name in _PLAIN else f"{name.replace('_', ' ')} {text}"
+def _parts(field: Field, value: Any) -> Iterator[tuple[Field, Any]]:
+    """Give the innermost fields of a value; a list is one of them."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _parts((*field, name), part)
+    else:
+        yield field, value
+
+
+def _labels(fields: Sequence[Field], columns: Mapping[Field, Sequence[Any]]) -> list[str]:
+    words = [_words(field, columns[field]) for field in fields]
+    return [", ".join(filter(None, row)) for row in zip(*words, strict=True)]
+
+
+def _words(field: Field, values: Sequence[Any]) -> list[str]:
+    """Say what each case has in a field; nothing of a case that lacks it."""
+    numbers = {kind: i for i, kind in enumerate(dict.fromkeys(map(repr, values)), 1)}
+    texts = [_text(value) or f"no. {numbers[repr(value)]}" for value in values]
+    if field in _PLAIN:
+        return ["no engine" if text == _NO_ENGINE else text for text in texts]
+    # What has a name of its own is called by it.
+    name = " ".join(part for part in field if part != "name").replace("_", " ")
+    pairs = zip(values, texts, strict=True)
+    return ["" if value is None else f"{name} {text}" for value, text in pairs]
+
+
+def _text(value: Any) -> str:
+    """Write a value; nothing if it is too long for a label."""
+    if not isinstance(value, list):
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    short = len(value) <= _MOST_ITEMS and not any(isinstance(v, list | Mapping) for v in value)
+    return f"({', '.join(map(_text, value))})" if short else ""

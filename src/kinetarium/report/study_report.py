@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kinetarium.batch.labels import case_labels
 from kinetarium.batch.study import Findings, Study
 from kinetarium.figure.page import Page, Section
 from kinetarium.figure.table import Column, Table
@@ -48,16 +49,14 @@ def study_page(folder: ResultFolder, study: Study[Any, Any], findings: Findings)
 
 def failure_table(folder: ResultFolder) -> Table:
     """List the cases that did not complete, and why."""
+    runs = list(folder.runs())
+    labels = case_labels([run.case for run in runs])
     return Table(
         "Cases that did not complete",
         (Column("case"), Column("status"), Column("why")),
         tuple(
-            (
-                ", ".join(f"{name} {value}" for name, value in run.case.items()),
-                str(run.status),
-                run.message,
-            )
-            for run in folder.runs()
+            (label or "the only one", str(run.status), run.message)
+            for label, run in zip(labels, runs, strict=True)
             if run.status is not RunStatus.COMPLETED
         ),
     )
