@@ -12,6 +12,7 @@ import pytest
 
 from kinetarium.batch.check_study import check_study
 from kinetarium.batch.study import Findings, Outcome, Study
+from kinetarium.figure.replay import Arrow, Replay, Solid
 from kinetarium.figure.table import Column, Table
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.recording.run import Row
@@ -134,6 +135,42 @@ class NeedsSuccess(Sound):
     def report(self, outcomes: Sequence[Outcome[Case]]) -> Findings:
         largest = max(row["largest"] for outcome in outcomes for row in outcome.rows)
         return Findings(Table("", (), ()), (), {"largest": largest}, lead="Squares.")
+
+
+class Shown(Sound):
+    """Moves a solid along."""
+
+    def replay(self, case: Case, recording: Recording) -> Replay:
+        time = recording["time"]
+        poses = np.zeros((len(time), 7))
+        poses[:, 0], poses[:, 3] = time, 1.0
+        force = Arrow("force", "N", poses[:, :3], poses[:, :3])
+        return Replay(time, (Solid("point", "", (), poses),), (force,), (), ("point",))
+
+
+BROKEN_REPLAYS = {
+    "two solids": lambda r: replace(r, solids=r.solids * 2),
+    "no time": lambda r: replace(r, time=r.time[:0]),
+    "do not rise": lambda r: replace(r, time=0 * r.time),
+    "have the shape": lambda r: replace(r, time=r.time[:2]),
+    "nowhere": lambda r: replace(r, solids=(replace(r.solids[0], poses=np.nan * np.ones((1, 7))),)),
+    "no turns": lambda r: replace(r, solids=(replace(r.solids[0], poses=np.ones((1, 7))),)),
+    "arrow 'force'": lambda r: replace(r, arrows=(replace(r.arrows[0], vectors=np.ones((1, 3))),)),
+    "not there": lambda r: replace(r, trails=("comet",)),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN_REPLAYS)
+def test_a_broken_replay_is_caught(fault: str) -> None:
+    assert failed(Shown()) == []
+
+    class Broken(Shown):
+        def replay(self, case: Case, recording: Recording) -> Replay:
+            return BROKEN_REPLAYS[fault](super().replay(case, recording))
+
+    (found,) = [result for result in check_study(Broken()) if not result.passed]
+    assert found.check == "the replay, if there is one, can be shown"
+    assert fault in found.reason
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,10 @@ from kinetarium.recording.plain import from_plain, to_plain
 from kinetarium.recording.recording import Recording
 from kinetarium.recording.run import RunStatus
 from kinetarium.recording.strict_json import strict_json
+from kinetarium.spatial.arrays import Array
+
+_UNIT_OFF = 1e-3
+"""How far the length of a replay's quaternion may be off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class _BrokenError(Exception):
 
 
 def check_study(study: str | Study[Any, Any], config: Any = None) -> tuple[StudyCheck, ...]:
-    """Judge a study by what commands, batches and reports rely on.
+    """Judge a study by what commands, batches, reports and the studio rely on.
 
     Two cases are run twice, so give a config whose cases are short.
 
@@ -167,6 +171,28 @@ def _check_report(subject: _Subject) -> None:
     _json(findings.extra, "extra")
 
 
+def _check_replay(subject: _Subject) -> None:
+    for case, recording in subject.finished():
+        replay = subject.study.replay(case, recording)
+        if replay is None:
+            continue
+        count = len(replay.time)
+        _expect(count > 0, f"{case}: the replay has no time")
+        _expect(np.all(np.diff(replay.time) > 0), f"{case}: the times of the replay do not rise")
+        names = [solid.name for solid in replay.solids]
+        _expect(len(set(names)) == len(names), f"{case}: two solids have the same name")
+        for solid in replay.solids:
+            _expect_rows(solid.poses, {(count, 7), (1, 7)}, f"{case}: poses of '{solid.name}'")
+            _expect(np.all(np.isfinite(solid.poses)), f"{case}: '{solid.name}' is nowhere")
+            off = np.abs(np.linalg.norm(solid.poses[:, 3:], axis=1) - 1.0).max()
+            _expect(off < _UNIT_OFF, f"{case}: quaternions of '{solid.name}' are no turns")
+        for arrow in replay.arrows:
+            for rows in (arrow.points, arrow.vectors):
+                _expect_rows(rows, {(count, 3)}, f"{case}: arrow '{arrow.name}'")
+        unknown = set(replay.trails) - set(names)
+        _expect(not unknown, f"{case}: trails of solids that are not there: {sorted(unknown)}")
+
+
 def _check_all_failed(subject: _Subject) -> None:
     subject.study.report([subject.outcomes()[-1]])
 
@@ -180,8 +206,14 @@ _CHECKS: dict[str, Callable[[_Subject], None]] = {
     "a case run twice gives the same": _check_determinism,
     "rows are JSON with one set of columns": _check_rows,
     "the report holds together": _check_report,
+    "the replay, if there is one, can be shown": _check_replay,
     "a report of failures alone can be made": _check_all_failed,
 }
+
+
+def _expect_rows(rows: Array, shapes: set[tuple[int, int]], what: str) -> None:
+    fine = np.shape(rows) in shapes
+    _expect(fine, f"{what} have the shape {np.shape(rows)}, not {sorted(shapes)[-1]}")
 
 
 def _tables(sections: list[Section]) -> Iterator[Table]:
