@@ -114,6 +114,24 @@ class Opened:
         self.page.evaluate("time => window.kinetarium.setTime(time)", time)
         return self.page.evaluate("window.kinetarium.frame().poses")
 
+    def eye(self):
+        """Give the matrix that takes points of the world to the picture."""
+        return np.array(self.state()["eye"]).reshape(4, 4).T
+
+    def drag(self, start, end):
+        """Draw with the mouse from one point of the page to another."""
+        self.page.mouse.move(*start)
+        self.page.mouse.down()
+        self.page.mouse.move(*end, steps=4)
+        self.page.mouse.up()
+
+    def changes(self, key):
+        """Press a key, and give how many pixels of the stage are others then."""
+        before = self.pixels()
+        self.page.keyboard.press(key)
+        self.page.wait_for_timeout(100)
+        return int((np.abs(self.pixels() - before).max(axis=2) > 20).sum())
+
     def watch(self, folder, label, *, together=False):
         """Press a run's name, or the button that puts it beside others."""
         row = self.page.locator(".folder", has_text=folder).locator(".run", has_text=label)

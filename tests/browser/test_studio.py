@@ -81,10 +81,10 @@ def test_the_page_loads_from_its_server_alone_and_links_are_where_python_puts_th
     for sample in (0, 137, 400):
         expected, time, title = true_poses(results, "grasp", "a", sample)
         same_poses(view.poses(time)[title], expected, off=1e-6)
-    view.watch("walk", "none")
+    view.watch("walk", "curve")
     for sample in (0, 50):
         expected, time, _ = true_poses(results, "walk", "w", sample)
-        same_poses(view.poses(time)["walk none"], expected, off=1e-6)
+        same_poses(view.poses(time)["walk curve"], expected, off=1e-6)
     host = f"http://{studio.host}/"
     assert [url for url in view.requests if not url.startswith((host, "data:", "blob:"))] == []
     assert view.complaints == []
@@ -164,6 +164,92 @@ def test_ghosts_and_side_by_side(opened, studio):
     assert view.complaints == []
 
 
+def test_runs_that_are_pressed_in_haste_are_all_heard(opened, studio):
+    view = opened(studio.address)
+    press = """(presses) => presses.forEach(([row, button]) =>
+        document.querySelectorAll('.run')[row].querySelector(button).click())"""
+    view.page.evaluate(press, [[2, ".name"], [0, ".name"], [1, ".add"]])
+    view.until(lambda s: s["replays"] == ["grasp mujoco", "grasp bullet"])
+    rows = view.page.locator(".run[data-open]")
+    colors = [row.evaluate("row => row.style.getPropertyValue('--series')") for row in rows.all()]
+    assert len(set(colors)) == 2
+    # The first goes, and the colour it had is given to the next.
+    view.page.evaluate(press, [[0, ".add"], [3, ".add"]])
+    view.until(lambda s: s["replays"] == ["grasp bullet", "drop mujoco"])
+    again = [row.evaluate("row => row.style.getPropertyValue('--series')") for row in rows.all()]
+    assert again == [colors[1], colors[0]]
+    assert view.page.locator(".status", has_text="loading").count() == 0
+    assert view.complaints == []
+
+
+def test_forces_and_trails_come_and_go_and_the_list_is_filtered(opened, studio):
+    view = opened(studio.address)
+    view.poses(2.0)
+    assert view.changes("c") > 50
+    view.page.keyboard.press("c")
+    assert view.changes("r") > 5  # a thin line
+    names = view.page.locator(".run:visible .name")
+    assert names.all_text_contents() == ["mujoco", "bullet", "curve", "mujoco"]
+    view.page.get_by_label("Filter").fill("bull")
+    assert names.all_text_contents() == ["bullet"]
+    # What a case is made of is told in few words.
+    view.page.get_by_label("Filter").fill("walk")
+    told = view.page.locator(".run:visible").get_attribute("title").splitlines()
+    (machine,) = [line for line in told if line.startswith("machine ")]
+    assert machine.startswith("machine kind ttt2, l1 6, l2 6, gain 6")
+    assert len(machine) < 200 and "waypoints 4 of them" in told
+
+
+@pytest.mark.parametrize("projection", ["orthographic", "perspective"])
+def test_a_window_is_drawn_to_look_closer(opened, studio, projection):
+    view = opened(studio.address)
+    if projection == "orthographic":
+        view.page.keyboard.press("o")
+        view.until(lambda s: s["projection"] == projection)
+    before = view.eye()
+    box = view.page.locator(".stage canvas").bounding_box()
+    button = view.page.get_by_role("button", name="window")
+    button.click()
+    start, end = (box["x"] + 100, box["y"] + 150), (box["x"] + 250, box["y"] + 300)
+    view.page.mouse.move(*start)
+    view.page.mouse.down()
+    view.page.mouse.move(*end, steps=3)
+    frame = view.page.locator(".zoom").bounding_box()
+    assert (frame["x"], frame["y"]) == pytest.approx(start, abs=1)
+    assert (frame["width"], frame["height"]) == pytest.approx((150, 150), abs=2)
+    view.page.mouse.up()
+    assert view.page.locator(".zoom").count() == 0
+    assert button.get_attribute("aria-pressed") == "false"
+    after = view.eye()
+    # The middle of the window is now that of the picture, and the rest as much larger as fits.
+    scale = min(box["width"], box["height"]) / 150
+    middle = np.array([2 * 175 / box["width"] - 1, 1 - 2 * 225 / box["height"]])
+    if projection == "orthographic":
+        for point in np.array([[0, 0, 0, 1], [0.5, -0.2, 0.3, 1], [-1, 1, 2, 1]]):
+            np.testing.assert_allclose(
+                (after @ point)[:2], scale * ((before @ point)[:2] - middle), atol=1e-6
+            )
+    else:
+        # The depth of what keeps its place in the middle is divided by the scale.
+        ends = np.linalg.solve(after, np.array([[0, 0, -1, 1], [0, 0, 1, 1]]).T).T
+        near, far = ends[:, :3] / ends[:, 3:]
+        part = np.linspace(0, 1, 20_001)[1:-1, None]
+        points = np.column_stack([near + (far - near) * part**4, np.ones(len(part))])
+        seen = points @ before.T
+        off = np.hypot(*(seen[:, :2] / seen[:, 3:] - middle).T)
+        kept = points[off.argmin()]
+        assert off.min() < 1e-3
+        assert (before @ kept)[3] / (after @ kept)[3] == pytest.approx(scale, rel=0.01)
+    # The mouse turns the camera again, and a mere click is no window.
+    view.drag(start, end)
+    turned = view.eye()
+    assert np.abs(turned - after).max() > 1e-3
+    view.page.keyboard.press("z")
+    view.page.mouse.click(*start)
+    np.testing.assert_allclose(view.eye(), turned, atol=1e-9)
+    assert view.complaints == []
+
+
 def test_maps_are_cut_open(opened, studio):
     view = opened(studio.address)
     view.page.locator("button[data-mode=maps]").click()
@@ -179,6 +265,10 @@ def test_maps_are_cut_open(opened, studio):
     view.page.get_by_label("grade from").fill("1")
     view.page.wait_for_timeout(300)
     assert colored(view.pixels()) < 500
+    # Another field is cut as the last one was.
+    view.page.get_by_label("Field").select_option("manipulability")
+    view.until(lambda s: s["map"] == "manipulability")
+    assert view.page.get_by_label("grade from").input_value() == "1"
     view.page.locator("button[data-mode=runs]").click()
     view.until(lambda s: s["mode"] == "runs" and s["replays"])
     assert view.complaints == []
@@ -197,6 +287,35 @@ def test_exported_pages_play_from_a_file(opened, studio, results, tmp_path):
     assert alone.page.locator(".plot").count() > 0
     alone.page.keyboard.press("Space")
     alone.until(lambda s: s["time"] > time + 0.1)
+    assert [url for url in alone.requests if not url.startswith(("blob:", "data:"))] == [
+        file.as_uri()
+    ]
+    assert alone.complaints == [] and view.complaints == []
+
+
+@pytest.mark.parametrize("around", ["a run", "nothing"])
+def test_maps_are_exported_as_they_are_cut(opened, studio, tmp_path, around):
+    view = opened(studio.address)
+    if around == "nothing":
+        view.page.locator("button[data-mode=maps]").click()
+        view.until(lambda s: s.get("map") == "reachable" and s["replays"])
+    else:
+        view.page.get_by_label("Map").select_option(label="ball.rmap")
+    view.page.get_by_label("x from", exact=True).fill("0.4")
+    with view.page.expect_download() as download:
+        view.page.get_by_role("button", name="Export HTML").click()
+    file = tmp_path / "kinetarium.html"
+    download.value.save_as(file)
+    assert file.stat().st_size < 2_000_000
+    alone = opened(file.as_uri(), offline=True)
+    assert alone.state()["replays"] == ["grasp mujoco" if around == "a run" else "panda"]
+    cuts = alone.page.locator("input[type=range]:not(.slider)")
+    assert [cut.input_value() for cut in cuts.all()] == ["0.4", "1", "0.5", "1", "0", "1", "0"]
+    colored = lambda image: int((image.max(axis=2) - image.min(axis=2) > 60).sum())  # noqa: E731
+    assert colored(alone.pixels()) > 1_000
+    alone.page.get_by_label("grade from").fill("1")
+    alone.page.wait_for_timeout(200)
+    assert colored(alone.pixels()) < 500
     assert [url for url in alone.requests if not url.startswith(("blob:", "data:"))] == [
         file.as_uri()
     ]

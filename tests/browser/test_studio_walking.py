@@ -66,9 +66,17 @@ class Workshop(Opened):
         download.value.save_as(path / name)
         return path / name
 
+    def choose(self, label, value):
+        """Write a number into a field of the menu, or choose there, and give the plan then."""
+        field = self.page.locator(f".menu [aria-label='{label}']:visible").last
+        if field.evaluate("field => field.tagName") == "SELECT":
+            return self.after(lambda: field.select_option(value))["plan"]
+        field.fill(value)
+        return self.after(lambda: field.press("Enter"))["plan"]
+
     def on_page(self, x, y):
         """Give where a point of the ground [m] is on the page [px]."""
-        u, v, _, w = self._eye() @ [x, y, 0.0, 1.0]
+        u, v, _, w = self.eye() @ [x, y, 0.0, 1.0]
         left, top, width, height = self._stage()
         return left + (u / w + 1) / 2 * width, top + (1 - v / w) / 2 * height
 
@@ -76,13 +84,10 @@ class Workshop(Opened):
         """Give the point of the ground under a point of the page: its ray meets z = 0."""
         left, top, width, height = self._stage()
         u, v = 2 * (px - left) / width - 1, 1 - 2 * (py - top) / height
-        ends = np.linalg.solve(self._eye(), np.array([[u, v, -1, 1], [u, v, 1, 1]]).T).T
+        ends = np.linalg.solve(self.eye(), np.array([[u, v, -1, 1], [u, v, 1, 1]]).T).T
         near, far = (ends[:, :3] / ends[:, 3:]).tolist()
         part = near[2] / (near[2] - far[2])
         return [a + part * (b - a) for a, b in zip(near[:2], far[:2], strict=True)]
-
-    def _eye(self):
-        return np.array(self.state()["eye"]).reshape(4, 4).T
 
     def _stage(self):
         box = self.page.locator(".stage canvas").bounding_box()
@@ -312,27 +317,187 @@ def test_a_walk_plays_in_every_style(workshop):
     page.keyboard.press("f")
 
 
-def test_an_exported_walk_plays_alone(browser, workshop, tmp_path):
-    workshop.menu("Path")
-    workshop.after(lambda: workshop.page.click("[data-preset=curve]"))
-    walk = workshop.planned()
+def test_an_exported_walk_plays_alone_with_all_that_is_known_of_it(browser, workshop, tmp_path):
+    workshop.reset(waypoints=((0, 0), (60, 10), (90, 60)), order=(2, 1, 4, 3))
+    workshop.after(lambda: workshop.page.click("[data-kind=all]"))
+    walks = [workshop.planned(i) for i in range(3)]
+    walk = walks[1]
     page = workshop.saved("walk.html", tmp_path)
     assert page.stat().st_size <= 2_000_000
     context = browser.new_context(viewport=SIZE, offline=True)
     try:
         alone = Opened(context, page.as_uri())
-        assert alone.state()["replays"] == ["TTT2"]
-        frame = len(walk.time) // 2
+        assert alone.state()["replays"] == ["TTT1", "TTT2", "TTR"]
+        alone.page.locator(".choice .chip", has_text="TTT2").click()
+        frame = walk.warnings[0].frame
         poses = alone.poses(float(walk.time[frame]))["TTT2"]
         foot = walk.links[frame, 3, 8, :3] * UNIT
         assert np.abs(np.array(poses["leg4/foot"][:3]) - foot).max() < 2e-4
-        before = alone.state()["frames"]
+        # Support and margin, joints, gait, warnings, plots.
+        assert alone.state()["margin"] == pytest.approx(walk.margin[frame], abs=2e-2)
+        assert alone.state()["margin"] < 0
+        for leg, row in enumerate(alone.page.locator(".joints tr").all()[1:]):
+            *values, stands = row.locator("td").all_text_contents()
+            np.testing.assert_allclose(
+                [float(v) for v in values], walk.joints[frame, leg], atol=6e-3
+            )
+            assert stands == ("stands" if walk.support[frame, leg] else "swings")
+        assert alone.page.locator(".gait rect.swing").count() == len(walk.steps)
+        warnings = alone.page.locator(".warnings .warning")
+        assert warnings.all_text_contents() == [warning.text for warning in walk.warnings]
+        warnings.nth(1).click()
+        alone.until(lambda s: s["frame"] == walk.warnings[1].frame)
+        alone.page.locator(".plot", has_text="stability margin").wait_for()
+        assert alone.changes("g") > 200
+        before = alone.state()
         alone.page.keyboard.press(" ")
-        alone.until(lambda s: s["frames"] > before + 2 and s["time"] > walk.time[frame])
+        alone.until(lambda s: s["frames"] > before["frames"] + 2 and s["time"] > before["time"])
         assert {urlsplit(url).scheme for url in alone.requests} <= {"file", "data", "blob"}
         assert alone.complaints == []
     finally:
         context.close()
+
+
+def test_every_field_of_the_gait_is_walked(workshop):
+    workshop.menu("Gait")
+    for label, value in {
+        "stride": "12",
+        "lift": "7",
+        "sway": "3",
+        "time": "0.5",
+        "frames": "9",
+    }.items():
+        workshop.choose(label, value)
+    plan = workshop.choose("timing", "paper")
+    wanted = dict(stride=12, lift=7, sway=3, step_time=0.5, frames_per_step=9, timing="paper")
+    assert {name: plan[name] for name in wanted} == wanted
+    plan = workshop.choose("leg order", "4")
+    assert plan["order"] == [3, 2, 1, 4]
+    walk, facts = workshop.planned(), workshop.state()["facts"][0]
+    assert facts["frames"] == len(walk.time) and facts["table1_row"] == 4
+    assert facts["min_margin"] == pytest.approx(walk.min_margin)
+
+
+def test_types_and_measures_of_the_robot(workshop):
+    page = workshop.page
+    for kind in ("ttt1", "ttr"):
+        state = workshop.after(lambda kind=kind: page.click(f"[data-kind={kind}]"))
+        assert state["kinds"] == [kind] and state["replays"] == [kind.upper()]
+    head = page.locator(".joints tr").first.locator("th").all_text_contents()
+    assert head[2] == "ω [°]"
+    workshop.choose("width", "50")
+    plan = workshop.choose("length", "44")
+    assert (plan["machine"]["body_length"], plan["machine"]["body_width"]) == (44, 50)
+    walk = workshop.planned()
+    hips = workshop.poses(0.0)["TTR"]
+    for leg in range(4):
+        bracket = np.array(hips[f"leg{leg + 1}/{LINK_NAMES[0]}"][:3])
+        np.testing.assert_allclose(bracket, walk.links[0, leg, 0, :3] * UNIT, atol=1e-6)
+    # Three side by side, each with its name, or over each other.
+    workshop.after(lambda: page.click("[data-kind=all]"))
+    assert page.locator(".overlay .label").all_text_contents() == ["TTT1", "TTT2", "TTR"]
+    assert workshop.changes("b") > 1000
+    assert page.locator(".overlay .label").count() == 0
+    page.keyboard.press("b")
+
+
+def test_a_leg_is_modelled_link_by_link_and_mirrored(workshop):
+    page = workshop.page
+    page.click(".links summary")
+    page.select_option("[aria-label=Link]", "7")
+    page.fill("[aria-label=top]", "3.5")
+    workshop.after(lambda: page.locator("[aria-label=top]").press("Enter"))
+    page.fill("[aria-label=section]", "-1 -1, 4 0, -1 1")
+    state = workshop.after(lambda: page.locator("[aria-label=section]").blur())
+    shape = state["plan"]["machine"]["shapes"][7]
+    assert (shape["top"], shape["section"]) == (3.5, [[-1, -1], [4, 0], [-1, 1]])
+    right, _, left, *_ = workshop.planned().plan.machine.link_shapes
+    assert left[7].section == ((-1, -1), (4, 0), (-1, 1))
+    assert {(x, -y) for x, y in right[7].section} == set(left[7].section)
+    assert page.locator(".section polygon").get_attribute("points") == "-1,1 4,0 -1,-1"
+    # One leg alone, seen from its side.
+    whole = workshop.pixels()
+    page.get_by_role("button", name="one leg").click()
+    page.wait_for_timeout(100)
+    assert (np.abs(workshop.pixels() - whole).max(axis=2) > 20).sum() > 1000
+    page.get_by_role("button", name="one leg").click()
+    state = workshop.after(lambda: page.get_by_role("button", name="plain bars").click())
+    assert state["plan"]["machine"]["shapes"] == []
+    page.click(".links summary")
+
+
+def test_a_rubber_band_follows_the_pen(workshop):
+    page = workshop.page
+    page.keyboard.press("v")
+    page.keyboard.press("w")
+    page.mouse.move(640, 560)
+    page.wait_for_timeout(150)
+    band = np.array([0xD9, 0x82, 0x00])
+    near = lambda: np.abs(workshop.pixels() - band).max(axis=2) < 12  # noqa: E731
+    left, top, *_ = workshop._stage()
+    start = np.array(workshop.on_page(*workshop.state()["waypoints"][-1])) - (left, top)
+    end = np.array([640 - left, 560 - top])
+    seen = near()
+    for part in (0.3, 0.5, 0.8):
+        x, y = np.rint(start + part * (end - start)).astype(int)
+        assert seen[y - 2 : y + 3, x - 2 : x + 3].any(), part
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(150)
+    x, y = np.rint(start + 0.5 * (end - start)).astype(int)
+    assert not near()[y - 2 : y + 3, x - 2 : x + 3].any()
+    # The plan view has the body's markers.
+    assert workshop.changes("m") > 50
+    page.keyboard.press("m")
+    page.keyboard.press("v")
+
+
+def test_headings_and_numbers_of_way_points(workshop):
+    workshop.menu("Path")
+    plan = workshop.choose("y of way-point 2", "40")
+    assert plan["waypoints"] == [[0, 0], [128, 40]]
+    turned = workshop.planned().body[-1, 3:]
+    heading = workshop.page.locator(".menu select[aria-label=heading]")
+    workshop.after(lambda: heading.select_option("crab"))
+    plan = workshop.choose("heading", "30")
+    assert (plan["heading"], plan["heading_deg"]) == ("crab", 30)
+    walk = workshop.planned()
+    np.testing.assert_allclose(2 * np.arctan2(walk.body[:, 6], walk.body[:, 3]), np.pi / 6)
+    assert np.abs(turned - walk.body[-1, 3:]).max() > 0.05
+    state = workshop.after(
+        lambda: (
+            workshop.page.get_by_role("button", name="Delete way-point 2").click()
+            or workshop.page.evaluate("window.kinetarium.addWaypoint(0.6, 0.1)")
+        )
+    )
+    assert state["waypoints"] == [[0, 0], pytest.approx([0.6, 0.1])]
+
+
+def test_gait_diagram_and_plots_lead_through_time(workshop):
+    page = workshop.page
+    workshop.poses(0.0)
+    frames = workshop.state()["facts"][0]["frames"]
+    page.keyboard.press("ArrowRight")
+    assert workshop.until(lambda s: s["frame"] == 1)
+    box = page.locator(".gait .drawing").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 20)
+    # A long walk is seen through a window: all of it is, if it has no more than 32 leg steps.
+    state = workshop.until(lambda s: s["frame"] > 1)
+    assert state["frame"] == pytest.approx((frames - 1) / 2, abs=2)
+    page.locator(".choice .chip", has_text="v_z").click()
+    plot = page.locator(".plot", has_text="v_z")
+    plot.wait_for()
+    plot.scroll_into_view_if_needed()
+    over = plot.locator(".u-over").bounding_box()
+    page.mouse.click(over["x"] + over["width"] / 4, over["y"] + 20)
+    workshop.until(lambda s: s["frame"] < state["frame"])
+    page.locator(".choice .chip", has_text="v_z").click()
+    for key, pixels in {"g": 100, "r": 5}.items():  # a trail is a thin line
+        assert workshop.changes(key) > pixels, key
+        page.keyboard.press(key)
+    slider = page.locator("input.slider").bounding_box()
+    page.mouse.click(slider["x"] + slider["width"] * 0.75, slider["y"] + slider["height"] / 2)
+    scrubbed = workshop.until(lambda s: s["frame"] > state["frame"])
+    assert scrubbed["frame"] == pytest.approx(0.75 * frames, abs=5)
 
 
 def test_leaving_and_coming_back_starts_afresh(workshop):

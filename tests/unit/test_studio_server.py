@@ -8,7 +8,7 @@ from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.recording.run import Run, RunStatus
-from kinetarium.studio.exported_page import _inert, exported_page
+from kinetarium.studio.exported_page import Part, _inert, exported_page
 from kinetarium.studio.http import Request, ranged
 from kinetarium.studio.results import Results
 from kinetarium.studio.run_routes import run_replay
@@ -120,7 +120,9 @@ def test_the_server_gives_runs_parts_and_pages(results):
             (f"/api/replay/{folder['id']}/c", 404),  # crashed: nothing was recorded
             (f"/api/replay/{folder['id']}/zz", 400),
             ("/api/replay/0000/a", 404),
-            ("/api/export?runs=", 404),
+            ("/api/export?runs=", 400),
+            ("/api/export?runs=0000/a", 404),
+            ("/api/export?map=0000&field=reachable", 404),
             ("/api/nothing", 404),
             ("/api/maps/0000", 404),
         ]:
@@ -155,7 +157,9 @@ def test_a_port_that_is_taken_is_refused(tmp_path):
 
 
 def test_exported_pages_hold_what_is_theirs_alone():
-    page = exported_page([b"data"], title="</title><script>alert(1)</script>").decode()
+    page = exported_page(
+        [(Part.REPLAY, b"data")], title="</title><script>alert(1)</script>"
+    ).decode()
     assert page.count("</script>") == 2 and "<title>&lt;/title&gt;" in page
     assert "http-equiv" in page and "unsafe" not in page
     assert _inert('"</script>" "<!--" "</SCRIPT"') == '"\\x3C/script>" "\\x3C!--" "\\x3C/SCRIPT"'

@@ -75,6 +75,9 @@ def test_facts_tell_what_goes_wrong_and_where_the_body_stands():
     assert facts["warnings"][0]["frame"] == walk.warnings[0].frame
     assert len(facts["steps"]) == len(walk.steps)
     first, last = facts["markers"][0], facts["markers"][-1]
+    assert len(facts["markers"]) == len(walk.steps) // 4 + 1
+    np.testing.assert_allclose(np.diff(facts["markers"], axis=0)[:, 0], walk.stride)
+    np.testing.assert_allclose(first[:2], walk.body[0, :2])
     np.testing.assert_allclose(last[:2], walk.body[-1, :2])
     assert first[2] == last[2] == 0.0
     assert len(facts["shapes"]) == 9

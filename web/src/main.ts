@@ -1,20 +1,28 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { App, type Mode } from "./app";
-import { embedded, ExportedMode } from "./exported/mode";
+import { embedded } from "./exported/embedded";
+import { ExportedMode } from "./exported/mode";
+import { ExportedWalkMode, type Walks } from "./exported/walk_mode";
 import { MapsMode } from "./maps/mode";
 import { RunsMode } from "./runs/mode";
+import { MemorySource } from "./server/source";
 import { remote } from "./testing";
 import { WalkingMode } from "./walking/mode";
 
-const replays = embedded();
-const modes: Mode[] = replays.length
-  ? [new ExportedMode(replays)]
-  : [new RunsMode(), new MapsMode(), new WalkingMode()];
+const replays = embedded("replay").map((bytes) => new MemorySource(bytes));
+const [walks] = embedded("walks").map((bytes) => JSON.parse(new TextDecoder().decode(bytes)) as Walks);
+const [volume] = embedded("volume");
+const exported = replays.length > 0 || volume !== undefined;
+const modes: Mode[] = walks
+  ? [new ExportedWalkMode(replays, walks)]
+  : exported
+    ? [new ExportedMode(replays, volume)]
+    : [new RunsMode(), new MapsMode(), new WalkingMode()];
 
 const app = new App();
 for (const mode of modes) app.add(mode);
-if (!replays.length) {
+if (!exported) {
   // The token has become a cookie; it need not stay in the history.
   history.replaceState(null, "", location.pathname);
   app.live.open();

@@ -43,6 +43,7 @@ export function remote(app: App, ready: Promise<void>): Remote {
       speed: app.clock.speed,
       frames: app.stage.frames,
       projection: app.stage.viewpoint.projection,
+      eye: app.stage.viewpoint.matrix().elements,
       replays: app.mode?.cast?.actors.map((actor) => actor.file.head.title) ?? [],
       ...app.mode?.state?.(),
     }),

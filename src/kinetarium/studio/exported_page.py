@@ -1,22 +1,31 @@
-"""A page that needs no server: script, style and replays in one HTML file."""
+"""A page that needs no server: script, style and what it shows in one HTML file."""
 
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable
+from enum import StrEnum
 from hashlib import sha256
 from html import escape
 
 from kinetarium.studio.page_files import PAGE
 
-REPLAY_TYPE = "application/x-kinetarium-replay"
-"""Of the elements that hold replays; scripts of a type that no browser runs."""
+
+class Part(StrEnum):
+    """What a page can hold."""
+
+    REPLAY = "replay"
+    """A replay file, best a compact one."""
+    WALKS = "walks"
+    """Plan and facts of the walks that the replays are of, as JSON."""
+    VOLUME = "volume"
+    """A field of a map, as `volume_file` gives it."""
 
 
-def exported_page(replays: Sequence[bytes], *, title: str) -> bytes:
-    """Give an HTML file that plays replays from wherever it lies, and loads nothing.
+def exported_page(parts: Iterable[tuple[Part, bytes]], *, title: str) -> bytes:
+    """Give an HTML file that shows things from wherever it lies, and loads nothing.
 
     Args:
-        replays: Replay files, best compact ones.
+        parts: What it holds.
         title: What the page is called.
     """
     script = _inert((PAGE / "assets" / "studio.js").read_text("utf-8"))
@@ -25,8 +34,10 @@ def exported_page(replays: Sequence[bytes], *, title: str) -> bytes:
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}';"
         " img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
+    # Scripts of a type that no browser runs.
     data = "\n".join(
-        f'<script type="{REPLAY_TYPE}">{b64encode(replay).decode()}</script>' for replay in replays
+        f'<script type="application/x-kinetarium-{part}">{b64encode(held).decode()}</script>'
+        for part, held in parts
     )
     return f"""<!doctype html>
 <html lang="en">

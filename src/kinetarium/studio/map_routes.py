@@ -7,13 +7,12 @@ from kinetarium.figure.coats import link_coats
 from kinetarium.figure.replay import Replay, Solid, pose_rows
 from kinetarium.model.catalogue import catalogue_entry, catalogue_names
 from kinetarium.model.load import load_robot
-from kinetarium.recording.strict_json import strict_json
 from kinetarium.spatial.rotation import inverse_pose
 from kinetarium.studio.http import HttpError, Request, Response, Route, json_response, ranged, route
 from kinetarium.studio.replay_file import replay_file
 from kinetarium.studio.results import Results
-from kinetarium.studio.streams import packed
-from kinetarium.studio.volume import describe_volumes, read_volume
+from kinetarium.studio.volume import describe_volumes
+from kinetarium.studio.volume_file import volume_file
 
 
 class MapRoutes:
@@ -36,20 +35,7 @@ class MapRoutes:
 
     def _volume(self, request: Request) -> Response:
         path = self._results.map(request.parts["map"])
-        volume = read_volume(path, request.parts["field"])
-        if volume is None:
-            raise HttpError(404, "no such field")
-        head = {
-            "shape": volume.grades.shape,
-            "lower": volume.lower,
-            "voxel": volume.voxel,
-            "greatest": volume.greatest,
-            "unit": volume.unit,
-        }
-        text = strict_json(head, indent=None).encode()
-        # A texture runs along x first.
-        data = packed(volume.grades.tobytes(order="F"))
-        return Response(len(text).to_bytes(4, "little") + text + data)
+        return Response(volume_file(path, request.parts["field"]))
 
     def _robot(self, request: Request) -> Response:
         info = describe_volumes(self._results.map(request.parts["map"]))

@@ -1,10 +1,9 @@
-"""Routes of runs: the list, each run as a replay file, and some as a page of their own."""
+"""Routes of runs: the list, and each run as a replay file."""
 
 from collections import OrderedDict
 from threading import Lock
 
 from kinetarium.recording.run import Run
-from kinetarium.studio.exported_page import exported_page
 from kinetarium.studio.http import HttpError, Request, Response, Route, json_response, ranged, route
 from kinetarium.studio.replay_file import replay_file, still_replay
 from kinetarium.studio.results import Results, case_of
@@ -12,8 +11,6 @@ from kinetarium.studio.streams import Encoding
 
 _MOST_BYTES = 200_000_000
 """Of the replay files that are kept, as a page asks for their parts one by one."""
-_MOST_EXPORTED = 16
-"""Runs in one page."""
 
 
 class RunRoutes:
@@ -30,7 +27,6 @@ class RunRoutes:
         return (
             route("GET", "/api/runs", lambda request: json_response(self._results.listing())),
             route("GET", "/api/replay/{folder}/{key}", self._replay),
-            route("GET", "/api/export", self._export),
         )
 
     def _replay(self, request: Request) -> Response:
@@ -43,17 +39,6 @@ class RunRoutes:
                 self._files.popitem(last=False)
             data = self._files[place]
         return ranged(request, data)
-
-    def _export(self, request: Request) -> Response:
-        """Answer with a page that holds the runs asked for as "folder/key,folder/key"."""
-        places = [place.partition("/") for place in request.query.get("runs", "").split(",")]
-        if not 0 < len(places) <= _MOST_EXPORTED:
-            raise HttpError(400, f"a page holds from 1 to {_MOST_EXPORTED} runs")
-        runs = [self._results.run(folder, key) for folder, _, key in places]
-        files = [run_replay(run, label, encoding=Encoding.COMPACT) for run, label in runs]
-        page = exported_page(files, title=f"{runs[0][0].study} - Kinetarium")
-        saved = ("content-disposition", 'attachment; filename="kinetarium.html"')
-        return Response(page, "text/html; charset=utf-8", headers=(saved,))
 
 
 def run_replay(run: Run, label: str, *, encoding: Encoding = Encoding.EXACT) -> bytes:

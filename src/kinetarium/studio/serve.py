@@ -10,6 +10,7 @@ from pathlib import Path
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.strict_json import strict_json
 from kinetarium.studio.application import Application
+from kinetarium.studio.export_routes import ExportRoutes
 from kinetarium.studio.guard import Guard
 from kinetarium.studio.live import Broadcast
 from kinetarium.studio.map_routes import MapRoutes
@@ -64,6 +65,7 @@ class StudioServer:
         routes = (
             *RunRoutes(self._results).routes(),
             *MapRoutes(self._results).routes(),
+            *ExportRoutes(self._results).routes(),
             *walking_routes(),
             *page_routes(),
         )

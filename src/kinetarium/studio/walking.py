@@ -8,7 +8,7 @@ from kinetarium.legs.quadruped_file import quadruped_mjcf
 from kinetarium.recording.plain import to_plain
 from kinetarium.recording.strict_json import strict_json
 from kinetarium.recording.versioned_json import versioned_json
-from kinetarium.studio.exported_page import exported_page
+from kinetarium.studio.exported_page import Part, exported_page
 from kinetarium.studio.http import HttpError, Request, Response, Route, route
 from kinetarium.studio.streams import Encoding
 from kinetarium.studio.walking_facts import joint_table, walk_facts
@@ -74,8 +74,12 @@ def _mjcf(asked: WalkRequest) -> tuple[bytes, str]:
 
 def _page(asked: WalkRequest) -> tuple[bytes, str]:
     walks = [plan_walk(plan) for plan in asked.plans]
-    files = [walk_file(walk, encoding=Encoding.COMPACT) for walk in walks]
-    return exported_page(files, title="Walk - Kinetarium"), "text/html; charset=utf-8"
+    head = {"plan": to_plain(asked.plan), "walks": [walk_facts(walk) for walk in walks]}
+    parts = [
+        (Part.WALKS, strict_json(head, indent=None).encode()),
+        *((Part.REPLAY, walk_file(walk, encoding=Encoding.COMPACT)) for walk in walks),
+    ]
+    return exported_page(parts, title="Walk - Kinetarium"), "text/html; charset=utf-8"
 
 
 _FILES: dict[str, Callable[[WalkRequest], tuple[bytes, str]]] = {

@@ -42,7 +42,7 @@ def walk_facts(walk: Walk) -> dict[str, Any]:
 
 def _markers(walk: Walk) -> list[list[float]]:
     """Give x, y and heading [rad] of the body as each cycle begins, and at the end."""
-    frames = [*(step.first for step in walk.steps[::4]), len(walk.time) - 1]
+    frames = [0, *(step.last for step in walk.steps[3:-1:4]), len(walk.time) - 1]
     body = walk.body[frames]
     heading = 2 * np.arctan2(body[:, 6], body[:, 3])
     rows: list[list[float]] = np.column_stack([body[:, :2], heading]).tolist()

@@ -1,51 +1,44 @@
 import type { App, Mode } from "../app";
+import { CutPanel } from "../maps/cut_panel";
+import { readVolume } from "../maps/volume_file";
 import { ChannelPlots } from "../plots/channels";
 import type { Actor } from "../replay/actor";
 import { Cast } from "../replay/cast";
 import { displayPanel } from "../runs/display";
-import { MemorySource } from "../server/source";
+import type { MemorySource } from "../server/source";
 import { h } from "../shell/dom";
 
-const TYPE = "application/x-kinetarium-replay";
-
-/** The replays that the page itself holds. */
-export function embedded(): MemorySource[] {
-  const elements = document.querySelectorAll(`script[type="${TYPE}"]`);
-  return [...elements].map((element) => {
-    const text = atob(element.textContent!.trim());
-    element.remove();
-    return new MemorySource(Uint8Array.from(text, (letter) => letter.charCodeAt(0)));
-  });
-}
-
-/** Watching the replays of an exported page; there is no server. */
+/** Watching the replays and the map of an exported page; there is no server. */
 export class ExportedMode implements Mode {
   readonly id = "exported";
   readonly title = "Replay";
   cast: Cast | null = null;
   private stop: (() => void)[] = [];
 
-  constructor(private readonly sources: MemorySource[]) {}
+  /**
+   * @param sources The replays.
+   * @param volume The map around them, as the server packs it.
+   */
+  constructor(
+    private readonly sources: MemorySource[],
+    private readonly volume: Uint8Array<ArrayBuffer> | undefined,
+  ) {}
 
   async enter(app: App): Promise<void> {
-    this.cast = new Cast(app);
-    this.stop.push(displayPanel(app, this.cast, app.layout.panel("left", "View")));
-    const plots = new ChannelPlots(app, this.cast, app.layout.panel("right", "Plots"));
-    this.stop.push(() => plots.dispose());
+    const cast = (this.cast = new Cast(app));
+    this.stop.push(displayPanel(app, cast, app.layout.panel("left", "View")));
     const list = app.layout.panel("left", "Replays");
-    for (const source of this.sources) {
-      let actor: Actor | null = await this.cast.add(source);
-      const title = actor.file.head.title;
-      const button = h("button.map", { "aria-pressed": true }, title);
-      const toggle = async () => {
-        if (actor) {
-          this.cast!.remove(actor);
-          actor = null;
-        } else actor = await this.cast!.add(source);
-        button.setAttribute("aria-pressed", String(actor !== null));
-      };
-      button.addEventListener("click", () => void app.guarded(toggle));
-      list.append(button);
+    for (const source of this.sources) list.append(await this.entry(app, cast, source));
+    if (cast.actors.some((actor) => actor.file.head.channels.length)) {
+      const plots = new ChannelPlots(app, cast, app.layout.panel("right", "Plots"));
+      this.stop.push(() => plots.dispose());
+      cast.arrange();
+    }
+    if (this.volume) {
+      const panel = new CutPanel(app, await readVolume(this.volume));
+      app.layout.panel("left", "Map").append(panel.element);
+      this.stop.push(() => panel.dispose());
+      if (!app.clock.duration) panel.look();
     }
   }
 
@@ -53,5 +46,20 @@ export class ExportedMode implements Mode {
     for (const stop of this.stop.splice(0)) stop();
     this.cast?.clear();
     this.cast = null;
+  }
+
+  /** Bring a replay on the stage, and give the button that takes it off and brings it back. */
+  private async entry(app: App, cast: Cast, source: MemorySource): Promise<HTMLElement> {
+    let actor: Actor | null = await cast.add(source);
+    const button = h("button.map", { "aria-pressed": true }, actor.file.head.title);
+    const toggle = async () => {
+      if (actor) {
+        cast.remove(actor);
+        actor = null;
+      } else actor = await cast.add(source);
+      button.setAttribute("aria-pressed", String(actor !== null));
+    };
+    button.addEventListener("click", () => void app.guarded(toggle));
+    return button;
   }
 }

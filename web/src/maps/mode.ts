@@ -1,12 +1,10 @@
-import * as THREE from "three";
 import type { App, Mode } from "../app";
 import { Cast } from "../replay/cast";
 import { getJson, type Listing, type MapEntry } from "../server/api";
 import { ServerSource } from "../server/source";
 import { h } from "../shell/dom";
+import { exportButton } from "../shell/export_button";
 import { type MapInfo, MapPanel } from "./panel";
-
-const FROM = new THREE.Vector3(0.7, -1, 0.55);
 
 /** Reachability maps: a volume of voxels, cut open, around the robot it is of. */
 export class MapsMode implements Mode {
@@ -23,8 +21,9 @@ export class MapsMode implements Mode {
       host.append(h("p.empty", {}, "No maps (*.rmap) in this folder."));
       return;
     }
-    this.panel = new MapPanel(app, host, maps, (map, info) => this.opened(app, map, info));
-    await this.panel.open(maps[0]!.id);
+    const panel = (this.panel = new MapPanel(app, host, maps, (map, info) => this.opened(map, info)));
+    host.append(exportButton(app, () => panel.asked));
+    await panel.open(maps[0]!.id);
   }
 
   leave(): void {
@@ -37,12 +36,9 @@ export class MapsMode implements Mode {
     return { map: this.panel?.field ?? "" };
   }
 
-  private async opened(app: App, map: MapEntry, info: MapInfo): Promise<void> {
+  private async opened(map: MapEntry, info: MapInfo): Promise<void> {
     for (const actor of [...(this.cast?.actors ?? [])]) this.cast?.remove(actor);
     if (info.shown) await this.cast?.add(new ServerSource(`api/maps/${map.id}/robot`));
-    if (!this.panel?.volume) return;
-    app.stage.ground.lay(new THREE.Vector3(), 2);
-    app.stage.viewpoint.fit(new THREE.Box3().setFromObject(this.panel.volume.object), FROM);
-    app.stage.request();
+    this.panel?.cut?.look();
   }
 }

@@ -1,30 +1,21 @@
 import type { App } from "../app";
-import { unpack } from "../replay/streams";
 import { getJson, type MapEntry } from "../server/api";
 import { complaint } from "../server/source";
-import { h, short } from "../shell/dom";
-import { Volume, type VolumeData } from "./volume";
+import { h } from "../shell/dom";
+import { CutPanel } from "./cut_panel";
+import { readVolume } from "./volume_file";
 
 export interface MapInfo {
-  kind: string;
-  robot: string;
-  tool: string;
-  voxel: number;
-  poses: number;
   fields: string[];
+  /** Whether its robot can be shown in it. */
   shown: boolean;
 }
 
-interface VolumeHead extends Omit<VolumeData, "grades"> {
-  greatest: number;
-  unit: string;
-}
-
-const AXES = ["x", "y", "z"] as const;
-
 /** Chooses a map, one of its fields and where it is cut open. */
 export class MapPanel {
-  volume: Volume | null = null;
+  /** The field that is shown; empty if none is. */
+  field = "";
+  cut: CutPanel | null = null;
   private readonly choice: HTMLSelectElement;
   private readonly details = h("div");
   private turn = 0;
@@ -44,13 +35,16 @@ export class MapPanel {
     host.append(this.choice, this.details);
   }
 
-  /** The field that is shown; empty if none is. */
-  field = "";
+  /** What an exported page needs to know of the map that is shown; nothing if none is. */
+  get asked(): Record<string, string> {
+    if (!this.cut) return {};
+    return { map: this.choice.value, field: this.field, cuts: this.cut.cuts.join(",") };
+  }
 
   dispose(): void {
     this.turn++;
-    this.volume?.dispose();
-    this.volume = null;
+    this.cut?.dispose();
+    this.cut = null;
     this.field = "";
   }
 
@@ -59,7 +53,6 @@ export class MapPanel {
     this.dispose();
     this.details.replaceChildren();
     this.choice.value = id;
-    this.app.stage.request();
     const map = this.maps.find((entry) => entry.id === id);
     if (!map) return;
     const info = await getJson<MapInfo>(`api/maps/${id}`);
@@ -71,50 +64,15 @@ export class MapPanel {
     const turn = ++this.turn;
     const answer = await fetch(`api/maps/${map.id}/volume/${encodeURIComponent(field)}`);
     if (!answer.ok) throw new Error(await complaint(answer));
-    const bytes = new Uint8Array(await answer.arrayBuffer());
-    const start = 4 + new DataView(bytes.buffer).getUint32(0, true);
-    const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, start))) as VolumeHead;
-    const grades = await unpack(bytes.subarray(start));
+    const file = await readVolume(new Uint8Array(await answer.arrayBuffer()));
     if (turn !== this.turn) return;
-    this.volume?.dispose();
-    this.volume = new Volume({ grades, ...head });
+    if (this.cut) file.cuts = this.cut.cuts;
+    this.cut?.dispose();
+    this.cut = new CutPanel(this.app, file);
     this.field = field;
-    this.app.stage.scene.add(this.volume.object);
     const fields = h("select", { "aria-label": "Field" }, ...info.fields.map((name) => h("option", {}, name)));
     fields.value = field;
     fields.addEventListener("change", () => void this.app.guarded(() => this.show(map, info, fields.value)));
-    const greatest = `${short(head.greatest)} ${head.unit}`;
-    this.details.replaceChildren(
-      h("p.empty", {}, `${info.kind} of ${info.robot} at ${info.tool}, voxels of ${short(info.voxel)} m, `,
-        `${info.poses} poses each`),
-      fields,
-      h("div.legend", {}, h("span", {}, "0"), h("i.scale"), h("span", {}, greatest)),
-      ...this.cuts(),
-    );
-    this.app.stage.request();
+    this.details.replaceChildren(fields, this.cut.element);
   }
-
-  /** Make the sliders: two for each axis, and one for the least grade. */
-  private cuts(): HTMLElement[] {
-    // The half that the usual view looks at is taken away.
-    const sliders = AXES.map((axis) => {
-      return [slider(`${axis} from`, axis === "y" ? 0.5 : 0), slider(`${axis} to`, 1)] as const;
-    });
-    const least = slider("grade from", 0);
-    const update = () => {
-      sliders.forEach(([low, high], axis) => {
-        this.volume?.cut(axis as 0 | 1 | 2, Number(low.value), Number(high.value));
-      });
-      this.volume?.setLeast(Number(least.value));
-      this.app.stage.request();
-    };
-    for (const input of [...sliders.flat(), least]) input.addEventListener("input", update);
-    update();
-    const row = (name: string, ...inputs: HTMLElement[]) => h("label.row", {}, h("span", {}, name), ...inputs);
-    return [...sliders.map((pair, i) => row(AXES[i]!, ...pair)), row("grade", least)];
-  }
-}
-
-function slider(label: string, value: number): HTMLInputElement {
-  return h("input", { type: "range", min: 0, max: 1, step: 0.005, value, "aria-label": label });
 }

@@ -1,5 +1,6 @@
 import type { App } from "../app";
 import type { Cast } from "../replay/cast";
+import type { ChannelEntry } from "../replay/replay_file";
 import { h } from "../shell/dom";
 import { type Line, Plot } from "./plot";
 
@@ -44,13 +45,22 @@ export class ChannelPlots {
     const kept = this.chosen?.filter((name) => names.includes(name));
     if (kept?.length) return kept;
     const few = names.filter((name) => this.columns(name) <= FEW);
-    const telling = few.filter((name) => !USUAL.includes(name));
+    // Poses mix lengths and turns in one chart.
+    const telling = few.filter((name) => !USUAL.includes(name) && !this.unit(name).includes("wxyz"));
     return [telling, few, names].find((choice) => choice.length)?.slice(0, FIRST) ?? [];
   }
 
   private columns(name: string): number {
+    return this.entry(name)?.columns.length ?? 0;
+  }
+
+  private unit(name: string): string {
+    return this.entry(name)?.unit ?? "";
+  }
+
+  private entry(name: string): ChannelEntry | undefined {
     const channels = this.cast.actors.flatMap((actor) => actor.file.head.channels);
-    return channels.find((channel) => channel.name === name)?.columns.length ?? 0;
+    return channels.find((channel) => channel.name === name);
   }
 
   private async draw(): Promise<void> {

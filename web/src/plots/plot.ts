@@ -17,6 +17,8 @@ const LEGEND_EVERY = 250;
 /** Lines in a legend; more are not told apart by their colours either. */
 const MOST_NAMED = 16;
 const MOST = 3000;
+/** The least part of a chart's height that its legend tells from nothing. */
+const FINEST = 2e-5;
 
 /** A chart over time; a marker shows the clock's time, and a click or a drag sets it. */
 export class Plot {
@@ -116,8 +118,10 @@ export class Plot {
     if (playing && now < this.told + LEGEND_EVERY) return;
     this.told = now;
     const index = Math.max(0, after(this.chart.data[0], time + 1e-9) - 1);
-    this.values.forEach((value, i) => {
-      value.textContent = short(this.chart.data[i + 1]?.[index] ?? NaN);
+    const grain = FINEST * ((this.chart.scales.y?.max ?? 0) - (this.chart.scales.y?.min ?? 0));
+    this.values.forEach((output, i) => {
+      const value = this.chart.data[i + 1]?.[index] ?? NaN;
+      output.textContent = short(Math.abs(value) < grain ? 0 : value);
     });
   }
 

@@ -20,6 +20,8 @@ export class Cast {
   private readonly stop: (() => void)[];
   private last: THREE.Vector3 | null = null;
   private gone = false;
+  /** Done when what was asked for last is on the stage. */
+  private adding: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly app: App) {
     this.stop = [
@@ -28,11 +30,17 @@ export class Cast {
     ];
   }
 
-  /** Bring a replay on the stage. */
-  async add(source: Source): Promise<Actor> {
+  /** Bring a replay on the stage, after those that were asked for before. */
+  add(source: Source): Promise<Actor> {
+    const added = this.adding.then(() => this.bring(source));
+    this.adding = added.catch(() => {});
+    return added;
+  }
+
+  private async bring(source: Source): Promise<Actor> {
     const { app } = this;
     const file = await ReplayFile.open(source);
-    const color = app.theme.series(this.actors.length);
+    const color = this.freeColor();
     const actor = await Actor.make(file, color, app.clock.time);
     if (this.gone) {
       actor.dispose();
@@ -45,6 +53,14 @@ export class Cast {
     this.arrange();
     if (this.actors.length === 1) this.frame();
     return actor;
+  }
+
+  /** The first colour that no other replay has. */
+  private freeColor(): string {
+    const taken = this.actors.map((actor) => actor.color);
+    let color = this.app.theme.series(0);
+    for (let i = 1; taken.includes(color) && i <= taken.length; i++) color = this.app.theme.series(i);
+    return color;
   }
 
   remove(actor: Actor): void {

@@ -4,24 +4,29 @@ import type { Cast } from "../replay/cast";
 import type { FolderEntry, Listing, RunEntry } from "../server/api";
 import { ServerSource } from "../server/source";
 import { h, short } from "../shell/dom";
-import { save } from "../shell/tools";
+import { exportButton } from "../shell/export_button";
 
 /** The runs by folder, each with what tells it apart, how it ended and what it was judged by. */
 export class RunList {
   private listing: Listing = { root: "", folders: [], maps: [] };
   private readonly open = new Map<string, Actor>();
   private readonly closed = new Set<string>();
+  private readonly loading = new Set<string>();
+  /** How often the stage was cleared for another run. */
+  private turn = 0;
   private readonly filter = h("input.filter", { type: "search", placeholder: "Filter", "aria-label": "Filter" });
-  private readonly export = h("button", { title: "Save what is on the stage as one HTML file" }, "Export HTML");
+  private readonly export: HTMLButtonElement;
   private readonly rows = h("div");
 
+  /** @param around Gives what an exported page is to hold beside the runs. */
   constructor(
     private readonly app: App,
     private readonly cast: Cast,
     host: HTMLElement,
+    around: () => Record<string, string>,
   ) {
     this.filter.addEventListener("input", () => this.draw());
-    this.export.addEventListener("click", () => void app.guarded(() => this.saveExport()));
+    this.export = exportButton(app, () => ({ runs: [...this.open.keys()].join(","), ...around() }));
     host.append(h("div.row", {}, this.filter, this.export), this.rows);
   }
 
@@ -48,22 +53,26 @@ export class RunList {
     if (actor && together) {
       this.cast.remove(actor);
       this.open.delete(id);
-    } else {
-      const source = new ServerSource(`api/replay/${folder.id}/${encodeURIComponent(run.key)}`);
-      if (!together) this.closeAll();
-      this.open.set(id, await this.cast.add(source));
+      this.draw();
+      return;
     }
+    if (!together) this.closeAll();
+    const { turn } = this;
+    this.loading.add(id);
     this.draw();
-  }
-
-  private async saveExport(): Promise<void> {
-    const runs = [...this.open.keys()].map(encodeURIComponent).join(",");
-    const answer = await fetch(`api/export?runs=${runs}`);
-    if (!answer.ok) throw new Error("nothing on the stage can be exported");
-    save(await answer.blob(), "kinetarium.html");
+    try {
+      const added = await this.cast.add(new ServerSource(`api/replay/${folder.id}/${encodeURIComponent(run.key)}`));
+      // Another run may have been chosen meanwhile.
+      if (turn === this.turn && !this.open.has(id)) this.open.set(id, added);
+      else this.cast.remove(added);
+    } finally {
+      this.loading.delete(id);
+      this.draw();
+    }
   }
 
   private closeAll(): void {
+    this.turn++;
     for (const actor of this.open.values()) this.cast.remove(actor);
     this.open.clear();
   }
@@ -99,13 +108,14 @@ export class RunList {
   }
 
   private run(folder: FolderEntry, run: RunEntry): HTMLElement {
-    const actor = this.open.get(`${folder.id}/${run.key}`);
+    const id = `${folder.id}/${run.key}`;
+    const actor = this.open.get(id);
     const watch = (together: boolean) => void this.app.guarded(() => this.watch(folder, run, together));
     const row = h(
       "div.run",
       { "data-status": run.status, "data-open": Boolean(actor), title: caseWords(run) },
       h("button.name", { onclick: () => watch(false) }, run.label),
-      h("span.status", {}, run.status),
+      h("span.status", {}, this.loading.has(id) ? "loading …" : run.status),
       h(
         "button.add",
         { title: actor ? "Take off the stage" : "Show together with the others", onclick: () => watch(true) },
@@ -118,9 +128,17 @@ export class RunList {
   }
 }
 
+/** Write a value in few words; of what has parts only those that are plain. */
 function words(value: unknown): string {
   if (typeof value === "number") return short(value, 3);
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (Array.isArray(value)) return value.length > 3 || value.some(isObject) ? `${value.length} of them` : value.map(words).join(" ");
+  if (!isObject(value)) return String(value);
+  const plain = Object.entries(value).filter(([, part]) => !isObject(part));
+  return plain.map(([name, part]) => `${name} ${words(part)}`).join(", ");
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 /** All fields of a case. */

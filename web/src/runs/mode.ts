@@ -20,7 +20,8 @@ export class RunsMode implements Mode {
     this.stop.push(displayPanel(app, this.cast, app.layout.panel("left", "View")));
     const plots = new ChannelPlots(app, this.cast, app.layout.panel("right", "Plots"));
     this.stop.push(() => plots.dispose());
-    this.list = new RunList(app, this.cast, app.layout.panel("left", "Runs"));
+    let map: MapPanel | null = null;
+    this.list = new RunList(app, this.cast, app.layout.panel("left", "Runs"), () => map?.asked ?? {});
     this.stop.push(
       app.live.message.on((message) => {
         if (message.type === "runs") void app.guarded(() => this.refresh());
@@ -30,7 +31,7 @@ export class RunsMode implements Mode {
     await this.list.openFirst();
     const { maps } = this.listing;
     if (maps.length && app.mode === this) {
-      const panel = new MapPanel(app, app.layout.panel("left", "Map"), maps);
+      const panel = (map = new MapPanel(app, app.layout.panel("left", "Map"), maps));
       this.stop.push(() => panel.dispose());
     }
   }

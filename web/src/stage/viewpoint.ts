@@ -31,8 +31,10 @@ export class Viewpoint {
     return this.controls.target;
   }
 
-  get distance(): number {
-    return this.camera.position.distanceTo(this.target);
+  /** What takes a point of the world [m] to the picture, -1 to 1. */
+  matrix(): THREE.Matrix4 {
+    this.camera.updateMatrixWorld();
+    return this.camera.projectionMatrix.clone().multiply(this.camera.matrixWorldInverse);
   }
 
   setAspect(aspect: number): void {
@@ -67,17 +69,27 @@ export class Viewpoint {
 
   /** Look at a box from where the eye is, or from a direction, as near as all of it is seen. */
   fit(box: THREE.Box3, direction?: THREE.Vector3): void {
-    if (box.isEmpty()) return;
+    const { min, max } = box;
+    const corners = [0, 1, 2, 3, 4, 5, 6, 7].map(
+      (i) => new THREE.Vector3(i & 1 ? max.x : min.x, i & 2 ? max.y : min.y, i & 4 ? max.z : min.z),
+    );
+    if (!box.isEmpty()) this.fitPoints(corners, direction);
+  }
+
+  /** Look at points, as near as all of them are seen. */
+  fitPoints(points: THREE.Vector3[], direction?: THREE.Vector3): void {
     const slope = Math.tan(THREE.MathUtils.degToRad(this.perspective.fov / 2)) * FILLED;
     const back = (direction ?? this.camera.position.clone().sub(this.target)).clone().normalize();
     const right = new THREE.Vector3().crossVectors(this.camera.up, back).normalize();
     const up = new THREE.Vector3().crossVectors(back, right);
-    const center = box.getCenter(new THREE.Vector3());
-    const half = box.getSize(new THREE.Vector3()).multiplyScalar(0.5);
+    const center = new THREE.Vector3();
+    for (const axis of [right, up, back]) {
+      const along = points.map((point) => point.dot(axis));
+      center.addScaledVector(axis, (Math.min(...along) + Math.max(...along)) / 2);
+    }
     let distance = 0.05;
-    for (let corner = 0; corner < 8; corner++) {
-      const sign = (bit: number) => (corner & bit ? 1 : -1);
-      const p = new THREE.Vector3(sign(1) * half.x, sign(2) * half.y, sign(4) * half.z);
+    for (const point of points) {
+      const p = point.clone().sub(center);
       const across = Math.max(Math.abs(p.dot(right)) / this.aspect, Math.abs(p.dot(up)));
       distance = Math.max(distance, p.dot(back) + across / slope);
     }

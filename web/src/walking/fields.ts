@@ -52,7 +52,7 @@ export class Fields {
       if (Number.isFinite(input.valueAsNumber)) void planner.edit(set(input.valueAsNumber, planner.plan));
       else this.show();
     });
-    this.refresh.push(() => (input.value = String(Number(get(planner.plan).toPrecision(6)))));
+    this.refresh.push(() => (input.value = String(Number(get(planner.plan).toPrecision(5)))));
     this.refresh.at(-1)!();
     return h("label.field", { title }, h("span", {}, label), input, h("i", {}, unit));
   }

@@ -2,7 +2,6 @@ import type { App } from "../app";
 import { Plot } from "../plots/plot";
 import { h } from "../shell/dom";
 import { LEG_NAMES } from "./plan";
-import type { Planner } from "./planner";
 import type { Troupe } from "./troupe";
 import type { Walker } from "./walker";
 
@@ -22,10 +21,11 @@ export class JointWindow {
   private waiting = 0;
   private readonly stop: (() => void)[];
 
+  /** @param busy Tells whether plots should wait, as the walk is about to change again. */
   constructor(
     private readonly app: App,
     private readonly troupe: Troupe,
-    private readonly planner: Planner,
+    private readonly busy: () => boolean = () => false,
   ) {
     this.plots.append(this.choice, this.charts);
     this.stop = [
@@ -54,7 +54,7 @@ export class JointWindow {
     this.table.replaceChildren(h("tr", {}, ...head), ...rows);
     this.tell();
     clearTimeout(this.waiting);
-    this.waiting = window.setTimeout(() => (this.planner.dragging ? this.renew() : this.plot(walker)), QUIET);
+    this.waiting = window.setTimeout(() => (this.busy() ? this.renew() : this.plot(walker)), QUIET);
   }
 
   /** Write the values at the time shown. */

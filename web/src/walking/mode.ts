@@ -64,9 +64,6 @@ export class WalkingMode implements Mode {
   state(): Record<string, unknown> {
     const { planner, troupe } = this;
     if (!planner?.plan || !troupe) return {};
-    const { camera } = troupe.app.stage.viewpoint;
-    camera.updateMatrixWorld();
-    const eye = camera.projectionMatrix.clone().multiply(camera.matrixWorldInverse);
     return {
       plan: planner.plan,
       kinds: planner.kinds,
@@ -74,10 +71,7 @@ export class WalkingMode implements Mode {
       busy: planner.busy,
       waypoints: planner.plan.waypoints.map(([x, y]) => [x * UNIT, y * UNIT]),
       pen: this.tool?.pen ?? false,
-      frame: troupe.frame,
-      facts: troupe.walkers.map(({ facts }) => facts),
-      margin: troupe.walker?.support.margin ?? null,
-      eye: eye.elements,
+      ...troupe.state(),
     };
   }
 
@@ -90,10 +84,10 @@ export class WalkingMode implements Mode {
     const path = new PathPanel(app, planner, tool, look, () => files.load());
     const gait = new GaitPanel(planner);
     const ground = new GroundPanel(planner);
-    const buttons = new ViewButtons(app, troupe, planner, view);
+    const buttons = new ViewButtons(app, troupe, () => planner.plan, view);
     const findings = new Findings(troupe);
     const diagram = new GaitDiagram(app, troupe);
-    const joints = new JointWindow(app, troupe, planner);
+    const joints = new JointWindow(app, troupe, () => planner.dragging);
     const menu = new Menu({ Robot: robot.element, Path: path.element, Gait: gait.element, Ground: ground.element, Files: files.element });
     places.view.append(buttons.element);
     places.menu.append(menu.element);

@@ -195,10 +195,9 @@ export class PathTool {
 
   private draw(): void {
     const { plan } = this.planner;
-    for (const child of this.handles.children) (child as THREE.Sprite).material.dispose();
     this.handles.clear();
     plan.waypoints.forEach(([x, y], i) => {
-      const sprite = new THREE.Sprite(new THREE.SpriteMaterial({ map: numeral(i + 1), depthTest: false, sizeAttenuation: false }));
+      const sprite = new THREE.Sprite(numeral(i + 1));
       sprite.position.set(x * UNIT, y * UNIT, 0);
       sprite.renderOrder = 5;
       this.handles.add(sprite);
@@ -221,10 +220,10 @@ function lay(object: THREE.Line, points: readonly Point[]): void {
   object.geometry.setAttribute("position", new THREE.Float32BufferAttribute(values, 3));
 }
 
-const NUMERALS = new Map<number, THREE.CanvasTexture>();
+const NUMERALS = new Map<number, THREE.SpriteMaterial>();
 
 /** A disc with a number on it. */
-function numeral(number: number): THREE.CanvasTexture {
+function numeral(number: number): THREE.SpriteMaterial {
   const known = NUMERALS.get(number);
   if (known) return known;
   const canvas = h("canvas", { width: 64, height: 64 });
@@ -238,7 +237,7 @@ function numeral(number: number): THREE.CanvasTexture {
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillText(String(number), 32, 35);
-  const texture = new THREE.CanvasTexture(canvas);
-  NUMERALS.set(number, texture);
-  return texture;
+  const material = new THREE.SpriteMaterial({ map: new THREE.CanvasTexture(canvas), depthTest: false, sizeAttenuation: false });
+  NUMERALS.set(number, material);
+  return material;
 }

@@ -5,15 +5,17 @@ import { Cast } from "../replay/cast";
 import { ReplayFile } from "../replay/replay_file";
 import { Event } from "../shell/events";
 import { Markers } from "./markers";
-import type { Machine } from "./plan";
+import { type Machine, UNIT } from "./plan";
 import type { PlannedWalk } from "./planner";
 import { Support } from "./support";
 import type { Numbers, Walker } from "./walker";
 
 const UP = new THREE.Vector3(0, 0, 1);
-/** Where the eye is at first, in narrow panes over the path, and beside a leg. */
+/** Where the eye is at first, how high it is over the path in narrow panes, and beside a leg. */
 const FIRST = new THREE.Vector3(2.2, -2.6, 1.6);
 const RAISED = new THREE.Vector3(0, 0, 0.7);
+/** What a machine needs around the middle of its body, by its height: on the ground, and above. */
+const CORNERS = [[-0.7, -0.7, 0], [0.7, -0.7, 0], [0.7, 0.7, 0], [-0.7, 0.7, 0], [0, 0, 1.1]] as const;
 const SIDE = new THREE.Vector3(0.4, -1, 0.25);
 const CHANNELS = ["joints", "margin", "com", "feet", "support"] as const;
 
@@ -70,7 +72,7 @@ export class Troupe {
       return;
     }
     const { cast, app } = this;
-    for (const actor of cast.actors.splice(0)) actor.dispose();
+    this.retire(cast.actors.splice(0));
     this.walkers = made;
     for (const { actor } of made) {
       cast.actors.push(actor);
@@ -88,10 +90,11 @@ export class Troupe {
     const { stage } = this.app;
     this.cast.frame();
     const narrow = stage.columns > 1;
-    if (narrow || this.turned) {
+    if (narrow) this.lookAlong();
+    else if (this.turned) {
       const box = new THREE.Box3();
       for (const actor of this.cast.actors) box.union(actor.box());
-      stage.viewpoint.fit(box, narrow ? this.along().applyAxisAngle(UP, -0.5).add(RAISED) : FIRST);
+      stage.viewpoint.fit(box, FIRST);
     }
     this.turned = narrow;
     stage.request();
@@ -108,11 +111,19 @@ export class Troupe {
     this.app.stage.request();
   }
 
-  /** The direction from the start of the walk to its end. */
-  private along(): THREE.Vector3 {
-    const { markers } = this.walker!.facts;
-    const [from, to] = [markers[0]!, markers.at(-1)!];
-    return new THREE.Vector3(to[0] - from[0], to[1] - from[1], 0).normalize();
+  /** Look at the walk from behind its start, so that it leads up a narrow pane. */
+  private lookAlong(): void {
+    const { markers, height } = this.walker!.facts;
+    const places = markers.map(([x, y]) => new THREE.Vector3(x, y, 0).multiplyScalar(UNIT));
+    const way = places.at(-1)!.clone().sub(places[0]!);
+    // A short walk is seen a little from its side.
+    const turn = Math.min(0.5, (0.3 * height * UNIT) / Math.max(way.length(), 1e-9));
+    const back = way.lengthSq() > 0 ? way.normalize().negate() : new THREE.Vector3(-1, 0, 0);
+    const size = height * UNIT;
+    const points = places.flatMap((place) =>
+      CORNERS.map(([x, y, z]) => new THREE.Vector3(x, y, z).multiplyScalar(size).add(place)),
+    );
+    this.app.stage.viewpoint.fitPoints(points, back.applyAxisAngle(UP, turn).add(RAISED));
   }
 
   /** Set what is shown on the ground. */
@@ -122,6 +133,15 @@ export class Troupe {
       markers.object.visible = this.showMarkers;
     }
     this.app.stage.request();
+  }
+
+  /** What tests may see of the walks. */
+  state(): Record<string, unknown> {
+    return {
+      frame: this.frame,
+      facts: this.walkers.map(({ facts }) => facts),
+      margin: this.walker?.support.margin ?? null,
+    };
   }
 
   clear(): void {
@@ -143,6 +163,16 @@ export class Troupe {
     const markers = new Markers(facts, machine, color);
     actor.object.add(support.object, markers.object);
     return { facts, actor, support, markers, numbers };
+  }
+
+  /** Take actors off the stage, and let go of them once the next picture is drawn: a shader that
+   * is still in use then need not be compiled again, which takes longer than all else. */
+  private retire(actors: Actor[]): void {
+    for (const { object } of actors) object.removeFromParent();
+    const stop = this.app.stage.drawn.on(() => {
+      stop();
+      for (const actor of actors) actor.dispose();
+    });
   }
 
   private update(): void {

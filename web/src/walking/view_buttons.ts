@@ -1,8 +1,8 @@
 import type { App } from "../app";
 import { h } from "../shell/dom";
 import { STYLES } from "../stage/style";
+import type { Plan } from "./plan";
 import type { PlanView } from "./plan_view";
-import type { Planner } from "./planner";
 import type { Troupe } from "./troupe";
 
 interface Button {
@@ -18,12 +18,13 @@ export class ViewButtons {
   readonly element: HTMLElement;
   private readonly free: (() => void)[];
 
-  constructor(app: App, troupe: Troupe, planner: Planner, view: PlanView) {
+  /** @param plan Gives the plan that is walked. */
+  constructor(app: App, troupe: Troupe, plan: () => Plan, view: PlanView) {
     const { cast } = troupe;
     const next = <T>(values: readonly T[], value: T) => values[(values.indexOf(value) + 1) % values.length]!;
     const buttons: Button[] = [
       { key: "s", help: "shaded, hidden lines or wire frame", label: () => cast.style, act: () => (cast.style = next(STYLES, cast.style)) },
-      { key: "v", help: "plan view from above", label: () => "plan view", pressed: () => view.on, act: () => view.toggle(planner.plan) },
+      { key: "v", help: "plan view from above", label: () => "plan view", pressed: () => view.on, act: () => view.toggle(plan()) },
       { key: "f", help: "follow with the camera", label: () => "follow", pressed: () => cast.follow, act: () => (cast.follow = !cast.follow) },
       { key: "g", help: "support polygon, centre of mass and margin", label: () => "support", pressed: () => troupe.showSupport, act: () => (troupe.showSupport = !troupe.showSupport) },
       { key: "m", help: "where the body stands at each cycle", label: () => "markers", pressed: () => troupe.showMarkers, act: () => (troupe.showMarkers = !troupe.showMarkers) },

@@ -69,7 +69,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
 def _short(case: Case) -> dict[str, Any]:
     """Give the fields by which people know a case."""
     names = ("engine", "type", "path", "ground", "timing", "leg_order", "stride", "sway", "lift")
-    return {name: getattr(case, name) for name in names}
+    return {name: getattr(case, name) for name in (*names, "machine")}
 
 
 def _headline(named: Named) -> Table:

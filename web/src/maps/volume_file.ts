@@ -1,0 +1,21 @@
+import { unpack } from "../replay/streams";
+import type { VolumeData } from "./volume";
+
+/** Where a volume is cut open, 0 to 1: from and to along x, y and z, and grades from where on. */
+export type Cuts = [number, number, number, number, number, number, number];
+
+/** A field of a map with all that is said of it. */
+export interface VolumeFile extends VolumeData {
+  title: string;
+  /** What the greatest grade stands for. */
+  greatest: number;
+  unit: string;
+  cuts: Cuts;
+}
+
+/** Read a field of a map as the server packs it. */
+export async function readVolume(bytes: Uint8Array<ArrayBuffer>): Promise<VolumeFile> {
+  const start = 4 + new DataView(bytes.buffer).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, start))) as Omit<VolumeFile, "grades">;
+  return { ...head, grades: await unpack(bytes.subarray(start)) };
+}

@@ -1,0 +1,19 @@
+import type { App } from "../app";
+import { complaint } from "../server/source";
+import { h } from "./dom";
+import { save } from "./tools";
+
+/**
+ * The button that saves what is on the stage as one HTML file.
+ *
+ * @param asked Gives what the page is to hold, as the server takes it.
+ */
+export function exportButton(app: App, asked: () => Record<string, string>): HTMLButtonElement {
+  const saveExport = async () => {
+    const answer = await fetch(`api/export?${new URLSearchParams(asked())}`);
+    if (!answer.ok) throw new Error(await complaint(answer));
+    save(await answer.blob(), "kinetarium.html");
+  };
+  const title = "Save what is on the stage as one HTML file";
+  return h("button", { title, onclick: () => void app.guarded(saveExport) }, "Export HTML");
+}
