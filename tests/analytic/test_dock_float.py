@@ -1,6 +1,7 @@
 """Floating satellites against what mechanics says."""
 
 from dataclasses import replace
+from functools import cache
 from math import exp, pi
 
 import numpy as np
@@ -9,10 +10,19 @@ import pytest
 from kinetarium.batch.study import ConfigError
 from kinetarium.control.floating_body import FloatingBody
 from kinetarium.control.orbit import mean_motion, relative_acceleration
+from kinetarium.studies.dock import float_free
 from kinetarium.studies.dock.float_cases import float_cases
 from kinetarium.studies.dock.float_config import FloatConfig, Timing
 from kinetarium.studies.dock.float_free import run_free
 from kinetarium.studies.dock.float_score import judge_meeting
+
+
+@pytest.fixture(scope="module", autouse=True)
+def equal_meetings_are_computed_once():
+    """The ideal ones, that is: several cases are compared with the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(float_free, "_meet", cache(float_free._meet))
+        yield
 
 
 def met(**changes):
@@ -28,7 +38,8 @@ def test_without_lag_a_spring_gives_back_what_it_took():
 
 
 def test_lag_alone_makes_energy():
-    row = met(stiffness=(1e4,), sensor_in_front=True)
+    """A lag between two steps counts in full."""
+    row = met(stiffness=(1e4,), sensor_in_front=True, delay_ms=13.4)
     assert row["restitution"] == pytest.approx(exp(pi * row["w_tau"] / 2), rel=0.01)
     assert row["energy_error"] > 0.5
 
@@ -67,7 +78,11 @@ def test_damping_lowers_the_restitution_as_it_should():
 @pytest.mark.parametrize(
     ("wrong", "word"),
     [({"payload_kg": 80.0}, "sensor"), ({"speed": 0.0}, "speed"), ({"delay_ms": -1.0}, "delay"),
-     ({"mass": (0.0, 1.0)}, "mass"), ({"stiffness": ()}, "stiffness")],
+     ({"mass": (0.0, 1.0)}, "mass"), ({"stiffness": ()}, "stiffness"),
+     ({"mass": (1.0, 1.0), "stiffness": (1e7,), "payload_kg": 0.1}, "rad/s"),
+     ({"mass": (1e5, 1e5), "stiffness": (100.0,)}, "rad/s"), ({"damping": 1e6}, "damping"),
+     ({"lead_error_ms": 1.0}, "needs --lead"),
+     ({"sensor_in_front": True, "engine": ("mujoco",)}, "behind the payload")],
 )  # fmt: skip
 def test_nonsense_is_refused_in_words(wrong, word):
     with pytest.raises(ConfigError, match=word):
@@ -79,6 +94,25 @@ def test_a_heavy_payload_is_warned_of():
     row = met(stiffness=(1e5,), lead=True, payload_kg=40.0)
     assert any("0.40" in flag for flag in row["flags"])
     assert row["momentum_error"] < 0.002
+
+
+def test_a_payload_that_breaks_the_loop_is_told():
+    row = met(lead=True, payload_kg=50.0)
+    assert row["restitution"] is None
+    assert any("chatters" in flag for flag in row["flags"])
+    assert "the satellites did not part" in row["flags"]
+
+
+def test_a_lag_beyond_the_formula_is_told():
+    row = met(stiffness=(1e6,), sensor_in_front=True)
+    assert row["w_tau"] > 0.6 and row["restitution_formula"] is None
+    assert any("too fast for this lag" in flag for flag in row["flags"])
+
+
+def test_a_lead_that_is_wrong_gives_the_formula_of_what_is_left():
+    row = met(stiffness=(1e5,), lead=True, lead_error_ms=1.0)
+    assert row["restitution_formula"] == pytest.approx(exp(-pi * 0.0408 / 2), rel=1e-3)
+    assert row["restitution"] == pytest.approx(row["restitution_formula"], abs=0.02)
 
 
 def test_orbit_drifts_as_clohessy_and_wiltshire_say():

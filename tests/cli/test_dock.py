@@ -15,9 +15,12 @@ import pytest
         ("dock --payload-kg 400", "too heavy for the virtual mass"),
         ("dock --anti-windup off", "Expected one of ('gated', 'clamped', 'none')"),
         ("dock --start-deg 0 -90 130 0 0 0", "must look along x"),
+        ("dock --form dexp", "Expected one of ('reduced', 'paper')"),
+        ("dock --seeds 99999999999", "--seeds must be from 1 to 10000"),
         ("dock-stability --delay-ms 0", "--delay-ms must be from 0.01 to 1000"),
         ("dock-float --mass 100 nan", "--mass must be from 1 to 100000 kg"),
         ("dock-float --payload-kg 90", "--sensor-in-front"),
+        ("dock-float --lead-error-ms 3", "it needs --lead"),
         ("dock-float --engine warp", "unknown engine 'warp'"),
     ],
 )

@@ -10,6 +10,7 @@ from kinetarium.batch.plan import Plan
 from kinetarium.batch.serial import SerialExecutor
 from kinetarium.batch.study import ConfigError
 from kinetarium.batch.sweep import sweep
+from kinetarium.control.admittance_form import Form
 from kinetarium.control.anti_windup import AntiWindup
 from kinetarium.control.controller import Measurement
 from kinetarium.dynamics import RobotDynamics
@@ -24,11 +25,13 @@ from kinetarium.studies.dock.approach import DISTANCE, DURATION, GAP, Approach
 from kinetarium.studies.dock.cases import dock_cases
 from kinetarium.studies.dock.config import Contact, DockConfig, ForceCase, PresetName
 from kinetarium.studies.dock.controller import DockingController
+from kinetarium.studies.dock.delay_maps import delay_maps
 from kinetarium.studies.dock.face_contact import FaceContact
 from kinetarium.studies.dock.flags import flags
 from kinetarium.studies.dock.float_config import FloatConfig
+from kinetarium.studies.dock.presets import PRESETS, WRENCH_GAIN, damper
 from kinetarium.studies.dock.run import run
-from kinetarium.studies.dock.score import score
+from kinetarium.studies.dock.score import free_drift, score, settling
 from kinetarium.studies.dock.stability_config import StabilityConfig
 
 QUICK = DockConfig(
@@ -40,12 +43,6 @@ def judged(**changes):
     (case,) = dock_cases(replace(QUICK, **changes))
     recording = run(case)
     return case, recording, score(case, recording)
-
-
-@pytest.fixture
-def short(monkeypatch):
-    """End soon after contact."""
-    monkeypatch.setattr("kinetarium.studies.dock.run.DURATION", 2.9)
 
 
 def test_the_approach_meets_the_target_at_2_80_s():
@@ -80,11 +77,26 @@ def test_a_force_that_nothing_resists_drifts_as_the_law_says():
 
 
 @pytest.mark.engine
-def test_without_a_gate_the_satellites_meet_with_a_blow(short):
-    _, _, row = judged(case=(ForceCase.A,), preset=(PresetName.PAPER,), gate=0.0)
+@pytest.mark.parametrize(("gate", "why"), [(0.0, "without a gate"), (1.0, "a gate of only 1 N")])
+def test_without_a_gate_the_satellites_meet_with_a_blow(gate, why, monkeypatch):
+    """A gate below the noise is none: the wanted wrench acts from the start."""
+    monkeypatch.setattr("kinetarium.studies.dock.run.DURATION", 0.95)
+    _, _, row = judged(case=(ForceCase.A,), preset=(PresetName.PAPER,), gate=gate)
     assert row["peak_n"] > 2000
-    assert any("wound up" in flag for flag in row["flags"])
+    assert any("wound up" in flag and why in flag for flag in row["flags"])
     assert any("blow" in flag for flag in row["flags"])
+
+
+@pytest.mark.engine
+def test_both_forms_of_the_law_dock_alike(monkeypatch):
+    monkeypatch.setattr("kinetarium.studies.dock.run.DURATION", 0.2)
+    paths = [
+        run(case)["q"]
+        for form in Form
+        for case in dock_cases(replace(QUICK, preset=(PresetName.PAPER,), gate=0.0, form=form))
+    ]
+    assert np.ptp(paths[0], axis=0).max() > 1e-3
+    np.testing.assert_allclose(paths[0], paths[1], rtol=0, atol=1e-12)
 
 
 @pytest.mark.engine
@@ -116,6 +128,80 @@ def test_rows_are_those_of_the_contract_and_ticks_are_timed(monkeypatch, tmp_pat
     assert "tick" not in (tmp_path / "out" / "metrics.json").read_text()
 
 
+def seen(case, *, warnings, **row):
+    """Give the flags of a run of which only the warnings and a row are known."""
+    empty = Channel(np.zeros((1, 6)), "N")
+    recording = Recording(
+        {
+            "time": Channel(np.zeros(1), "s"), "sensed": empty, "impulse": empty, "error": empty,
+            "warnings": Channel(np.array([warnings], dtype=np.float64), "1"),
+        },
+        "running",
+    )  # fmt: skip
+    rest = {"contact_time_s": 2.8, "ripple_n": 0.0, "settle_s": 1.0, "peak_n": 500.0}
+    return flags(case, recording, {**rest, **row})
+
+
+OPEN = (1, 0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "ms late, and bears 123.0 ms at most"),
+        ({"contact": Contact.ENGINE}, "too stiff, or too little damped"),
+        ({"contact": Contact.HUNT_CROSSLEY}, "too stiff, or too little damped"),
+    ],
+)
+def test_a_contact_that_rings_is_told(changes, said):
+    (case,) = dock_cases(replace(QUICK, **changes))
+    assert any(said in flag for flag in seen(case, warnings=OPEN, ripple_n=50.0))
+    assert not any("come to rest" in flag for flag in seen(case, warnings=OPEN))
+
+
+def test_a_force_that_does_not_settle_is_told():
+    (case,) = dock_cases(QUICK)
+    assert any("within 5 %" in flag for flag in seen(case, warnings=OPEN, settle_s=None))
+    shut = seen(case, warnings=(0, 0, 0, 0, 0, 0), settle_s=None)
+    assert not any("within 5 %" in flag for flag in shut)
+
+
+def test_a_force_is_settled_once_it_has_stayed_in_the_band():
+    time = np.linspace(0.0, 1.0, 1001)
+    force = np.where(time < 0.4, 0.0, 500.0)
+    assert settling(time, force, 500.0) == pytest.approx(0.399)
+    assert settling(time, np.full(1001, 510.0), 500.0) == 0.0
+    force[-4] = 600.0  # out of the band 3 ms before the end
+    assert settling(time, force, 500.0) is None
+
+
+@pytest.mark.parametrize("preset", [PresetName.PAPER, PresetName.GENTLE])
+@pytest.mark.parametrize("until", [0.3, 2.0])
+def test_a_free_drift_solves_the_law(preset, until):
+    """D l' + K l = s times the integral of a force that comes up over the ramp."""
+    (case,) = dock_cases(replace(QUICK, case=(ForceCase.B,), preset=(preset,)))
+    D, K, ramp = PRESETS[preset].D, damper(ForceCase.B, preset), PRESETS[preset].ramp
+    length, impulse, h = 0.0, 0.0, 1e-5
+    for k in range(round(until / h)):
+        share = min((k + 0.5) * h / ramp, 1.0) if ramp else 1.0
+        impulse += WRENCH_GAIN * -200.0 * share * h
+        length += (impulse - K * length) / D * h
+    assert free_drift(case, -200.0, time=until) == pytest.approx(length, rel=1e-3)
+
+
+def test_the_map_of_delays_has_the_operating_point():
+    cases = dock_cases(replace(QUICK, preset=(PresetName.PAPER, PresetName.RSI)))
+    (chart,) = delay_maps(cases).figures
+    assert {(spot.label, round(spot.x, 1), spot.y) for spot in chart.shown_marks} == {
+        ("paper", 2.4, 1e5),
+        ("rsi", 7.0, 1e5),
+    }
+    at = chart.rows.index(1e5), chart.columns.index(23.0)
+    assert chart.values[at] == pytest.approx(23.0 / 23.43, rel=1e-3)
+    told = delay_maps(dock_cases(replace(QUICK, contact=Contact.ENGINE)))
+    assert not told.figures[0].marks and "no stiffness" in told.figures[1].text
+
+
 def test_an_angle_near_pi_is_told():
     """A path that is turned by almost half a turn, through the controller to the words."""
     (case,) = dock_cases(QUICK)
@@ -126,32 +212,26 @@ def test_an_angle_near_pi_is_told():
         controller._approach = Approach(X_WB @ se3.exp([0, 0, 0, angle, 0, 0]))
         controller._average.add(np.zeros(6))
         controller.tick(0.0, q=docking.q_start, v=np.zeros(6))
-        time, sensed = Channel(np.zeros(1), "s"), Channel(np.zeros((1, 6)), "N")
-        recording = Recording(
-            {
-                "time": time, "sensed": sensed, "impulse": sensed,
-                "warnings": Channel(controller.warnings[np.newaxis], "1"),
-            },
-            "running",
-        )  # fmt: skip
-        row = {"contact_time_s": None, "ripple_n": 0.0}
-        said = flags(case, recording, row)
+        said = seen(case, warnings=controller.warnings, contact_time_s=None)
         assert any("near pi" in flag for flag in said) is near
 
 
 @pytest.mark.engine
-def test_a_gate_that_never_opens_is_told(short):
+def test_a_gate_that_never_opens_is_told(monkeypatch):
+    monkeypatch.setattr("kinetarium.studies.dock.run.DURATION", 2.9)
     _, _, row = judged(gate=5000.0)
     assert any("gate of 5000 N" in flag for flag in row["flags"])
 
 
 @pytest.mark.engine
 @pytest.mark.parametrize("study", [
-    (Dock(), QUICK),
+    (Dock(), replace(QUICK, gate=0.0)),
     (DockStability(), StabilityConfig(stiffness=(1e5,), delay_ms=(1.0, 10.0))),
     (DockFloat(), FloatConfig(stiffness=(1e5,), lead=True)),
 ], ids=["dock", "dock-stability", "dock-float"])  # fmt: skip
-def test_the_studies_are_sound(study, short):
+def test_the_studies_are_sound(study, monkeypatch):
+    # Without a gate the satellites meet early.
+    monkeypatch.setattr("kinetarium.studies.dock.run.DURATION", 1.5)
     failed = [check for check in check_study(*study) if not check.passed]
     assert failed == []
 
@@ -180,6 +260,7 @@ def test_cases_take_what_is_not_said_from_the_preset():
     [
         ({"payload_kg": 200.0}, "too heavy"),
         ({"seeds": 0}, "seeds"),
+        ({"seeds": 10**11}, "seeds"),
         ({"friction": -1.0}, "friction"),
         ({"delay_ms": 1e4}, "delay"),
         ({"gate": float("nan")}, "gate"),

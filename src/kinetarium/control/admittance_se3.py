@@ -16,12 +16,12 @@ Kv = dexp(-l)^-1 D^-1 (equations 14 and 15); dexp cancels, and both forms give t
 """
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from math import inf, pi
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetarium.control.admittance_form import Form
 from kinetarium.control.anti_windup import AntiWindup
 from kinetarium.errors import KinetariumError
 from kinetarium.spatial import se3
@@ -29,15 +29,6 @@ from kinetarium.spatial.arrays import Array, frozen
 
 HALF_TURN_MARGIN = 0.05
 """How near to pi an angle is too near [rad]: at pi the exponential coordinates jump."""
-
-
-class Form(StrEnum):
-    """How the law is computed; the results are the same."""
-
-    REDUCED = "reduced"
-    """As written above, compiled."""
-    PAPER = "paper"
-    """Through the rates of the exponential coordinates, as the paper has it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

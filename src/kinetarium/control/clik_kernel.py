@@ -98,7 +98,8 @@ def joint_rates(J: Array, V_W: Array, threshold: float, damping: float) -> tuple
         share = 1 - (smallest / threshold) ** 2
         for i in range(6):
             G[i, i] += damping * damping * share
-    x = _solve(_cholesky(G), V_W)
+    x = V_W.copy()
+    _solve(_cholesky(G), x)
     rates = np.zeros(joints)
     for k in range(joints):
         for i in range(6):
@@ -149,17 +150,29 @@ def _smallest_singular_value(G: Array) -> float:
         C[i, i] += shift
     L = _cholesky(C)
     x = np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5])
+    _normalize(x)
     value = 0.0
     for _ in range(8):
-        y = _solve(L, x)
-        size = sqrt((y * y).sum())
-        value = sqrt((x * x).sum()) / size
-        x = y / size
+        _solve(L, x)
+        value = 1 / _normalize(x)
     return sqrt(max(value - shift, 0.0))
 
 
 @compiled
+def _normalize(x: Array) -> float:
+    """Divide a vector by its length, in place, and give that length."""
+    squared = 0.0
+    for i in range(len(x)):
+        squared += x[i] * x[i]
+    length = sqrt(squared)
+    for i in range(len(x)):
+        x[i] /= length
+    return length
+
+
+@compiled
 def _cholesky(G: Array) -> Array:
+    """Give the lower triangle L with L L^T = G, shape (n, n)."""
     n = len(G)
     L = np.zeros((n, n))
     for i in range(n):
@@ -173,9 +186,9 @@ def _cholesky(G: Array) -> Array:
 
 
 @compiled
-def _solve(L: Array, b: Array) -> Array:
-    n = len(b)
-    x = b.copy()
+def _solve(L: Array, x: Array) -> None:
+    """Solve L L^T x = b in place: x holds b before and the solution after."""
+    n = len(x)
     for i in range(n):
         for k in range(i):
             x[i] -= L[i, k] * x[k]
@@ -184,4 +197,3 @@ def _solve(L: Array, b: Array) -> Array:
         for k in range(i + 1, n):
             x[i] -= L[k, i] * x[k]
         x[i] /= L[i, i]
-    return x

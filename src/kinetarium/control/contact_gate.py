@@ -36,7 +36,9 @@ class ContactGate:
 
     def update(self, t: float, F_B: Array) -> bool:
         """Look at a filtered wrench [N, N m] at a time [s]; say whether it opens just now."""
-        if self.is_open or t < self._armed_after or hypot(*F_B[:3]) <= self._threshold:
+        if self.is_open or t < self._armed_after:
+            return False
+        if hypot(*F_B[:3].tolist()) <= self._threshold:
             return False
         self.opened_at = t
         return True

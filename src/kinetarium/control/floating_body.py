@@ -19,10 +19,10 @@ class FloatingBody:
 
     Attributes:
         mass: Mass [kg].
-        moment: Moment of inertia about the centre of mass, in body axes [kg m^2], shape (3, 3).
         R_WB: Rotation, shape (3, 3).
         p_WB: Centre of mass [m], shape (3,).
         v: Its velocity in world axes [m/s], shape (3,).
+        spin: Angular momentum about the centre of mass, in world axes [kg m^2/s], shape (3,).
         w: Angular velocity in world axes [rad/s], shape (3,).
     """
 
@@ -38,21 +38,16 @@ class FloatingBody:
             velocity: Of the centre of mass in world axes [m/s], shape (3,).
         """
         self.mass = mass
-        self.moment = np.array(moment, dtype=np.float64)
-        self._inverse = np.linalg.inv(self.moment)
+        self._inverse = np.linalg.inv(np.asarray(moment, dtype=np.float64))
         self.R_WB, self.p_WB = X_WB[:3, :3].copy(), X_WB[:3, 3].copy()
-        self.v, self.w = np.array(velocity, dtype=np.float64), np.zeros(3)
+        self.v = np.array(velocity, dtype=np.float64)
+        self.spin, self.w = np.zeros(3), np.zeros(3)
         self._dv, self._dw = np.zeros(3), np.zeros(3)
 
     @property
     def momentum(self) -> Array:
         """Linear momentum in world axes [kg m/s], shape (3,)."""
         return self.mass * self.v
-
-    @property
-    def spin(self) -> Array:
-        """Angular momentum about the centre of mass, in world axes [kg m^2/s], shape (3,)."""
-        return np.asarray(self.R_WB @ (self.moment @ (self.R_WB.T @ self.w)))
 
     @property
     def energy(self) -> float:
@@ -71,7 +66,8 @@ class FloatingBody:
 
     def turn(self, angular_impulse: Array) -> None:
         """Change the spin by an angular impulse in world axes [N m s], shape (3,)."""
-        self.w = self.w + self.R_WB @ (self._inverse @ (self.R_WB.T @ angular_impulse))
+        self.spin = self.spin + angular_impulse
+        self.w = self._rate()
 
     def mobility(self, direction: Array, *, point: Array) -> float:
         """Give how far an impulse at a point changes the velocity there, along it [1/kg]."""
@@ -90,9 +86,8 @@ class FloatingBody:
         self._dv, self._dw = (self.v - v) / dt, (self.w - w) / dt
         self.p_WB = self.p_WB + self.v * dt
         # Torque-free turning keeps the spin in the world, not the angular velocity.
-        spin = self.spin
         self.R_WB = _turned(self.w * dt) @ self.R_WB
-        self.w = self.R_WB @ (self._inverse @ (self.R_WB.T @ spin))
+        self.w = self._rate()
 
     def pose_ahead(self, lead: float) -> Array:
         """Give the pose to tell an arm that is late by a time [s], shape (4, 4).
@@ -106,6 +101,10 @@ class FloatingBody:
         X[:3, :3] = _turned(self.w * lead + self._dw * third) @ self.R_WB
         X[:3, 3] = self.p_WB + self.v * lead + self._dv * third
         return X
+
+    def _rate(self) -> Array:
+        """Give the angular velocity that belongs to the spin [rad/s], shape (3,)."""
+        return np.asarray(self.R_WB @ (self._inverse @ (self.R_WB.T @ self.spin)))
 
 
 def _turned(rotation_vector: Array) -> Array:

@@ -9,7 +9,7 @@ from kinetarium.figure.page import Section
 from kinetarium.figure.prose import Prose
 from kinetarium.figure.table import Column, Table
 from kinetarium.studies.dock.config import PresetName
-from kinetarium.studies.dock.loop_delay import loop_delay
+from kinetarium.studies.dock.loop_delay import STEP, filter_lag, loop_delay
 from kinetarium.studies.dock.presets import PRESETS, WRENCH_GAIN, Preset
 
 _STIFFNESS = (1e4, 3e4, 1e5, 3e5, 1e6)
@@ -19,6 +19,7 @@ _SAFE = 2.0
 _LEAST_DAMPER, _MOST_DAMPER = 1.0, 1e6
 """Beyond these K is no answer [N s/m]."""
 _TICKS = (1e-3, 4e-3)
+"""Of the filters that are listed [s]."""
 _KALMAN = (0.0, 1.0, 0.3, 0.1, 0.01)
 """Q/R of the filters that are listed; 0 is the mean over the tick alone [-]."""
 _NOISE = 5.0
@@ -130,8 +131,8 @@ def _bears(preset: Preset, stiffness: float, ratio: float) -> float:
 
 def _power(value: float) -> str:
     """Write 30000 as 3e4."""
-    digit, exponent = f"{value:.0e}".split("e")
-    return f"{digit}e{int(exponent)}"
+    digits, exponent = f"{value:.1e}".split("e")
+    return f"{digits.removesuffix('.0')}e{int(exponent)}"
 
 
 def _damped(ratio: float) -> str:
@@ -185,14 +186,14 @@ def _filter_table() -> Table:
         for ratio in _KALMAN:
             gain = RandomWalkKalman(ratio).gain if ratio else 1.0
             # The mean over a tick of 1 kHz samples, then a filter of the first order.
-            left = _NOISE / sqrt(tick / _TICKS[0]) * sqrt(gain / (2 - gain))
+            left = _NOISE / sqrt(tick / STEP) * sqrt(gain / (2 - gain))
             rates = [
                 _stiffest(PRESETS[name], tick, ratio)
                 for name in (PresetName.PAPER, PresetName.RECOMMENDED)
             ]
             # Four deviations of the length of a vector of three such forces.
             rows.append(
-                (1e3 * tick, _filter_words(ratio), 1e3 * _lag(tick, ratio), left,
+                (1e3 * tick, _filter_words(ratio), 1e3 * filter_lag(tick, ratio), left,
                  4 * sqrt(3) * left, *rates)
             )  # fmt: skip
     columns = (
@@ -212,14 +213,8 @@ def _filter_table() -> Table:
     )
 
 
-def _lag(tick: float, ratio: float) -> float:
-    """Give how late the mean over a tick and a Kalman filter are [s]."""
-    mean = tick / 2 if tick > _TICKS[0] else 0.0
-    return mean + (RandomWalkKalman(ratio).lag * tick if ratio else 0.0)
-
-
 def _stiffest(preset: Preset, tick: float, ratio: float) -> str:
-    delay = _SAFE * (_lag(tick, ratio) + tick + _TICKS[0])
+    delay = _SAFE * (filter_lag(tick, ratio) + tick + STEP)
     low, high = _SOFTEST, _STIFFEST
     while high / low > 1.01:
         middle = sqrt(low * high)

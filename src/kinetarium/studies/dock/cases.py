@@ -20,6 +20,7 @@ _LIGHTEST = 0.1
 """Least payload [kg]."""
 _MOST_DELAY = 100.0
 """[ms]."""
+_MOST_SEEDS = 10_000
 
 
 def dock_cases(config: DockConfig) -> tuple[DockCase, ...]:
@@ -31,8 +32,8 @@ def dock_cases(config: DockConfig) -> tuple[DockCase, ...]:
     for name in ("case", "preset"):
         if not getattr(config, name):
             raise ConfigError(f"--{name} needs at least one value")
-    if config.seeds < 1:
-        raise ConfigError(f"--seeds must be positive, not {config.seeds}")
+    if not 1 <= config.seeds <= _MOST_SEEDS:
+        raise ConfigError(f"--seeds must be from 1 to {_MOST_SEEDS}, not {config.seeds}")
     if not 0 <= config.friction <= 10:
         raise ConfigError(f"--friction must be from 0 to 10, not {config.friction:g}")
     if config.seed < 0:
@@ -63,6 +64,7 @@ def dock_cases(config: DockConfig) -> tuple[DockCase, ...]:
             delay_ms=config.delay_ms if config.delay_ms >= 0 else PRESETS[name].delay * 1e3,
             gate=config.gate if config.gate >= 0 else PRESETS[name].gate,
             anti_windup=config.anti_windup,
+            form=config.form,
             start_deg=config.start_deg,
         )
         for name, case, engine, run in product(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kinetarium.control.admittance_form import Form
 from kinetarium.control.anti_windup import AntiWindup
 
 Posture = tuple[float, float, float, float, float, float]
@@ -61,6 +62,7 @@ class DockConfig:
         gate: Force that lets the wanted wrench act [N]; 0 for no gate, negative for that of
             the preset.
         anti_windup: What bounds the impulse of the controller.
+        form: How the controller's law is computed; the results are the same.
         start_deg: Joint positions A1 to A6 at the start [deg].
         seed: Seed of the first run's noise.
     """
@@ -75,14 +77,8 @@ class DockConfig:
     delay_ms: float = -1.0
     gate: float = -1.0
     anti_windup: AntiWindup = AntiWindup.GATED
-    start_deg: tuple[float, float, float, float, float, float] = (
-        0.0,
-        -90.0,
-        130.0,
-        0.0,
-        -40.0,
-        0.0,
-    )
+    form: Form = Form.REDUCED
+    start_deg: Posture = (0.0, -90.0, 130.0, 0.0, -40.0, 0.0)
     seed: int = 0
 
 
@@ -102,6 +98,7 @@ class DockCase:
         gate: Force that lets the wanted wrench act [N]; 0 for no gate.
         anti_windup: What bounds the impulse of the controller.
         start_deg: Joint positions A1 to A6 at the start [deg].
+        form: How the controller's law is computed; the results are the same.
     """
 
     case: ForceCase
@@ -115,3 +112,5 @@ class DockCase:
     gate: float
     anti_windup: AntiWindup
     start_deg: Posture
+    # Runs that were kept before there was a choice do not say it.
+    form: Form = Form.REDUCED

@@ -60,7 +60,9 @@ class DockingController:
         self._dynamics = RobotDynamics(docking.model, gravity=docking.scene.gravity)
         self._wanted = desired_wrench(case.case)
         gains = AdmittanceGains(preset.D, damper(case.case, case.preset), wrench_gain=WRENCH_GAIN)
-        self._law = AdmittanceSE3(gains, timestep=self._tick, anti_windup=case.anti_windup)
+        self._law = AdmittanceSE3(
+            gains, timestep=self._tick, form=case.form, anti_windup=case.anti_windup
+        )
         self._clik = Clik(docking.model, link=CENTER, gain=CLIK_GAIN, timestep=self._tick)
         self._gate = ContactGate(threshold=case.gate, armed_after=ARMED_AFTER)
         self._payload = PayloadWrench(

@@ -97,10 +97,8 @@ class FaceContact:
             slip -= (slip @ normal)[:, np.newaxis] * normal
             speed = np.maximum(np.linalg.norm(slip, axis=1), SLIP_SPEED)
             pushes -= (self._friction * forces / speed)[:, np.newaxis] * slip
-        F = np.concatenate([pushes.sum(axis=0), np.zeros(3)])
-        F[3:] = so3.vee(pushes.T @ (vertices - self.point)) - so3.vee(
-            (vertices - self.point).T @ pushes
-        )
+        moments = np.cross(vertices - self.point, pushes)
+        F = np.concatenate([pushes.sum(axis=0), moments.sum(axis=0)])
         return (
             ExternalWrench(f"{CHASER}/{SATELLITE}", F, self.point),
             ExternalWrench(f"{TARGET}/{SATELLITE}", -F, self.point),

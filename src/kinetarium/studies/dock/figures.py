@@ -17,6 +17,7 @@ from kinetarium.recording.run import Row
 from kinetarium.studies.dock.acceptance import beyond, limits
 from kinetarium.studies.dock.advice import advice
 from kinetarium.studies.dock.config import Contact, DockCase
+from kinetarium.studies.dock.delay_maps import delay_maps
 from kinetarium.studies.dock.paper_figures import paper_figures
 
 _LEAD = (
@@ -55,7 +56,8 @@ def report(outcomes: Sequence[Outcome[DockCase]]) -> Findings:
     if recorded:
         sections += paper_figures(recorded)
         sections += [_comparison(recorded)]
-    sections += [_limits_section(outcomes), _flags_section(named), advice()]
+    maps = delay_maps([outcome.case for outcome in outcomes])
+    sections += [maps, _limits_section(outcomes), _flags_section(named), advice()]
     return Findings(_headline(named), tuple(sections), _summary(outcomes), lead=_LEAD)
 
 
@@ -142,7 +144,7 @@ def _limits_section(outcomes: Sequence[Outcome[DockCase]]) -> Section:
 
 def _worst(rows: Sequence[Row], name: str, bounds: Mapping[str, float]) -> str:
     values = [row[name] for row in rows]
-    worst = "never" if None in values else f"{max(values):.3g}"
+    worst = "never" if None in values else f"{max(values):.4g}"
     return f"{worst} / {bounds[name]:g}" if name in bounds else worst
 
 

@@ -1,16 +1,14 @@
 """What a user of the rig should know of a run, in words."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from kinetarium.control.anti_windup import AntiWindup
 from kinetarium.recording.recording import Recording
 from kinetarium.recording.run import Row
 from kinetarium.studies.dock.channels import WARNINGS
-from kinetarium.studies.dock.config import DockCase
-from kinetarium.studies.dock.loop_delay import loop_delay
+from kinetarium.studies.dock.config import Contact, DockCase
+from kinetarium.studies.dock.loop_delay import case_critical_delay, case_delay
 from kinetarium.studies.dock.presets import PRESETS, WRENCH_GAIN, desired_wrench
 
 _AXES = ("x", "y", "z")
@@ -53,26 +51,39 @@ def flags(case: DockCase, recording: Recording, row: Row) -> list[str]:
     elif row["peak_n"] > _HARD:
         said.append(f"a blow: the contact force peaked at {row['peak_n'] / 1e3:.1f} kN")
     if row["ripple_n"] > _RINGING * abs(desired_wrench(case.case)[0]):
-        delay = loop_delay(replace(PRESETS[case.preset], delay=case.delay_ms * 1e-3))
-        said.append(
-            f"the contact does not come to rest: {delay * 1e3:.1f} ms of delay are too much for it"
-        )
+        said.append(_ringing(case))
+    elif row["contact_time_s"] is not None and seen[0] and row["settle_s"] is None:
+        said.append("the contact force did not come to stay within 5 % of the wanted one")
     load = WRENCH_GAIN * case.payload_kg / PRESETS[case.preset].D
     if load > _NOTABLE_LOAD:
-        said.append(f"the payload is {load:.2f} of the virtual mass; above 0.6 is refused")
+        said.append(
+            f"the payload is {load:.2f} of the virtual mass and takes damping from the loop;"
+            " above 0.6 is refused"
+        )
     return said
 
 
 def _windup(case: DockCase, recording: Recording, row: Row) -> list[str]:
-    if case.gate > 0 and case.anti_windup is AntiWindup.GATED:
-        return []
     touched: Any = row["contact_time_s"]
     before = recording["time"] < (np.inf if touched is None else touched)
     most = float(np.abs(recording["impulse"][before, 0]).max(initial=0.0))
     if most < _NOTABLE_IMPULSE:
         return []
-    why = "F_des acted before contact" if case.gate == 0 else "the integrator ran before contact"
+    if recording["desired"][before].any():
+        why = "F_des acted before contact, "
+        why += f"behind a gate of only {case.gate:g} N" if case.gate else "without a gate"
+    else:
+        why = "the integrator ran before contact"
     return [f"{why}: the impulse had wound up to {most:.0f} N s when the satellites met"]
+
+
+def _ringing(case: DockCase) -> str:
+    said = (
+        f"the contact does not come to rest: the loop is {1e3 * case_delay(case):.1f} ms late, and"
+    )
+    if case.contact is Contact.PRESCRIBED:
+        return f"{said} bears {1e3 * case_critical_delay(case):.1f} ms at most"
+    return f"{said} this contact is too stiff, or too little damped, for that"
 
 
 def _unreachable(case: DockCase, recording: Recording, row: Row) -> list[str]:

@@ -32,21 +32,12 @@ from kinetarium.studies.dock.face_contact import FaceContact
 from kinetarium.studies.dock.float_config import FloatCase
 from kinetarium.studies.dock.float_free import (
     FIGURES,
-    STEP,
     UNITS,
     between_twist,
     ideal_channels,
 )
-from kinetarium.studies.dock.float_pair import (
-    MOMENTS,
-    RUN_UP,
-    FloatingPair,
-    contact_vertex,
-    duration,
-    gap,
-    lead_time,
-    tick_steps,
-)
+from kinetarium.studies.dock.float_meeting import RUN_UP, STEP, duration, gap, lead_time, tick_steps
+from kinetarium.studies.dock.float_pair import MOMENTS, FloatingPair, contact_vertex
 
 OWN_LAG = 0.5e-3
 """Lag of the arms' servos and of sampling beside that of the case, as fitted [s]."""

@@ -1,11 +1,10 @@
 """What the emulation of floating satellites shows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.labels import case_labels
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.axis import Axis
 from kinetarium.figure.bars import Bars, BarSeries
@@ -13,7 +12,9 @@ from kinetarium.figure.line import Lines, Series, Style
 from kinetarium.figure.page import Section
 from kinetarium.figure.prose import Prose
 from kinetarium.figure.table import Column, Table
-from kinetarium.studies.dock.float_config import FloatCase
+from kinetarium.recording.recording import Recording
+from kinetarium.spatial.arrays import Array
+from kinetarium.studies.dock.float_config import NO_ENGINE, FloatCase
 
 _LEAD = (
     "Two simulated satellites float, meet and part; arms hold payloads in their place, and the"
@@ -39,8 +40,8 @@ _COLUMNS = (
 
 def report(outcomes: Sequence[Outcome[FloatCase]]) -> Findings:
     """Show every meeting beside the same meeting as it should be."""
-    labels = case_labels([outcome.case for outcome in outcomes])
-    named = list(zip(labels, outcomes, strict=True))
+    several = len({outcome.case.stiffness for outcome in outcomes}) > 1
+    named = [(_label(outcome.case, several=several), outcome) for outcome in outcomes]
     met = [(label, o) for label, o in named if o.recording and o.rows]
     sections = [*([_meetings(met), _bars(met)] if met else []), _flags(named)]
     summary: dict[str, Any] = {
@@ -49,6 +50,12 @@ def report(outcomes: Sequence[Outcome[FloatCase]]) -> Findings:
         if outcome.rows
     }
     return Findings(_headline(named), tuple(sections), summary, lead=_LEAD)
+
+
+def _label(case: FloatCase, *, several: bool) -> str:
+    """Name a meeting by its engine and, where there are several, its stiffness."""
+    name = "no engine" if case.engine == NO_ENGINE else case.engine
+    return f"{name}, {case.stiffness:g} N/m" if several else name
 
 
 def _headline(named: Sequence[tuple[str, Outcome[FloatCase]]]) -> Table:
@@ -65,40 +72,48 @@ def _headline(named: Sequence[tuple[str, Outcome[FloatCase]]]) -> Table:
 
 
 def _meetings(met: Sequence[tuple[str, Outcome[FloatCase]]]) -> Section:
-    forces, speeds, energies = [], [], []
-    for label, outcome in met:
-        recording = outcome.recording
-        assert recording is not None
-        time, pair, ideal = recording["time"], recording["pair"], recording["ideal"]
-        n = min(len(time), len(ideal))
-        forces.append(Series(label, time, recording["force"]))
-        forces.append(
-            Series(f"{label}, ideal", time[:n], recording["ideal_force"][:n], Style.DASHED)
-        )
-        speeds.append(Series(label, time, pair[:, 7] * 1e3))
-        speeds.append(Series(f"{label}, ideal", time[:n], ideal[:n, 7] * 1e3, Style.DASHED))
-        energies.append(Series(label, time, pair[:, 6] * 1e3))
-        energies.append(Series(f"{label}, ideal", time[:n], ideal[:n, 6] * 1e3, Style.DASHED))
     seconds = Axis("time", "s")
+    forces = _beside_ideal(met, lambda r: r["force"], lambda r: r["ideal_force"])
+    speeds = _beside_ideal(met, lambda r: 1e3 * r["pair"][:, 7], lambda r: 1e3 * r["ideal"][:, 7])
+    energies = _beside_ideal(met, lambda r: 1e3 * r["pair"][:, 6], lambda r: 1e3 * r["ideal"][:, 6])
     return Section(
         "The meeting",
         (
-            Lines("Contact force", seconds, Axis("force", "N"), tuple(forces)),
+            Lines("Contact force", seconds, Axis("force", "N"), forces),
             Lines(
                 "Closing speed of the points that touch",
                 seconds,
                 Axis("speed", "mm/s"),
-                tuple(speeds),
+                speeds,
                 caption="Negative after the contact: they part.",
             ),
             Lines(
                 "Energy about the common centre of mass",
                 seconds,
                 Axis("energy", "mJ"),
-                tuple(energies),
+                energies,
             ),
         ),
     )
+
+
+def _beside_ideal(
+    met: Sequence[tuple[str, Outcome[FloatCase]]],
+    seen: Callable[[Recording], Array],
+    ideal: Callable[[Recording], Array],
+) -> tuple[Series, ...]:
+    """Draw every meeting, and once for each stiffness, whatever the engine, the ideal one."""
+    series, ideals = [], {}
+    for label, outcome in met:
+        recording, stiffness = outcome.recording, outcome.case.stiffness
+        assert recording is not None
+        series.append(Series(label, recording["time"], seen(recording)))
+        ideals[stiffness] = recording["time"], ideal(recording)
+    for stiffness, (time, values) in ideals.items():
+        name = f"ideal, {stiffness:g} N/m" if len(ideals) > 1 else "ideal"
+        n = min(len(time), len(values))
+        series.append(Series(name, time[:n], values[:n], Style.DASHED))
+    return tuple(series)
 
 
 def _bars(met: Sequence[tuple[str, Outcome[FloatCase]]]) -> Section:

@@ -7,6 +7,7 @@ that inertia by the arm's acceleration over the same time, but knows it to one p
 
 from collections import deque
 from dataclasses import replace
+from math import ceil
 
 import numpy as np
 
@@ -15,18 +16,10 @@ from kinetarium.recording.recording import Channel, Recording
 from kinetarium.scene.docking import SATELLITE_LENGTH
 from kinetarium.spatial import se3, so3
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.dock.float_config import FloatCase, Timing
-from kinetarium.studies.dock.float_pair import (
-    MOMENTS,
-    FloatingPair,
-    contact_vertex,
-    duration,
-    lead_time,
-    tick_steps,
-)
+from kinetarium.studies.dock.float_config import NO_ENGINE, FloatCase, Timing
+from kinetarium.studies.dock.float_meeting import STEP, duration, lead_time, tick_steps
+from kinetarium.studies.dock.float_pair import MOMENTS, FloatingPair, contact_vertex
 
-STEP = 1e-3
-"""Of the world [s]."""
 _FINE = 5e-4
 """Of the ideal meeting that a case is compared with [s]."""
 KNOWN_PAYLOAD = 0.99
@@ -52,55 +45,56 @@ def run_free(case: FloatCase) -> Recording:
 
 
 def ideal_channels(case: FloatCase) -> dict[str, Channel]:
-    """Give the same meeting without lag and payload, by fine steps, one sample for each STEP."""
+    """Give the same meeting without lag and payload, by fine steps."""
     ideal = replace(
         case,
         delay_ms=0.0,
         lead=False,
+        lead_error_ms=0.0,
         passivity=False,
+        payload_kg=0.0,
         sensor_in_front=True,
         timing=Timing.FAST,
+        engine=NO_ENGINE,
     )
     figures, force = _meet(ideal, step=_FINE, until=duration(case))
-    every = round(STEP / _FINE)
-    return {
-        "ideal": Channel(figures[::every], UNITS, FIGURES),
-        "ideal_force": Channel(force[::every], "N"),
-    }
+    return {"ideal": Channel(figures, UNITS, FIGURES), "ideal_force": Channel(force, "N")}
 
 
 def _meet(case: FloatCase, *, step: float, until: float) -> tuple[Array, Array]:
-    """Give the figures of the pair, shape (samples, 8), and the contact force [N], (samples,)."""
+    """Give the figures of the pair, shape (n, 8), and the contact force [N], (n,), at each STEP."""
     pair = FloatingPair(case, X_WB=np.eye(4))
-    every = tick_steps(case, step)
+    every, sampled = tick_steps(case, step), round(STEP / step)
     tick = every * step
     lead = lead_time(case, tick)
     # Lines between commands are told step by step, and reach the arms a lag later.
     told = before = pair.commands(lead)
     arms = [_Arm(pose, mass=_felt(case), step=step) for pose in told]
-    on_the_way = deque([told] * round(case.delay_ms * 1e-3 / step))
-    gathered, acceleration, V_B = np.zeros((2, 6)), np.zeros((2, 6)), np.zeros((2, 6))
-    X_tick = [arm.X_WB for arm in arms]
+    lag = round(case.delay_ms * 1e-3 / step, 9)
+    on_the_way = deque([told] * ceil(lag))
+    # Sums since the last tick: what the sensors read, accelerations and twists of the arms.
+    gathered, acceleration, twist = np.zeros((2, 6)), np.zeros((2, 6)), np.zeros((2, 6))
     figures, forces = [], []
     for k in range(round(until / step) + 1):
         wrenches, force = _contact(case, arms)
-        figures.append(pair.figures())
-        forces.append(force)
+        if k % sampled == 0:
+            figures.append(pair.figures())
+            forces.append(force)
         gathered += [arm.sensed(F) for arm, F in zip(arms, wrenches, strict=True)]
         acceleration += [arm.acceleration for arm in arms]
+        twist += [arm.V_B for arm in arms]
         if k % every == 0:
             samples = every if k else 1
             known = KNOWN_PAYLOAD * np.array([arm.inertia for arm in arms])
             F_B = (gathered + known * acceleration) / samples
-            V_B = np.array(
-                [between_twist(X, arm.X_WB, tick) for X, arm in zip(X_tick, arms, strict=True)]
-            )
-            pair.step(k * step, F_B, V_B=V_B, dt=tick)
+            pair.step(k * step, F_B, V_B=twist / samples, dt=tick)
             before, told = told, pair.commands(lead)
-            X_tick = [arm.X_WB for arm in arms]
-            gathered[:], acceleration[:] = 0.0, 0.0
+            gathered[:], acceleration[:], twist[:] = 0.0, 0.0, 0.0
         on_the_way.append(_between(before, told, (k % every + 1) / every))
-        for arm, pose in zip(arms, on_the_way.popleft(), strict=True):
+        arrived = on_the_way.popleft()
+        if lag % 1:
+            arrived = _between(arrived, on_the_way[0], ceil(lag) - lag)
+        for arm, pose in zip(arms, arrived, strict=True):
             arm.move(pose)
     return np.array(figures), np.array(forces)
 
@@ -111,6 +105,7 @@ def _felt(case: FloatCase) -> float:
 
 
 def _between(before: Array, after: Array, fraction: float) -> Array:
+    """Give the poses of two arms on the way from one command to the next, shape (2, 4, 4)."""
     return after if fraction == 1 else se3.interpolate(before, after, fraction=fraction)
 
 

@@ -5,7 +5,7 @@ of its docking face, `offset` beside the line between the centres of mass. From 
 both are moved by nothing but the measured wrenches and, where there is one, the orbit.
 """
 
-from math import pi, sqrt
+from math import pi
 
 import numpy as np
 
@@ -16,53 +16,13 @@ from kinetarium.scene.docking import SATELLITE_LENGTH
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_about
-from kinetarium.studies.dock.float_config import FloatCase, Timing
+from kinetarium.studies.dock.float_config import FloatCase
+from kinetarium.studies.dock.float_meeting import RUN_UP, gap
 
-RUN_UP = 0.5
-"""Time in which the chaser comes up to speed [s]."""
-COAST = 0.3
-"""Time from its release to the contact [s]."""
-_RSI_TICK = 4e-3
-"""Of an industrial interface [s]."""
-_AFTER = 0.3
-"""Time that is watched after the contact [s]."""
 _FELT = 1.0
 """Force that has a direction [N]."""
 MOMENTS = (0.0375, 0.03208333333333334, 0.03208333333333334)
 """Principal moments of the satellite by its mass [m^2]."""
-
-
-def gap(case: FloatCase) -> float:
-    """Give the distance of the docking faces at the start [m]."""
-    return case.speed * (RUN_UP / 2 + COAST)
-
-
-def duration(case: FloatCase) -> float:
-    """Give how long a meeting is watched [s], in whole hundredths."""
-    reduced = 1 / sum(1 / mass for mass in case.mass)
-    contact = pi * sqrt(reduced / case.stiffness)
-    return round(RUN_UP + COAST + 2 * contact + 5 * case.delay_ms * 1e-3 + _AFTER, 2)
-
-
-def tick_steps(case: FloatCase, step: float) -> int:
-    """Give how many steps [s] of the world there are in a tick of the loop."""
-    return round(_RSI_TICK / step) if case.timing is Timing.RSI else 1
-
-
-def lead_time(case: FloatCase, tick: float, *, own_lag: float = 0.0) -> float:
-    """Give by how much the commands are ahead [s].
-
-    The mean of the force over a tick of several steps is late by half of it.
-
-    Args:
-        case: The case.
-        tick: Length of a tick [s].
-        own_lag: Lag of the arms beside that of the case [s].
-    """
-    if not case.lead:
-        return 0.0
-    averaging = tick / 2 if case.timing is Timing.RSI else 0.0
-    return (case.delay_ms + case.lead_error_ms) * 1e-3 + averaging + own_lag
 
 
 def contact_vertex(case: FloatCase) -> Array:
@@ -75,7 +35,6 @@ class FloatingPair:
 
     Attributes:
         bodies: Chaser and target.
-        observer: Sees the energy that a lag creates.
         orbital: Momentum that the orbit has given them [kg m/s], shape (3,).
     """
 
@@ -97,7 +56,7 @@ class FloatingPair:
         self._origin = self.bodies[1].p_WB.copy()
         altitude = case.orbit_altitude_km * 1e3
         self._n = mean_motion(altitude) if altitude > 0 else 0.0
-        self.observer = PassivityObserver()
+        self._observer = PassivityObserver()
         self.orbital = np.zeros(3)
         self._normal = np.array([-1.0, 0.0, 0.0])
         self._F_B = np.zeros((2, 6))
@@ -118,22 +77,17 @@ class FloatingPair:
             chaser.v = self._case.speed * u * u * (3 - 2 * u) * chaser.R_WB[:, 0]
             chaser.p_WB = chaser.p_WB + chaser.v * dt
             return
+        if not self._case.passivity:
+            self._move(F_B, dt)
+            return
         given = float(((self._F_B + F_B) / 2 * V_B).sum()) * dt
         self._F_B = F_B.copy()
-        before = self.bodies[0].energy + self.bodies[1].energy
-        pushes = []
-        for body, F in zip(self.bodies, F_B, strict=True):
-            F_W = np.concatenate([body.R_WB @ F[:3], body.R_WB @ F[3:]])
-            pushes.append(F_W[:3].copy())
-            if self._n:
-                a = relative_acceleration(body.p_WB - self._origin, body.v, n=self._n)
-                F_W[:3] += body.mass * a
-                self.orbital = self.orbital + body.mass * a * dt
-            body.step(F_W, dt=dt)
-        taken = self.bodies[0].energy + self.bodies[1].energy - before
-        self.observer.watch(taken=taken, given=given)
-        if self._case.passivity:
-            self._dissipate(pushes[0] - pushes[1])
+        before = sum(body.energy for body in self.bodies)
+        self._turn_normal(F_B)
+        self._move(F_B, dt)
+        self._observer.watch(taken=sum(body.energy for body in self.bodies) - before, given=given)
+        chaser, target = self.bodies
+        self._observer.dissipate(chaser, target, normal=self._normal, point=self.point())
 
     def commands(self, lead: float) -> Array:
         """Give the poses that the arms are told, shape (2, 4, 4), ahead by a time [s]."""
@@ -164,9 +118,20 @@ class FloatingPair:
         closing = (chaser.velocity_at(point) - target.velocity_at(point)) @ -target.R_WB[:, 0]
         return np.array([*(momentum - self.orbital), *about, energy, closing])
 
-    def _dissipate(self, difference: Array) -> None:
+    def _move(self, F_B: Array, dt: float) -> None:
+        """Move both on by measured wrenches, shape (2, 6), and the orbit."""
+        for body, F in zip(self.bodies, F_B, strict=True):
+            F_W = np.concatenate([body.R_WB @ F[:3], body.R_WB @ F[3:]])
+            if self._n:
+                a = relative_acceleration(body.p_WB - self._origin, body.v, n=self._n)
+                F_W[:3] += body.mass * a
+                self.orbital = self.orbital + body.mass * a * dt
+            body.step(F_W, dt=dt)
+
+    def _turn_normal(self, F_B: Array) -> None:
+        """Take the direction of the contact from the forces on both, if they are felt."""
+        chaser, target = self.bodies
+        difference = chaser.R_WB @ F_B[0, :3] - target.R_WB @ F_B[1, :3]
         size = float(np.linalg.norm(difference))
         if size > _FELT:
             self._normal = difference / size
-        chaser, target = self.bodies
-        self.observer.dissipate(chaser, target, normal=self._normal, point=self.point())

@@ -24,7 +24,7 @@ _AXES = ("x", "y", "z")
 _MAGNIFIED = 0.6
 """How long after contact the transient is drawn [s]."""
 _MOST_RUNS = 12
-"""Runs in one figure."""
+"""Runs in one figure; the table above has them all."""
 
 
 def paper_figures(runs: Named) -> list[Section]:
@@ -50,7 +50,7 @@ def _one_of_each(runs: Named) -> Named:
     for label, outcome in runs:
         case = outcome.case
         seen.setdefault((case.preset, case.case, case.engine), (label, outcome))
-    return list(seen.values())[:_MOST_RUNS]
+    return list(seen.values())
 
 
 def _coordinates(label: str, recording: Recording) -> tuple[Figure, ...]:
@@ -165,14 +165,15 @@ def _transients(runs: Named) -> tuple[Lines, ...]:
 
 
 def _by_case(runs: Named) -> dict[ForceCase, list[tuple[str, Recording, Style]]]:
-    """Give the runs of each case; engines that lie on each other are told apart by dashes."""
+    """Give the first runs of each case; engines that lie on each other are told by dashes."""
     engines = list(dict.fromkeys(outcome.case.engine for _, outcome in runs))
     styles = dict(zip(engines, cycle((Style.LINE, Style.DASHED, Style.DOTTED)), strict=False))
     groups: dict[ForceCase, list[tuple[str, Recording, Style]]] = {}
     for label, outcome in runs:
         assert outcome.recording is not None
         of_case = groups.setdefault(outcome.case.case, [])
-        of_case.append((label, outcome.recording, styles[outcome.case.engine]))
+        if len(of_case) < _MOST_RUNS:
+            of_case.append((label, outcome.recording, styles[outcome.case.engine]))
     return groups
 
 

@@ -9,7 +9,7 @@ from kinetarium.scene.docking import docking_scene
 from kinetarium.studies.dock.approach import GAP
 from kinetarium.studies.dock.config import DockCase
 from kinetarium.studies.dock.float_config import NO_ENGINE, FloatCase
-from kinetarium.studies.dock.float_pair import gap
+from kinetarium.studies.dock.float_meeting import gap
 from kinetarium.studies.dock.presets import start_positions
 
 

@@ -4,6 +4,8 @@ Error and ripple are those of the sensed force, which a user of the rig sees; se
 and rebounds are those of the true contact.
 """
 
+from math import exp
+
 import numpy as np
 
 from kinetarium.control.contact_point import contact_point
@@ -20,6 +22,8 @@ WINDOW = 0.5
 """The last part of a run, which is judged as steady [s]."""
 BAND = 0.05
 """Share of the wanted force within which a force counts as settled [-]."""
+HELD = 0.05
+"""How long a force must have stayed there at the end of a run [s]."""
 
 
 def score(case: DockCase, recording: Recording) -> Row:
@@ -48,7 +52,7 @@ def score(case: DockCase, recording: Recording) -> Row:
     row = {
         "steady_error_n": abs(float(sensed.mean()) + wanted),
         "ripple_n": float(sensed.std()),
-        "settle_s": None if first is None else _settling(time[first:], force[first:], wanted),
+        "settle_s": None if first is None else settling(time[first:], force[first:], wanted),
         "rebounds": 0 if first is None else _rebounds(force[first:]),
         "peak_n": float(force.max()),
         "contact_time_s": None if first is None else float(time[first]),
@@ -60,10 +64,17 @@ def score(case: DockCase, recording: Recording) -> Row:
     return {**row, "flags": flags(case, recording, row)}
 
 
-def _settling(time: Array, force: Array, wanted: float) -> float | None:
+def settling(time: Array, force: Array, wanted: float) -> float | None:
+    """Give the time until a force stays near a wanted one to the end [s]; None if never.
+
+    Args:
+        time: From the contact on [s], shape (n,).
+        force: The contact force [N], shape (n,).
+        wanted: What it should be [N].
+    """
     outside = np.flatnonzero(np.abs(force - wanted) > BAND * wanted)
-    last = int(outside[-1]) if outside.size else 0
-    return float(time[last] - time[0]) if last + 1 < time.size else None
+    last = time[outside[-1]] if outside.size else time[0]
+    return float(last - time[0]) if time[-1] - last >= HELD else None
 
 
 def _rebounds(force: Array) -> int:
@@ -88,18 +99,38 @@ def _point_error(case: DockCase, recording: Recording, last: Array) -> float | N
 
 
 def _drift(case: DockCase, recording: Recording) -> dict[str, float | None]:
-    """Compare the drift along z with that of an integrator that nothing stops.
-
-    D l' + K l = s F t, so that l = (s F/K)(t - D/K (1 - exp(-K t/D))).
-    """
+    """Compare the drift along z with that of an integrator that nothing stops."""
     force = float(desired_wrench(case.case)[2])
     opened = np.flatnonzero(recording["warnings"][:, 0])
     if not force or not opened.size:
         return {"drift_z_m": None, "drift_formula_m": None}
-    D, K = PRESETS[case.preset].D, damper(case.case, case.preset)
     t = float(recording["time"][-1] - recording["time"][opened[0]])
-    told = WRENCH_GAIN * force / K * (t - D / K * (1 - np.exp(-K * t / D)))
     return {
         "drift_z_m": -float(recording["error"][-1, 2]),
-        "drift_formula_m": -float(told),
+        "drift_formula_m": -free_drift(case, force, time=t),
     }
+
+
+def free_drift(case: DockCase, force: float, *, time: float) -> float:
+    """Give how far the path is left where nothing pushes back [m].
+
+    Under a force that acts at once D l' + K l = s F t, so that with T = D/K
+    l = (s F/K)(t - T (1 - exp(-t/T))). One that comes up in a time r is the mean of such
+    forces over all starts from 0 to r, and so is the drift.
+
+    Args:
+        case: The case.
+        force: The wanted force [N].
+        time: Since it began to act [s].
+    """
+    preset, K = PRESETS[case.preset], damper(case.case, case.preset)
+    T, r = preset.D / K, min(preset.ramp, time)
+
+    def integral(t: float) -> float:
+        return t * t / 2 - T * t - T * T * exp(-t / T)
+
+    if r == 0:
+        shape = time - T * (1 - exp(-time / T))
+    else:
+        shape = (integral(time) - integral(time - r)) / preset.ramp
+    return WRENCH_GAIN * force / K * shape

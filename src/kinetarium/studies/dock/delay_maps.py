@@ -1,0 +1,69 @@
+"""Where the runs of a docking stand on the map of delay and stiffness, by the closed form."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinetarium.control.critical_delay import critical_delay
+from kinetarium.figure.axis import Axis
+from kinetarium.figure.heatmap import Heatmap, Spot
+from kinetarium.figure.page import Figure, Section
+from kinetarium.figure.prose import Prose
+from kinetarium.studies.dock.config import Contact, DockCase
+from kinetarium.studies.dock.loop_delay import case_delay
+from kinetarium.studies.dock.presets import PRESETS, WRENCH_GAIN, damper
+from kinetarium.studies.dock.stability_config import StabilityConfig
+
+_GRID = StabilityConfig()
+_WORST = 10.0
+"""Ratio of delays at which colours end [-]."""
+_EXPLAINED = (
+    f"Cut off at {1 / _WORST:g} and {_WORST:g}; above 1, in red, a contact rings up. The star is"
+    " where these runs are. By the closed form, for one axis; the study dock-stability also follows"
+    " every cell in time."
+)
+_NO_STIFFNESS = (
+    "The engines' own contact has no stiffness in N/m, so that these runs have no place here: they"
+    " are as if above the upper edge."
+)
+
+Gains = tuple[float, float, float]
+"""D [kg], K [N s/m], and damping by stiffness of the contact [s]."""
+
+
+def delay_maps(cases: Sequence[DockCase]) -> Section:
+    """Give a map for all gains that the cases have, with the place of each case."""
+    groups: dict[Gains, list[DockCase]] = {}
+    for case in cases:
+        preset = PRESETS[case.preset]
+        gains = (preset.D, damper(case.case, case.preset), preset.damping / preset.stiffness)
+        groups.setdefault(gains, []).append(case)
+    figures: list[Figure] = [_map(gains, group) for gains, group in groups.items()]
+    if any(case.contact is Contact.ENGINE for case in cases):
+        figures.append(Prose(_NO_STIFFNESS))
+    return Section("How late the loop may be", tuple(figures))
+
+
+def _map(gains: Gains, cases: Sequence[DockCase]) -> Heatmap:
+    D, K, ratio = gains
+    critical = [
+        critical_delay(D, K, s=WRENCH_GAIN, stiffness=k, damping=ratio * k) for k in _GRID.stiffness
+    ]
+    spots = {
+        (1e3 * case_delay(case), PRESETS[case.preset].stiffness): str(case.preset)
+        for case in cases
+        if case.contact is not Contact.ENGINE
+    }
+    ratios = 1e-3 * np.array(_GRID.delay_ms) / np.array(critical)[:, np.newaxis]
+    return Heatmap(
+        f"D {D:g} kg, K {K:g} N s/m, contact with damping c = {ratio:g} s times k",
+        Axis("delay of the loop", "ms", log=True),
+        Axis("stiffness of the contact", "N/m", log=True),
+        _GRID.delay_ms,
+        _GRID.stiffness,
+        np.clip(ratios, 1 / _WORST, _WORST),
+        Axis("delay by critical delay", log=True),
+        diverging=True,
+        marks=tuple(Spot(delay, stiffness, name) for (delay, stiffness), name in spots.items()),
+        caption=_EXPLAINED,
+    )
