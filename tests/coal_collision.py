@@ -1,21 +1,29 @@
 """Whether shapes of a robot's links meet, by an independent library."""
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import coal
 import numpy as np
 
+from kinetarium import load_robot
 from kinetarium.dynamics import link_poses
+from kinetarium.dynamics.collision_pairs import collision_pairs
 from kinetarium.model.packages import installed_packages
-from kinetarium.model.robot import RobotModel
-from kinetarium.model.shapes import Box, Cylinder, Shape, Sphere
+from kinetarium.model.robot import Link, RobotModel
+from kinetarium.model.shapes import Box, Cylinder, MeshData, Shape, Sphere
 from kinetarium.model.solids import triangulate
-from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.arrays import Array, frozen
 
 DATA = installed_packages().get("example-robot-data", Path())
 PUBLIC_PANDA = DATA / "robots" / "panda_description" / "urdf" / "panda.urdf"
 FINGERS = ("panda_leftfinger", "panda_rightfinger")
+PUBLIC = {
+    "panda": (PUBLIC_PANDA, [FINGERS]),
+    "ur5": (DATA / "robots" / "ur_description" / "urdf" / "ur5_robot.urdf", []),
+}
+"""Files with the makers' meshes, and pairs that touch there by construction."""
 
 
 def coal_shape(shape: Shape) -> coal.CollisionGeometry:
@@ -43,6 +51,24 @@ def placed(X: Array) -> coal.Transform3s:
     return coal.Transform3s(X[:3, :3].copy(), X[:3, 3].copy())
 
 
+def meshes_touching(name: str, q: Array) -> Array:
+    """Whether the public meshes of a robot of the catalogue meet, shape (n,)."""
+    file, ignored = PUBLIC[name]
+    public = load_robot(file)
+    links = [standing(link) if link.name == "base_link" else link for link in public.links]
+    pairs = list(collision_pairs(public, ignore=ignored))
+    return touching(replace(public, links=tuple(links)), q, pairs)
+
+
+def standing(base: Link) -> Link:
+    """The base without what its mesh has below the plane that it is mounted on."""
+    (part,) = base.collisions
+    mesh = triangulate(part.shape)
+    vertices = frozen(np.maximum(mesh.vertices, [-np.inf, -np.inf, 0.0]))
+    flat = MeshData(base.name, replace(mesh, vertices=vertices))
+    return replace(base, collisions=(replace(part, shape=flat),))
+
+
 def touching(model: RobotModel, q: Array, pairs: list[tuple[str, str]]) -> Array:
     """Whether shapes of any pair of links meet, by an independent library."""
     shapes = {
@@ -51,6 +77,7 @@ def touching(model: RobotModel, q: Array, pairs: list[tuple[str, str]]) -> Array
     }
     index = {link.name: i for i, link in enumerate(model.links)}
     request = coal.CollisionRequest()
+    request.gjk_tolerance = 1e-9  # by default, gaps of a micrometre are taken for contacts
 
     def meet(X: Array, a: str, b: str) -> bool:
         return any(

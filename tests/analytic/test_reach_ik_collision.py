@@ -1,4 +1,4 @@
-"""Self-collision: exact for primitives, and honest against the public meshes of the Panda."""
+"""Self-collision: exact for primitives, and honest against public meshes."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import coal
 import numpy as np
 import pytest
 
-from coal_collision import DATA, FINGERS, PUBLIC_PANDA, touching
+from coal_collision import DATA, PUBLIC, meshes_touching, touching
 from kinetarium import load_robot
 from kinetarium.dynamics.collision_pairs import collision_pairs
 from kinetarium.model.robot import RobotModel
@@ -70,12 +70,11 @@ def test_the_gap_of_segments_is_that_of_their_nearest_points() -> None:
         assert sampled - 0.02 < gap <= sampled + 1e-12
 
 
-def against_meshes(count: int) -> None:
-    public = load_robot(PUBLIC_PANDA)
-    chain = serial_chain(load_robot("panda"))
-    q = np.random.default_rng(0).uniform(chain.arrays.lower, chain.arrays.upper, (count, 7))
-    pairs = list(collision_pairs(public, ignore=[FINGERS]))
-    truth = touching(public, chain.whole(q), pairs)
+def against_meshes(name: str, count: int) -> None:
+    chain = serial_chain(load_robot(name))
+    lower, upper = chain.arrays.lower, chain.arrays.upper
+    q = np.random.default_rng(0).uniform(lower, upper, (count, len(lower)))
+    truth = meshes_touching(name, chain.whole(q))
     reported = collisions(body_pieces(chain), chain.arrays, q)
     assert truth.mean() > 0.08
     assert not (truth & ~reported).any()
@@ -83,11 +82,13 @@ def against_meshes(count: int) -> None:
 
 
 @pytest.mark.skipif(DATA == Path(), reason="needs the data extra")
-def test_no_collision_of_the_public_meshes_is_missed() -> None:
-    against_meshes(1000)
+@pytest.mark.parametrize("name", PUBLIC)
+def test_no_collision_of_the_public_meshes_is_missed(name: str) -> None:
+    against_meshes(name, 1000)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(DATA == Path(), reason="needs the data extra")
-def test_no_collision_of_the_public_meshes_is_missed_in_full() -> None:
-    against_meshes(10_000)
+@pytest.mark.parametrize("name", PUBLIC)
+def test_no_collision_of_the_public_meshes_is_missed_in_full(name: str) -> None:
+    against_meshes(name, 10_000)

@@ -134,11 +134,14 @@ def test_place_prints_the_contract_and_nothing_else(call: Any, maps: Path, poses
 def test_place_draws_what_it_found(call: Any, maps: Path, poses: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ("--map", maps / "irm4.rmap", "--poses", poses, "--effort", "fast")
-    scene = written(tmp_path / "scene.json", {"ground": True})
+    box = {"position": [0.4, 2.0, 0.2], "size": [0.2, 0.2, 0.4]}
+    scene = written(tmp_path / "scene.json", {"ground": True, "boxes": [box]})
     done = call("reach", "place", *words, "--obstacles", scene, "--out", out)
     assert done.code == 0, done.err
     assert f"report: {out / 'report.html'}" in done.out
-    assert "The arm at every pose" in (out / "report.html").read_text()
+    page = (out / "report.html").read_text()
+    assert "The arm at every pose" in page and "obstacle 0" in page
+    assert "rad" in page and "rad or m" not in page
     assert json.loads((out / "placement.json").read_text())["total"] == 4
 
 
@@ -151,7 +154,8 @@ def test_slice_in_the_plane_and_on_a_slope(call: Any, maps: Path, tmp_path: Path
         done = call("reach", "slice", *words, "--json", "-")
         assert done.code == 0, done.err
         assert done.json["reachable_points"] > 50
-        assert "in the tool frame" in (out / "report.html").read_text()
+        headings = ("The slice in the world", "The slice in the tool frame")
+        assert all(f"<h2>{heading}" in (out / "report.html").read_text() for heading in headings)
         assert np.load(out / "reach.npy").max() == pytest.approx(done.json["best"]["reach"])
 
 
@@ -214,6 +218,28 @@ def test_an_interrupted_build_goes_on_where_it_was(program: str, tmp_path: Path)
     verify_map(tmp_path / "m.rmap")
     assert [path.name for path in tmp_path.iterdir()] == ["m.rmap"]
     assert open_map(tmp_path / "m.rmap").recipe.poses == 40
+
+
+def test_parts_are_built_by_processes_of_their_own(program: str, call: Any, tmp_path: Path) -> None:
+    words = ["reach", "build", "--robot", "panda", "--kind", "irm3", "--voxel", "0.25"]
+    words += ["--poses", "5", "--workers", "1", "--out", str(tmp_path / "m.rmap")]
+    parts = [
+        subprocess.Popen(
+            [program, *words, "--part", f"{number}/2"], stdout=subprocess.PIPE, text=True
+        )
+        for number in (1, 2)
+    ]
+    said = [part.communicate(timeout=120)[0] for part in parts]
+    assert [part.returncode for part in parts] == [0, 0]
+    assert all(line.startswith(f"part {n}/2: ") for n, line in enumerate(said, start=1))
+    again = call(*words, "--part", "2/2", "--json", "-")
+    assert again.json == {"ok": True, "part": "2/2", "shards": {"there": 9, "total": 9}}
+    assert "without --part joins them" in call(*words, "--part", "1/2").out
+    assert call(*words, "--json", "-").json["voxels"] == 9**3
+    verify_map(tmp_path / "m.rmap")
+    other = call(*words, "--part", "1/2")
+    assert other.out.startswith("part 1/2: 5 of 9 shards")
+    assert call(*words, "--seed", "1", "--part", "1/2").code == 2
 
 
 def test_help_lists_the_actions(call: Any) -> None:

@@ -114,6 +114,14 @@ BUILD = "build --out new.rmap --robot"
         (f"{BUILD} panda --seed -1", "seed"),
         (f"{BUILD} panda --workers 0", "workers"),
         (f"{BUILD} panda --radius nan", "radius"),
+        *(
+            (f"{BUILD} panda --part {part}", "K/N")
+            for part in ("2", "a/b", "-1/2", "1/2/3", "1.5/2")
+        ),
+        *(
+            (f"{BUILD} panda --part {part}", "is none")
+            for part in ("0/2", "3/2", "0/0", "1/999999")
+        ),
         (f"{BUILD} panda --kind irm5", "irm5"),
         ("build --robot panda --voxel 0.5 --out no/where.rmap", "not a folder"),
         (f"{PLACE} sight.json --effort lazy", "lazy"),

@@ -14,7 +14,7 @@ import pytest
 
 from kinetarium import KinetariumError, load_robot
 from kinetarium.errors import OutputError
-from kinetarium.reach.build import build_map
+from kinetarium.reach.build import SUFFIX, build_map, build_part
 from kinetarium.reach.map_files import MapFileError, open_map, verify_map
 from kinetarium.reach.placement import Placer
 
@@ -100,10 +100,90 @@ def test_200_kills(sound: Path, tmp_path: Path) -> None:
     survive(200, sound=sound, folder=tmp_path, seed=2)
 
 
-def test_parts_of_another_recipe_are_not_used(sound: Path, tmp_path: Path) -> None:
+def start_part(out: Path, part: tuple[int, int]) -> multiprocessing.process.BaseProcess:
+    """Start a part as another machine would: a process that knows the folder alone."""
+    process = multiprocessing.get_context("fork").Process(
+        target=build_part, args=(PANDA, out), kwargs={**WORDS, "part": part}
+    )
+    process.start()
+    return process
+
+
+@needs_fork
+@pytest.mark.parametrize("count", [2, 3])
+def test_parts_side_by_side_make_the_same_bytes(count: int, sound: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.rmap"
+    parts = [start_part(out, (number, count)) for number in range(1, count + 1)]
+    for process in parts:
+        process.join()
+    assert [process.exitcode for process in parts] == [0] * count
+    assert build_part(PANDA, out, part=(1, count), **WORDS) == (17, 17)
+    assert not out.exists()
+    build_map(PANDA, out, **WORDS, progress=lambda done, total: (done == total) or pytest.fail())
+    assert contents(out) == contents(sound)
+    assert [path.name for path in tmp_path.iterdir()] == ["m.rmap"]
+
+
+@needs_fork
+def test_a_part_that_was_killed_is_run_again_beside_its_neighbour(
+    sound: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "m.rmap"
+    moments = random.Random(3)
+    for _ in range(5):
+        parts = [start_part(out, (number, 2)) for number in (1, 2)]
+        time.sleep(moments.uniform(0.0, 0.1))
+        os.kill(parts[0].pid, signal.SIGKILL)
+        for process in parts:
+            process.join()
+        assert parts[1].exitcode == 0
+    assert build_part(PANDA, out, part=(1, 2), **WORDS) == (17, 17)
+    build_map(PANDA, out, **WORDS)
+    assert contents(out) == contents(sound)
+    assert [path.name for path in tmp_path.iterdir()] == ["m.rmap"]
+
+
+def test_a_part_says_how_many_shards_are_there(sound: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.rmap"
+    assert build_part(PANDA, out, part=(2, 4), **WORDS) == (4, 17)
+    assert build_part(PANDA, out, part=(1, 4), **WORDS) == (9, 17)
+    assert build_part(PANDA, out, part=(50, 60), **WORDS) == (9, 17)
+    next((tmp_path / f"m.rmap{SUFFIX}").glob("shard-*")).write_bytes(b"damaged")
+    assert build_part(PANDA, out, part=(50, 60), **WORDS) == (8, 17)
+    build_map(PANDA, out, **WORDS)
+    assert contents(out) == contents(sound)
+
+
+def test_parts_of_another_map_are_neither_mixed_nor_thrown_away(tmp_path: Path) -> None:
+    out = tmp_path / "m.rmap"
+    build_part(PANDA, out, part=(1, 8), **WORDS)
+    before = contents(tmp_path / f"m.rmap{SUFFIX}")
+    other = {**WORDS, "poses": 11}
+    with pytest.raises(OutputError, match="parts of another map"):
+        build_part(PANDA, out, part=(2, 8), **other)
+    with pytest.raises(OutputError, match="parts of another map"):
+        build_map(PANDA, out, **other)
+    assert contents(tmp_path / f"m.rmap{SUFFIX}") == before
+    assert not out.exists()
+
+
+def test_the_shards_of_a_build_that_was_killed_are_not_mixed_with_another(
+    sound: Path, tmp_path: Path
+) -> None:
+    def stop(done: int, total: int) -> None:
+        if done == 9:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        build_map(PANDA, tmp_path / "m.rmap", **{**WORDS, "seed": 1}, progress=stop)
+    assert build_part(PANDA, tmp_path / "m.rmap", part=(1, 17), **WORDS) == (1, 17)
+    build_map(PANDA, tmp_path / "m.rmap", **WORDS)
+    assert contents(tmp_path / "m.rmap") == contents(sound)
+
+
+def test_what_lies_among_the_shards_is_not_used(sound: Path, tmp_path: Path) -> None:
     parts = tmp_path / "m.rmap.building"
     parts.mkdir()
-    (parts / "recipe.json").write_text("{}")
     (parts / "shard-00000").write_bytes(b"not of this map")
     (parts / ".kinetarium-0123456789abcdef").write_bytes(b"half-written")
     build_map(PANDA, tmp_path / "m.rmap", **WORDS)

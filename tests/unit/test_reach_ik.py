@@ -13,7 +13,14 @@ from kinetarium.dynamics import RobotDynamics
 from kinetarium.errors import UnknownNameError
 from kinetarium.model.robot import Geometry, JointType, Limits, Loop, LoopKind, Mimic, RobotModel
 from kinetarium.model.shapes import Sphere
-from kinetarium.reach import body_pieces, forward, forward_reference, serial_chain, solve_ik
+from kinetarium.reach import (
+    body_pieces,
+    forward,
+    forward_reference,
+    generic_ik,
+    serial_chain,
+    solve_ik,
+)
 from kinetarium.reach.chain import ranges
 from kinetarium.reach.panda_geometry import panda_arrays
 from kinetarium.reach.self_collision import collisions
@@ -72,6 +79,17 @@ def test_kernels_agree_with_their_references(slide: bool) -> None:
     np.testing.assert_allclose(forward.jacobians(chain, q), jacobians, atol=1e-13)
     w = [forward_reference.manipulability(chain, positions) for positions in q]
     np.testing.assert_allclose(forward.manipulabilities(chain, q), w, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("joints", [2, 6, 7])
+def test_damped_least_squares_are_solved_as_numpy_does(joints: int) -> None:
+    rng = np.random.default_rng(joints)
+    for damping in (1e-1, 1e-3, 1e-6):
+        J, e, A = rng.normal(size=(6, joints)), rng.normal(size=6), np.empty((6, 7))
+        A[:, 6] = e
+        generic_ik.damped(J, damping, A)
+        expected = np.linalg.solve(J @ J.T + damping * np.eye(6), e)
+        np.testing.assert_allclose(A[:, 6], expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
 
 
 def test_manipulability_is_zero_where_arms_are_stretched_or_short() -> None:

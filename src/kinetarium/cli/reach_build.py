@@ -1,16 +1,19 @@
 """`kinetarium reach build`: build a map of what a robot reaches."""
 
 import os
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 import tyro
 
+from kinetarium.cli.arguments import UsageError
 from kinetarium.cli.commands import Invocation
 from kinetarium.cli.reach_progress import shown_progress
 from kinetarium.cli.robot_flags import RobotFlags
-from kinetarium.reach.recipe import MapKind
+from kinetarium.reach.recipe import MapKind, MapWishes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +33,8 @@ class Config(RobotFlags):
         self_collision: Count configurations in collision as out of reach.
         seed: Seed of the poses.
         workers: Threads that build side by side; none of them changes the map.
+        part: Make the K-th of N parts only, beside processes that make the others in the same
+            folder; once all have ended, the same command without it joins them.
     """
 
     robot: Annotated[str, tyro.conf.arg(metavar="FILE|NAME")]
@@ -43,32 +48,59 @@ class Config(RobotFlags):
     self_collision: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
     seed: Annotated[int, tyro.conf.arg(metavar="N")] = 0
     workers: Annotated[int, tyro.conf.arg(metavar="N")] = os.cpu_count() or 1
+    part: Annotated[str, tyro.conf.arg(metavar="K/N", help_behavior_hint="")] = ""
+
+    def wishes(self) -> MapWishes:
+        """Give what the map is asked for."""
+        return {
+            "kind": self.kind,
+            "voxel": self.voxel,
+            "poses": self.poses,
+            "radius": self.radius,
+            "tool": self.tool,
+            "base_link": self.base_link,
+            "self_collision": self.self_collision,
+            "seed": self.seed,
+        }
 
 
 def run(config: Config, invocation: Invocation) -> None:
-    """Build the map, and say what it is."""
+    """Build the map and say what it is, or one part of it and say how far the map is."""
     from kinetarium.cli.reach_info import show
-    from kinetarium.reach.build import build_map
+    from kinetarium.reach.build import ShardCount, build_map, build_part
+    from kinetarium.reach.map_files import ReachMap
 
     console = invocation.console
+    build: Callable[..., ReachMap | ShardCount] = build_map
+    if config.part:
+        build = partial(build_part, part=_part(config.part))
     robot = config.load()
     with shown_progress(console) as watch:
         try:
-            reach_map = build_map(
+            built = build(
                 robot,
                 config.out,
-                kind=config.kind,
-                voxel=config.voxel,
-                poses=config.poses,
-                radius=config.radius,
-                tool=config.tool,
-                base_link=config.base_link,
-                self_collision=config.self_collision,
-                seed=config.seed,
                 workers=config.workers,
                 progress=partial(watch, config.out),
+                **config.wishes(),
             )
         except KeyboardInterrupt:
             console.error(f"kinetarium: go on with: {invocation.command_line}")
             raise
-    show(reach_map, console)
+    if isinstance(built, ReachMap):
+        show(built, console)
+        return
+    whole = built.there == built.total
+    console.line(
+        f"part {config.part}: {built.there} of {built.total} shards are there"
+        + ("; the same command without --part joins them" if whole else "")
+    )
+    console.result({"ok": True, "part": config.part, "shards": built._asdict()})
+
+
+def _part(text: str) -> tuple[int, int]:
+    """Read "K/N"; whether there is such a part is for the build to say."""
+    numbers = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+    if not numbers:
+        raise UsageError(f"--part wants K/N, such as 2/8, not {text!r}")
+    return int(numbers[1]), int(numbers[2])

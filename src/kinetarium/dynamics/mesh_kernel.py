@@ -12,13 +12,12 @@ from math import atan2, inf, pi, sqrt
 import numpy as np
 
 from kinetarium.dynamics.compiled import compiled
+from kinetarium.dynamics.kernel_vectors import Vector, cross, dot, minus
 from kinetarium.dynamics.triangle_groups import TriangleGroups
 from kinetarium.spatial.arrays import Array
 
 FAR = 2.0
 """A group is distant beyond this many of its radii."""
-
-Vector = tuple[float, float, float]
 
 
 @compiled
@@ -31,7 +30,7 @@ def distances(points: Array, groups: TriangleGroups) -> Array:
         p = _row(points, i)
         nearest = 0
         for g in range(len(radii)):
-            gaps[g] = _length(_minus(_row(centers, g), p)) - radii[g]
+            gaps[g] = _length(minus(_row(centers, g), p)) - radii[g]
             if gaps[g] < gaps[nearest]:
                 nearest = g
         best = _distance_group(p, groups, nearest, inf)
@@ -46,7 +45,7 @@ def distances(points: Array, groups: TriangleGroups) -> Array:
 def _distance_group(p: Vector, groups: TriangleGroups, g: int, best: float) -> float:
     """Give the distance from the triangles of a group, if below the best so far."""
     for t in range(groups.starts[g], groups.starts[g + 1]):
-        if _length(_minus(_row(groups.middles, t), p)) - groups.reaches[t] < best:
+        if _length(minus(_row(groups.middles, t), p)) - groups.reaches[t] < best:
             best = min(best, sqrt(_squared_distance(p, groups.triangles, t)))
     return best
 
@@ -63,10 +62,10 @@ def winding_numbers(points: Array, groups: TriangleGroups) -> Array:
         p = _row(points, i)
         angle = 0.0
         for g in range(len(radii)):
-            r = _minus(_row(centers, g), p)
+            r = minus(_row(centers, g), p)
             distance = _length(r)
             if distance > FAR * radii[g]:
-                angle += _dot(_row(groups.areas, g), r) / distance**3
+                angle += dot(_row(groups.areas, g), r) / distance**3
             else:
                 for t in range(starts[g], starts[g + 1]):
                     angle += _solid_angle(p, groups.triangles, t)
@@ -78,14 +77,14 @@ def winding_numbers(points: Array, groups: TriangleGroups) -> Array:
 def _squared_distance(p: Vector, triangles: Array, t: int) -> float:
     """Measure to the plane where p lies above the triangle, else to the nearest edge."""
     a, b, c = _corner(triangles, t, 0), _corner(triangles, t, 1), _corner(triangles, t, 2)
-    normal = _cross(_minus(b, a), _minus(c, a))
-    area = _dot(normal, normal)
+    normal = cross(minus(b, a), minus(c, a))
+    area = dot(normal, normal)
     if area > 0.0:
-        above_a = _dot(_cross(normal, _minus(b, a)), _minus(p, a)) >= 0.0
-        above_b = _dot(_cross(normal, _minus(c, b)), _minus(p, b)) >= 0.0
-        above_c = _dot(_cross(normal, _minus(a, c)), _minus(p, c)) >= 0.0
+        above_a = dot(cross(normal, minus(b, a)), minus(p, a)) >= 0.0
+        above_b = dot(cross(normal, minus(c, b)), minus(p, b)) >= 0.0
+        above_c = dot(cross(normal, minus(a, c)), minus(p, c)) >= 0.0
         if above_a and above_b and above_c:
-            height = _dot(normal, _minus(p, a))
+            height = dot(normal, minus(p, a))
             return height * height / area
     return min(
         _squared_distance_edge(p, a, b),
@@ -96,22 +95,22 @@ def _squared_distance(p: Vector, triangles: Array, t: int) -> float:
 
 @compiled
 def _squared_distance_edge(p: Vector, a: Vector, b: Vector) -> float:
-    edge, ap = _minus(b, a), _minus(p, a)
-    squared = _dot(edge, edge)
-    along = min(max(_dot(ap, edge) / squared, 0.0), 1.0) if squared > 0.0 else 0.0
+    edge, ap = minus(b, a), minus(p, a)
+    squared = dot(edge, edge)
+    along = min(max(dot(ap, edge) / squared, 0.0), 1.0) if squared > 0.0 else 0.0
     gap = (ap[0] - along * edge[0], ap[1] - along * edge[1], ap[2] - along * edge[2])
-    return _dot(gap, gap)
+    return dot(gap, gap)
 
 
 @compiled
 def _solid_angle(p: Vector, triangles: Array, t: int) -> float:
     """Give the signed solid angle of a triangle (Van Oosterom and Strackee, 1983) [sr]."""
-    a = _minus(_corner(triangles, t, 0), p)
-    b = _minus(_corner(triangles, t, 1), p)
-    c = _minus(_corner(triangles, t, 2), p)
+    a = minus(_corner(triangles, t, 0), p)
+    b = minus(_corner(triangles, t, 1), p)
+    c = minus(_corner(triangles, t, 2), p)
     la, lb, lc = _length(a), _length(b), _length(c)
-    volume = _dot(a, _cross(b, c))
-    return 2.0 * atan2(volume, la * lb * lc + _dot(a, b) * lc + _dot(a, c) * lb + _dot(b, c) * la)
+    volume = dot(a, cross(b, c))
+    return 2.0 * atan2(volume, la * lb * lc + dot(a, b) * lc + dot(a, c) * lb + dot(b, c) * la)
 
 
 @compiled
@@ -125,20 +124,5 @@ def _corner(triangles: Array, t: int, k: int) -> Vector:
 
 
 @compiled
-def _minus(a: Vector, b: Vector) -> Vector:
-    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
-
-
-@compiled
-def _dot(a: Vector, b: Vector) -> float:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@compiled
-def _cross(a: Vector, b: Vector) -> Vector:
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-@compiled
 def _length(a: Vector) -> float:
-    return sqrt(_dot(a, a))
+    return sqrt(dot(a, a))

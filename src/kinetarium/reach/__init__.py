@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kinetarium.reach.base_slice import slice_map as slice_map
     from kinetarium.reach.build import build_map as build_map
+    from kinetarium.reach.build import build_part as build_part
     from kinetarium.reach.chain import SerialChain as SerialChain
     from kinetarium.reach.chain import serial_chain as serial_chain
     from kinetarium.reach.convex_pieces import PieceArrays as PieceArrays
@@ -31,6 +32,7 @@ _HOMES = {
     "SerialChain": "chain",
     "body_pieces": "convex_pieces",
     "build_map": "build",
+    "build_part": "build",
     "ik_arrays": "solve",
     "open_map": "map_files",
     "place_base": "placement",

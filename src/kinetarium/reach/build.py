@@ -1,71 +1,45 @@
-"""build_map: maps in shards, each whole on disk before the next, so that builds resume.
+"""build_map and build_part: maps in shards, so that builds resume and spread over a cluster.
 
-Shards are computed side by side by threads, as the kernels run without Python's lock. A
-shard depends on the recipe and its own number alone, so that neither the number of
-threads nor a kill in between can be seen in the result.
+A shard depends on the recipe and its own number alone, so that neither the number of
+threads, of processes and of machines nor a kill in between can be seen in the result.
 """
 
 import shutil
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from hashlib import sha256
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
-from typing import Protocol
-
-import numpy as np
+from typing import NamedTuple, Unpack
 
 from kinetarium.errors import KinetariumError, OutputError
 from kinetarium.model.robot import RobotModel
 from kinetarium.reach.arm import Arm, arm_of
-from kinetarium.reach.map_files import Field, ReachMap, check_map_path, open_map, write_map
-from kinetarium.reach.recipe import MapKind, MapRecipe, map_recipe
-from kinetarium.recording.atomic import (
-    make_folder,
-    remove_leftovers,
-    write_atomic,
-)
+from kinetarium.reach.map_files import ReachMap, check_map_path, open_map, write_map
+from kinetarium.reach.recipe import MapKind, MapRecipe, MapWishes, map_recipe
+from kinetarium.reach.shards import MapMaker, Progress, Shards
+from kinetarium.recording.atomic import make_folder, remove_leftovers, write_atomic
 from kinetarium.recording.folder_lock import FolderLock
 from kinetarium.recording.plain import to_plain
 from kinetarium.recording.regular_file import read_regular, reason
 from kinetarium.recording.versioned_json import versioned_json
 
 SUFFIX = ".building"
-RECIPE = "recipe.json"
+CLAIM = "parts.json"
+"""In a folder that parts fill: what they make. Nothing is thrown away there."""
 WHOLE, ASIDE = "whole", "aside"
 MOST_WORKERS = 256
-MOST_SHARD_BYTES = 1 << 30
-
-Progress = Callable[[int, int], None]
+MOST_PARTS = 100_000
 
 
-class MapMaker(Protocol):
-    """Makes the values of one kind of map."""
+class ShardCount(NamedTuple):
+    """How far a map is.
 
-    @property
-    def units(self) -> dict[str, str]:
-        """Units of the fields by name."""
-        ...
+    Attributes:
+        there: How many shards are whole on disk.
+        total: How many the map has.
+    """
 
-    @property
-    def dtype(self) -> np.dtype[np.void]:
-        """The type of a shard's values, with one column per field."""
-        ...
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of each field; shards cut its first axis."""
-        ...
-
-    @property
-    def shards(self) -> int:
-        """Number of shards."""
-        ...
-
-    def shard(self, number: int) -> Field:
-        """Make one shard: its part of the map, flat, with one column per field."""
-        ...
+    there: int
+    total: int
 
 
 def build_map(
@@ -109,12 +83,10 @@ def build_map(
         KinetariumError: If there is no chain to the tool, or a number makes no sense.
         OutputError: If the map cannot be written.
     """
-    if not 0 < workers <= MOST_WORKERS:
-        raise KinetariumError(f"a build takes from 1 to {MOST_WORKERS} workers, not {workers}")
-    path = check_map_path(out)
-    arm = arm_of(robot, tool=tool, base_link=base_link, self_collision=self_collision)
-    recipe = map_recipe(
+    order = _order(
         robot,
+        out,
+        workers=workers,
         kind=kind,
         voxel=voxel,
         poses=poses,
@@ -123,31 +95,116 @@ def build_map(
         base_link=base_link,
         self_collision=self_collision,
         seed=seed,
-        effort=effort or arm.map_effort,
+        effort=effort,
     )
-    maker = map_maker(recipe, arm)
-    parts = path.with_name(path.name + SUFFIX)
-    make_folder(parts)
-    lock = FolderLock(parts)
+    path, folder, maker = order.path, order.folder, order.maker
+    lock = FolderLock(folder)
     try:
-        _begin(parts, recipe)
-        values = _gathered(parts, maker, workers=workers, progress=progress)
+        _begin(order)
+        shards = order.shards
+        shards.make(range(maker.shards), workers=workers, progress=progress)
+        values = shards.join()
         fields = {name: values[name].reshape(maker.shape) for name in maker.units}
         # Made whole among the parts, so that a kill leaves nothing beside them.
-        write_map(parts / WHOLE, recipe, fields=fields, units=maker.units)
-        _put(parts, path)
-        shutil.rmtree(parts, ignore_errors=True)
+        write_map(folder / WHOLE, order.recipe, fields=fields, units=maker.units)
+        _put(folder, path)
+        shutil.rmtree(folder, ignore_errors=True)
     finally:
         lock.release()
     return open_map(path)
 
 
-def _put(parts: Path, path: Path) -> None:
-    """Rename the whole map to its place; one that is there goes among the parts."""
+def build_part(
+    robot: RobotModel,
+    out: str | PathLike[str],
+    *,
+    part: tuple[int, int],
+    workers: int = 1,
+    progress: Progress = lambda done, total: None,
+    **wishes: Unpack[MapWishes],
+) -> ShardCount:
+    """Make one part of a map's shards, beside other processes that make theirs.
+
+    The processes share nothing but the folder, which may be on another machine: no lock,
+    and nothing that one of them throws away. `build_map` with the same wishes makes what
+    is missing in the end and joins all.
+
+    Args:
+        robot: The robot.
+        out: The map's folder; the shards are gathered beside it.
+        part: Which part, from 1 on, and of how many.
+        workers: How many shards are made side by side.
+        progress: Told how many shards of this part are done.
+        **wishes: As `build_map` takes them.
+
+    Returns:
+        How many shards of the whole map are there.
+
+    Raises:
+        UnknownNameError: If there is no such kind or link.
+        KinetariumError: If there is no chain to the tool, or a number makes no sense.
+        OutputError: If a shard cannot be written, or parts of another map are there.
+    """
+    number, count = part
+    if not 1 <= number <= count <= MOST_PARTS:
+        raise KinetariumError(
+            f"part {number}/{count} is none: from 1/1 to {MOST_PARTS}/{MOST_PARTS}, "
+            "the first number not above the second"
+        )
+    order = _order(robot, out, workers=workers, **wishes)
+    if not _claimed(order):
+        write_atomic(order.folder / CLAIM, order.stamp)
+    shards, total = order.shards, order.maker.shards
+    # Every count-th one: the layers in the middle take the longest.
+    shards.make(range(number - 1, total, count), workers=workers, progress=progress)
+    return ShardCount(total - len(shards.missing(range(total))), total)
+
+
+class _Order(NamedTuple):
+    """What is to be built, where, and by whom."""
+
+    path: Path
+    folder: Path
+    recipe: MapRecipe
+    maker: MapMaker
+
+    @property
+    def stamp(self) -> bytes:
+        """Everything that the values depend on."""
+        facts = {"kinetarium": version("kinetarium"), "recipe": to_plain(self.recipe)}
+        return versioned_json(facts)
+
+    @property
+    def shards(self) -> Shards:
+        return Shards(self.folder, self.maker, stamp=self.stamp)
+
+
+def _order(
+    robot: RobotModel, out: str | PathLike[str], *, workers: int, **wishes: Unpack[MapWishes]
+) -> _Order:
+    """Check everything, and make the folder of shards."""
+    if not 0 < workers <= MOST_WORKERS:
+        raise KinetariumError(f"a build takes from 1 to {MOST_WORKERS} workers, not {workers}")
+    path = check_map_path(out)
+    arm = arm_of(
+        robot,
+        tool=wishes.get("tool", ""),
+        base_link=wishes.get("base_link", ""),
+        self_collision=wishes.get("self_collision", True),
+    )
+    recipe = map_recipe(robot, **wishes | {"effort": wishes.get("effort") or arm.map_effort})
+    folder = path.with_name(path.name + SUFFIX)
+    maker = map_maker(recipe, arm)
+    make_folder(folder)
+    return _Order(path, folder, recipe, maker)
+
+
+def _put(folder: Path, path: Path) -> None:
+    """Rename the whole map to its place; one that is there goes among the shards."""
     try:
         if path.is_dir():
-            path.rename(parts / ASIDE)
-        (parts / WHOLE).rename(path)
+            path.rename(folder / ASIDE)
+        (folder / WHOLE).rename(path)
     except OSError as error:
         raise OutputError(f"cannot write {str(path)!r}: {reason(error)}") from error
 
@@ -160,52 +217,29 @@ def map_maker(recipe: MapRecipe, arm: Arm) -> MapMaker:
     return GradedMaker(recipe, arm) if recipe.kind is MapKind.IRM4 else VoxelMaker(recipe, arm)
 
 
-def _begin(parts: Path, recipe: MapRecipe) -> None:
-    """Throw away what was made for another recipe, or by another release."""
-    remove_leftovers(parts)
-    wanted = versioned_json({"kinetarium": version("kinetarium"), "recipe": to_plain(recipe)})
+def _begin(order: _Order) -> None:
+    """Clear up after a build that was killed, unless parts may be at work."""
+    if not _claimed(order):
+        remove_leftovers(order.folder)
+    for name in (WHOLE, ASIDE):
+        shutil.rmtree(order.folder / name, ignore_errors=True)
+
+
+def _claimed(order: _Order) -> bool:
+    """Tell whether the folder is filled by parts.
+
+    Raises:
+        OutputError: If it is filled by parts of another map.
+    """
     try:
-        found = read_regular(parts / RECIPE, most=len(wanted))
+        found = read_regular(order.folder / CLAIM, most=len(order.stamp))
+    except FileNotFoundError:
+        return False
     except OSError:
         found = b""
-    for file in list(parts.iterdir()):
-        if found != wanted or file.name in (WHOLE, ASIDE):
-            shutil.rmtree(file) if file.is_dir() else file.unlink()
-    write_atomic(parts / RECIPE, wanted)
-
-
-def _gathered(parts: Path, maker: MapMaker, *, workers: int, progress: Progress) -> Field:
-    """Make the shards that are missing and join them all."""
-    missing = [n for n in range(maker.shards) if _read(parts, maker, n) is None]
-    progress(maker.shards - len(missing), maker.shards)
-    with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(_make, parts, maker, number) for number in missing]
-        try:
-            for done, future in enumerate(as_completed(futures), start=1):
-                future.result()
-                progress(maker.shards - len(missing) + done, maker.shards)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    whole = [_read(parts, maker, number) for number in range(maker.shards)]
-    return np.concatenate([shard for shard in whole if shard is not None])
-
-
-def _make(parts: Path, maker: MapMaker, number: int) -> None:
-    values = maker.shard(number)
-    data = values.tobytes()
-    write_atomic(_shard_file(parts, number), sha256(data).digest() + data)
-
-
-def _read(parts: Path, maker: MapMaker, number: int) -> Field | None:
-    """Read a shard; None if it is not there or not as it was written."""
-    try:
-        file = read_regular(_shard_file(parts, number), most=MOST_SHARD_BYTES)
-    except OSError:
-        return None
-    digest, data = file[:32], file[32:]
-    return np.frombuffer(data, maker.dtype) if sha256(data).digest() == digest else None
-
-
-def _shard_file(parts: Path, number: int) -> Path:
-    return parts / f"shard-{number:05d}"
+    if found != order.stamp:
+        raise OutputError(
+            f"{str(order.folder)!r} holds parts of another map or release: "
+            "give the flags they were made with, or remove it"
+        )
+    return True

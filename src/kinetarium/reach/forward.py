@@ -11,6 +11,9 @@ from kinetarium.dynamics.compiled import compiled
 from kinetarium.reach.chain import ChainArrays
 from kinetarium.spatial.arrays import Array
 
+Symmetric = tuple[float, float, float, float, float, float]
+Square = tuple[float, float, float, float, float, float, float, float, float]
+
 FLAT = 1e-15
 """Below this, relative to its size, a determinant of turning axes is rounding alone."""
 
@@ -85,16 +88,11 @@ def differentiate(chain: ChainArrays, X: Array, J: Array) -> None:
 
 
 @compiled
-def volume(J: Array) -> float:
-    """Give the manipulability sqrt(det(J J')) (Yoshikawa, 1985).
-
-    With J J' = [P Q; Q' S] it is det(S) det(P - Q S^-1 Q'), all of them 3 x 3.
-
-    Args:
-        J: The Jacobian, shape (6, joints).
+def gram(J: Array) -> tuple[Symmetric, Square, Symmetric]:
+    """Give J J' = [P Q; Q' S] of a Jacobian, shape (6, joints), in numbers.
 
     Returns:
-        The manipulability [m^3 for joints that turn]; zero for fewer than six joints.
+        P, Q and S row by row; of P and S, which are symmetric, the upper half.
     """
     p0 = p1 = p2 = p3 = p4 = p5 = 0.0
     q0 = q1 = q2 = q3 = q4 = q5 = q6 = q7 = q8 = 0.0
@@ -110,6 +108,26 @@ def volume(J: Array) -> float:
         s0, s1, s2, s3, s4, s5 = (
             s0 + d * d, s1 + d * e, s2 + d * f, s3 + e * e, s4 + e * f, s5 + f * f
         )  # fmt: skip
+    P, Q = (p0, p1, p2, p3, p4, p5), (q0, q1, q2, q3, q4, q5, q6, q7, q8)
+    return P, Q, (s0, s1, s2, s3, s4, s5)
+
+
+@compiled
+def volume(J: Array) -> float:
+    """Give the manipulability sqrt(det(J J')) (Yoshikawa, 1985).
+
+    With J J' = [P Q; Q' S] it is det(S) det(P - Q S^-1 Q'), all of them 3 x 3.
+
+    Args:
+        J: The Jacobian, shape (6, joints).
+
+    Returns:
+        The manipulability [m^3 for joints that turn]; zero for fewer than six joints.
+    """
+    P, Q, S = gram(J)
+    p0, p1, p2, p3, p4, p5 = P
+    q0, q1, q2, q3, q4, q5, q6, q7, q8 = Q
+    s0, s1, s2, s3, s4, s5 = S
     # The adjugate of S, which is symmetric.
     t0, t1, t2 = s3 * s5 - s4 * s4, s2 * s4 - s1 * s5, s1 * s4 - s2 * s3
     t3, t4, t5 = s0 * s5 - s2 * s2, s1 * s2 - s0 * s4, s0 * s3 - s1 * s1

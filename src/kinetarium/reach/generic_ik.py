@@ -10,19 +10,17 @@ go beyond it stand still for that step.
 from math import atan2, inf, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetarium.dynamics.compiled import compiled
 from kinetarium.reach.chain import ChainArrays
+from kinetarium.reach.claim import EXACT, NONE
 from kinetarium.reach.convex_pieces import PieceArrays
-from kinetarium.reach.forward import differentiate, place, volume
+from kinetarium.reach.forward import differentiate, gram, place, volume
 from kinetarium.reach.self_collision import collides, none_touching
 from kinetarium.reach.start_table import StartTable
 from kinetarium.spatial.arrays import Array
 
-EXACT = 1e-7
-"""How far the tool may be from where it is asked for [m, rad]."""
-NONE = -1.0
-"""The manipulability of a pose without a solution."""
 STEPS = 16
 """How many steps a search takes at most."""
 LONGEST = 1.0
@@ -46,7 +44,8 @@ def solve_many(
 ) -> None:
     """Find joint positions for many poses; see `ik.solve_many`."""
     joints, size = len(chain.lower), len(table.starts)
-    trial, nearness, touching = np.empty(joints), np.empty(size), none_touching()
+    trial, touching = np.empty(joints), none_touching()
+    nearness = np.empty(size, np.float32)
     X, J, A = np.empty((joints + 2, 3, 4)), np.empty((6, joints)), np.empty((6, 7))
     for n in range(len(X_BT)):
         w[n] = NONE
@@ -90,7 +89,7 @@ def out_of_reach(X_BT: Array, table: StartTable) -> bool:
 
 
 @compiled
-def rank(X_BT: Array, table: StartTable, nearness: Array) -> None:
+def rank(X_BT: Array, table: StartTable, nearness: NDArray[np.float32]) -> None:
     """Write how near each start's pose is to a pose: the greater the nearer.
 
     Args:
@@ -102,14 +101,15 @@ def rank(X_BT: Array, table: StartTable, nearness: Array) -> None:
     for i in range(len(nearness)):
         nearness[i] = keys[12, i]
     for row in range(3):
-        x, y, z, p = X_BT[row, 0], X_BT[row, 1], X_BT[row, 2], X_BT[row, 3]
+        x, y = np.float32(X_BT[row, 0]), np.float32(X_BT[row, 1])
+        z, p = np.float32(X_BT[row, 2]), np.float32(X_BT[row, 3])
         kx, ky, kz, kp = keys[3 * row], keys[3 * row + 1], keys[3 * row + 2], keys[9 + row]
         for i in range(len(nearness)):
             nearness[i] += x * kx[i] + y * ky[i] + z * kz[i] + p * kp[i]
 
 
 @compiled
-def nearest(table: StartTable, nearness: Array, q: Array) -> None:
+def nearest(table: StartTable, nearness: NDArray[np.float32], q: Array) -> None:
     """Write the nearest start that was not taken yet, and mark it as taken."""
     best = 0
     for i in range(len(nearness)):
@@ -139,31 +139,33 @@ def descend(
         Whether the pose is reached to EXACT within the limits.
     """
     lower, upper = chain.lower, chain.upper
-    count = len(q)
+    count, weight = len(q), 1.0 / length
     before = inf
     for step in range(STEPS):
         place(chain, q, X)
         shift, turn = error(X[count + 1], X_BT, A)
         if shift <= EXACT * EXACT and turn <= EXACT * EXACT:
             return True
-        total = shift / (length * length) + turn
+        total = weight * weight * shift + turn
         # A search that comes no nearer in three steps ends in another valley.
         if step % 3 == 0:
             if total > 0.5 * before:
                 return False
             before = total
         differentiate(chain, X, J)
+        for row in range(3):
+            A[row, 6] *= weight
+            for j in range(count):
+                J[row, j] *= weight
         for j in range(count):
+            if lower[j] < q[j] < upper[j]:
+                continue
             slope = 0.0
-            for row in range(3):
-                J[row, j] /= length
             for row in range(6):
-                slope += J[row, j] * A[row, 6] if row > 2 else J[row, j] * A[row, 6] / length
+                slope += J[row, j] * A[row, 6]
             if (slope < 0.0 and q[j] <= lower[j]) or (slope > 0.0 and q[j] >= upper[j]):
                 for row in range(6):
                     J[row, j] = 0.0
-        for row in range(3):
-            A[row, 6] /= length
         damped(J, DAMPING * total + LEAST, A)
         longest = 0.0
         for j in range(count):
@@ -206,26 +208,22 @@ def error(X: Array, X_BT: Array, A: Array) -> tuple[float, float]:
 @compiled
 def damped(J: Array, damping: float, A: Array) -> None:
     """Solve (J J' + damping) y = e for e in the last column of A, which becomes y."""
-    count = J.shape[1]
-    for i in range(6):
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(count):
-                total += J[i, k] * J[j, k]
-            A[i, j] = total
-        A[i, i] += damping
+    P, Q, S = gram(J)
+    # Half of a symmetric matrix is enough: what is left of it after each pivot stays symmetric.
+    A[0, 0], A[1, 0], A[2, 0], A[1, 1], A[2, 1], A[2, 2] = P
+    A[3, 0], A[4, 0], A[5, 0], A[3, 1], A[4, 1], A[5, 1], A[3, 2], A[4, 2], A[5, 2] = Q
+    A[3, 3], A[4, 3], A[5, 3], A[4, 4], A[5, 4], A[5, 5] = S
     for j in range(6):
-        for i in range(j, 6):
-            total = A[i, j]
-            for k in range(j):
-                total -= A[i, k] * A[j, k]
-            A[i, j] = sqrt(max(total, 1e-300)) if i == j else total / A[j, j]
-        total = A[j, 6]
-        for k in range(j):
-            total -= A[j, k] * A[k, 6]
-        A[j, 6] = total / A[j, j]
+        A[j, j] += damping
+    for j in range(6):
+        A[j, j] = 1.0 / max(A[j, j], 1e-300)
+        for i in range(j + 1, 6):
+            factor = A[i, j] * A[j, j]
+            for k in range(j + 1, i + 1):
+                A[i, k] -= factor * A[k, j]
+            A[i, 6] -= factor * A[j, 6]
     for j in range(5, -1, -1):
         total = A[j, 6]
         for k in range(j + 1, 6):
             total -= A[k, j] * A[k, 6]
-        A[j, 6] = total / A[j, j]
+        A[j, 6] = total * A[j, j]

@@ -10,6 +10,7 @@ farther apart than the margin, or a point of the difference is nearer than that.
 from math import sqrt
 
 from kinetarium.dynamics.compiled import compiled
+from kinetarium.dynamics.kernel_vectors import Vector, cross, dot, minus
 from kinetarium.spatial.arrays import Array
 
 STEPS = 32
@@ -17,7 +18,6 @@ STEPS = 32
 CONVERGED = 1e-12
 """Progress, relative to the squared distance, at which the distance is known."""
 
-Vector = tuple[float, float, float]
 Simplex = tuple[int, Vector, Vector, Vector, Vector]
 """How many of the four points that follow are in use."""
 
@@ -42,19 +42,19 @@ def closer(
     """
     v = (-p[0], -p[1], -p[2])
     simplex = (0, NIL, NIL, NIL, NIL)
-    square = _dot(v, v)
+    square = dot(v, v)
     for _ in range(STEPS):
         if square <= margin * margin or square < 1e-24:
             return True
         # The point of the difference that lies farthest towards the origin.
         a = _support(sizes, i, (-v[0], -v[1], -v[2]))
-        b = _support(sizes, j, (_dot(v, x), _dot(v, y), _dot(v, z)))
+        b = _support(sizes, j, (dot(v, x), dot(v, y), dot(v, z)))
         w = (
             a[0] - b[0] * x[0] - b[1] * y[0] - b[2] * z[0] - p[0],
             a[1] - b[0] * x[1] - b[1] * y[1] - b[2] * z[1] - p[1],
             a[2] - b[0] * x[2] - b[1] * y[2] - b[2] * z[2] - p[2],
         )
-        along = _dot(v, w)
+        along = dot(v, w)
         if along > 0.0 and along * along > margin * margin * square:
             return False
         if square - along <= CONVERGED * square:
@@ -62,7 +62,7 @@ def closer(
         simplex, v = _nearest(simplex, w)
         if simplex[0] == 4:
             return True
-        square = _dot(v, v)
+        square = dot(v, v)
     return True
 
 
@@ -77,7 +77,7 @@ def segments_gap(u: Vector, half_u: float, v: Vector, half_v: float, d: Vector) 
         half_v: Half its length [m].
         d: The way from the first's middle to the second's [m].
     """
-    cosine, along_u, along_v = _dot(u, v), _dot(d, u), _dot(d, v)
+    cosine, along_u, along_v = dot(u, v), dot(d, u), dot(d, v)
     across = 1.0 - cosine * cosine
     s = (along_u - cosine * along_v) / across if across > 1e-12 else 0.0
     s = min(max(s, -half_u), half_u)
@@ -118,13 +118,13 @@ def _nearest(simplex: Simplex, w: Vector) -> tuple[Simplex, Vector]:
     faces = ((w, a, b, c), (w, b, c, a), (w, c, a, b), (a, b, c, w))
     for i in range(4):
         k, m, n, other = faces[i]
-        normal = _cross(_minus(m, k), _minus(n, k))
+        normal = cross(minus(m, k), minus(n, k))
         # The origin and the fourth point on different sides: this face may be nearest.
         # A flat tetrahedron has no inside.
-        if _dot(normal, k) * _dot(normal, _minus(other, k)) >= 0.0:
+        if dot(normal, k) * dot(normal, minus(other, k)) >= 0.0:
             candidate, point = _nearest_triangle(k, m, n)
-            if square < 0.0 or _dot(point, point) < square:
-                best, v, square = candidate, point, _dot(point, point)
+            if square < 0.0 or dot(point, point) < square:
+                best, v, square = candidate, point, dot(point, point)
     if square < 0.0:
         return (4, w, a, b, c), NIL
     return best, v
@@ -132,8 +132,8 @@ def _nearest(simplex: Simplex, w: Vector) -> tuple[Simplex, Vector]:
 
 @compiled
 def _nearest_segment(a: Vector, b: Vector) -> tuple[Simplex, Vector]:
-    edge = _minus(b, a)
-    along, length = -_dot(a, edge), _dot(edge, edge)
+    edge = minus(b, a)
+    along, length = -dot(a, edge), dot(edge, edge)
     if along <= 0.0:
         return (1, a, NIL, NIL, NIL), a
     if along >= length:
@@ -145,14 +145,14 @@ def _nearest_segment(a: Vector, b: Vector) -> tuple[Simplex, Vector]:
 @compiled
 def _nearest_triangle(a: Vector, b: Vector, c: Vector) -> tuple[Simplex, Vector]:
     """Find the origin's region by the barycentric areas (Ericson, 2005, section 5.1.5)."""
-    ab, ac = _minus(b, a), _minus(c, a)
-    d1, d2 = -_dot(ab, a), -_dot(ac, a)
+    ab, ac = minus(b, a), minus(c, a)
+    d1, d2 = -dot(ab, a), -dot(ac, a)
     if d1 <= 0.0 and d2 <= 0.0:
         return (1, a, NIL, NIL, NIL), a
-    d3, d4 = -_dot(ab, b), -_dot(ac, b)
+    d3, d4 = -dot(ab, b), -dot(ac, b)
     if d3 >= 0.0 and d4 <= d3:
         return (1, b, NIL, NIL, NIL), b
-    d5, d6 = -_dot(ab, c), -_dot(ac, c)
+    d5, d6 = -dot(ab, c), -dot(ac, c)
     if d6 >= 0.0 and d5 <= d6:
         return (1, c, NIL, NIL, NIL), c
     area_c, area_b, area_a = d1 * d4 - d3 * d2, d5 * d2 - d1 * d6, d3 * d6 - d5 * d4
@@ -172,18 +172,3 @@ def _nearest_triangle(a: Vector, b: Vector, c: Vector) -> tuple[Simplex, Vector]
         a[2] + s * ab[2] + t * ac[2],
     )
     return (3, a, b, c, NIL), v
-
-
-@compiled
-def _minus(a: Vector, b: Vector) -> Vector:
-    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
-
-
-@compiled
-def _dot(a: Vector, b: Vector) -> float:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@compiled
-def _cross(a: Vector, b: Vector) -> Vector:
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]

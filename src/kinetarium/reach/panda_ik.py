@@ -19,22 +19,18 @@ from math import atan2, sqrt
 import numpy as np
 
 from kinetarium.dynamics.compiled import compiled
+from kinetarium.dynamics.kernel_vectors import Vector, cross, dot
 from kinetarium.reach.chain import ChainArrays
+from kinetarium.reach.claim import EXACT, NONE
 from kinetarium.reach.convex_pieces import PieceArrays
 from kinetarium.reach.forward import place, volume
 from kinetarium.reach.panda_geometry import PandaArrays
 from kinetarium.reach.self_collision import collides, none_touching
 from kinetarium.spatial.arrays import Array
 
-EXACT = 1e-7
-"""How far the tool may be from where it is asked for [m, rad]."""
 BRANCHES = 8
 """The solutions for one position of joint 7, if the limits allow them all."""
 
-NONE = -1.0
-"""The manipulability of a pose without a solution."""
-
-Vector = tuple[float, float, float]
 Frame = tuple[Vector, Vector, Vector, Vector]
 """Axes x, y, z and origin."""
 
@@ -82,7 +78,7 @@ def wrist_frame(X_BT: Array, panda: PandaArrays) -> Frame:
     y = _turn(A, _turn(X_BT, (B[0, 1], B[1, 1], B[2, 1])))
     p = _turn(X_BT, (B[0, 3], B[1, 3], B[2, 3]))
     p = _turn(A, (p[0] + X_BT[0, 3], p[1] + X_BT[1, 3], p[2] + X_BT[2, 3]))
-    return x, y, _cross(x, y), (p[0] + A[0, 3], p[1] + A[1, 3], p[2] + A[2, 3])
+    return x, y, cross(x, y), (p[0] + A[0, 3], p[1] + A[1, 3], p[2] + A[2, 3])
 
 
 @compiled
@@ -90,8 +86,8 @@ def out_of_reach(frame: Frame, panda: PandaArrays) -> bool:
     """Tell whether the wrist's whole circle is too far from the shoulder, or too near."""
     x, y, _, p = frame
     a6 = panda.lengths[4]
-    middle = _dot(p, p) + a6 * a6
-    swing = 2.0 * abs(a6) * sqrt(_dot(p, x) ** 2 + _dot(p, y) ** 2)
+    middle = dot(p, p) + a6 * a6
+    swing = 2.0 * abs(a6) * sqrt(dot(p, x) ** 2 + dot(p, y) ** 2)
     out: bool = middle - swing > panda.reach[1] or middle + swing < panda.reach[0]
     return out
 
@@ -135,8 +131,8 @@ def search(
     per_size = 1.0 / size
     own = d3 * d3 + a3 * a3 + a4 * a4 + d5 * d5
     x7, y7, z7, p = frame
-    px, py, vy = _dot(p, x7), _dot(p, y7), -_dot(p, z7)
-    base = _dot(p, p) + a6 * a6
+    px, py, vy = dot(p, x7), dot(p, y7), -dot(p, z7)
+    base = dot(p, p) + a6 * a6
     for k in range(number // BRANCHES, end // BRANCHES):
         c7, s7 = sweep[k, 1], sweep[k, 2]
         along = px * c7 - py * s7
@@ -175,8 +171,8 @@ def search(
                 V = _sum(1.0, p, -a6, x6)
                 y4 = _sum(s6, x6, -c6, z7)
                 x4 = _sum(per_n, V, -m * per_n, y4)
-                z4 = _cross(x4, y4)
-                s5, c5 = _dot(z6, x4), _dot(z6, z4)
+                z4 = cross(x4, y4)
+                s5, c5 = dot(z6, x4), dot(z6, z4)
                 if not _inside(c5, s5, limits, 4):
                     continue
                 z3 = _sum(s4, x4, c4, y4)
@@ -229,8 +225,8 @@ def _twists(
     """Write the Jacobian of the last link at the wrist, whose volume is that of any tool."""
     a4, d5, a6 = lengths[2], lengths[3], lengths[4]
     _column(J, 0, (-V[1], V[0], 0.0), (0.0, 0.0, 1.0))
-    _column(J, 1, _cross(z2, V), z2)
-    _column(J, 2, _cross(z3, V), z3)
+    _column(J, 1, cross(z2, V), z2)
+    _column(J, 2, cross(z3, V), z3)
     _column(J, 3, _sum(a4, y4, -d5, x4), z4)
     _column(J, 4, (0.0, 0.0, 0.0), y4)
     _column(J, 5, (0.0, 0.0, 0.0), z6)
@@ -283,13 +279,3 @@ def _turn(X: Array, v: Vector) -> Vector:
 @compiled
 def _sum(a: float, u: Vector, b: float, v: Vector) -> Vector:
     return a * u[0] + b * v[0], a * u[1] + b * v[1], a * u[2] + b * v[2]
-
-
-@compiled
-def _dot(u: Vector, v: Vector) -> float:
-    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
-
-
-@compiled
-def _cross(u: Vector, v: Vector) -> Vector:
-    return u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]

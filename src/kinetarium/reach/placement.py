@@ -99,7 +99,15 @@ def write_placement(placement: Placement, out: str | PathLike[str]) -> None:
 
 
 class Placer:
-    """Everything that one query after another needs: the map, the robot, what stands around."""
+    """Everything that one query after another needs: the map, the robot, what stands around.
+
+    Attributes:
+        arm: The robot.
+        plane: The plane of bases.
+        obstacles: What stands around, in the plane's frame.
+        radius: How far the map reaches [m].
+        site: The arm among its obstacles.
+    """
 
     def __init__(
         self,
@@ -123,6 +131,8 @@ class Placer:
         """
         self.arm = arm_of_map(reach_map, robot)
         self.plane = plane
+        self.obstacles = surroundings.shapes
+        self.radius = reach_map.recipe.radius
         self.site: Site = site_of(self.arm, surroundings)
         self._map = reach_map
         self._turns = np.zeros(1) if self.arm.turns else np.arange(8) * np.float64(pi / 4)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
+from typing import TypedDict
 
 import numpy as np
 
@@ -68,18 +69,32 @@ class MapRecipe:
     effort: int
 
 
+class MapWishes(TypedDict, total=False):
+    """What a map may be asked for; see `build_map`."""
+
+    kind: MapKind | str
+    voxel: float
+    poses: int
+    radius: float
+    tool: str
+    base_link: str
+    self_collision: bool
+    seed: int
+    effort: int
+
+
 def map_recipe(
     robot: RobotModel,
     *,
-    kind: MapKind | str,
-    voxel: float,
-    poses: int,
-    radius: float,
-    tool: str,
-    base_link: str,
-    self_collision: bool,
-    seed: int,
     effort: int,
+    kind: MapKind | str = MapKind.IRM4,
+    voxel: float = 0.0,
+    poses: int = 0,
+    radius: float = 0.0,
+    tool: str = "",
+    base_link: str = "",
+    self_collision: bool = True,
+    seed: int = 0,
 ) -> MapRecipe:
     """Check what is asked for and fill in what is left open; see `build_map`.
 

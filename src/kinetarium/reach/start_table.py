@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetarium.reach import forward
 from kinetarium.reach.chain import ChainArrays, ranges
@@ -23,8 +24,9 @@ class StartTable(NamedTuple):
 
     Attributes:
         starts: Joint positions within the limits [rad or m], shape (starts, joints).
-        keys: For each configuration R, weighed, and p of the tool, and -|p|^2 / 2, which
-            make the nearness of a pose one scalar product, shape (13, starts).
+        keys: For each configuration R and, over the squared length, p of the tool and
+            -|p|^2 / 2, which make the nearness of a pose one scalar product; in single
+            precision, which is enough for an order and twice as fast, shape (13, starts).
         length: The length that weighs as much as a radian [m].
         near: A point on the first axis, in the base link's frame [m], shape (3,).
         far: A point on the last axis, in the tool's frame [m], shape (3,).
@@ -32,7 +34,7 @@ class StartTable(NamedTuple):
     """
 
     starts: Array
-    keys: Array
+    keys: NDArray[np.float32]
     length: float
     near: Array
     far: Array
@@ -42,7 +44,12 @@ class StartTable(NamedTuple):
 def no_starts(joints: int) -> StartTable:
     """Give a table of the right kind for a chain that is not searched."""
     return StartTable(
-        np.zeros((0, joints)), np.zeros((13, 0)), 1.0, np.zeros(3), np.zeros(3), np.zeros(2)
+        np.zeros((0, joints)),
+        np.zeros((13, 0), np.float32),
+        1.0,
+        np.zeros(3),
+        np.zeros(3),
+        np.zeros(2),
     )
 
 
@@ -59,10 +66,9 @@ def start_table(chain: ChainArrays, *, seed: int) -> StartTable:
     poses = forward.poses(chain, starts)
     p = poses[:, :3, 3]
     length = max(float(np.linalg.norm(p - p.mean(axis=0), axis=1).mean()) / 2, SHORTEST)
-    R = length**2 * poses[:, :3, :3].reshape(-1, 9)
-    keys = np.column_stack([R, p, -np.vecdot(p, p) / 2])
-    near, far, reach = _bounds(chain)
-    return StartTable(starts, np.ascontiguousarray(keys.T), length, near, far, reach)
+    places = np.column_stack([p, -np.vecdot(p, p) / 2]) / length**2
+    keys = np.vstack([poses[:, :3, :3].reshape(-1, 9).T, places.T], dtype=np.float32)
+    return StartTable(starts, keys, length, *_bounds(chain))
 
 
 def _bounds(chain: ChainArrays) -> tuple[Array, Array, Array]:

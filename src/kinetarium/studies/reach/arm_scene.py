@@ -10,10 +10,10 @@ from kinetarium.figure.robot_scene import robot_scene
 from kinetarium.figure.scene3d import Body, Scene3D
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
-from kinetarium.studies.reach.markers import frame_marker
+from kinetarium.studies.reach.markers import obstacle_bodies, pose_markers
 
 if TYPE_CHECKING:
-    from kinetarium.reach.chain import SerialChain
+    from kinetarium.reach.placement import Placer
 
 MOST_FACES = 60_000
 """Triangles of the whole scene; more would make a page slow."""
@@ -26,19 +26,20 @@ MOST_ARMS = 20
 
 
 def arm_scene(
-    title: str, chain: "SerialChain", *, bases: Array, joints: Array, poses: Array
+    title: str, placer: "Placer", *, bases: Array, joints: Array, poses: Array
 ) -> Scene3D:
-    """Draw the arm in configurations, each from its base, and the frames it is to reach.
+    """Draw the arm in configurations, each from its base, the frames it is to reach, and obstacles.
 
     Args:
         title: What it shows.
-        chain: The chain, with its robot.
+        placer: The arm and what stands around it.
         bases: Poses X_WB of the base link for each configuration, shape (n, 4, 4).
         joints: Positions of the chain's joints [rad or m], shape (n, joints).
         poses: Poses X_WT of the tool, reached or not, shape (m, 4, 4).
     """
     some = np.unique(np.linspace(0, len(joints) - 1, min(len(joints), MOST_ARMS)).astype(int))
     bodies: dict[tuple[str, bytes], Body] = {}
+    chain = placer.arm.chain
     model = chain.model
     base = [link.name for link in model.links].index(chain.base_link)
     opaque = 0
@@ -63,9 +64,6 @@ def arm_scene(
         )
         for number, body in enumerate(bodies.values())
     ]
-    frames = [
-        part
-        for number, X_WT in enumerate(poses)
-        for part in frame_marker(f"pose {number}", X_WT, length=0.08)
-    ]
-    return Scene3D(title, tuple(body for body in (*fewer, *frames) if len(body.mesh.faces)))
+    frames = pose_markers(poses, radius=placer.radius)
+    around = obstacle_bodies(placer.obstacles, X_WP=placer.plane.frame)
+    return Scene3D(title, tuple(b for b in (*fewer, *frames, *around) if len(b.mesh.faces)))

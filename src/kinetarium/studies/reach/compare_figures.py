@@ -21,6 +21,7 @@ from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.studies.reach.compare_tables import TITLES, table_1, table_2, table_3
 from kinetarium.studies.reach.map_figures import map_figures
 from kinetarium.studies.reach.placement_figures import placed_arm, union_figures
+from kinetarium.studies.reach.scene_sections import scene_sections
 from kinetarium.studies.reach.slice_figures import slice_figures
 
 _LEAD = (
@@ -48,32 +49,16 @@ def compare_page(
     placer = Placer(maps[MapKind.IRM3])
     placement = _placement(placer, three, base=base)
     union, best, best_scene = union_figures(placement, three, placer=placer, prefix="Figs. 6, 8: ")
+    arm = placed_arm(placement, three, placer=placer, prefix="Fig. 7: ")
     cut = slice_map(maps[MapKind.IRM3], three[0])
     sections = (
         Section("Success", (table_3(tables), *_distributions(tables))),
         Section("Time", (table_2(tables), _times(tables))),
-        Section(
-            "The base for three poses",
-            (
-                table_1(tables),
-                union,
-                best,
-                best_scene,
-                placed_arm(placement, three, placer=placer, prefix="Fig. 7: "),
-            ),
-        ),
-        Section(
-            "The map of one pose",
-            slice_figures(cut, maps[MapKind.IRM3], prefix="Figs. 3 to 5: "),
-        ),
-        Section(
-            "What the tool can do around the base",
-            map_figures(maps[MapKind.CAPABILITY], prefix="Fig. 1: "),
-        ),
-        Section(
-            "How well a base stands around the tool",
-            map_figures(maps[MapKind.IRM3], prefix="Fig. 2: "),
-        ),
+        Section("The base for three poses", (table_1(tables), arm)),
+        Section("Where it may stand", (union, best, best_scene)),
+        *scene_sections(slice_figures(cut, maps[MapKind.IRM3], prefix="Figs. 3 to 5: ")),
+        *scene_sections(map_figures(maps[MapKind.CAPABILITY], prefix="Fig. 1: ")),
+        *scene_sections(map_figures(maps[MapKind.IRM3], prefix="Fig. 2: ")),
         Section("How fine a map must be", _resolution(tables)),
     )
     return Page("Where to put a base: methods compared", _LEAD, sections, provenance)

@@ -81,7 +81,7 @@ def follow_page(
     X_WB = np.array([_base(placer, base) for base in bases[some]])
     scene = arm_scene(
         "The arm at instants of its way",
-        placer.arm.chain,
+        placer,
         bases=X_WB,
         joints=following.joints[some],
         poses=poses[some],

@@ -8,12 +8,14 @@ import numpy as np
 from kinetarium.figure.axis import Axis
 from kinetarium.figure.cell import Cell
 from kinetarium.figure.heatmap import Heatmap
-from kinetarium.figure.page import Figure, Page, Section
+from kinetarium.figure.page import Page, Section
+from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.table import Column, Table
 from kinetarium.reach.map_layout import FULL, graded_grid
 from kinetarium.reach.recipe import MapKind
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.reach.cut_volume import cut_volume
+from kinetarium.studies.reach.scene_sections import scene_sections
 
 if TYPE_CHECKING:
     from kinetarium.reach.map_files import ReachMap
@@ -38,13 +40,12 @@ def map_page(reach_map: "ReachMap", *, provenance: tuple[tuple[str, str], ...]) 
         provenance: How to make it again.
     """
     recipe = reach_map.recipe
-    figures = map_figures(reach_map)
     tables = (recipe_table(reach_map), field_table(reach_map))
-    sections = (Section("The map", figures), Section("How it was made", tables))
+    sections = (*scene_sections(map_figures(reach_map)), Section("How it was made", tables))
     return Page(f"{recipe.kind} of {recipe.robot}", _LEADS[recipe.kind], sections, provenance)
 
 
-def map_figures(reach_map: "ReachMap", *, prefix: str = "") -> tuple[Figure, ...]:
+def map_figures(reach_map: "ReachMap", *, prefix: str = "") -> tuple[Heatmap | Scene3D, ...]:
     """Draw a map.
 
     Args:
@@ -94,7 +95,7 @@ def field_table(reach_map: "ReachMap") -> Table:
     return Table("", headings, rows)
 
 
-def _voxels(reach_map: "ReachMap", prefix: str) -> tuple[Figure, ...]:
+def _voxels(reach_map: "ReachMap", prefix: str) -> tuple[Heatmap | Scene3D, ...]:
     """Draw both values of a map over voxels: upright and level sections, and the volume."""
     grid, recipe = reach_map.grid, reach_map.recipe
     frame = "base" if recipe.kind is MapKind.CAPABILITY else "tool"
@@ -104,43 +105,36 @@ def _voxels(reach_map: "ReachMap", prefix: str) -> tuple[Figure, ...]:
     }
     middle = grid.count // 2
     level = int(values[_REACH].sum(axis=(0, 1)).argmax())
-    figures: list[Figure] = []
+    figures: list[Heatmap | Scene3D] = []
     for value, volume in values.items():
         lower = np.full(3, grid.lower)
         title = f"{prefix}{value.label}, a quarter cut away"
         figures.append(cut_volume(title, volume, size=grid.size, lower=lower, unit=value.heading))
-        upright = volume[:, middle].T
-        flat = volume[:, :, level].T
-        figures.append(
+        cuts = (
+            (f"upright section through the {frame}", volume[:, middle].T, ("x", "z")),
+            (f"level section at z = {grid.axis[level]:.2f} m", volume[:, :, level].T, ("x", "y")),
+        )
+        figures += [
             _section(
-                f"{prefix}{value.label}, upright section through the {frame}",
-                upright,
-                labels=("x", "z"),
+                f"{prefix}{value.label}, {where}",
+                cut,
+                labels=labels,
                 x=grid.axis,
                 y=grid.axis,
                 value=value,
             )
-        )
-        figures.append(
-            _section(
-                f"{prefix}{value.label}, level section at z = {grid.axis[level]:.2f} m",
-                flat,
-                labels=("x", "y"),
-                x=grid.axis,
-                y=grid.axis,
-                value=value,
-            )
-        )
+            for where, cut, labels in cuts
+        ]
     return tuple(figures)
 
 
-def _graded(reach_map: "ReachMap", prefix: str) -> tuple[Figure, ...]:
+def _graded(reach_map: "ReachMap", prefix: str) -> tuple[Heatmap | Scene3D, ...]:
     """Draw a graded map for tools that look up, ahead and down."""
     grid = graded_grid(reach_map.recipe)
     reach = np.asarray(reach_map.fields["reach"], dtype=np.float64) / FULL
     axis = np.asarray(grid.lower + (np.arange(grid.side) + 0.5) * grid.size)
     height = np.asarray(grid.bottom + (np.arange(grid.layers) + 0.5) * grid.size)
-    figures: list[Figure] = []
+    figures: list[Heatmap | Scene3D] = []
     for tilt in (0, grid.tilts // 2, grid.tilts - 1):
         angle = degrees((tilt + 0.5) * pi / grid.tilts)
         volume = np.moveaxis(reach[:, tilt], 0, 2)

@@ -1,8 +1,11 @@
-"""Markers in scenes: frames as three arrows, a base's front, and tiles of a plane."""
+"""Markers in scenes: frames as three axes, obstacles, and tiles of a plane."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from kinetarium.figure.scene3d import Body, Color
+from kinetarium.model.robot import Geometry
 from kinetarium.model.shapes import Box
 from kinetarium.model.solids import triangulate
 from kinetarium.spatial.arrays import Array, frozen
@@ -12,6 +15,9 @@ from kinetarium.studies.reach.coloring import colored_quads
 _AXES: tuple[Color, ...] = ((0.84, 0.2, 0.2, 1.0), (0.15, 0.6, 0.25, 1.0), (0.15, 0.35, 0.85, 1.0))
 _THICKNESS = 0.08
 """Width of an axis as a part of its length."""
+_POSE = 0.08
+"""Length of the axes of a pose as a part of the arm's reach."""
+_SOLID: Color = (0.45, 0.48, 0.52, 0.6)
 
 
 def frame_marker(name: str, X_WF: Array, *, length: float) -> tuple[Body, ...]:
@@ -32,6 +38,33 @@ def frame_marker(name: str, X_WF: Array, *, length: float) -> tuple[Body, ...]:
         mesh = triangulate(Box((x, y, z)))
         bodies.append(Body(f"{name}, {'xyz'[axis]}", mesh, color, frozen(X_WF @ pose(middle))))
     return tuple(bodies)
+
+
+def pose_markers(poses: Array, *, radius: float) -> tuple[Body, ...]:
+    """Draw the frames that the tool is asked for.
+
+    Args:
+        poses: Poses X_WT, shape (n, 4, 4).
+        radius: How far the arm reaches, which says how large they are drawn [m].
+    """
+    return tuple(
+        part
+        for number, X_WT in enumerate(poses)
+        for part in frame_marker(f"pose {number}", X_WT, length=_POSE * radius)
+    )
+
+
+def obstacle_bodies(shapes: Sequence[Geometry], *, X_WP: Array) -> tuple[Body, ...]:
+    """Draw what stands around.
+
+    Args:
+        shapes: Shapes in the frame of the plane of bases.
+        X_WP: That frame, shape (4, 4).
+    """
+    return tuple(
+        Body(f"obstacle {number}", triangulate(part.shape), _SOLID, frozen(X_WP @ part.X_LG))
+        for number, part in enumerate(shapes)
+    )
 
 
 def plane_tiles(x: Array, y: Array, *, values: Array, X_WP: Array) -> tuple[Body, ...]:

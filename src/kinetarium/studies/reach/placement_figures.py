@@ -13,9 +13,15 @@ from kinetarium.figure.table import Column, Table
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
 from kinetarium.studies.reach.arm_scene import arm_scene
-from kinetarium.studies.reach.markers import frame_marker, plane_tiles
+from kinetarium.studies.reach.markers import (
+    frame_marker,
+    obstacle_bodies,
+    plane_tiles,
+    pose_markers,
+)
 
 if TYPE_CHECKING:
+    from kinetarium.reach.chain import SerialChain
     from kinetarium.reach.placement import Placement, Placer
 
 _LEAD = (
@@ -23,8 +29,8 @@ _LEAD = (
     " many poses each is good for, exact inverse kinematics judges the best of them. What is"
     " shown as reached was solved for at this very base."
 )
-_FRONT = 0.15
-"""How far ahead of the base its front is marked [m]."""
+_FRONT = 0.35
+"""How far ahead of the base its front is marked, as a part of the arm's reach."""
 TOP = 0.7
 """The part of the highest score from which a place is one of the best (Fig. 8)."""
 
@@ -44,12 +50,11 @@ def placement_page(
         placer: What was asked.
         provenance: How to make it again.
     """
-    joints = placer.arm.chain.joints
+    arm = placed_arm(placement, poses, placer=placer)
     sections = (
-        Section("The base", (placement_table(placement),)),
+        Section("The arm at every pose", (placement_table(placement), arm)),
         Section("Where a base may stand", union_figures(placement, poses, placer=placer)),
-        Section("The arm at every pose", (placed_arm(placement, poses, placer=placer),)),
-        Section("The poses", (pose_table(placement, joints),)),
+        Section("The poses", (pose_table(placement, placer.arm.chain),)),
     )
     return Page("Where the base stands best", _LEAD, sections, provenance)
 
@@ -69,7 +74,7 @@ def placement_table(placement: "Placement") -> Table:
     return Table("", columns, (row,))
 
 
-def pose_table(placement: "Placement", joints: tuple[str, ...]) -> Table:
+def pose_table(placement: "Placement", chain: "SerialChain") -> Table:
     """Say of every pose how it is reached (Table 1)."""
     columns = (Column("pose"), Column("reached"), Column("manipulability", "m^3"))
     rows = tuple(
@@ -83,7 +88,9 @@ def pose_table(placement: "Placement", joints: tuple[str, ...]) -> Table:
             zip(placement.joints, placement.manipulability, placement.reached, strict=True)
         )
     )
-    return Table("", (*columns, *(Column(name, "rad or m") for name in joints)), rows)
+    joints = zip(chain.joints, chain.arrays.prismatic, strict=True)
+    angles = (Column(name, "m" if slides else "rad") for name, slides in joints)
+    return Table("", (*columns, *angles), rows)
 
 
 def union_figures(
@@ -101,11 +108,14 @@ def union_figures(
     X_PT = X_PW @ poses
     x, y, scores = placer.scores(X_PT)
     px, py = (X_PW @ placement.X_WB)[:2, 3].tolist()
-    ahead = (px + _FRONT * cos(placement.yaw), py + _FRONT * sin(placement.yaw))
+    ahead = _FRONT * placer.radius
     marks = (
-        *(Spot(float(p[0]), float(p[1])) for p in X_PT[:, :2, 3]),
-        Spot(px, py, f"base, yaw {degrees(placement.yaw):.0f} deg"),
-        Spot(*ahead, "front"),
+        *(
+            Spot(float(p[0]), float(p[1]), "" if reached else "missed")
+            for p, reached in zip(X_PT[:, :2, 3], placement.reached, strict=True)
+        ),
+        Spot(px, py, "base"),
+        Spot(px + ahead * cos(placement.yaw), py + ahead * sin(placement.yaw), "front"),
     )
     best = np.where(scores >= TOP * scores.max(), scores, np.nan)
     maps = tuple(
@@ -119,7 +129,8 @@ def union_figures(
             Axis("sum over the poses"),
             marks=marks,
             equal=True,
-            caption="Points are the poses; the base is marked with its front.",
+            caption="Stars without a name are the poses that are reached; the base faces its"
+            f" front, at a yaw of {degrees(placement.yaw):.0f} deg.",
         )
         for title, values in (
             ("what the map says of all poses", np.where(scores > 0, scores, np.nan)),
@@ -127,13 +138,13 @@ def union_figures(
         )
     )
     tiles = plane_tiles(x, y, values=np.nan_to_num(best), X_WP=placer.plane.frame)
-    frames = [
-        part
-        for number, X_WT in enumerate(poses)
-        for part in frame_marker(f"pose {number}", X_WT, length=0.08)
-    ]
-    base = frame_marker("the base", placement.X_WB, length=0.25)
-    return (*maps, Scene3D(f"{prefix}the top 30 % in the world", (*tiles, *frames, *base)))
+    bodies = (
+        *tiles,
+        *pose_markers(poses, radius=placer.radius),
+        *frame_marker("the base", placement.X_WB, length=0.25 * placer.radius),
+        *obstacle_bodies(placer.obstacles, X_WP=placer.plane.frame),
+    )
+    return (*maps, Scene3D(f"{prefix}the top 30 % in the world", bodies))
 
 
 def placed_arm(
@@ -150,4 +161,4 @@ def placed_arm(
     joints = placement.joints[placement.reached]
     bases = np.tile(placement.X_WB, (len(joints), 1, 1))
     title = f"{prefix}the arm at every pose it reaches"
-    return arm_scene(title, placer.arm.chain, bases=bases, joints=joints, poses=poses)
+    return arm_scene(title, placer, bases=bases, joints=joints, poses=poses)

@@ -1,12 +1,13 @@
 """Figures of a slice: where in a plane a base may stand to reach one pose."""
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetarium.figure.axis import Axis
 from kinetarium.figure.heatmap import Heatmap, Spot
-from kinetarium.figure.page import Figure, Page, Section
+from kinetarium.figure.page import Page, Section
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.table import Column, Table
 from kinetarium.reach.plane import Plane
@@ -15,6 +16,7 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
 from kinetarium.studies.reach.map_figures import recipe_table
 from kinetarium.studies.reach.markers import frame_marker, plane_tiles
+from kinetarium.studies.reach.scene_sections import scene_sections
 
 if TYPE_CHECKING:
     from kinetarium.reach.base_slice import BaseSlice
@@ -38,7 +40,8 @@ def slice_page(
         provenance: How to make it again.
     """
     sections = (
-        Section("The slice", (slice_table(base_slice), *slice_figures(base_slice, reach_map))),
+        Section("The slice", (slice_table(base_slice),)),
+        *scene_sections(slice_figures(base_slice, reach_map)),
         Section("The map", (recipe_table(reach_map),)),
     )
     return Page("Where a base may stand", _LEAD, sections, provenance)
@@ -64,8 +67,8 @@ def slice_table(base_slice: "BaseSlice") -> Table:
 
 def slice_figures(
     base_slice: "BaseSlice", reach_map: "ReachMap", *, prefix: str = ""
-) -> tuple[Figure, ...]:
-    """Draw a slice: both values as heat maps, and the plane in the world and seen from the tool.
+) -> tuple[Heatmap | Scene3D, ...]:
+    """Draw a slice: the plane in the world and seen from the tool, and both values as heat maps.
 
     Args:
         base_slice: The slice.
@@ -103,7 +106,9 @@ def slice_figures(
             f"{prefix}{title}",
             (
                 *plane_tiles(base_slice.x, base_slice.y, values=reach, X_WP=X @ X_WP),
-                *frame_marker("the tool", X @ base_slice.X_WT, length=0.2),
+                *frame_marker(
+                    "the tool", X @ base_slice.X_WT, length=0.2 * reach_map.recipe.radius
+                ),
             ),
         )
         for title, X in (
@@ -111,7 +116,7 @@ def slice_figures(
             ("the slice in the tool frame", X_TW),
         )
     )
-    return (*maps, *scenes)
+    return tuple(chain.from_iterable(zip(scenes, maps, strict=True)))
 
 
 def tile_frame(base_slice: "BaseSlice", reach_map: "ReachMap") -> Array:
