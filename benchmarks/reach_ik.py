@@ -4,15 +4,15 @@ Every solver gets the same poses, made by forward kinematics of random joint pos
 within the limits. A solution counts if our forward kinematics, which the tests hold
 against Pinocchio, puts the tool within 0.1 mm and 1 mrad of the pose and all joints
 are within their limits. The figure is the CPU time of the process, all its threads, per
-solution that counts. Peers are called as their documentation shows, one pose at a time;
-whoever is not installed is skipped by name.
+solution that counts; all take turns, so that a noisy machine disturbs them alike. Peers
+are called as their documentation shows, one pose at a time; whoever is not installed is
+skipped by name.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import as_file, files
-from statistics import median
 from time import process_time_ns
 
 import numpy as np
@@ -29,10 +29,12 @@ from kinetarium.reach.start_table import start_table
 
 Solve = Callable[[np.ndarray], np.ndarray | None]
 """Gives joint positions for a pose of the tool in the base link's frame, or None."""
+SolveMany = Callable[[np.ndarray, np.ndarray], None]
+"""Writes joint positions for poses, NaN for none."""
 
-OURS = 20_000
-"""Poses that our own solvers get in a round."""
-ROUNDS = 7
+OURS = 100_000
+"""Poses that our own solvers get."""
+ROUNDS = 10
 
 
 @dataclass(frozen=True)
@@ -78,21 +80,60 @@ def ratios() -> Iterator[Ratio]:
 
 def _results(robot: str, console: Console) -> Iterator[Result]:
     chain = serial_chain(load_robot(robot))
-    if panda_arrays(chain.arrays):
-        yield _own(robot, chain, "closed form")
-    yield _own(robot, chain, "search")
+    entries = [*_ours(chain), *_peers(robot, chain, console)]
+    poses = [_poses(chain, count) for _, _, count in entries]
+    q = [np.full((count, len(chain.joints)), np.nan) for _, _, count in entries]
+    costs = np.zeros(len(entries))
+    for (_, solve, _), X_BT in zip(entries, poses, strict=True):
+        solve(X_BT[:1], np.empty((1, len(chain.joints))))
+    for turn in range(ROUNDS):
+        for n, (_, solve, count) in enumerate(entries):
+            part = slice(turn * count // ROUNDS, (turn + 1) * count // ROUNDS)
+            start = process_time_ns()
+            solve(poses[n][part], q[n][part])
+            costs[n] += (process_time_ns() - start) / 1000
+    for n, (name, _, _) in enumerate(entries):
+        verified = _verified(chain, poses[n], q[n])
+        yield Result(robot, name, float(verified.mean()), costs[n] / max(verified.sum(), 1))
+
+
+def _ours(chain: SerialChain) -> Iterator[tuple[str, SolveMany, int]]:
+    ik, starts = ik_arrays(chain), start_table(chain.arrays, seed=0)
+
+    def closed(poses: np.ndarray, q: np.ndarray) -> None:
+        w = np.empty(len(q))
+        panda_ik.solve_many(ik.panda, ik.chain, ik.pieces, poses, SWEEP, False, q, w)
+
+    def search(poses: np.ndarray, q: np.ndarray) -> None:
+        w = np.empty(len(q))
+        generic_ik.solve_many(starts, ik.chain, ik.pieces, poses, STARTS, False, q, w)
+
+    if ik.closed:
+        yield "closed form", closed, OURS
+    yield "search", search, OURS
+
+
+def _peers(
+    robot: str, chain: SerialChain, console: Console
+) -> Iterator[tuple[str, SolveMany, int]]:
     for name, (build, count) in PEERS.items():
         try:
             solve = build(robot, chain)
         except ImportError as missing:
             console.print(f"{robot}: {name} is not installed ({missing.name})")
-            continue
         except Exception as fault:
             console.print(
                 f"{robot}: {name} does not take this arm ({type(fault).__name__}: {fault})"
             )
-            continue
-        yield _peer(robot, chain, name, solve, count)
+        else:
+            yield name, partial(_one_by_one, solve), count
+
+
+def _one_by_one(solve: Solve, poses: np.ndarray, q: np.ndarray) -> None:
+    for n, pose in enumerate(poses):
+        found = solve(pose)
+        if found is not None:
+            q[n] = found
 
 
 def _poses(chain: SerialChain, count: int) -> np.ndarray:
@@ -114,47 +155,7 @@ def _verified(chain: SerialChain, poses: np.ndarray, q: np.ndarray) -> np.ndarra
     return inside & (off < 1e-4) & (turn < 1e-3)
 
 
-def _own(robot: str, chain: SerialChain, solver: str) -> Result:
-    poses = _poses(chain, OURS)
-    q, w = np.empty((OURS, len(chain.joints))), np.empty(OURS)
-    ik = ik_arrays(chain)
-
-    if solver == "closed form":
-
-        def work() -> None:
-            panda_ik.solve_many(ik.panda, ik.chain, ik.pieces, poses, SWEEP, False, q, w)
-
-    else:
-        starts = start_table(chain.arrays, seed=0)
-
-        def work() -> None:
-            generic_ik.solve_many(starts, ik.chain, ik.pieces, poses, STARTS, False, q, w)
-
-    work()
-    costs = []
-    for _ in range(ROUNDS):
-        start = process_time_ns()
-        work()
-        costs.append((process_time_ns() - start) / 1000)
-    verified = _verified(chain, poses, q)
-    return Result(robot, solver, verified.mean(), median(costs) / verified.sum())
-
-
-def _peer(robot: str, chain: SerialChain, solver: str, solve: Solve, count: int) -> Result:
-    poses = _poses(chain, count)
-    q = np.full((count, len(chain.joints)), np.nan)
-    solve(poses[0])
-    start = process_time_ns()
-    for n, pose in enumerate(poses):
-        found = solve(pose)
-        if found is not None:
-            q[n] = found
-    cost = (process_time_ns() - start) / 1000
-    verified = _verified(chain, poses, q)
-    return Result(robot, solver, verified.mean(), cost / max(verified.sum(), 1))
-
-
-def _eaik(robot: str, chain: SerialChain) -> Solve:
+def eaik(robot: str, chain: SerialChain) -> Solve:
     """Solve with joint 7 held, at one position after the other, for seven joints."""
     from eaik.IK_HP import HPRobot
 
@@ -184,7 +185,7 @@ def _eaik(robot: str, chain: SerialChain) -> Solve:
     return solve
 
 
-def _toolbox(robot: str, chain: SerialChain, **settings: float) -> Solve:
+def toolbox(robot: str, chain: SerialChain, **settings: float) -> Solve:
     """Solve as by default, but to a tolerance with which the solutions count."""
     from roboticstoolbox import ET, ETS
 
@@ -203,11 +204,12 @@ def _toolbox(robot: str, chain: SerialChain, **settings: float) -> Solve:
     return solve
 
 
-def _trac_ik(robot: str, chain: SerialChain) -> Solve:
+def trac_ik(robot: str, chain: SerialChain, *, timeout: float = 0.05) -> Solve:
+    """Solve from the middle of the limits, for at most so long [s]."""
     from trac_ik import TracIK
 
     with as_file(files("kinetarium") / "robots" / f"{robot}.urdf") as path:
-        arm = TracIK(chain.base_link, chain.tool, str(path), timeout=0.05, epsilon=1e-5)
+        arm = TracIK(chain.base_link, chain.tool, str(path), timeout=timeout, epsilon=1e-5)
     middle = chain.arrays.middle
 
     def solve(X_BT: np.ndarray) -> np.ndarray | None:
@@ -268,10 +270,10 @@ def _ikpy(robot: str, chain: SerialChain) -> Solve:
 
 
 PEERS = {
-    "EAIK": (_eaik, 300),
-    "roboticstoolbox ik_LM": (_toolbox, 1000),
-    "roboticstoolbox ik_LM, k = 0.1": (partial(_toolbox, k=0.1), 1000),
-    "pytracik": (_trac_ik, 300),
+    "EAIK": (eaik, 300),
+    "roboticstoolbox ik_LM": (toolbox, 1000),
+    "roboticstoolbox ik_LM, k = 0.1": (partial(toolbox, k=0.1), 1000),
+    "pytracik": (trac_ik, 300),
     "ssik": (_ssik, 300),
     "ikpy": (_ikpy, 20),
 }

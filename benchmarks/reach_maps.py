@@ -1,6 +1,7 @@
 """Maps of reach and base placement beside NumPy and what peers would take."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
@@ -8,7 +9,9 @@ from time import process_time
 import numpy as np
 
 from benchmarks.ratio import Ratio, compare
+from benchmarks.reach_ik import eaik, toolbox, trac_ik
 from kinetarium import load_robot
+from kinetarium.reach import SerialChain, serial_chain
 from kinetarium.reach.arm import arm_of
 from kinetarium.reach.build import build_map, map_maker
 from kinetarium.reach.compare import random_poses
@@ -18,10 +21,17 @@ from kinetarium.reach.placement import Effort, Placer
 from kinetarium.reach.plane import Plane
 from kinetarium.reach.recipe import MapKind, map_recipe
 from kinetarium.reach.slice import slice_plainly, slice_values
+from kinetarium.reach.sphere_poses import sphere_poses
+from kinetarium.reach.voxel_map import write_poses
 
-SOLVES = 67**3 * 50
-PEERS_US = {"rtb ik_LM": 2400.0, "TRAC-IK": 3100.0, "PyKDL": 7200.0}
-"""Mean time of a solve, failures included [us]: 10, 13 and 30 hours for a whole map."""
+PEERS = {
+    "roboticstoolbox ik_LM": toolbox,
+    "pytracik": partial(trac_ik, timeout=0.005),
+    "EAIK": eaik,
+}
+"""With their own defaults: most poses of a map cannot be reached, and giving up is theirs to do."""
+SAMPLE = 300
+"""Poses of the map that a peer is given."""
 LAYERS = range(3, 67, 10)
 
 
@@ -52,8 +62,9 @@ def _slices() -> Iterator[Ratio]:
 
 
 def _building() -> Iterator[Ratio]:
-    """Time every tenth layer of the full-size map and extrapolate both sides."""
+    """Time every tenth layer of the full-size map, peers at some of its poses; extrapolate."""
     robot = load_robot("panda")
+    peers = dict(_peers_us(serial_chain(robot)))
     for solid in (False, True):
         arm = arm_of(robot, self_collision=solid)
         recipe = map_recipe(
@@ -62,21 +73,39 @@ def _building() -> Iterator[Ratio]:
             voxel=0.03,
             poses=50,
             radius=1.0,
-            tool="",
-            base_link="",
             self_collision=solid,
-            seed=0,
             effort=arm.map_effort,
         )
-        maker = map_maker(recipe, arm)
+        maker, voxels = map_maker(recipe, arm), voxel_grid(recipe.voxel, radius=1.0).count
         maker.shard(0)
         start = process_time()
         for layer in LAYERS:
             maker.shard(layer)
         cost = 1e6 * (process_time() - start) * maker.shards / len(LAYERS)
         subject = f"irm3 of 67^3 x 50 poses{', self-collision' if solid else ''}"
-        for peer, each in PEERS_US.items():
-            yield Ratio(subject, f"{peer}, extrapolated", cost, SOLVES * each)
+        for peer, each in peers.items():
+            yield Ratio(subject, peer, cost, recipe.poses * voxels**3 * each)
+
+
+def _peers_us(chain: SerialChain) -> Iterator[tuple[str, float]]:
+    """Give what peers take for a pose of the map, reached or not [us]; NaN without the peer."""
+    grid, rng = voxel_grid(0.03, radius=1.0), np.random.default_rng(0)
+    centers = grid.centers(rng.integers(0, grid.count**3, SAMPLE))
+    X_BT = np.empty((SAMPLE * 50, 3, 4))
+    write_poses(centers, sphere_poses(50, radius=0.015, seed=0), inverse=True, X_BT=X_BT)
+    poses = np.tile(np.eye(4), (SAMPLE, 1, 1))
+    poses[:, :3] = X_BT.reshape(SAMPLE, 50, 3, 4)[np.arange(SAMPLE), rng.integers(0, 50, SAMPLE)]
+    for name, build in PEERS.items():
+        try:
+            solve = build("panda", chain)
+        except ImportError:
+            yield f"{name}: not installed", float("nan")
+            continue
+        solve(poses[0])
+        start = process_time()
+        for pose in poses:
+            solve(pose)
+        yield f"{name}, extrapolated", 1e6 * (process_time() - start) / SAMPLE
 
 
 def _opening(graded: ReachMap) -> Iterator[Ratio]:

@@ -55,7 +55,7 @@ def run(config: Config, invocation: Invocation) -> None:
         report = str(write_page(Path(config.out), page))
     console.table(placement_table(placement))
     console.line()
-    console.table(pose_table(placement, placer.arm.chain.joints))
+    console.table(pose_table(placement, placer.arm.chain))
     if report:
         console.line()
         console.line(f"report: {report}")
