@@ -48,6 +48,10 @@ class IsolatedExecutor:
         self._timeout = timeout
         self._memory = memory
 
+    def prepare(self, engines: Sequence[str]) -> None:
+        """Begin to load what workers will need, in a process beside this one."""
+        WorkerStart(engines).begin()
+
     def execute(self, tasks: Sequence[Task], *, runs: Path) -> Generator[Finished, None, None]:
         """Run tasks and give each as it ends, its run whole on disk.
 

@@ -11,6 +11,9 @@ from kinetarium.interruption import stop_if_asked
 class SerialExecutor:
     """Runs cases in this process; a crash of an engine ends it, and nothing ends a hang."""
 
+    def prepare(self, engines: Sequence[str]) -> None:
+        """Do nothing: tasks load what they need themselves."""
+
     def execute(self, tasks: Sequence[Task], *, runs: Path) -> Generator[Finished, None, None]:
         """Run tasks in their order.
 

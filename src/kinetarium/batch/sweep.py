@@ -1,6 +1,6 @@
 """sweep: run a plan into a folder, where nothing that was finished is lost or done again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +10,7 @@ from kinetarium.batch.environment import environment
 from kinetarium.batch.plan import Plan
 from kinetarium.batch.study import Findings
 from kinetarium.batch.task import Executor, Finished
+from kinetarium.engines.registry import engine_names
 from kinetarium.recording.result_folder import ResultFolder, ResultFolderError
 from kinetarium.recording.run import RunStatus
 from kinetarium.recording.run_folder import read_run
@@ -61,6 +62,7 @@ def sweep(
     Raises:
         KinetariumError: If the plan does not fit, or the folder cannot be written.
     """
+    executor.prepare(_engines(plan))
     tasks = plan.tasks()
     seed = getattr(plan.configs()[0], "seed", 0)
     made_with = environment(command, seed=seed)
@@ -89,3 +91,11 @@ def sweep(
                 statuses[key] = finished.status
                 watch(progress(finished))
         return folder, conclude(folder, plan.study)
+
+
+def _engines(plan: Plan) -> Sequence[str]:
+    """Give the engines that a plan may need: those it names, or all if it leaves that open."""
+    wanted = [getattr(config, "engine", None) for config in plan.configs()]
+    if () in wanted:
+        return engine_names()
+    return sorted({name for names in wanted if isinstance(names, tuple) for name in names})

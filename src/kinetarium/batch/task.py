@@ -45,6 +45,14 @@ class Finished:
 class Executor(Protocol):
     """Runs tasks."""
 
+    def prepare(self, engines: Sequence[str]) -> None:
+        """Begin to load what tasks will need, while they are still being made.
+
+        Args:
+            engines: Names of the engines that they may need.
+        """
+        ...
+
     def execute(self, tasks: Sequence[Task], *, runs: Path) -> Generator[Finished, None, None]:
         """Run tasks and give each as it ends, in the order of their ends.
 

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, get_context, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -35,6 +35,12 @@ class WorkerStart:
         """Say which engines the workers will need."""
         self._context: Any = get_context("forkserver" if sys.platform == "linux" else "spawn")
         self._environment = {**_ONE_THREAD, PRELOAD: " ".join(engines)}
+
+    def begin(self) -> None:
+        """Start the server that workers are forked off, where there is one, and do not wait."""
+        if sys.platform == "linux":
+            with suppress(OSError), _environment(self._environment):
+                self._start_server()
 
     def pipe(self) -> tuple[Connection, Connection]:
         """Make a pipe between the coordinator and a worker."""
@@ -68,12 +74,15 @@ class WorkerStart:
         )
         with _environment(self._environment), _without_main():
             if sys.platform == "linux":
-                self._context.set_forkserver_preload(["kinetarium.batch.preload"])
-                resource_tracker.ensure_running()  # which would lift the block again
-                with _deaf_to_interrupts():
-                    forkserver.ensure_running()
+                self._start_server()
             process.start()
         return process
+
+    def _start_server(self) -> None:
+        self._context.set_forkserver_preload(["kinetarium.batch.preload"])
+        resource_tracker.ensure_running()  # which would lift the block again
+        with _deaf_to_interrupts():
+            forkserver.ensure_running()
 
 
 @contextmanager

@@ -32,7 +32,7 @@ class Stills:
 def _drawn(charts: Sequence[Chart], tones: Mapping[str, int]) -> dict[Chart, Still]:
     """Draw charts, a share of them in each process; this one draws, too."""
     parts = max(1, min(os.cpu_count() or 1, len(charts) // _FEW))
-    own, *others = (charts[part::parts] for part in range(parts))
+    *others, own = (charts[part::parts] for part in range(parts))
     elsewhere = [_begin(share, tones) for share in others]
     stills = {chart: draw_still(chart, tones) for chart in own}
     for share, connection in zip(others, elsewhere, strict=True):

@@ -34,7 +34,7 @@ class Config:
         timing: When the body moves: paper, two-phase.
         order: Leg order: auto for the best of all 24, or rows 1 to 8 of the paper's Table 1.
         sway: Margin that the body's sway gives each swing [unit]; 0 for no sway.
-        engine: Engines that walk the robot in physics too; none by default.
+        engine: Engines that walk the robot in physics; none for a walk that is only planned.
         heading: Whether the body turns along a path from a file, keeps its heading, or spins.
         curve: What is drawn through the way-points of a file.
         lift: How high a foot is lifted [unit].
@@ -57,7 +57,7 @@ class Config:
     timing: tuple[Timing, ...] = (Timing.TWO_PHASE,)
     order: tuple[str, ...] = ("auto",)
     sway: tuple[float, ...] = (0.0,)
-    engine: tuple[str, ...] = ()
+    engine: tuple[str, ...] = (NO_ENGINE,)
     heading: Heading = Heading.TURN
     curve: Curve = Curve.SPLINE
     lift: float = 5.0
