@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from kinetarium.interruption import stop_if_asked
 from kinetarium.reach.map_files import Field
 from kinetarium.recording.atomic import write_atomic
 from kinetarium.recording.regular_file import read_regular
@@ -85,6 +86,7 @@ class Shards:
                 for done, future in enumerate(as_completed(futures), start=1):
                     future.result()
                     progress(there + done, len(numbers))
+                    stop_if_asked()
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
