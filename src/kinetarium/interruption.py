@@ -17,7 +17,7 @@ _REPLACED: dict[signal.Signals, signal.Handlers | Callable[[int, FrameType | Non
     signal.SIGINT: signal.default_int_handler,
     signal.SIGTERM: signal.SIG_DFL,
 }
-"""Who is asked by which signal to stop, and how it is answered if nobody chose otherwise."""
+"""The signals that ask to stop, and how each is answered if nobody chose otherwise."""
 
 
 @contextmanager
@@ -43,6 +43,11 @@ def listening() -> Iterator[None]:
 def asked() -> signal.Signals | None:
     """Give the signal that has asked this process to stop, if one has."""
     return _wishes[-1] if _wishes else None
+
+
+def is_stop(error: BaseException) -> bool:
+    """Tell whether an exception is a wish to stop, or what has become of one."""
+    return isinstance(error, KeyboardInterrupt) or bool(_wishes)
 
 
 def stop_if_asked() -> None:

@@ -7,12 +7,14 @@ from math import exp, pi
 import numpy as np
 import pytest
 
-from kinetarium.batch.study import ConfigError
+from kinetarium.batch.study import ConfigError, Outcome
 from kinetarium.control.floating_body import FloatingBody
 from kinetarium.control.orbit import mean_motion, relative_acceleration
+from kinetarium.recording.run import RunStatus
 from kinetarium.studies.dock import float_free
 from kinetarium.studies.dock.float_cases import float_cases
 from kinetarium.studies.dock.float_config import FloatConfig, Timing
+from kinetarium.studies.dock.float_figures import report
 from kinetarium.studies.dock.float_free import run_free
 from kinetarium.studies.dock.float_score import judge_meeting
 
@@ -35,6 +37,22 @@ def test_without_lag_a_spring_gives_back_what_it_took():
     assert row["restitution"] == pytest.approx(1.0, abs=2e-3)
     assert row["momentum_error"] < 1e-12
     assert abs(row["energy_error"]) < 1e-3
+
+
+def test_meetings_of_several_kinds_each_have_their_ideal():
+    outcomes = []
+    for mass, lead in (((100.0, 150.0), False), ((50.0, 50.0), False), ((50.0, 50.0), True)):
+        (case,) = float_cases(replace(FloatConfig(), mass=mass, lead=lead, stiffness=(1e4,)))
+        recording = run_free(case)
+        rows = (judge_meeting(case, recording),)
+        outcomes.append(Outcome(case, RunStatus.COMPLETED, "", rows, recording, {}))
+    page = report(outcomes)
+    assert len({row[0] for row in page.headline.rows}) == 3
+    forces = page.sections[0].figures[0].series
+    names = [series.name for series in forces]
+    assert len(set(names)) == len(names) == 5
+    peaks = {series.name: series.y.max() for series in forces if series.name.startswith("ideal")}
+    assert sorted(peaks.values()) == pytest.approx([25.0, 38.7], rel=0.02)  # v sqrt(k m)
 
 
 def test_lag_alone_makes_energy():

@@ -23,7 +23,7 @@ def test_all_kernels_are_where_sources_are_watched() -> None:
     users = [
         path.relative_to(PACKAGE)
         for path in PACKAGE.rglob("*.py")
-        if "compiled import compiled" in path.read_text()
+        if "compiled import compiled" in path.read_text(encoding="utf-8")
     ]
     assert len(users) > 10
     for path in users:

@@ -172,8 +172,14 @@ def test_overrides_are_checked() -> None:
         verify_dynamics("two-link", backend_overrides={"nosuch": Override()})
     with pytest.raises(KinetariumError, match="unknown back-end 'closed-form'"):
         verify_dynamics("two-link", backend_overrides={"closed-form": Override()})
-    with pytest.raises(KinetariumError, match="unknown override 'masses'"):
-        verify_dynamics("two-link", backend_overrides={"mujoco": {"masses": {}}})
+    for content, words in (
+        ({"masses": {}}, "unknown override 'masses'"),
+        ({"armature": 5}, "'armature' must map names"),
+        ({"gravity": [0, 0]}, "three numbers"),
+        ({"gravity": "up"}, "three numbers"),
+    ):
+        with pytest.raises(KinetariumError, match=words):
+            verify_dynamics("two-link", backend_overrides={"mujoco": content})
     for wrong in (
         Override(armature={"nosuch": 1.0}),
         Override(damping={"tool_joint": 1.0}),

@@ -1,6 +1,5 @@
 """A wish to stop is heard once at least, whatever has become of the exception."""
 
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -30,8 +29,7 @@ def usual_answers() -> Iterator[None]:
 def swallow(number: int) -> None:
     """Send this process a signal whose exception gets lost, as in many a callback."""
     with pytest.raises(KeyboardInterrupt):
-        os.kill(os.getpid(), number)
-        threading.Event().wait(10.0)
+        signal.raise_signal(number)
 
 
 @pytest.mark.parametrize("number", SIGNALS)

@@ -71,3 +71,8 @@ def test_cases_of_different_fields_have_labels() -> None:
         "ode, mass 1",
         "ode",
     ]
+
+
+def test_no_text_and_many_digits_are_told_apart() -> None:
+    assert case_labels([{"tool": ""}, {"tool": "flange"}]) == ["tool none", "tool flange"]
+    assert case_labels([{"x": 0.12345671}, {"x": 0.12345672}]) == ["x 0.12345671", "x 0.12345672"]

@@ -24,6 +24,7 @@ from kinetarium.reach import (
 from kinetarium.reach.chain import ranges
 from kinetarium.reach.panda_geometry import panda_arrays
 from kinetarium.reach.self_collision import collisions
+from kinetarium.reach.start_table import start_table
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose
@@ -304,3 +305,8 @@ def test_the_package_is_light() -> None:
     )
     subprocess.run([sys.executable, "-c", code], check=True)
     assert kinetarium.reach.solve_ik is solve_ik
+
+
+def test_the_table_of_starts_lies_in_memory_as_it_is_searched() -> None:
+    table = start_table(serial_chain(load_robot("ur5")).arrays, seed=0)
+    assert table.keys.flags.c_contiguous and table.keys.dtype == np.float32

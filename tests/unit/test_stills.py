@@ -1,6 +1,7 @@
 """The stills of a page are the same, whoever draws them."""
 
-from multiprocessing import Pipe
+import os
+from multiprocessing import Pool
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,8 @@ from kinetarium.report.still import draw_still
 from kinetarium.report.stills import Stills
 
 CHARTS = tuple(
-    Lines(
-        f"chart {n}", Axis("x", "m"), Axis("y", "N"), (Series("a", np.arange(3), np.ones(3) * n),)
-    )
-    for n in range(7)
+    Lines(f"chart {n}", Axis("x", "m"), Axis("y", "N"), (Series("a", np.arange(3), np.full(3, n)),))
+    for n in range(9)
 )
 PAGE = Page("t", "", (Section("one", CHARTS[:3]), Section("two", (*CHARTS[3:], CHARTS[0]))), ())
 
@@ -27,32 +26,54 @@ def alone() -> list[Any]:
     return [draw_still(chart, {"a": 0}) for chart in CHARTS]
 
 
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Note what is drawn in this process."""
+    titles: list[str] = []
+
+    def draw(chart: Any, tones: Any) -> Any:
+        titles.append(chart.title)
+        return draw_still(chart, tones)
+
+    monkeypatch.setattr(stills, "draw_still", draw)
+    return titles
+
+
 def drawn() -> list[Any]:
     page = Stills(PAGE)
     return [page[chart] for chart in CHARTS]
 
 
-@pytest.mark.parametrize("cores", [1, 2, 64])
-def test_on_any_machine(cores: int, alone: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("cores", "share"), [(1, 9), (2, 4), (64, 3)])
+def test_on_any_machine(
+    cores: int, share: int, alone: list[Any], here: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: cores)
     assert drawn() == alone
+    assert len(here) == share
 
 
-def test_where_no_other_process_starts(alone: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_other_process_starts(
+    alone: list[Any], here: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise OSError("no process left")
 
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     monkeypatch.setattr(stills.WorkerStart, "start", refuse)
     assert drawn() == alone
+    assert len(here) == 9
 
 
-def test_when_the_other_process_dies(alone: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    def die(*_: object) -> Any:
-        here, there = Pipe()
-        there.close()
-        return here
-
+def test_when_the_other_process_dies(
+    alone: list[Any], here: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    monkeypatch.setattr(stills, "_begin", die)
+    monkeypatch.setattr(stills, "_draw_and_send", os.abort)
     assert drawn() == alone
+    assert len(here) == 9
+
+
+def test_in_a_process_that_may_have_no_children(alone: list[Any]) -> None:
+    with Pool(1) as pool:
+        assert pool.apply(drawn) == alone

@@ -60,7 +60,10 @@ def _labels(fields: Sequence[Field], columns: Mapping[Field, Sequence[Any]]) -> 
 def _words(field: Field, values: Sequence[Any]) -> list[str]:
     """Say what each case has in a field; nothing of a case that lacks it."""
     numbers = {kind: i for i, kind in enumerate(dict.fromkeys(map(repr, values)), 1)}
-    texts = [_text(value) or f"no. {numbers[repr(value)]}" for value in values]
+    texts = [_text(value) for value in values]
+    if len(set(texts)) < len(numbers):  # some are alike but for digits that were cut, or too long
+        texts = [str(v) if isinstance(v, float) else t for v, t in zip(values, texts, strict=True)]
+    texts = [t or f"no. {numbers[repr(v)]}" for v, t in zip(values, texts, strict=True)]
     if field in _PLAIN:
         return ["no engine" if text == _NO_ENGINE else text for text in texts]
     # What has a name of its own is called by it.
@@ -72,6 +75,6 @@ def _words(field: Field, values: Sequence[Any]) -> list[str]:
 def _text(value: Any) -> str:
     """Write a value; nothing if it is too long for a label."""
     if not isinstance(value, list):
-        return f"{value:g}" if isinstance(value, float) else str(value)
+        return f"{value:g}" if isinstance(value, float) else str(value) or "none"
     short = len(value) <= _MOST_ITEMS and not any(isinstance(v, list | Mapping) for v in value)
     return f"({', '.join(map(_text, value))})" if short else ""

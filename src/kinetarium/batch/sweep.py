@@ -98,4 +98,5 @@ def _engines(plan: Plan) -> Sequence[str]:
     wanted = [getattr(config, "engine", None) for config in plan.configs()]
     if () in wanted:
         return engine_names()
-    return sorted({name for names in wanted if isinstance(names, tuple) for name in names})
+    lists = [(names,) if isinstance(names, str) else names or () for names in wanted]
+    return sorted({name for names in lists for name in names})

@@ -10,7 +10,7 @@ from kinetarium.cli.commands import COMMANDS, Command, Invocation, studies
 from kinetarium.cli.console import Console
 from kinetarium.cli.failures import failure_lines, failure_payload
 from kinetarium.errors import KinetariumError, OutputError, UnknownNameError
-from kinetarium.interruption import asked, listening
+from kinetarium.interruption import asked, is_stop, listening
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,18 +50,12 @@ def _answer(words: list[str]) -> int:
                 return run(config, Invocation(shlex.join(["kinetarium", *words]), console)) or 0
     except SystemExit:  # the parser has printed a command's help
         console.flush()
-    except KeyboardInterrupt:
-        return _stopped(console)
-    except Exception as error:
-        if asked():  # a library that was just being imported made an ImportError of it
-            return _stopped(console)
+    except (KeyboardInterrupt, Exception) as error:
+        if isinstance(error, KeyboardInterrupt) or is_stop(error):
+            console.error("kinetarium: stopped")
+            return 128 + (asked() or SIGINT)
         return _fail(error, console=console, debug="--debug" in words)
     return 0
-
-
-def _stopped(console: Console) -> int:
-    console.error("kinetarium: stopped")
-    return 128 + (asked() or SIGINT)
 
 
 def _command(name: str) -> Command:

@@ -11,7 +11,7 @@ import tyro
 
 from kinetarium.cli.arguments import UsageError
 from kinetarium.cli.commands import Invocation
-from kinetarium.interruption import asked
+from kinetarium.interruption import is_stop
 
 if TYPE_CHECKING:
     from kinetarium.batch.plan import Plan
@@ -87,8 +87,8 @@ def execute(
                 retry_failed=retry_failed,
                 watch=watch,
             )
-        except (KeyboardInterrupt, Exception):
-            if asked() and (out / "config.toml").is_file():
+        except (KeyboardInterrupt, Exception) as error:
+            if is_stop(error) and (out / "config.toml").is_file():
                 again = shlex.join(["kinetarium", "resume", str(out)])
                 console.error(f"kinetarium: go on with: {again}")
             raise

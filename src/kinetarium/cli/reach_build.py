@@ -13,6 +13,7 @@ from kinetarium.cli.arguments import UsageError
 from kinetarium.cli.commands import Invocation
 from kinetarium.cli.reach_progress import shown_progress
 from kinetarium.cli.robot_flags import RobotFlags
+from kinetarium.interruption import is_stop
 from kinetarium.reach.recipe import MapKind, MapWishes
 
 
@@ -84,8 +85,9 @@ def run(config: Config, invocation: Invocation) -> None:
                 progress=partial(watch, config.out),
                 **config.wishes(),
             )
-        except KeyboardInterrupt:
-            console.error(f"kinetarium: go on with: {invocation.command_line}")
+        except (KeyboardInterrupt, Exception) as error:
+            if is_stop(error):
+                console.error(f"kinetarium: go on with: {invocation.command_line}")
             raise
     if isinstance(built, ReachMap):
         show(built, console)

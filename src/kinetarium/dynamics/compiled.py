@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 from typing import ParamSpec, TypeVar
 
 import numba
@@ -19,6 +20,8 @@ Result = TypeVar("Result")
 
 KERNEL_FOLDERS = ("control", "dynamics", "legs", "reach", "spatial", "studies/dock")
 """Where kernels are, and what is compiled into them."""
+
+_one_at_a_time = Lock()
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -38,14 +41,15 @@ def _watched_sources() -> Iterator[None]:
     Numba looks at a kernel's own file; but the kernels that it calls and the
     constants that it reads are compiled into it, too.
     """
-    before = numba.config.CACHE_LOCATOR_CLASSES
-    numba.config.CACHE_LOCATOR_CLASSES = ",".join(
-        f"{__name__}.{locator.__name__}" for locator in (ChosenCache, CacheInTree, CacheOfUser)
-    )
-    try:
-        yield
-    finally:
-        numba.config.CACHE_LOCATOR_CLASSES = before
+    with _one_at_a_time:
+        before = numba.config.CACHE_LOCATOR_CLASSES
+        numba.config.CACHE_LOCATOR_CLASSES = ",".join(
+            f"{__name__}.{locator.__name__}" for locator in (ChosenCache, CacheInTree, CacheOfUser)
+        )
+        try:
+            yield
+        finally:
+            numba.config.CACHE_LOCATOR_CLASSES = before
 
 
 @cache

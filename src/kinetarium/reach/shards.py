@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from kinetarium.errors import OutputError
 from kinetarium.interruption import stop_if_asked
 from kinetarium.reach.map_files import Field
 from kinetarium.recording.atomic import write_atomic
@@ -81,8 +82,8 @@ class Shards:
         there = len(numbers) - len(missing)
         progress(there, len(numbers))
         with ThreadPoolExecutor(workers) as pool:
-            futures = [pool.submit(self._make, number) for number in missing]
             try:
+                futures = [pool.submit(self._make, number) for number in missing]
                 for done, future in enumerate(as_completed(futures), start=1):
                     future.result()
                     progress(there + done, len(numbers))
@@ -92,9 +93,16 @@ class Shards:
                 raise
 
     def join(self) -> Field:
-        """Join all shards, which must be there."""
+        """Join all shards.
+
+        Raises:
+            OutputError: If one is not there, or no more.
+        """
         whole = [self._read(number) for number in range(self._maker.shards)]
-        return np.concatenate([shard for shard in whole if shard is not None])
+        there = [shard for shard in whole if shard is not None]
+        if len(there) < len(whole):
+            raise OutputError(f"shards are gone from '{self._folder}': another process joined them")
+        return np.concatenate(there)
 
     def _make(self, number: int) -> None:
         data = self._maker.shard(number).tobytes()

@@ -67,8 +67,9 @@ def start_table(chain: ChainArrays, *, seed: int) -> StartTable:
     p = poses[:, :3, 3]
     length = max(float(np.linalg.norm(p - p.mean(axis=0), axis=1).mean()) / 2, SHORTEST)
     places = np.column_stack([p, -np.vecdot(p, p) / 2]) / length**2
-    keys = np.vstack([poses[:, :3, :3].reshape(-1, 9).T, places.T], dtype=np.float32)
-    return StartTable(starts, keys, length, *_bounds(chain))
+    keys = np.vstack([poses[:, :3, :3].reshape(-1, 9).T, places.T])
+    # Row by row in memory, as the search runs along them.
+    return StartTable(starts, np.ascontiguousarray(keys, dtype=np.float32), length, *_bounds(chain))
 
 
 def _bounds(chain: ChainArrays) -> tuple[Array, Array, Array]:

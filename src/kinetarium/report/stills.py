@@ -4,7 +4,9 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from multiprocessing.connection import Connection
+from multiprocessing import current_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 
 from kinetarium.batch.worker_start import WorkerStart
 from kinetarium.figure.page import Chart, Page
@@ -32,29 +34,41 @@ class Stills:
 def _drawn(charts: Sequence[Chart], tones: Mapping[str, int]) -> dict[Chart, Still]:
     """Draw charts, a share of them in each process; this one draws, too."""
     parts = max(1, min(os.cpu_count() or 1, len(charts) // _FEW))
+    if current_process().daemon:  # which may have no children
+        parts = 1
     *others, own = (charts[part::parts] for part in range(parts))
-    elsewhere = [_begin(share, tones) for share in others]
+    elsewhere = [_Elsewhere(share, tones) for share in others]
     stills = {chart: draw_still(chart, tones) for chart in own}
-    for share, connection in zip(others, elsewhere, strict=True):
-        try:
-            drawn = connection.recv() if connection else None
-        except (EOFError, OSError):  # it died
-            drawn = None
-        drawn = drawn or [draw_still(chart, tones) for chart in share]
+    for share, process in zip(others, elsewhere, strict=True):
+        drawn = process.result() or [draw_still(chart, tones) for chart in share]
         stills.update(zip(share, drawn, strict=True))
     return stills
 
 
-def _begin(charts: Sequence[Chart], tones: Mapping[str, int]) -> Connection | None:
-    """Let another process draw charts, and give the pipe they will come through, if it can."""
-    start = WorkerStart(())
-    here, there = start.pipe()
-    with there:
-        try:
-            start.start(_draw_and_send, args=(there, charts, tones))
-        except (OSError, EOFError):
-            return None
-    return here
+class _Elsewhere:
+    """Charts that another process draws."""
+
+    def __init__(self, charts: Sequence[Chart], tones: Mapping[str, int]) -> None:
+        """Start it, if it can be started."""
+        start = WorkerStart(())
+        self._connection, there = start.pipe()
+        self._process: BaseProcess | None = None
+        with there, suppress(OSError, EOFError):
+            self._process = start.start(_draw_and_send, args=(there, charts, tones))
+
+    def result(self) -> list[Still] | None:
+        """Wait for the stills; give None if none will come."""
+        drawn: list[Still] | None = None
+        with self._connection:
+            if self._process is None:
+                return None
+            with suppress(EOFError, OSError):  # it died
+                wait([self._connection, self._process.sentinel])
+                if self._connection.poll():
+                    drawn = self._connection.recv()
+        self._process.kill()
+        self._process.join()
+        return drawn
 
 
 def _draw_and_send(

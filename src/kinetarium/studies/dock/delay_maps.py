@@ -18,13 +18,13 @@ _GRID = StabilityConfig()
 _WORST = 10.0
 """Ratio of delays at which colours end [-]."""
 _EXPLAINED = (
-    f"Cut off at {1 / _WORST:g} and {_WORST:g}; above 1, in red, a contact rings up. The star is"
-    " where these runs are. By the closed form, for one axis; the study dock-stability also follows"
-    " every cell in time."
+    f"Cut off at {1 / _WORST:g} and {_WORST:g}; above 1, in red, a contact rings up. By the"
+    " closed form, for one axis; the study dock-stability also follows every cell in time."
 )
-_NO_STIFFNESS = (
-    "The engines' own contact has no stiffness in N/m, so that these runs have no place here: they"
-    " are as if above the upper edge."
+_NO_PLACE = (
+    "Runs have a place on the map if their contact is prescribed. The engines' own contact has no"
+    " stiffness in N/m, as if above the upper edge; that of Hunt and Crossley grows stiffer as it"
+    " is pressed."
 )
 
 Gains = tuple[float, float, float]
@@ -39,8 +39,8 @@ def delay_maps(cases: Sequence[DockCase]) -> Section:
         gains = (preset.D, damper(case.case, case.preset), preset.damping / preset.stiffness)
         groups.setdefault(gains, []).append(case)
     figures: list[Figure] = [_map(gains, group) for gains, group in groups.items()]
-    if any(case.contact is Contact.ENGINE for case in cases):
-        figures.append(Prose(_NO_STIFFNESS))
+    if any(case.contact is not Contact.PRESCRIBED for case in cases):
+        figures.append(Prose(_NO_PLACE))
     return Section("How late the loop may be", tuple(figures))
 
 
@@ -52,8 +52,12 @@ def _map(gains: Gains, cases: Sequence[DockCase]) -> Heatmap:
     spots = {
         (1e3 * case_delay(case), PRESETS[case.preset].stiffness): str(case.preset)
         for case in cases
-        if case.contact is not Contact.ENGINE
+        if case.contact is Contact.PRESCRIBED
     }
+    shown = {place: name for place, name in spots.items() if place[0] <= _GRID.delay_ms[-1]}
+    words = " The star is where runs are." if shown else ""
+    for (delay, _), name in spots.items() - shown.items():
+        words += f" The loop of '{name}' is {delay:.3g} ms late, beyond the map."
     ratios = 1e-3 * np.array(_GRID.delay_ms) / np.array(critical)[:, np.newaxis]
     return Heatmap(
         f"D {D:g} kg, K {K:g} N s/m, contact with damping c = {ratio:g} s times k",
@@ -64,6 +68,6 @@ def _map(gains: Gains, cases: Sequence[DockCase]) -> Heatmap:
         np.clip(ratios, 1 / _WORST, _WORST),
         Axis("delay by critical delay", log=True),
         diverging=True,
-        marks=tuple(Spot(delay, stiffness, name) for (delay, stiffness), name in spots.items()),
-        caption=_EXPLAINED,
+        marks=tuple(Spot(delay, stiffness, name) for (delay, stiffness), name in shown.items()),
+        caption=_EXPLAINED + words,
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetarium.batch.labels import case_labels
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.axis import Axis
 from kinetarium.figure.bars import Bars, BarSeries
@@ -14,7 +15,8 @@ from kinetarium.figure.prose import Prose
 from kinetarium.figure.table import Column, Table
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.dock.float_config import NO_ENGINE, FloatCase
+from kinetarium.studies.dock.float_config import FloatCase
+from kinetarium.studies.dock.float_free import ideal_case
 
 _LEAD = (
     "Two simulated satellites float, meet and part; arms hold payloads in their place, and the"
@@ -40,8 +42,8 @@ _COLUMNS = (
 
 def report(outcomes: Sequence[Outcome[FloatCase]]) -> Findings:
     """Show every meeting beside the same meeting as it should be."""
-    several = len({outcome.case.stiffness for outcome in outcomes}) > 1
-    named = [(_label(outcome.case, several=several), outcome) for outcome in outcomes]
+    labels = case_labels([outcome.case for outcome in outcomes])
+    named = [(label or "no engine", o) for label, o in zip(labels, outcomes, strict=True)]
     met = [(label, o) for label, o in named if o.recording and o.rows]
     sections = [*([_meetings(met), _bars(met)] if met else []), _flags(named)]
     summary: dict[str, Any] = {
@@ -50,12 +52,6 @@ def report(outcomes: Sequence[Outcome[FloatCase]]) -> Findings:
         if outcome.rows
     }
     return Findings(_headline(named), tuple(sections), summary, lead=_LEAD)
-
-
-def _label(case: FloatCase, *, several: bool) -> str:
-    """Name a meeting by its engine and, where there are several, its stiffness."""
-    name = "no engine" if case.engine == NO_ENGINE else case.engine
-    return f"{name}, {case.stiffness:g} N/m" if several else name
 
 
 def _headline(named: Sequence[tuple[str, Outcome[FloatCase]]]) -> Table:
@@ -102,15 +98,15 @@ def _beside_ideal(
     seen: Callable[[Recording], Array],
     ideal: Callable[[Recording], Array],
 ) -> tuple[Series, ...]:
-    """Draw every meeting, and once for each stiffness, whatever the engine, the ideal one."""
+    """Draw every meeting, and each ideal one once, however many are to be like it."""
     series, ideals = [], {}
     for label, outcome in met:
-        recording, stiffness = outcome.recording, outcome.case.stiffness
+        recording = outcome.recording
         assert recording is not None
         series.append(Series(label, recording["time"], seen(recording)))
-        ideals[stiffness] = recording["time"], ideal(recording)
-    for stiffness, (time, values) in ideals.items():
-        name = f"ideal, {stiffness:g} N/m" if len(ideals) > 1 else "ideal"
+        ideals[ideal_case(outcome.case)] = recording["time"], ideal(recording)
+    for label, (time, values) in zip(case_labels(list(ideals)), ideals.values(), strict=True):
+        name = f"ideal, {label}" if len(ideals) > 1 else "ideal"
         n = min(len(time), len(values))
         series.append(Series(name, time[:n], values[:n], Style.DASHED))
     return tuple(series)

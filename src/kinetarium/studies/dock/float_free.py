@@ -44,9 +44,9 @@ def run_free(case: FloatCase) -> Recording:
     )
 
 
-def ideal_channels(case: FloatCase) -> dict[str, Channel]:
-    """Give the same meeting without lag and payload, by fine steps."""
-    ideal = replace(
+def ideal_case(case: FloatCase) -> FloatCase:
+    """Give the same meeting without lag and payload."""
+    return replace(
         case,
         delay_ms=0.0,
         lead=False,
@@ -57,7 +57,11 @@ def ideal_channels(case: FloatCase) -> dict[str, Channel]:
         timing=Timing.FAST,
         engine=NO_ENGINE,
     )
-    figures, force = _meet(ideal, step=_FINE, until=duration(case))
+
+
+def ideal_channels(case: FloatCase) -> dict[str, Channel]:
+    """Give the same meeting without lag and payload, by fine steps."""
+    figures, force = _meet(ideal_case(case), step=_FINE, until=duration(case))
     return {"ideal": Channel(figures, UNITS, FIGURES), "ideal_force": Channel(force, "N")}
 
 

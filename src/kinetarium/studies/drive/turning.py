@@ -61,7 +61,8 @@ def score_turn(case: CalibrateCase, recording: Recording) -> Row:
             the angle turned.
         residual: Root mean square of what yaw rates then are off by, relative to the yaw rates.
         lowest, highest: The multiplier over the headings in which it is least and greatest.
-        over_first_4s: The multiplier over the first four steady seconds, whatever their headings.
+        over_first_4s: The multiplier over the first four steady seconds, whatever their headings,
+            or over all there are if they are fewer.
         yaw_ratio: Yaw rate over that commanded with the multiplier in force.
         wheel_speed_error: What the wheels are off by, relative to their commands.
     """

@@ -37,8 +37,18 @@ class Override:
     model: RobotModel | None = None
 
     def __post_init__(self) -> None:
-        """Freeze gravity."""
-        object.__setattr__(self, "gravity", frozen(self.gravity))
+        """Freeze gravity.
+
+        Raises:
+            KinetariumError: If it is no vector.
+        """
+        try:
+            gravity = frozen(self.gravity)
+        except (TypeError, ValueError):
+            gravity = frozen([])
+        if gravity.shape != (3,):
+            raise KinetariumError("gravity must be three numbers [m/s^2]")
+        object.__setattr__(self, "gravity", gravity)
 
     @classmethod
     def of(cls, content: "Override | Mapping[str, Any]") -> "Override":
@@ -53,6 +63,11 @@ class Override:
         for name in content:
             if name not in known:
                 raise UnknownNameError("override", name, known=known)
+        for name, value in content.items():
+            if name not in ("gravity", "model") and not isinstance(value, Mapping):
+                raise KinetariumError(
+                    f"override '{name}' must map names of joints or links to values"
+                )
         return cls(**content)
 
     def applied(self, model: RobotModel) -> RobotModel:

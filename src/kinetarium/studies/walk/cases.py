@@ -33,7 +33,7 @@ def cases(config: Config) -> tuple[Case, ...]:
         machine = replace(machine, foot_offset=config.foot_offset)
     chosen = []
     for engine, path, ground, timing, order, stride, sway, kind in product(
-        _once(config.engine),
+        _once(config.engine) or (NO_ENGINE,),
         _once(config.path),
         _once(config.ground),
         _once(config.timing),
