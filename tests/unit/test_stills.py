@@ -1,7 +1,7 @@
 """The stills of a page are the same, whoever draws them."""
 
 import os
-from multiprocessing import Pool
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,10 @@ def test_when_the_other_process_dies(
     assert len(here) == 9
 
 
-def test_in_a_process_that_may_have_no_children(alone: list[Any]) -> None:
-    with Pool(1) as pool:
-        assert pool.apply(drawn) == alone
+def test_in_a_process_that_may_have_no_children(
+    alone: list[Any], here: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(stills, "current_process", lambda: SimpleNamespace(daemon=True))
+    assert drawn() == alone
+    assert len(here) == 9
