@@ -274,13 +274,19 @@ def test_maps_are_cut_open(opened, studio):
     assert view.complaints == []
 
 
-def test_exported_pages_play_from_a_file(opened, studio, results, tmp_path):
-    view = opened(studio.address)
+def exported(view, folder):
+    """Export what is on the stage to a file."""
     with view.page.expect_download() as download:
         view.page.get_by_role("button", name="Export HTML").click()
-    file = tmp_path / "kinetarium.html"
+    file = folder / "kinetarium.html"
     download.value.save_as(file)
     assert file.stat().st_size < 2_000_000
+    return file
+
+
+def test_exported_pages_play_from_a_file(opened, studio, results, tmp_path):
+    view = opened(studio.address)
+    file = exported(view, tmp_path)
     alone = opened(file.as_uri(), offline=True)
     expected, time, title = true_poses(results, "grasp", "a", 137)
     same_poses(alone.poses(time)[title], expected, off=2e-4)
@@ -302,11 +308,7 @@ def test_maps_are_exported_as_they_are_cut(opened, studio, tmp_path, around):
     else:
         view.page.get_by_label("Map").select_option(label="ball.rmap")
     view.page.get_by_label("x from", exact=True).fill("0.4")
-    with view.page.expect_download() as download:
-        view.page.get_by_role("button", name="Export HTML").click()
-    file = tmp_path / "kinetarium.html"
-    download.value.save_as(file)
-    assert file.stat().st_size < 2_000_000
+    file = exported(view, tmp_path)
     alone = opened(file.as_uri(), offline=True)
     assert alone.state()["replays"] == ["grasp mujoco" if around == "a run" else "panda"]
     cuts = alone.page.locator("input[type=range]:not(.slider)")

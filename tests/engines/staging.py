@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from kinetarium.engines.protocol import Engine, Simulation, State
-from kinetarium.model.robot import RobotModel, Source
+from kinetarium.model.robot import Geometry, Joint, JointType, Link, RobotModel, Source
 from kinetarium.model.shapes import Box
 from kinetarium.scene import Actuation, Body, Drive, PlacedRobot, Scene
 from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.rotation import pose
 
 H = 1e-3
 """Time step [s]."""
@@ -29,6 +30,17 @@ def compiled(
     bodies = tuple(part for part in parts if isinstance(part, Body))
     whole = Scene(robots, bodies, **scene)
     return engine.compile(whole, timestep=timestep, options=options, seed=seed)
+
+
+def rack_with_a_ghost() -> PlacedRobot:
+    """Place two shelves fixed to one base, the "ghost" above the "shelf"."""
+    board = Geometry(Box((0.2, 0.2, 0.02)))
+    links = (Link("base"), Link("ghost", None, (board,)), Link("shelf", None, (board,)))
+    joints = tuple(
+        Joint(f"to {name}", JointType.FIXED, "base", name, frozen(pose((0, 0, z))))
+        for name, z in (("ghost", 0.5), ("shelf", 0.2))
+    )
+    return PlacedRobot("rack", RobotModel("rack", links, joints, SOURCE))
 
 
 def driven(model: RobotModel, actuation: Actuation = TORQUE, **placement) -> PlacedRobot:

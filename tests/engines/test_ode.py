@@ -20,6 +20,7 @@ from engines.staging import (
     compiled,
     driven,
     joint_state,
+    rack_with_a_ghost,
     with_joint,
 )
 from kinetarium.dynamics import RobotDynamics
@@ -43,7 +44,6 @@ from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.catalogue import catalogue_entry
 from kinetarium.model.load import load_robot
 from kinetarium.model.robot import (
-    Geometry,
     Inertia,
     Joint,
     JointType,
@@ -644,16 +644,9 @@ class TestContacts:
         assert simulation.state().twists[0, 5] < 2.9
 
     def test_only_what_may_touch_touches(self) -> None:
-        shelf = Geometry(Box((0.2, 0.2, 0.02)))
-        links = (Link("base"), Link("ghost", None, (shelf,)), Link("shelf", None, (shelf,)))
-        joints = tuple(
-            Joint(f"to {name}", JointType.FIXED, "base", name, frozen(pose((0, 0, z))))
-            for name, z in (("ghost", 0.5), ("shelf", 0.2))
-        )
-        rack = PlacedRobot("rack", RobotModel("rack", links, joints, SOURCE))
         cube = free_body("cube", CUBE, mass=1.0, position=(0, 0, 0.6))
         excluded = frozenset({frozenset({"cube", "rack/ghost"})})
-        simulation = start(rack, cube, no_contact=excluded)
+        simulation = start(rack_with_a_ghost(), cube, no_contact=excluded)
         simulation.step(NOTHING, 700)
         assert simulation.state().poses[0, 2] == pytest.approx(0.26, abs=1e-3)
 

@@ -13,6 +13,7 @@ from engines.staging import (
     H,
     driven,
     joint_state,
+    rack_with_a_ghost,
 )
 from kinetarium.engines.conformance.models import (
     X_AXIS,
@@ -24,14 +25,13 @@ from kinetarium.engines.conformance.models import (
 from kinetarium.engines.protocol import Status
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.robot import (
-    Geometry,
     Inertia,
     Joint,
     JointType,
     Link,
     RobotModel,
 )
-from kinetarium.model.shapes import Box, MeshData, Sphere, TriangleMesh
+from kinetarium.model.shapes import MeshData, Sphere, TriangleMesh
 from kinetarium.scene import (
     Base,
     Body,
@@ -80,17 +80,9 @@ def test_friction_is_part_of_the_force(start) -> None:
 
 
 def test_only_what_may_touch_touches(start) -> None:
-    # Two shelves fixed to one base: one is excluded, the other is not.
-    shelf = Geometry(Box((0.2, 0.2, 0.02)))
-    links = (Link("base"), Link("ghost", None, (shelf,)), Link("shelf", None, (shelf,)))
-    joints = tuple(
-        Joint(f"to {name}", JointType.FIXED, "base", name, frozen(pose((0, 0, z))))
-        for name, z in (("ghost", 0.5), ("shelf", 0.2))
-    )
-    rack = PlacedRobot("rack", RobotModel("rack", links, joints, SOURCE))
     cube = free_body("cube", CUBE, mass=1.0, position=(0, 0, 0.6))
     excluded = frozenset({frozenset({"cube", "rack/ghost"})})
-    simulation = start(rack, cube, no_contact=excluded)
+    simulation = start(rack_with_a_ghost(), cube, no_contact=excluded)
     simulation.step(NOTHING, 1000)
     assert simulation.state().poses[0, 2] == pytest.approx(0.26, abs=1e-3)
     touching = {simulation.layout.solids[i] for i in simulation.contacts().solids.ravel()}
