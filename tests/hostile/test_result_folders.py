@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kinetarium.cli import main
+from kinetarium.recording.versioned_json import sealed_json
 
 QUICK = ("--engine", "mujoco", "--height", "0.02", "--duration", "0.3", "--workers", "0")
 
@@ -68,6 +69,8 @@ def test_an_edited_config_is_noticed(out: Path, capsys: Any) -> None:
     config = out / "config.toml"
     config.write_text(config.read_text().replace("0.02", "0.03"))
     metrics = (out / "metrics.json").read_bytes()
+    assert "config.toml' has changed since it was written" in refused(capsys, "resume", out)
+    (out / "checksums.json").unlink()  # as after a kill
     assert "it was edited" in refused(capsys, "resume", out)
     assert (out / "metrics.json").read_bytes() == metrics
 
@@ -103,7 +106,9 @@ def test_damaged_files(file: str, content: str, command: str, out: Path, capsys:
 def test_rows_that_mean_nothing(rows: list[Any], out: Path, capsys: Any) -> None:
     (run,) = (out / "runs").iterdir()
     manifest = json.loads((run / "manifest.json").read_text())
-    (run / "manifest.json").write_text(json.dumps({**manifest, "rows": rows}))
+    for name in ("schema_version", "sha256_of_all_above"):
+        manifest.pop(name)
+    (run / "manifest.json").write_bytes(sealed_json({**manifest, "rows": rows}))
     assert "cannot sum up" in refused(capsys, "report", out)
 
 

@@ -8,6 +8,8 @@ import pytest
 from kinetarium.errors import OutputError
 from kinetarium.recording import atomic
 from kinetarium.recording.atomic import (
+    check_folder,
+    check_replaceable,
     check_writable,
     make_folder,
     write_atomic,
@@ -35,8 +37,51 @@ def test_links_stay_links(tmp_path):
     real, link = tmp_path / "real", tmp_path / "link"
     real.write_bytes(b"old")
     link.symlink_to(real)
-    write_atomic(link, b"new")
+    for write in (check_writable, lambda path: write_atomic(path, b"new")):
+        with pytest.raises(OutputError, match="it is a symbolic link"):
+            write(link)
+    assert link.is_symlink() and real.read_bytes() == b"old"
+    write_atomic(link, b"new", through_links=True)
     assert link.is_symlink() and real.read_bytes() == b"new"
+
+
+def test_folders_are_not_replaced_through_links(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis").write_text("mine")
+    (tmp_path / "figures").symlink_to(tmp_path / "mine")
+    with pytest.raises(OutputError, match="it is a symbolic link"):
+        write_folder_atomic(tmp_path / "figures", {"a": b""})
+    assert (tmp_path / "mine" / "thesis").read_text() == "mine"
+
+
+@pytest.mark.parametrize("content", [b"", b"# made by us"])
+def test_our_own_files_are_replaced(tmp_path, content):
+    path = tmp_path / "file"
+    check_replaceable(path, ours=b"made by us")
+    path.write_bytes(content)
+    check_replaceable(path, ours=b"made by us")
+
+
+def test_files_of_others_are_not_replaced(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * 5000 + b"made by us")
+    with pytest.raises(OutputError, match="not written by Kinetarium; --force replaces it"):
+        check_replaceable(path, ours=b"made by us")
+    check_replaceable(path, ours=b"made by us", force=True)
+
+
+def test_folders_that_hold_something_else(tmp_path):
+    check_folder(tmp_path / "missing", ours="a")
+    (tmp_path / "a1").write_text("")
+    (tmp_path / ".kinetarium-0").write_text("")
+    check_folder(tmp_path, ours=r"a\d")
+    (tmp_path / "a12").write_text("")
+    with pytest.raises(OutputError, match="it holds 'a12', which is not ours"):
+        check_folder(tmp_path, ours=r"a\d")
+    (tmp_path / "a12").unlink()
+    (tmp_path / "a2").symlink_to("/")
+    with pytest.raises(OutputError, match="it holds 'a2', a symbolic link"):
+        check_folder(tmp_path, ours=r"a\d")
 
 
 def test_names_as_long_as_the_system_allows(tmp_path):

@@ -1,13 +1,11 @@
 import math
 import os
-import random
 import sqlite3
 from pathlib import Path
 
 import pytest
 
-from kinetarium.errors import OutputError
-from kinetarium.recording.index import Index, IndexFileError
+from kinetarium.recording.index import IndexFileError, index_bytes, read_index
 from kinetarium.recording.run import Run, RunStatus
 
 
@@ -22,82 +20,69 @@ def run(number: int) -> Run:
     )
 
 
+def write(path: Path, count: int) -> Path:
+    path.write_bytes(index_bytes({number: run(number) for number in range(count)}))
+    return path
+
+
 def test_there_and_back(tmp_path: Path) -> None:
-    with Index(tmp_path / "index.sqlite") as index:
-        for number in (2, 0, 1):
-            index.add(run(number), position=number)
-    with Index(tmp_path / "index.sqlite", writing=False) as index:
-        assert index.keys() == ("key-0", "key-1", "key-2")
-        for number, found in enumerate(index.rows()):
-            expected = run(number)
-            assert found.case == expected.case and found.status is expected.status
-            assert (found.key, found.study) == (expected.key, expected.study)
-            assert found.message == expected.message and found.recording is None
-            assert len(found.rows) == len(expected.rows)
-            assert all(row == {"value": number / 7, "gone": None} for row in found.rows)
+    found = read_index(write(tmp_path / "index.sqlite", 3))
+    assert list(found) == [0, 1, 2]
+    for number, one in found.items():
+        expected = run(number)
+        assert one.case == expected.case and one.status is expected.status
+        assert (one.key, one.study) == (expected.key, expected.study)
+        assert one.message == expected.message and one.recording is None
+        assert len(one.rows) == len(expected.rows)
+        assert all(row == {"value": number / 7, "gone": None} for row in one.rows)
 
 
-def test_replacing_and_removing(tmp_path: Path) -> None:
-    with Index(tmp_path / "index.sqlite") as index:
-        index.add(run(1), position=0)
-        index.add(run(2), position=1)
-        index.add(run(1), position=2)
-        assert index.keys() == ("key-2", "key-1")
-        index.remove("key-2")
-        index.remove("key-7")
-        assert index.keys() == ("key-1",)
+def test_the_order_is_that_of_the_positions(tmp_path: Path) -> None:
+    path = tmp_path / "index.sqlite"
+    path.write_bytes(index_bytes({7: run(1), 2: run(3), 5: run(2)}))
+    assert [one.key for one in read_index(path).values()] == ["key-3", "key-2", "key-1"]
+
+
+def test_the_bytes_depend_on_the_runs_alone() -> None:
+    numbers = list(range(60))
+    forward = index_bytes({number: run(number) for number in numbers})
+    assert forward == index_bytes({number: run(number) for number in reversed(numbers)})
+    assert forward != index_bytes({number + 1: run(number) for number in numbers})
 
 
 def test_half_characters_in_a_message(tmp_path: Path) -> None:
-    with Index(tmp_path / "index.sqlite") as index:
-        index.add(Run("k", "s", {}, RunStatus.FAILED, "no file '\udc80'"), position=0)
-        assert index.rows()[0].message == "no file '\\udc80'"
+    path = tmp_path / "index.sqlite"
+    path.write_bytes(index_bytes({0: Run("k", "s", {}, RunStatus.FAILED, "no file '\udc80'")}))
+    assert read_index(path)[0].message == "no file '\\udc80'"
 
 
-def test_compact_files_depend_on_the_rows_alone(tmp_path: Path) -> None:
-    numbers = list(range(60))
-    contents = set()
-    for attempt, sessions in enumerate((1, 2, 7)):
-        random.Random(attempt).shuffle(numbers)
-        folder = tmp_path / str(attempt)
-        folder.mkdir()
-        for session in range(sessions):
-            index = Index(folder / "index.sqlite")
-            index.add(run(1000), position=0)
-            for number in numbers[session::sessions]:
-                index.add(run(number), position=number)
-                index.add(run(number), position=number)
-            index.remove("key-1000")
-            if session % 2 or session == sessions - 1:
-                index.compact()
-            else:
-                index.close()
-        assert os.listdir(folder) == ["index.sqlite"]
-        contents.add((folder / "index.sqlite").read_bytes())
-        with Index(folder / "index.sqlite", writing=False) as again:
-            assert again.keys() == tuple(f"key-{number}" for number in range(60))
-        assert os.listdir(folder) == ["index.sqlite"]
-    assert len(contents) == 1
-
-
-def test_readers_see_what_is_added_while_they_look(tmp_path: Path) -> None:
-    with Index(tmp_path / "index.sqlite") as index:
-        with Index(tmp_path / "index.sqlite", writing=False) as reader:
-            index.add(run(0), position=0)
-            assert reader.keys() == ("key-0",)
+def test_other_tools_open_it(tmp_path: Path) -> None:
+    path = write(tmp_path / "index.sqlite", 60)
+    with sqlite3.connect(path) as database:
+        assert database.execute("SELECT COUNT(*) FROM runs").fetchone() == (60,)
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    database.close()
 
 
 def test_missing(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="unable to open"):
-        Index(tmp_path / "index.sqlite", writing=False)
-    with pytest.raises(OutputError, match="is not a folder"):
-        Index(tmp_path / "missing" / "index.sqlite")
-    with pytest.raises(OutputError, match="unable to open"):
-        Index(tmp_path)
-    assert os.listdir(tmp_path) == []
+    with pytest.raises(IndexFileError, match="no such file"):
+        read_index(tmp_path / "index.sqlite")
+    with pytest.raises(IndexFileError, match="not a regular file"):
+        read_index(tmp_path)
+    (tmp_path / "link").symlink_to(write(tmp_path / "index.sqlite", 1))
+    with pytest.raises(IndexFileError, match="symbolic link"):
+        read_index(tmp_path / "link")
 
 
-@pytest.mark.parametrize("writing", [True, False])
+@pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])
+def test_a_journal_beside_it_is_not_looked_at(suffix: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "index.sqlite", 2)
+    journal = tmp_path / f"index.sqlite{suffix}"
+    journal.write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(2000))
+    assert len(read_index(path)) == 2
+    assert sorted(os.listdir(tmp_path)) == ["index.sqlite", journal.name]
+
+
 @pytest.mark.parametrize(
     ("script", "message"),
     [
@@ -110,30 +95,41 @@ def test_missing(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_other_databases(writing: bool, script: str, message: str, tmp_path: Path) -> None:
+def test_other_databases(script: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "index.sqlite"
     if script.startswith("PRAGMA"):
-        Index(path).compact()
+        write(path, 0)
     with sqlite3.connect(path) as database:
         database.executescript(script)
     database.close()
     with pytest.raises(IndexFileError, match=message):
-        Index(path, writing=writing)
+        read_index(path)
 
 
-@pytest.mark.parametrize("writing", [True, False])
-def test_no_database(writing: bool, tmp_path: Path) -> None:
+def test_a_database_in_write_ahead_mode(tmp_path: Path) -> None:
+    path = write(tmp_path / "index.sqlite", 1)
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+    database.close()
+    with pytest.raises(IndexFileError, match="is not an index"):
+        read_index(path)
+
+
+def test_no_database(tmp_path: Path) -> None:
     path = tmp_path / "index.sqlite"
-    path.write_bytes(b"something else entirely" * 100)
-    with pytest.raises(IndexFileError, match="is not an index: file is not a database"):
-        Index(path, writing=writing)
-    assert path.read_bytes() == b"something else entirely" * 100
+    for content in (b"", b"something else entirely" * 100):
+        path.write_bytes(content)
+        with pytest.raises(IndexFileError, match="is not an index"):
+            read_index(path)
+        assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize(
     ("column", "value"),
     [
         ("key", b"blob"),
+        ("position", -1),
+        ("position", "first"),
         ("study", None),
         ('"case"', "["),
         ('"case"', "[]"),
@@ -145,49 +141,27 @@ def test_no_database(writing: bool, tmp_path: Path) -> None:
     ],
 )
 def test_broken_rows(column: str, value: object, tmp_path: Path) -> None:
-    path = tmp_path / "index.sqlite"
-    index = Index(path)
-    index.add(run(0), position=0)
-    index.compact()
+    path = write(tmp_path / "index.sqlite", 1)
     with sqlite3.connect(path) as database:
         database.execute(f"UPDATE runs SET {column} = ?", (value,))
     database.close()
-    with Index(path, writing=False) as index, pytest.raises(IndexFileError, match="broken row"):
-        index.rows()
+    with pytest.raises(IndexFileError, match="broken row"):
+        read_index(path)
+
+
+def test_two_runs_in_one_place(tmp_path: Path) -> None:
+    path = write(tmp_path / "index.sqlite", 2)
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE runs SET position = 0")
+    database.close()
+    with pytest.raises(IndexFileError, match="two runs in one place"):
+        read_index(path)
 
 
 def test_broken_pages(tmp_path: Path) -> None:
-    path = tmp_path / "index.sqlite"
-    index = Index(path)
-    for number in range(60):
-        index.add(run(number), position=number)
-    index.compact()
+    path = write(tmp_path / "index.sqlite", 60)
     data = bytearray(path.read_bytes())
     data[4096:] = b"\xff" * (len(data) - 4096)
     path.write_bytes(data)
-    with Index(path, writing=False) as index, pytest.raises(IndexFileError, match="malformed"):
-        index.rows()
-
-
-def test_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinetarium.recording.index._WAIT_SECONDS", 0.01)
-    path = tmp_path / "index.sqlite"
-    with Index(path) as index:
-        other = sqlite3.connect(path, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(OutputError, match="database is locked"):
-            index.add(run(0), position=0)
-        other.close()
-        index.add(run(0), position=0)
-
-
-def test_whoever_merely_has_it_open_keeps_nobody_from_finishing(tmp_path: Path) -> None:
-    path = tmp_path / "index.sqlite"
-    with Index(path) as index, Index(path, writing=False) as idle:
-        index.add(run(0), position=0)
-        assert len(idle.rows()) == 1
-        index.add(run(1), position=1)
-        index.compact()
-        assert [name.name for name in tmp_path.iterdir()] == ["index.sqlite"]
-    with Index(path, writing=False) as whole:
-        assert len(whole.rows()) == 2
+    with pytest.raises(IndexFileError, match="malformed"):
+        read_index(path)

@@ -55,6 +55,7 @@ def test_a_whole_life(tmp_path: Path) -> None:
         folder.write_figures({"a.svg": b"<svg/>"})
         folder.finish()
     assert set(os.listdir(out)) == {
+        "checksums.json",
         "config.toml",
         "environment.json",
         "figures",
@@ -65,7 +66,7 @@ def test_a_whole_life(tmp_path: Path) -> None:
         "timing.json",
     }
     for name in ("environment.json", "metrics.json", "timing.json", "runs/key-1/manifest.json"):
-        assert json.loads((out / name).read_text())["schema_version"] == 1
+        assert json.loads((out / name).read_text())["schema_version"] == 2
     found = ResultFolder.open(out)
     assert found.path == out and found.is_finished
     assert found.config == {
@@ -195,7 +196,7 @@ def test_opening_what_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["environment.json", "metrics.json"])
 def test_later_releases(name: str, tmp_path: Path) -> None:
     create(tmp_path / "out").close()
-    (tmp_path / "out" / name).write_text('{"schema_version": 2}')
+    (tmp_path / "out" / name).write_text('{"schema_version": 3}')
     with pytest.raises(PlainDataError, match="of a later release"):
         assert ResultFolder.open(tmp_path / "out").metrics
 
@@ -266,7 +267,7 @@ def test_a_run_without_a_row_is_taken_up(tmp_path: Path) -> None:
         folder.add(run(2), 2)
         write_run(folder.run_folder("key-1"), run(1), timing={})
         shutil.copytree(folder.run_folder("key-1"), folder.run_folder("key-0"))
-        assert folder.committed() == {"key-2"}
+        assert folder.committed() == {"key-1", "key-2"}
         order = ["key-0", "key-1", "key-2"]
         assert folder.committed(order) == {"key-1", "key-2"}
         assert [run.key for run in folder.runs()] == ["key-1", "key-2"]
@@ -295,7 +296,7 @@ def test_a_row_without_a_run_is_removed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["", ".", "..", "../x", "a/b", "a\0", "a\n", "\n", "é", "x" * 256])
 def test_keys_never_become_paths(key: str, tmp_path: Path) -> None:
     with create(tmp_path / "out") as folder:
-        with pytest.raises(RunFileError, match="is no key of a run"):
+        with pytest.raises(RunFileError, match="is not the key of a run"):
             folder.add(Run(key, "drop", {}, RunStatus.FAILED), 0)
         assert os.listdir(folder.runs_path) == []
 

@@ -1,6 +1,7 @@
 import json
 import math
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from kinetarium.recording.run_folder import (
     verify_run,
     write_run,
 )
+from kinetarium.recording.versioned_json import sealed_json
 
 CHANNELS = {
     "time": Channel(np.linspace(0.0, 1.0, 5), "s"),
@@ -122,7 +124,9 @@ def edited(folder: Path, **changes: Any) -> None:
     """Change the entry of the channel "time" in a manifest."""
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["recording"]["channels"]["time"].update(changes)
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    for name in ("schema_version", "sha256_of_all_above"):
+        manifest.pop(name)
+    (folder / "manifest.json").write_bytes(sealed_json(manifest))
 
 
 def header(shape: str, *, descr: str = "'<f8'", end: str = "\n") -> bytes:
@@ -190,8 +194,9 @@ def test_a_lie_that_both_tell(tmp_path: Path) -> None:
         (tmp_path / "00-time.npy").write_bytes(header(repr(shape), descr=repr(descr)) + bytes(40))
         with pytest.raises(RunFileError, match=message):
             read_run(tmp_path)
-    edited(tmp_path, dtype="<f8", shape=(0, 10**30))
-    (tmp_path / "00-time.npy").write_bytes(header(repr((0, 10**30))))
+    content = header(repr((0, 10**30)))
+    edited(tmp_path, dtype="<f8", shape=(0, 10**30), sha256=sha256(content).hexdigest())
+    (tmp_path / "00-time.npy").write_bytes(content)
     recording = read_run(tmp_path).recording
     assert recording
     with pytest.raises(RunFileError, match="cannot map"):
@@ -223,7 +228,8 @@ def test_things_that_are_no_files(kind: str, tmp_path: Path) -> None:
         ("{}", "does not say its schema_version"),
         ('{"schema_version": true}', "does not say its schema_version"),
         ('{"schema_version": 1}', "missing required field key"),
-        ('{"schema_version": 2}', "of a later release: it has schema 2"),
+        ('{"schema_version": 2}', "has changed since it was written"),
+        ('{"schema_version": 3}', "of a later release: it has schema 3"),
         ('{"schema_version": 1, "key": NaN}', "NaN is no number"),
         ('{"schema_version": 1, "key": ' + "9" * 5000 + "}", "is not JSON"),
     ],

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import inf, isclose
 from typing import Any
 
+from kinetarium.batch.conclusion import check_metrics
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.recording.run import Row
@@ -80,6 +81,7 @@ def compare(first: ResultFolder, second: ResultFolder, *, tolerance: float = 0.0
 
     Raises:
         ComparisonError: If they are of different studies.
+        KinetariumError: If a file has changed since it was written.
     """
     if not 0 <= tolerance < inf:
         raise ComparisonError(f"a tolerance of {tolerance:g} means nothing")
@@ -88,6 +90,8 @@ def compare(first: ResultFolder, second: ResultFolder, *, tolerance: float = 0.0
         raise ComparisonError(
             f"'{first.path}' is of the study '{studies[0]}', '{second.path}' of '{studies[1]}'"
         )
+    for folder in (first, second):
+        check_metrics(folder)
     cases = [[run.case for run in folder.runs()] for folder in (first, second)]
     names = list(dict.fromkeys(name for group in cases for case in group for name in case))
     values = {name: tuple(_values(group, name) for group in cases) for name in names}

@@ -1,5 +1,6 @@
 """From finished runs to metrics.json: what a study makes of all its cases."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,8 +8,9 @@ from kinetarium.batch.message import one_line
 from kinetarium.batch.study import Findings, Outcome, Study
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.plain import from_plain
-from kinetarium.recording.result_folder import ResultFolder
+from kinetarium.recording.result_folder import METRICS, ResultFolder
 from kinetarium.recording.run import Row, Run
+from kinetarium.recording.strict_json import strict_json
 
 
 class ConclusionError(KinetariumError):
@@ -30,7 +32,7 @@ def conclude(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
     folder.write_metrics(
         {
             "study": study.name,
-            "rows": _uniform([row for run in runs for row in _rows(run)]),
+            "rows": _all_rows(runs),
             "summary": findings.summary,
             **findings.extra,
         }
@@ -39,6 +41,21 @@ def conclude(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
     folder.write_timing({"runs": [{"key": run.key, **timings[run.key]} for run in runs]})
     folder.finish()
     return findings
+
+
+def check_metrics(folder: ResultFolder) -> None:
+    """Check that metrics.json, if it is there, holds the rows of the runs beside it.
+
+    Raises:
+        ConclusionError: If it holds others.
+        KinetariumError: If it or a run has changed since it was written.
+    """
+    if folder.is_finished:
+        rows = json.loads(strict_json(_all_rows(list(folder.runs()))))
+        if folder.metrics.get("rows") != rows:
+            raise ConclusionError(
+                f"'{folder.path / METRICS}' does not hold the rows of the runs beside it"
+            )
 
 
 def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
@@ -74,6 +91,10 @@ def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
             f"the study '{study.name}' cannot sum up '{folder.path}':"
             f" {one_line(f'{type(error).__name__}: {error}')}"
         ) from error
+
+
+def _all_rows(runs: Sequence[Run]) -> list[Row]:
+    return _uniform([row for run in runs for row in _rows(run)])
 
 
 def _rows(run: Run) -> list[Row]:

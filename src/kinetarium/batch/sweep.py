@@ -73,7 +73,7 @@ def sweep(
                 f"'{out}' holds runs that its config.toml does not ask for; it was edited. Put the"
                 " old values back, or choose another --out"
             )
-        statuses = {run.key: run.status for run in folder.runs() if run.key in kept}
+        statuses = {run.key: run.status for run in folder.rows() if run.key in kept}
         if retry_failed:
             statuses = {key: status for key, status in statuses.items() if status in FINAL}
         positions = {task.key: position for position, task in enumerate(tasks)}

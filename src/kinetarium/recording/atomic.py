@@ -2,19 +2,22 @@
 
 import errno
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
 from kinetarium.errors import OutputError
-from kinetarium.recording.regular_file import reason
+from kinetarium.recording.regular_file import open_regular, reason
 
 _TEMPORARY = ".kinetarium-"
 _SIDE_BY_SIDE = 4
+_BEGINNING = 4096
+"""How much of a file is looked at to tell who wrote it [bytes]."""
 
 
 def make_folder(path: Path) -> None:
@@ -27,34 +30,85 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
 
-def check_writable(path: Path) -> None:
+def check_writable(path: Path, *, through_links: bool = False) -> None:
     """Refuse a file that could not be written, before the work that would be lost.
 
     Args:
         path: The file.
+        through_links: Whether a symbolic link is written through.
 
     Raises:
         OutputError: If its folder is missing or closed, or if what is there is
             a folder, not a regular file, or read-only.
     """
     with _saying_which(path):
-        _check_target(Path(os.path.realpath(path)))
+        _check_target(_target(path, through_links=through_links))
 
 
-def write_atomic(path: Path, data: bytes) -> None:
+def check_replaceable(path: Path, *, ours: bytes, force: bool = False) -> None:
+    """Refuse to replace a file that Kinetarium did not write.
+
+    Args:
+        path: The file, there or not.
+        ours: What the beginning of a file of this kind contains if Kinetarium wrote it.
+        force: Whether the user wants it replaced whatever it is.
+
+    Raises:
+        OutputError: If somebody else's file is there, or it cannot be read.
+    """
+    if force or not os.path.lexists(path):
+        return
+    try:
+        with open_regular(path) as file:
+            beginning = file.read(_BEGINNING)
+    except (OSError, ValueError) as error:
+        raise OutputError(f"cannot write {str(path)!r}: {reason(error)}") from None
+    if beginning and ours not in beginning:
+        raise OutputError(
+            f"{str(path)!r} exists and was not written by Kinetarium; --force replaces it"
+        )
+
+
+def check_folder(folder: Path, *, ours: str) -> None:
+    """Refuse to write into a folder that holds anything but files of ours.
+
+    What replaces or removes a folder would remove them, and a symbolic link in a folder
+    received from others may lead anywhere.
+
+    Args:
+        folder: The folder, there or not.
+        ours: Regular expression of the names that Kinetarium itself puts there.
+
+    Raises:
+        OutputError: If something else is there, or a link, or the folder cannot be read.
+    """
+    with _saying_which(folder):
+        if folder.is_symlink():
+            raise OSError(errno.ELOOP, "it is a symbolic link")
+        if not folder.exists():
+            return
+        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+            if entry.is_symlink():
+                raise OSError(errno.EEXIST, f"it holds {entry.name!r}, a symbolic link")
+            if not re.fullmatch(ours, entry.name, re.ASCII) and not is_temporary(entry.name):
+                raise OSError(errno.EEXIST, f"it holds {entry.name!r}, which is not ours")
+
+
+def write_atomic(path: Path, data: bytes, *, through_links: bool = False) -> None:
     """Write a file through a temporary sibling, fsync and one rename.
-
-    A symbolic link is written through, so that it keeps pointing where it did.
 
     Args:
         path: The file; its folder must exist.
         data: The whole content.
+        through_links: Whether a symbolic link is written through, so that it keeps
+            pointing where it did. Only for a path that the user named: a link in a
+            folder received from others may lead anywhere.
 
     Raises:
         OutputError: If it cannot be written; what was there before is then untouched.
     """
     with _saying_which(path):
-        target = Path(os.path.realpath(path))
+        target = _target(path, through_links=through_links)
         _check_target(target)
         temporary = _sibling(target)
         try:
@@ -64,13 +118,14 @@ def write_atomic(path: Path, data: bytes) -> None:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
 
 
 def write_folder_atomic(path: Path, files: Mapping[str, bytes]) -> None:
     """Write a folder of files as one: a temporary sibling is filled and then renamed.
 
-    A folder that was there is moved aside first and removed last.
+    A folder that was there is moved aside first and removed last. A symbolic link is
+    refused: what it leads to would be removed.
 
     Args:
         path: The folder; its parent must exist.
@@ -80,7 +135,7 @@ def write_folder_atomic(path: Path, files: Mapping[str, bytes]) -> None:
         OutputError: If it cannot be written; what was there before is then untouched.
     """
     with _saying_which(path):
-        target = Path(os.path.realpath(path))
+        target = _target(path, through_links=False)
         temporary, aside = _sibling(target), _sibling(target)
         try:
             temporary.mkdir()
@@ -91,7 +146,7 @@ def write_folder_atomic(path: Path, files: Mapping[str, bytes]) -> None:
             # Side by side, so that the disk is waited for a few times and not for every file.
             with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
                 list(pool.map(_sync, [temporary / name for name in files]))
-            _sync_folder(temporary)
+            sync_folder(temporary)
             if target.exists():
                 target.rename(aside)
             temporary.rename(target)
@@ -100,7 +155,7 @@ def write_folder_atomic(path: Path, files: Mapping[str, bytes]) -> None:
                 aside.rename(target)
             shutil.rmtree(temporary, ignore_errors=True)
             raise
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
         shutil.rmtree(aside, ignore_errors=True)
 
 
@@ -118,7 +173,18 @@ def remove_leftovers(folder: Path) -> None:
     with _saying_which(folder):
         for path in list(folder.iterdir()):
             if is_temporary(path.name):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                is_folder = path.is_dir() and not path.is_symlink()
+                shutil.rmtree(path) if is_folder else path.unlink()
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames inside a folder last; only POSIX lets a folder be opened.
+
+    Raises:
+        OSError: If it cannot be opened.
+    """
+    if os.name == "posix":
+        _sync(folder)
 
 
 def is_temporary(name: str) -> bool:
@@ -132,6 +198,17 @@ def _saying_which(path: Path) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         raise OutputError(f"cannot write {str(path)!r}: {reason(error)}") from error
+
+
+def _target(path: Path, *, through_links: bool) -> Path:
+    """Resolve the folder; its last name too where links are written through."""
+    if through_links:
+        return Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path.parent)) / path.name
+    with suppress(FileNotFoundError, NotADirectoryError):
+        if stat.S_ISLNK(os.lstat(target).st_mode):
+            raise OSError(errno.ELOOP, "it is a symbolic link")
+    return target
 
 
 def _check_target(target: Path) -> None:
@@ -163,9 +240,3 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make renames inside a folder last; only POSIX lets a folder be opened."""
-    if os.name == "posix":
-        _sync(folder)

@@ -1,195 +1,110 @@
-"""Index: the runs of a result folder in one SQLite file."""
+"""The index of a result folder: its runs in one SQLite file, for listings and other tools.
+
+The runs themselves are the truth; the index can be made again from them. SQLite never opens
+the file: it is read into memory and replaced as a whole. A database that is opened in place
+lets SQLite play back a journal beside it, and a journal may name any file to be deleted.
+"""
 
 import json
-import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from kinetarium.errors import KinetariumError, OutputError
-from kinetarium.recording.atomic import write_atomic
+from kinetarium.errors import KinetariumError
 from kinetarium.recording.plain import from_plain, to_plain
+from kinetarium.recording.regular_file import read_regular, reason
 from kinetarium.recording.run import Run
 from kinetarium.recording.strict_json import strict_json
 
 SCHEMA_VERSION = 1
+MOST_INDEX_BYTES = 1_000_000_000
 
 _TABLE = (
     'CREATE TABLE runs (key TEXT PRIMARY KEY, position INTEGER, study TEXT, "case" TEXT, '
     "status TEXT, message TEXT, rows TEXT) WITHOUT ROWID"
 )
-_INSERT = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SELECT = "SELECT * FROM runs ORDER BY position, key"
-_WAIT_SECONDS = 5.0
+_BROKEN = "remove it, and it is made again from the runs"
 
 
 class IndexFileError(KinetariumError):
     """An index that is broken, something else, or of a later release."""
 
 
-class Index:
-    """The runs that are kept, in the order of the report.
+def index_bytes(runs: Mapping[int, Run]) -> bytes:
+    """Return the content of an index, which depends on its runs alone.
 
-    Whatever is added is on the disk when `add` returns. Of several processes
-    only one may write.
+    Args:
+        runs: The runs by their place in the report, counted from 0. What they recorded is
+            not kept here.
     """
-
-    def __init__(self, path: Path, *, writing: bool = True) -> None:
-        """Open an index.
-
-        Args:
-            path: The file.
-            writing: Whether runs will be added; the file is then made if it is missing.
-
-        Raises:
-            OutputError: If the file cannot be opened, or not written to.
-            IndexFileError: If it is not an index, or of a later release.
-        """
-        self._path = path
-        if writing and not os.path.exists(path):
-            write_atomic(path, _database_of([]))
-        with self._saying_which():
-            self._database = _connect(path)
-        try:
-            with self._saying_which():
-                self._check()
-                if writing:
-                    # Not the write-ahead log: in its mode whoever merely has the index open
-                    # keeps it from ever becoming a single file again.
-                    self._database.execute("PRAGMA journal_mode = DELETE")
-                    self._database.execute("PRAGMA synchronous = EXTRA")
-        except BaseException:
-            self._database.close()
-            raise
-
-    def __enter__(self) -> Self:
-        """Give the index."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the index."""
-        self.close()
-
-    def close(self) -> None:
-        """Close the file; once is enough."""
-        self._database.close()
-
-    def add(self, run: Run, *, position: int) -> None:
-        """Add a run, or replace the one of the same key.
-
-        Args:
-            run: The run; what it recorded is not kept here.
-            position: Its place in the report, counted from 0.
-
-        Raises:
-            OutputError: If it cannot be written.
-        """
-        row = _row(run, position)
-        with self._saying_which():
-            self._database.execute(_INSERT, row)
-
-    def remove(self, key: str) -> None:
-        """Remove the run of a key, if there is one.
-
-        Raises:
-            OutputError: If it cannot be written.
-        """
-        with self._saying_which():
-            self._database.execute("DELETE FROM runs WHERE key = ?", (key,))
-
-    def keys(self) -> tuple[str, ...]:
-        """Give the keys of all runs in their order.
-
-        Raises:
-            IndexFileError: If the file is broken.
-        """
-        return tuple(run.key for run in self.rows())
-
-    def rows(self) -> tuple[Run, ...]:
-        """Give all runs in their order, without what they recorded.
-
-        Raises:
-            IndexFileError: If the file is broken.
-        """
-        with self._saying_which():
-            rows = self._database.execute(_SELECT).fetchall()
-        try:
-            return tuple(map(_run, rows))
-        except (ValueError, TypeError, RecursionError, KinetariumError):
-            raise IndexFileError(f"{str(self._path)!r} holds a broken row") from None
-
-    def compact(self) -> None:
-        """Close the index as a single file whose bytes depend on its rows alone.
-
-        Raises:
-            OutputError: If it cannot be written.
-        """
-        with self._saying_which():
-            rows = self._database.execute(_SELECT).fetchall()
-            self._database.close()
-        write_atomic(self._path, _database_of(rows))
-
-    def _check(self) -> None:
-        version = self._database.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA_VERSION:
-            raise IndexFileError(
-                f"{str(self._path)!r} is of a later release: it has schema {version}, "
-                f"this release reads up to {SCHEMA_VERSION}"
-            )
-        # Anything beside the table, such as a view in its place, would run when it is read.
-        if self._database.execute("SELECT sql FROM sqlite_master").fetchall() != [(_TABLE,)]:
-            raise IndexFileError(f"{str(self._path)!r} is not an index of runs")
-
-    @contextmanager
-    def _saying_which(self) -> Iterator[None]:
-        """Turn SQLite's errors into ours."""
-        broken = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
-        try:
-            yield
-        except sqlite3.Error as error:
-            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in broken:
-                raise IndexFileError(
-                    f"{str(self._path)!r} is not an index: {error}; remove it, and it is made"
-                    " again from the runs"
-                ) from None
-            raise OutputError(f"cannot use {str(self._path)!r}: {error}") from None
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    # To read, too: after a kill the first who comes has to undo what was half-written. SQLite
-    # itself makes do with a file that may only be read.
-    address = f"{path.absolute().as_uri()}?mode=rw"
-    return sqlite3.connect(address, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)
-
-
-def _database_of(rows: list[Any]) -> bytes:
-    """Give the content of a file that never was another one."""
-    database = sqlite3.connect(":memory:", isolation_level=None)
-    try:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
         database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         database.execute(_TABLE)
         database.execute("BEGIN")
-        database.executemany(_INSERT, rows)
+        database.executemany(_INSERT, (_row(runs[position], position) for position in sorted(runs)))
         database.execute("COMMIT")
         return database.serialize()
-    finally:
-        database.close()
+
+
+def read_index(path: Path) -> dict[int, Run]:
+    """Read an index without changing anything on the disk.
+
+    Returns:
+        The runs by their place in the report, in order, without what they recorded.
+
+    Raises:
+        IndexFileError: If it cannot be read, is not an index, or of a later release.
+    """
+    try:
+        data = read_regular(path, most=MOST_INDEX_BYTES, through_links=False)
+    except (OSError, ValueError) as error:
+        raise IndexFileError(f"cannot read {str(path)!r}: {reason(error)}") from None
+    try:
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
+            database.execute("PRAGMA trusted_schema = OFF")
+            database.deserialize(data)
+            _check(database, path)
+            rows = database.execute(_SELECT).fetchall()
+    except (sqlite3.Error, MemoryError) as error:  # MemoryError: an empty file
+        why = str(error) or "it is empty"
+        raise IndexFileError(f"{str(path)!r} is not an index: {why}; {_BROKEN}") from None
+    try:
+        runs = {_position(row): _run(row) for row in rows}
+    except (ValueError, TypeError, RecursionError, KinetariumError):
+        raise IndexFileError(f"{str(path)!r} holds a broken row; {_BROKEN}") from None
+    if len(runs) < len(rows):
+        raise IndexFileError(f"{str(path)!r} has two runs in one place; {_BROKEN}")
+    return runs
+
+
+def _check(database: sqlite3.Connection, path: Path) -> None:
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version > SCHEMA_VERSION:
+        raise IndexFileError(
+            f"{str(path)!r} is of a later release: it has schema {version}, "
+            f"this release reads up to {SCHEMA_VERSION}"
+        )
+    # Anything beside the table, such as a view in its place, would run when it is read.
+    if database.execute("SELECT sql FROM sqlite_master").fetchall() != [(_TABLE,)]:
+        raise IndexFileError(f"{str(path)!r} is not an index of runs; {_BROKEN}")
 
 
 def _row(run: Run, position: int) -> tuple[Any, ...]:
-    # A message may quote a file's name that is no text; SQLite takes text alone.
+    # A message may quote a file name that is not text; SQLite takes text alone.
     message = run.message.encode(errors="backslashreplace").decode()
     case = strict_json(to_plain(run.case), indent=None)
     rows = strict_json(to_plain(run.rows), indent=None)
     return run.key, position, run.study, case, run.status.value, message, rows
+
+
+def _position(row: tuple[Any, ...]) -> int:
+    if type(row[1]) is not int or row[1] < 0:
+        raise ValueError("not a place in the report")
+    return row[1]
 
 
 def _run(row: tuple[Any, ...]) -> Run:

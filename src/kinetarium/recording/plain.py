@@ -95,15 +95,19 @@ def to_toml(data: Mapping[str, Any]) -> str:
     return text
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path, *, through_links: bool = True) -> dict[str, Any]:
     """Read a TOML file.
+
+    Args:
+        path: The file.
+        through_links: Whether the file may be a symbolic link.
 
     Raises:
         PlainDataError: If it cannot be read, is too large, is not TOML, or
             holds a number that is not finite.
     """
     try:
-        data = read_regular(path, most=MOST_TOML_BYTES)
+        data = read_regular(path, most=MOST_TOML_BYTES, through_links=through_links)
     except (OSError, ValueError) as error:
         raise PlainDataError(f"cannot read {str(path)!r}: {reason(error)}") from None
     try:

@@ -3,11 +3,11 @@
 import errno
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 
-def open_regular(path: Path, *, through_links: bool = True) -> BinaryIO:
+def open_regular(path: Path, *, through_links: bool = True) -> BufferedReader:
     """Open a regular file to read it.
 
     Opened without blocking and checked by its descriptor, so that a FIFO does
@@ -34,18 +34,19 @@ def open_regular(path: Path, *, through_links: bool = True) -> BinaryIO:
         raise
 
 
-def read_regular(path: Path, *, most: int) -> bytes:
+def read_regular(path: Path, *, most: int, through_links: bool = True) -> bytes:
     """Read a whole regular file.
 
     Args:
         path: The file.
         most: The largest size that is read [bytes].
+        through_links: Whether the file may be a symbolic link.
 
     Raises:
         OSError: If it cannot be read, is something else or too large.
         ValueError: If the path is none.
     """
-    with open_regular(path) as file:
+    with open_regular(path, through_links=through_links) as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB")
@@ -55,6 +56,8 @@ def read_regular(path: Path, *, most: int) -> bytes:
 def reason(error: OSError | ValueError) -> str:
     """Say why a file could not be opened, read or written, in words that go on a sentence."""
     if isinstance(error, OSError):
+        if error.errno == errno.ELOOP:
+            return "it is a symbolic link"
         text = error.strerror or str(error)
         return text[:1].lower() + text[1:]
     return "not a valid path"

@@ -4,8 +4,10 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
@@ -17,15 +19,22 @@ from kinetarium.recording.atomic import (
     write_atomic,
     write_folder_atomic,
 )
+from kinetarium.recording.checksums import check_listed, unseal_folder, write_checksums
 from kinetarium.recording.differences import differences
 from kinetarium.recording.folder_lock import FolderLock
-from kinetarium.recording.index import Index
+from kinetarium.recording.index import index_bytes, read_index
 from kinetarium.recording.plain import read_toml, to_toml
 from kinetarium.recording.regular_file import reason
 from kinetarium.recording.run import Run
-from kinetarium.recording.run_folder import RunFileError, read_run, read_timing, write_run
+from kinetarium.recording.run_folder import (
+    RunFileError,
+    read_run,
+    read_timing,
+    verify_run,
+    write_run,
+)
 from kinetarium.recording.strict_json import strict_json
-from kinetarium.recording.versioned_json import read_versioned_json, versioned_json
+from kinetarium.recording.versioned_json import read_sealed_json, sealed_json
 
 CONFIG = "config.toml"
 ENVIRONMENT = "environment.json"
@@ -35,10 +44,14 @@ METRICS = "metrics.json"
 TIMING = "timing.json"
 REPORT = "report.html"
 FIGURES = "figures"
+FILES = (CONFIG, ENVIRONMENT, INDEX, METRICS, REPORT)
+"""The files whose bytes depend on the runs alone; timing.json does not, and has its own seal."""
 
 _KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
 _PICTURE = re.compile(r"\d+-[a-z0-9-]*\.(svg|png)", re.ASCII)
 _MOST_DIFFERENCES = 3
+_INDEX_EVERY = 1.0
+"""How often the index is written while runs come in, at most [s]."""
 
 
 class ResultFolderError(KinetariumError):
@@ -48,10 +61,10 @@ class ResultFolderError(KinetariumError):
 class ResultFolder:
     """The results of one config in one environment.
 
-    A run has a folder of its own and a row in the index: the folder is written
-    first and the row last, so that a row stands for a whole run. Only one process
-    may write, and only between `create` or `writing` and the end of their block;
-    anybody may read at any time.
+    A run has a folder of its own, which exists whole or not at all; the index lists the
+    runs, and is written again from time to time and at the end. Only one process may
+    write, and only between `create` or `writing` and the end of their block; anybody may
+    read at any time. At the end of the block checksums.json says what every file holds.
 
     Attributes:
         path: The folder.
@@ -65,7 +78,10 @@ class ResultFolder:
         self.config: dict[str, Any] = {}
         self.environment: dict[str, Any] = {}
         self._lock: FolderLock | None = None
-        self._index: Index | None = None
+        self._index: dict[int, Run] | None = None
+        """While writing: the runs by their place in the report, without recordings."""
+        self._changed = self._index_is_old = False
+        self._index_due = 0.0
 
     @classmethod
     def create(
@@ -93,21 +109,21 @@ class ResultFolder:
         folder = cls(path)
         folder._lock = FolderLock(path)
         try:
-            folder._refuse_links()
+            folder._refuse_what_leads_outside()
             if not os.path.exists(path / CONFIG):
                 folder._refuse_what_is_there()
-                write_atomic(path / CONFIG, toml)
-            folder.config = read_toml(path / CONFIG)
+                folder._write(CONFIG, toml)
+            folder.config = _read_config(path)
             folder.environment = json.loads(strict_json(environment))
             # A process that was killed while it made the folder may have left out the rest.
             if os.path.exists(path / ENVIRONMENT):
-                folder.environment = read_versioned_json(path / ENVIRONMENT)
+                folder.environment = read_sealed_json(path / ENVIRONMENT)
             folder._refuse_another(config, environment)
             if not os.path.exists(path / ENVIRONMENT):
-                write_atomic(path / ENVIRONMENT, versioned_json(environment))
+                folder._write(ENVIRONMENT, sealed_json(environment))
             make_folder(folder.runs_path)
             if not os.path.exists(path / INDEX):
-                Index(path / INDEX).compact()
+                folder._write(INDEX, index_bytes({}))
         except BaseException:
             folder.close()
             raise
@@ -125,8 +141,8 @@ class ResultFolder:
         for name in (CONFIG, ENVIRONMENT, INDEX):
             if not os.path.lexists(path / name):
                 raise ResultFolderError(f"{str(path)!r} is not a result folder: no {name}")
-        folder.config = read_toml(path / CONFIG)
-        folder.environment = read_versioned_json(path / ENVIRONMENT)
+        folder.config = _read_config(path)
+        folder.environment = read_sealed_json(path / ENVIRONMENT)
         if not isinstance(folder.config.get("study"), str):
             raise ResultFolderError(f"{str(path / CONFIG)!r} names no study")
         if not isinstance(folder.environment.get("versions"), dict):
@@ -144,14 +160,12 @@ class ResultFolder:
             yield
             return
         self._lock = FolderLock(self.path)
-        try:
-            self._refuse_links()
+        with self:
+            self._refuse_what_leads_outside()
             yield
-        finally:
-            self.close()
 
     def __enter__(self) -> Self:
-        """Give the folder."""
+        """Return the folder."""
         return self
 
     def __exit__(
@@ -161,14 +175,27 @@ class ResultFolder:
         trace: TracebackType | None,
     ) -> None:
         """Let others write."""
-        self.close()
+        if error is None:
+            self.close()
+        else:
+            with suppress(OutputError):  # the first error is the one to be told
+                self.close()
 
     def close(self) -> None:
-        """Let others write; once is enough."""
-        if self._index:
-            self._index.close()
-            self._index = None
-        if self._lock:
+        """Write index and checksums and let others write; once is enough.
+
+        Raises:
+            OutputError: If they cannot be written.
+        """
+        if not self._lock:
+            return
+        try:
+            if self._index_is_old:
+                self._write_index()
+            if self._changed:
+                write_checksums(self.path, FILES, folders=(FIGURES,))
+        finally:
+            self._index, self._changed, self._index_is_old = None, False, False
             self._lock.release()
             self._lock = None
 
@@ -189,44 +216,48 @@ class ResultFolder:
         Raises:
             PlainDataError: If there is none, or it is broken or of a later release.
         """
-        return read_versioned_json(self.path / METRICS)
+        return read_sealed_json(self.path / METRICS)
 
     def run_folder(self, key: str) -> Path:
-        """Give the folder of a run, there or not.
+        """Return the folder of a run, there or not.
 
         Raises:
-            RunFileError: If the key is no plain name.
+            RunFileError: If the key is not a plain name.
         """
         if not _KEY.fullmatch(key):
-            raise RunFileError(f"{key!r} is no key of a run")
+            raise RunFileError(f"{key!r} is not the key of a run")
         return self.runs_path / key
 
     def committed(self, order: Sequence[str] = ()) -> set[str]:
-        """Give the keys of the runs that are kept.
+        """Return the keys of the runs that are kept.
 
-        While writing, index and folders are brought together. A run that ended just
-        as the process was killed has a folder and no row: it gets one. A row whose
-        folder was lost or broken since is removed.
+        While writing, the index is brought in line with the runs, each of which is compared
+        with its checksums: one that was lost or damaged since counts as missing.
 
         Args:
-            order: The keys of all runs in the order of the report; a folder without a
-                row is taken up only if its place is known from here.
+            order: The keys of all runs in the order of the report.
 
         Raises:
-            OutputError: If the index cannot be read or written.
+            OutputError: If the runs cannot be listed.
             IndexFileError: If the index is broken.
         """
-        with self._reading() as index:
-            rows = set(index.keys())
-        positions = {key: position for position, key in enumerate(order)}
-        kept = {key for key in rows | positions.keys() if self._opens(key)}
         if not self._lock:
-            return kept & rows
-        for key in kept - rows:
-            self._writing_index().add(read_run(self.run_folder(key)), position=positions[key])
-        for key in rows - kept:
-            self._writing_index().remove(key)
-        return kept
+            return {run.key for run in self.rows() if self._opens(run.key)}
+        listed = {run.key: position for position, run in self._writing_index().items()}
+        places = listed | {key: position for position, key in enumerate(order)}
+        last = max(places.values(), default=-1)
+        kept: dict[int, Run] = {}
+        for key in self._keys_on_disk():
+            if self._is_sound(key):
+                last += key not in places
+                run = replace(read_run(self.run_folder(key)), recording=None)
+                kept[places.get(key, last)] = run
+        if {position: run.key for position, run in kept.items()} != {
+            position: key for key, position in listed.items()
+        }:
+            self._index, self._index_is_old = kept, True
+            self._begin_change()
+        return {run.key for run in kept.values()}
 
     def add(self, run: Run, position: int, *, timing: Mapping[str, float] | None = None) -> None:
         """Keep a run; it is on the disk when this returns.
@@ -243,38 +274,54 @@ class ResultFolder:
             OutputError: If it cannot be written.
         """
         index = self._writing_index()
+        self._begin_change()
         folder = self.run_folder(run.key)
         if not self._opens(run.key):
             write_run(folder, run, timing=timing or {})
-        index.add(read_run(folder), position=position)
+        index[position] = replace(read_run(folder), recording=None)
+        self._index_is_old = True
+        if monotonic() > self._index_due:
+            self._write_index()
+
+    def rows(self) -> tuple[Run, ...]:
+        """Return the runs in their order, without what they recorded.
+
+        Runs that the index does not list yet come last, by their keys.
+
+        Raises:
+            IndexFileError: If the index is broken, or not as it was written.
+            RunFileError: If a run is broken.
+        """
+        if self._index is not None:
+            return tuple(run for _, run in sorted(self._index.items()))
+        listed = {run.key: run for run in check_listed(self.path, INDEX, read_index).values()}
+        later = [key for key in self._keys_on_disk() if key not in listed and self._opens(key)]
+        return (*listed.values(), *(read_run(self.run_folder(key)) for key in later))
 
     def runs(self) -> Iterator[Run]:
-        """Give the runs in their order, with what they recorded.
+        """Yield the runs in their order, with what they recorded.
 
         Raises:
             RunFileError: If a run is broken.
         """
-        with self._reading() as index:
-            keys = index.keys()
-        for key in keys:
-            yield read_run(self.run_folder(key))
+        for run in self.rows():
+            yield read_run(self.run_folder(run.key))
 
     def timings(self) -> dict[str, dict[str, float]]:
-        """Give what each run cost [s] by key, in their order.
+        """Return what each run cost [s] by key, in their order.
 
         Raises:
             RunFileError: If a run is broken.
         """
-        with self._reading() as index:
-            return {key: read_timing(self.run_folder(key)) for key in index.keys()}
+        return {run.key: read_timing(self.run_folder(run.key)) for run in self.rows()}
 
     def write_metrics(self, payload: Mapping[str, Any]) -> None:
         """Write metrics.json, which marks the folder as finished."""
-        self._write(METRICS, versioned_json(payload))
+        self._write(METRICS, sealed_json(payload))
 
     def write_timing(self, payload: Mapping[str, Any]) -> None:
         """Write timing.json: everything measured in wall-clock or CPU time."""
-        self._write(TIMING, versioned_json(payload))
+        self._write(TIMING, sealed_json(payload))
 
     def write_report(self, html: str) -> None:
         """Write report.html."""
@@ -286,7 +333,7 @@ class ResultFolder:
         Raises:
             ResultFolderError: If somebody has put something else there.
         """
-        self._check_writing()
+        self._begin_change()
         figures = self.path / FIGURES
         for name in sorted(os.listdir(figures)) if figures.is_dir() else ():
             if not _PICTURE.fullmatch(name):
@@ -296,28 +343,47 @@ class ResultFolder:
         write_folder_atomic(self.path / FIGURES, files)
 
     def finish(self) -> None:
-        """Leave nothing but results: no temporary files, and an index made of its rows alone."""
-        self._writing_index().compact()
-        self._index = None
+        """Leave nothing but results: no temporary files, and an index of all runs."""
+        self._writing_index()
+        self._write_index()
         remove_leftovers(self.path)
         remove_leftovers(self.runs_path)
 
     def _write(self, name: str, data: bytes) -> None:
-        self._check_writing()
+        self._begin_change()
         write_atomic(self.path / name, data)
+
+    def _begin_change(self) -> None:
+        """Remove the checksums before the first change: after a kill there are none."""
+        self._check_writing()
+        if not self._changed:
+            unseal_folder(self.path)
+            self._changed = True
 
     def _check_writing(self) -> None:
         if not self._lock:
             raise RuntimeError("a result folder is written within `writing` alone")
 
-    def _writing_index(self) -> Index:
-        """Open late: opened for writing, an index is no longer compact."""
+    def _writing_index(self) -> dict[int, Run]:
         self._check_writing()
-        self._index = self._index or Index(self.path / INDEX)
+        if self._index is None:
+            self._index = check_listed(self.path, INDEX, read_index)
         return self._index
 
-    def _reading(self) -> Index:
-        return Index(self.path / INDEX, writing=False)
+    def _write_index(self) -> None:
+        """Write the index; the next time is due so late that it costs next to nothing."""
+        began = monotonic()
+        self._write(INDEX, index_bytes(self._index or {}))
+        self._index_is_old = False
+        took = monotonic() - began
+        self._index_due = began + max(_INDEX_EVERY, 50 * took)
+
+    def _keys_on_disk(self) -> list[str]:
+        try:
+            names = sorted(os.listdir(self.runs_path)) if self.runs_path.is_dir() else []
+        except OSError as error:
+            raise OutputError(f"cannot read {str(self.runs_path)!r}: {reason(error)}") from None
+        return [name for name in names if _KEY.fullmatch(name)]
 
     def _opens(self, key: str) -> bool:
         try:
@@ -326,8 +392,25 @@ class ResultFolder:
         except RunFileError:
             return False
 
-    def _refuse_links(self) -> None:
-        """Refuse what would lead outside: a folder that was sent may hold any link."""
+    def _is_sound(self, key: str) -> bool:
+        try:
+            verify_run(self.run_folder(key))
+            return read_run(self.run_folder(key)).key == key
+        except (RunFileError, OSError):
+            return False
+
+    def _refuse_what_leads_outside(self) -> None:
+        """Refuse links and journals of SQLite: a received folder may hold any.
+
+        Kinetarium itself lets SQLite open nothing in place, but other tools do, and a
+        journal beside an index that was replaced would harm it.
+        """
+        for suffix in ("-journal", "-wal", "-shm"):
+            if os.path.lexists(self.path / f"{INDEX}{suffix}"):
+                raise ResultFolderError(
+                    f"{str(self.path / f'{INDEX}{suffix}')!r} is not part of a result folder;"
+                    " remove it"
+                )
         for folder in (self.path, self.runs_path):
             try:
                 entries = list(os.scandir(folder)) if folder.is_dir() else []
@@ -363,6 +446,10 @@ class ResultFolder:
                 f"{str(self.path)!r} holds another run: {', '.join(shown)}; "
                 "choose another --out or remove it"
             )
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    return check_listed(path, CONFIG, lambda file: read_toml(file, through_links=False))
 
 
 def result_folder_above(path: Path) -> Path | None:

@@ -1,13 +1,15 @@
 """A run as a folder: one .npy file per channel and a manifest, whole or not there at all."""
 
 import io
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import file_digest, sha256
+from io import BufferedReader
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -18,7 +20,7 @@ from kinetarium.recording.plain import from_plain, to_plain
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.recording.regular_file import open_regular, reason
 from kinetarium.recording.run import Run, RunStatus
-from kinetarium.recording.versioned_json import MOST_JSON_BYTES, read_versioned_json, versioned_json
+from kinetarium.recording.versioned_json import MOST_JSON_BYTES, read_sealed_json, sealed_json
 from kinetarium.spatial.arrays import Array
 
 MANIFEST = "manifest.json"
@@ -74,7 +76,7 @@ def write_run(folder: Path, run: Run, *, timing: Mapping[str, float]) -> None:
         OutputError: If it cannot be written; what was there before is then untouched.
         RunFileError: If a channel does not hold numbers.
     """
-    files = {TIMING: versioned_json(timing)}
+    files = {TIMING: sealed_json(timing)}
     manifest = _Manifest(
         key=run.key,
         study=run.study,
@@ -84,7 +86,7 @@ def write_run(folder: Path, run: Run, *, timing: Mapping[str, float]) -> None:
         rows=tuple(dict(row) for row in run.rows),
         recording=_add_channels(files, run.recording) if run.recording else None,
     )
-    files[MANIFEST] = versioned_json(to_plain(manifest))
+    files[MANIFEST] = sealed_json(to_plain(manifest))
     if len(files[MANIFEST]) > MOST_JSON_BYTES:
         raise RunFileError(f"its rows and facts are larger than {MOST_JSON_BYTES // 10**6} MB")
     write_folder_atomic(folder, files)
@@ -94,8 +96,8 @@ def read_run(folder: Path) -> Run:
     """Open a run.
 
     Sizes and headers of all channels are checked. The values stay on disk: each
-    look at a channel maps its file anew, read-only, so that any number of runs
-    can be open at once.
+    access to a channel maps its file anew, read-only, so that any number of runs
+    can be open at once; the first access compares it with its hash.
 
     Raises:
         RunFileError: If it is not there, not whole, not sound or of a later release.
@@ -124,23 +126,26 @@ def read_timing(folder: Path) -> dict[str, float]:
     """
     try:
         path = folder / TIMING
-        return from_plain(dict[str, float], read_versioned_json(path), where=repr(str(path)))
+        return from_plain(dict[str, float], read_sealed_json(path), where=repr(str(path)))
     except KinetariumError as error:
         raise RunFileError(str(error)) from None
 
 
 def verify_run(folder: Path) -> None:
-    """Compare every channel with its hash.
+    """Compare every file of a run with its hash.
 
     Raises:
-        RunFileError: If the run does not open, or a file is not as it was written.
+        RunFileError: If the run does not open, a file is not as it was written, or one is
+            there that is not part of the run.
     """
     manifest = _read_manifest(folder)
-    for entry in manifest.recording.channels.values() if manifest.recording else ():
-        with _open_channel(folder / entry.file, entry) as file:
-            file.seek(0)
-            if sha256(file.read()).hexdigest() != entry.sha256:
-                raise RunFileError(f"{str(folder / entry.file)!r} has changed since it was written")
+    read_timing(folder)
+    entries = manifest.recording.channels.values() if manifest.recording else ()
+    for entry in entries:
+        _check_hash(folder / entry.file, entry)
+    expected = {MANIFEST, TIMING, *(entry.file for entry in entries)}
+    if others := sorted(set(os.listdir(folder)) - expected):
+        raise RunFileError(f"{str(folder / others[0])!r} is not part of the run")
 
 
 def _add_channels(files: dict[str, bytes], recording: Recording) -> _RecordingEntry:
@@ -173,7 +178,7 @@ def _slug(name: str) -> str:
 def _read_manifest(folder: Path) -> _Manifest:
     path = folder / MANIFEST
     try:
-        manifest = from_plain(_Manifest, read_versioned_json(path), where=repr(str(path)))
+        manifest = from_plain(_Manifest, read_sealed_json(path), where=repr(str(path)))
     except KinetariumError as error:
         raise RunFileError(str(error)) from None
     for entry in manifest.recording.channels.values() if manifest.recording else ():
@@ -194,11 +199,15 @@ class _MappedChannels(Mapping[str, Channel]):
     def __init__(self, folder: Path, entries: Mapping[str, _ChannelEntry]) -> None:
         self._folder = folder
         self._entries = entries
+        self._checked: set[str] = set()
         for entry in entries.values():
             _open_channel(folder / entry.file, entry).close()
 
     def __getitem__(self, name: str) -> Channel:
         entry = self._entries[name]
+        if name not in self._checked:
+            _check_hash(self._folder / entry.file, entry)
+            self._checked.add(name)
         return Channel(_map_channel(self._folder / entry.file, entry), entry.unit, entry.columns)
 
     def __contains__(self, name: object) -> bool:
@@ -211,7 +220,7 @@ class _MappedChannels(Mapping[str, Channel]):
         return len(self._entries)
 
 
-def _open_channel(path: Path, entry: _ChannelEntry) -> BinaryIO:
+def _open_channel(path: Path, entry: _ChannelEntry) -> BufferedReader:
     """Open a file that is what the manifest says, placed at its first value."""
     try:
         file = open_regular(path, through_links=False)
@@ -233,7 +242,14 @@ def _open_channel(path: Path, entry: _ChannelEntry) -> BinaryIO:
         raise
 
 
-def _has_header(file: BinaryIO, entry: _ChannelEntry) -> bool:
+def _check_hash(path: Path, entry: _ChannelEntry) -> None:
+    with _open_channel(path, entry) as file:
+        file.seek(0)
+        if file_digest(file, "sha256").hexdigest() != entry.sha256:
+            raise RunFileError(f"{str(path)!r} has changed since it was written")
+
+
+def _has_header(file: BufferedReader, entry: _ChannelEntry) -> bool:
     """Compare a header with the one expected, which needs no parser; only the padding is free.
 
     The format is that of version 1.0 (numpy.lib.format): a magic string, the header's

@@ -1,7 +1,12 @@
-"""JSON files that carry the version of their schema, so that later releases can open them."""
+"""JSON files that carry the version of their schema, so that later releases can open them.
+
+Files that people may edit carry the version alone. Results and maps are sealed, too: their
+last entry is the SHA-256 of all bytes before it, so that a single changed bit is noticed.
+"""
 
 import json
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +15,26 @@ from kinetarium.recording.regular_file import read_regular, reason
 from kinetarium.recording.strict_json import strict_json
 
 SCHEMA_VERSION = 1
+SEALED_VERSION = 2
 MOST_JSON_BYTES = 64_000_000
+
+_SEAL = "sha256_of_all_above"
+_END = b"\n}\n"
 
 
 def versioned_json(payload: Mapping[str, Any]) -> bytes:
-    """Give plain data as the content of a JSON file; numbers that are not finite become null."""
+    """Return plain data as the content of a JSON file; numbers that are not finite become null."""
     return (strict_json({"schema_version": SCHEMA_VERSION} | dict(payload)) + "\n").encode()
 
 
+def sealed_json(payload: Mapping[str, Any]) -> bytes:
+    """Return plain data as the content of a JSON file that ends with its own digest."""
+    text = strict_json({"schema_version": SEALED_VERSION} | dict(payload)) + "\n"
+    return _sealed(text.encode().removesuffix(_END))
+
+
 def read_versioned_json(path: Path) -> dict[str, Any]:
-    """Read a JSON file written by this release or an earlier one.
+    """Read a JSON file that people may edit, written by this release or an earlier one.
 
     Returns:
         What it holds, without the version.
@@ -27,8 +42,39 @@ def read_versioned_json(path: Path) -> dict[str, Any]:
     Raises:
         PlainDataError: If it cannot be read, is not strict JSON, or is of a later release.
     """
+    data, _ = _read(path, latest=SCHEMA_VERSION, through_links=True)
+    return data
+
+
+def read_sealed_json(path: Path) -> dict[str, Any]:
+    """Read a sealed JSON file, or one of release 0.1, which sealed none.
+
+    A symbolic link is not followed: such files lie in folders received from others.
+
+    Returns:
+        What it holds, without version and seal.
+
+    Raises:
+        PlainDataError: If it cannot be read, is not strict JSON, has changed since it was
+            written, or is of a later release.
+    """
+    data, raw = _read(path, latest=SEALED_VERSION, through_links=False)
+    if raw and _sealed(raw[: -len(_sealed(b""))]) != raw:
+        raise PlainDataError(f"{str(path)!r} has changed since it was written")
+    data.pop(_SEAL, None)
+    return data
+
+
+def _sealed(head: bytes) -> bytes:
+    digest = sha256(head).hexdigest()
+    return head + f',\n  "{_SEAL}": "{digest}"'.encode() + _END
+
+
+def _read(path: Path, *, latest: int, through_links: bool) -> tuple[dict[str, Any], bytes]:
+    """Return what a file holds, and its bytes if it is of a version that is sealed."""
     try:
-        text = read_regular(path, most=MOST_JSON_BYTES).decode()
+        raw = read_regular(path, most=MOST_JSON_BYTES, through_links=through_links)
+        text = raw.decode()
     except UnicodeDecodeError:
         raise PlainDataError(f"{str(path)!r} is not UTF-8 text") from None
     except (OSError, ValueError) as error:
@@ -42,12 +88,12 @@ def read_versioned_json(path: Path) -> dict[str, Any]:
     version = data.pop("schema_version", None) if isinstance(data, dict) else None
     if type(version) is not int or version < 1:
         raise PlainDataError(f"{str(path)!r} does not say its schema_version")
-    if version > SCHEMA_VERSION:
+    if version > latest:
         raise PlainDataError(
             f"{str(path)!r} is of a later release: it has schema {version}, "
-            f"this release reads up to {SCHEMA_VERSION}"
+            f"this release reads up to {latest}"
         )
-    return data
+    return data, raw if version >= SEALED_VERSION else b""
 
 
 def _refuse(constant: str) -> None:

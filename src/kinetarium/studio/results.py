@@ -10,9 +10,8 @@ from typing import Any
 from kinetarium.batch.labels import case_labels
 from kinetarium.batch.studies import open_study
 from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.recording.index import Index
 from kinetarium.recording.plain import from_plain
-from kinetarium.recording.result_folder import CONFIG, INDEX, METRICS, ResultFolder
+from kinetarium.recording.result_folder import CONFIG, INDEX, METRICS, RUNS, ResultFolder
 from kinetarium.recording.run import Run
 from kinetarium.recording.run_folder import read_run
 from kinetarium.studio.http import HttpError
@@ -62,7 +61,7 @@ class Results:
         """Give a text that changes whenever a run, a result or a map comes or goes."""
         state = []
         for place in (*self.run_folders(), *self.maps()):
-            names = (INDEX, f"{INDEX}-wal", METRICS)
+            names = (RUNS, INDEX, METRICS)
             state.append((place.id, [_changed(place.path / name) for name in names]))
         return sha256(repr(state).encode()).hexdigest()
 
@@ -142,8 +141,7 @@ def _folder(place: Place) -> dict[str, Any]:
 
 def _labelled(place: Place) -> list[tuple[Run, str]]:
     """Give the runs of a folder, without what they recorded, each with its label."""
-    with Index(place.path / INDEX, writing=False) as index:
-        runs = index.rows()
+    runs = ResultFolder(place.path).rows()
     return list(zip(runs, case_labels([run.case for run in runs]), strict=True))
 
 
