@@ -124,11 +124,6 @@ def test_a_saved_machine_walks(tmp_path):
     assert (case.machine.kind, case.machine.l1) == (LegKind.TTT1, 7.0)
 
 
-def test_the_robot_as_mjcf(tmp_path):
-    STUDY.cases(Config(mjcf=str(tmp_path / "robot.xml")))
-    assert (tmp_path / "robot.xml").read_text().count("<connect") == 8
-
-
 def test_the_report_shows_the_paper_and_the_warnings():
     outcomes = []
     for case in STUDY.cases(Config(type=(LegKind.TTT2,), order=("auto", "5"))):

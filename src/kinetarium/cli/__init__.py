@@ -45,9 +45,12 @@ def _answer(words: list[str]) -> int:
                 config, output = parse_arguments(
                     rest, command=name, config=config_type, help=command.help
                 )
-                console = Console(json=output.json, quiet=output.quiet)
+                console = Console(json=output.json, quiet=output.quiet, force=output.force)
                 console.check_result()
-                return run(config, Invocation(shlex.join(["kinetarium", *words]), console)) or 0
+                invocation = Invocation(
+                    shlex.join(["kinetarium", *words]), console, force=output.force
+                )
+                return run(config, invocation) or 0
     except SystemExit:  # the parser has printed a command's help
         console.flush()
     except (KeyboardInterrupt, Exception) as error:

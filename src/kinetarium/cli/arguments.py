@@ -25,11 +25,13 @@ class OutputFlags:
 
     Attributes:
         json: Write the result as JSON to FILE, or to standard output with -.
+        force: Replace files that Kinetarium did not write.
         quiet: Print nothing but errors.
         debug: Show the traceback of an error.
     """
 
     json: Annotated[str, tyro.conf.arg(metavar="FILE|-", help_behavior_hint="")] = ""
+    force: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
     quiet: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
     debug: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
 

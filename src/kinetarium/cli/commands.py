@@ -18,10 +18,12 @@ class Invocation:
     Attributes:
         command_line: The exact command, quoted for a shell.
         console: Where it prints.
+        force: Whether files that Kinetarium did not write may be replaced.
     """
 
     command_line: str
     console: Console
+    force: bool = False
 
 
 Run = Callable[[Any, Invocation], int | None]

@@ -77,14 +77,15 @@ class Config(ExecutionFlags):
 def run(config: Config, invocation: Invocation) -> None:
     """Run every study into its folder, then derive which engine is for what."""
     from kinetarium.batch.environment import versions
-    from kinetarium.recording.atomic import make_folder, write_atomic
+    from kinetarium.recording.atomic import check_folder
     from kinetarium.recording.result_folder import ResultFolder
     from kinetarium.report.engine_guide import engine_guide, headline
-    from kinetarium.report.html import page_html
+    from kinetarium.report.picture_files import check_page, write_page
 
     out = Path(config.out) if config.out else free_folder("compare-engines")
-    make_folder(out)
     plans = _plans(config)
+    check_folder(out, ours="|".join([*plans, r"report\.html", "figures"]))
+    check_page(out, force=invocation.force)
     for number, (name, plan) in enumerate(plans.items(), start=1):
         invocation.console.note(f"part {number} of {len(plans)}: {name}")
         execute(plan, invocation, out=out / name, flags=config)
@@ -92,8 +93,7 @@ def run(config: Config, invocation: Invocation) -> None:
     parts = {name: ResultFolder.open(out / name) for name in plans}
     command = ("command", essential_command(invocation.command_line))
     page = engine_guide(parts, provenance=(command, *versions().items()))
-    report = out / "report.html"
-    write_atomic(report, page_html(page).encode(errors="xmlcharrefreplace"))
+    report = write_page(out, page, force=invocation.force)
     invocation.console.table(headline(page))
     invocation.console.line()
     invocation.console.line(f"report: {report}")

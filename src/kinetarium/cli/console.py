@@ -11,13 +11,16 @@ from typing import Any, TypeVar
 from kinetarium.errors import OutputError
 from kinetarium.figure.cell import cell_text
 from kinetarium.figure.table import Table
-from kinetarium.recording.atomic import check_writable, write_atomic
+from kinetarium.recording.atomic import check_replaceable, check_writable, write_atomic
 from kinetarium.recording.strict_json import strict_json
 
 Item = TypeVar("Item")
 
 _WRAPPED = 30
 """Width that a column of long texts may be wrapped to on a terminal [characters]."""
+
+_PRODUCER = "kinetarium_version"
+"""The first entry of a result as JSON, by which a file is known as ours."""
 
 _DEEPEST = 40
 """Depth beyond which a tree is not set in any further."""
@@ -26,14 +29,15 @@ _DEEPEST = 40
 class Console:
     """Prints results for people, as JSON, or both to different places."""
 
-    def __init__(self, *, json: str = "", quiet: bool = False) -> None:
+    def __init__(self, *, json: str = "", quiet: bool = False, force: bool = False) -> None:
         """Decide what goes where.
 
         Args:
             json: The file that gets the result as JSON, "-" for standard output, or empty.
             quiet: Whether people are spared everything but errors.
+            force: Whether a file for JSON that Kinetarium did not write may be replaced.
         """
-        self._json = json
+        self._json, self._force = json, force
         # Standard output that carries JSON carries nothing else.
         self._speaks = not quiet and json != "-"
         _make_streams_safe()
@@ -117,7 +121,8 @@ class Console:
                     f"{self._json!r} is inside the result folder {str(above)!r}; choose another"
                     " --json"
                 )
-            check_writable(Path(self._json))
+            check_writable(Path(self._json), through_links=True)
+            check_replaceable(Path(self._json), ours=_PRODUCER.encode(), force=self._force)
 
     def result(self, payload: dict[str, Any]) -> None:
         """Write the result as JSON, if it was asked for.
@@ -125,12 +130,12 @@ class Console:
         Raises:
             OutputError: If it cannot be written.
         """
-        text = strict_json(payload) + "\n" if self._json else ""
+        text = strict_json({_PRODUCER: _version(), **payload}) + "\n" if self._json else ""
         if self._json == "-":
             _write(text)
         elif self._json:
             self.check_result()
-            write_atomic(Path(self._json), text.encode())
+            write_atomic(Path(self._json), text.encode(), through_links=True)
 
     def note(self, text: str) -> None:
         """Print a line on standard error, beside the result."""
@@ -152,6 +157,12 @@ class Console:
     def flush(self) -> None:
         """Send on what others have printed, such as the help."""
         _write("")
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("kinetarium")
 
 
 def _write_rich_table(

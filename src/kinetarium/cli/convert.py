@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from kinetarium.cli.arguments import UsageError
 from kinetarium.cli.commands import Invocation
 from kinetarium.cli.robot_flags import RobotFlags
 from kinetarium.errors import OutputError
@@ -26,15 +27,15 @@ class Format(StrEnum):
 class Config(RobotFlags):
     """Which robot to write, and where.
 
+    Besides robots this takes walking machines: ttt1, ttt2, ttr, or a machine file (.json).
+
     Attributes:
         to: The format to write.
         out: The file to write; meshes go into a folder beside it.
-        force: Replace what is there.
     """
 
     to: Format
     out: Annotated[Path, tyro.conf.arg(metavar="FILE")]
-    force: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
 
 
 def run(config: Config, invocation: Invocation) -> None:
@@ -42,31 +43,58 @@ def run(config: Config, invocation: Invocation) -> None:
     from kinetarium.cli.robot_payload import repairs_payload
     from kinetarium.recording.atomic import check_writable, write_atomic, write_folder_atomic
 
-    check_writable(config.out)
-    _refuse_existing(config.out, force=config.force)
+    check_writable(config.out, through_links=True)
+    _refuse_existing(config.out, force=invocation.force)
     folder = config.out.with_name(f"{config.out.stem}.meshes")
-    model = config.load()
-    text, meshes = _write(model, config.to, mesh_folder=folder.name)
-    if meshes:
-        _refuse_existing(folder, force=config.force)
-        write_folder_atomic(folder, meshes)
-    write_atomic(config.out, text.encode())
-
     console = invocation.console
-    for repair in model.repairs:
-        console.line(f"repaired {repair.where}: {repair.message}")
+    meshes: dict[str, bytes] = {}
+    if machine := _machine(config):
+        name, text, repairs = config.robot, machine, []
+    else:
+        model = config.load()
+        name, repairs = model.name, repairs_payload(model)
+        text, meshes = _write(model, config.to, mesh_folder=folder.name)
+        for repair in model.repairs:
+            console.line(f"repaired {repair.where}: {repair.message}")
+    if meshes:
+        _refuse_existing(folder, force=invocation.force)
+        write_folder_atomic(folder, meshes)
+    write_atomic(config.out, text.encode(), through_links=True)
+
     beside = f" and {len(meshes)} meshes in {folder}" if meshes else ""
-    console.line(f"{model.name} written to {config.out}{beside}")
+    console.line(f"{name} written to {config.out}{beside}")
     console.result(
         {
             "ok": True,
-            "robot": model.name,
+            "robot": name,
             "format": config.to,
             "out": str(config.out),
             "meshes": [str(folder / name) for name in meshes],
-            "repairs": repairs_payload(model),
+            "repairs": repairs,
         }
     )
+
+
+def _machine(config: Config) -> str:
+    """Return a walking machine as MJCF; empty if the robot is not one.
+
+    Raises:
+        KinetariumError: If its file is not a machine, or it is to be URDF.
+    """
+    from kinetarium.legs import Machine, load_machine
+    from kinetarium.legs.leg_kind import LegKind
+    from kinetarium.legs.quadruped_file import quadruped_mjcf
+
+    path = Path(config.robot)
+    if config.robot in [kind.value for kind in LegKind] and not path.exists():
+        machine = Machine(kind=LegKind(config.robot))
+    elif path.suffix == ".json":
+        machine = load_machine(path)
+    else:
+        return ""
+    if config.to is not Format.MJCF:
+        raise UsageError("a walking machine has closed loops, which URDF cannot hold: --to mjcf")
+    return quadruped_mjcf(machine)
 
 
 def _refuse_existing(path: Path, *, force: bool) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kinetarium.recording.result_folder import ResultFolder
 
 _WITHOUT_EFFECT = ("--out", "--workers", "--timeout", "--memory-limit", "--json")
-_SWITCHES_WITHOUT_EFFECT = ("--quiet", "--debug")
+_SWITCHES_WITHOUT_EFFECT = ("--quiet", "--debug", "--force")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +117,7 @@ def finish(folder: "ResultFolder", invocation: Invocation) -> int:
     """Give a finished folder as JSON, and the exit code: 2 if not a single case was judged."""
     from kinetarium.batch.sweep import FINAL
 
-    runs = list(folder.runs())
+    runs = list(folder.rows())
     judged = any(run.status in FINAL for run in runs)
     if not judged:
         invocation.console.error(

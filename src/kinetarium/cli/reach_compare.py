@@ -34,8 +34,8 @@ class Config:
 def run(config: Config, invocation: Invocation) -> None:
     """Choose bases in every way for every set, and print the tables."""
     from kinetarium.cli.provenance import provenance
-    from kinetarium.cli.reach_report import write_page
     from kinetarium.reach.compare import compare_methods
+    from kinetarium.report.picture_files import write_page
     from kinetarium.studies.reach.compare_figures import compare_page
     from kinetarium.studies.reach.compare_tables import table_1, table_2, table_3
 
@@ -50,7 +50,7 @@ def run(config: Config, invocation: Invocation) -> None:
             progress=watch,
         )
     page = compare_page(Path(config.out), tables, provenance=provenance(invocation.command_line))
-    report = str(write_page(Path(config.out), page))
+    report = str(write_page(Path(config.out), page, force=invocation.force))
     for table in (table_1(tables), table_2(tables), table_3(tables)):
         console.table(table)
         console.line()

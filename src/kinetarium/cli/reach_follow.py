@@ -27,9 +27,9 @@ class Config(SiteFlags):
 def run(config: Config, invocation: Invocation) -> None:
     """Follow the trajectory, and draw the base's way."""
     from kinetarium.cli.provenance import provenance
-    from kinetarium.cli.reach_report import write_page
     from kinetarium.reach.follow import describe_following, drive_of, follow, write_following
     from kinetarium.reach.pose_file import read_trajectory
+    from kinetarium.report.picture_files import write_page
     from kinetarium.studies.reach.follow_figures import follow_page, follow_table
 
     reach_map = config.open_map()
@@ -40,7 +40,7 @@ def run(config: Config, invocation: Invocation) -> None:
     write_following(following, config.out)
     words = provenance(invocation.command_line)
     page = follow_page(following, poses, placer=placer, provenance=words)
-    report = str(write_page(Path(config.out), page))
+    report = str(write_page(Path(config.out), page, force=invocation.force))
     console = invocation.console
     console.table(follow_table(following))
     console.line()

@@ -28,17 +28,15 @@ class Config(NamedMap):
 def run(config: Config, invocation: Invocation) -> None:
     """Print how the map was made and what it holds; draw it if asked to."""
     from kinetarium.cli.provenance import provenance
-    from kinetarium.cli.reach_report import write_page
     from kinetarium.reach.map_files import open_map
-    from kinetarium.recording.atomic import make_folder
+    from kinetarium.report.picture_files import write_page
     from kinetarium.studies.reach.map_figures import map_page
 
     reach_map = open_map(config.path)
     report = ""
     if config.report:
         page = map_page(reach_map, provenance=provenance(invocation.command_line))
-        make_folder(Path(config.report))
-        report = str(write_page(Path(config.report), page))
+        report = str(write_page(Path(config.report), page, force=invocation.force))
     show(reach_map, invocation.console, report=report)
 
 

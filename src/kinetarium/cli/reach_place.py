@@ -33,9 +33,9 @@ class Config(SiteFlags):
 def run(config: Config, invocation: Invocation) -> None:
     """Find the base, and print what is reached from it."""
     from kinetarium.cli.provenance import provenance
-    from kinetarium.cli.reach_report import write_page
     from kinetarium.reach.placement import write_placement
     from kinetarium.reach.pose_file import read_poses
+    from kinetarium.report.picture_files import write_page
     from kinetarium.studies.reach.placement_figures import (
         placement_page,
         placement_table,
@@ -52,7 +52,7 @@ def run(config: Config, invocation: Invocation) -> None:
         write_placement(placement, config.out)
         words = provenance(invocation.command_line)
         page = placement_page(placement, poses, placer=placer, provenance=words)
-        report = str(write_page(Path(config.out), page))
+        report = str(write_page(Path(config.out), page, force=invocation.force))
     console.table(placement_table(placement))
     console.line()
     console.table(pose_table(placement, placer.arm.chain))

@@ -26,17 +26,17 @@ class Config(PlaneFlags):
 def run(config: Config, invocation: Invocation) -> None:
     """Cut the map by the plane of bases, and draw what is found."""
     from kinetarium.cli.provenance import provenance
-    from kinetarium.cli.reach_report import write_page
     from kinetarium.reach.base_slice import describe_slice, slice_map, write_slice
     from kinetarium.reach.map_files import open_map
     from kinetarium.reach.pose_file import read_pose
+    from kinetarium.report.picture_files import write_page
     from kinetarium.studies.reach.slice_figures import slice_page, slice_table
 
     reach_map = open_map(config.map)
     found = slice_map(reach_map, read_pose(config.pose), plane=config.plane())
     write_slice(found, config.out)
     page = slice_page(found, reach_map, provenance=provenance(invocation.command_line))
-    report = str(write_page(Path(config.out), page))
+    report = str(write_page(Path(config.out), page, force=invocation.force))
     console = invocation.console
     console.table(slice_table(found))
     console.line()

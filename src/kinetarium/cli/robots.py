@@ -28,12 +28,11 @@ def run(config: Config, invocation: Invocation) -> None:
     """List the robots and, where it is asked for, write their page."""
     from kinetarium.figure.catalogue_page import catalogue_table
     from kinetarium.model.catalogue import catalogue, load_catalogue_robot
-    from kinetarium.recording.atomic import check_writable, make_folder
+    from kinetarium.report.picture_files import check_page
 
     report = Path(config.out) / "report.html"
     if config.out:
-        make_folder(report.parent)
-        check_writable(report)
+        check_page(report.parent, force=invocation.force)
     console = invocation.console
     entries = console.progress(catalogue(), label="reading robots", total=len(catalogue()))
     robots = {entry.name: (entry, load_catalogue_robot(entry.name)) for entry in entries}
@@ -50,11 +49,10 @@ def _write_report(
 ) -> None:
     from kinetarium.cli.provenance import provenance
     from kinetarium.figure.catalogue_page import catalogue_page
-    from kinetarium.recording.atomic import write_atomic
-    from kinetarium.report.html import page_html
+    from kinetarium.report.picture_files import write_page
 
     page = catalogue_page(robots, provenance=provenance(invocation.command_line))
-    write_atomic(report, page_html(page).encode())
+    write_page(report.parent, page, force=invocation.force)
 
 
 def _robot(entry: "CatalogueEntry", model: "RobotModel") -> dict[str, Any]:

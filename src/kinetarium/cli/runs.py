@@ -20,18 +20,22 @@ class Config:
 
     Attributes:
         folder: The folder of a study or batch, or one that has such folders in it.
+        verify: Compare every file with its checksum instead of listing the runs.
     """
 
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DIR")] = Path("out")
+    verify: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
 
 
-def run(config: Config, invocation: Invocation) -> None:
+def run(config: Config, invocation: Invocation) -> int:
     """Print a row for every run, or for every folder of runs."""
     from kinetarium.errors import KinetariumError
     from kinetarium.recording.result_folder import ResultFolder, ResultFolderError
 
     if not config.folder.is_dir():
         raise ResultFolderError(f"'{config.folder}' is not a folder")
+    if config.verify:
+        return _verify(config.folder, invocation)
     if (config.folder / "config.toml").exists():
         rows = _runs(ResultFolder.open(config.folder))
     else:
@@ -45,10 +49,39 @@ def run(config: Config, invocation: Invocation) -> None:
             raise ResultFolderError(f"no runs in '{config.folder}'")
     invocation.console.table(_table(rows))
     invocation.console.result({"ok": True, "rows": rows})
+    return 0
+
+
+def _verify(folder: Path, invocation: Invocation) -> int:
+    """Check every file of a result folder, or of those in it; exit code 2 if one is damaged."""
+    from kinetarium.batch.conclusion import check_metrics
+    from kinetarium.errors import KinetariumError
+    from kinetarium.recording.result_folder import ResultFolder, ResultFolderError
+    from kinetarium.recording.verification import verify_folder
+
+    one = (folder / "config.toml").exists()
+    paths = [folder] if one else sorted(path.parent for path in folder.glob("*/config.toml"))
+    if not paths:
+        raise ResultFolderError(f"no runs in '{folder}'")
+    problems: dict[str, list[str]] = {}
+    for path in paths:
+        try:
+            problems[str(path)] = verify_folder(path)
+            if not problems[str(path)]:
+                check_metrics(ResultFolder.open(path))
+                invocation.console.line(f"{path} is as it was written")
+        except KinetariumError as error:
+            problems[str(path)] = [str(error)]
+    for found in problems.values():
+        for problem in found:
+            invocation.console.error(problem)
+    sound = not any(problems.values())
+    invocation.console.result({"ok": sound, "problems": problems})
+    return 0 if sound else 2
 
 
 def _folder(folder: "ResultFolder") -> dict[str, Any]:
-    statuses = Counter(str(run.status) for run in folder.runs())
+    statuses = Counter(str(run.status) for run in folder.rows())
     return {
         "folder": str(folder.path),
         "study": folder.config["study"],
@@ -68,7 +101,7 @@ def _runs(folder: "ResultFolder") -> list[dict[str, Any]]:
             "message": run.message,
             **(run.rows[0] if len(run.rows) == 1 else {"rows": len(run.rows)}),
         }
-        for run in folder.runs()
+        for run in folder.rows()
     ]
 
 

@@ -16,7 +16,7 @@ from kinetarium.reach.arm import Arm, arm_of
 from kinetarium.reach.map_files import ReachMap, check_map_path, open_map, write_map
 from kinetarium.reach.recipe import MapKind, MapRecipe, MapWishes, map_recipe
 from kinetarium.reach.shards import MapMaker, Progress, Shards
-from kinetarium.recording.atomic import make_folder, remove_leftovers, write_atomic
+from kinetarium.recording.atomic import check_folder, make_folder, remove_leftovers, write_atomic
 from kinetarium.recording.folder_lock import FolderLock
 from kinetarium.recording.plain import to_plain
 from kinetarium.recording.regular_file import read_regular, reason
@@ -195,6 +195,7 @@ def _order(
     recipe = map_recipe(robot, **wishes | {"effort": wishes.get("effort") or arm.map_effort})
     folder = path.with_name(path.name + SUFFIX)
     maker = map_maker(recipe, arm)
+    check_folder(folder, ours=rf"shard-\d+|{CLAIM}|{WHOLE}|{ASIDE}")
     make_folder(folder)
     return _Order(path, folder, recipe, maker)
 

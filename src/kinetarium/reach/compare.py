@@ -35,7 +35,7 @@ from kinetarium.reach.plane import FLOOR
 from kinetarium.reach.recipe import MapKind
 from kinetarium.reach.resolution import Progress, kept_map, success_by_resolution
 from kinetarium.reach.union import grade_bases, union_of_slices
-from kinetarium.recording.atomic import make_folder, write_atomic
+from kinetarium.recording.atomic import check_folder, make_folder, write_atomic
 from kinetarium.recording.versioned_json import versioned_json
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import (
@@ -122,6 +122,9 @@ def compare_methods(
     folder = Path(fspath(out))
     if folder.is_dir() and any(folder.iterdir()) and not any(folder.glob("*.rmap*")):
         raise OutputError(f"cannot write {str(folder)!r}: a folder of something else is there")
+    check_folder(
+        folder, ours=rf"{TABLES}|{TIMING}|report\.html|figures|[a-z0-9_-]+\.rmap(\.building)?"
+    )
     make_folder(folder)
     bench = _bench(folder, seed=seed, samples=samples, workers=workers, progress=progress)
     methods = _methods(bench)

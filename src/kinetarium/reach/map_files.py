@@ -6,17 +6,19 @@ compared with its hashes on request only.
 """
 
 import io
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from importlib.metadata import version
+from io import BufferedReader
 from math import prod
 from os import PathLike, fspath
 from os.path import realpath
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +27,15 @@ from kinetarium.errors import KinetariumError, OutputError
 from kinetarium.reach.grid import VoxelGrid, voxel_grid
 from kinetarium.reach.map_layout import field_shape, value_type
 from kinetarium.reach.recipe import MOST_POSES, MapRecipe
-from kinetarium.recording.atomic import check_writable, make_folder, write_folder_atomic
+from kinetarium.recording.atomic import (
+    check_folder,
+    check_writable,
+    make_folder,
+    write_folder_atomic,
+)
 from kinetarium.recording.plain import from_plain, to_plain
 from kinetarium.recording.regular_file import open_regular, reason
-from kinetarium.recording.versioned_json import read_versioned_json, versioned_json
+from kinetarium.recording.versioned_json import read_sealed_json, sealed_json
 
 MANIFEST = "manifest.json"
 FORMAT = "kinetarium reach map"
@@ -94,8 +101,10 @@ def check_map_path(path: str | PathLike[str]) -> Path:
         check_writable(folder)
         if folder.exists():
             raise OutputError(f"cannot write {str(folder)!r}: a file that is no map is there")
-    elif any(folder.iterdir()) and not _is_map(folder):
-        raise OutputError(f"cannot write {str(folder)!r}: a folder that is no map is there")
+    elif any(folder.iterdir()):
+        if not _is_map(folder):
+            raise OutputError(f"cannot write {str(folder)!r}: a folder that is no map is there")
+        check_folder(folder, ours=rf"{MANIFEST}|[a-z_]+\.npy")
     return folder
 
 
@@ -123,7 +132,7 @@ def write_map(
     grid = voxel_grid(recipe.voxel, radius=recipe.radius)
     versions = {"kinetarium": version("kinetarium"), "numpy": np.__version__}
     manifest = _Manifest(FORMAT, recipe, grid, versions, entries)
-    files[MANIFEST] = versioned_json(to_plain(manifest))
+    files[MANIFEST] = sealed_json(to_plain(manifest))
     make_folder(path.parent)
     write_folder_atomic(path, files)
 
@@ -172,24 +181,29 @@ def describe_map(reach_map: ReachMap) -> dict[str, Any]:
 
 
 def verify_map(path: str | PathLike[str]) -> None:
-    """Compare every field with its hash.
+    """Compare every file of a map with its hash.
 
     Raises:
-        MapFileError: If the map does not open, or a file is not as it was written.
+        MapFileError: If the map does not open, a file is not as it was written, or one is
+            there that is not part of the map.
     """
     folder = Path(fspath(path))
-    for name, entry in _read_manifest(folder).fields.items():
+    entries = _read_manifest(folder).fields
+    for name, entry in entries.items():
         file = folder / f"{name}.npy"
         with _opened(file, entry) as stream:
             stream.seek(0)
-            if sha256(stream.read()).hexdigest() != entry.sha256:
+            if file_digest(stream, "sha256").hexdigest() != entry.sha256:
                 raise MapFileError(f"{str(file)!r} has changed since it was written")
+    expected = {MANIFEST, *(f"{name}.npy" for name in entries)}
+    if others := sorted({*os.listdir(folder)} - expected):
+        raise MapFileError(f"{str(folder / others[0])!r} is not part of the map")
 
 
 def _read_manifest(folder: Path) -> _Manifest:
     path = folder / MANIFEST
     try:
-        data = read_versioned_json(path)
+        data = read_sealed_json(path)
         if data.get("format") != FORMAT:
             raise MapFileError(f"{str(folder)!r} is no map of reach")
         manifest = from_plain(_Manifest, data, where=repr(str(path)))
@@ -209,7 +223,7 @@ def _read_manifest(folder: Path) -> _Manifest:
 def _is_map(folder: Path) -> bool:
     """Tell whether a folder says that it is a map, sound or not."""
     try:
-        return read_versioned_json(folder / MANIFEST).get("format") == FORMAT
+        return read_sealed_json(folder / MANIFEST).get("format") == FORMAT
     except KinetariumError:
         return False
 
@@ -223,7 +237,7 @@ def _header(dtype: str, shape: tuple[int, ...]) -> bytes:
     return head.getvalue()
 
 
-def _opened(path: Path, entry: _FieldEntry) -> BinaryIO:
+def _opened(path: Path, entry: _FieldEntry) -> BufferedReader:
     """Open a file that has the head and the size its manifest says."""
     try:
         file = open_regular(path, through_links=False)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.errors import OutputError
-from kinetarium.recording.atomic import make_folder, write_folder_atomic
+from kinetarium.recording.atomic import check_folder, make_folder, write_folder_atomic
 from kinetarium.recording.versioned_json import versioned_json
 
 
@@ -39,6 +39,7 @@ def write_result(
         raise OutputError(f"cannot write {fspath(out)!r}: not a valid path")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / summary).is_file():
         raise OutputError(f"cannot write {str(folder)!r}: a folder of something else is there")
+    check_folder(folder, ours=rf"{summary}|timing\.json|report\.html|figures|[a-z0-9_-]+\.npy")
     files = {f"{name}.npy": _npy(values) for name, values in (arrays or {}).items()}
     files[summary] = versioned_json(dict(data))
     if timing is not None:

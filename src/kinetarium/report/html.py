@@ -25,6 +25,9 @@ from kinetarium.report.plotly_scene import ASPECT, plotly_scene
 from kinetarium.report.stills import Stills
 from kinetarium.report.table_cells import cell_class, column_classes
 
+GENERATOR = b'<meta name="generator" content="Kinetarium">'
+"""What the beginning of every page contains."""
+
 _POSTER_WIDTH = 800
 """Width of the still picture of a scene [pixels], sharp on paper and on dense screens."""
 

@@ -1,10 +1,20 @@
-"""All pictures of a page as files."""
+"""A page as files: report.html, and all its pictures beside it."""
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from kinetarium.figure.page import Chart, Page
 from kinetarium.figure.scene3d import Scene3D
+from kinetarium.recording.atomic import (
+    check_folder,
+    check_replaceable,
+    check_writable,
+    make_folder,
+    write_atomic,
+    write_folder_atomic,
+)
+from kinetarium.report.html import GENERATOR, page_html
 from kinetarium.report.picture import scene_png
 from kinetarium.report.plotly_scene import ASPECT
 from kinetarium.report.stills import Stills
@@ -14,6 +24,44 @@ _SCENE_WIDTH = 1600
 
 _LONGEST_SLUG = 48
 """Characters of a title in a file's name."""
+
+
+def write_page(folder: Path, page: Page, *, force: bool = False) -> Path:
+    """Write a page and its figures into a folder, which is made where it is missing.
+
+    Args:
+        folder: The folder.
+        page: The page.
+        force: Whether a page that somebody else wrote may be replaced.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        OutputError: If a file cannot be written, or somebody else's would be replaced.
+    """
+    report, figures = folder / "report.html", folder / "figures"
+    check_page(folder, force=force)
+    stills = Stills(page)
+    write_folder_atomic(figures, figure_files(page, stills))
+    write_atomic(report, page_html(page, stills).encode(errors="xmlcharrefreplace"))
+    return report
+
+
+def check_page(folder: Path, *, force: bool = False) -> None:
+    """Refuse a folder that `write_page` could not write to, before the work that would be lost.
+
+    Args:
+        folder: The folder.
+        force: Whether a page that somebody else wrote may be replaced.
+
+    Raises:
+        OutputError: If it cannot be made, or holds somebody else's page or figures.
+    """
+    make_folder(folder)
+    check_writable(folder / "report.html")
+    check_replaceable(folder / "report.html", ours=GENERATOR, force=force)
+    check_folder(folder / "figures", ours=r"\d+-[a-z0-9-]*\.(svg|png)")
 
 
 def figure_files(page: Page, stills: Stills | None = None) -> Mapping[str, bytes]:

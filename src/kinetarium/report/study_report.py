@@ -49,7 +49,7 @@ def study_page(folder: ResultFolder, study: Study[Any, Any], findings: Findings)
 
 def failure_table(folder: ResultFolder) -> Table:
     """List the cases that did not complete, and why."""
-    runs = list(folder.runs())
+    runs = list(folder.rows())
     labels = case_labels([run.case for run in runs])
     return Table(
         "Cases that did not complete",

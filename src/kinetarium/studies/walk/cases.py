@@ -10,8 +10,6 @@ from kinetarium.batch.study import ConfigError
 from kinetarium.engines.capability import Capability, CapabilityError
 from kinetarium.engines.registry import open_engine
 from kinetarium.legs import TABLE_1, Machine, load_machine
-from kinetarium.legs.quadruped_file import quadruped_mjcf
-from kinetarium.recording.atomic import write_atomic
 from kinetarium.studies.walk.config import NO_ENGINE, Case, Config
 from kinetarium.studies.walk.paths import find_path, terrain_of
 from kinetarium.studies.walk.request import walk_plan
@@ -70,10 +68,6 @@ def cases(config: Config) -> tuple[Case, ...]:
         )
     for case in chosen:
         walk_plan(case)  # refuses what makes no sense before anything runs
-    if config.mjcf:
-        first = chosen[0]
-        text = quadruped_mjcf(first.machine, unit_m=first.unit_m, mass=first.mass)
-        write_atomic(Path(config.mjcf), text.encode())
     return tuple(chosen)
 
 

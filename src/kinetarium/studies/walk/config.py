@@ -48,7 +48,6 @@ class Config:
         frames: Frames of one leg step in a recording without an engine.
         unit_m: Length of the machine's unit [m].
         mass: Mass of the robot [kg].
-        mjcf: Also write the first robot as MJCF to this file.
     """
 
     type: tuple[LegKind, ...] = (LegKind.TTT1, LegKind.TTT2, LegKind.TTR)
@@ -71,7 +70,6 @@ class Config:
     frames: int = 12
     unit_m: float = 0.01
     mass: float = 6.08
-    mjcf: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
