@@ -109,7 +109,10 @@ def _voxels(reach_map: "ReachMap", prefix: str) -> tuple[Heatmap | Scene3D, ...]
     for value, volume in values.items():
         lower = np.full(3, grid.lower)
         title = f"{prefix}{value.label}, a quarter cut away"
-        figures.append(cut_volume(title, volume, size=grid.size, lower=lower, unit=value.heading))
+        if volume.any():  # a map of nothing has no volume to be cut
+            figures.append(
+                cut_volume(title, volume, size=grid.size, lower=lower, unit=value.heading)
+            )
         cuts = (
             (f"upright section through the {frame}", volume[:, middle].T, ("x", "z")),
             (f"level section at z = {grid.axis[level]:.2f} m", volume[:, :, level].T, ("x", "y")),
