@@ -18,6 +18,7 @@ from benchmarks import (
     ground_floor,
     reach_ik,
     reach_maps,
+    verify,
     walk_planning,
 )
 
@@ -30,6 +31,7 @@ PARTS = {
         reach_ik,
         reach_maps,
         walk_planning,
+        verify,
     )
 }
 
