@@ -64,7 +64,7 @@ def maps(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare the pictures beside a page, which other tests draw."""
-    monkeypatch.setattr("kinetarium.report.picture_files.figure_files", lambda page: {})
+    monkeypatch.setattr("kinetarium.report.picture_files.figure_files", lambda page, stills: {})
 
 
 def written(path: Path, data: object) -> Path:
@@ -178,7 +178,7 @@ def test_compare_puts_the_published_numbers_beside_ours(
 ) -> None:
     pages = []
     monkeypatch.setattr(
-        "kinetarium.cli.reach_report.write_page", lambda _, page: pages.append(page)
+        "kinetarium.report.picture_files.write_page", lambda _, page, force: pages.append(page)
     )
     out = tmp_path / "out"
     shutil.copytree(maps, out)

@@ -55,6 +55,8 @@ def here(sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     field.write_bytes(field.read_bytes()[:-1] + b"\x07")
     shutil.copytree(tmp_path / "p.rmap", tmp_path / "other.rmap")
     manifest = tmp_path / "other.rmap" / "manifest.json"
+    # As of release 0.1, which sealed none.
+    manifest.write_text(manifest.read_text().replace('"schema_version": 2', '"schema_version": 1'))
     digest = json.loads(manifest.read_text())["recipe"]["robot_sha256"]
     manifest.write_text(manifest.read_text().replace(digest, "0" * 64))
     (tmp_path / "foreign.rmap").mkdir()

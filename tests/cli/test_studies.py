@@ -31,10 +31,10 @@ def test_a_study_leaves_everything_in_its_folder(call: Any, tmp_path: Path) -> N
     assert done.code == 0 and done.err == ""
     assert {path.name for path in out.iterdir()} == {
         "config.toml", "environment.json", "metrics.json", "timing.json", "report.html",
-        "index.sqlite", "runs", "figures",
+        "index.sqlite", "runs", "figures", "checksums.json",
     }  # fmt: skip
     content = metrics(out)
-    assert content["schema_version"] == 1 and content["study"] == "drop"
+    assert content["schema_version"] == 2 and content["study"] == "drop"
     assert [row["engine"] for row in content["rows"]] == ["mujoco", "bullet"]
     assert all(row["status"] == "completed" for row in content["rows"])
     assert done.json["rows"] == content["rows"]

@@ -20,7 +20,7 @@ _WRAPPED = 30
 """Width that a column of long texts may be wrapped to on a terminal [characters]."""
 
 _PRODUCER = "kinetarium_version"
-"""The first entry of a result as JSON, by which a file is known as ours."""
+"""The first entry of a file of JSON, by which it is known as ours."""
 
 _DEEPEST = 40
 """Depth beyond which a tree is not set in any further."""
@@ -130,10 +130,10 @@ class Console:
         Raises:
             OutputError: If it cannot be written.
         """
-        text = strict_json({_PRODUCER: _version(), **payload}) + "\n" if self._json else ""
         if self._json == "-":
-            _write(text)
+            _write(strict_json(payload) + "\n")
         elif self._json:
+            text = strict_json({_PRODUCER: _version(), **payload}) + "\n"
             self.check_result()
             write_atomic(Path(self._json), text.encode(), through_links=True)
 
