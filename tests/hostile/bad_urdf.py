@@ -297,6 +297,7 @@ CHANGES = [
     Change("nan friction", "bad-number", MIMIC, '<dynamics friction="nan"/>'),
     # Couplings
     Change("mimic of nothing", "mimic", MIMIC, '<mimic joint="wrist"/>'),
+    Change("mimic of a planar joint", "mimic", SHOULDER, SHOULDER.replace("revolute", "planar")),
     Change("mimic of itself", "mimic", MIMIC, '<mimic joint="elbow"/>'),
     Change("mimic without joint", "missing-attribute", MIMIC, "<mimic/>"),
     Change("nan mimic", "bad-number", MIMIC, '<mimic joint="shoulder" multiplier="nan"/>'),

@@ -82,7 +82,7 @@ class Children:
         for (parent, what), count in kinds[:_MOST_KINDS]:
             message = f"left out {count} {what}, which is no part of the robot's mechanics"
             if not what.startswith("<"):
-                message = f"left out the attribute {what!r}, written {count} times: it is not read"
+                message = f"left out {count} attributes {what!r}, which are not read"
             self.findings.repair(
                 Code.UNKNOWN_ELEMENT, f"<{parent}>", message, line=self._lines[parent, what]
             )

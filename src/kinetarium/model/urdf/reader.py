@@ -1,5 +1,6 @@
 """URDF robots: the links and joints of a file, a floating base recognised."""
 
+from kinetarium.model.findings import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import Joint, Link, RobotModel
@@ -44,11 +45,13 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
             links.append(Located(link_reader.read(element), element.line))
     joints: list[Located[Joint]] = []
     floating: list[str] = []
+    planar: list[str] = []
     joint_reader = JointReader(reading=reading, children=children, origins=origins, version=version)
     for element in root.all("joint"):
         with findings.collecting(), findings.inside(element.file or findings.file):
             kind = joint_reader.kind(element)
             if kind is UrdfJointType.PLANAR:
+                planar.append(reading.attributes.name(element))
                 for part in joint_reader.planar(element):
                     if isinstance(part, Link):
                         links.append(Located(part, element.line))
@@ -59,6 +62,17 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
             joints.append(Located(joint, element.line))
             if kind is UrdfJointType.FLOATING:
                 floating.append(joint.name)
+    for located in joints:
+        mimic = located.item.mimic
+        if mimic and mimic.joint in planar:
+            with findings.collecting():
+                raise findings.refusal(
+                    Code.MIMIC,
+                    f"joint {located.item.name!r} follows {mimic.joint!r}, "
+                    "which is planar and has no single position",
+                    remedy="a mimic joint follows a revolute, continuous or prismatic one",
+                    line=located.line,
+                )
     children.report()
     return assemble(
         name, links=links, joints=joints, floating=floating, reading=reading, format=format
