@@ -356,6 +356,11 @@ SNIPPETS = {
         """<z><xacro:attribute name="${'a' + 'b'}" value="${'x' * 2}"/></z>""",
         '<z ab="xx"/>',
     ),
+    "escapes in defaults": (
+        '<xacro:macro name="m" params="a:=x$${y b:=2"><z a="${a}" b="${b}"/></xacro:macro>'
+        "<xacro:m/>",
+        '<z a="x${y" b="2"/>',
+    ),
     "messages": (
         """<z a="x${xacro.warning('old')}"/><xacro:if value="${xacro.message('a') == ''}"><y/>"""
         "</xacro:if>",
