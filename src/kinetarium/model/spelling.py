@@ -41,3 +41,10 @@ def shares_a_word(name: str, other: str) -> bool:
     """Say whether one of two names is a word of the other, as lower is of lower_limit."""
     longer, shorter = sorted((name.lower(), other.lower()), key=len, reverse=True)
     return shorter != longer and shorter in longer.replace("-", "_").split("_")
+
+
+def extends(name: str, other: str) -> bool:
+    """Say whether one of two names is the beginning or a word of the other, as damp of damping."""
+    longer, shorter = sorted((name.lower(), other.lower()), key=len, reverse=True)
+    begins = len(shorter) >= 3 and longer.startswith(shorter)
+    return begins or shares_a_word(longer, shorter)

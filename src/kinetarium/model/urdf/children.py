@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from kinetarium.model.findings import Code, Findings, RobotFileError
 from kinetarium.model.markup import Element
-from kinetarium.model.spelling import is_one_slip, nearest_name, shares_a_word
+from kinetarium.model.spelling import extends, is_one_slip, nearest_name, shares_a_word
 from kinetarium.model.urdf.vocabulary import (
     FOREIGN_ANYWHERE,
     KINDS,
-    MECHANICAL_ATTRIBUTES,
+    MECHANICAL_NAMES,
     NOT_READ,
     Kind,
 )
@@ -128,7 +128,7 @@ class Children:
                 remedy=f"did you mean {meant!r}?",
                 line=element.line,
             )
-        if name.lower() in MECHANICAL_ATTRIBUTES and not _is_zero(element.attributes[name]):
+        if name.lower() in MECHANICAL_NAMES and not _is_zero(element.attributes[name]):
             known = ", ".join(kind.attributes)
             return self.findings.refusal(
                 Code.UNKNOWN_ELEMENT,
@@ -143,11 +143,9 @@ class Children:
         """Return the refusal of a child that has no place in the element, or note it."""
         tag = child.tag
         if tag in NOT_READ:
+            what, remedy = NOT_READ[tag]
             return self.findings.refusal(
-                Code.UNSUPPORTED,
-                f"{child} is {NOT_READ[tag]}, which is not read from URDF",
-                remedy="write the robot as MJCF, or remove the element",
-                line=child.line,
+                Code.UNSUPPORTED, f"{child} is {what}", remedy=remedy, line=child.line
             )
         if tag not in kind.foreign and tag not in FOREIGN_ANYWHERE and ":" not in tag:
             if tag in KINDS and not _places_nothing(child):
@@ -163,6 +161,14 @@ class Children:
                     Code.UNKNOWN_ELEMENT,
                     f"unknown element <{tag}>",
                     remedy=f"did you mean <{meant}>?",
+                    line=child.line,
+                )
+            if tag.lower() in MECHANICAL_NAMES:
+                known = ", ".join(f"<{other}>" for other in kind.children)
+                return self.findings.refusal(
+                    Code.UNKNOWN_ELEMENT,
+                    f"{child} means nothing inside {element}",
+                    remedy=f"it takes {known}" if known else "it takes no elements",
                     line=child.line,
                 )
             inside = _definition_inside(child)
@@ -186,10 +192,10 @@ class Children:
         if ":" in name or not self._is_worth_comparing(key):
             return None
         if key not in self._meant:
-            meant = next((other for other in kind.optional if is_one_slip(name, other)), None)
-            meant = meant or nearest_name(name, absent)
-            meant = meant or next((other for other in absent if shares_a_word(name, other)), None)
-            self._meant[key] = meant
+            there = [other for other in kind.attributes if other in element.attributes]
+            alike = [other for other in (*there, *absent) if is_one_slip(name, other)]
+            alike += [other for other in absent if extends(name, other)]
+            self._meant[key] = nearest_name(name, [*absent, *alike]) or next(iter(alike), None)
         return self._meant[key]
 
     def _meant_element(self, element: Element, child: Element, kind: Kind) -> str | None:

@@ -85,22 +85,26 @@ FOREIGN_ANYWHERE = frozenset(
 )
 """Elements of other programs that may stand anywhere, with anything inside."""
 
+_INCLUDE = ("an include, which URDF does not have", "write <xacro:include filename=.../>")
 NOT_READ = {
-    "loop_joint": "a joint that closes a loop",
-    "deformable": "a deformable body",
+    "loop_joint": ("a joint that closes a loop, which URDF does not have", "write it as MJCF"),
+    "deformable": ("a deformable body, which is not read", "remove it"),
+    "include": _INCLUDE,
+    "xi:include": _INCLUDE,
 }
-"""Elements that other programs add to the robot's mechanics; without them it is another robot."""
+"""What elements are that add to the robot's mechanics elsewhere, and what to do about them."""
 
 _PLAIN_ATTRIBUTES = frozenset(("name", "version", "type", "link", "joint", "value", "filename"))
 _OTHER_FORMATS = frozenset(
     (
         "pos", "position", "pose", "translation", "quat", "quaternion", "orientation", "rotation",
         "euler", "axisangle", "roll", "pitch", "yaw", "angle", "x", "y", "z", "mass", "inertia",
-        "axis", "limit", "range", "unit", "units", "degrees", "deg", "radians",
+        "com", "center_of_mass", "axis", "limit", "range", "min", "max", "low", "high", "unit",
+        "units", "degrees", "deg", "radians",
     )
 )  # fmt: skip
 
-MECHANICAL_ATTRIBUTES = _OTHER_FORMATS | frozenset(
+MECHANICAL_NAMES = _OTHER_FORMATS | frozenset(
     name for kind in KINDS.values() for name in kind.attributes if name not in _PLAIN_ATTRIBUTES
 )
-"""Attributes that say where something is, how it moves or what it weighs, here or elsewhere."""
+"""Words that say where something is, how it moves or what it weighs, here or in other formats."""
