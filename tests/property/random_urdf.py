@@ -191,6 +191,10 @@ class RandomUrdf:
                 if self._chance(0.1):
                     attributes[name] = self._number(r.uniform(0, 100))
                     self.repairs.add("unknown-element")
+        if kind == "continuous" and self._chance(0.2):
+            attributes["lower"] = self._number(-r.uniform(0.1, 3))
+            attributes["upper"] = self._number(r.uniform(0.1, 3))
+            self.repairs.add("limits")
         if bounded:
             attributes["lower"] = self._number(r.choice((-1e16, -r.uniform(0, 3), 0.0)))
             attributes["upper"] = self._number(r.choice((1e16, r.uniform(0, 3), r.uniform(0, 3))))

@@ -6,7 +6,7 @@ that expressions make sense wherever, and however late, a property is worked out
 
 from dataclasses import dataclass, field
 from random import Random
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 WORDS = ("left", "a b", "x_y", "", "it", "é", "1_0", "true story", "Left", "07a", "TRUE", "1e5")
@@ -33,7 +33,7 @@ class Names:
     inside: int = 0
 
     def copy(self, deeper: int = 0) -> "Names":
-        """Give the names at a place whose own are lost at its end, such as a macro."""
+        """Return the names at a place whose own are lost at its end, such as a macro."""
         return Names([*self.properties], [*self.blocks], {**self.macros}, self.inside + deeper)
 
 
@@ -186,7 +186,7 @@ class RandomXacro:
     # Texts
 
     def _value(self, names: Names, letter: str) -> str:
-        """Give a text that stands for a value of a type."""
+        """Return a text that stands for a value of a type."""
         r = self._random
         if letter == "n" and self._chance(0.3):
             return r.choice(("1", "-2.5", "007", "1e3", " 4 ", "'5'", "+3", "0.10"))
@@ -271,8 +271,7 @@ class RandomXacro:
         tag = r.choice(("link", "origin", "mass", "box"))
         inside = self._statements(names, depth, 2) if depth and self._chance(0.4) else ""
         if not inside and self._chance(0.15):
-            inside = self._mixed(names).replace("&", "").replace("<", "")
-            inside = quoteattr(inside)[1:-1].replace("&quot;", '"')
+            inside = escape(self._mixed(names))
         if self._chance(0.08):
             value = quoteattr(f"${{{self._expression(names, 's', 2)}}}")
             inside = f"<xacro:attribute name=\"${{'k' + '{tag}'}}\" value={value}/>" + inside
@@ -302,7 +301,7 @@ class RandomXacro:
         return f'<xacro:arg name="{name}" default={default}/>'
 
     def _attribute(self, names: Names, _: int) -> str:
-        """Give an attribute of what is around, which only a plain element keeps."""
+        """Return an attribute of what is around, which only a plain element keeps."""
         return f'<xacro:attribute name="{self._fresh("k")}" value="{self._random.randint(0, 9)}"/>'
 
     def _insertion(self, names: Names, _: int) -> str:
@@ -311,7 +310,7 @@ class RandomXacro:
         return f'<xacro:insert_block name="{self._random.choice(names.blocks)}"/>'
 
     def _parameters(self, names: Names) -> tuple[list[str], list[str]]:
-        """Give parameters as they are declared, and their names."""
+        """Return parameters as they are declared, and their names."""
         r = self._random
         declared, known = [], []
         for letter in r.choices("nnsblk", k=r.randint(0, 4)):
@@ -374,7 +373,7 @@ class RandomXacro:
         return f"<{tag}{attributes}>{blocks}</{tag}>"
 
     def _countdown(self, names: Names, _: int) -> str:
-        """Give a macro that calls itself, as loops are written."""
+        """Return a macro that calls itself, as loops are written."""
         name, n = self._fresh("m"), self._fresh("n")
         inner = names.copy(deeper=1)
         inner.properties.append(n)

@@ -123,7 +123,7 @@ def _their_sizes(shape) -> tuple[float, ...]:
 def _their_state(
     model: RobotModel, reference: pin.Model, q: np.ndarray, dynamics: RobotDynamics
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Give Pinocchio's configuration and T with v_pinocchio = T v."""
+    """Return Pinocchio's configuration and T with v_pinocchio = T v."""
     at = {name: i for i, name in enumerate(dynamics.velocity_names)}
     value = dict(zip(dynamics.position_names, q, strict=True))
     theirs = pin.neutral(reference)

@@ -16,6 +16,7 @@ from kinetarium.model.xacro import expand_xacro
 from property.random_xacro import RandomXacro
 
 xacro = pytest.importorskip("xacro")
+pytestmark = pytest.mark.filterwarnings("ignore::SyntaxWarning")  # of odd calls such as 2.5(x)
 
 NOT_EXPANDED = (
     "is not a finite number",

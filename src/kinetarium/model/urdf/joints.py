@@ -221,6 +221,9 @@ class JointReader:
             if bounded:
                 message = "neither lower nor upper: read as unlimited"
                 self._findings.repair(Code.LIMITS, where, message, line=child.line)
+            elif kind is UrdfJointType.CONTINUOUS and _is_range(lower, upper):
+                message = f"continuous: left out its limits {lower:g} to {upper:g}"
+                self._findings.repair(Code.LIMITS, where, message, line=child.line)
             return unbounded, Limits(velocity=velocity, effort=effort)
         if lower >= UNLIMITED or upper <= -UNLIMITED:
             raise self._findings.refusal(
@@ -290,6 +293,11 @@ class JointReader:
             self._attributes.number(child, "multiplier", default=1.0),
             self._attributes.number(child, "offset", default=0.0),
         )
+
+
+def _is_range(lower: float, upper: float) -> bool:
+    """Say whether limits that a joint does not have leave it some way to go, but not all."""
+    return lower < upper and (lower > -UNLIMITED or upper < UNLIMITED)
 
 
 def _limit(value: float) -> float:
