@@ -15,9 +15,34 @@ REFUSED = {
     "romeo.urdf": "massless",
 }
 
+BULLET = installed_packages().get("pybullet_data", Path())
+BULLET_FILES = sorted(
+    file for file in BULLET.glob("**/*.urdf") if "random_urdfs" not in file.parts
+) if BULLET.name else []  # fmt: skip
+BULLET_REFUSED = {
+    "bike.urdf": "bad-number",
+    "biped2d_pybullet.urdf": "not-xml",
+    "cube_no_rotation.urdf": "limits",
+    "diff_ring.urdf": "not-xml",
+    "humanoid.urdf": "encoding",
+    "model_for_sdf.urdf": "mesh-missing",
+    "laikago_toes.urdf": "size",
+    "laikago_toes_limits.urdf": "size",
+    "laikago_toes_zup.urdf": "size",
+    "laikago_toes_zup_lores.urdf": "size",
+    "plane_implicit.urdf": "missing-element",
+    "microtaur.urdf": "bad-number",
+    "spirit40newer.urdf": "duplicate-element",
+    "racecar.urdf": "unknown-element",
+    "racecar_differential.urdf": "bad-number",
+    "spherical_joint_limit.urdf": "joint-type",
+    "torus_deform.urdf": "unsupported",
+    "concave_box.urdf": "missing-element",
+}
 
-def test_the_data_package_is_installed() -> None:
-    assert len(FILES) == 69
+
+def test_the_data_packages_are_installed() -> None:
+    assert (len(FILES), len(BULLET_FILES)) == (69, 95)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
@@ -29,3 +54,13 @@ def test_loads(file: Path) -> None:
     else:
         model = load_robot(file)
         assert model.mass > 0
+
+
+@pytest.mark.parametrize("file", BULLET_FILES, ids=lambda file: str(file.relative_to(BULLET)))
+def test_files_of_bullet_load(file: Path) -> None:
+    if file.name in BULLET_REFUSED:
+        with pytest.raises(RobotFileError) as caught:
+            load_robot(file)
+        assert caught.value.refusals[0].code == BULLET_REFUSED[file.name]
+    else:
+        assert load_robot(file).links

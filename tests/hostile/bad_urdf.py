@@ -164,6 +164,77 @@ CHANGES = [
            _limit('<limit lowr="-1" upper="1" effort="50" velocity="2"/>')),
     Change("misspelt origin attribute", "unknown-element", '<origin xyz="0 0 0.5"/>',
            '<origin xzy="0 0 0.5"/>'),
+    # Mechanics that would be lost: misspelt, or where it means nothing
+    Change("one wrong letter in an origin", "unknown-element", '<origin xyz="0 0 0.5"/>',
+           '<origin xyx="0 0 0.5"/>'),
+    Change("a misspelt twin of an attribute", "unknown-element", 'rpy="0 0 0"',
+           'rpy="0 0 0" rpj="0 0 1"'),
+    Change("origin in capitals", "unknown-element", '<origin xyz="0 0 0.5"/>',
+           '<origin XYZ="0 0 0.5"/>'),
+    Change("position of another format", "unknown-element", '<origin xyz="0 0 0.5"/>',
+           '<origin position="0 0 0.5"/>'),
+    Change("quaternion of another format", "unknown-element", '<origin xyz="0 0 0.5"/>',
+           '<origin xyz="0 0 0.5" quat="1 0 0 1"/>'),
+    Change("angles in degrees", "unknown-element", '<origin xyz="0 0 0.5"/>',
+           '<origin xyz="0 0 0.5" rpy="90 0 0" degrees="true"/>'),
+    Change("limits under longer names", "unknown-element", LIMIT,
+           _limit('<limit lower_limit="-1" upper_limit="1" effort="50" velocity="2"/>')),
+    Change("damping under a longer name", "unknown-element", MIMIC,
+           '<dynamics damping_coefficient="1"/>'),
+    Change("numbers between the tags", "unknown-element", '<origin xyz="0 0 0.5"/>',
+           "<origin>0 0 0.5</origin>"),
+    Change("origin inside the parent", "unknown-element", '<parent link="base"/>',
+           '<parent link="base"><origin xyz="0 0 1"/></parent>'),
+    Change("limit inside the axis", "unknown-element", AXIS,
+           _axis('<axis xyz="0 1 0"><limit lower="-1" upper="1"/></axis>')),
+    Change("dynamics inside the limit", "unknown-element", LIMIT,
+           _limit('<limit lower="-1" upper="1" effort="50" velocity="2">'
+                  '<dynamics damping="1"/></limit>')),
+    Change("mass in a link", "unknown-element", '<link name="base"/>',
+           '<link name="base"><mass value="2"/></link>'),
+    Change("moment in a link", "unknown-element", '<link name="base"/>',
+           f'<link name="base">{MOMENT}</link>'),
+    Change("misspelt mass in a link", "unknown-element", '<link name="base"/>',
+           '<link name="base"><mas value="2"/></link>'),
+    Change("link that stands elsewhere", "unknown-element", '<link name="base"/>',
+           '<link name="base"><origin xyz="0 0 1"/></link>'),
+    Change("shape in a collision", "unknown-element", "<collision>",
+           '<collision><sphere radius="1"/>'),
+    Change("axis with angles", "unknown-element", AXIS, _axis('<axis xyz="0 1 0" rpy="0 0 1"/>')),
+    Change("damping in the limit", "unknown-element", LIMIT,
+           _limit('<limit lower="-1" upper="1" effort="50" velocity="2" damping="1"/>')),
+    Change("position in a joint", "unknown-element", SHOULDER,
+           SHOULDER.replace(">", ' xyz="0 0 1">')),
+    Change("mass of an inertial", "unknown-element", "<inertial>\n      <origin",
+           '<inertial mass="3">\n      <origin'),
+    Change("radius of a box", "unknown-element", BOX, '<box size="0.1 0.1 0.2" radius="0.1"/>'),
+    Change("scale of a box", "unknown-element", BOX, '<box size="0.1 0.1 0.2" scale="2 2 2"/>'),
+    Change("links inside an unknown element", "unknown-element", END,
+           '<model><link name="a"><inertial/></link></model>' + END),
+    Change("joints inside an unknown element", "unknown-element", END,
+           '<model><joint name="a"><parent link="base"/></joint></model>' + END),
+    Change("loop joint", "unsupported", END, '<loop_joint name="a"/>' + END),
+    Change("include without xacro", "unsupported", END, '<include filename="a.urdf"/>' + END),
+    Change("include of XML", "unsupported", END, '<xi:include href="a.urdf"/>' + END),
+    Change("moment named twice", "unknown-element", MOMENT, MOMENT.replace("/>", ' iyx="1"/>')),
+    Change("limits of another format", "unknown-element", LIMIT,
+           _limit('<limit min="-1" max="1" effort="50" velocity="2"/>')),
+    Change("half a name", "unknown-element", MIMIC, '<dynamics damp="1"/>'),
+    Change("two names in one", "unknown-element", '<origin xyz="0 0 0.5"/>',
+           '<origin xyzrpy="0 0 0.5 0 0 0"/>'),
+    Change("pose of a link", "unknown-element", '<link name="base"/>',
+           '<link name="base"><pose>0 0 1 0 0 0</pose></link>'),
+    Change("centre of an inertial", "unknown-element", MASS, MASS + '<com xyz="0 0 1"/>'),
+    Change("damping of a joint", "unknown-element", MIMIC, "<damping>1</damping>"),
+    Change("deformable", "unsupported", END, '<deformable name="a"/>' + END),
+    # Versions
+    Change("version to come", "bad-value", 'name="arm"', 'name="arm" version="1.3"'),
+    Change("version two", "bad-value", 'name="arm"', 'name="arm" version="2.0"'),
+    Change("version of one number", "bad-value", 'name="arm"', 'name="arm" version="1"'),
+    Change("version of words", "bad-value", 'name="arm"', 'name="arm" version="latest"'),
+    Change("empty version", "bad-value", 'name="arm"', 'name="arm" version=""'),
+    Change("quaternion before its version", "bad-value", '<origin xyz="0 0 0.5"/>',
+           '<origin xyz="0 0 0.5" quat_xyzw="0 0 1 0"/>'),
     Change("floating inside the tree", "unsupported", SHOULDER.replace("shoulder", "elbow"),
            '<joint name="elbow" type="floating">'),
     # Numbers
@@ -238,6 +309,7 @@ CHANGES = [
     Change("nan friction", "bad-number", MIMIC, '<dynamics friction="nan"/>'),
     # Couplings
     Change("mimic of nothing", "mimic", MIMIC, '<mimic joint="wrist"/>'),
+    Change("mimic of a planar joint", "mimic", SHOULDER, SHOULDER.replace("revolute", "planar")),
     Change("mimic of itself", "mimic", MIMIC, '<mimic joint="elbow"/>'),
     Change("mimic without joint", "missing-attribute", MIMIC, "<mimic/>"),
     Change("nan mimic", "bad-number", MIMIC, '<mimic joint="shoulder" multiplier="nan"/>'),
@@ -302,6 +374,26 @@ FLOATING_CHANGES = [
            '<child link="rock"/></joint></robot>'),
 ]  # fmt: skip
 
+NEWER = SOUND.replace('name="arm"', 'name="arm" version="1.2"')
+
+NEWER_CHANGES = [
+    Change("quaternion and angles", "bad-value", 'xyz="0 0 0.5"',
+           'rpy="0 0 0" quat_xyzw="0 0 0 1"'),
+    Change("quaternion of three", "bad-number", 'xyz="0 0 0.5"', 'quat_xyzw="0 0 1"'),
+    Change("quaternion of nothing", "bad-value", 'xyz="0 0 0.5"', 'quat_xyzw="0 0 0 0"'),
+    Change("nan quaternion", "bad-number", 'xyz="0 0 0.5"', 'quat_xyzw="0 0 0 nan"'),
+    Change("quaternion in another order", "unknown-element", 'xyz="0 0 0.5"',
+           'quat_wxyz="1 0 0 0"'),
+    Change("no upper limit", "limits", LIMIT, _limit('<limit lower="-1"/>')),
+    Change("no lower limit", "limits", LIMIT, _limit('<limit upper="1"/>')),
+    Change("neither limit", "limits", LIMIT, _limit('<limit effort="1" velocity="1"/>')),
+    Change("negative acceleration", "limits", LIMIT,
+           _limit('<limit lower="-1" upper="1" acceleration="-1"/>')),
+    Change("nan jerk", "bad-number", LIMIT, _limit('<limit lower="-1" upper="1" jerk="nan"/>')),
+    Change("misspelt acceleration", "unknown-element", LIMIT,
+           _limit('<limit lower="-1" upper="1" aceleration="1"/>')),
+]  # fmt: skip
+
 
 def bad_urdfs() -> Iterator[Case]:
     """Give every bad URDF file."""
@@ -312,6 +404,9 @@ def bad_urdfs() -> Iterator[Case]:
     for change in FLOATING_CHANGES:
         assert FLOATING.count(change.old) == 1, change.name
         yield Case(change.name, FLOATING.replace(change.old, change.new).encode(), change.code)
+    for change in NEWER_CHANGES:
+        assert NEWER.count(change.old) >= 1, change.name
+        yield Case(change.name, NEWER.replace(change.old, change.new, 1).encode(), change.code)
     sound = SOUND.encode()
     yield Case("empty file", b"", "not-xml")
     yield Case("blank file", b" \n\t\n", "not-xml")

@@ -109,6 +109,23 @@ CASES = [
     Case(
         "attribute with a bad name", '<z><xacro:attribute name="&lt;" value="1"/></z>', Code.MACRO
     ),
+    Case(
+        "attribute that a condition drops",
+        '<z><xacro:if value="1"><xacro:attribute name="a" value="b"/></xacro:if></z>',
+        Code.MACRO,
+    ),
+    Case(
+        "attribute that a macro drops",
+        '<xacro:macro name="m"><xacro:attribute name="a" value="b"/></xacro:macro>'
+        "<z><xacro:m/></z>",
+        Code.MACRO,
+    ),
+    Case(
+        "attribute that a call drops",
+        '<xacro:macro name="m"><z/></xacro:macro>'
+        '<xacro:m><xacro:attribute name="a" value="b"/></xacro:m>',
+        Code.MACRO,
+    ),
     # includes
     Case("include that is missing", INCLUDE.format("no.xacro"), Code.INCLUDE),
     Case("include without a name", "<xacro:include/>", Code.MISSING_ATTRIBUTE),

@@ -73,6 +73,25 @@ def test_revolute_without_a_range_is_continuous(tmp_path: Path) -> None:
     assert [r.code for r in model.repairs] == ["limits"]
 
 
+@pytest.mark.parametrize(
+    ("bounds", "codes"),
+    [
+        ('lower="-0.4" upper="0"', ["limits"]),
+        ('upper="1"', ["limits"]),
+        ('lower="0" upper="0"', []),
+        ('lower="-1e16" upper="1e16"', []),
+        ("", []),
+    ],
+)
+def test_limits_of_a_continuous_joint_are_left_out_and_listed(
+    bounds: str, codes: list[str], tmp_path: Path
+) -> None:
+    text = SOUND.replace(LIMIT, LIMIT.replace('lower="-1" upper="1"', bounds))
+    model = _load(tmp_path, text.replace(SHOULDER, SHOULDER.replace("revolute", "continuous")))
+    assert [repair.code for repair in model.repairs] == codes
+    assert model.joint("shoulder").limits.upper == inf
+
+
 def test_customary_infinity_is_no_limit(tmp_path: Path) -> None:
     text = LIMIT.replace('lower="-1"', 'lower="-1e16"').replace('effort="50"', 'effort="1e+18"')
     limits = _load(tmp_path, SOUND.replace(LIMIT, text)).joint("shoulder").limits

@@ -1,10 +1,7 @@
-"""Misspelt elements and attributes: silently ignored, they are wrong physics."""
+"""Misspelt names: silently ignored, they are wrong physics."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-
-from kinetarium.model.findings import Code, Findings
-from kinetarium.model.markup import Element
 
 _CLOSENESS = 0.75
 _LONGEST = 40
@@ -22,39 +19,32 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     return folded[close[0]] if close else None
 
 
-def refuse_misspelt_attributes(
-    element: Element, known: Iterable[str], *, findings: Findings
-) -> None:
-    """Refuse an attribute that resembles a known one which is not there itself.
+def is_one_slip(name: str, other: str) -> bool:
+    """Say whether one wrong, missing, doubled or swapped letter makes a name another.
 
-    Other unknown attributes are extensions of other programs and left alone.
-
-    Raises:
-        RobotFileError: If an attribute looks misspelt.
+    Names of one or two letters are too short to tell.
     """
-    absent = [name for name in known if name not in element.attributes]
-    for name in element.attributes:
-        meant = None if name in known or ":" in name else nearest_name(name, absent)
-        if meant:
-            raise findings.refusal(
-                Code.UNKNOWN_ELEMENT,
-                f"{element} has the unknown attribute {name!r}",
-                remedy=f"did you mean {meant!r}?",
-                line=element.line,
-            )
+    name, other = name.lower(), other.lower()
+    if min(len(name), len(other)) < 3 or abs(len(name) - len(other)) > 1:
+        return False
+    if len(name) > len(other):
+        name, other = other, name
+    same = next((i for i, letter in enumerate(name) if letter != other[i]), len(name))
+    rest, other_rest = name[same:], other[same:]
+    if len(name) < len(other):
+        return rest == other_rest[1:]
+    swapped = rest[:2] == other_rest[1::-1] and rest[2:] == other_rest[2:]
+    return rest[1:] == other_rest[1:] or swapped
 
 
-def refuse_misspelt_element(element: Element, known: Iterable[str], *, findings: Findings) -> None:
-    """Refuse an unknown element that resembles a known one.
+def shares_a_word(name: str, other: str) -> bool:
+    """Say whether one of two names is a word of the other, as lower is of lower_limit."""
+    longer, shorter = sorted((name.lower(), other.lower()), key=len, reverse=True)
+    return shorter != longer and shorter in longer.replace("-", "_").split("_")
 
-    Raises:
-        RobotFileError: If the element looks misspelt.
-    """
-    meant = nearest_name(element.tag, known)
-    if meant:
-        raise findings.refusal(
-            Code.UNKNOWN_ELEMENT,
-            f"unknown element <{element.tag}>",
-            remedy=f"did you mean <{meant}>?",
-            line=element.line,
-        )
+
+def extends(name: str, other: str) -> bool:
+    """Say whether one of two names is the beginning or a word of the other, as damp of damping."""
+    longer, shorter = sorted((name.lower(), other.lower()), key=len, reverse=True)
+    begins = len(shorter) >= 3 and longer.startswith(shorter)
+    return begins or shares_a_word(longer, shorter)

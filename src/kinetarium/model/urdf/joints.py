@@ -11,15 +11,12 @@ from kinetarium.model.findings import Allowance, Code
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import IDENTITY, Joint, JointType, Limits, Link, Mimic
-from kinetarium.model.spelling import refuse_misspelt_attributes
 from kinetarium.model.urdf.children import Children
-from kinetarium.model.urdf.links import read_origin
+from kinetarium.model.urdf.origins import OriginReader
+from kinetarium.model.urdf.version import WITH_OPTIONAL_LIMITS, UrdfVersion
+from kinetarium.model.urdf.vocabulary import KINDS, MOTION_LIMITS
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import rotation_onto
-
-_PARTS = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
-_FOREIGN = ("calibration", "safety_controller", "hardwareInterface", "joint_properties")
-_LIMIT_PARTS = ("lower", "upper", "effort", "velocity")
 
 _FOREIGN_NUMBERS = {
     "safety_controller": ("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"),
@@ -51,17 +48,27 @@ _SINGLE = {
 class JointReader:
     """Reads the joints of one URDF file."""
 
-    def __init__(self, *, reading: Reading, children: Children) -> None:
+    def __init__(
+        self,
+        *,
+        reading: Reading,
+        children: Children,
+        origins: OriginReader,
+        version: UrdfVersion,
+    ) -> None:
         """Keep what the joints share.
 
         Args:
             reading: The file being read.
             children: Hands out child elements.
+            origins: Reads where joints stand.
+            version: The version of the file.
         """
-        self._reading = reading
         self._attributes = reading.attributes
         self._findings = reading.findings
         self._children = children
+        self._origins = origins
+        self._version = version
 
     def kind(self, element: Element) -> UrdfJointType:
         """Give the type of a <joint>."""
@@ -87,7 +94,7 @@ class JointReader:
         """
         name = self._attributes.name(element)
         kind = self.kind(element)
-        self._children.check(element, _PARTS, foreign=_FOREIGN)
+        self._children.check(element)
         self._check_foreign_numbers(element)
         parent, child = self.ends(element)
         moving = kind not in (UrdfJointType.FIXED, UrdfJointType.FLOATING)
@@ -96,7 +103,7 @@ class JointReader:
             type=JointType.FIXED,
             parent=parent,
             child=child,
-            X_PJ=read_origin(element, reading=self._reading, children=self._children),
+            X_PJ=self._origins.read(element),
             axis=self._axis(element, moving=moving),
         )
         type_, limits = self._type_and_limits(element, kind)
@@ -196,11 +203,9 @@ class JointReader:
                     Code.LIMITS, where, "no <limit>: read as unlimited", line=element.line
                 )
             return unbounded, Limits()
-        refuse_misspelt_attributes(child, _LIMIT_PARTS, findings=self._findings)
         velocity, effort = (self._bound(child, key, bounded) for key in ("velocity", "effort"))
-        lower, upper = (
-            self._attributes.number(child, key, default=0.0, most=inf) for key in ("lower", "upper")
-        )
+        lower, upper = self._range(element, child, bounded=bounded)
+        self._check_unused_limits(element, child)
         if min(velocity, effort) < 0:
             raise self._findings.refusal(
                 Code.LIMITS, f"{element} has a negative speed or effort limit", line=child.line
@@ -216,6 +221,9 @@ class JointReader:
             if bounded:
                 message = "neither lower nor upper: read as unlimited"
                 self._findings.repair(Code.LIMITS, where, message, line=child.line)
+            elif kind is UrdfJointType.CONTINUOUS and _is_range(lower, upper):
+                message = f"continuous: left out its limits {lower:g} to {upper:g}"
+                self._findings.repair(Code.LIMITS, where, message, line=child.line)
             return unbounded, Limits(velocity=velocity, effort=effort)
         if lower >= UNLIMITED or upper <= -UNLIMITED:
             raise self._findings.refusal(
@@ -225,8 +233,41 @@ class JointReader:
             )
         return JointType(kind), Limits(_limit(lower), _limit(upper), velocity, effort)
 
+    def _range(self, element: Element, limit: Element, *, bounded: bool) -> tuple[float, float]:
+        """Read lower and upper; what a missing one means depends on the version."""
+        defaults = (0.0, 0.0)
+        if self._version >= WITH_OPTIONAL_LIMITS:
+            defaults = (-inf, inf)
+            missing = [name for name in ("lower", "upper") if name not in limit.attributes]
+            if bounded and missing and Allowance.MISSING_LIMIT not in self._findings.allow:
+                raise self._findings.refusal(
+                    Code.LIMITS,
+                    f"{element} has no {' and no '.join(missing)} limit, "
+                    f"which URDF {self._version} asks for",
+                    remedy="add it, make the joint continuous, or pass --allow-missing-limit",
+                    line=limit.line,
+                )
+        lower, upper = (
+            self._attributes.number(limit, key, default=default, most=inf)
+            for key, default in zip(("lower", "upper"), defaults, strict=True)
+        )
+        return lower, upper
+
+    def _check_unused_limits(self, element: Element, limit: Element) -> None:
+        """Check the limits of acceleration and jerk, and note that they are left out."""
+        for name in MOTION_LIMITS:
+            if self._attributes.number(limit, name, default=0.0, most=inf) < 0:
+                raise self._findings.refusal(
+                    Code.LIMITS, f"{element} has a negative limit of {name}", line=limit.line
+                )
+        self._children.leave_out_attributes(limit, *MOTION_LIMITS)
+
     def _bound(self, element: Element, name: str, required: bool) -> float:
-        optional = not required or Allowance.MISSING_LIMIT in self._findings.allow
+        optional = (
+            not required
+            or self._version >= WITH_OPTIONAL_LIMITS
+            or Allowance.MISSING_LIMIT in self._findings.allow
+        )
         default = UNLIMITED if optional else None
         return _limit(self._attributes.number(element, name, default=default, most=inf))
 
@@ -234,10 +275,8 @@ class JointReader:
         child = self._children.at_most_one(element, "dynamics")
         if child is None:
             return 0.0, 0.0, 0.0
-        names = ("damping", "friction", "armature")
-        refuse_misspelt_attributes(child, names, findings=self._findings)
         damping, friction, armature = (
-            self._attributes.number(child, key, default=0.0) for key in names
+            self._attributes.number(child, key, default=0.0) for key in KINDS["dynamics"].attributes
         )
         if min(damping, friction, armature) < 0:
             raise self._findings.refusal(
@@ -249,14 +288,16 @@ class JointReader:
         child = self._children.at_most_one(element, "mimic")
         if child is None:
             return None
-        refuse_misspelt_attributes(
-            child, ("joint", "multiplier", "offset"), findings=self._findings
-        )
         return Mimic(
             self._attributes.name(child, "joint"),
             self._attributes.number(child, "multiplier", default=1.0),
             self._attributes.number(child, "offset", default=0.0),
         )
+
+
+def _is_range(lower: float, upper: float) -> bool:
+    """Say whether limits that a joint does not have leave it some way to go, but not all."""
+    return lower < upper and (lower > -UNLIMITED or upper < UNLIMITED)
 
 
 def _limit(value: float) -> float:

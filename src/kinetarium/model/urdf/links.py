@@ -10,57 +10,49 @@ from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import Geometry, Inertia, Link
 from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshFile, Shape, Sphere
-from kinetarium.model.spelling import refuse_misspelt_attributes
 from kinetarium.model.triangles import MOST_COORDINATE
 from kinetarium.model.urdf.children import Children
-from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.spatial.rotation import pose, rotation_from_rpy
+from kinetarium.model.urdf.origins import OriginReader
+from kinetarium.model.urdf.vocabulary import MOMENTS, SHAPES
+from kinetarium.spatial.arrays import Array
 
 Color = tuple[float, float, float, float]
 
-_LINK_PARTS = ("inertial", "visual", "collision")
-_LINK_FOREIGN = ("contact", "collision_checking", "self_collision_checking", "origin", "sensor")
-_SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
-_MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _LEAST_SCALE = 1e-12
 _LEAST_EXTENT = 1e-9
 _LOST_MESH = (Code.MESH_MISSING, Code.MESH_OUTSIDE, Code.MESH_REMOTE)
-
-
-def read_origin(parent: Element, *, reading: Reading, children: Children) -> Array:
-    """Give the pose, shape (4, 4), in the <origin> of an element; identity without one."""
-    origin = children.at_most_one(parent, "origin")
-    if origin is None:
-        return frozen(np.eye(4))
-    refuse_misspelt_attributes(origin, ("xyz", "rpy"), findings=reading.findings)
-    xyz = reading.attributes.vector(origin, "xyz", 3, default=(0.0, 0.0, 0.0))
-    rpy = reading.attributes.vector(origin, "rpy", 3, default=(0.0, 0.0, 0.0))
-    return frozen(pose(xyz, rotation_from_rpy(rpy)))
 
 
 class LinkReader:
     """Reads the links of one URDF file."""
 
     def __init__(
-        self, *, reading: Reading, children: Children, colors: Mapping[str, Color]
+        self,
+        *,
+        reading: Reading,
+        children: Children,
+        origins: OriginReader,
+        colors: Mapping[str, Color],
     ) -> None:
         """Keep what the links share.
 
         Args:
             reading: The file being read.
             children: Hands out child elements.
+            origins: Reads where parts stand.
             colors: The colours of the named materials of the robot.
         """
         self._reading = reading
         self._attributes = reading.attributes
         self._findings = reading.findings
         self._children = children
+        self._origins = origins
         self._colors = colors
 
     def read(self, element: Element) -> Link:
         """Read one <link>."""
         name = self._attributes.name(element)
-        self._children.check(element, _LINK_PARTS, foreign=_LINK_FOREIGN)
+        self._children.check(element)
         inertia = None
         with self._findings.collecting():
             inertial = self._children.at_most_one(element, "inertial")
@@ -73,11 +65,10 @@ class LinkReader:
         )
 
     def _inertia(self, element: Element, link: str) -> Inertia | None:
-        self._children.check(element, ("origin", "mass", "inertia"))
-        X_LC = read_origin(element, reading=self._reading, children=self._children)
+        X_LC = self._origins.read(element)
         mass = self._children.exactly_one(element, "mass")
         moment = self._children.exactly_one(element, "inertia")
-        ixx, ixy, ixz, iyy, iyz, izz = (self._attributes.number(moment, key) for key in _MOMENTS)
+        ixx, ixy, ixz, iyy, iyz, izz = (self._attributes.number(moment, key) for key in MOMENTS)
         R_LC = X_LC[:3, :3]
         moment_C = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
         return checked_inertia(
@@ -99,21 +90,18 @@ class LinkReader:
         return tuple(geometries)
 
     def _geometry(self, element: Element, link: str) -> Geometry | None:
-        self._children.check(
-            element, ("origin", "geometry", "material"), foreign=("surface", "contact_coefficients")
-        )
-        X_LG = read_origin(element, reading=self._reading, children=self._children)
+        self._children.check(element)
+        X_LG = self._origins.read(element)
         container = self._children.exactly_one(element, "geometry")
-        self._children.check(container, _SHAPES, foreign=("material", "plane", "cdf"))
-        shapes = [child for child in container.children if child.tag in _SHAPES]
+        shapes = [child for child in container.children if child.tag in SHAPES]
         if len(shapes) != 1:
             raise self._findings.refusal(
                 Code.DUPLICATE_ELEMENT if shapes else Code.MISSING_ELEMENT,
                 f"a <geometry> of link {link!r} holds {len(shapes)} shapes instead of one",
-                remedy=f"one of {', '.join(f'<{tag}>' for tag in _SHAPES)}",
+                remedy=f"one of {', '.join(f'<{tag}>' for tag in SHAPES)}",
                 line=container.line,
             )
-        shape = self._shape(shapes[0], link)
+        shape = self._shape(self._children.exactly_one(container, shapes[0].tag), link)
         if shape is None:
             return None
         material = self._children.at_most_one(element, "material")
@@ -141,7 +129,6 @@ class LinkReader:
         return sizes
 
     def _mesh(self, element: Element, link: str) -> MeshFile | None:
-        refuse_misspelt_attributes(element, ("filename", "scale"), findings=self._findings)
         uri = self._attributes.name(element, "filename")
         x, y, z = self._attributes.vector(element, "scale", 3, default=(1.0, 1.0, 1.0))
         if min(abs(x), abs(y), abs(z)) < _LEAST_SCALE:

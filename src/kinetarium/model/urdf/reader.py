@@ -1,5 +1,6 @@
 """URDF robots: the links and joints of a file, a floating base recognised."""
 
+from kinetarium.model.findings import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import Joint, Link, RobotModel
@@ -7,12 +8,8 @@ from kinetarium.model.tree import Located, assemble
 from kinetarium.model.urdf.children import Children
 from kinetarium.model.urdf.joints import JointReader, UrdfJointType
 from kinetarium.model.urdf.links import Color, LinkReader
-
-_PARTS = ("link", "joint", "material")
-_FOREIGN = (
-    "gazebo", "transmission", "sensor", "ros2_control", "mujoco", "drake", "plugin", "group",
-    "loop_joint", "deformable",
-)  # fmt: skip
+from kinetarium.model.urdf.origins import OriginReader
+from kinetarium.model.urdf.version import FIRST, read_version
 
 
 def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> RobotModel:
@@ -28,12 +25,15 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
     """
     findings = reading.findings
     children = Children(findings)
-    name = ""
+    name, version = "", FIRST
     with findings.collecting():
         name = reading.attributes.name(root)
-    children.check(root, _PARTS, foreign=_FOREIGN)
+    with findings.collecting():
+        version = read_version(root, findings=findings)
+    children.check(root)
+    origins = OriginReader(reading=reading, children=children, version=version)
     colors: dict[str, Color] = {}
-    link_reader = LinkReader(reading=reading, children=children, colors=colors)
+    link_reader = LinkReader(reading=reading, children=children, origins=origins, colors=colors)
     for element in root.all("material"):
         with findings.collecting():
             color = link_reader.color(element)
@@ -45,11 +45,13 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
             links.append(Located(link_reader.read(element), element.line))
     joints: list[Located[Joint]] = []
     floating: list[str] = []
-    joint_reader = JointReader(reading=reading, children=children)
+    planar: list[str] = []
+    joint_reader = JointReader(reading=reading, children=children, origins=origins, version=version)
     for element in root.all("joint"):
         with findings.collecting(), findings.inside(element.file or findings.file):
             kind = joint_reader.kind(element)
             if kind is UrdfJointType.PLANAR:
+                planar.append(reading.attributes.name(element))
                 for part in joint_reader.planar(element):
                     if isinstance(part, Link):
                         links.append(Located(part, element.line))
@@ -60,6 +62,17 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
             joints.append(Located(joint, element.line))
             if kind is UrdfJointType.FLOATING:
                 floating.append(joint.name)
+    for located in joints:
+        mimic = located.item.mimic
+        if mimic and mimic.joint in planar:
+            with findings.collecting():
+                raise findings.refusal(
+                    Code.MIMIC,
+                    f"joint {located.item.name!r} follows {mimic.joint!r}, "
+                    "which is planar and has no single position",
+                    remedy="a mimic joint follows a revolute, continuous or prismatic one",
+                    line=located.line,
+                )
     children.report()
     return assemble(
         name, links=links, joints=joints, floating=floating, reading=reading, format=format

@@ -75,6 +75,8 @@ class _Frame:
         depth: How deep the target lies in the result.
         calls: How many macro calls they are inside of.
         holds_text: Whether there is text beside them, so that its order would be lost.
+        spliced: The element that goes and leaves them in its place; empty if they stay inside
+            the one they stand in.
         finish: What to do when all are expanded.
     """
 
@@ -86,6 +88,7 @@ class _Frame:
     depth: int = 0
     calls: int = 0
     holds_text: bool = False
+    spliced: str = ""
     finish: Callable[[], None] | None = None
 
 
@@ -177,6 +180,7 @@ class _Expander:
             target=element,
             depth=frame.depth + 1,
             holds_text=bool(text.strip()),
+            spliced="",
             finish=None,
         )
         self._frames.append(inside)
@@ -196,7 +200,13 @@ class _Expander:
             self._budget.make_text(len(frame.target.text) + len(text))
             frame.target.text += text
             holds_text = True
-        inside = replace(frame, sources=iter(source.children), holds_text=holds_text, finish=None)
+        inside = replace(
+            frame,
+            sources=iter(source.children),
+            holds_text=holds_text,
+            spliced=str(source),
+            finish=None,
+        )
         self._frames.append(inside)
 
     def _property(self, source: Element, frame: _Frame) -> None:
@@ -273,6 +283,7 @@ class _Expander:
             sources=iter(source.children),
             target=blocks,
             holds_text=False,
+            spliced=str(source),
             finish=enter,
         )
         self._frames.append(inside)
@@ -355,8 +366,15 @@ class _Expander:
         self._plain(source, frame, tag=tag)
 
     def _attribute(self, source: Element, frame: _Frame) -> None:
-        """Give the element around another attribute."""
+        """Set another attribute of the element around."""
         check_attributes(source, required=["name", "value"], place=self._place)
+        if frame.spliced:
+            raise self._place.refusal(
+                Code.MACRO,
+                f"{source} stands directly in {frame.spliced}, where xacro drops it",
+                remedy="put it directly into the element that it belongs to, "
+                "and the condition into its value",
+            )
         name = self._texts.text(source.attributes["name"], frame.scope)
         self._refuse_bad_name(name, source)
         text = self._texts.text(source.attributes["value"], frame.scope)

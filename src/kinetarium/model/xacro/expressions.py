@@ -19,6 +19,7 @@ from kinetarium.model.xacro.values import (
     Namespace,
     Value,
     did_you_mean,
+    finite,
     shown,
     weight,
 )
@@ -82,7 +83,7 @@ class Interpreter:
             names: What the names in it stand for.
 
         Returns:
-            A plain, finite value of bounded size.
+            A plain value of bounded size, finite if it was computed.
 
         Raises:
             ExpressionError: If it is not an expression, or has no such value.
@@ -91,9 +92,10 @@ class Interpreter:
         text = text.strip()
         remedy, code = _CHECK, Code.EXPRESSION
         try:
-            value = self._value(self._parse(text), names)
-            self._budget.spend(weight(value))
-            return value
+            node = self._parse(text)
+            value = self._weighed(self._value(node, names))
+            # A name may stand for what xacro writes as inf or nan; no number comes of it.
+            return value if isinstance(node, (ast.Name, ast.Attribute)) else finite(value)
         except ExpressionError as error:
             reason, remedy, code = error.message, error.remedy, error.code
         except SyntaxError as error:

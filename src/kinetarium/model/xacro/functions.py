@@ -68,6 +68,12 @@ def _replace(text: str, old: Value, new: Value) -> Value:
     return text.replace(old, new)
 
 
+def _join(separator: str, words: Value) -> Value:
+    words = list(words)
+    bounded(sum(1 + (len(word) + len(separator)) // 16 for word in words))
+    return separator.join(words)
+
+
 def _load_yaml(*_: Value) -> NoReturn:
     raise ExpressionError(
         "xacro.load_yaml is not supported: YAML files are not read",
@@ -75,6 +81,24 @@ def _load_yaml(*_: Value) -> NoReturn:
         "and load the URDF it gives",
         code=Code.UNSUPPORTED,
     )
+
+
+def _fatal(*words: Value) -> NoReturn:
+    raise ExpressionError(
+        f"the file gives up: {' '.join(map(str, words))}", remedy="see what the file asks for"
+    )
+
+
+def _nothing(*_: Value) -> str:
+    """Return what a call that only prints stands for."""
+    return ""
+
+
+def _tokenize(text: Value, separators: Value = ",; ", skip_empty: Value = True) -> Value:
+    words = [str(text)]
+    for separator in str(separators):
+        words = [word for part in words for word in part.split(separator)]
+    return [word for word in words if word or not skip_empty]
 
 
 BINARY: dict[type[ast.operator], Callable[[Value, Value], Value]] = {
@@ -104,13 +128,17 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Value, Value], Value]] = {
     ast.NotIn: lambda item, items: item not in items,
 }
 
-CONSTANTS: dict[str, Value] = {"pi": math.pi, "e": math.e}
+CONSTANTS: dict[str, Value] = {
+    "pi": math.pi, "e": math.e, "tau": math.tau, "inf": math.inf, "nan": math.nan,
+}  # fmt: skip
 
 _MATH: dict[str, Callable[..., Value]] = {
     name: getattr(math, name)
     for name in (
         "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sqrt", "radians", "degrees",
-        "floor", "ceil", "log", "log10", "exp", "pow", "fabs", "hypot",
+        "floor", "ceil", "trunc", "log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "pow",
+        "fabs", "hypot", "cbrt", "copysign", "fmod", "remainder", "fsum", "gcd", "isclose",
+        "isfinite", "isinf", "isnan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
     )
 }  # fmt: skip
 
@@ -130,6 +158,10 @@ _PYTHON: dict[str, Callable[..., Value]] = {
     "list": list,
     "tuple": tuple,
     "dict": dict,
+    "all": all,
+    "any": any,
+    "divmod": divmod,
+    "ord": ord,
 }
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
@@ -139,14 +171,25 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     **{f"python.{name}": function for name, function in _PYTHON.items()},
     "load_yaml": _load_yaml,
     "xacro.load_yaml": _load_yaml,
+    "xacro.fatal": _fatal,
+    "xacro.tokenize": _tokenize,
+    **{f"xacro.{name}": _nothing for name in ("message", "warning", "error", "print_location")},
 }
 """By the names that expressions call them by; xacro knows the prefixes math, python and xacro."""
 
 METHODS: dict[str, Callable[..., Value]] = {
+    "capitalize": str.capitalize,
+    "count": str.count,
+    "find": str.find,
+    "isdigit": str.isdigit,
+    "join": _join,
     "lower": str.lower,
     "upper": str.upper,
     "replace": _replace,
     "strip": str.strip,
+    "lstrip": str.lstrip,
+    "rstrip": str.rstrip,
+    "title": str.title,
     "split": str.split,
     "startswith": str.startswith,
     "endswith": str.endswith,

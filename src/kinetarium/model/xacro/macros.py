@@ -45,6 +45,7 @@ class Macro:
 
 _NAME = re.compile(r"\s*(\*{0,2})([^\s:=*]+)\s*")
 _DEFAULT = re.compile(r":?=\s*(\^\|?)?")
+_OPENING = re.compile(r"\$+[{(]")
 
 
 def parse_parameters(text: str) -> tuple[Parameter, ...]:
@@ -91,8 +92,9 @@ def _end_of_default(text: str, position: int) -> int:
             if end < 0:
                 raise ExpressionError("a quote is not closed", remedy="close the quote")
             position = end + 1
-        elif text.startswith(("${", "$("), position):
-            position = closing_bracket(text, position + 1) + 1
+        elif opening := _OPENING.match(text, position):
+            escaped = len(opening[0]) > 2  # $${ stands for ${ and opens nothing
+            position = opening.end() if escaped else closing_bracket(text, opening.end() - 1) + 1
         else:
             position += 1
     return position

@@ -15,6 +15,7 @@ from kinetarium.model.xacro.values import (
     ExpressionError,
     Namespace,
     Value,
+    argument_literal,
     did_you_mean,
     literal,
     shown,
@@ -49,7 +50,7 @@ class Texts(Namespace):
         self._place = place
         self._budget = budget
         self._interpreter = Interpreter(
-            budget, functions={"arg": self.lookup, "xacro.arg": self._argument}
+            budget, functions={"arg": self._typed_argument, "xacro.arg": self._argument}
         )
         self._chain: list[tuple[Scope, str]] = []
 
@@ -114,11 +115,12 @@ class Texts(Namespace):
                 self._chain.pop()
 
     def lookup(self, name: str) -> Value:
-        """Give the typed value of an argument, as $(eval ...) sees it."""
+        """Return the typed value of an argument, as $(eval ...) sees it.
+
+        The names of mathematics go first there: an argument named e cannot be had.
+        """
         constants = {**CONSTANTS, "true": True, "false": False}
-        if name in constants and name not in self.arguments:
-            return constants[name]
-        return literal(self._argument(name))
+        return constants[name] if name in constants else self._typed_argument(name)
 
     def _refusal(self, error: ExpressionError) -> RobotFileError:
         return self._place.refusal(error.code, error.message, remedy=error.remedy)
@@ -132,6 +134,9 @@ class Texts(Namespace):
                 "or pass --xacro-arg NAME:=VALUE",
             )
         return self.arguments[name]
+
+    def _typed_argument(self, name: str) -> Value:
+        return argument_literal(self._argument(name))
 
     def _value(self, text: str, scope: Scope, *, nesting: int) -> Value:
         if nesting > _MOST_NESTING:

@@ -1,4 +1,4 @@
-"""The values of expressions: plain, finite and of bounded size."""
+"""The values of expressions: plain and of bounded size, and finite where they are computed."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -59,13 +59,9 @@ def weight(value: Value, *, nesting: int = 0) -> int:
     """Measure a value: about the time it takes to compare or print it.
 
     Raises:
-        ExpressionError: If it is not a plain value, not finite or too large.
+        ExpressionError: If it is not a plain value, or too large.
     """
-    if isinstance(value, float):
-        if not isfinite(value):
-            raise ExpressionError("the result is not a finite number", remedy=_CHECK_NUMBERS)
-        return 1
-    if value is None:
+    if value is None or isinstance(value, float):
         return 1
     if isinstance(value, int):
         if value.bit_length() > MOST_BITS:
@@ -91,6 +87,24 @@ def weight(value: Value, *, nesting: int = 0) -> int:
     return total
 
 
+def finite(value: Value) -> Value:
+    """Return the result of a computation, which must not be infinite or no number at all.
+
+    Raises:
+        ExpressionError: If it is, or holds one that is.
+    """
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, float) and not isfinite(part):
+            raise ExpressionError("the result is not a finite number", remedy=_CHECK_NUMBERS)
+        if isinstance(part, dict):
+            pending.extend(part.values())
+        elif isinstance(part, (list, tuple)):
+            pending.extend(part)
+    return value
+
+
 def bounded(size: int) -> int:
     """Give back a weight that a value may have; also used before a value is made.
 
@@ -107,7 +121,7 @@ def bounded(size: int) -> int:
 def literal(text: Value) -> Value:
     """Read the text of a property or parameter as xacro does: a quoted text, number or truth.
 
-    Numbers with underscores and infinite ones stay text, as do all other texts.
+    Numbers with underscores stay text, as do all other texts; inf and nan are numbers.
     """
     if not isinstance(text, str):
         return text
@@ -121,8 +135,7 @@ def literal(text: Value) -> Value:
     except ValueError:
         pass
     try:
-        decimal = float(text)
-        return decimal if isfinite(decimal) else text
+        return float(text)
     except ValueError:
         return {"true": True, "True": True, "false": False, "False": False}.get(text, text)
 
@@ -142,6 +155,20 @@ def truth(value: Value) -> bool:
         f"the condition gives {shown(value)}, which is neither true nor false",
         remedy="compare it with something, as in ${name == 'left'}",
     )
+
+
+def argument_literal(text: str) -> Value:
+    """Read the text of an argument as $(eval ...) sees it: a number without exponent, or a truth.
+
+    Its rules are not those of properties: 1e3 and quotes stay as they are, TRUE is true.
+    """
+    if len(text) > _MOST_LITERAL_CHARACTERS:
+        return text
+    try:
+        number = float(text) if "." in text else int(text)
+    except ValueError:
+        return {"true": True, "false": False}.get(text.lower(), text)
+    return text if isinstance(number, int) and number.bit_length() > MOST_BITS else number
 
 
 def shown(text: str) -> str:

@@ -1,0 +1,80 @@
+"""<origin>: where a part stands, as a position and angles or a quaternion."""
+
+import numpy as np
+
+from kinetarium.model.findings import Code
+from kinetarium.model.markup import Element
+from kinetarium.model.reading import Reading
+from kinetarium.model.urdf.children import Children
+from kinetarium.model.urdf.version import WITH_QUATERNIONS, UrdfVersion
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import pose, rotation_from_quaternion, rotation_from_rpy
+
+_LEAST_LENGTH = 1e-9
+_UNIT_TOLERANCE = 1e-3
+
+
+class OriginReader:
+    """Reads the origins of one URDF file."""
+
+    def __init__(self, *, reading: Reading, children: Children, version: UrdfVersion) -> None:
+        """Keep what the origins share.
+
+        Args:
+            reading: The file being read.
+            children: Hands out child elements.
+            version: The version of the file.
+        """
+        self._attributes = reading.attributes
+        self._findings = reading.findings
+        self._children = children
+        self._version = version
+
+    def read(self, parent: Element) -> Array:
+        """Return the pose, shape (4, 4), in the <origin> of an element; identity without one.
+
+        Raises:
+            RobotFileError: If it is not well formed.
+        """
+        origin = self._children.at_most_one(parent, "origin")
+        if origin is None:
+            return frozen(np.eye(4))
+        xyz = self._attributes.vector(origin, "xyz", 3, default=(0.0, 0.0, 0.0))
+        if "quat_xyzw" in origin.attributes:
+            return frozen(pose(xyz, self._rotation(origin, parent)))
+        rpy = self._attributes.vector(origin, "rpy", 3, default=(0.0, 0.0, 0.0))
+        return frozen(pose(xyz, rotation_from_rpy(rpy)))
+
+    def _rotation(self, origin: Element, parent: Element) -> Array:
+        """Return the rotation, shape (3, 3), that quat_xyzw stands for."""
+        if self._version < WITH_QUATERNIONS:
+            raise self._findings.refusal(
+                Code.BAD_VALUE,
+                f"the <origin> of {parent} has quat_xyzw, which URDF {self._version} ignores",
+                remedy=f'write <robot version="{WITH_QUATERNIONS}" ...>, or rpy instead',
+                line=origin.line,
+            )
+        if "rpy" in origin.attributes:
+            raise self._findings.refusal(
+                Code.BAD_VALUE,
+                f"the <origin> of {parent} has both rpy and quat_xyzw",
+                remedy="keep one of them",
+                line=origin.line,
+            )
+        x, y, z, w = self._attributes.vector(origin, "quat_xyzw", 4)
+        length = float(np.linalg.norm((x, y, z, w)))
+        if length < _LEAST_LENGTH:
+            raise self._findings.refusal(
+                Code.BAD_VALUE,
+                f"the <origin> of {parent} has a quaternion of length zero",
+                remedy='no rotation is quat_xyzw="0 0 0 1"',
+                line=origin.line,
+            )
+        if abs(length - 1) > _UNIT_TOLERANCE:
+            self._findings.repair(
+                Code.BAD_VALUE,
+                str(parent),
+                f"quaternion of length {length:.6g} made a unit quaternion",
+                line=origin.line,
+            )
+        return rotation_from_quaternion((w, x, y, z))
