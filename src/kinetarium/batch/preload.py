@@ -1,24 +1,26 @@
-"""Imported once by the server that workers are forked off, to load what all of them need."""
+"""Loading what all workers need, once, in the server that they are forked off."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from kinetarium.batch.worker_start import PRELOAD
 
-
-def preload() -> None:
-    """Load what a worker needs, and the engines that the environment names.
+def preload(engines: Sequence[str]) -> None:
+    """Load what a worker needs, and engines; a server that has loaded nothing is only slower.
 
     An engine that does not load is left to the case that needs it.
-    """
-    import kinetarium.batch.worker_main
-    import kinetarium.rollout.loop  # noqa: F401
-    from kinetarium.engines.registry import open_engine
 
-    for name in os.environ.get(PRELOAD, "").split():
-        with suppress(Exception):
-            open_engine(name)
+    Args:
+        engines: Names of engines.
+    """
+    with suppress(Exception), _quiet():
+        import kinetarium.batch.worker_main
+        import kinetarium.rollout.loop  # noqa: F401
+        from kinetarium.engines.registry import open_engine
+
+        for name in engines:
+            with suppress(Exception):
+                open_engine(name)
 
 
 @contextmanager
@@ -35,8 +37,3 @@ def _quiet() -> Iterator[None]:
             os.dup2(before, stream)
             os.close(before)
         os.close(nowhere)
-
-
-# A server that has loaded nothing serves as well, only slower.
-with suppress(Exception), _quiet():
-    preload()
