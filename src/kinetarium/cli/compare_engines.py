@@ -76,14 +76,26 @@ class Config(ExecutionFlags):
 
 def run(config: Config, invocation: Invocation) -> None:
     """Run every study into its folder, then derive which engine is for what."""
+    from kinetarium.recording.atomic import make_folder, remove_leftovers
+    from kinetarium.recording.folder_lock import FolderLock
+
+    out = Path(config.out) if config.out else free_folder("compare-engines")
+    make_folder(out)
+    lock = FolderLock(out)
+    try:
+        remove_leftovers(out)  # of one that was killed
+        _compare(config, invocation, out=out)
+    finally:
+        lock.release()
+
+
+def _compare(config: Config, invocation: Invocation, *, out: Path) -> None:
     from kinetarium.batch.environment import versions
-    from kinetarium.recording.atomic import make_folder, write_atomic
+    from kinetarium.recording.atomic import write_atomic
     from kinetarium.recording.result_folder import ResultFolder
     from kinetarium.report.engine_guide import engine_guide, headline
     from kinetarium.report.html import page_html
 
-    out = Path(config.out) if config.out else free_folder("compare-engines")
-    make_folder(out)
     plans = _plans(config)
     for number, (name, plan) in enumerate(plans.items(), start=1):
         invocation.console.note(f"part {number} of {len(plans)}: {name}")
