@@ -9,18 +9,15 @@ whether it was a worker that died or the server itself.
 import fcntl
 import json
 import os
-import select
 import signal
 import socket
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import current_process
 from multiprocessing.connection import Connection, wait
 from typing import NoReturn
-
-from kinetarium.batch.preload import preload
 
 _FDS = 3
 """A request is one byte with the worker's pipe, its status socket and its lifeline."""
@@ -51,7 +48,7 @@ def serve(control: int, lifeline: int, *, engines: Sequence[str]) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the coordinator who is interrupted
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    preload(engines)
+    _preload(engines)
     children: dict[int, _Child] = {}
     with socket.socket(fileno=control) as requests:
         while True:
@@ -76,7 +73,7 @@ def kill_when_closed(pipe: int, process: int) -> None:
     fcntl.fcntl(pipe, fcntl.F_SETOWN, process)
     fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
     fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
-    if select.select([pipe], [], [], 0)[0]:  # it was closed before the signal was asked for
+    if wait([pipe], timeout=0):  # it was closed before the signal was asked for
         os.kill(process, signal.SIGKILL)
 
 
@@ -153,3 +150,37 @@ def _work(connection: Connection) -> None:
             os.chdir(folder)
         function, args, named = connection.recv()
         function(connection, *args, **named)
+
+
+def _preload(engines: Sequence[str]) -> None:
+    """Load what a worker needs, and engines; a server that has loaded nothing is only slower.
+
+    An engine that does not load is left to the case that needs it.
+
+    Args:
+        engines: Names of engines.
+    """
+    with suppress(Exception), _quiet():
+        import kinetarium.batch.worker_main
+        import kinetarium.rollout.loop  # noqa: F401
+        from kinetarium.engines.registry import open_engine
+
+        for name in engines:
+            with suppress(Exception):
+                open_engine(name)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what libraries print on being loaded off the terminal."""
+    kept = [os.dup(stream) for stream in (1, 2)]
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        for stream in (1, 2):
+            os.dup2(nowhere, stream)
+        yield
+    finally:
+        for stream, before in zip((1, 2), kept, strict=True):
+            os.dup2(before, stream)
+            os.close(before)
+        os.close(nowhere)

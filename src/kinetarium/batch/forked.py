@@ -17,8 +17,8 @@ from typing import Any
 from kinetarium.batch.fork_server import kill_when_closed
 
 _MAIN = (
-    "import sys; sys.path[:] = {path!r}; from kinetarium.batch.fork_server import serve;"
-    " serve({control}, {lifeline}, engines={engines!r})"
+    "import sys; sys.path[:] = {path!a}; from kinetarium.batch.fork_server import serve;"
+    " serve({control}, {lifeline}, engines={engines!a})"
 )
 
 _FLAGS = {
