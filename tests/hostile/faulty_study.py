@@ -25,6 +25,10 @@ class Fault(StrEnum):
     ABRT = "ABRT"
     EXIT = "exit"
     EXIT_ZERO = "exit 0"
+    EXIT_255 = "exit 255"
+    SLOW = "slow"
+    VANISH = "vanish"
+    VANISH_ONCE = "vanish once"
     HANG = "hang"
     HANG_WITH_GIL = "hang with GIL"
     PYTHON_MEMORY = "memory in Python"
@@ -103,6 +107,16 @@ def _nothing(status: str) -> Recording:
     return Recording({"time": Channel(np.array([0.0, 0.25]), "s")}, status)
 
 
+def _vanish() -> None:
+    """End the fork server and this process, so that nobody is left who knows how."""
+    server = os.getppid()
+    if "fork_server" in Path("/proc", str(server), "cmdline").read_text():
+        os.kill(server, 9)
+        while os.getppid() == server:  # its exit is over once this process has another parent
+            time.sleep(0.001)
+    os.kill(os.getpid(), 9)
+
+
 def _go_wrong(case: Case, recording: Recording) -> Recording:
     match case.fault:
         case Fault.SEGV:
@@ -116,6 +130,15 @@ def _go_wrong(case: Case, recording: Recording) -> Recording:
             os._exit(3)
         case Fault.EXIT_ZERO:
             os._exit(0)
+        case Fault.EXIT_255:
+            os._exit(255)
+        case Fault.SLOW:
+            time.sleep(0.2)
+        case Fault.VANISH:
+            _vanish()
+        case Fault.VANISH_ONCE:
+            if Path(case.diary).read_text().count("fault") == 1:
+                _vanish()
         case Fault.HANG:
             time.sleep(1000)
         case Fault.HANG_WITH_GIL:

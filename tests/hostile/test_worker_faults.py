@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ import pytest
 
 from conformance.engine_names import ENGINES
 from hostile.faulty_study import Fault
+from hostile.processes import fork_servers, processes, wait_until, workers
+from kinetarium.batch.crew import WorkerError
 from kinetarium.batch.ending import ending_of
 from kinetarium.batch.isolated import IsolatedExecutor
 from kinetarium.batch.serial import SerialExecutor
@@ -37,6 +40,7 @@ CRASHES = {
     Fault.ABRT: ("crashed", "crashed: SIGABRT (aborted); its last words: here comes ABRT"),
     Fault.EXIT: ("crashed", "exited with code 3; its last words: here comes exit"),
     Fault.EXIT_ZERO: ("crashed", "exited with code 0; its last words: here comes exit 0"),
+    Fault.EXIT_255: ("crashed", "exited with code 255; its last words: here comes exit 255"),
     Fault.KILLED: ("crashed", "crashed: SIGKILL (killed); its last words: here comes killed"),
     Fault.CLOSED_PIPE: ("crashed", "crashed: the worker closed its own pipe"),
 }  # fmt: skip
@@ -57,7 +61,8 @@ HANGS = {
     Fault.HANG: ("timed out", "timed out after 4 s"),
     Fault.HANG_WITH_GIL: ("timed out", "timed out after 4 s"),
 }
-EXPECTED = {Fault.NONE: ("completed", "")} | CRASHES | MEMORY_FAULTS | ERRORS | HANGS
+HARMLESS = {Fault.NONE: ("completed", ""), Fault.SLOW: ("completed", "")}
+EXPECTED = HARMLESS | CRASHES | MEMORY_FAULTS | ERRORS | HANGS
 
 
 def task(number: int, fault: Fault, *, engine: str = "", diary: str = "") -> Task:
@@ -228,6 +233,54 @@ def test_a_crash_by_chance_is_no_result(tmp_path: Path) -> None:
     assert read_run(runs / chance.key).status == "completed"
 
 
+def test_a_worker_that_vanished_is_no_verdict(tmp_path: Path) -> None:
+    vanishing = task(0, Fault.VANISH_ONCE, engine="mujoco", diary=str(tmp_path / "diary"))
+    tasks = [vanishing, task(1, Fault.SLOW), task(2, Fault.EXIT_255)]
+    rows = run_script(tasks, tmp_path / "runs", workers=2)
+    found = {row["task"]["key"]: (row["status"], row["timing"]["attempts"]) for row in rows}
+    assert found == {
+        "case-000": ("completed", 1),
+        "case-001": ("completed", 1),
+        "case-002": ("crashed", 2),
+    }
+
+
+def test_workers_that_vanish_without_end_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kinetarium.batch.isolated._MOST_VANISHED", 2)
+    executor = IsolatedExecutor(1, timeout=60.0, memory=MEMORY)
+    with pytest.raises(WorkerError, match="lost 3 times; the last vanished: the fork server"):
+        list(executor.execute([task(0, Fault.VANISH)], runs=tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def check_killed_servers(folder: Path, *, kills: int, seed: int) -> None:
+    """Kill the fork server at moments of which many are within its start or a case."""
+    faults = [Fault.SLOW, Fault.NONE, Fault.SEGV, Fault.EXIT_255, Fault.SLOW, Fault.EXCEPTION] * 4
+    tasks = [task(i, fault, engine="mujoco") for i, fault in enumerate(faults)]
+    script = start_script(tasks, folder / "runs", workers=2)
+    moments = random.Random(seed)
+    for _ in range(kills):
+        wait_until(lambda: fork_servers(script.pid) or script.poll() is not None)
+        time.sleep(moments.choice([0.1, 1.0]) * moments.random())
+        for server in fork_servers(script.pid):
+            os.kill(server, signal.SIGKILL)
+    output, errors = script.communicate(timeout=600)
+    assert (script.returncode, errors) == (0, "")
+    check_rows(list(map(json.loads, output.splitlines()[1:])), tasks, folder / "runs")
+
+
+def test_a_killed_fork_server_costs_no_row(tmp_path: Path) -> None:
+    check_killed_servers(tmp_path, kills=6, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_a_killed_fork_server_costs_no_row_at_any_moment(seed: int, tmp_path: Path) -> None:
+    check_killed_servers(tmp_path, kills=8, seed=seed)
+
+
 def test_healthy_workers_are_used_again(tmp_path: Path) -> None:
     diary = tmp_path / "diary"
     tasks = [task(i, Fault.NONE, engine="mujoco", diary=str(diary)) for i in range(10)]
@@ -321,6 +374,51 @@ def test_workers_die_with_their_coordinator(
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["case-000"]
 
 
+@pytest.mark.parametrize("stopped", ["workers", "fork server", "all"])
+def test_stopped_processes_die_with_their_coordinator(
+    stopped: str, hanging: subprocess.Popen[str]
+) -> None:
+    everybody = [pid for pid in processes(hanging.pid) if pid != hanging.pid]
+    for pid in {
+        "workers": workers(hanging.pid),
+        "fork server": fork_servers(hanging.pid),
+        "all": everybody,
+    }[stopped]:
+        os.kill(pid, signal.SIGSTOP)
+    hanging.kill()
+    hanging.wait()
+    wait_until(lambda: not processes(hanging.pid))
+
+
+def test_time_in_which_everything_is_stopped_does_not_count(tmp_path: Path) -> None:
+    diary = tmp_path / "diary"
+    slow = task(0, Fault.SLOW, diary=str(diary))
+    script = start_script([slow], tmp_path / "runs", workers=1, timeout=2.0)
+    wait_until(lambda: diary.exists() and "fault" in diary.read_text())
+    os.killpg(script.pid, signal.SIGSTOP)  # as ctrl-Z does
+    time.sleep(3.0)
+    os.killpg(script.pid, signal.SIGCONT)
+    output, errors = script.communicate(timeout=60)
+    assert errors == ""
+    assert json.loads(output.splitlines()[1])["status"] == "completed"
+
+
+def test_nothing_is_left_in_the_temporary_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    tasks = [task(0, Fault.NONE), task(1, Fault.HANG)]
+    script = start_script(tasks, tmp_path / "runs", workers=1)
+    assert script.stdout
+    script.stdout.readline()
+    script.stdout.readline()
+    script.kill()
+    script.communicate()
+    assert list(temporary.iterdir()) == []
+
+
 def test_ctrl_c_ends_everything(hanging: subprocess.Popen[str], tmp_path: Path) -> None:
     os.killpg(hanging.pid, signal.SIGINT)
     assert hanging.wait(timeout=20.0) != 0
@@ -329,26 +427,6 @@ def test_ctrl_c_ends_everything(hanging: subprocess.Popen[str], tmp_path: Path) 
     assert hanging.stderr
     errors = hanging.stderr.read()
     assert errors.count("Traceback") == errors.count("KeyboardInterrupt") == 1  # the script's own
-
-
-def processes(session: int) -> list[int]:
-    """List the living processes of a session (proc(5))."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (folder / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(words[3]) == session and words[0] != "Z":
-            found.append(int(folder.name))
-    return found
-
-
-def wait_until(condition: Any, *, seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize(

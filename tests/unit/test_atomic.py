@@ -1,6 +1,8 @@
 import json
 import math
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -154,3 +156,26 @@ def test_json_is_strict():
     text = strict_json({"a": [math.inf, -math.inf, math.nan, 1.5], "b": ("Ω\udc80\u2028", None)})
     assert text.isascii()
     assert json.loads(text) == {"a": [None, None, None, 1.5], "b": ["Ω\udc80\u2028", None]}
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
+    script = (
+        "import os, sys, signal\n"
+        "from pathlib import Path\n"
+        "from kinetarium.recording import atomic\n"
+        "atomic.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "atomic.write_atomic(Path(sys.argv[1]), b'x', through_links=True)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "a.json")])
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".kinetarium-")
+    living = atomic._sibling(tmp_path / "b.json")  # another thread of ours is writing
+    living.write_text("half")
+    elsewhere = tmp_path / ".kinetarium-00000000-1-1-0123456789abcdef"
+    elsewhere.write_text("another machine's")
+    mine = tmp_path / ".kinetarium-notes"
+    mine.write_text("mine")
+    write_atomic(tmp_path / "a.json", b"y", through_links=True)
+    expected = {"a.json", living.name, elsewhere.name, mine.name}
+    assert {path.name for path in tmp_path.iterdir()} == expected

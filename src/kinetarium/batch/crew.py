@@ -3,6 +3,7 @@
 from collections import deque
 from itertools import count
 from pathlib import Path
+from time import monotonic
 
 from kinetarium.batch.ending import Ending
 from kinetarium.batch.worker_main import Job
@@ -12,6 +13,9 @@ from kinetarium.errors import KinetariumError
 
 _MOST_FAILED_STARTS = 10
 """So many workers in a row that do not even start are no chance."""
+
+_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0, 2.0, 2.0)
+"""Pauses before more workers are started, after some have vanished and none got ready [s]."""
 
 
 class WorkerError(KinetariumError):
@@ -36,6 +40,8 @@ class Crew:
         self._outputs = (outputs / f"{number}.txt" for number in count())
         self._members: list[WorkerProcess] = []
         self._failed_starts = 0
+        self._pauses = 0
+        self._not_before = 0.0
 
     @property
     def members(self) -> tuple[WorkerProcess, ...]:
@@ -57,9 +63,11 @@ class Crew:
             if waiting and worker.free:
                 worker.give(waiting.popleft())
         while len(self._members) < min(self._size, self.busy + len(waiting)):
+            if monotonic() < self._not_before:
+                return
             try:
                 worker = WorkerProcess(self._start, output=next(self._outputs), memory=self._memory)
-            except (OSError, EOFError) as error:
+            except OSError as error:
                 raise WorkerError(f"no worker process can be started: {error}") from error
             self._members.append(worker)
 
@@ -77,7 +85,15 @@ class Crew:
         Raises:
             WorkerError: If it was one too many.
         """
-        self._failed_starts = 0 if ending is None else self._failed_starts + 1
+        if ending is None:
+            self._failed_starts = self._pauses = 0
+        elif ending.is_verdict:
+            self._failed_starts += 1
+        elif monotonic() >= self._not_before:  # all that were waiting for one server count once
+            if self._pauses == len(_PAUSES):
+                raise WorkerError(f"worker processes do not start: {ending.message}")
+            self._not_before = monotonic() + _PAUSES[self._pauses]
+            self._pauses += 1
         if ending is not None and self._failed_starts == _MOST_FAILED_STARTS:
             raise WorkerError(f"worker processes do not start: {ending.message}")
 

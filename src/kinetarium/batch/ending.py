@@ -19,15 +19,24 @@ class Ending:
     Attributes:
         status: How.
         message: Why, in one line.
+        is_verdict: Whether it says something of the case; a process that nobody saw ending,
+            because the fork server was gone, does not.
     """
 
     status: RunStatus
     message: str
+    is_verdict: bool = True
 
 
 def closed_pipe() -> Ending:
     """Say that a worker has closed its end of the pipe."""
     return Ending(RunStatus.CRASHED, "crashed: the worker closed its own pipe")
+
+
+def vanished(why: str = "") -> Ending:
+    """Say that a worker is gone, and nobody knows how it ended, or why it never came."""
+    reason = one_line(why or "the fork server is gone, which alone knows how it ended")
+    return Ending(RunStatus.CRASHED, f"vanished: {reason}", is_verdict=False)
 
 
 def timed_out(timeout: float) -> Ending:

@@ -26,13 +26,17 @@ _OUTPUTS = ".kinetarium-outputs"
 _HEALTHY = frozenset({RunStatus.COMPLETED, RunStatus.DIVERGED, RunStatus.UNSUPPORTED})
 """Ends after which a worker goes on: nothing has gone wrong in it."""
 
+_MOST_VANISHED = 10
+"""How often the worker of one case may vanish; that says nothing of the case."""
+
 
 class IsolatedExecutor:
     """Runs cases in worker processes, several side by side.
 
     A worker that crashes, hangs or uses too much memory is ended and replaced,
     and its case becomes a row that says so. A crash may be chance, so that the
-    case is run once more. Limits are watched while a result is waited for.
+    case is run once more. A worker that vanished, so that nobody knows how it
+    ended, is no verdict at all. Limits are watched while a result is waited for.
     Memory is limited on Linux only.
     """
 
@@ -61,7 +65,8 @@ class IsolatedExecutor:
 
         Raises:
             OutputError: If a run cannot be written.
-            WorkerError: If no worker can be started, or a study is where none finds it.
+            WorkerError: If no worker can be started, workers vanish again and again, or a study
+                is where none finds it.
         """
         for task in tasks:
             if task.study_class.startswith("__main__:"):
@@ -71,6 +76,7 @@ class IsolatedExecutor:
                 )
         start = WorkerStart(_engines(tasks))
         outputs = runs / _OUTPUTS
+        remove_leftovers(runs)  # of a coordinator that was killed
         make_folder(outputs)
         crew = Crew(start, size=self._workers, memory=self._memory, outputs=outputs)
         try:
@@ -102,6 +108,9 @@ class IsolatedExecutor:
             if isinstance(news, Ending) and not worker.ready:
                 crew.note_start(news)
             return None
+        if isinstance(news, Ending) and not news.is_verdict:
+            waiting.appendleft(_once_more(job, news))
+            return None
         if job.attempt == 1 and _may_be_chance(news, worker):
             waiting.appendleft(replace(job, attempt=2))
             return None
@@ -121,6 +130,20 @@ def _may_be_chance(news: Finished | Ending, worker: WorkerProcess) -> bool:
     if news.status is RunStatus.OUT_OF_MEMORY:
         return worker.jobs > 1
     return news.status is RunStatus.CRASHED
+
+
+def _once_more(job: Job, ending: Ending) -> Job:
+    """Return the job of a worker that vanished, to be done by another one.
+
+    Raises:
+        WorkerError: If that has happened too often.
+    """
+    if job.vanished == _MOST_VANISHED:
+        raise WorkerError(
+            f"the workers of one case (study '{job.task.study}', key {job.task.key}) were lost"
+            f" {_MOST_VANISHED + 1} times; the last {ending.message}"
+        )
+    return replace(job, vanished=job.vanished + 1)
 
 
 def _written(ending: Ending, job: Job, worker: WorkerProcess) -> Finished:

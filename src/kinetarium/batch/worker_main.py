@@ -17,7 +17,6 @@ from kinetarium.batch.worker import run_case
 from kinetarium.errors import OutputError
 
 if sys.platform == "linux":
-    import fcntl
     import resource
 
 
@@ -28,12 +27,15 @@ class Job:
     Attributes:
         task: The task.
         runs: The folder of all runs.
-        attempt: How often it has been begun, this time included.
+        attempt: How often it has been begun, this time included; those in which the worker
+            vanished do not count.
+        vanished: In how many its worker vanished.
     """
 
     task: Task
     runs: Path
     attempt: int = 1
+    vanished: int = 0
 
 
 def worker_main(connection: Connection, *, output: Path, memory: float) -> None:
@@ -55,7 +57,8 @@ def worker_main(connection: Connection, *, output: Path, memory: float) -> None:
         connection.send(None)
         while True:
             job = connection.recv()
-            os.truncate(output, 0)  # what is quoted after a crash is of the case that crashed
+            with suppress(OSError):  # what is quoted after a crash is of the case that crashed
+                os.truncate(output, 0)
             connection.send(_answer(job))
     except EOFError:
         return
@@ -73,21 +76,10 @@ def _answer(job: Job) -> object:
 def _die_with_the_coordinator() -> None:
     """End this process when the coordinator has ended, however that was.
 
-    On Linux the kernel does it, so that it works in a native call that never
-    returns: the coordinator's death closes a pipe, which sends the signal
-    (F_SETSIG and O_ASYNC of fcntl(2)). PR_SET_PDEATHSIG would watch the
-    fork server instead.
+    A process of the fork server is ended by the kernel, see `kill_when_closed`.
     """
     coordinator = parent_process()
-    assert coordinator is not None
-    if sys.platform == "linux":
-        pipe = coordinator.sentinel
-        fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
-        if wait([pipe], timeout=0):  # it died before the signal was asked for
-            os._exit(PIPE_LOST)
-    else:
+    if coordinator is not None:
         Thread(target=_wait_and_exit, args=(coordinator.sentinel,), daemon=True).start()
 
 

@@ -6,7 +6,14 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
 
-from kinetarium.batch.ending import Ending, closed_pipe, ending_of, out_of_memory, timed_out
+from kinetarium.batch.ending import (
+    Ending,
+    closed_pipe,
+    ending_of,
+    out_of_memory,
+    timed_out,
+    vanished,
+)
 from kinetarium.batch.process_usage import ProcessUsage, oom_kills, process_usage
 from kinetarium.batch.task import Finished
 from kinetarium.batch.worker_main import Job, worker_main
@@ -24,6 +31,9 @@ _KILL_TIMEOUT = 10.0
 
 _MOST_OUTPUT = 8_000_000
 """A worker's output is emptied when it grows beyond this [bytes]."""
+
+_ASLEEP = 1.0
+"""A coordinator that has not looked for so long was stopped itself, such as by ctrl-Z [s]."""
 
 _TAIL = 65_536
 """How much of the output's end is looked at for last words [bytes]."""
@@ -51,27 +61,17 @@ class WorkerProcess:
 
         Raises:
             OSError: If no process can be started.
-            EOFError: If it ended before it was one.
         """
         self.job: Job | None = None
         self.jobs = 0
         self.ready = False
         self._output = output
         self._memory = memory
-        self._since = monotonic()
+        self._since = self._looked = monotonic()
         self._silent_since: float | None = None
         self._usage = self._usage_before = ProcessUsage()
         self._oom_kills = oom_kills()
-        self._connection, theirs = start.pipe()
-        try:
-            self._process = start.start(
-                worker_main, args=(theirs,), output=self._output, memory=memory
-            )
-        except BaseException:
-            self._connection.close()
-            raise
-        finally:
-            theirs.close()
+        self._process, self._connection = start.start(worker_main, output=output, memory=memory)
 
     @property
     def free(self) -> bool:
@@ -99,7 +99,7 @@ class WorkerProcess:
         """Let it do a job; if it has died meanwhile, the next look shows it."""
         self.job = job
         self.jobs += 1
-        self._since = monotonic()
+        self._since = self._looked = monotonic()
         self._oom_kills = oom_kills()
         self._usage_before = self._usage = process_usage(self._process.pid or 0)
         with suppress(OSError):
@@ -117,6 +117,9 @@ class WorkerProcess:
         Raises:
             OutputError: If it could not write a result.
         """
+        asleep, self._looked = monotonic() - self._looked, monotonic()
+        if asleep > _ASLEEP:  # and so may the worker have been, whose time that is not
+            self._since += asleep
         alive = self._process.is_alive()  # asked first, so that last words are still heard
         try:
             if self._silent_since is None and self._connection.poll():
@@ -126,8 +129,11 @@ class WorkerProcess:
         except Exception:  # the pipe's end, or bytes that are no message
             self._silent_since = monotonic()
         if not alive:
+            code = self._process.exitcode
+            if code is None:
+                # Only a process of the fork server can say why it never came.
+                return vanished(getattr(self._process, "failure", ""))
             killed = oom_kills() > self._oom_kills
-            code = self._process.exitcode or 0
             return ending_of(code, output=self._last_output(), oom_kill=killed)
         if self._silent_since is not None:
             return closed_pipe() if monotonic() - self._silent_since > _GRACE else None

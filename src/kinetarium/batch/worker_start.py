@@ -1,26 +1,56 @@
 """Starting workers: quickly, with one thread each, and never with the user's script in them."""
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing import forkserver, get_context, resource_tracker
+from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-from time import sleep
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
-PRELOAD = "KINETARIUM_PRELOAD"
-"""The variable that tells a fork server which engines to load."""
-
-_ONE_THREAD = {
+_ENVIRONMENT = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
 }
+"""What workers are started with; libraries read it when they are loaded."""
 
-_PAUSES = (0.1, 0.5, 2.0)
-"""Pauses before another try [s]; a dying server is not told from a living one at once."""
+_TRIES = 3
+"""A server may end between the look at it and the request; another one is asked then."""
+
+
+class StartedProcess(Protocol):
+    """A process that was started: one of `multiprocessing`, or forked off our own server."""
+
+    @property
+    def pid(self) -> int | None:
+        """Its number, if it is there already."""
+        ...
+
+    @property
+    def sentinel(self) -> int:
+        """What becomes ready when there is something to look at."""
+        ...
+
+    @property
+    def exitcode(self) -> int | None:
+        """How it has ended; None if it has not, or if nobody knows."""
+        ...
+
+    def is_alive(self) -> bool:
+        """Return whether it is there, or still may come."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once."""
+        ...
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait until it has ended [s]."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...
 
 
 class WorkerStart:
@@ -32,62 +62,103 @@ class WorkerStart:
     """
 
     def __init__(self, engines: Sequence[str]) -> None:
-        """Say which engines the workers will need."""
-        self._context: Any = get_context("forkserver" if sys.platform == "linux" else "spawn")
-        self._environment = {**_ONE_THREAD, PRELOAD: " ".join(engines)}
+        """Name the engines that the workers will need."""
+        self._engines = tuple(engines)
 
     def begin(self) -> None:
         """Start the server that workers are forked off, where there is one, and do not wait."""
-        if sys.platform == "linux":
-            with suppress(OSError), _environment(self._environment):
-                self._start_server()
+        if _can_fork():
+            from kinetarium.batch.forked import ForkServer
 
-    def pipe(self) -> tuple[Connection, Connection]:
-        """Make a pipe between the coordinator and a worker."""
-        ends: tuple[Connection, Connection] = self._context.Pipe()
-        return ends
+            with suppress(OSError):
+                ForkServer.current(self._engines, environment=_ENVIRONMENT)
 
     def start(
-        self, main: Callable[..., None], *, args: tuple[Any, ...], **named: Any
-    ) -> BaseProcess:
+        self, main: Callable[..., None], *args: Any, **named: Any
+    ) -> tuple[StartedProcess, Connection]:
         """Start a process that calls a function.
+
+        Args:
+            main: The function; it is given its end of a pipe, and the rest after that.
+            *args: The rest.
+            **named: What it is given by name.
+
+        Returns:
+            The process, which may still be on its way, and our end of the pipe.
 
         Raises:
             OSError: If no process can be started.
-            EOFError: If it ended before it was one.
         """
-        for pause in _PAUSES:
-            try:
-                return self._start(main, args, named)
-            except (OSError, EOFError):
-                # A library that crashes on being loaded takes the server with it; without it
-                # the crash is that of the case that needs the library.
-                self._environment[PRELOAD] = ""
-                sleep(pause)
-        return self._start(main, args, named)
+        if _can_fork():
+            return self._fork(main, args, named)
+        return _spawn(main, args, named)
 
-    def _start(
+    def _fork(
         self, main: Callable[..., None], args: tuple[Any, ...], named: Mapping[str, Any]
-    ) -> BaseProcess:
-        process: BaseProcess = self._context.Process(
-            target=main, args=args, kwargs=named, name="kinetarium-worker", daemon=True
-        )
-        with _environment(self._environment), _without_main():
-            if sys.platform == "linux":
-                self._start_server()
-            process.start()
-        return process
+    ) -> tuple[StartedProcess, Connection]:
+        ours, theirs = Pipe()
+        try:
+            with theirs:
+                process = self._ask_for_process(theirs)
+            try:
+                with suppress(ConnectionError):  # it has ended; whoever looks at it sees that
+                    ours.send((sys.path, _folder()))
+                    ours.send((main, args, named))
+            except BaseException:
+                process.close()
+                raise
+        except BaseException:
+            ours.close()
+            raise
+        return process, ours
 
-    def _start_server(self) -> None:
-        self._context.set_forkserver_preload(["kinetarium.batch.preload"])
-        resource_tracker.ensure_running()  # which would lift the block again
-        with _deaf_to_interrupts():
-            forkserver.ensure_running()
+    def _ask_for_process(self, connection: Connection) -> StartedProcess:
+        from kinetarium.batch.forked import ForkServer
+
+        for _ in range(_TRIES - 1):
+            with suppress(ConnectionError, TimeoutError):
+                server = ForkServer.current(self._engines, environment=_ENVIRONMENT)
+                return server.fork(connection)
+        return ForkServer.current(self._engines, environment=_ENVIRONMENT).fork(connection)
+
+
+def _spawn(
+    main: Callable[..., None], args: tuple[Any, ...], named: Mapping[str, Any]
+) -> tuple[StartedProcess, Connection]:
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=main, args=(theirs, *args), kwargs=named, daemon=True)
+    try:
+        with theirs, _environment({**_ENVIRONMENT, "PYTHONUTF8": "1"}), _without_main():
+            process.start()
+    except BaseException:
+        ours.close()
+        raise
+    return process, ours
+
+
+def _can_fork() -> bool:
+    """Return whether there is a fork server here; it needs descriptors of processes (Linux 5.3)."""
+    if sys.platform != "linux":
+        return False
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except OSError:
+        return False
+    return True
+
+
+def _folder() -> str | None:
+    """Return the folder we are in, if it is still there."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
 
 
 @contextmanager
 def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Set variables for processes started meanwhile; libraries read them when they are loaded."""
+    """Set variables for processes started meanwhile."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -113,13 +184,3 @@ def _without_main() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = main
-
-
-@contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Start the server with ctrl-C blocked, or it would complain while it is still loading."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

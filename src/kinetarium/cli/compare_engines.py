@@ -76,16 +76,28 @@ class Config(ExecutionFlags):
 
 def run(config: Config, invocation: Invocation) -> None:
     """Run every study into its folder, then derive which engine is for what."""
-    from kinetarium.batch.environment import versions
-    from kinetarium.recording.atomic import check_folder
-    from kinetarium.recording.result_folder import ResultFolder
-    from kinetarium.report.engine_guide import engine_guide, headline
-    from kinetarium.report.picture_files import check_page, write_page
+    from kinetarium.recording.atomic import check_folder, remove_leftovers
+    from kinetarium.recording.folder_lock import FolderLock
+    from kinetarium.report.picture_files import check_page
 
     out = Path(config.out) if config.out else free_folder("compare-engines")
     plans = _plans(config)
     check_folder(out, ours="|".join([*plans, r"report\.html", "figures"]))
     check_page(out, force=invocation.force)
+    lock = FolderLock(out)
+    try:
+        remove_leftovers(out)  # of one that was killed
+        _compare(plans, config, invocation=invocation, out=out)
+    finally:
+        lock.release()
+
+
+def _compare(plans: dict[str, Any], config: Config, *, invocation: Invocation, out: Path) -> None:
+    from kinetarium.batch.environment import versions
+    from kinetarium.recording.result_folder import ResultFolder
+    from kinetarium.report.engine_guide import engine_guide, headline
+    from kinetarium.report.picture_files import write_page
+
     for number, (name, plan) in enumerate(plans.items(), start=1):
         invocation.console.note(f"part {number} of {len(plans)}: {name}")
         execute(plan, invocation, out=out / name, flags=config)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kinetarium.recording.result_folder import ResultFolder
 
 _WITHOUT_EFFECT = ("--out", "--workers", "--timeout", "--memory-limit", "--json")
-_SWITCHES_WITHOUT_EFFECT = ("--quiet", "--debug", "--force")
+_SWITCHES_WITHOUT_EFFECT = ("--quiet", "--debug", "--force", "--retry-failed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,11 +31,14 @@ class ExecutionFlags:
         workers: Processes that run cases side by side; 0 runs them in this one, unprotected.
         timeout: Most time for one case [s].
         memory_limit: Most memory for one process [GB].
+        retry_failed: Run again the cases that crashed, failed or ran out of time or memory in an
+            earlier session; the folder keeps them as they are otherwise.
     """
 
     workers: Annotated[int, tyro.conf.arg(metavar="N")] = os.cpu_count() or 1
     timeout: Annotated[float, tyro.conf.arg(metavar="S")] = 600.0
     memory_limit: Annotated[float, tyro.conf.arg(metavar="GB")] = 4.0
+    retry_failed: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
 
     def executor(self) -> "Executor":
         """Make what runs the cases.
@@ -58,12 +61,7 @@ class ExecutionFlags:
 
 
 def execute(
-    plan: "Plan",
-    invocation: Invocation,
-    *,
-    out: Path,
-    flags: ExecutionFlags,
-    retry_failed: bool = False,
+    plan: "Plan", invocation: Invocation, *, out: Path, flags: ExecutionFlags
 ) -> "ResultFolder":
     """Run a plan, write its report, print the headline and say where everything is.
 
@@ -84,7 +82,7 @@ def execute(
                 out=out,
                 executor=flags.executor(),
                 command=command,
-                retry_failed=retry_failed,
+                retry_failed=flags.retry_failed,
                 watch=watch,
             )
         except (KeyboardInterrupt, Exception) as error:
@@ -145,6 +143,6 @@ def essential_command(command_line: str) -> str:
         if name.replace("_", "-") in _WITHOUT_EFFECT:
             if not has_value:
                 next(words, None)
-        elif word not in _SWITCHES_WITHOUT_EFFECT:
+        elif name.replace("_", "-") not in _SWITCHES_WITHOUT_EFFECT:
             kept.append(word)
     return shlex.join(kept)

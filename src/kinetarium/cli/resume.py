@@ -16,11 +16,9 @@ class Config(ExecutionFlags):
 
     Attributes:
         folder: The folder of a study or batch; cases that are finished in it are skipped.
-        retry_failed: Try cases again that crashed, failed or ran out of time or memory.
     """
 
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DIR")]
-    retry_failed: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
 
 
 def run(config: Config, invocation: Invocation) -> int:
@@ -31,11 +29,5 @@ def run(config: Config, invocation: Invocation) -> int:
     # The rest of a folder is made anew where it is missing.
     if not (config.folder / CONFIG).is_file():
         raise ResultFolderError(f"'{config.folder}' is not a result folder: no {CONFIG}")
-    finished = execute(
-        Plan.read(config.folder),
-        invocation,
-        out=config.folder,
-        flags=config,
-        retry_failed=config.retry_failed,
-    )
-    return finish(finished, invocation)
+    plan = Plan.read(config.folder)
+    return finish(execute(plan, invocation, out=config.folder, flags=config), invocation)

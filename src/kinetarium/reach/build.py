@@ -16,7 +16,13 @@ from kinetarium.reach.arm import Arm, arm_of
 from kinetarium.reach.map_files import ReachMap, check_map_path, open_map, write_map
 from kinetarium.reach.recipe import MapKind, MapRecipe, MapWishes, map_recipe
 from kinetarium.reach.shards import MapMaker, Progress, Shards
-from kinetarium.recording.atomic import check_folder, make_folder, remove_leftovers, write_atomic
+from kinetarium.recording.atomic import (
+    check_folder,
+    make_folder,
+    remove_abandoned,
+    remove_leftovers,
+    write_atomic,
+)
 from kinetarium.recording.folder_lock import FolderLock
 from kinetarium.recording.plain import to_plain
 from kinetarium.recording.regular_file import read_regular, reason
@@ -220,7 +226,9 @@ def map_maker(recipe: MapRecipe, arm: Arm) -> MapMaker:
 
 def _begin(order: _Order) -> None:
     """Clear up after a build that was killed, unless parts may be at work."""
-    if not _claimed(order):
+    if _claimed(order):
+        remove_abandoned(order.folder)
+    else:
         remove_leftovers(order.folder)
     for name in (WHOLE, ASIDE):
         shutil.rmtree(order.folder / name, ignore_errors=True)

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from secrets import token_hex
 
@@ -16,6 +17,10 @@ from kinetarium.recording.regular_file import open_regular, reason
 
 _TEMPORARY = ".kinetarium-"
 _SIDE_BY_SIDE = 4
+_OWNED = re.compile(
+    rf"{re.escape(_TEMPORARY)}(?P<boot>[0-9a-f]+)-(?P<pid>\d+)-(?P<start>[1-9]\d*)-[0-9a-f]{{16}}",
+    re.ASCII,
+)
 _BEGINNING = 4096
 """How much of a file is looked at to tell who wrote it [bytes]."""
 
@@ -110,6 +115,8 @@ def write_atomic(path: Path, data: bytes, *, through_links: bool = False) -> Non
     with _saying_which(path):
         target = _target(path, through_links=through_links)
         _check_target(target)
+        if through_links:  # nobody else clears up in a folder of the user's
+            remove_abandoned(target.parent)
         temporary = _sibling(target)
         try:
             temporary.write_bytes(data)
@@ -177,6 +184,26 @@ def remove_leftovers(folder: Path) -> None:
                 shutil.rmtree(path) if is_folder else path.unlink()
 
 
+def remove_abandoned(folder: Path) -> None:
+    """Remove what processes of this machine that are gone left half-written in a folder.
+
+    Others may be writing there: what a living process or another machine is writing stays.
+
+    Args:
+        folder: The folder; those below it are not looked at.
+
+    Raises:
+        OutputError: If the folder cannot be read.
+    """
+    with _saying_which(folder):
+        for path in list(folder.iterdir()):
+            if (found := _OWNED.fullmatch(path.name)) and found["boot"] == _boot():
+                pid = int(found["pid"])
+                if found["start"] != _start_of(pid):
+                    is_folder = path.is_dir() and not path.is_symlink()
+                    shutil.rmtree(path) if is_folder else path.unlink()
+
+
 def sync_folder(folder: Path) -> None:
     """Make renames inside a folder last; only POSIX lets a folder be opened.
 
@@ -229,8 +256,32 @@ def _check_target(target: Path) -> None:
 
 
 def _sibling(target: Path) -> Path:
-    """Name a file on the same file system; not made from the name, which may be long already."""
-    return target.parent / f"{_TEMPORARY}{token_hex(8)}"
+    """Name a file on the same file system; not made from the name, which may be long already.
+
+    The name tells whose it is, so that it can be removed when the owner is gone.
+    """
+    pid = os.getpid()
+    owner = f"{_boot()}-{pid}-{_start_of(pid)}"
+    return target.parent / f"{_TEMPORARY}{owner}-{token_hex(8)}"
+
+
+@cache
+def _boot() -> str:
+    """Return what tells this machine and its start from others; "0" where that is unknown."""
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
+    return "0"
+
+
+def _start_of(pid: int) -> str:
+    """Return when a process began [clock ticks since boot], which a recycled pid does not share.
+
+    "0" stands for a process that is gone, or a system that does not say (proc(5)).
+    """
+    with suppress(OSError):
+        # The name in brackets may hold anything; 19 fields behind it is the start.
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
+    return "0"
 
 
 def _sync(path: Path) -> None:

@@ -11,6 +11,7 @@ from kinetarium.recording.atomic import (
     check_replaceable,
     check_writable,
     make_folder,
+    remove_abandoned,
     write_atomic,
     write_folder_atomic,
 )
@@ -59,6 +60,7 @@ def check_page(folder: Path, *, force: bool = False) -> None:
         OutputError: If it cannot be made, or holds somebody else's page or figures.
     """
     make_folder(folder)
+    remove_abandoned(folder)
     check_writable(folder / "report.html")
     check_replaceable(folder / "report.html", ours=GENERATOR, force=force)
     check_folder(folder / "figures", ours=r"\d+-[a-z0-9-]*\.(svg|png)")

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from multiprocessing import current_process
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 
-from kinetarium.batch.worker_start import WorkerStart
+from kinetarium.batch.worker_start import StartedProcess, WorkerStart
 from kinetarium.figure.page import Chart, Page
 from kinetarium.figure.palette import tones
 from kinetarium.report.still import Still, draw_still
@@ -50,24 +49,24 @@ class _Elsewhere:
 
     def __init__(self, charts: Sequence[Chart], tones: Mapping[str, int]) -> None:
         """Start it, if it can be started."""
-        start = WorkerStart(())
-        self._connection, there = start.pipe()
-        self._process: BaseProcess | None = None
-        with there, suppress(OSError, EOFError):
-            self._process = start.start(_draw_and_send, args=(there, charts, tones))
+        self._started: tuple[StartedProcess, Connection] | None = None
+        with suppress(OSError):
+            self._started = WorkerStart(()).start(_draw_and_send, charts, tones)
 
     def result(self) -> list[Still] | None:
         """Wait for the stills; give None if none will come."""
+        if self._started is None:
+            return None
+        process, connection = self._started
         drawn: list[Still] | None = None
-        with self._connection:
-            if self._process is None:
-                return None
-            with suppress(EOFError, OSError):  # it died
-                wait([self._connection, self._process.sentinel])
-                if self._connection.poll():
-                    drawn = self._connection.recv()
-        self._process.kill()
-        self._process.join()
+        with connection, suppress(EOFError, OSError):  # it died
+            while process.is_alive() and not connection.poll():
+                wait([connection, process.sentinel])
+            if connection.poll():
+                drawn = connection.recv()
+        process.kill()
+        process.join()
+        process.close()
         return drawn
 
 

@@ -1,0 +1,17 @@
+"""Sweeps a batch file into a folder and prints how many cases are done, after each of them."""
+
+import sys
+from pathlib import Path
+
+from kinetarium.batch.isolated import IsolatedExecutor
+from kinetarium.batch.plan import Plan
+from kinetarium.batch.sweep import Progress, sweep
+
+
+def say(progress: Progress) -> None:
+    print(progress.done, flush=True)
+
+
+batch, out = map(Path, sys.argv[1:])
+executor = IsolatedExecutor(2, timeout=60.0, memory=2e9)
+sweep(Plan.read(batch), out=out, executor=executor, watch=say)
