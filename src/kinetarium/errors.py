@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_LONGEST_LINE = 300
+
 
 class KinetariumError(Exception):
     """An error that names what is wrong and what would be right.
@@ -44,3 +46,11 @@ class MissingPackageError(KinetariumError):
             extra: The extra of Kinetarium that installs it.
         """
         super().__init__(f"{package} is not installed; run: pip install 'kinetarium[{extra}]'")
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line of printable characters, cut if it is long."""
+    head = text[: 4 * _LONGEST_LINE]
+    printable = "".join(letter if letter.isprintable() else " " for letter in head)
+    line = " ".join(printable.split())
+    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 3] + "..."

@@ -80,7 +80,7 @@ class Application:
                     request.method, request.path, request.query, request.headers, body,
                     match.groupdict(),
                 )  # fmt: skip
-                return await asyncio.to_thread(route.answer, asked)
+                return await asyncio.to_thread(_answered, route, asked)
         raise HttpError(405 if found else 404, "nothing is here")
 
     async def _websocket(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -107,6 +107,13 @@ class Application:
             await asyncio.gather(serving, leaving, return_exceptions=True)
         with suppress(Exception):  # it may be gone
             await asyncio.wait_for(send({"type": "websocket.close", "code": _REFUSED}), 1.0)
+
+
+def _answered(route: Route, request: Request) -> Response:
+    try:
+        return route.answer(request)
+    except SystemExit as end:  # a study of another package may say so; the server goes on
+        raise RuntimeError(f"SystemExit: {end.code}") from end
 
 
 def _request(scope: dict[str, Any]) -> Request:
