@@ -24,9 +24,19 @@ _REFUSED = 1008
 class Application:
     """Answers requests by routes, and sends what is new over WebSockets."""
 
-    def __init__(self, guard: Guard, *, routes: Sequence[Route], broadcast: Broadcast) -> None:
-        """Serve routes; the first whose pattern fits answers."""
+    def __init__(
+        self, guard: Guard, *, routes: Sequence[Route], broadcast: Broadcast, most_pages: int
+    ) -> None:
+        """Serve routes; the first whose pattern fits answers.
+
+        Args:
+            guard: Says who may ask.
+            routes: The routes.
+            broadcast: What pages are told.
+            most_pages: How many pages are told at once.
+        """
         self._guard = guard
+        self._most_pages = most_pages
         self._routes = routes
         self._broadcast = broadcast
 
@@ -89,6 +99,8 @@ class Application:
             self._guard.check(_request(scope), acts=True)
             if scope["path"] != "/live":
                 raise HttpError(HTTPStatus.NOT_FOUND, "nothing is here")
+            if len(self._broadcast) >= self._most_pages:
+                raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open")
         except HttpError:
             await send({"type": "websocket.close", "code": _REFUSED})
             return
@@ -129,6 +141,8 @@ async def _body(receive: Receive) -> bytes:
     body = bytearray()
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise HttpError(HTTPStatus.REQUEST_TIMEOUT, "the request was not finished")
         body += message.get("body", b"")
         if len(body) > _MOST_BODY:
             raise HttpError(413, "too much was sent")
