@@ -26,6 +26,7 @@ class Config:
 
 def run(config: Config, invocation: Invocation) -> None:
     """List the robots and, where it is asked for, write their page."""
+    from kinetarium.cli.reach_report import check_page
     from kinetarium.figure.catalogue_page import catalogue_table
     from kinetarium.model.catalogue import catalogue, load_catalogue_robot
     from kinetarium.recording.atomic import check_writable, make_folder
@@ -34,6 +35,7 @@ def run(config: Config, invocation: Invocation) -> None:
     if config.out:
         make_folder(report.parent)
         check_writable(report)
+        check_page(report)
     console = invocation.console
     entries = console.progress(catalogue(), label="reading robots", total=len(catalogue()))
     robots = {entry.name: (entry, load_catalogue_robot(entry.name)) for entry in entries}

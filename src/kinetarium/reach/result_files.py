@@ -13,6 +13,9 @@ from kinetarium.errors import OutputError
 from kinetarium.recording.atomic import make_folder, write_folder_atomic
 from kinetarium.recording.versioned_json import versioned_json
 
+_BESIDE = {"timing.json", "report.html", "figures"}
+"""What is written beside a summary and its arrays."""
+
 
 def write_result(
     out: str | PathLike[str],
@@ -22,7 +25,7 @@ def write_result(
     arrays: Mapping[str, NDArray[Any]] | None = None,
     timing: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a folder as one; it replaces an earlier one of the same kind.
+    """Write a folder as one; it replaces an earlier one of the same kind, and nothing else.
 
     Args:
         out: The folder.
@@ -37,14 +40,26 @@ def write_result(
     folder = Path(fspath(out))
     if "\0" in fspath(out):
         raise OutputError(f"cannot write {fspath(out)!r}: not a valid path")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / summary).is_file():
-        raise OutputError(f"cannot write {str(folder)!r}: a folder of something else is there")
+    _refuse_others(folder, {summary, *(f"{name}.npy" for name in arrays or {})}, summary)
     files = {f"{name}.npy": _npy(values) for name, values in (arrays or {}).items()}
     files[summary] = versioned_json(dict(data))
     if timing is not None:
         files["timing.json"] = versioned_json(dict(timing))
     make_folder(folder.parent)
     write_folder_atomic(folder, files)
+
+
+def _refuse_others(folder: Path, own: set[str], summary: str) -> None:
+    """Refuse to replace a folder that is not one of ours, or in which somebody keeps files."""
+    if not folder.is_dir():
+        return
+    there = {path.name for path in folder.iterdir()}
+    if there and not (folder / summary).is_file():
+        raise OutputError(f"cannot write {str(folder)!r}: a folder of something else is there")
+    if others := sorted(there - own - _BESIDE):
+        raise OutputError(
+            f"cannot write {str(folder)!r}: it also holds {others[0]!r}, which would be lost"
+        )
 
 
 def _npy(values: NDArray[Any]) -> bytes:
