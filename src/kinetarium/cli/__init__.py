@@ -8,7 +8,7 @@ from signal import SIGINT
 
 from kinetarium.cli.commands import COMMANDS, Command, Invocation, refused_studies, studies
 from kinetarium.cli.console import Console
-from kinetarium.cli.failures import failure_lines, failure_payload
+from kinetarium.cli.failures import failure_lines, failure_payload, is_defect
 from kinetarium.errors import KinetariumError, OutputError, UnknownNameError
 from kinetarium.interruption import asked, is_stop, listening
 
@@ -86,7 +86,7 @@ def _fail(error: Exception, *, console: Console, debug: bool) -> int:
         console.error(line)
     with suppress(OutputError):  # which may be what has just been said
         console.result(failure_payload(error))
-    return 2 if isinstance(error, KinetariumError) else 1
+    return 1 if is_defect(error) else 2
 
 
 def _version() -> str:
