@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 _LONGEST_LINE = 300
+_LONGEST_NAME = 200
 
 
 class KinetariumError(Exception):
@@ -26,6 +27,8 @@ class UnknownNameError(KinetariumError):
             known: The valid names.
         """
         valid = sorted(known)
+        if len(name) > _LONGEST_NAME:  # it may come from any file
+            name = f"{name[:_LONGEST_NAME]}..."
         nearest = get_close_matches(name, valid, n=1)
         hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
         super().__init__(f"unknown {kind} '{name}'{hint} (known: {', '.join(valid) or 'none'})")

@@ -1,13 +1,12 @@
 """JSON files that carry the version of their schema, so that later releases can open them."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from kinetarium.recording.plain import PlainDataError
 from kinetarium.recording.regular_file import read_regular, reason
-from kinetarium.recording.strict_json import strict_json
+from kinetarium.recording.strict_json import parse_json, strict_json
 
 SCHEMA_VERSION = 1
 MOST_JSON_BYTES = 64_000_000
@@ -18,8 +17,12 @@ def versioned_json(payload: Mapping[str, Any]) -> bytes:
     return (strict_json({"schema_version": SCHEMA_VERSION} | dict(payload)) + "\n").encode()
 
 
-def read_versioned_json(path: Path) -> dict[str, Any]:
+def read_versioned_json(path: Path, *, most: int = MOST_JSON_BYTES) -> dict[str, Any]:
     """Read a JSON file written by this release or an earlier one.
+
+    Args:
+        path: The file.
+        most: The largest size that is read [bytes].
 
     Returns:
         What it holds, without the version.
@@ -28,13 +31,13 @@ def read_versioned_json(path: Path) -> dict[str, Any]:
         PlainDataError: If it cannot be read, is not strict JSON, or is of a later release.
     """
     try:
-        text = read_regular(path, most=MOST_JSON_BYTES).decode()
+        text = read_regular(path, most=most).decode()
     except UnicodeDecodeError:
         raise PlainDataError(f"{str(path)!r} is not UTF-8 text") from None
     except (OSError, ValueError) as error:
         raise PlainDataError(f"cannot read {str(path)!r}: {reason(error)}") from None
     try:
-        data: dict[str, Any] = json.loads(text, parse_constant=_refuse)
+        data: dict[str, Any] = parse_json(text)
     except RecursionError:
         raise PlainDataError(f"{str(path)!r} is nested too deeply") from None
     except ValueError as error:
@@ -48,7 +51,3 @@ def read_versioned_json(path: Path) -> dict[str, Any]:
             f"this release reads up to {SCHEMA_VERSION}"
         )
     return data
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")
