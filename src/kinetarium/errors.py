@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_LONGEST_LINE = 300
+_LONGEST_NAME = 200
+
 
 class KinetariumError(Exception):
     """An error that names what is wrong and what would be right.
@@ -24,6 +27,8 @@ class UnknownNameError(KinetariumError):
             known: The valid names.
         """
         valid = sorted(known)
+        if len(name) > _LONGEST_NAME:  # it may come from any file
+            name = f"{name[:_LONGEST_NAME]}..."
         nearest = get_close_matches(name, valid, n=1)
         hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
         super().__init__(f"unknown {kind} '{name}'{hint} (known: {', '.join(valid) or 'none'})")
@@ -44,3 +49,11 @@ class MissingPackageError(KinetariumError):
             extra: The extra of Kinetarium that installs it.
         """
         super().__init__(f"{package} is not installed; run: pip install 'kinetarium[{extra}]'")
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line of printable characters, cut if it is long."""
+    head = text[: 4 * _LONGEST_LINE]
+    printable = "".join(letter if letter.isprintable() else " " for letter in head)
+    line = " ".join(printable.split())
+    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 3] + "..."

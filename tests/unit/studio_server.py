@@ -39,9 +39,9 @@ class Studio:
 
 
 @contextmanager
-def running_studio(root):
+def running_studio(root, limits=None):
     """Serve a folder as `kinetarium studio` does, until the block ends."""
-    server = StudioServer(root)
+    server = StudioServer(root, limits=limits)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=lambda: loop.run_until_complete(server.run()), daemon=True)
     thread.start()

@@ -30,12 +30,12 @@ def versions() -> dict[str, str]:
     of plug-ins, and "source", a digest of our own code.
     """
     plugins = [*discover("kinetarium.engines").values(), *discover("kinetarium.studies").values()]
-    names = {*_PACKAGES, *(point.dist.name for point in plugins if point.dist)}
+    names = {*_PACKAGES, *(plugin.package for plugin in plugins)}
     found = {name: number for name in sorted(names) if (number := _version(name))}
     sources = {
-        f"source of {point.module}": _plugin_digest(point.module)
-        for point in plugins
-        if not point.module.startswith("kinetarium.")
+        f"source of {plugin.module}": _plugin_digest(plugin.module)
+        for plugin in plugins
+        if not plugin.module.startswith("kinetarium.")
     }
     own = {"python": python_version(), "machine": machine(), "source": _source_digest()}
     return {**found, **own, **sources}
@@ -60,7 +60,7 @@ def environment(command: str, *, seed: int) -> dict[str, Any]:
 def _version(package: str) -> str:
     try:
         return version(package)
-    except PackageNotFoundError:
+    except (PackageNotFoundError, ValueError, KeyError):  # metadata that cannot be read
         return ""
 
 
@@ -73,12 +73,16 @@ def _source_digest() -> str:
 
 def _plugin_digest(module: str) -> str:
     """Digest the package that a plug-in is in, for its code may change under one version."""
-    spec = find_spec(module.partition(".")[0])
+    try:
+        spec = find_spec(module.partition(".")[0])
+    except (ImportError, ValueError):  # a module that says nothing of itself
+        spec = None
     places = [Path(place) for place in spec.submodule_search_locations or ()] if spec else []
     paths = [path for place in places for path in sorted(place.rglob("*.py"))]
     if spec and spec.origin and not paths:
         paths = [Path(spec.origin)]
-    return sha256(b"\0".join(path.read_bytes() for path in paths)).hexdigest()[:16]
+    sources = (path.read_bytes() for path in paths if path.is_file())
+    return sha256(b"\0".join(sources)).hexdigest()[:16]
 
 
 def _sources(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:

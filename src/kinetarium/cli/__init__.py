@@ -2,13 +2,13 @@
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from signal import SIGINT
 
-from kinetarium.cli.commands import COMMANDS, Command, Invocation, studies
+from kinetarium.cli.commands import COMMANDS, Command, Invocation, refused_studies, studies
 from kinetarium.cli.console import Console
-from kinetarium.cli.failures import failure_lines, failure_payload
+from kinetarium.cli.failures import failure_lines, failure_payload, is_defect
 from kinetarium.errors import KinetariumError, OutputError, UnknownNameError
 from kinetarium.interruption import asked, is_stop, listening
 
@@ -42,15 +42,14 @@ def _answer(words: list[str]) -> int:
                 console = Console(json=flag_value("--json", rest))
                 command = _command(name)
                 config_type, run = command.load(rest)
-                config, output = parse_arguments(
-                    rest, command=name, config=config_type, help=command.help
-                )
+                help = command.title() if command.title else command.help
+                config, output = parse_arguments(rest, command=name, config=config_type, help=help)
                 console = Console(json=output.json, quiet=output.quiet, force=output.force)
                 console.check_result()
-                invocation = Invocation(
-                    shlex.join(["kinetarium", *words]), console, force=output.force
-                )
-                return run(config, invocation) or 0
+                line = shlex.join(["kinetarium", *words])
+                invocation = Invocation(line, console, force=output.force)
+                with _without_exits(name):
+                    return run(config, invocation) or 0
     except SystemExit:  # the parser has printed a command's help
         console.flush()
     except (KeyboardInterrupt, Exception) as error:
@@ -59,6 +58,17 @@ def _answer(words: list[str]) -> int:
             return 128 + (asked() or SIGINT)
         return _fail(error, console=console, debug="--debug" in words)
     return 0
+
+
+@contextmanager
+def _without_exits(command: str) -> Iterator[None]:
+    """Call it a failure if a library or another package's study ends the program on its own."""
+    try:
+        yield
+    except SystemExit as end:
+        raise KinetariumError(
+            f"'{command}' was ended from within (SystemExit: {end.code})"
+        ) from end
 
 
 def _command(name: str) -> Command:
@@ -77,7 +87,7 @@ def _fail(error: Exception, *, console: Console, debug: bool) -> int:
         console.error(line)
     with suppress(OutputError):  # which may be what has just been said
         console.result(failure_payload(error))
-    return 2 if isinstance(error, KinetariumError) else 1
+    return 1 if is_defect(error) else 2
 
 
 def _version() -> str:
@@ -87,10 +97,13 @@ def _version() -> str:
 
 
 def _help() -> str:
-    width = max(map(len, [*COMMANDS, *studies()]))
+    others = {name: f"not available: {reason}" for name, reason in refused_studies().items()}
+    lines = {name: command.help for name, command in studies().items()} | others
+    own = {name: command.help for name, command in COMMANDS.items()}
+    width = max(map(len, [*own, *lines]))
 
-    def listing(commands: Mapping[str, Command]) -> list[str]:
-        return [f"  {name:<{width}}  {command.help}" for name, command in commands.items()]
+    def listing(helps: Mapping[str, str]) -> list[str]:
+        return [f"  {name:<{width}}  {help}" for name, help in helps.items()]
 
     return "\n".join(
         [
@@ -99,10 +112,10 @@ def _help() -> str:
             "A proving ground for robots: one robot, every physics engine.",
             "",
             "commands:",
-            *listing(COMMANDS),
+            *listing(own),
             "",
             "studies:",
-            *listing(studies()),
+            *listing(lines),
             "",
             "Every command takes --help, --json FILE|- (its result as JSON), --quiet and --debug.",
             "Tab completion: source <(kinetarium completion bash), or zsh, or fish.",

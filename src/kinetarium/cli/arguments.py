@@ -85,6 +85,15 @@ def flag_value(flag: str, words: Sequence[str]) -> str:
     return ""
 
 
+def check_flags(config: type) -> None:
+    """Try whether flags can be made of a command's config.
+
+    Raises:
+        Exception: Whatever the parser raises if they cannot.
+    """
+    _flags(_with_output_flags(config))
+
+
 def completion_script(shell: str, *, configs: Mapping[str, type]) -> str:
     """Write the script that teaches a shell every command and flag.
 

@@ -6,7 +6,8 @@ from importlib import import_module
 from typing import Any
 
 from kinetarium.cli.console import Console
-from kinetarium.plugins import discover
+from kinetarium.errors import one_line
+from kinetarium.plugins import Plugin, PluginError, discover, refused
 
 STUDIES = "kinetarium.studies"
 
@@ -35,13 +36,17 @@ class Command:
     """A command.
 
     Attributes:
-        help: What it does, in one line.
+        help: What it does, in one line, for the list of commands.
         load: Imports it, given the words after it; gives its config, a frozen dataclass
             whose fields are its flags, and the function that runs it.
+        title: What it does, in one line, once it is loaded; `help` if None.
+        own: Whether it is part of Kinetarium.
     """
 
     help: str
     load: Callable[[Sequence[str]], tuple[type, Run]]
+    title: Callable[[], str] | None = None
+    own: bool = True
 
 
 def _in_module(name: str) -> Callable[[Sequence[str]], tuple[type, Run]]:
@@ -55,8 +60,25 @@ def _in_module(name: str) -> Callable[[Sequence[str]], tuple[type, Run]]:
 
 
 def studies() -> dict[str, Command]:
-    """Give a command for every installed study."""
-    return {name: Command(_study_help(name), _of_study(name)) for name in discover(STUDIES)}
+    """Return a command for every installed study; no study of another package is imported."""
+    return {
+        plugin.name: Command(
+            _study_help(plugin), _of_study(plugin.name), _study_title(plugin.name), plugin.own
+        )
+        for plugin in discover(STUDIES).values()
+        if plugin.name not in COMMANDS
+    }
+
+
+def refused_studies() -> dict[str, str]:
+    """Return why some studies of other packages have no command, by package and name."""
+    taken = {
+        f"{plugin.package}:{plugin.name}": "a command of Kinetarium has this name; run it from a"
+        " file with: kinetarium batch"
+        for plugin in discover(STUDIES).values()
+        if plugin.name in COMMANDS
+    }
+    return {**taken, **{one.name: one.reason for one in refused(STUDIES)}}
 
 
 def _of_reach(words: Sequence[str]) -> tuple[type, Run]:
@@ -74,12 +96,37 @@ def _of_study(name: str) -> Callable[[Sequence[str]], tuple[type, Run]]:
     return load
 
 
-def _study_help(name: str) -> str:
-    try:
-        return str(discover(STUDIES)[name].load().help)
-    except Exception as error:  # another package's study must not take our help away
-        return f"cannot be loaded: {type(error).__name__}: {error}"
+def _study_title(name: str) -> Callable[[], str]:
+    def title() -> str:
+        from kinetarium.batch.studies import open_study
 
+        return one_line(open_study(name).help)
+
+    return title
+
+
+def _study_help(plugin: Plugin) -> str:
+    """Say what a study does: ours as written below, another package's by its metadata."""
+    if not plugin.own:
+        return f"{plugin.package}: {plugin.summary}" if plugin.summary else plugin.package
+    try:
+        return _OWN_STUDIES.get(plugin.name) or str(plugin.load().help)
+    except PluginError as error:
+        return f"not available: {error}"
+
+
+_OWN_STUDIES = {
+    "calibrate": "identify the track multiplier of skidding wheels, in every engine",
+    "dock": "dock satellites held by two arms under admittance control, in every engine",
+    "dock-float": "let two simulated satellites float, meet and part, held by arms that lag",
+    "dock-stability": "map the delay and stiffness at which an admittance loop is stable",
+    "drive": "drive a mobile robot along paths, in every engine",
+    "drop": "let a box fall and rest, in every engine",
+    "dynamics": "check that a robot is the same robot in every library",
+    "grasp": "carry a cube between two fingers along a path, in every engine",
+    "walk": "walk a robot on four pantograph legs, planned or in physics",
+}
+"""The help of our own studies, which need not be imported to be listed."""
 
 COMMANDS: dict[str, Command] = {
     "robots": Command("list the robots of the catalogue", _in_module("robots")),

@@ -1,8 +1,12 @@
 """`kinetarium engines`: which physics engines there are and what they can do."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kinetarium.cli.commands import Invocation
+
+if TYPE_CHECKING:
+    from kinetarium.engines.registry import EngineListing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,10 +25,7 @@ def run(config: Config, invocation: Invocation) -> None:
         Table(
             "",
             (Column("engine"), Column("version"), Column("can do, or why it is not available")),
-            tuple(
-                (e.name, e.version or "none", ", ".join(sorted(e.capabilities)) or e.reason)
-                for e in listings
-            ),
+            tuple((e.name, e.version or "none", _remark(e)) for e in listings),
         )
     )
     console.result(
@@ -41,3 +42,9 @@ def run(config: Config, invocation: Invocation) -> None:
             ]
         }
     )
+
+
+def _remark(engine: "EngineListing") -> str:
+    if not engine.available:
+        return f"not available: {engine.reason}"
+    return ", ".join(sorted(engine.capabilities))

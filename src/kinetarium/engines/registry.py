@@ -1,19 +1,28 @@
 """The engines that are known, and opening one by name."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cache
 
 from kinetarium.engines.capability import Capability
-from kinetarium.engines.protocol import Engine
-from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.plugins import discover
+from kinetarium.engines.protocol import Engine, EngineInfo
+from kinetarium.errors import KinetariumError, UnknownNameError, one_line
+from kinetarium.plugins import Plugin, PluginError, discover, refused, running_plugin
 
 GROUP = "kinetarium.engines"
 
 
 class EngineUnavailableError(KinetariumError):
-    """An engine whose library is not installed or does not load."""
+    """An engine whose library is not installed, does not load, or is no engine.
+
+    Attributes:
+        reason: Why it cannot be used, in one line.
+    """
+
+    def __init__(self, engine: str, reason: str) -> None:
+        """Name the engine and say why it cannot be used."""
+        super().__init__(f"engine '{engine}' is not available: {reason}")
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,32 +45,65 @@ class EngineListing:
 
 
 def engine_names() -> tuple[str, ...]:
-    """Give the names of all known engines."""
+    """Return the names of all known engines."""
     return tuple(sorted(discover(GROUP)))
 
 
 def open_engine(name: str) -> Engine:
-    """Give the engine of a name.
+    """Return the engine of a name.
 
     Raises:
         UnknownNameError: If no engine has that name.
-        EngineUnavailableError: If its library is not installed or does not load.
+        EngineUnavailableError: If its library is not installed or does not load, or if what
+            another package names is no engine.
     """
-    points = discover(GROUP)
-    if name not in points:
-        raise UnknownNameError("engine", name, known=points)
+    plugins = discover(GROUP)
+    if name not in plugins:
+        raise UnknownNameError("engine", name, known=plugins)
     try:
-        engine: Engine = points[name].load()()
-        _ = engine.info  # touches the library, which adapters import lazily
-    except (ImportError, OSError) as error:
-        raise EngineUnavailableError(
-            f"engine '{name}' is not available: {error}; run: pip install 'kinetarium[{name}]'"
-        ) from error
+        with running_plugin():
+            engine: Engine = plugins[name].load()()
+            _check(engine, name)
+    except PluginError as error:
+        raise EngineUnavailableError(name, _reason(plugins[name], error)) from error
     return engine
 
 
+def _check(engine: Engine, name: str) -> None:
+    """Refuse what others would stumble over later.
+
+    Raises:
+        PluginError: If it is no engine.
+    """
+    info = engine.info  # touches the library, which adapters import lazily
+    if not isinstance(info, EngineInfo):
+        raise PluginError("its info is not an EngineInfo")
+    if info.name != name:
+        raise PluginError(f"it calls itself {one_line(repr(info.name))}")
+    if not isinstance(info.version, str):
+        raise PluginError("its version is not a text")
+    if not (
+        isinstance(info.capabilities, frozenset)
+        and all(isinstance(one, Capability) for one in info.capabilities)
+    ):
+        raise PluginError("its capabilities are not a frozenset of Capability")
+    if not (isinstance(engine.options, type) and is_dataclass(engine.options)):
+        raise PluginError("its options are not a dataclass")
+    if not callable(engine.compile):
+        raise PluginError("it has no method compile")
+
+
+def _reason(plugin: Plugin, error: PluginError) -> str:
+    if not plugin.own:
+        return f"{error} (of the package {plugin.package})"
+    if isinstance(error.cause, ImportError | OSError):
+        missing = one_line(str(error.cause))
+        return f"{missing}; run: pip install 'kinetarium[{plugin.name}]'"
+    return str(error)
+
+
 def chosen_engines(names: Sequence[str]) -> tuple[str, ...]:
-    """Give the engines that were asked for, each once; all that are available if none was.
+    """Return the engines that were asked for, each once; all that are available if none was.
 
     Raises:
         KinetariumError: If one is unknown or not available, or none is.
@@ -70,7 +112,7 @@ def chosen_engines(names: Sequence[str]) -> tuple[str, ...]:
         open_engine(name)
     chosen = tuple(dict.fromkeys(names)) or _available()
     if not chosen:
-        raise EngineUnavailableError("no physics engine is available; see: kinetarium engines")
+        raise KinetariumError("no physics engine is available; see: kinetarium engines")
     return chosen
 
 
@@ -81,12 +123,13 @@ def _available() -> tuple[str, ...]:
 
 def list_engines() -> tuple[EngineListing, ...]:
     """List every known engine, with what it can do or why it cannot be used."""
-    return tuple(_listing(name) for name in engine_names())
+    others = (EngineListing(one.name, False, reason=one.reason) for one in refused(GROUP))
+    return (*(_listing(name) for name in engine_names()), *others)
 
 
 def _listing(name: str) -> EngineListing:
     try:
         info = open_engine(name).info
     except EngineUnavailableError as error:
-        return EngineListing(name, available=False, reason=str(error))
+        return EngineListing(name, available=False, reason=error.reason)
     return EngineListing(name, True, info.version, info.capabilities)

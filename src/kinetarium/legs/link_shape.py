@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from kinetarium.legs.error import LegsError, checked
+
 LINK_NAMES = (
     "bracket",
     "vertical guide",
@@ -14,6 +16,12 @@ LINK_NAMES = (
     "foot",
 )
 """Names of links 1 to 9 of a leg."""
+
+MOST_CORNERS = 256
+"""Corners of a section."""
+_LONGEST_NAME = 60
+_GREATEST = 1e9
+"""Of a shape's measures, as of those of the longest machine [unit]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,23 @@ class LinkShape:
         """Give its mirror image in the plane of x and z."""
         section = tuple((x, -y) for x, y in reversed(self.section))
         return LinkShape(self.name, section, self.top, self.bottom)
+
+
+def check_shape(shape: LinkShape) -> None:
+    """Refuse what is no prism.
+
+    Raises:
+        LegsError: If its name, its corners or its ends make no sense.
+    """
+    if not (shape.name.isprintable() and len(shape.name) <= _LONGEST_NAME):
+        raise LegsError(f"a link's name has up to {_LONGEST_NAME} letters")
+    if not 3 <= len(shape.section) <= MOST_CORNERS:
+        raise LegsError(
+            f"the section of link '{shape.name}' has {len(shape.section)} corners;"
+            f" it must have from 3 to {MOST_CORNERS}"
+        )
+    for value in (shape.top, shape.bottom, *(part for corner in shape.section for part in corner)):
+        checked(f"a measure of link '{shape.name}'", value, low=-_GREATEST, high=_GREATEST)
 
 
 def default_link_shapes(*, l1: float, l2: float, gain: float) -> tuple[LinkShape, ...]:

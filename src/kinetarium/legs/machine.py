@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kinetarium.legs.error import LegsError, checked
 from kinetarium.legs.leg_kind import LegKind
-from kinetarium.legs.link_shape import LINK_NAMES, LinkShape, default_link_shapes
+from kinetarium.legs.link_shape import LINK_NAMES, LinkShape, check_shape, default_link_shapes
 
 if TYPE_CHECKING:  # a machine is part of a command's flags, whose help loads no NumPy
     from kinetarium.legs.pantograph import PantographLeg
@@ -72,6 +72,8 @@ class Machine:
             checked("com of the machine", value, low=-1e6, high=1e6)
         if len(self.shapes) not in (0, len(LINK_NAMES)):
             raise LegsError(f"a leg has {len(LINK_NAMES)} links, not {len(self.shapes)}")
+        for shape in self.shapes:
+            check_shape(shape)
 
     @property
     def leg(self) -> "PantographLeg":

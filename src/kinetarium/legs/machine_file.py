@@ -7,6 +7,8 @@ from kinetarium.recording.atomic import write_atomic
 from kinetarium.recording.plain import from_plain, to_plain
 from kinetarium.recording.versioned_json import read_versioned_json, versioned_json
 
+MOST_BYTES = 1_000_000
+
 
 def save_machine(machine: Machine, path: Path) -> None:
     """Write a machine as JSON, whole or not at all.
@@ -24,4 +26,5 @@ def load_machine(path: Path) -> Machine:
         PlainDataError: If the file cannot be read or does not say what it should.
         LegsError: If it describes no machine.
     """
-    return from_plain(Machine, read_versioned_json(path), where=f"machine {str(path)!r}")
+    data = read_versioned_json(path, most=MOST_BYTES)
+    return from_plain(Machine, data, where=f"machine {str(path)!r}")

@@ -6,7 +6,7 @@
      "meshes": [{"file": "shelf.stl", "position": [...], "quaternion_wxyz": [...]}]}
 
 Everything is in metres in the world; every part may be left out. Mesh files stand in the
-folder of the JSON file or below it.
+folder of the JSON file or below it, not behind links that lead out of it.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from kinetarium.errors import KinetariumError
 from kinetarium.model.robot import Geometry
 from kinetarium.model.shapes import Box, MeshFile, Sphere
 from kinetarium.reach.plane import Plane
-from kinetarium.reach.pose_file import PoseFileError, read_json
+from kinetarium.reach.pose_file import GREATEST, PoseFileError, read_json
 from kinetarium.reach.site import Surroundings
 from kinetarium.recording.plain import from_plain
 from kinetarium.spatial.arrays import Array
@@ -29,6 +29,13 @@ Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
+
+MOST_SHAPES = 10_000
+MOST_MESHES = 1_000
+"""Of the shapes; each is cut into convex pieces."""
+_LONGEST_NAME = 1_000
+_LEAST_QUATERNION = 1e-6
+"""Length below which a quaternion is taken for one of zeros."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +81,18 @@ def read_obstacles(path: str | PathLike[str], *, plane: Plane) -> Surroundings:
     """
     where = repr(fspath(path))
     scene = from_plain(_Scene, read_json(path), where=where)
+    count = len(scene.spheres) + len(scene.boxes) + len(scene.meshes)
+    _check(count <= MOST_SHAPES, where, f"it holds more than {MOST_SHAPES} shapes")
+    _check(len(scene.meshes) <= MOST_MESHES, where, f"it holds more than {MOST_MESHES} meshes")
     X_PW = inverse_pose(plane.frame)
     shapes = []
     for sphere in scene.spheres:
-        _check(sphere.radius > 0, where, "a sphere needs a radius")
+        _check(0 < sphere.radius <= GREATEST, where, "a sphere needs a radius")
         shapes.append(
             Geometry(Sphere(sphere.radius), X_PW @ _placed(sphere.center, UPRIGHT, where))
         )
     for box in scene.boxes:
-        _check(min(box.size) > 0, where, "a box needs a size")
+        _check(all(0 < edge <= GREATEST for edge in box.size), where, "a box needs a size")
         X_WO = _placed(box.position, box.quaternion_wxyz, where)
         shapes.append(Geometry(Box(box.size), X_PW @ X_WO))
     folder = Path(fspath(path)).resolve().parent
@@ -93,21 +103,23 @@ def read_obstacles(path: str | PathLike[str], *, plane: Plane) -> Surroundings:
 
 
 def _mesh_file(name: str, folder: Path, where: str) -> MeshFile:
+    _check(len(name) <= _LONGEST_NAME, where, "a mesh's name is too long")
     try:
         file = (folder / name).resolve()
-    except (OSError, ValueError) as error:
+        there = file.is_file()
+    except (OSError, ValueError, RuntimeError) as error:  # the last for links in a circle
         raise PoseFileError(f"{where}: {name!r} is not a valid path") from error
     _check(file.is_relative_to(folder), where, f"mesh {name!r} is outside the file's folder")
-    _check(file.is_file(), where, f"there is no mesh {name!r}")
+    _check(there, where, f"there is no mesh {name!r}")
     return MeshFile(name, file)
 
 
 def _placed(position: Vector, quaternion: Quaternion, where: str) -> Array:
-    numbers = np.array([*position, *quaternion])
-    _check(bool(np.isfinite(numbers).all() and any(quaternion)), where, "a pose is not one")
+    near = max(map(abs, (*position, *quaternion))) <= GREATEST
+    _check(near and np.linalg.norm(quaternion) >= _LEAST_QUATERNION, where, "a pose is not one")
     return pose(position, rotation_from_quaternion(quaternion))
 
 
-def _check(sound: bool, where: str, fault: str) -> None:
+def _check(sound: object, where: str, fault: str) -> None:
     if not sound:
         raise KinetariumError(f"{where}: {fault}")

@@ -1,6 +1,5 @@
 """Poses and trajectories of the tool in JSON files."""
 
-import json
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,16 @@ import numpy as np
 from kinetarium.errors import KinetariumError
 from kinetarium.reach.solve import checked_poses
 from kinetarium.recording.regular_file import read_regular, reason
+from kinetarium.recording.strict_json import parse_json
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 
 MOST_BYTES = 64_000_000
 MOST_POSES = 100_000
+MOST_VALUES = 4_000_000
+"""Of a file: those of all poses, with room to spare."""
+GREATEST = 1e9
+"""The greatest length or time that means anything [m, s]."""
 POSE = {"position": 3, "quaternion_wxyz": 4}
 """The numbers of a pose that is written as a dictionary."""
 
@@ -32,15 +36,16 @@ def read_json(path: str | PathLike[str]) -> Any:
     name = repr(fspath(path))
     try:
         text = read_regular(Path(fspath(path)), most=MOST_BYTES).decode()
-        return json.loads(text, parse_constant=_refuse)
     except UnicodeDecodeError:
         raise PoseFileError(f"{name} is not UTF-8 text") from None
-    except RecursionError:
-        raise PoseFileError(f"{name} is nested too deeply") from None
-    except json.JSONDecodeError as error:
-        raise PoseFileError(f"{name} is not JSON: {error}") from None
     except (OSError, ValueError) as error:
         raise PoseFileError(f"cannot read {name}: {reason(error)}") from None
+    try:
+        return parse_json(text, most_values=MOST_VALUES)
+    except RecursionError:
+        raise PoseFileError(f"{name} is nested too deeply") from None
+    except ValueError as error:
+        raise PoseFileError(f"{name} is not JSON: {error}") from None
 
 
 def read_poses(path: str | PathLike[str]) -> Array:
@@ -120,16 +125,16 @@ def _pose(item: Any, *, where: str) -> Array:
 
 
 def _numbers(data: Any, shape: tuple[int, ...], *, where: str) -> Array:
-    try:
-        values = np.array(data)
-    except ValueError:
-        values = np.array(None)
-    sound = values.dtype.kind in "fi" and values.shape == shape
-    if not sound or not np.isfinite(values).all() or np.abs(values).max(initial=0) > 1e9:
+    if not _are_numbers(data, shape):
         size = " x ".join(map(str, shape))
         raise PoseFileError(f"{where} must be {size} finite numbers")
-    return values.astype(np.float64)
+    return np.array(data, dtype=np.float64)
 
 
-def _refuse(constant: str) -> None:
-    raise json.JSONDecodeError(f"{constant} is no number", constant, 0)
+def _are_numbers(data: Any, shape: tuple[int, ...]) -> bool:
+    """Tell whether data are numbers; NumPy would make an array of anything, at any cost."""
+    if not shape:
+        return type(data) in (int, float) and abs(data) <= GREATEST
+    if not isinstance(data, list) or len(data) != shape[0]:
+        return False
+    return all(_are_numbers(item, shape[1:]) for item in data)

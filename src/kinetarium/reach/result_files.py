@@ -1,6 +1,7 @@
 """Results in folders: arrays, and a JSON file that says what they are."""
 
 import io
+import re
 from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -13,6 +14,9 @@ from kinetarium.errors import OutputError
 from kinetarium.recording.atomic import check_folder, make_folder, write_folder_atomic
 from kinetarium.recording.versioned_json import versioned_json
 
+_BESIDE = ("timing.json", "report.html", "figures")
+"""What is written beside a summary and its arrays."""
+
 
 def write_result(
     out: str | PathLike[str],
@@ -22,7 +26,7 @@ def write_result(
     arrays: Mapping[str, NDArray[Any]] | None = None,
     timing: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a folder as one; it replaces an earlier one of the same kind.
+    """Write a folder as one; it replaces an earlier one of the same kind, and nothing else.
 
     Args:
         out: The folder.
@@ -39,7 +43,8 @@ def write_result(
         raise OutputError(f"cannot write {fspath(out)!r}: not a valid path")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / summary).is_file():
         raise OutputError(f"cannot write {str(folder)!r}: a folder of something else is there")
-    check_folder(folder, ours=rf"{summary}|timing\.json|report\.html|figures|[a-z0-9_-]+\.npy")
+    own = [summary, *(f"{name}.npy" for name in arrays or {}), *_BESIDE]
+    check_folder(folder, ours="|".join(map(re.escape, own)))
     files = {f"{name}.npy": _npy(values) for name, values in (arrays or {}).items()}
     files[summary] = versioned_json(dict(data))
     if timing is not None:

@@ -83,9 +83,11 @@ def to_toml(data: Mapping[str, Any]) -> str:
     """Give plain data as TOML, in its own order; what is None is left out.
 
     Raises:
-        PlainDataError: If a number is not finite or a text is none that can be encoded.
+        PlainDataError: If a number is not finite or has more than 64 bits, or a text is none
+            that can be encoded.
     """
     _check_finite(data)
+    _check_whole(data)
     text = tomli_w.dumps(_without_none(data))
     try:
         text.encode()
@@ -104,7 +106,7 @@ def read_toml(path: Path, *, through_links: bool = True) -> dict[str, Any]:
 
     Raises:
         PlainDataError: If it cannot be read, is too large, is not TOML, or
-            holds a number that is not finite.
+            holds a number that is not finite or has more than 64 bits.
     """
     try:
         data = read_regular(path, most=MOST_TOML_BYTES, through_links=through_links)
@@ -114,8 +116,9 @@ def read_toml(path: Path, *, through_links: bool = True) -> dict[str, Any]:
         for number, line in enumerate(data.split(b"\n"), start=1):
             if _NUMBER.sub(b"", line).count(b".") > MOST_TOML_DOTS:
                 raise PlainDataError(f"line {number} has more than {MOST_TOML_DOTS} dots in names")
-        table = tomllib.loads(data.decode())
+        table = tomllib.loads(_without_mark(data.decode()))
         _check_finite(table)
+        _check_whole(table)
     except UnicodeDecodeError:
         raise PlainDataError(f"{str(path)!r} is not UTF-8 text") from None
     except RecursionError:
@@ -182,14 +185,27 @@ def _in_words(message: str) -> str:
     return f"{found['field']}: {fault}" if found["field"] else fault
 
 
+def _without_mark(text: str) -> str:
+    if text.startswith("\ufeff"):
+        raise PlainDataError("it begins with a byte-order mark; save it as UTF-8 without one")
+    return text
+
+
 def _check_finite(data: Any) -> None:
     for name, number in _numbers(data, ""):
-        if not isfinite(number):
+        if isinstance(number, float) and not isfinite(number):
             raise PlainDataError(f"{name}: {number} is not a finite number")
 
 
+def _check_whole(data: Any) -> None:
+    """Refuse whole numbers beyond those that every reader of TOML has to take."""
+    for name, number in _numbers(data, ""):
+        if isinstance(number, int) and not -(2**63) <= number < 2**63:
+            raise PlainDataError(f"{name}: a whole number has up to 64 bits")
+
+
 def _numbers(data: Any, name: str) -> Iterator[tuple[str, float]]:
-    if isinstance(data, float):
+    if isinstance(data, int | float):
         yield name, data
     elif isinstance(data, Mapping):
         for key, value in data.items():

@@ -1,9 +1,18 @@
-"""Strict JSON: what any parser reads, without NaN and infinities."""
+"""Strict JSON: what any parser reads, without NaN and infinities; written, and parsed."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any
+
+from kinetarium.errors import one_line
+
+MOST_VALUES = 10_000_000
+"""Values of one text: an empty list takes three bytes of a file, and thirty times that here."""
+
+_LONGEST_NUMBER = 400
+"""Characters of a number; the time to read one grows with the square of its digits."""
 
 
 def strict_json(value: Any, *, indent: int | None = 2) -> str:
@@ -17,6 +26,65 @@ def strict_json(value: Any, *, indent: int | None = 2) -> str:
         indent: Spaces of each level, or None for one line.
     """
     return json.dumps(_finite(value), indent=indent, allow_nan=False)
+
+
+def parse_json(text: str, *, most_values: int = MOST_VALUES) -> Any:
+    """Parse JSON of unknown origin.
+
+    Args:
+        text: The text.
+        most_values: How many values it may hold.
+
+    Returns:
+        Dictionaries, lists, strings, finite numbers, booleans and None.
+
+    Raises:
+        ValueError: If it is no strict JSON, names something twice in one object, or holds a
+            number that is not finite or endlessly long, or too many values.
+        RecursionError: If it is nested too deeply.
+    """
+    if text.startswith("\ufeff"):
+        raise ValueError("it begins with a byte-order mark; save it as UTF-8 without one")
+    if sum(map(text.count, ",[{")) > most_values:
+        raise ValueError(f"it holds more than {most_values} values")
+    return json.loads(
+        text,
+        parse_float=_parse_float,
+        parse_int=_parse_int,
+        parse_constant=_refuse,
+        object_pairs_hook=_parse_object,
+    )
+
+
+def _parse_float(text: str) -> float:
+    _check_length(text)
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"{one_line(text)} is not a finite number")
+    return value
+
+
+def _parse_int(text: str) -> int:
+    _check_length(text)
+    return int(text)
+
+
+def _check_length(text: str) -> None:
+    if len(text) > _LONGEST_NUMBER:
+        raise ValueError(f"a number has {len(text)} characters")
+
+
+def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = dict(pairs)
+    if len(names) != len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counts.items() if count > 1)
+        raise ValueError(f"{one_line(repr(twice))} is there twice")
+    return names
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
 
 
 def _finite(value: Any) -> Any:

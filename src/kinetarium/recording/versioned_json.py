@@ -4,7 +4,6 @@ Files that people may edit carry the version alone. Results and maps are sealed,
 last entry is the SHA-256 of all bytes before it, so that a single changed bit is noticed.
 """
 
-import json
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from kinetarium.recording.plain import PlainDataError
 from kinetarium.recording.regular_file import read_regular, reason
-from kinetarium.recording.strict_json import strict_json
+from kinetarium.recording.strict_json import parse_json, strict_json
 
 SCHEMA_VERSION = 1
 SEALED_VERSION = 2
@@ -33,8 +32,12 @@ def sealed_json(payload: Mapping[str, Any]) -> bytes:
     return _sealed(text.encode().removesuffix(_END))
 
 
-def read_versioned_json(path: Path) -> dict[str, Any]:
+def read_versioned_json(path: Path, *, most: int = MOST_JSON_BYTES) -> dict[str, Any]:
     """Read a JSON file that people may edit, written by this release or an earlier one.
+
+    Args:
+        path: The file.
+        most: The largest size that is read [bytes].
 
     Returns:
         What it holds, without the version.
@@ -42,7 +45,7 @@ def read_versioned_json(path: Path) -> dict[str, Any]:
     Raises:
         PlainDataError: If it cannot be read, is not strict JSON, or is of a later release.
     """
-    data, _ = _read(path, latest=SCHEMA_VERSION, through_links=True)
+    data, _ = _read(path, most=most, latest=SCHEMA_VERSION, through_links=True)
     return data
 
 
@@ -58,7 +61,7 @@ def read_sealed_json(path: Path) -> dict[str, Any]:
         PlainDataError: If it cannot be read, is not strict JSON, has changed since it was
             written, or is of a later release.
     """
-    data, raw = _read(path, latest=SEALED_VERSION, through_links=False)
+    data, raw = _read(path, most=MOST_JSON_BYTES, latest=SEALED_VERSION, through_links=False)
     if raw and _sealed(raw[: -len(_sealed(b""))]) != raw:
         raise PlainDataError(f"{str(path)!r} has changed since it was written")
     data.pop(_SEAL, None)
@@ -70,17 +73,19 @@ def _sealed(head: bytes) -> bytes:
     return head + f',\n  "{_SEAL}": "{digest}"'.encode() + _END
 
 
-def _read(path: Path, *, latest: int, through_links: bool) -> tuple[dict[str, Any], bytes]:
+def _read(
+    path: Path, *, most: int, latest: int, through_links: bool
+) -> tuple[dict[str, Any], bytes]:
     """Return what a file holds, and its bytes if it is of a version that is sealed."""
     try:
-        raw = read_regular(path, most=MOST_JSON_BYTES, through_links=through_links)
+        raw = read_regular(path, most=most, through_links=through_links)
         text = raw.decode()
     except UnicodeDecodeError:
         raise PlainDataError(f"{str(path)!r} is not UTF-8 text") from None
     except (OSError, ValueError) as error:
         raise PlainDataError(f"cannot read {str(path)!r}: {reason(error)}") from None
     try:
-        data: dict[str, Any] = json.loads(text, parse_constant=_refuse)
+        data: dict[str, Any] = parse_json(text)
     except RecursionError:
         raise PlainDataError(f"{str(path)!r} is nested too deeply") from None
     except ValueError as error:
@@ -94,7 +99,3 @@ def _read(path: Path, *, latest: int, through_links: bool) -> tuple[dict[str, An
             f"this release reads up to {latest}"
         )
     return data, raw if version >= SEALED_VERSION else b""
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")

@@ -24,9 +24,19 @@ _REFUSED = 1008
 class Application:
     """Answers requests by routes, and sends what is new over WebSockets."""
 
-    def __init__(self, guard: Guard, *, routes: Sequence[Route], broadcast: Broadcast) -> None:
-        """Serve routes; the first whose pattern fits answers."""
+    def __init__(
+        self, guard: Guard, *, routes: Sequence[Route], broadcast: Broadcast, most_pages: int
+    ) -> None:
+        """Serve routes; the first whose pattern fits answers.
+
+        Args:
+            guard: Says who may ask.
+            routes: The routes.
+            broadcast: What pages are told.
+            most_pages: How many pages are told at once.
+        """
         self._guard = guard
+        self._most_pages = most_pages
         self._routes = routes
         self._broadcast = broadcast
 
@@ -80,7 +90,7 @@ class Application:
                     request.method, request.path, request.query, request.headers, body,
                     match.groupdict(),
                 )  # fmt: skip
-                return await asyncio.to_thread(route.answer, asked)
+                return await asyncio.to_thread(_answered, route, asked)
         raise HttpError(405 if found else 404, "nothing is here")
 
     async def _websocket(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -89,6 +99,8 @@ class Application:
             self._guard.check(_request(scope), acts=True)
             if scope["path"] != "/live":
                 raise HttpError(HTTPStatus.NOT_FOUND, "nothing is here")
+            if len(self._broadcast) >= self._most_pages:
+                raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open")
         except HttpError:
             await send({"type": "websocket.close", "code": _REFUSED})
             return
@@ -109,6 +121,13 @@ class Application:
             await asyncio.wait_for(send({"type": "websocket.close", "code": _REFUSED}), 1.0)
 
 
+def _answered(route: Route, request: Request) -> Response:
+    try:
+        return route.answer(request)
+    except SystemExit as end:  # a study of another package may say so; the server goes on
+        raise RuntimeError(f"SystemExit: {end.code}") from end
+
+
 def _request(scope: dict[str, Any]) -> Request:
     return Request(
         scope.get("method", "GET"),
@@ -122,6 +141,8 @@ async def _body(receive: Receive) -> bytes:
     body = bytearray()
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise HttpError(HTTPStatus.REQUEST_TIMEOUT, "the request was not finished")
         body += message.get("body", b"")
         if len(body) > _MOST_BODY:
             raise HttpError(413, "too much was sent")

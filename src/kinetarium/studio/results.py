@@ -9,7 +9,7 @@ from typing import Any
 
 from kinetarium.batch.labels import case_labels
 from kinetarium.batch.studies import open_study
-from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.errors import KinetariumError
 from kinetarium.recording.plain import from_plain
 from kinetarium.recording.result_folder import CONFIG, INDEX, METRICS, RUNS, ResultFolder
 from kinetarium.recording.run import Run
@@ -148,7 +148,7 @@ def _labelled(place: Place) -> list[tuple[Run, str]]:
 def _title(study: str) -> str:
     try:
         return open_study(study).title
-    except UnknownNameError:
+    except KinetariumError:  # it is not installed, or broken
         return study
 
 

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import uvicorn
+
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.strict_json import strict_json
 from kinetarium.studio.application import Application
+from kinetarium.studio.connections import Limits, protocols
 from kinetarium.studio.export_routes import ExportRoutes
 from kinetarium.studio.guard import Guard
 from kinetarium.studio.live import Broadcast
@@ -23,6 +26,10 @@ HOST = "127.0.0.1"
 
 _LOOK_EVERY = 1.0
 """How often the folder is looked at for new runs [s]."""
+_BACKLOG = 128
+"""Connections that wait to be taken."""
+_SEND_BUFFER = 262_144
+"""Of a connection in the kernel [bytes]: what lies there looks as if the page had taken it."""
 _MOST_MESSAGE = 65_536
 """Of what a page may say over a WebSocket [bytes]."""
 
@@ -52,10 +59,15 @@ class StudioServer:
         broadcast: Sends messages to all pages; to be used in the server's event loop.
     """
 
-    def __init__(self, root: Path, *, port: int = 0) -> None:
-        """Listen; see `serve`."""
-        import uvicorn
+    def __init__(self, root: Path, *, port: int = 0, limits: Limits | None = None) -> None:
+        """Listen; see `serve`.
 
+        Args:
+            root: The folder of results.
+            port: The port; any free one if 0.
+            limits: How patient it is with those who connect; the usual ones if None.
+        """
+        limits = limits or Limits()
         check_page()
         self._listening = _listen(port)
         guard = Guard(secrets.token_urlsafe(24), self._listening.getsockname()[1])
@@ -69,9 +81,11 @@ class StudioServer:
             *walking_routes(),
             *page_routes(),
         )
+        http, web_socket = protocols(limits)
         config = uvicorn.Config(
-            Application(guard, routes=routes, broadcast=self.broadcast),
-            ws="websockets-sansio",
+            Application(guard, routes=routes, broadcast=self.broadcast, most_pages=limits.pages),
+            http=http,
+            ws=web_socket,
             ws_per_message_deflate=False,
             ws_max_size=_MOST_MESSAGE,
             lifespan="off",
@@ -79,6 +93,8 @@ class StudioServer:
             log_level="critical",  # what goes wrong is told to the page that asked
             access_log=False,
             server_header=False,
+            backlog=_BACKLOG,
+            timeout_keep_alive=limits.idle,  # type: ignore[arg-type]  # a part of a second will do
             timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)
@@ -111,9 +127,11 @@ class StudioServer:
 def _listen(port: int) -> socket.socket:
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Connections inherit it.
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
     try:
         listening.bind((HOST, port))
-        listening.listen(128)
+        listening.listen(_BACKLOG)
     except (OSError, OverflowError) as error:
         listening.close()
         reason = getattr(error, "strerror", None) or str(error)

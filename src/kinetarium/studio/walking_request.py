@@ -14,7 +14,6 @@ MOST_BLOCKS = 50
 """Steps on the ground."""
 MOST_CORNERS = 32
 """Corners of a link's section."""
-_LONGEST_NAME = 60
 _LONGEST_STEP = 10.0
 """Duration of a leg step [s]."""
 _GREATEST = 1e9
@@ -91,8 +90,6 @@ def _check_sizes(plan: WalkPlan) -> None:
 
 
 def _check_shape(shape: LinkShape) -> None:
-    if not (shape.name.isprintable() and len(shape.name) <= _LONGEST_NAME):
-        raise LegsError(f"a link's name has up to {_LONGEST_NAME} letters")
     if not 3 <= len(shape.section) <= MOST_CORNERS:
         raise LegsError(
             f"the section of link '{shape.name}' has {len(shape.section)} corners;"

@@ -6,6 +6,7 @@ from kinetarium.engines.conformance import bodies, inside, joints, runs, surface
 from kinetarium.engines.conformance.check import Check, Outcome
 from kinetarium.engines.protocol import Engine
 from kinetarium.engines.registry import open_engine
+from kinetarium.interruption import stop_if_asked
 
 CHECKS: tuple[Check, ...] = (
     *bodies.CHECKS,
@@ -48,7 +49,10 @@ def _outcomes(
         progress(check.name)
         try:
             measurement = check.measure(engine)
-        except Exception as error:  # whatever an engine does wrong is a row, not the end
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever an engine does wrong is a row, not the end
+            stop_if_asked()
             text = f"{type(error).__name__}: {error}"
             yield Outcome(engine.info.name, check.name, False, None, text)
         else:

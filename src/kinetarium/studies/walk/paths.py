@@ -1,14 +1,16 @@
 """Paths by name, and from files of way-points."""
 
 import csv
-import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kinetarium.batch.study import ConfigError
+from kinetarium.errors import one_line
 from kinetarium.legs import Heading, Step, Terrain
 from kinetarium.recording.regular_file import read_regular, reason
+from kinetarium.recording.strict_json import parse_json
 from kinetarium.studies.walk.config import Ground
 
 Waypoints = tuple[tuple[float, float], ...]
@@ -19,6 +21,11 @@ _STRAIGHT = 4 * PAPER_STRIDE
 _SIDE = 64.0
 _CURVE: Waypoints = ((0.0, 0.0), (135.0, 20.0), (265.0, 80.0), (360.0, 180.0))
 _MOST_BYTES = 1_000_000
+_MOST_WAYPOINTS = 10_000
+_FARTHEST = 1e6
+"""How far from the origin a way-point may lie [unit]."""
+_LONGEST_NUMBER = 400
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _SLOPE_FROM = 30.0
 _STEP_EDGES = ((35.0, 120.0), (65.0, 95.0))
 _WIDE = 1000.0
@@ -96,25 +103,43 @@ def read_waypoints(path: Path) -> Waypoints:
             f"--path {str(path)!r} is none of straight, curve, side, spin, and cannot be read as"
             f" a file: {reason(error)}"
         ) from None
-    rows = _json_rows(text) if text.lstrip()[:1] in ("[", "{") else _csv_rows(text)
     try:
-        return tuple((float(x), float(y)) for x, y in rows)
-    except (TypeError, ValueError):
-        raise ConfigError(f"{str(path)!r} must hold way-points of two numbers each") from None
+        rows = _json_rows(text) if text.lstrip()[:1] in ("[", "{") else _csv_rows(text)
+    except (ValueError, RecursionError, csv.Error) as error:
+        raise ConfigError(f"{str(path)!r} holds no way-points: {one_line(str(error))}") from None
+    if len(rows) > _MOST_WAYPOINTS:
+        raise ConfigError(f"{str(path)!r} holds more than {_MOST_WAYPOINTS} way-points")
+    if not rows or not all(_is_point(row) for row in rows):
+        raise ConfigError(
+            f"{str(path)!r} must hold way-points of two numbers each, up to {_FARTHEST:g}"
+        )
+    return tuple((float(x), float(y)) for x, y in rows)
 
 
-def _json_rows(text: str) -> Any:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return [()]
-    return data.get("waypoints", [()]) if isinstance(data, dict) else data
+def _is_point(row: Any) -> bool:
+    return (
+        isinstance(row, list)
+        and len(row) == 2
+        and all(type(part) in (int, float) and abs(part) <= _FARTHEST for part in row)
+    )
 
 
-def _csv_rows(text: str) -> list[list[str]]:
+def _json_rows(text: str) -> list[Any]:
+    data = parse_json(text)
+    rows = data.get("waypoints") if isinstance(data, dict) else data
+    return rows if isinstance(rows, list) else []
+
+
+def _csv_rows(text: str) -> list[Any]:
     rows = [row for row in csv.reader(text.splitlines()) if row]
     named = rows and not any(character.isdigit() for character in "".join(rows[0]))
-    return rows[1:] if named else rows
+    return [[_number(cell.strip()) for cell in row] for row in (rows[1:] if named else rows)]
+
+
+def _number(cell: str) -> float:
+    if len(cell) > _LONGEST_NUMBER or not _NUMBER.fullmatch(cell):
+        raise ValueError(f"{one_line(repr(cell))} is no number")
+    return float(cell)
 
 
 def _whole(length: float, stride: float) -> float:
