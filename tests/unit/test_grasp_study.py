@@ -80,8 +80,8 @@ def test_a_refusal_names_the_field_and_its_range() -> None:
 
 
 def test_steps_that_no_run_would_end_are_refused() -> None:
-    with pytest.raises(KinetariumError, match="takes more than 10000000 steps"):
-        Grasp().cases(replace(SHORT, duration=1000.0, timestep=(1e-5,)))
+    with pytest.raises(KinetariumError, match="takes more than 2000000 steps"):
+        Grasp().cases(replace(SHORT, duration=1000.0, timestep=(1e-4,)))
 
 
 def test_paths_set_off_across_the_pads_and_come_back() -> None:

@@ -16,8 +16,9 @@ MOST_SEEDS = 10_000
 PAYLOAD = Range(0.1, 1e3, unit="kg")
 """What arms of this size carry, and more; each preset has its own limit within."""
 DELAY = Range(0.0, 100.0, unit="ms")
+"""Many times what any preset bears."""
 GATE = Range(0.0, 1e5, unit="N")
-"""Beyond every force that is wanted a gate never opens."""
+"""A gate beyond the wanted force never opens, and the run says so."""
 
 
 class ForceCase(StrEnum):

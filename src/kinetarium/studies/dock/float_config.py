@@ -10,13 +10,16 @@ NO_ENGINE = "none"
 STIFFNESS = Range(1e2, 1e7, unit="N/m")
 
 Masses = Annotated[tuple[float, float], Range(1.0, 1e5, unit="kg")]
+"""From the smallest satellites to a module of a space station."""
 Speed = Annotated[float, Range(1e-3, 0.5, unit="m/s")]
+"""Dockings are slow; arms of this size do not meet faster."""
 Damping = Annotated[float, Range(0.0, 1e6, unit="N s/m")]
 Delay = Annotated[float, Range(0.0, 100.0, unit="ms")]
 LeadError = Annotated[float, Range(-100.0, 100.0, unit="ms")]
+"""No more than a delay can be."""
 Offset = Annotated[float, Range(0.0, 0.25, unit="m")]
-"""No farther than half the face of a satellite."""
 Altitude = Annotated[float, Range(0.0, 1e5, unit="km")]
+"""Higher than any orbit about the Earth that is in use."""
 Payload = Annotated[float, Range(0.1, 500.0, unit="kg")]
 
 

@@ -6,9 +6,12 @@ from typing import Annotated
 from kinetarium.ranges import Range
 from kinetarium.studies.dock.config import PresetName
 
-STIFFNESS = Range(1.0, 1e9, unit="N/m")
+STIFFNESS = Range(1e2, 1e9, unit="N/m")
+"""Softer is no contact, and its slow oscillation takes hours to follow."""
 DAMPING_RATIO = Range(0.0, 1.0, unit="s")
+"""With more the damper alone is the contact."""
 DELAY = Range(0.01, 1e3, unit="ms")
+"""From far below a tick of the fastest loop to far beyond what any gains bear."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from kinetarium.ranges import Friction, Iterations, Range, Seed
+from kinetarium.ranges import Iterations, Range, Seed
 
 MOST_STARTS = 1000
-STEP = Range(1e-5, 0.01, unit="s")
+"""Of each case; each is a run of its own."""
+STEP = Range(5e-5, 0.01, unit="s")
 """Of physics: the longest is the period of control; with the shortest a drive takes minutes."""
+FRICTION = Range(0.01, 10.0, unit="-")
+"""Wheels without any do not drive, and their ideal is not defined."""
 FORWARD = Range(0.0, 2.0, unit="m/s")
 TURNING = Range(0.05, 2.0, unit="rad/s")
 """What is identified: slower turns take minutes, faster ones are beyond the robots."""
@@ -76,7 +79,7 @@ class DriveConfig:
     starts: Annotated[int, Range(1, MOST_STARTS, unit="-")] = 5
     timestep: Annotated[tuple[float, ...], STEP] = ()
     iterations: tuple[Iterations, ...] = ()
-    friction: tuple[Friction, ...] = ()
+    friction: Annotated[tuple[float, ...], FRICTION] = ()
     seed: Seed = 0
 
 
@@ -105,7 +108,7 @@ class DriveCase:
     start: Annotated[int, Range(0, MOST_STARTS - 1, unit="-")]
     timestep: Annotated[float, STEP]
     iterations: Iterations
-    friction: Friction
+    friction: Annotated[float, FRICTION]
     seed: Seed
 
 

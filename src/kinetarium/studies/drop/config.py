@@ -8,10 +8,13 @@ from kinetarium.ranges import Range, Seed
 Height = Annotated[float, Range(1e-4, 1e3, unit="m")]
 """Below it the fall is within the depth that contacts sink in by."""
 Size = Annotated[float, Range(1e-3, 100.0, unit="m")]
+"""The smallest is about as large as the margins of contacts are."""
 Mass = Annotated[float, Range(1e-6, 1e5, unit="kg")]
 """From a cube of a millimetre in water on; engines take lighter ones for massless."""
 Timestep = Annotated[float, Range(1e-6, 0.1, unit="s")]
+"""A fall of a metre takes four of the longest steps."""
 Duration = Annotated[float, Range(1e-3, 1e5, unit="s")]
+"""A million of the longest steps."""
 
 
 @dataclass(frozen=True, kw_only=True)

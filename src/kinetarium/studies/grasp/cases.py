@@ -10,8 +10,8 @@ from kinetarium.studies.grasp.config import Case, Config, ToolPath
 from kinetarium.studies.grasp.ideal import SAMPLE_RATE
 from kinetarium.studies.grasp.profiles import setting
 
-_MOST_STEPS = 10_000_000
-"""Of one run; they take about an hour."""
+_MOST_STEPS = 2_000_000
+"""Of one run; they take some minutes."""
 
 
 def cases(config: Config) -> tuple[Case, ...]:

@@ -7,8 +7,9 @@ from typing import Annotated
 from kinetarium.ranges import Friction, Iterations, Range, Seed
 
 MOST_STARTS = 1000
-STEP = Range(1e-5, 0.01, unit="s")
-"""Of physics: the longest is the period of the samples."""
+"""Of each case; each is a run of its own."""
+STEP = Range(5e-5, 0.01, unit="s")
+"""Of physics: the longest is the period of the samples; with the shortest a path takes minutes."""
 Duration = Annotated[float, Range(0.5, 1e3, unit="s")]
 """The least is a window of the moving variance."""
 

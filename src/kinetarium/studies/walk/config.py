@@ -17,10 +17,14 @@ STRIDE = Range(1e-3, 1e6, unit="unit")
 LENGTH = Range(0.0, 1e6, unit="unit")
 """A machine's unit is its maker's choice, so that lengths in it may be anything."""
 Spin = Annotated[float, Range(-1e4, 1e4, unit="deg")]
+"""Some thirty turns to either side."""
 StepTime = Annotated[float, Range(1e-3, 1e3, unit="s")]
+"""From one step of physics on."""
 Frames = Annotated[int, Range(3, 10_000, unit="-")]
+"""A leg is lifted, swung and put down."""
 Unit = Annotated[float, Range(1e-4, 10.0, unit="m")]
 Mass = Annotated[float, Range(0.1, 1e5, unit="kg")]
+"""From a toy to a walking excavator."""
 
 
 class Ground(StrEnum):
