@@ -7,9 +7,10 @@ from math import exp, pi
 import numpy as np
 import pytest
 
-from kinetarium.batch.study import ConfigError, Outcome
+from kinetarium.batch.study import Outcome
 from kinetarium.control.floating_body import FloatingBody
 from kinetarium.control.orbit import mean_motion, relative_acceleration
+from kinetarium.errors import KinetariumError
 from kinetarium.recording.run import RunStatus
 from kinetarium.studies.dock import float_free
 from kinetarium.studies.dock.float_cases import float_cases
@@ -103,7 +104,7 @@ def test_damping_lowers_the_restitution_as_it_should():
      ({"sensor_in_front": True, "engine": ("mujoco",)}, "behind the payload")],
 )  # fmt: skip
 def test_nonsense_is_refused_in_words(wrong, word):
-    with pytest.raises(ConfigError, match=word):
+    with pytest.raises(KinetariumError, match=word):
         float_cases(replace(FloatConfig(), **wrong))
     assert float_cases(FloatConfig(payload_kg=80.0, sensor_in_front=True))
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kinetarium.batch.study import ConfigError
 from kinetarium.control.admittance_se3 import AdmittanceGains, AdmittanceSE3
 from kinetarium.control.critical_delay import critical_delay, critical_frequency
+from kinetarium.errors import KinetariumError
 from kinetarium.studies.dock.stability import follow, growth_rate, judge, stability_cases
 from kinetarium.studies.dock.stability_config import StabilityConfig
 
@@ -73,8 +73,10 @@ def test_the_controller_itself_is_stable_up_to_the_critical_delay(delay_ms, stab
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"stiffness": ()}, {"delay_ms": (0.0,)}, {"damping_ratio": (-1.0,)}, {"preset": ()}]
-)
+    "wrong",
+    [{"stiffness": ()}, {"delay_ms": (0.0,)}, {"damping_ratio": (-1.0,)}, {"preset": ()},
+     {"stiffness": (1e9,), "damping_ratio": (1.0,), "delay_ms": (1e3,)}],
+)  # fmt: skip
 def test_nonsense_is_refused(wrong):
-    with pytest.raises(ConfigError):
+    with pytest.raises(KinetariumError):
         stability_cases(StabilityConfig(**wrong))

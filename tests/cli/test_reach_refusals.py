@@ -129,7 +129,7 @@ BUILD = "build --out new.rmap --robot"
         (f"{PLACE} sight.json --effort lazy", "lazy"),
         (f"{PLACE} sight.json --objective beauty", "beauty"),
         (f"{PLACE} sight.json --plane-normal 1 0 0", "point up"),
-        (f"{PLACE} sight.json --plane-height nan", "finite"),
+        (f"{PLACE} sight.json --plane-height nan", "nan is outside"),
         (f"{PLACE} sight.json --obstacles walls.json", "walls"),
         (f"{PLACE} sight.json --out foreign.rmap", "something else"),
         (f"{FOLLOW} way.json --speed -1", "m/s"),

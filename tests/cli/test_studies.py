@@ -105,13 +105,15 @@ def test_a_folder_with_other_things_is_left_alone(call: Any, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--height", "-1"), "--height must be positive"),
+        (("--height", "-1"), "--height: -1 is outside 0.0001 .. 1000 m"),
         (("--height", "100"), "leaves no time to rest"),
         (("--engine", "newtron"), "unknown engine 'newtron'"),
-        (("--timestep", "0"), "time step of 0 s"),
+        (("--timestep", "0"), "--timestep: 0 is outside 1e-6 .. 0.1 s"),
+        (("--duration", "0.02", "--timestep", "0.1", "--height", "1e-4"), "shorter than one step"),
+        (("--duration", "100", "--timestep", "1e-6"), "more than 1000000 steps"),
         (("--hieght", "1"), "unknown flag '--hieght'; did you mean '--height'"),
-        (("--workers", "-1"), "--workers must not be negative"),
-        (("--timeout", "0"), "--timeout must be positive"),
+        (("--workers", "-1"), "--workers: -1 is outside 0 .. "),
+        (("--timeout", "0"), "--timeout: 0 is outside 0.001 .. 1e6 s"),
         (("--config", "nowhere.toml"), "nowhere.toml"),
     ],
 )

@@ -6,7 +6,7 @@ from math import degrees, pi
 import numpy as np
 import pytest
 
-from kinetarium.batch.study import ConfigError, Outcome
+from kinetarium.batch.study import Outcome
 from kinetarium.control.driving_law import Placement
 from kinetarium.engines.capability import FrictionRule
 from kinetarium.engines.registry import open_engine
@@ -151,7 +151,7 @@ class TestCases:
         ],
     )
     def test_impossible_speeds_are_refused(self, config: CalibrateConfig) -> None:
-        with pytest.raises(ConfigError):
+        with pytest.raises(KinetariumError):
             Calibrate().cases(config)
 
     def test_an_unknown_engine_is_refused(self) -> None:

@@ -69,9 +69,9 @@ def test_cases() -> None:
         (Config(robot="nosuch"), "unknown robot"),
         (Config(against="nosuch"), "unknown robot"),
         (Config(engine=("nosuch",)), "unknown engine"),
-        (Config(states=0), "--states"),
+        (Config(states=0), "states: 0 is outside"),
         (Config(at=(0.0,)), "--at takes 2 numbers, for shoulder, elbow; not 1"),
-        (Config(at=(0.0, float("nan"))), "finite"),
+        (Config(at=(0.0, float("nan"))), "at: nan is outside"),
         (Config(at_velocity=(0.0, 1.0)), "--at-velocity needs --at"),
         (Config(at=(0.0, 0.0), at_velocity=(1.0,)), "--at-velocity takes 2"),
         (Config(against="ur5", engine=("mujoco",)), "--against"),
@@ -80,6 +80,21 @@ def test_cases() -> None:
 def test_refusals(config: Config, reason: str) -> None:
     with pytest.raises(KinetariumError, match=reason):
         Dynamics().cases(config)
+
+
+def test_more_matrices_than_memory_holds_are_refused(tmp_path: Path) -> None:
+    solid = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    links = "".join(f'<link name="l{i}"><inertial>{solid}</inertial></link>' for i in range(21))
+    joints = "".join(
+        f'<joint name="j{i}" type="continuous"><parent link="l{i}"/><child link="l{i + 1}"/>'
+        "</joint>"
+        for i in range(20)
+    )
+    snake = tmp_path / "snake.urdf"
+    snake.write_text(f'<robot name="snake">{links}{joints}</robot>')
+    with pytest.raises(KinetariumError, match=r"--states 60000 of 20 joints .* at most 50000"):
+        Dynamics().cases(Config(robot=str(snake), states=60_000))
+    assert Dynamics().cases(Config(robot=str(snake), states=50_000, engine=("mujoco",)))
 
 
 def test_an_engine_without_inverse_dynamics_is_refused() -> None:

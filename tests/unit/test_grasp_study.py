@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from kinetarium.batch.check_study import check_study
-from kinetarium.batch.study import ConfigError, Outcome
+from kinetarium.batch.study import Outcome
 from kinetarium.errors import KinetariumError
 from kinetarium.figure.line import Lines
+from kinetarium.ranges import RangeError
 from kinetarium.recording.run import Row, RunStatus
 from kinetarium.studies.grasp import Grasp, profiles
 from kinetarium.studies.grasp.config import Case, Config, Profile, ToolPath
@@ -73,9 +74,14 @@ def test_what_makes_no_sense_is_refused(fault: dict[str, Any]) -> None:
         Grasp().cases(replace(SHORT, **fault))
 
 
-def test_a_config_error_names_the_flag() -> None:
-    with pytest.raises(ConfigError, match="--starts"):
+def test_a_refusal_names_the_field_and_its_range() -> None:
+    with pytest.raises(RangeError, match=r"starts: -3 is outside 1 \.\. 1000$"):
         Grasp().cases(replace(SHORT, starts=-3))
+
+
+def test_steps_that_no_run_would_end_are_refused() -> None:
+    with pytest.raises(KinetariumError, match="takes more than 2000000 steps"):
+        Grasp().cases(replace(SHORT, duration=1000.0, timestep=(1e-4,)))
 
 
 def test_paths_set_off_across_the_pads_and_come_back() -> None:

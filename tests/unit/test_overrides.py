@@ -6,7 +6,7 @@ import pytest
 
 from kinetarium.engines.bullet.options import BulletOptions
 from kinetarium.engines.ode.options import OdeOptions, OdeSolver
-from kinetarium.engines.overrides import check_overrides, distinct_iterations, with_iterations
+from kinetarium.engines.overrides import check_timesteps, distinct_iterations, with_iterations
 from kinetarium.engines.physx.options import PhysxOptions
 from kinetarium.errors import KinetariumError
 
@@ -38,7 +38,7 @@ def test_an_engine_without_iterations_is_run_once() -> None:
 
 
 def test_every_step_is_a_whole_part_of_the_period() -> None:
-    check_overrides(timestep=(1e-3, 0.01, 0.01 / 3), iterations=(), friction=(), period=0.01)
+    check_timesteps((1e-3, 0.01, 0.01 / 3), period=0.01)
     for step in (0.003, 0.02, 0.0, -1e-3, float("nan"), float("inf"), 1e-320):
         with pytest.raises(KinetariumError):
-            check_overrides(timestep=(step,), iterations=(), friction=(), period=0.01)
+            check_timesteps((step,), period=0.01)

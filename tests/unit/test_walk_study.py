@@ -101,7 +101,8 @@ def test_broken_way_points_are_refused(tmp_path, text):
      {"stride": (float("nan"),)}, {"sway": (-1.0,)}, {"type": ()}, {"unit_m": 0.0},
      {"mass": -1.0}, {"frames": 1}, {"engine": ("nothing",)},
      {"machine": "nowhere.json"}, {"step_time": 0.0}, {"lift": -1.0},
-     {"ground": (Ground.SLOPE,), "slope_deg": 80.0}],
+     {"ground": (Ground.SLOPE,), "slope_deg": 80.0}, {"stride": (1e-3,)}, {"frames": 10_000},
+     {"engine": ("mujoco",), "step_time": 1000.0}],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(values):
     with pytest.raises(KinetariumError):

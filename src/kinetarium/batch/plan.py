@@ -114,6 +114,8 @@ class Plan:
                 plain = to_plain(case)
                 key = case_key(study.name, plain)
                 tasks.setdefault(key, Task(key, study.name, kind, plain))
+            if len(tasks) > _MOST_CASES:
+                raise PlanError(f"more than {_MOST_CASES} cases")
         if not tasks:
             raise PlanError(f"the study '{study.name}' has no case for this config")
         return tuple(tasks.values())

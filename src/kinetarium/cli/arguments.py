@@ -3,16 +3,25 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass, make_dataclass, replace
 from io import StringIO
 from itertools import pairwise
 from typing import Annotated, Any
 
 import tyro
+from tyro.constructors import (
+    ConstructorRegistry,
+    StructConstructorSpec,
+    StructFieldSpec,
+    StructTypeInfo,
+)
 
 from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.ranges import check_ranges, declared_range
 
 _MARKERS = (tyro.conf.FlagCreatePairsOff, tyro.conf.EnumChoicesFromValues)
+_SEEN = object()
+"""Marks a dataclass whose flags are being described."""
 
 
 class UsageError(KinetariumError):
@@ -64,6 +73,7 @@ def parse_arguments(
                 description=f"{help[:1].upper()}{help[1:]}.",
                 args=words,
                 config=_MARKERS,
+                registry=_with_ranges(),
             )
     except BrokenPipeError:  # the reader of the help has left
         raise SystemExit(0) from None
@@ -73,6 +83,7 @@ def parse_arguments(
         _refuse_unknown_flags(words, known=_flags(joined))
         reason = _one_line(complaint.getvalue())
         raise UsageError(f"{reason} (see: {program} --help)") from None
+    check_ranges(arguments.config, flags=True)
     return arguments.config, arguments.output
 
 
@@ -120,6 +131,33 @@ def _with_output_flags(config: type) -> type:
         [("config", Annotated[config, bare]), ("output", Annotated[OutputFlags, bare])],
         frozen=True,
     )
+
+
+def _with_ranges() -> ConstructorRegistry:
+    """Return what makes the parser add each number's range to the help of its flag."""
+    registry = ConstructorRegistry()
+
+    @registry.struct_rule
+    def describe(info: StructTypeInfo) -> StructConstructorSpec | None:
+        if _SEEN in info.markers:  # asked again by the line below: the parser's own rules answer
+            return None
+        spec = registry.get_struct_spec(replace(info, markers=(*info.markers, _SEEN)))
+        if not isinstance(spec, StructConstructorSpec):
+            return None
+        return replace(spec, fields=tuple(map(_ranged, spec.fields)))
+
+    return registry
+
+
+def _ranged(field: StructFieldSpec) -> StructFieldSpec:
+    limits, text = declared_range(field.type), field.helptext
+    if limits is None:
+        return field
+
+    def help() -> str:
+        return f"{(text() if callable(text) else text) or ''} Range: {limits}."
+
+    return replace(field, helptext=help)
 
 
 def _flags(arguments: type) -> set[str]:

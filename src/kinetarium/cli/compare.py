@@ -7,6 +7,7 @@ from typing import Annotated
 import tyro
 
 from kinetarium.cli.commands import Invocation
+from kinetarium.ranges import Range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +22,7 @@ class Config:
 
     first: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="A")]
     second: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="B")]
-    tolerance: float = 0.0
+    tolerance: Annotated[float, Range(0.0, 2.0, unit="-")] = 0.0
 
 
 def run(config: Config, invocation: Invocation) -> int:

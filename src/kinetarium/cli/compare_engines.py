@@ -8,6 +8,7 @@ import tyro
 
 from kinetarium.cli.commands import Invocation
 from kinetarium.cli.execution import ExecutionFlags, essential_command, execute, free_folder
+from kinetarium.ranges import Range, Seed
 
 _FULL: dict[str, dict[str, Any]] = {
     "grasp": {"profile": ["defaults", "matched", "tuned"], "release": True},
@@ -68,9 +69,9 @@ class Config(ExecutionFlags):
     """
 
     engine: tuple[str, ...] = ()
-    starts: int = 5
+    starts: Annotated[int, Range(1, 1000, unit="-")] = 5
     quick: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
-    seed: int = 0
+    seed: Seed = 0
     out: Annotated[str, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = ""
 
 

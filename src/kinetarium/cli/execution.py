@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from kinetarium.cli.arguments import UsageError
 from kinetarium.cli.commands import Invocation
 from kinetarium.interruption import is_stop
+from kinetarium.ranges import Range
 
 if TYPE_CHECKING:
     from kinetarium.batch.plan import Plan
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from kinetarium.batch.task import Executor
     from kinetarium.recording.result_folder import ResultFolder
 
+CORES = os.cpu_count() or 1
+WORKERS = Range(0, max(64, 4 * CORES), unit="-")
+"""More processes than a few for each core take memory, and no less time."""
 _WITHOUT_EFFECT = ("--out", "--workers", "--timeout", "--memory-limit", "--json")
 _SWITCHES_WITHOUT_EFFECT = ("--quiet", "--debug", "--force", "--retry-failed")
 
@@ -35,25 +38,16 @@ class ExecutionFlags:
             earlier session; the folder keeps them as they are otherwise.
     """
 
-    workers: Annotated[int, tyro.conf.arg(metavar="N")] = os.cpu_count() or 1
-    timeout: Annotated[float, tyro.conf.arg(metavar="S")] = 600.0
-    memory_limit: Annotated[float, tyro.conf.arg(metavar="GB")] = 4.0
+    workers: Annotated[int, WORKERS, tyro.conf.arg(metavar="N")] = CORES
+    timeout: Annotated[float, Range(1e-3, 1e6, unit="s"), tyro.conf.arg(metavar="S")] = 600.0
+    memory_limit: Annotated[float, Range(0.01, 1e4, unit="GB"), tyro.conf.arg(metavar="GB")] = 4.0
     retry_failed: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
 
     def executor(self) -> "Executor":
-        """Make what runs the cases.
-
-        Raises:
-            UsageError: If a limit makes no sense.
-        """
+        """Make what runs the cases."""
         from kinetarium.batch.isolated import IsolatedExecutor
         from kinetarium.batch.serial import SerialExecutor
 
-        if self.workers < 0:
-            raise UsageError(f"--workers must not be negative, not {self.workers}")
-        for flag, value in (("--timeout", self.timeout), ("--memory-limit", self.memory_limit)):
-            if not value > 0:
-                raise UsageError(f"{flag} must be positive, not {value:g}")
         if self.workers == 0:
             return SerialExecutor()
         memory = self.memory_limit * 1e9

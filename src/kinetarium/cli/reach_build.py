@@ -1,6 +1,5 @@
 """`kinetarium reach build`: build a map of what a robot reaches."""
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,10 +10,17 @@ import tyro
 
 from kinetarium.cli.arguments import UsageError
 from kinetarium.cli.commands import Invocation
+from kinetarium.cli.reach_flags import THREADS, Threads
 from kinetarium.cli.reach_progress import shown_progress
 from kinetarium.cli.robot_flags import RobotFlags
 from kinetarium.interruption import is_stop
+from kinetarium.ranges import Range, Seed
 from kinetarium.reach.recipe import MapKind, MapWishes
+
+VOXEL = Range(1e-4, 100.0, unit="m", also=(0.0,))
+RADIUS = Range(1e-3, 100.0, unit="m", also=(0.0,))
+"""From the smallest hand to the largest crane; how many voxels that makes is the map's to check."""
+POSES = Range(0, 10_000, unit="-")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +47,14 @@ class Config(RobotFlags):
     robot: Annotated[str, tyro.conf.arg(metavar="FILE|NAME")]
     out: Annotated[str, tyro.conf.arg(metavar="MAP")]
     kind: MapKind = MapKind.IRM4
-    voxel: Annotated[float, tyro.conf.arg(metavar="M", help_behavior_hint="")] = 0.0
-    poses: Annotated[int, tyro.conf.arg(metavar="N", help_behavior_hint="")] = 0
-    radius: Annotated[float, tyro.conf.arg(metavar="M", help_behavior_hint="")] = 0.0
+    voxel: Annotated[float, VOXEL, tyro.conf.arg(metavar="M", help_behavior_hint="")] = 0.0
+    poses: Annotated[int, POSES, tyro.conf.arg(metavar="N", help_behavior_hint="")] = 0
+    radius: Annotated[float, RADIUS, tyro.conf.arg(metavar="M", help_behavior_hint="")] = 0.0
     tool: Annotated[str, tyro.conf.arg(metavar="LINK", help_behavior_hint="")] = ""
     base_link: Annotated[str, tyro.conf.arg(metavar="LINK", help_behavior_hint="")] = ""
     self_collision: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
-    seed: Annotated[int, tyro.conf.arg(metavar="N")] = 0
-    workers: Annotated[int, tyro.conf.arg(metavar="N")] = os.cpu_count() or 1
+    seed: Annotated[Seed, tyro.conf.arg(metavar="N")] = 0
+    workers: Threads = THREADS
     part: Annotated[str, tyro.conf.arg(metavar="K/N", help_behavior_hint="")] = ""
 
     def wishes(self) -> MapWishes:

@@ -1,6 +1,5 @@
 """`kinetarium reach compare`: compare ways to choose a base, beside the published numbers."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -8,8 +7,9 @@ from typing import Annotated
 import tyro
 
 from kinetarium.cli.commands import Invocation
-from kinetarium.cli.reach_flags import Folder
+from kinetarium.cli.reach_flags import THREADS, Folder, Threads
 from kinetarium.cli.reach_progress import shown_progress
+from kinetarium.ranges import Range, Seed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,10 +25,12 @@ class Config:
     """
 
     out: Folder
-    sets: Annotated[int, tyro.conf.arg(metavar="N")] = 1000
-    seed: Annotated[int, tyro.conf.arg(metavar="N")] = 0
-    samples: Annotated[int, tyro.conf.arg(metavar="N")] = 10_000_000
-    workers: Annotated[int, tyro.conf.arg(metavar="N")] = os.cpu_count() or 1
+    sets: Annotated[int, Range(1, 100_000, unit="-"), tyro.conf.arg(metavar="N")] = 1000
+    seed: Annotated[Seed, tyro.conf.arg(metavar="N")] = 0
+    samples: Annotated[int, Range(1, 1_000_000_000, unit="-"), tyro.conf.arg(metavar="N")] = (
+        10_000_000
+    )
+    workers: Threads = THREADS
 
 
 def run(config: Config, invocation: Invocation) -> None:

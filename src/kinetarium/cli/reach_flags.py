@@ -1,5 +1,6 @@
 """The flags that actions of reach share."""
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,6 +8,7 @@ import tyro
 
 from kinetarium.cli.arguments import UsageError
 from kinetarium.cli.robot_flags import RobotFlags
+from kinetarium.ranges import Range
 
 if TYPE_CHECKING:
     from kinetarium.model.robot import RobotModel
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
 MapPath = Annotated[str, tyro.conf.arg(metavar="MAP")]
 FilePath = Annotated[str, tyro.conf.arg(metavar="FILE")]
 OptionalPath = Annotated[str, tyro.conf.arg(metavar="FILE", help_behavior_hint="")]
+_MOST_THREADS = 256
+"""As many as a build takes."""
+THREADS = min(os.cpu_count() or 1, _MOST_THREADS)
+"""How many threads there are if nothing else is asked for."""
+Threads = Annotated[int, Range(1, _MOST_THREADS, unit="-"), tyro.conf.arg(metavar="N")]
 Folder = Annotated[str, tyro.conf.arg(metavar="DIR")]
 
 
@@ -55,8 +62,12 @@ class PlaneFlags:
         plane_height: Height of the plane over the world's origin [m].
     """
 
-    plane_normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    plane_height: float = 0.0
+    plane_normal: Annotated[tuple[float, float, float], Range(-1e6, 1e6, unit="-")] = (
+        0.0,
+        0.0,
+        1.0,
+    )
+    plane_height: Annotated[float, Range(-1e4, 1e4, unit="m")] = 0.0
 
     def plane(self) -> "Plane":
         """Give the plane.

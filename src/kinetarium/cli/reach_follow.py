@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from kinetarium.cli.commands import Invocation
 from kinetarium.cli.reach_flags import FilePath, Folder, SiteFlags
+from kinetarium.ranges import Range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,8 +22,8 @@ class Config(SiteFlags):
 
     trajectory: FilePath
     out: Folder
-    speed: float = 1.0
-    turning: float = 2.0
+    speed: Annotated[float, Range(0.0, 100.0, unit="m/s")] = 1.0
+    turning: Annotated[float, Range(0.0, 100.0, unit="rad/s")] = 2.0
 
 
 def run(config: Config, invocation: Invocation) -> None:

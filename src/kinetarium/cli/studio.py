@@ -7,6 +7,7 @@ from typing import Annotated
 import tyro
 
 from kinetarium.cli.commands import Invocation
+from kinetarium.ranges import Range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +21,7 @@ class Config:
     """
 
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DIR")] = Path("out")
-    port: int = 0
+    port: Annotated[int, Range(0, 65535, unit="-")] = 0
     browser: bool = True
 
 

@@ -10,10 +10,8 @@ from kinetarium.errors import KinetariumError
 
 _COUNTERS = ("iterations", "position_iterations")
 """Options that count the iterations of an engine's solver."""
-_ROUGHEST = 10.0
-"""Friction beyond which nothing is known of any engine [-]."""
 _MOST_STEPS = 1e5
-"""Steps within that period beyond which no run would end [-]."""
+"""Steps within a period beyond which no run would end [-]."""
 _CLOSE = 1e-6
 """Rounding that a time step may have [-]."""
 
@@ -22,19 +20,11 @@ class OverrideError(KinetariumError):
     """A value that no engine could be run with."""
 
 
-def check_overrides(
-    *,
-    timestep: Sequence[float],
-    iterations: Sequence[int],
-    friction: Sequence[float],
-    period: float,
-) -> None:
-    """Refuse values that make no sense in any engine.
+def check_timesteps(timestep: Sequence[float], *, period: float) -> None:
+    """Refuse physics steps that do not fit the period of control or of samples.
 
     Args:
         timestep: Physics steps [s].
-        iterations: Iterations of a solver [-]; 0 for as many as it has otherwise.
-        friction: Coefficients of friction [-].
         period: What every physics step must be a whole part of, not too small a one [s].
 
     Raises:
@@ -44,12 +34,6 @@ def check_overrides(
         whole = period / checked_timestep(step)
         if not 1 - _CLOSE < whole < _MOST_STEPS or abs(whole - round(whole)) > _CLOSE * whole:
             raise OverrideError(f"--timestep must be a whole part of {period:g} s, not {step:g}")
-    for count in iterations:
-        if count < 0:
-            raise OverrideError(f"--iterations must not be negative, not {count}")
-    for mu in friction:
-        if not 0 <= mu <= _ROUGHEST:
-            raise OverrideError(f"--friction must be from 0 to {_ROUGHEST:g}, not {mu:g}")
 
 
 def distinct_iterations(kind: type[Any], asked: Sequence[int]) -> tuple[int, ...]:

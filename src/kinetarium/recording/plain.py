@@ -16,6 +16,7 @@ import tomli_w
 from msgspec import inspect
 
 from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.ranges import RangeError, check_ranges
 from kinetarium.recording.regular_file import read_regular, reason
 
 T = TypeVar("T")
@@ -60,7 +61,7 @@ def from_plain(kind: type[T], data: Any, *, where: str) -> T:
     """Give plain data its types back.
 
     Nothing is guessed: the only number that changes its type is a whole one
-    given for a float.
+    given for a float. Numbers keep to the ranges that their fields declare.
 
     Args:
         kind: The type, most often a dataclass.
@@ -69,14 +70,19 @@ def from_plain(kind: type[T], data: Any, *, where: str) -> T:
 
     Raises:
         UnknownNameError: If a field or a choice is unknown.
-        PlainDataError: If a value has another type than its field, or is missing.
+        PlainDataError: If a value has another type than its field, is missing, or is outside
+            its range.
     """
     shape: Any = kind
     _check_names(_type_info(shape), data, "value")
     try:
-        return msgspec.convert(data, kind, dec_hook=_path)
+        value = msgspec.convert(data, kind, dec_hook=_path)
+        check_ranges(value)
     except msgspec.ValidationError as error:
         raise PlainDataError(f"{where}: {_in_words(str(error))}") from None
+    except RangeError as error:
+        raise PlainDataError(f"{where}: {error}") from None
+    return value
 
 
 def to_toml(data: Mapping[str, Any]) -> str:

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from itertools import product
-from math import degrees, isfinite
+from math import degrees
 from typing import TypeVar
 
 from kinetarium.batch.study import ConfigError
 from kinetarium.engines.registry import chosen_engines
+from kinetarium.ranges import check_ranges
 from kinetarium.scene.docking import docking_scene
 from kinetarium.studies.dock.approach import GAP
 from kinetarium.studies.dock.config import DockCase, DockConfig, PresetName
@@ -16,11 +17,6 @@ T = TypeVar("T")
 
 HEAVIEST = 0.6
 """Most mass of the payload by the virtual mass D/s [-]; from 1 on the loop diverges."""
-_LIGHTEST = 0.1
-"""Least payload [kg]."""
-_MOST_DELAY = 100.0
-"""[ms]."""
-_MOST_SEEDS = 10_000
 
 
 def dock_cases(config: DockConfig) -> tuple[DockCase, ...]:
@@ -29,26 +25,10 @@ def dock_cases(config: DockConfig) -> tuple[DockCase, ...]:
     Raises:
         KinetariumError: If an engine is not available or a value makes no sense.
     """
+    check_ranges(config)
     for name in ("case", "preset"):
         if not getattr(config, name):
             raise ConfigError(f"--{name} needs at least one value")
-    if not 1 <= config.seeds <= _MOST_SEEDS:
-        raise ConfigError(f"--seeds must be from 1 to {_MOST_SEEDS}, not {config.seeds}")
-    if not 0 <= config.friction <= 10:
-        raise ConfigError(f"--friction must be from 0 to 10, not {config.friction:g}")
-    if config.seed < 0:
-        raise ConfigError(f"--seed must not be negative, not {config.seed}")
-    if not (
-        (isfinite(config.payload_kg) and config.payload_kg >= _LIGHTEST) or not config.payload_kg
-    ):
-        raise ConfigError(
-            f"--payload-kg must be at least {_LIGHTEST:g}, or 0 for that of the preset, not"
-            f" {config.payload_kg:g}"
-        )
-    if not config.delay_ms <= _MOST_DELAY:
-        raise ConfigError(f"--delay-ms must be at most {_MOST_DELAY:g}, not {config.delay_ms:g}")
-    if not isfinite(config.gate):
-        raise ConfigError(f"--gate must be a force, not {config.gate:g}")
     for name in config.preset:
         _refuse_heavy(name, config.payload_kg or PRESETS[name].payload)
     _refuse_posture(config)
@@ -89,8 +69,6 @@ def _refuse_heavy(name: PresetName, payload: float) -> None:
 
 def _refuse_posture(config: DockConfig) -> None:
     """Try the posture: a scene that cannot be built is refused before anything runs."""
-    if not all(map(isfinite, config.start_deg)):
-        raise ConfigError("--start-deg must be six finite angles")
     placed = start_positions(config.start_deg)
     model = docking_scene(payload=1.0, gap=GAP, positions=placed).model
     for joint in model.moving_joints:

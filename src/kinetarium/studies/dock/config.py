@@ -1,12 +1,24 @@
 """What the docking studies are asked, and single cases of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Annotated
 
 from kinetarium.control.admittance_form import Form
 from kinetarium.control.anti_windup import AntiWindup
+from kinetarium.ranges import Friction, Range, Seed
 
-Posture = tuple[float, float, float, float, float, float]
+Posture = Annotated[
+    tuple[float, float, float, float, float, float], Range(-360.0, 360.0, unit="deg")
+]
+
+MOST_SEEDS = 10_000
+PAYLOAD = Range(0.1, 1e3, unit="kg")
+"""What arms of this size carry, and more; each preset has its own limit within."""
+DELAY = Range(0.0, 100.0, unit="ms")
+"""Many times what any preset bears."""
+GATE = Range(0.0, 1e5, unit="N")
+"""A gate beyond the wanted force never opens, and the run says so."""
 
 
 class ForceCase(StrEnum):
@@ -58,9 +70,9 @@ class DockConfig:
         contact: How the satellites touch.
         friction: Coulomb's coefficient between the satellites [-].
         payload_kg: Mass of either satellite [kg]; 0 for that of the preset.
-        delay_ms: Delay of the set points [ms]; negative for that of the preset.
-        gate: Force that lets the wanted wrench act [N]; 0 for no gate, negative for that of
-            the preset.
+        delay_ms: Delay of the set points [ms]; -1 for that of the preset.
+        gate: Force that lets the wanted wrench act [N]; 0 for no gate, -1 for that of the
+            preset.
         anti_windup: What bounds the impulse of the controller.
         form: How the controller's law is computed; the results are the same.
         start_deg: Joint positions A1 to A6 at the start [deg].
@@ -70,16 +82,16 @@ class DockConfig:
     case: tuple[ForceCase, ...] = (ForceCase.A,)
     preset: tuple[PresetName, ...] = (PresetName.PAPER,)
     engine: tuple[str, ...] = ()
-    seeds: int = 1
+    seeds: Annotated[int, Range(1, MOST_SEEDS, unit="-")] = 1
     contact: Contact = Contact.PRESCRIBED
-    friction: float = 0.0
-    payload_kg: float = 0.0
-    delay_ms: float = -1.0
-    gate: float = -1.0
+    friction: Friction = 0.0
+    payload_kg: Annotated[float, replace(PAYLOAD, also=(0.0,))] = 0.0
+    delay_ms: Annotated[float, replace(DELAY, also=(-1.0,))] = -1.0
+    gate: Annotated[float, replace(GATE, also=(-1.0,))] = -1.0
     anti_windup: AntiWindup = AntiWindup.GATED
     form: Form = Form.REDUCED
     start_deg: Posture = (0.0, -90.0, 130.0, 0.0, -40.0, 0.0)
-    seed: int = 0
+    seed: Seed = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,12 +116,12 @@ class DockCase:
     case: ForceCase
     preset: PresetName
     engine: str
-    seed: int
+    seed: Annotated[int, Range(0, 2**32 + MOST_SEEDS, unit="-")]
     contact: Contact
-    friction: float
-    payload_kg: float
-    delay_ms: float
-    gate: float
+    friction: Friction
+    payload_kg: Annotated[float, PAYLOAD]
+    delay_ms: Annotated[float, DELAY]
+    gate: Annotated[float, GATE]
     anti_windup: AntiWindup
     start_deg: Posture
     # Runs that were kept before there was a choice do not say it.

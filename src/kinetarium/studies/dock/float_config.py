@@ -2,8 +2,25 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from kinetarium.ranges import Range
 
 NO_ENGINE = "none"
+STIFFNESS = Range(1e2, 1e7, unit="N/m")
+
+Masses = Annotated[tuple[float, float], Range(1.0, 1e5, unit="kg")]
+"""From the smallest satellites to a module of a space station."""
+Speed = Annotated[float, Range(1e-3, 0.5, unit="m/s")]
+"""Dockings are slow; arms of this size do not meet faster."""
+Damping = Annotated[float, Range(0.0, 1e6, unit="N s/m")]
+Delay = Annotated[float, Range(0.0, 100.0, unit="ms")]
+LeadError = Annotated[float, Range(-100.0, 100.0, unit="ms")]
+"""No more than a delay can be."""
+Offset = Annotated[float, Range(0.0, 0.25, unit="m")]
+Altitude = Annotated[float, Range(0.0, 1e5, unit="km")]
+"""Higher than any orbit about the Earth that is in use."""
+Payload = Annotated[float, Range(0.1, 500.0, unit="kg")]
 
 
 class Timing(StrEnum):
@@ -36,17 +53,17 @@ class FloatConfig:
         engine: Engines whose arms hold the satellites; none for arms that are a pure lag.
     """
 
-    mass: tuple[float, float] = (100.0, 150.0)
-    speed: float = 0.05
-    stiffness: tuple[float, ...] = (1e4,)
-    damping: float = 0.0
-    delay_ms: float = 14.0
+    mass: Masses = (100.0, 150.0)
+    speed: Speed = 0.05
+    stiffness: Annotated[tuple[float, ...], STIFFNESS] = (1e4,)
+    damping: Damping = 0.0
+    delay_ms: Delay = 14.0
     lead: bool = False
-    lead_error_ms: float = 0.0
+    lead_error_ms: LeadError = 0.0
     passivity: bool = False
-    offset_m: float = 0.0
-    orbit_altitude_km: float = 0.0
-    payload_kg: float = 20.0
+    offset_m: Offset = 0.0
+    orbit_altitude_km: Altitude = 0.0
+    payload_kg: Payload = 20.0
     sensor_in_front: bool = False
     timing: Timing = Timing.FAST
     engine: tuple[str, ...] = (NO_ENGINE,)
@@ -73,17 +90,17 @@ class FloatCase:
         engine: The engine, or none.
     """
 
-    mass: tuple[float, float]
-    speed: float
-    stiffness: float
-    damping: float
-    delay_ms: float
+    mass: Masses
+    speed: Speed
+    stiffness: Annotated[float, STIFFNESS]
+    damping: Damping
+    delay_ms: Delay
     lead: bool
-    lead_error_ms: float
+    lead_error_ms: LeadError
     passivity: bool
-    offset_m: float
-    orbit_altitude_km: float
-    payload_kg: float
+    offset_m: Offset
+    orbit_altitude_km: Altitude
+    payload_kg: Payload
     sensor_in_front: bool
     timing: Timing
     engine: str

@@ -1,12 +1,13 @@
 """The stability map: every delay and stiffness followed in time, beside the closed form."""
 
 from itertools import product
-from math import isfinite, pi
+from math import pi
 
 import numpy as np
 
 from kinetarium.batch.study import ConfigError
 from kinetarium.control.critical_delay import critical_delay, critical_frequency
+from kinetarium.ranges import check_ranges
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.recording.run import Row
 from kinetarium.spatial.arrays import Array
@@ -17,6 +18,8 @@ MARGIN_MS = 0.5
 """How near to the closed form a verdict may differ [ms]."""
 _PERIODS, _STEPS = 80, 600
 """How many periods of the critical oscillation are followed, and steps in each [-]."""
+_MOST_STEPS = 10_000_000
+"""Steps within a delay, all of which are kept [-]: some 160 MB."""
 _SETTLED = 0.4
 """Share of a run after which only the slowest root is left [-]."""
 
@@ -27,18 +30,11 @@ def stability_cases(config: StabilityConfig) -> tuple[StabilityCase, ...]:
     Raises:
         ConfigError: If a list is empty or a value makes no sense.
     """
+    check_ranges(config)
     for name in ("preset", "stiffness", "damping_ratio", "delay_ms"):
         if not getattr(config, name):
             raise ConfigError(f"--{name.replace('_', '-')} needs at least one value")
-    for name, least, most in (("stiffness", 1.0, 1e9), ("delay_ms", 0.01, 1e3)):
-        for value in getattr(config, name):
-            if not least <= value <= most:
-                flag = name.replace("_", "-")
-                raise ConfigError(f"--{flag} must be from {least:g} to {most:g}, not {value:g}")
-    for ratio in config.damping_ratio:
-        if not (isfinite(ratio) and 0 <= ratio <= 1):
-            raise ConfigError(f"--damping-ratio must be from 0 to 1 s, not {ratio:g}")
-    return tuple(
+    chosen = tuple(
         StabilityCase(
             preset=preset,
             stiffness=stiffness,
@@ -51,6 +47,27 @@ def stability_cases(config: StabilityConfig) -> tuple[StabilityCase, ...]:
             sorted(set(config.stiffness)),
         )
     )
+    for case in chosen:
+        _refuse_long(case)
+    return chosen
+
+
+def _refuse_long(case: StabilityCase) -> None:
+    """Refuse a delay that spans too many steps of a contact's fast oscillation."""
+    delay, step = case.delay_ms[-1], 1e3 * _period(case) / _STEPS
+    if delay / step > _MOST_STEPS:
+        raise ConfigError(
+            f"--delay-ms {delay:g} is more than {_MOST_STEPS} steps of {step:.3g} ms, which a"
+            f" --stiffness of {case.stiffness:g} with a --damping-ratio of {case.damping_ratio:g}"
+            " needs"
+        )
+
+
+def _period(case: StabilityCase) -> float:
+    """Return the period of the critical oscillation [s]."""
+    preset = PRESETS[case.preset]
+    k, c = case.stiffness, case.damping_ratio * case.stiffness
+    return 2 * pi / critical_frequency(preset.D, preset.K, s=WRENCH_GAIN, stiffness=k, damping=c)
 
 
 def follow(case: StabilityCase) -> Recording:
@@ -59,7 +76,7 @@ def follow(case: StabilityCase) -> Recording:
 
     preset = PRESETS[case.preset]
     k, c = case.stiffness, case.damping_ratio * case.stiffness
-    period = 2 * pi / critical_frequency(preset.D, preset.K, s=WRENCH_GAIN, stiffness=k, damping=c)
+    period = _period(case)
     columns = [
         envelope(
             preset.D,

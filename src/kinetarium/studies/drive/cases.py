@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from itertools import product
-from math import isfinite
 from typing import TypeVar
 
 from kinetarium.batch.study import ConfigError
-from kinetarium.engines.overrides import check_overrides, distinct_iterations
+from kinetarium.engines.overrides import check_timesteps, distinct_iterations
 from kinetarium.engines.registry import chosen_engines, open_engine
+from kinetarium.ranges import check_ranges
 from kinetarium.studies.drive.config import (
     CalibrateCase,
     CalibrateConfig,
@@ -18,10 +18,6 @@ from kinetarium.studies.drive.profiles import CONTROL_RATE, TIMESTEP, settings
 
 T = TypeVar("T")
 
-_SLOWEST_TURN, _FASTEST = 0.05, 2.0
-"""Bounds of what is identified: slower turns [rad/s] take minutes, faster ones [m/s and rad/s] are
-beyond the robots."""
-
 
 def drive_cases(config: DriveConfig) -> tuple[DriveCase, ...]:
     """Give a case for each engine, robot, control, path, profile and start.
@@ -29,15 +25,9 @@ def drive_cases(config: DriveConfig) -> tuple[DriveCase, ...]:
     Raises:
         KinetariumError: If an engine is not available or a list is empty.
     """
+    check_ranges(config)
     _refuse_empty(config, ("robot", "control", "path", "profile"))
-    if config.starts < 1:
-        raise ConfigError(f"--starts must be positive, not {config.starts}")
-    check_overrides(
-        timestep=config.timestep,
-        iterations=config.iterations,
-        friction=config.friction,
-        period=1 / CONTROL_RATE,
-    )
+    check_timesteps(config.timestep, period=1 / CONTROL_RATE)
     return tuple(
         DriveCase(
             engine=engine,
@@ -74,15 +64,8 @@ def calibrate_cases(config: CalibrateConfig) -> tuple[CalibrateCase, ...]:
     Raises:
         KinetariumError: If an engine is not available or a speed makes no sense.
     """
+    check_ranges(config)
     _refuse_empty(config, ("robot", "profile", "v", "w"))
-    for v in config.v:
-        if not (isfinite(v) and 0 <= v <= _FASTEST):
-            raise ConfigError(f"--v must be from 0 to {_FASTEST:g} m/s, not {v:g}")
-    for w in config.w:
-        if not _SLOWEST_TURN <= w <= _FASTEST:
-            raise ConfigError(
-                f"--w must be from {_SLOWEST_TURN:g} to {_FASTEST:g} rad/s, not {w:g}"
-            )
     return tuple(
         CalibrateCase(engine=engine, robot=robot, profile=profile, v=v, w=w, seed=config.seed)
         for profile, robot, engine, v, w in product(

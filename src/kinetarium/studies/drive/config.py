@@ -2,6 +2,19 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from kinetarium.ranges import Iterations, Range, Seed
+
+MOST_STARTS = 1000
+"""Of each case; each is a run of its own."""
+STEP = Range(5e-5, 0.01, unit="s")
+"""Of physics: the longest is the period of control; with the shortest a drive takes minutes."""
+FRICTION = Range(0.01, 10.0, unit="-")
+"""Wheels without any do not drive, and their ideal is not defined."""
+FORWARD = Range(0.0, 2.0, unit="m/s")
+TURNING = Range(0.05, 2.0, unit="rad/s")
+"""What is identified: slower turns take minutes, faster ones are beyond the robots."""
 
 
 class Robot(StrEnum):
@@ -63,11 +76,11 @@ class DriveConfig:
     control: tuple[Control, ...] = (Control.OPEN, Control.CLOSED)
     path: tuple[PathName, ...] = (PathName.CIRCLE, PathName.SQUARE, PathName.EIGHT)
     profile: tuple[Profile, ...] = (Profile.MATCHED,)
-    starts: int = 5
-    timestep: tuple[float, ...] = ()
-    iterations: tuple[int, ...] = ()
-    friction: tuple[float, ...] = ()
-    seed: int = 0
+    starts: Annotated[int, Range(1, MOST_STARTS, unit="-")] = 5
+    timestep: Annotated[tuple[float, ...], STEP] = ()
+    iterations: tuple[Iterations, ...] = ()
+    friction: Annotated[tuple[float, ...], FRICTION] = ()
+    seed: Seed = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,11 +105,11 @@ class DriveCase:
     control: Control
     path: PathName
     profile: Profile
-    start: int
-    timestep: float
-    iterations: int
-    friction: float
-    seed: int
+    start: Annotated[int, Range(0, MOST_STARTS - 1, unit="-")]
+    timestep: Annotated[float, STEP]
+    iterations: Iterations
+    friction: Annotated[float, FRICTION]
+    seed: Seed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,9 +128,9 @@ class CalibrateConfig:
     engine: tuple[str, ...] = ()
     robot: tuple[Robot, ...] = (Robot.HUSKY4,)
     profile: tuple[Profile, ...] = (Profile.MATCHED,)
-    v: tuple[float, ...] = (0.0, 0.25, 0.5, 1.0)
-    w: tuple[float, ...] = (0.25, 0.5, 1.0)
-    seed: int = 0
+    v: Annotated[tuple[float, ...], FORWARD] = (0.0, 0.25, 0.5, 1.0)
+    w: Annotated[tuple[float, ...], TURNING] = (0.25, 0.5, 1.0)
+    seed: Seed = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +149,6 @@ class CalibrateCase:
     engine: str
     robot: Robot
     profile: Profile
-    v: float
-    w: float
-    seed: int
+    v: Annotated[float, FORWARD]
+    w: Annotated[float, TURNING]
+    seed: Seed

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from kinetarium.batch.study import ConfigError
 from kinetarium.engines.registry import chosen_engines
-from kinetarium.engines.timestep import checked_timestep
+from kinetarium.ranges import check_ranges
 from kinetarium.studies.drop.config import Case, Config
 from kinetarium.studies.drop.free_fall import fall_time
 
@@ -17,14 +17,16 @@ def cases(config: Config) -> tuple[Case, ...]:
     Raises:
         KinetariumError: If an engine is not available or a value makes no sense.
     """
-    for name in ("height", "size", "mass", "duration"):
-        if not getattr(config, name) > 0:
-            raise ConfigError(f"--{name} must be positive, not {getattr(config, name):g}")
-    checked_timestep(config.timestep)
+    check_ranges(config)
     if config.duration / config.timestep > _MOST_STEPS:
         raise ConfigError(
             f"a --duration of {config.duration:g} s in steps of {config.timestep:g} s takes more"
             f" than {_MOST_STEPS} steps"
+        )
+    if config.duration < config.timestep:
+        raise ConfigError(
+            f"a --duration of {config.duration:g} s is shorter than one step of"
+            f" {config.timestep:g} s"
         )
     if config.duration < 2 * fall_time(config.height):
         raise ConfigError(

@@ -1,6 +1,20 @@
 """What the drop study is asked, and one case of it."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from kinetarium.ranges import Range, Seed
+
+Height = Annotated[float, Range(1e-4, 1e3, unit="m")]
+"""Below it the fall is within the depth that contacts sink in by."""
+Size = Annotated[float, Range(1e-3, 100.0, unit="m")]
+"""The smallest is about as large as the margins of contacts are."""
+Mass = Annotated[float, Range(1e-6, 1e5, unit="kg")]
+"""From a cube of a millimetre in water on; engines take lighter ones for massless."""
+Timestep = Annotated[float, Range(1e-6, 0.1, unit="s")]
+"""A fall of a metre takes four of the longest steps."""
+Duration = Annotated[float, Range(1e-3, 1e5, unit="s")]
+"""A million of the longest steps."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,12 +32,12 @@ class Config:
     """
 
     engine: tuple[str, ...] = ()
-    height: float = 0.5
-    size: float = 0.1
-    mass: float = 1.0
-    timestep: float = 1e-3
-    duration: float = 2.0
-    seed: int = 0
+    height: Height = 0.5
+    size: Size = 0.1
+    mass: Mass = 1.0
+    timestep: Timestep = 1e-3
+    duration: Duration = 2.0
+    seed: Seed = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +55,9 @@ class Case:
     """
 
     engine: str
-    height: float
-    size: float
-    mass: float
-    timestep: float
-    duration: float
-    seed: int
+    height: Height
+    size: Size
+    mass: Mass
+    timestep: Timestep
+    duration: Duration
+    seed: Seed

@@ -1,8 +1,17 @@
 """What the dynamics study is asked, and one case of it."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from kinetarium.model.findings import Allowance
+from kinetarium.ranges import Range, Seed
+
+States = Annotated[int, Range(1, 100_000, unit="-")]
+"""What fits into memory for an arm, with all matrices of all back-ends."""
+Positions = Annotated[tuple[float, ...], Range(-1e4, 1e4, unit="rad or m")]
+"""Thousands of turns; angles beyond lose digits."""
+Velocities = Annotated[tuple[float, ...], Range(-1e4, 1e4, unit="rad/s or m/s")]
+"""Faster than any joint; its square still leaves all digits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,10 +33,10 @@ class Config:
     robot: str = "two-link"
     against: str = ""
     engine: tuple[str, ...] = ()
-    states: int = 1000
-    seed: int = 0
-    at: tuple[float, ...] = ()
-    at_velocity: tuple[float, ...] = ()
+    states: States = 1000
+    seed: Seed = 0
+    at: Positions = ()
+    at_velocity: Velocities = ()
     mesh_root: tuple[str, ...] = ()
     allow: tuple[Allowance, ...] = ()
 
@@ -55,9 +64,9 @@ class Case:
     sha256: str
     against: str
     against_sha256: str
-    states: int
-    seed: int
-    at: tuple[float, ...]
-    at_velocity: tuple[float, ...]
+    states: States
+    seed: Seed
+    at: Positions
+    at_velocity: Velocities
     mesh_root: tuple[str, ...]
     allow: tuple[Allowance, ...]

@@ -3,11 +3,15 @@
 from itertools import product
 
 from kinetarium.batch.study import ConfigError
-from kinetarium.engines.overrides import check_overrides, distinct_iterations
+from kinetarium.engines.overrides import check_timesteps, distinct_iterations
 from kinetarium.engines.registry import chosen_engines, open_engine
+from kinetarium.ranges import check_ranges
 from kinetarium.studies.grasp.config import Case, Config, ToolPath
 from kinetarium.studies.grasp.ideal import SAMPLE_RATE
 from kinetarium.studies.grasp.profiles import setting
+
+_MOST_STEPS = 2_000_000
+"""Of one run; they take some minutes."""
 
 
 def cases(config: Config) -> tuple[Case, ...]:
@@ -16,21 +20,14 @@ def cases(config: Config) -> tuple[Case, ...]:
     Raises:
         KinetariumError: If an engine is not available or a value makes no sense.
     """
-    if config.starts < 1:
-        raise ConfigError(f"--starts must be at least 1, not {config.starts}")
-    if not 0.5 <= config.duration <= 1000:
+    check_ranges(config)
+    check_timesteps(config.timestep, period=1 / SAMPLE_RATE)
+    shortest = min(config.timestep, default=config.duration)
+    if config.duration / shortest > _MOST_STEPS:
         raise ConfigError(
-            f"--duration must be 0.5 to 1000 s, not {config.duration:g}: a window of the moving"
-            " variance takes half a second"
+            f"a --duration of {config.duration:g} s in steps of {shortest:g} s takes more than"
+            f" {_MOST_STEPS} steps"
         )
-    if config.seed < 0:
-        raise ConfigError(f"--seed must not be negative, not {config.seed}")
-    check_overrides(
-        timestep=config.timestep,
-        iterations=config.iterations,
-        friction=config.friction,
-        period=1 / SAMPLE_RATE,
-    )
     paths = config.path + (ToolPath.RELEASE,) * config.release
     if not paths or not config.profile:
         raise ConfigError("name at least one --path and one --profile")

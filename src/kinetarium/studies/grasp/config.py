@@ -2,6 +2,16 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from kinetarium.ranges import Friction, Iterations, Range, Seed
+
+MOST_STARTS = 1000
+"""Of each case; each is a run of its own."""
+STEP = Range(5e-5, 0.01, unit="s")
+"""Of physics: the longest is the period of the samples; with the shortest a path takes minutes."""
+Duration = Annotated[float, Range(0.5, 1e3, unit="s")]
+"""The least is a window of the moving variance."""
 
 
 class ToolPath(StrEnum):
@@ -47,13 +57,13 @@ class Config:
     engine: tuple[str, ...] = ()
     path: tuple[ToolPath, ...] = (ToolPath.CIRCLE, ToolPath.SQUARE, ToolPath.EIGHT)
     profile: tuple[Profile, ...] = (Profile.DEFAULTS, Profile.MATCHED)
-    starts: int = 5
+    starts: Annotated[int, Range(1, MOST_STARTS, unit="-")] = 5
     release: bool = False
-    duration: float = 8.0
-    timestep: tuple[float, ...] = ()
-    iterations: tuple[int, ...] = ()
-    friction: tuple[float, ...] = ()
-    seed: int = 0
+    duration: Duration = 8.0
+    timestep: Annotated[tuple[float, ...], STEP] = ()
+    iterations: tuple[Iterations, ...] = ()
+    friction: tuple[Friction, ...] = ()
+    seed: Seed = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,9 +85,9 @@ class Case:
     engine: str
     path: ToolPath
     profile: Profile
-    start: int
-    duration: float
-    timestep: float
-    iterations: int
-    friction: float
-    seed: int
+    start: Annotated[int, Range(0, MOST_STARTS - 1, unit="-")]
+    duration: Duration
+    timestep: Annotated[float, STEP]
+    iterations: Iterations
+    friction: Friction
+    seed: Seed

@@ -10,6 +10,8 @@ from kinetarium.batch.study import ConfigError
 from kinetarium.engines.capability import Capability, CapabilityError
 from kinetarium.engines.registry import open_engine
 from kinetarium.legs import TABLE_1, Machine, load_machine
+from kinetarium.legs.route import lay_route
+from kinetarium.ranges import check_ranges
 from kinetarium.studies.walk.config import NO_ENGINE, Case, Config
 from kinetarium.studies.walk.paths import find_path, terrain_of
 from kinetarium.studies.walk.request import walk_plan
@@ -17,6 +19,8 @@ from kinetarium.studies.walk.request import walk_plan
 T = TypeVar("T")
 
 _ORDERS = ("auto", *map(str, TABLE_1))
+_LONGEST = 2000.0
+"""Most time of a walk in physics [s]: two million steps, and what is recorded fits into memory."""
 
 
 def cases(config: Config) -> tuple[Case, ...]:
@@ -25,6 +29,7 @@ def cases(config: Config) -> tuple[Case, ...]:
     Raises:
         KinetariumError: If a value makes no sense, or an engine cannot close loops.
     """
+    check_ranges(config)
     _check(config)
     machine = load_machine(Path(config.machine)) if config.machine else Machine()
     if config.foot_offset:
@@ -67,7 +72,7 @@ def cases(config: Config) -> tuple[Case, ...]:
             )
         )
     for case in chosen:
-        walk_plan(case)  # refuses what makes no sense before anything runs
+        _refuse_long(case)
     return tuple(chosen)
 
 
@@ -78,15 +83,19 @@ def _check(config: Config) -> None:
     for order in config.order:
         if order not in _ORDERS:
             raise ConfigError(f"--order must be auto or a row from 1 to 8, not '{order}'")
-    if any(not stride > 0 for stride in config.stride):
-        raise ConfigError("--stride must be positive")
-    if not 1e-4 <= config.unit_m <= 10:
-        raise ConfigError(f"--unit-m must be from 0.0001 to 10 m, not {config.unit_m:g}")
-    if not 0.1 <= config.mass <= 1e5:
-        raise ConfigError(f"--mass must be from 0.1 to 100000 kg, not {config.mass:g}")
     for name in config.engine:
         if name != NO_ENGINE and Capability.CLOSED_LOOPS not in open_engine(name).info.capabilities:
             raise CapabilityError(name, Capability.CLOSED_LOOPS, reason="a pantograph")
+
+
+def _refuse_long(case: Case) -> None:
+    """Lay the route, which refuses what makes no sense, and refuse what no engine would end."""
+    time = 4 * lay_route(walk_plan(case)).cycles * case.step_time
+    if case.engine != NO_ENGINE and time > _LONGEST:
+        raise ConfigError(
+            f"a walk that takes {time:g} s with a --step-time of {case.step_time:g} s is too long"
+            f" for an engine; it may take {_LONGEST:g} s"
+        )
 
 
 def _once(values: Sequence[T]) -> tuple[T, ...]:

@@ -2,15 +2,29 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
 from kinetarium.legs.course import Curve, Heading
 from kinetarium.legs.gait import Timing
 from kinetarium.legs.leg_kind import LegKind
 from kinetarium.legs.machine import Machine
 from kinetarium.legs.terrain import Terrain
+from kinetarium.ranges import Range
 
 NO_ENGINE = "none"
 """The engine of a walk that is only planned."""
+STRIDE = Range(1e-3, 1e6, unit="unit")
+LENGTH = Range(0.0, 1e6, unit="unit")
+"""A machine's unit is its maker's choice, so that lengths in it may be anything."""
+Spin = Annotated[float, Range(-1e4, 1e4, unit="deg")]
+"""Some thirty turns to either side."""
+StepTime = Annotated[float, Range(1e-3, 1e3, unit="s")]
+"""From one step of physics on."""
+Frames = Annotated[int, Range(3, 10_000, unit="-")]
+"""A leg is lifted, swung and put down."""
+Unit = Annotated[float, Range(1e-4, 10.0, unit="m")]
+Mass = Annotated[float, Range(0.1, 1e5, unit="kg")]
+"""From a toy to a walking excavator."""
 
 
 class Ground(StrEnum):
@@ -52,24 +66,24 @@ class Config:
 
     type: tuple[LegKind, ...] = (LegKind.TTT1, LegKind.TTT2, LegKind.TTR)
     path: tuple[str, ...] = ("straight",)
-    stride: tuple[float, ...] = (16.0,)
+    stride: Annotated[tuple[float, ...], STRIDE] = (16.0,)
     timing: tuple[Timing, ...] = (Timing.TWO_PHASE,)
     order: tuple[str, ...] = ("auto",)
-    sway: tuple[float, ...] = (0.0,)
+    sway: Annotated[tuple[float, ...], LENGTH] = (0.0,)
     engine: tuple[str, ...] = (NO_ENGINE,)
     heading: Heading = Heading.TURN
     curve: Curve = Curve.SPLINE
-    lift: float = 5.0
+    lift: Annotated[float, LENGTH] = 5.0
     ground: tuple[Ground, ...] = (Ground.LEVEL,)
-    slope_deg: float = 6.0
-    step_height: float = 2.0
-    spin_deg: float = 90.0
-    foot_offset: float = 0.0
+    slope_deg: Annotated[float, Range(0.0, 45.0, unit="deg")] = 6.0
+    step_height: Annotated[float, Range(1e-3, 1e5, unit="unit")] = 2.0
+    spin_deg: Spin = 90.0
+    foot_offset: Annotated[float, LENGTH] = 0.0
     machine: str = ""
-    step_time: float = 2.0
-    frames: int = 12
-    unit_m: float = 0.01
-    mass: float = 6.08
+    step_time: StepTime = 2.0
+    frames: Frames = 12
+    unit_m: Unit = 0.01
+    mass: Mass = 6.08
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,16 +118,16 @@ class Case:
     ground: Ground
     timing: Timing
     leg_order: str
-    stride: float
-    sway: float
-    lift: float
+    stride: Annotated[float, STRIDE]
+    sway: Annotated[float, LENGTH]
+    lift: Annotated[float, LENGTH]
     waypoints: tuple[tuple[float, float], ...]
     curve: Curve
     heading: Heading
-    spin_deg: float
+    spin_deg: Spin
     machine: Machine
     terrain: Terrain
-    step_time: float
-    frames: int
-    unit_m: float
-    mass: float
+    step_time: StepTime
+    frames: Frames
+    unit_m: Unit
+    mass: Mass
