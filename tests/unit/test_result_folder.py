@@ -309,3 +309,20 @@ def test_figures_never_become_paths(tmp_path: Path) -> None:
                 folder.write_figures({name: b""})
         assert contents(tmp_path / "out" / "figures") == {"01-a.svg": b"old"}
         assert not list(tmp_path.rglob(".kinetarium*"))
+
+
+@pytest.mark.parametrize("linked", ["runs", "runs/key-0"])
+def test_links_are_not_followed_by_readers(linked: str, tmp_path: Path) -> None:
+    with create(tmp_path / "out") as folder:
+        folder.add(run(0), 0)
+    path = tmp_path / "out" / linked
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RunFileError, match="is a symbolic link"):
+        list(ResultFolder.open(tmp_path / "out").runs())
+
+
+def test_a_config_that_could_not_be_read_again(tmp_path: Path) -> None:
+    with pytest.raises(ResultFolderError, match="takes more than"):
+        create(tmp_path / "out", {"study": "drop", "config": {"engine": ["x" * 100] * 20_000}})
+    assert not (tmp_path / "out").exists()

@@ -23,7 +23,7 @@ from kinetarium.recording.checksums import check_listed, unseal_folder, write_ch
 from kinetarium.recording.differences import differences
 from kinetarium.recording.folder_lock import FolderLock
 from kinetarium.recording.index import index_bytes, read_index
-from kinetarium.recording.plain import read_toml, to_toml
+from kinetarium.recording.plain import MOST_TOML_BYTES, read_toml, to_toml
 from kinetarium.recording.regular_file import reason
 from kinetarium.recording.run import Run
 from kinetarium.recording.run_folder import (
@@ -101,6 +101,8 @@ class ResultFolder:
             ResultFolderError: If it holds something else already.
         """
         toml = to_toml(config).encode()
+        if len(toml) > MOST_TOML_BYTES:
+            raise ResultFolderError(f"what is asked for takes more than {MOST_TOML_BYTES} bytes")
         if above := result_folder_above(path):
             raise ResultFolderError(
                 f"{str(path)!r} is inside the result folder {str(above)!r}; choose another --out"
@@ -222,10 +224,13 @@ class ResultFolder:
         """Return the folder of a run, there or not.
 
         Raises:
-            RunFileError: If the key is not a plain name.
+            RunFileError: If the key is not a plain name, or a symbolic link leads elsewhere.
         """
         if not _KEY.fullmatch(key):
             raise RunFileError(f"{key!r} is not the key of a run")
+        for path in (self.runs_path, self.runs_path / key):
+            if path.is_symlink():
+                raise RunFileError(f"{str(path)!r} is a symbolic link")
         return self.runs_path / key
 
     def committed(self, order: Sequence[str] = ()) -> set[str]:
