@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinetarium import RobotModel, load_robot
+from kinetarium import RobotFileError, RobotModel, load_robot
 from kinetarium.model.findings import Allowance
 from kinetarium.model.hull import MOST_POINTS, convex_hull
 from kinetarium.model.mjcf import meshes
@@ -195,8 +195,19 @@ class TestGeoms:
         geometry = model.link("a").collisions[0]
         assert isinstance(geometry.shape, MeshFile)
         assert geometry.shape.uri == "meshes/cube.STL"
-        np.testing.assert_allclose(geometry.X_LG[:3, 3], [0, 0, -1])
+        np.testing.assert_allclose(geometry.X_LG[:3, 3], [0, 0, -0.1])
         assert model.mass == pytest.approx(1, rel=1e-6)
+
+    def test_sheared_meshes_are_bounded(
+        self, read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "cube.stl").write_bytes(stl_bytes(triangulate(Box((1.0, 1.0, 1.0)))))
+        monkeypatch.setattr(meshes, "MOST_SHEARED_TRIANGLES", 30)
+        sheared = '<mesh name="m{}" file="cube.stl" scale="1 2 3" refquat="1 2 3 4"/>'
+        body = '<body name="a"><geom type="mesh" mesh="m0"/></body>'
+        read(body, f"<asset>{sheared.format(0)}{sheared.format(1)}</asset>")
+        with pytest.raises(RobotFileError, match="triangles with an uneven scale"):
+            read(body, f"<asset>{''.join(sheared.format(i) for i in range(3))}</asset>")
 
     def test_a_missing_mesh_may_be_allowed(self, read: Read) -> None:
         asset = '<asset><mesh name="m" file="lost.stl"/></asset>'

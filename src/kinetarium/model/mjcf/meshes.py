@@ -13,8 +13,9 @@ from kinetarium.model.markup import Element
 from kinetarium.model.mesh import mesh_of
 from kinetarium.model.mjcf.compiler import read_quaternion
 from kinetarium.model.mjcf.mesh_masses import MeshInertia, mesh_inertia
+from kinetarium.model.mjcf.mesh_placement import MeshPlacement
 from kinetarium.model.mjcf.scope import Scope
-from kinetarium.model.robot import Inertia
+from kinetarium.model.robot import IDENTITY, Inertia
 from kinetarium.model.shapes import MeshData, MeshFile, TriangleMesh
 from kinetarium.model.triangles import (
     MOST_COORDINATE,
@@ -23,12 +24,13 @@ from kinetarium.model.triangles import (
     triangle_mesh,
 )
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import inverse_pose, pose
 
 MOST_WEIGHED_TRIANGLES = 1_000_000
 """After so many triangles no further mass is computed; robots with finer meshes state them."""
 MOST_HULL_FACES = 20_000
 """After so many faces of hulls in one file, no further hull is computed."""
+MOST_SHEARED_TRIANGLES = 1_000_000
+"""The most triangles of files that are kept a second time because their scale shears them."""
 _LOST = (Code.MESH_MISSING, Code.MESH_OUTSIDE, Code.MESH_REMOTE)
 _COORDINATES = 3
 
@@ -60,6 +62,7 @@ class Meshes:
         self._weighed: dict[tuple[MeshFile | MeshData, MeshInertia], Inertia] = {}
         self._triangles = 0
         self._hull_faces = 0
+        self._sheared = 0
         for element in (child for section in sections for child in section.all("mesh")):
             with scope.origins.at(element):
                 name = self._name(element)
@@ -131,11 +134,7 @@ class Meshes:
     def _asset(self, name: str, written: Element) -> MeshAsset:
         attributes = self._scope.reading.attributes
         element = self._scope.defaults.complete(written)
-        x, y, z = attributes.vector(element, "scale", 3, default=(1.0, 1.0, 1.0))
-        if 0 in (x, y, z):
-            raise self._scope.refusal(
-                Code.SIZE, f"{element}: a scale of zero flattens the mesh", element
-            )
+        placement = self._placement(element)
         if "builtin" in element.attributes:
             raise self._scope.refusal(
                 Code.UNSUPPORTED,
@@ -143,29 +142,42 @@ class Meshes:
                 element,
                 remedy="load and save the file with MuJoCo, which writes their vertices",
             )
-        scale = (float(x), float(y), float(z))
         if "file" in element.attributes and "vertex" in element.attributes:
             raise self._scope.refusal(
                 Code.BAD_VALUE, f"{element} has both a file and vertices", element
             )
-        shape = (
-            self._file(element, scale)
+        shape, X_GM = (
+            self._file(name, element, placement)
             if "vertex" not in element.attributes
-            else MeshData(name, self._written_mesh(element, scale))
+            else (MeshData(name, self._written_mesh(element, placement)), IDENTITY)
         )
-        position = attributes.vector(element, "refpos", 3, default=(0.0, 0.0, 0.0))
-        R = read_quaternion(element, "refquat", reading=self._scope.reading)
         return MeshAsset(
             shape=shape,
-            X_GM=inverse_pose(pose(position, R)),
+            X_GM=X_GM,
             rule=attributes.choice(element, "inertia", MeshInertia, default=MeshInertia.LEGACY),
             material=element.attributes.get("material", ""),
         )
 
-    def _file(self, element: Element, scale: tuple[float, float, float]) -> MeshFile | None:
+    def _placement(self, element: Element) -> MeshPlacement:
+        attributes = self._scope.reading.attributes
+        scale = attributes.vector(element, "scale", 3, default=(1.0, 1.0, 1.0))
+        if 0 in scale:
+            raise self._scope.refusal(
+                Code.SIZE, f"{element}: a scale of zero flattens the mesh", element
+            )
+        return MeshPlacement(
+            position=attributes.vector(element, "refpos", 3, default=(0.0, 0.0, 0.0)),
+            R=read_quaternion(element, "refquat", reading=self._scope.reading),
+            scale=scale,
+        )
+
+    def _file(
+        self, name: str, element: Element, placement: MeshPlacement
+    ) -> tuple[MeshFile | MeshData | None, Array]:
+        """Give the mesh of a file and its pose, or None where it is missing and may be."""
         reading, compiler = self._scope.reading, self._scope.compiler
-        name = reading.attributes.name(element, "file")
-        address = compiler.address(name, folder=compiler.mesh_folder)
+        file = reading.attributes.name(element, "file")
+        address = compiler.address(file, folder=compiler.mesh_folder)
         try:
             path = reading.assets.mesh(address, line=element.line)
         except RobotFileError as error:
@@ -176,17 +188,32 @@ class Meshes:
                 Code.MESH_MISSING, f"{element}", f"left out the mesh {address!r}",
                 line=element.line,
             )  # fmt: skip
-            return None
+            return None, IDENTITY
         extent = np.abs(reading.mesh_bounds(path, line=element.line)).max(axis=0)
-        if np.any(extent * np.abs(scale) > MOST_COORDINATE):
+        reach = np.linalg.norm(extent) + np.linalg.norm(placement.position)
+        if reach * np.abs(placement.scale).max() > MOST_COORDINATE:
             raise self._scope.refusal(
                 Code.SIZE, f"{element}: the scale makes the mesh larger than 1e9 m", element
             )
-        return MeshFile(address, path, scale)
+        rigid = placement.as_scale_and_pose()
+        if rigid is not None:
+            scale, X_GM = rigid
+            return MeshFile(address, path, scale), X_GM
+        mesh = mesh_of(MeshFile(address, path))
+        self._sheared += len(mesh.faces)
+        if self._sheared > MOST_SHEARED_TRIANGLES:
+            raise self._scope.refusal(
+                Code.TOO_LARGE,
+                f"{element}: more than {MOST_SHEARED_TRIANGLES:,} triangles with an uneven scale "
+                "across a refquat",
+                element,
+                remedy="turn the meshes themselves, or scale them evenly",
+            )
+        return MeshData(name, placement.applied(mesh)), IDENTITY
 
-    def _written_mesh(self, element: Element, scale: tuple[float, float, float]) -> TriangleMesh:
+    def _written_mesh(self, element: Element, placement: MeshPlacement) -> TriangleMesh:
         try:
-            vertices = self._rows(element, "vertex") * scale
+            vertices = self._rows(element, "vertex")
             if len(vertices) < 4:
                 raise BrokenMeshError("it has fewer than four vertices")
             if "face" in element.attributes:
@@ -194,11 +221,10 @@ class Meshes:
                 faces = rows.astype(np.int64)
                 if np.any(faces != rows):
                     raise BrokenMeshError("a face holds a number that is not whole")
-                if np.prod(scale) < 0:
-                    faces = faces[:, ::-1]
             else:
                 faces = self._hull(vertices, element)
-            return triangle_mesh(vertices, faces)
+            placed = placement.applied(triangle_mesh(vertices, faces))
+            return triangle_mesh(placed.vertices, placed.faces)
         except BrokenMeshError as error:
             raise self._scope.refusal(
                 Code.MESH_BROKEN, f"{element} is broken: {error}", element
