@@ -73,6 +73,14 @@ MECHANISMS = {
         after='<equality><joint joint1="j" joint2="k" polycoef="0.1 2 0 0 0"/></equality>'
         '<actuator><motor joint="j" armature="0.1" gear="3"/></actuator>',
     ),
+    "replicas about several axes": _world(
+        f'<body name="hub"><joint/>{GEOM}<frame euler="5 6 7"><replicate count="4" '
+        'offset="0.1 0.2 0.3" euler="10 20 30" childclass="loose"><replicate count="2" sep="-" '
+        f'euler="-40 0 50"><body name="arm" pos="0 0 1"><joint name="j"/>{GEOM}</body></replicate>'
+        "</replicate></frame></body>",
+        "<compiler eulerseq='yZx'/>"
+        "<default><default class='loose'><joint damping='3'/></default></default>",
+    ),
     "classes in classes": _world(
         '<body childclass="outer"><joint/><geom/><body childclass="inner" pos="0 0 1"><joint/>'
         '<geom/><geom class="outer" quat="1 0 1 0"/><geom class="main" size="1"/>'

@@ -109,7 +109,7 @@ class Compiler:
             case ["quat"]:
                 return read_quaternion(element, "quat", reading=reading)
             case ["euler"]:
-                return self.euler(element, reading)
+                return self.euler_rotation(reading.attributes.vector(element, "euler", 3))
             case ["axisangle"]:
                 values = reading.attributes.vector(element, "axisangle", 4)
                 axis = _direction(values[:3], element, "axisangle", reading)
@@ -124,9 +124,8 @@ class Compiler:
                 return shortest_turn(_direction(values, element, "zaxis", reading))
         return np.eye(3)
 
-    def euler(self, element: Element, reading: Reading) -> Array:
-        """Give the rotation matrix, shape (3, 3), of an element's Euler angles."""
-        angles = reading.attributes.vector(element, "euler", 3, default=(0.0, 0.0, 0.0))
+    def euler_rotation(self, angles: Array) -> Array:
+        """Compute the rotation matrix, shape (3, 3), of Euler angles in the unit of the file."""
         R = np.eye(3)
         for letter, angle in zip(self.euler_sequence, angles, strict=True):
             axis = np.eye(3)["xyz".index(letter.lower())]

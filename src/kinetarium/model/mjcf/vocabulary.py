@@ -128,7 +128,7 @@ _PARTS = {
     "body": Kind(
         "name childclass mocap sleep simple fuse", f"{_POSE} gravcomp user", inside="body"
     ),
-    "replicate": Kind("sep", "count offset euler", inside="world"),
+    "replicate": Kind("sep childclass", "count offset euler", inside="world"),
     "geom": _GEOM,
     "site": _SITE,
     **dict.fromkeys(("camera", "light"), _LEFT_OUT),
