@@ -68,6 +68,15 @@ class Defaults:
                 self._classes[subclass] = dict(settings)
                 self._fill(child, subclass)
 
+    def check_all(self, root: Element) -> None:
+        """Note every element that asks for a class which does not exist, left out or not."""
+        for element in root.walk():
+            if element.tag != "default":
+                for attribute in ("class", "childclass"):
+                    if attribute in element.attributes:
+                        with self._origins.at(element):
+                            self.check(element.attributes[attribute], element)
+
     def check(self, name: str, element: Element) -> str:
         """Give back the name of a class that an element asks for.
 

@@ -49,6 +49,11 @@ def _content(
     element: Element, *, seen: set[Path], reading: Reading, origins: Origins
 ) -> list[Element]:
     uri = reading.attributes.name(element, "file")
+    if element.children:
+        raise reading.findings.refusal(
+            Code.INCLUDE, f"include {uri!r} has elements of its own inside", line=element.line,
+            remedy="put them beside it",
+        )  # fmt: skip
     path = reading.assets.include(uri, line=element.line)
     if path in seen:
         raise reading.findings.refusal(
