@@ -58,6 +58,9 @@ class Compiler:
         least_mass: Least mass of a body [kg].
         least_moment: Least principal moment of a body [kg m^2].
         total_mass: Mass that the robot is scaled to [kg]; not positive for none.
+        align_free: Whether the frame of a free body goes to its principal axes.
+        discard_visual: Whether geoms that are only seen are thrown away.
+        fuse_static: Whether bodies without joints become one with what they stand on.
     """
 
     angle: AngleUnit = AngleUnit.DEGREE
@@ -72,6 +75,9 @@ class Compiler:
     least_mass: float = 0.0
     least_moment: float = 0.0
     total_mass: float = -1.0
+    align_free: bool = False
+    discard_visual: bool = False
+    fuse_static: bool = False
 
     def radians(self, angle: float) -> float:
         """Give an angle of the file in radians."""
@@ -174,6 +180,9 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
         least_mass=_not_negative(merged, "boundmass", reading),
         least_moment=_not_negative(merged, "boundinertia", reading),
         total_mass=read.number(merged, "settotalmass", default=-1.0),
+        align_free=read.flag(merged, "alignfree", default=False),
+        discard_visual=read.flag(merged, "discardvisual", default=False),
+        fuse_static=read.flag(merged, "fusestatic", default=False),
     )
 
 

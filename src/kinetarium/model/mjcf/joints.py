@@ -43,6 +43,7 @@ class Motion:
         friction: Coulomb friction [N m or N].
         armature: Inertia of the drive seen at the joint [kg m^2 or kg].
         line: Its line.
+        aligned: Whether MuJoCo moves the frame of the body, a free one, to its principal axes.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Motion:
     friction: float
     armature: float
     line: int
+    aligned: bool = False
 
     def reference_pose(self) -> Array:
         """Give the pose, shape (4, 4), by which position zero differs from the one written."""
@@ -96,7 +98,11 @@ class JointReader:
         if kind is MotionType.FREE:
             self._refuse_losses(element)
             zero = frozen(np.zeros(3))
-            return Motion(name, None, zero, zero, 0.0, Limits(), 0.0, 0.0, 0.0, element.line)
+            align = element.attributes.get("align", "auto")
+            aligned = align == "true" or (align == "auto" and self._scope.compiler.align_free)
+            return Motion(
+                name, None, zero, zero, 0.0, Limits(), 0.0, 0.0, 0.0, element.line, aligned
+            )
         self._refuse_springs(element)
         position = self._attributes.vector(element, "pos", 3, default=(0.0, 0.0, 0.0))
         axis = self._attributes.vector(element, "axis", 3, default=(0.0, 0.0, 1.0))

@@ -31,6 +31,8 @@ MOST_HULL_FACES = 20_000
 """After so many faces of hulls in one file, no further hull is computed."""
 MOST_SHEARED_TRIANGLES = 1_000_000
 """The most triangles of files that are kept a second time because their scale shears them."""
+LEAST_HULL_CORNERS = 4
+"""A hull of fewer encloses nothing."""
 _LOST = (Code.MESH_MISSING, Code.MESH_OUTSIDE, Code.MESH_REMOTE)
 _COORDINATES = 3
 
@@ -44,12 +46,14 @@ class MeshAsset:
         X_GM: Pose of the mesh's own frame in the frame of a geom, shape (4, 4).
         rule: How it is filled with mass.
         material: The material of geoms that name none, or empty.
+        most_corners: How many corners its hull may have; None for any count.
     """
 
     shape: MeshFile | MeshData | None
     X_GM: Array
     rule: MeshInertia
     material: str
+    most_corners: int | None = None
 
 
 class Meshes:
@@ -59,7 +63,7 @@ class Meshes:
         """Read the meshes of all <asset> sections."""
         self._scope = scope
         self._assets: dict[str, MeshAsset | None] = {}
-        self._weighed: dict[tuple[MeshFile | MeshData, MeshInertia], Inertia] = {}
+        self._weighed: dict[tuple[MeshFile | MeshData, MeshInertia, int | None], Inertia] = {}
         self._triangles = 0
         self._hull_faces = 0
         self._sheared = 0
@@ -84,21 +88,22 @@ class Meshes:
             raise self._scope.unknown(geom, "mesh", name, known=self._assets)
         return self._assets[name]
 
-    def unit_inertia(
-        self, shape: MeshFile | MeshData, rule: MeshInertia, *, geom: Element
-    ) -> Inertia:
-        """Give the inertia of a mesh at density one, computed once however many geoms it has.
+    def unit_inertia(self, asset: MeshAsset, *, geom: Element) -> Inertia:
+        """Compute the inertia of a mesh at density one, once however many geoms it has.
 
         Args:
-            shape: The mesh.
-            rule: How it is filled with mass.
+            asset: The mesh, which is not missing.
             geom: The geom that asks for it.
 
         Raises:
             BrokenMeshError: If it encloses nothing.
-            RobotFileError: If this file asks for the masses of too many triangles.
+            RobotFileError: If this file asks for the masses of too many triangles, or for those
+                of a hull that is cut down.
         """
-        if (shape, rule) not in self._weighed:
+        shape, rule = asset.shape, asset.rule
+        assert shape is not None
+        key = (shape, rule, asset.most_corners)
+        if key not in self._weighed:
             if self._triangles > MOST_WEIGHED_TRIANGLES:
                 raise self._scope.refusal(
                     Code.TOO_LARGE,
@@ -110,8 +115,19 @@ class Meshes:
             self._triangles += len(mesh.faces)
             if rule is MeshInertia.CONVEX:
                 mesh = read_only_mesh(mesh.vertices, self._hull(mesh.vertices, geom))
-            self._weighed[shape, rule] = mesh_inertia(mesh, rule)
-        return self._weighed[shape, rule]
+                self._refuse_cut_hull(mesh, asset, geom=geom)
+            self._weighed[key] = mesh_inertia(mesh, rule)
+        return self._weighed[key]
+
+    def _refuse_cut_hull(self, hull: TriangleMesh, asset: MeshAsset, *, geom: Element) -> None:
+        if asset.most_corners is not None and len(np.unique(hull.faces)) > asset.most_corners:
+            raise self._scope.refusal(
+                Code.UNSUPPORTED,
+                f"{geom} is needed for the mass of its body, and the hull of its mesh is cut down "
+                "to maxhullvert",
+                geom,
+                remedy='remove maxhullvert, write inertia="exact", or give the body an <inertial>',
+            )
 
     def _hull(self, points: Array, element: Element) -> NDArray[np.int64]:
         if self._hull_faces > MOST_HULL_FACES:
@@ -151,7 +167,16 @@ class Meshes:
             if "vertex" not in element.attributes
             else (MeshData(name, self._written_mesh(element, placement)), IDENTITY)
         )
+        most = int(attributes.number(element, "maxhullvert", default=-1.0))
+        if most != -1 and most < LEAST_HULL_CORNERS:
+            raise self._scope.refusal(
+                Code.BAD_VALUE,
+                f"{element}: maxhullvert is {most}",
+                element,
+                remedy=f"at least {LEAST_HULL_CORNERS}, or -1 for any count",
+            )
         return MeshAsset(
+            most_corners=None if most == -1 else most,
             shape=shape,
             X_GM=X_GM,
             rule=attributes.choice(element, "inertia", MeshInertia, default=MeshInertia.LEGACY),
