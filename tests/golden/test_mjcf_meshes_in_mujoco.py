@@ -68,6 +68,21 @@ def _placed(vertices: np.ndarray, X: np.ndarray) -> np.ndarray:
     return points[np.lexsort(points.round(5).T)]
 
 
+@pytest.mark.parametrize("placement", PLACEMENTS.values(), ids=PLACEMENTS.keys())
+def test_a_hull_goes_around_vertices_that_no_face_uses(placement: str, tmp_path: Path) -> None:
+    points = "".join("v {} {} {}\n".format(*point) for point in [*VERTICES, (4, 4, 4)])
+    faces = "".join("f {} {} {}\n".format(*(face + 1)) for face in FACES)
+    (tmp_path / "prism.obj").write_text(points + faces)
+    file = tmp_path / "robot.xml"
+    file.write_text(_text(f'{placement} inertia="convex" file="prism.obj"'))
+    mujoco.mj_clearCache(mujoco.mj_getCache())
+    theirs = mujoco.MjModel.from_xml_path(str(file))
+    inertia = load_robot(file).link("a").inertia
+    assert inertia is not None
+    assert inertia.mass == pytest.approx(theirs.body_mass[1], rel=1e-5)
+    np.testing.assert_allclose(inertia.center, theirs.body_ipos[1], atol=1e-5)
+
+
 @pytest.mark.parametrize("rule", ["legacy", "exact", "convex", "shell"])
 @pytest.mark.parametrize("in_a_file", [True, False], ids=["file", "written"])
 @pytest.mark.parametrize("placement", PLACEMENTS.values(), ids=PLACEMENTS.keys())

@@ -16,7 +16,8 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
 
 ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler")
-_LEAST_LENGTH = 1e-14
+LEAST_LENGTH = 1e-7
+"""Vectors up to this length have no direction to MuJoCo."""
 
 
 class AngleUnit(StrEnum):
@@ -173,8 +174,8 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
             merged, "inertiafromgeom", InertiaSource, default=InertiaSource.WHERE_MISSING
         ),
         inertia_groups=(float(first), float(last)),
-        mesh_folder=attributes.get("meshdir", attributes.get("assetdir", "")),
-        texture_folder=attributes.get("texturedir", attributes.get("assetdir", "")),
+        mesh_folder=_folder(sections, "meshdir"),
+        texture_folder=_folder(sections, "texturedir"),
         strip_path=read.flag(merged, "strippath", default=False),
         balance_inertia=read.flag(merged, "balanceinertia", default=False),
         least_mass=_not_negative(merged, "boundmass", reading),
@@ -184,6 +185,15 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
         discard_visual=read.flag(merged, "discardvisual", default=False),
         fuse_static=read.flag(merged, "fusestatic", default=False),
     )
+
+
+def _folder(sections: Sequence[Element], name: str) -> str:
+    """Give a folder of assets: the latest that is written, in one element that for its kind."""
+    folder = ""
+    for section in sections:
+        folder = section.attributes.get("assetdir", folder)
+        folder = section.attributes.get(name, folder)
+    return folder
 
 
 def read_quaternion(element: Element, name: str, *, reading: Reading) -> Array:
@@ -203,14 +213,14 @@ def shortest_turn(direction: Array) -> Array:
     """
     axis = np.cross([0.0, 0.0, 1.0], direction)
     sine = float(np.linalg.norm(axis))
-    if sine < _LEAST_LENGTH:
+    if sine <= LEAST_LENGTH:
         return np.eye(3) if direction[2] > 0 else rotation_about([1.0, 0.0, 0.0], pi)
     return rotation_about(axis / sine, float(np.arctan2(sine, direction[2])))
 
 
 def _direction(vector: Array, element: Element, name: str, reading: Reading) -> Array:
     length = float(np.linalg.norm(vector))
-    if length < _LEAST_LENGTH:
+    if length <= LEAST_LENGTH:
         raise reading.findings.refusal(
             Code.BAD_VALUE,
             f"{element}: {name} has no direction",

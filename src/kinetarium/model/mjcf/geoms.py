@@ -190,6 +190,10 @@ class GeomReader:
         asset = self._meshes.get(element)
         if asset is None:
             return None
+        if "fromto" in element.attributes:
+            raise self._scope.refusal(
+                Code.BAD_VALUE, f"{element}: fromto is for shapes with two ends", element
+            )
         if self._attributes.flag(element, "shellinertia", default=False):
             raise self._scope.refusal(
                 Code.BAD_VALUE,

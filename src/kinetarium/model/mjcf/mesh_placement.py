@@ -45,8 +45,11 @@ class MeshPlacement:
         X_GM = pose(-self.R.T @ D @ self.position, self.R.T)
         return (float(x), float(y), float(z)), frozen(X_GM)
 
+    def placed(self, points: Array) -> Array:
+        """Compute where points of the mesh go [m], shape (n, 3)."""
+        return np.asarray((points - self.position) @ self.R * self.scale)
+
     def applied(self, mesh: TriangleMesh) -> TriangleMesh:
         """Compute the placed mesh; a mirrored one is turned so as to face outwards."""
-        vertices = (mesh.vertices - self.position) @ self.R * self.scale
         faces = mesh.faces[:, ::-1] if np.prod(self.scale) < 0 else mesh.faces
-        return read_only_mesh(vertices, faces)
+        return read_only_mesh(self.placed(mesh.vertices), faces)

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetarium.model.files import read_regular
 from kinetarium.model.findings import Allowance, Code, RobotFileError
 from kinetarium.model.hull import convex_hull
 from kinetarium.model.markup import Element
@@ -15,6 +16,7 @@ from kinetarium.model.mjcf.compiler import read_quaternion
 from kinetarium.model.mjcf.mesh_masses import MeshInertia, mesh_inertia
 from kinetarium.model.mjcf.mesh_placement import MeshPlacement
 from kinetarium.model.mjcf.scope import Scope
+from kinetarium.model.obj import read_obj_points
 from kinetarium.model.robot import IDENTITY, Inertia
 from kinetarium.model.shapes import MeshData, MeshFile, TriangleMesh
 from kinetarium.model.triangles import (
@@ -47,6 +49,8 @@ class MeshAsset:
         rule: How it is filled with mass.
         material: The material of geoms that name none, or empty.
         most_corners: How many corners its hull may have; None for any count.
+        points: What its hull goes around, vertices that no triangle uses included, shape (n, 3);
+            None for those of the triangles.
     """
 
     shape: MeshFile | MeshData | None
@@ -54,6 +58,7 @@ class MeshAsset:
     rule: MeshInertia
     material: str
     most_corners: int | None = None
+    points: Array | None = None
 
 
 class Meshes:
@@ -114,7 +119,8 @@ class Meshes:
             mesh = mesh_of(shape)
             self._triangles += len(mesh.faces)
             if rule is MeshInertia.CONVEX:
-                mesh = read_only_mesh(mesh.vertices, self._hull(mesh.vertices, geom))
+                points = mesh.vertices if asset.points is None else asset.points
+                mesh = read_only_mesh(points, self._hull(points, geom))
                 self._refuse_cut_hull(mesh, asset, geom=geom)
             self._weighed[key] = mesh_inertia(mesh, rule)
         return self._weighed[key]
@@ -162,11 +168,15 @@ class Meshes:
             raise self._scope.refusal(
                 Code.BAD_VALUE, f"{element} has both a file and vertices", element
             )
-        shape, X_GM = (
-            self._file(name, element, placement)
-            if "vertex" not in element.attributes
-            else (MeshData(name, self._written_mesh(element, placement)), IDENTITY)
-        )
+        rule = attributes.choice(element, "inertia", MeshInertia, default=MeshInertia.LEGACY)
+        shape: MeshFile | MeshData | None
+        if "vertex" in element.attributes:
+            shape, X_GM = MeshData(name, self._written_mesh(element, placement)), IDENTITY
+            points: Array | None = placement.placed(self._rows(element, "vertex"))
+        else:
+            shape, X_GM = self._file(name, element, placement)
+            hull = rule is MeshInertia.CONVEX
+            points = self._file_points(shape, element, placement) if hull else None
         most = int(attributes.number(element, "maxhullvert", default=-1.0))
         if most != -1 and most < LEAST_HULL_CORNERS:
             raise self._scope.refusal(
@@ -177,9 +187,10 @@ class Meshes:
             )
         return MeshAsset(
             most_corners=None if most == -1 else most,
+            points=points,
             shape=shape,
             X_GM=X_GM,
-            rule=attributes.choice(element, "inertia", MeshInertia, default=MeshInertia.LEGACY),
+            rule=rule,
             material=element.attributes.get("material", ""),
         )
 
@@ -200,9 +211,7 @@ class Meshes:
         self, name: str, element: Element, placement: MeshPlacement
     ) -> tuple[MeshFile | MeshData | None, Array]:
         """Give the mesh of a file and its pose, or None where it is missing and may be."""
-        reading, compiler = self._scope.reading, self._scope.compiler
-        file = reading.attributes.name(element, "file")
-        address = compiler.address(file, folder=compiler.mesh_folder)
+        reading, address = self._scope.reading, self._address(element)
         try:
             path = reading.assets.mesh(address, line=element.line)
         except RobotFileError as error:
@@ -235,6 +244,24 @@ class Meshes:
                 remedy="turn the meshes themselves, or scale them evenly",
             )
         return MeshData(name, placement.applied(mesh)), IDENTITY
+
+    def _file_points(
+        self, shape: MeshFile | MeshData | None, element: Element, placement: MeshPlacement
+    ) -> Array | None:
+        """Give all vertices of an OBJ file, for MuJoCo's hull has those that no face uses too."""
+        reading = self._scope.reading
+        address = self._address(element)
+        if shape is None or not address.lower().endswith(".obj"):
+            return None
+        path = reading.assets.mesh(address, line=element.line)
+        data = read_regular(path, findings=reading.findings, code=Code.MESH_BROKEN)
+        points = read_obj_points(data)
+        return points * shape.scale if isinstance(shape, MeshFile) else placement.placed(points)
+
+    def _address(self, element: Element) -> str:
+        compiler = self._scope.compiler
+        file = self._scope.reading.attributes.name(element, "file")
+        return compiler.address(file, folder=compiler.mesh_folder)
 
     def _written_mesh(self, element: Element, placement: MeshPlacement) -> TriangleMesh:
         try:

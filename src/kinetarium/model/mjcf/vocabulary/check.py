@@ -20,6 +20,7 @@ from kinetarium.model.spelling import nearest_name
 MOST_NUMBERS = 1_000_000
 """The most numbers written in one robot; larger meshes are in files of their own."""
 
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 _MOST_WHOLE = 2**31 - 1
 _NOT_NEGATIVE = {"size": Code.SIZE, "friction": Code.BAD_VALUE}
 _SET = re.compile(r"(?P<needed>[\w+]+)(?:\((?P<allowed>[\w+]+)\))?")
@@ -165,12 +166,15 @@ class _Check:
                 f"{element}: {attribute.name} holds {len(values)} numbers instead of {wanted}",
                 element,
             )
-        if attribute.whole and any(value % 1 or abs(value) > _MOST_WHOLE for value in values):
+        words = element.attributes[attribute.name].split()
+        if attribute.whole and not (
+            all(map(_WHOLE.fullmatch, words)) and all(abs(value) <= _MOST_WHOLE for value in values)
+        ):
             raise self._refusal(
                 Code.BAD_VALUE,
                 f"{element}: {attribute.name} is {element.attributes[attribute.name][:40]!r}",
                 element,
-                remedy="a whole number of up to 32 bits",
+                remedy="a whole number of up to 32 bits, without a point or an exponent",
             )
 
     def _check_words(self, element: Element, attribute: Attribute) -> None:
