@@ -73,6 +73,14 @@ MECHANISMS = {
         after='<equality><joint joint1="j" joint2="k" polycoef="0.1 2 0 0 0"/></equality>'
         '<actuator><motor joint="j" armature="0.1" gear="3"/></actuator>',
     ),
+    "replicas about several axes": _world(
+        f'<body name="hub"><joint/>{GEOM}<frame euler="5 6 7"><replicate count="4" '
+        'offset="0.1 0.2 0.3" euler="10 20 30" childclass="loose"><replicate count="2" sep="-" '
+        f'euler="-40 0 50"><body name="arm" pos="0 0 1"><joint name="j"/>{GEOM}</body></replicate>'
+        "</replicate></frame></body>",
+        "<compiler eulerseq='yZx'/>"
+        "<default><default class='loose'><joint damping='3'/></default></default>",
+    ),
     "classes in classes": _world(
         '<body childclass="outer"><joint/><geom/><body childclass="inner" pos="0 0 1"><joint/>'
         '<geom/><geom class="outer" quat="1 0 1 0"/><geom class="main" size="1"/>'
@@ -142,6 +150,20 @@ MECHANISMS = {
         '<asset><mesh name="m" vertex="0 0 0  1 0 0  0 1 0  1 1 0  0 0 1  1 0 1  0 1 1  1 1 1 '
         '0.5 0.5 0.5  0.5 0.5 1.5  0.5 0.5 1"/></asset>',
     ),
+    "hull around a vertex that no face uses": _jointed(
+        '<geom type="mesh" mesh="m"/>',
+        '<asset><mesh name="m" inertia="convex" vertex="0 0 0 1 0 0 0 1 0 0 0 1 3 3 3" '
+        'face="0 2 1 0 1 3 0 3 2 1 2 3"/></asset>',
+    ),
+    "inertial beside geoms without mass": _jointed(
+        INERTIAL + '<geom size="0.2" mass="0"/>', '<compiler inertiafromgeom="true"/>'
+    ),
+    "outermost class without a name": _jointed(
+        GEOM, '<default class=""><joint damping="2"/></default>'
+    ),
+    "almost upside down": _world(
+        f'<body name="a" zaxis="3e-8 0 -1"><joint axis="1 0 0"/>{GEOM}</body>'
+    ),
     "weld": _pair('<weld body1="a" body2="b" anchor="0.1 0.2 0.3"/>'),
     "weld at a pose": _pair('<weld body1="a" body2="b" relpose="0.1 0.2 0.3 1 2 3 4"/>'),
     "weld of sites": _pair('<weld site1="s1" site2="s2"/>'),
@@ -150,6 +172,8 @@ MECHANISMS = {
     "connect sites": _pair('<connect site1="s0" site2="s2"/>'),
     "connect to the world": _pair('<connect body1="b" anchor="0.1 0.2 0.3"/>'),
     "coupled joints": _pair('<joint joint1="q" joint2="r" polycoef="0.2 3 0 0 0"/>'),
+    "coupled by two numbers": _pair('<joint joint1="p" joint2="q" polycoef="0.2 -3"/>'),
+    "coupled by an offset": _pair('<joint joint1="p" joint2="q" polycoef="0.2"/>'),
     "coupled with a reference": _pair('<joint joint1="p" joint2="q" polycoef="0.2 -3 0 0 0"/>'),
 }
 

@@ -105,6 +105,21 @@ class TestIncludes:
         file.write_text(INCLUDING.format(address))
         assert _codes(file)[0] in ("include", "empty-name")
 
+    def test_with_content_of_its_own(self, tmp_path: Path) -> None:
+        (tmp_path / "part.xml").write_text(PART)
+        file = tmp_path / "a.xml"
+        file.write_text('<mujoco><include file="part.xml"><geom size="1"/></include></mujoco>')
+        assert _codes(file) == ["include"]
+
+    def test_outside_from_a_folder(self, tmp_path: Path) -> None:
+        (tmp_path / "secret.xml").write_text(PART)
+        folder = tmp_path / "robot"
+        (folder / "parts").mkdir(parents=True)
+        (folder / "parts" / "part.xml").write_text('<x><include file="../../secret.xml"/></x>')
+        file = folder / "a.xml"
+        file.write_text(INCLUDING.format("parts/part.xml"))
+        assert _codes(file) == ["include"]
+
     def test_through_a_link(self, tmp_path: Path) -> None:
         (tmp_path / "part.xml").write_text(PART)
         folder = tmp_path / "robot"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinetarium import RobotModel, load_robot
+from kinetarium import RobotFileError, RobotModel, load_robot
 from kinetarium.model.findings import Allowance
 from kinetarium.model.hull import MOST_POINTS, convex_hull
 from kinetarium.model.mjcf import meshes
@@ -195,8 +195,19 @@ class TestGeoms:
         geometry = model.link("a").collisions[0]
         assert isinstance(geometry.shape, MeshFile)
         assert geometry.shape.uri == "meshes/cube.STL"
-        np.testing.assert_allclose(geometry.X_LG[:3, 3], [0, 0, -1])
+        np.testing.assert_allclose(geometry.X_LG[:3, 3], [0, 0, -0.1])
         assert model.mass == pytest.approx(1, rel=1e-6)
+
+    def test_sheared_meshes_are_bounded(
+        self, read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "cube.stl").write_bytes(stl_bytes(triangulate(Box((1.0, 1.0, 1.0)))))
+        monkeypatch.setattr(meshes, "MOST_SHEARED_TRIANGLES", 30)
+        sheared = '<mesh name="m{}" file="cube.stl" scale="1 2 3" refquat="1 2 3 4"/>'
+        body = '<body name="a"><geom type="mesh" mesh="m0"/></body>'
+        read(body, f"<asset>{sheared.format(0)}{sheared.format(1)}</asset>")
+        with pytest.raises(RobotFileError, match="triangles with an uneven scale"):
+            read(body, f"<asset>{''.join(sheared.format(i) for i in range(3))}</asset>")
 
     def test_a_missing_mesh_may_be_allowed(self, read: Read) -> None:
         asset = '<asset><mesh name="m" file="lost.stl"/></asset>'
@@ -310,6 +321,76 @@ def test_includes_are_read_in_place(read: Read, tmp_path: Path) -> None:
     assert model.source.sha256 != plain.source.sha256
 
 
+def test_an_include_may_lie_beside_the_file_that_asks_for_it(read: Read, tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "arm.xml").write_text(
+        '<x><include file="units.xml"/><worldbody><body name="arm"><joint name="j" range="-1 1"/>'
+        f"{GEOM}</body></worldbody></x>"
+    )
+    (tmp_path / "parts" / "units.xml").write_text('<x><compiler angle="radian"/></x>')
+    model = read("", '<include file="parts/arm.xml"/>')
+    assert model.joint("j").limits.upper == 1
+    (tmp_path / "units.xml").write_text('<x><compiler angle="degree"/></x>')
+    assert read("", '<include file="parts/arm.xml"/>').joint("j").limits.upper == radians(1)
+
+
+def test_the_latest_folder_of_assets_holds(read: Read, tmp_path: Path) -> None:
+    for folder, edge in (("first", 1.0), ("second", 2.0)):
+        (tmp_path / folder).mkdir()
+        cube = stl_bytes(triangulate(Box((edge, edge, edge))))
+        (tmp_path / folder / "cube.stl").write_bytes(cube)
+    body = '<body name="a"><geom type="mesh" mesh="cube"/></body>'
+    asset = '<asset><mesh file="cube.stl"/></asset>'
+    two = '<compiler meshdir="first"/><compiler assetdir="second"/>'
+    assert read(body, two + asset).mass == pytest.approx(8000, rel=1e-6)
+    one = '<compiler meshdir="first" assetdir="second"/>'
+    assert read(body, one + asset).mass == pytest.approx(1000, rel=1e-6)
+
+
+class TestListedDifferences:
+    """What is otherwise than in MuJoCo is said."""
+
+    @pytest.mark.parametrize(
+        ("joint", "compiler", "said"),
+        [
+            ('<freejoint align="true"/>', "", True),
+            ("<freejoint/>", '<compiler alignfree="true"/>', True),
+            ('<joint type="free"/>', '<compiler alignfree="true"/>', True),
+            ('<freejoint align="false"/>', '<compiler alignfree="true"/>', False),
+            ("<freejoint/>", "", False),
+        ],
+    )
+    def test_the_frame_of_a_free_body_stays(
+        self, read: Read, joint: str, compiler: str, said: bool
+    ) -> None:
+        body = f'<body name="a">{joint}<geom size="0.1" pos="1 0 0"/>{{}}</body>'
+        assert ("free body's alignment" in _repairs(read(body.format(""), compiler))) == said
+        child = f'<body name="b"><joint name="j"/>{GEOM}</body>'
+        assert "free body's alignment" not in _repairs(read(body.format(child), compiler))
+
+    @pytest.mark.parametrize(("place", "said"), [('pos="0 0 1"', True), ("", False)])
+    def test_the_least_mass_is_at_the_origin(self, read: Read, place: str, said: bool) -> None:
+        model = read(
+            f'<body name="a">{GEOM}<body name="b" {place}><joint name="j"/></body></body>',
+            '<compiler boundmass="0.5" boundinertia="0.1"/>',
+        )
+        inertia = model.link("b").inertia
+        assert inertia is not None
+        assert (inertia.mass, *inertia.center) == (0.5, 0, 0, 0)
+        assert ("boundmass" in _repairs(model).get("link b", "")) == said
+
+
+def test_what_is_only_seen_is_left_out(read: Read) -> None:
+    model = read(
+        f'<body name="a">{GEOM}</body>',
+        '<visual><global offwidth="64"/><map znear="0.1"/><rgba haze="1 1 1 1"/></visual>',
+        '<deformable><skin name="s" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2"><bone body="a" '
+        'bindpos="0 0 0" bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/></skin>'
+        "</deformable>",
+    )
+    assert {"visual", "skin"} <= set(_repairs(model))
+
+
 def test_what_is_left_out_is_said_once_for_each_kind(read: Read) -> None:
     model = read(
         '<light/><light/><body name="a"><geom size="0.1" friction="1" condim="4"/><site name="s"/>'
@@ -325,6 +406,7 @@ def test_what_is_left_out_is_said_once_for_each_kind(read: Read) -> None:
     assert repairs["light"].startswith("2 left out")
     assert repairs["geom"].startswith("friction, condim, margin left out")
     assert repairs["option"].startswith("timestep, integrator left out")
+    assert repairs["flag"].startswith("gravity left out")
     assert set(repairs) == {
         "light", "camera", "geom", "option", "flag", "visual", "statistic", "custom", "sensor",
         "keyframe", "exclude", "tendon",

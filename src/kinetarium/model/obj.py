@@ -20,6 +20,7 @@ from kinetarium.model.triangles import (
     refuse_stand_in,
     triangle_mesh,
 )
+from kinetarium.spatial.arrays import Array
 
 _COMMENT = re.compile(rb"#[^\n]*")
 _CONTINUATION = re.compile(rb"\\\r?\n")
@@ -36,10 +37,19 @@ def read_obj(data: bytes) -> TriangleMesh:
         BrokenMeshError: If a vertex or face is not right, or there are no faces.
     """
     refuse_stand_in(data)
-    data = _COMMENT.sub(b"", _CONTINUATION.sub(b" ", plain_text(data)))
+    data = _bare(data)
     points = points_on_lines(_VERTEX, data)
     corners, sizes = _polygons(data, len(points))
     return triangle_mesh(points, fan_triangles(corners, sizes))
+
+
+def read_obj_points(data: bytes) -> Array:
+    """Return all vertices of an OBJ file, those that no face uses included, shape (n, 3)."""
+    return np.asarray(points_on_lines(_VERTEX, _bare(data)), dtype=np.float64)
+
+
+def _bare(data: bytes) -> bytes:
+    return _COMMENT.sub(b"", _CONTINUATION.sub(b" ", plain_text(data)))
 
 
 def _polygons(data: bytes, points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

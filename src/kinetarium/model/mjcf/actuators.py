@@ -30,6 +30,7 @@ def read_actuators(sections: Sequence[Element], *, scope: Scope, bodies: BodyRea
             target = _target(element, scope)
             name = element.attributes[target]
             if target not in ("joint", "jointinparent") or name in bodies.free_joints:
+                _refuse_drive(element, scope)
                 continue
             if name not in bodies.references:
                 raise scope.unknown(element, "joint", name, known=bodies.references)
@@ -76,6 +77,18 @@ def _force(element: Element, scope: Scope) -> float:
     if element.tag == "motor":
         strongest = min(strongest, largest(control, element, scope=scope))
     return strongest
+
+
+def _refuse_drive(element: Element, scope: Scope) -> None:
+    """Refuse armature and damping of a drive that acts on something else than one joint."""
+    for name in ("armature", "damping"):
+        if name in element.attributes and any(scope.reading.attributes.numbers(element, name)):
+            raise scope.refusal(
+                Code.UNSUPPORTED,
+                f"{element}: {name} of an actuator is supported at a hinge or slide only",
+                element,
+                remedy=f"give the joints {name} instead",
+            )
 
 
 def _add_drive(

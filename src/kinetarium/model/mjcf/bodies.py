@@ -145,7 +145,7 @@ class BodyReader:
                 name,
                 parts,
                 weighed=[geom.inertia for geom in geoms if geom.inertia is not None],
-                line=element.line,
+                body=element,
                 scope=self._scope,
             )
         self.links.append(
@@ -206,6 +206,10 @@ class BodyReader:
             self.free_joints.update(motion.name for motion in free)
             if not np.array_equal(X_PB, IDENTITY):
                 self._scope.left_out.add("base pose", element.line)
+            if any(motion.aligned for motion in free) and not any(
+                inner.tag == "body" for inner in element.walk() if inner is not element
+            ):
+                self._scope.left_out.add("free body's alignment", element.line)
             return Body(name, IDENTITY, X_PB, moves=bool(free))
         X, above, anchor = parent.X_LB @ X_PB, parent.link, np.zeros(3)
         for i, motion in enumerate(motions):

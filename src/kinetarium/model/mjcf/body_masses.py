@@ -7,12 +7,16 @@ import numpy as np
 from kinetarium.model.attributes import MOST_MAGNITUDE
 from kinetarium.model.findings import Code
 from kinetarium.model.inertia import checked_inertia
+from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.compiler import ORIENTATIONS, InertiaSource
 from kinetarium.model.mjcf.frames import Part
 from kinetarium.model.mjcf.masses import bounded_inertia, combined_inertia, moved_inertia
 from kinetarium.model.mjcf.scope import Scope
 from kinetarium.model.robot import Inertia
 from kinetarium.spatial.arrays import frozen
+
+_LEAST_MASS = 1e-15
+"""Masses up to this [kg] are none to MuJoCo."""
 
 
 def geoms_bring_mass(parts: Sequence[Part], scope: Scope) -> bool:
@@ -24,7 +28,7 @@ def geoms_bring_mass(parts: Sequence[Part], scope: Scope) -> bool:
 
 
 def body_inertia(
-    name: str, parts: Sequence[Part], *, weighed: Sequence[Inertia], line: int, scope: Scope
+    name: str, parts: Sequence[Part], *, weighed: Sequence[Inertia], body: Element, scope: Scope
 ) -> Inertia | None:
     """Give the checked inertia of a body in its own frame.
 
@@ -32,7 +36,7 @@ def body_inertia(
         name: The body's name, for messages.
         parts: What stands in it.
         weighed: The inertias of those geoms that bring its mass.
-        line: The line of the body.
+        body: The body.
         scope: The file being read.
 
     Returns:
@@ -49,10 +53,13 @@ def body_inertia(
             inertials[1].element,
             remedy="keep one",
         )
-    if inertials and not weighed:
+    inertia, line = combined_inertia(weighed), body.line
+    # Geoms that bring nothing leave the word to the <inertial>, whatever the compiler prefers.
+    if inertials and inertia.mass <= _LEAST_MASS:
+        _refuse_lost_inertial(inertials[0].element, scope)
         inertia, line = _written_inertia(inertials[0], scope), inertials[0].element.line
-    else:
-        inertia = combined_inertia(weighed)
+    elif inertia.mass <= _LEAST_MASS:
+        _note_least_mass(name, body, scope)
     inertia = bounded_inertia(inertia, scope.compiler)
     largest = max(inertia.mass, np.abs(inertia.moment).max(), np.abs(inertia.center).max())
     if not largest <= MOST_MAGNITUDE:
@@ -71,6 +78,30 @@ def body_inertia(
         line=line,
         findings=scope.findings,
     )
+
+
+def _refuse_lost_inertial(element: Element, scope: Scope) -> None:
+    """Refuse an <inertial> that MuJoCo forgets when it fuses its body with one that has geoms."""
+    if scope.compiler.fuse_static and scope.compiler.inertia_source is InertiaSource.ALWAYS:
+        raise scope.refusal(
+            Code.UNSUPPORTED,
+            f'{element} is lost where fusestatic meets inertiafromgeom="true"',
+            element,
+            remedy='write inertiafromgeom="auto", or remove fusestatic',
+        )
+
+
+def _note_least_mass(name: str, body: Element, scope: Scope) -> None:
+    """Say where the least mass of a massless body goes, if MuJoCo has it elsewhere."""
+    position = scope.reading.attributes.vector(body, "pos", 3, default=(0.0, 0.0, 0.0))
+    if scope.compiler.least_mass > 0 and np.any(position):
+        scope.findings.repair(
+            Code.MASS,
+            f"link {name}",
+            f"massless: {scope.compiler.least_mass:g} kg (boundmass) put at its origin; MuJoCo "
+            "puts it as far from there as the body is from its parent",
+            line=body.line,
+        )
 
 
 def _written_inertia(part: Part, scope: Scope) -> Inertia:

@@ -16,7 +16,8 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
 
 ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler")
-_LEAST_LENGTH = 1e-14
+LEAST_LENGTH = 1e-7
+"""Vectors up to this length have no direction to MuJoCo."""
 
 
 class AngleUnit(StrEnum):
@@ -58,6 +59,9 @@ class Compiler:
         least_mass: Least mass of a body [kg].
         least_moment: Least principal moment of a body [kg m^2].
         total_mass: Mass that the robot is scaled to [kg]; not positive for none.
+        align_free: Whether the frame of a free body goes to its principal axes.
+        discard_visual: Whether geoms that are only seen are thrown away.
+        fuse_static: Whether bodies without joints become one with what they stand on.
     """
 
     angle: AngleUnit = AngleUnit.DEGREE
@@ -72,6 +76,9 @@ class Compiler:
     least_mass: float = 0.0
     least_moment: float = 0.0
     total_mass: float = -1.0
+    align_free: bool = False
+    discard_visual: bool = False
+    fuse_static: bool = False
 
     def radians(self, angle: float) -> float:
         """Give an angle of the file in radians."""
@@ -109,7 +116,7 @@ class Compiler:
             case ["quat"]:
                 return read_quaternion(element, "quat", reading=reading)
             case ["euler"]:
-                return self.euler(element, reading)
+                return self.euler_rotation(reading.attributes.vector(element, "euler", 3))
             case ["axisangle"]:
                 values = reading.attributes.vector(element, "axisangle", 4)
                 axis = _direction(values[:3], element, "axisangle", reading)
@@ -124,9 +131,8 @@ class Compiler:
                 return shortest_turn(_direction(values, element, "zaxis", reading))
         return np.eye(3)
 
-    def euler(self, element: Element, reading: Reading) -> Array:
-        """Give the rotation matrix, shape (3, 3), of an element's Euler angles."""
-        angles = reading.attributes.vector(element, "euler", 3, default=(0.0, 0.0, 0.0))
+    def euler_rotation(self, angles: Array) -> Array:
+        """Compute the rotation matrix, shape (3, 3), of Euler angles in the unit of the file."""
         R = np.eye(3)
         for letter, angle in zip(self.euler_sequence, angles, strict=True):
             axis = np.eye(3)["xyz".index(letter.lower())]
@@ -168,14 +174,26 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
             merged, "inertiafromgeom", InertiaSource, default=InertiaSource.WHERE_MISSING
         ),
         inertia_groups=(float(first), float(last)),
-        mesh_folder=attributes.get("meshdir", attributes.get("assetdir", "")),
-        texture_folder=attributes.get("texturedir", attributes.get("assetdir", "")),
+        mesh_folder=_folder(sections, "meshdir"),
+        texture_folder=_folder(sections, "texturedir"),
         strip_path=read.flag(merged, "strippath", default=False),
         balance_inertia=read.flag(merged, "balanceinertia", default=False),
         least_mass=_not_negative(merged, "boundmass", reading),
         least_moment=_not_negative(merged, "boundinertia", reading),
         total_mass=read.number(merged, "settotalmass", default=-1.0),
+        align_free=read.flag(merged, "alignfree", default=False),
+        discard_visual=read.flag(merged, "discardvisual", default=False),
+        fuse_static=read.flag(merged, "fusestatic", default=False),
     )
+
+
+def _folder(sections: Sequence[Element], name: str) -> str:
+    """Give a folder of assets: the latest that is written, in one element that for its kind."""
+    folder = ""
+    for section in sections:
+        folder = section.attributes.get("assetdir", folder)
+        folder = section.attributes.get(name, folder)
+    return folder
 
 
 def read_quaternion(element: Element, name: str, *, reading: Reading) -> Array:
@@ -195,14 +213,14 @@ def shortest_turn(direction: Array) -> Array:
     """
     axis = np.cross([0.0, 0.0, 1.0], direction)
     sine = float(np.linalg.norm(axis))
-    if sine < _LEAST_LENGTH:
+    if sine <= LEAST_LENGTH:
         return np.eye(3) if direction[2] > 0 else rotation_about([1.0, 0.0, 0.0], pi)
     return rotation_about(axis / sine, float(np.arctan2(sine, direction[2])))
 
 
 def _direction(vector: Array, element: Element, name: str, reading: Reading) -> Array:
     length = float(np.linalg.norm(vector))
-    if length < _LEAST_LENGTH:
+    if length <= LEAST_LENGTH:
         raise reading.findings.refusal(
             Code.BAD_VALUE,
             f"{element}: {name} has no direction",

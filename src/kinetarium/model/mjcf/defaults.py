@@ -20,6 +20,9 @@ _SHARED = {
 }
 """Elements that share one set of defaults in a class; others have their own."""
 
+_PARTIAL = ("size", "damping", "stiffness", "gear")
+"""Attributes of which the first numbers may be given alone."""
+
 Settings = dict[str, dict[str, str]]
 
 
@@ -39,7 +42,7 @@ class Defaults:
         self._classes: dict[str, Settings] = {MAIN: {}}
         for section in sections:
             with origins.at(section):
-                if section.attributes.get("class", MAIN) != MAIN:
+                if (section.attributes.get("class") or MAIN) != MAIN:
                     raise reading.findings.refusal(
                         Code.BAD_VALUE,
                         "the outermost <default> has a class other than 'main'",
@@ -67,6 +70,15 @@ class Defaults:
                     )
                 self._classes[subclass] = dict(settings)
                 self._fill(child, subclass)
+
+    def check_all(self, root: Element) -> None:
+        """Note every element that asks for a class which does not exist, left out or not."""
+        for element in root.walk():
+            if element.tag != "default":
+                for attribute in ("class", "childclass"):
+                    if attribute in element.attributes:
+                        with self._origins.at(element):
+                            self.check(element.attributes[attribute], element)
 
     def check(self, name: str, element: Element) -> str:
         """Give back the name of a class that an element asks for.
@@ -100,13 +112,14 @@ class Defaults:
 def _merged(inherited: dict[str, str], own: dict[str, str]) -> dict[str, str]:
     """Let own attributes override inherited ones as MuJoCo does.
 
-    An orientation replaces an orientation however it is written, and a size
-    with fewer numbers replaces only the first ones.
+    An orientation replaces an orientation however it is written, and where an
+    attribute may hold more or fewer numbers, fewer replace only the first ones.
     """
     merged = {**inherited, **own}
     if any(name in own for name in ORIENTATIONS):
         merged = {k: v for k, v in merged.items() if k in own or k not in ORIENTATIONS}
-    if "size" in own and "size" in inherited:
-        words, before = own["size"].split(), inherited["size"].split()
-        merged["size"] = " ".join(words + before[len(words) :])
+    for name in _PARTIAL:
+        if name in own and name in inherited:
+            words, before = own[name].split(), inherited[name].split()
+            merged[name] = " ".join(words + before[len(words) :])
     return merged

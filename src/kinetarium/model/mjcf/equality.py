@@ -73,7 +73,12 @@ class EqualityReader:
     def _couple(self, element: Element) -> None:
         """Read y - y0 = a0 + a1 (x - x0), the positions as written being x0 and y0."""
         follower = self._joint(element, "joint1")
-        a0, a1, *higher = self._attributes.vector(element, "polycoef", 5, default=_POLYNOMIAL)
+        given = (
+            self._attributes.numbers(element, "polycoef")
+            if "polycoef" in element.attributes
+            else ()
+        )
+        a0, a1, *higher = given + _POLYNOMIAL[len(given) :]
         if "joint2" not in element.attributes or any(higher):
             raise self._scope.refusal(
                 Code.UNSUPPORTED,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from kinetarium.model.findings import Code
 from kinetarium.model.markup import Element
+from kinetarium.model.mjcf.compiler import InertiaSource
 from kinetarium.model.mjcf.frames import Part
 from kinetarium.model.mjcf.masses import moved_inertia, scaled_inertia
 from kinetarium.model.mjcf.materials import Materials
@@ -112,6 +113,8 @@ class GeomReader:
             self._attributes.number(element, mask, default=1.0) != 0
             for mask in ("contype", "conaffinity")
         )
+        if inertia is not None and inertia.mass > 0 and not touches:
+            self._refuse_discarded_mass(element)
         color = self._materials.color(element, fallback=solid.material)
         return Geom(
             geometry=Geometry(solid.shape, frozen(X_BG), name, color),
@@ -119,6 +122,16 @@ class GeomReader:
             seen=not touches or group < _HIDDEN_GROUP,
             inertia=inertia,
         )
+
+    def _refuse_discarded_mass(self, element: Element) -> None:
+        compiler = self._scope.compiler
+        if compiler.discard_visual and compiler.inertia_source is InertiaSource.ALWAYS:
+            raise self._scope.refusal(
+                Code.BAD_VALUE,
+                f"{element} is only seen and thrown away by discardvisual, but brings mass",
+                element,
+                remedy='write inertiafromgeom="auto", or remove discardvisual',
+            )
 
     def check(self, part: Part) -> None:
         """Refuse a geom of the surroundings that is wrong in itself.
@@ -177,13 +190,24 @@ class GeomReader:
         asset = self._meshes.get(element)
         if asset is None:
             return None
+        if "fromto" in element.attributes:
+            raise self._scope.refusal(
+                Code.BAD_VALUE, f"{element}: fromto is for shapes with two ends", element
+            )
+        if self._attributes.flag(element, "shellinertia", default=False):
+            raise self._scope.refusal(
+                Code.BAD_VALUE,
+                f"{element}: shellinertia is for primitive shapes",
+                element,
+                remedy='write inertia="shell" in the <mesh>',
+            )
         X_FG = self._scope.pose(element) @ asset.X_GM
         fault = "its mesh is missing"
         if asset.shape is not None:
             try:
                 unit = None
                 if weigh:
-                    unit = self._meshes.unit_inertia(asset.shape, asset.rule, geom=element)
+                    unit = self._meshes.unit_inertia(asset, geom=element)
                 return _Solid(asset.shape, X_FG, unit, asset.material)
             except BrokenMeshError as error:
                 fault = f"its mesh gives none: {error}"

@@ -49,7 +49,20 @@ def _content(
     element: Element, *, seen: set[Path], reading: Reading, origins: Origins
 ) -> list[Element]:
     uri = reading.attributes.name(element, "file")
-    path = reading.assets.include(uri, line=element.line)
+    if element.children:
+        raise reading.findings.refusal(
+            Code.INCLUDE, f"include {uri!r} has elements of its own inside", line=element.line,
+            remedy="put them beside it",
+        )  # fmt: skip
+    folder = reading.path.parent
+    try:
+        path = reading.assets.include(uri, line=element.line)
+    except RobotFileError:
+        # What is not beside the main file may be beside the file that asks for it.
+        folder = Path(origins.file(element) or reading.path).parent
+        if folder == reading.path.parent:
+            raise
+        path = reading.assets.include(uri, line=element.line, folder=folder)
     if path in seen:
         raise reading.findings.refusal(
             Code.INCLUDE,
@@ -58,7 +71,7 @@ def _content(
             line=element.line,
         )
     seen.add(path)
-    file = str(reading.path.parent / uri)
+    file = str(folder / uri)
     with reading.findings.inside(file):
         root = reading.open_markup(path, code=Code.INCLUDE)
     if not root.children:

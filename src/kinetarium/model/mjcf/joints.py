@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetarium.model.findings import Code
 from kinetarium.model.markup import Element
+from kinetarium.model.mjcf.compiler import LEAST_LENGTH
 from kinetarium.model.mjcf.frames import Part
 from kinetarium.model.mjcf.scope import Scope
 from kinetarium.model.robot import JointType, Limits
@@ -16,7 +17,6 @@ from kinetarium.spatial.rotation import pose, rotation_about
 
 UNLIMITED = 1e10
 """Positions beyond this [rad or m] are MuJoCo's way to write no limit."""
-_LEAST_AXIS = 1e-9
 
 
 class MotionType(StrEnum):
@@ -43,6 +43,7 @@ class Motion:
         friction: Coulomb friction [N m or N].
         armature: Inertia of the drive seen at the joint [kg m^2 or kg].
         line: Its line.
+        aligned: Whether MuJoCo moves the frame of the body, a free one, to its principal axes.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Motion:
     friction: float
     armature: float
     line: int
+    aligned: bool = False
 
     def reference_pose(self) -> Array:
         """Give the pose, shape (4, 4), by which position zero differs from the one written."""
@@ -96,12 +98,16 @@ class JointReader:
         if kind is MotionType.FREE:
             self._refuse_losses(element)
             zero = frozen(np.zeros(3))
-            return Motion(name, None, zero, zero, 0.0, Limits(), 0.0, 0.0, 0.0, element.line)
+            align = element.attributes.get("align", "auto")
+            aligned = align == "true" or (align == "auto" and self._scope.compiler.align_free)
+            return Motion(
+                name, None, zero, zero, 0.0, Limits(), 0.0, 0.0, 0.0, element.line, aligned
+            )
         self._refuse_springs(element)
         position = self._attributes.vector(element, "pos", 3, default=(0.0, 0.0, 0.0))
         axis = self._attributes.vector(element, "axis", 3, default=(0.0, 0.0, 1.0))
         length = float(np.linalg.norm(axis))
-        if length < _LEAST_AXIS:
+        if length <= LEAST_LENGTH:
             raise self._scope.refusal(
                 Code.ZERO_AXIS, f"{element} has no direction: its axis is zero", element
             )
@@ -155,7 +161,12 @@ class JointReader:
             self._attributes.numbers(element, "stiffness")
         )
         damped = self._attributes.vector(element, "springdamper", 2, default=(0.0, 0.0))
-        if stiff or np.all(damped > 0):
+        if np.any(damped) and not np.all(damped > 0):
+            raise self._scope.refusal(
+                Code.BAD_VALUE, f"{element}: springdamper holds a number that is not positive",
+                element,
+            )  # fmt: skip
+        if stiff or np.any(damped):
             raise self._scope.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: springs are not supported",

@@ -29,6 +29,7 @@ _WHY = {
     "mocap body": "what is moved from outside belongs to the scene",
     "actuator": "only effort limits are kept, gains belong to the controller",
     "tendon": "it carries no force but an actuator's",
+    "free body's alignment": "the base frame stays where the file writes it",
     "base pose": "the scene says where the robot stands",
     "inactive equality": "nothing switches it on",
 }

@@ -44,6 +44,8 @@ def mesh_inertia(mesh: TriangleMesh, rule: MeshInertia) -> Inertia:
     Raises:
         BrokenMeshError: If it encloses nothing.
     """
+    if rule is MeshInertia.EXACT and not _are_consistent(mesh.faces):
+        raise BrokenMeshError("some of its triangles face inwards")
     triangles = partial(_simplices, mesh.vertices, mesh.faces, rule=rule)
     area, first = _first_moment(triangles(apex=None))
     if area <= _LEAST_VOLUME:
@@ -57,6 +59,13 @@ def mesh_inertia(mesh: TriangleMesh, rule: MeshInertia) -> Inertia:
     center = first / volume
     # MuJoCo takes the pyramids again from the centre of mass, which matters where they overlap.
     return _summed(triangles(apex=center), center)
+
+
+def _are_consistent(faces: NDArray[np.integer[Any]]) -> bool:
+    """Tell whether no edge runs the same way in two triangles, as MuJoCo asks of exact solids."""
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]).astype(np.int64)
+    numbers = np.sort(edges[:, 0] * (int(faces.max()) + 1) + edges[:, 1])
+    return not np.any(numbers[1:] == numbers[:-1])
 
 
 def _simplices(

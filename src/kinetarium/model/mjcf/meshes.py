@@ -7,14 +7,17 @@ from pathlib import PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetarium.model.files import read_regular
 from kinetarium.model.findings import Allowance, Code, RobotFileError
 from kinetarium.model.hull import convex_hull
 from kinetarium.model.markup import Element
 from kinetarium.model.mesh import mesh_of
 from kinetarium.model.mjcf.compiler import read_quaternion
 from kinetarium.model.mjcf.mesh_masses import MeshInertia, mesh_inertia
+from kinetarium.model.mjcf.mesh_placement import MeshPlacement
 from kinetarium.model.mjcf.scope import Scope
-from kinetarium.model.robot import Inertia
+from kinetarium.model.obj import read_obj_points
+from kinetarium.model.robot import IDENTITY, Inertia
 from kinetarium.model.shapes import MeshData, MeshFile, TriangleMesh
 from kinetarium.model.triangles import (
     MOST_COORDINATE,
@@ -23,12 +26,15 @@ from kinetarium.model.triangles import (
     triangle_mesh,
 )
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import inverse_pose, pose
 
 MOST_WEIGHED_TRIANGLES = 1_000_000
 """After so many triangles no further mass is computed; robots with finer meshes state them."""
 MOST_HULL_FACES = 20_000
 """After so many faces of hulls in one file, no further hull is computed."""
+MOST_SHEARED_TRIANGLES = 1_000_000
+"""The most triangles of files that are kept a second time because their scale shears them."""
+LEAST_HULL_CORNERS = 4
+"""A hull of fewer encloses nothing."""
 _LOST = (Code.MESH_MISSING, Code.MESH_OUTSIDE, Code.MESH_REMOTE)
 _COORDINATES = 3
 
@@ -42,12 +48,17 @@ class MeshAsset:
         X_GM: Pose of the mesh's own frame in the frame of a geom, shape (4, 4).
         rule: How it is filled with mass.
         material: The material of geoms that name none, or empty.
+        most_corners: How many corners its hull may have; None for any count.
+        points: What its hull goes around, vertices that no triangle uses included, shape (n, 3);
+            None for those of the triangles.
     """
 
     shape: MeshFile | MeshData | None
     X_GM: Array
     rule: MeshInertia
     material: str
+    most_corners: int | None = None
+    points: Array | None = None
 
 
 class Meshes:
@@ -57,9 +68,10 @@ class Meshes:
         """Read the meshes of all <asset> sections."""
         self._scope = scope
         self._assets: dict[str, MeshAsset | None] = {}
-        self._weighed: dict[tuple[MeshFile | MeshData, MeshInertia], Inertia] = {}
+        self._weighed: dict[tuple[MeshFile | MeshData, MeshInertia, int | None], Inertia] = {}
         self._triangles = 0
         self._hull_faces = 0
+        self._sheared = 0
         for element in (child for section in sections for child in section.all("mesh")):
             with scope.origins.at(element):
                 name = self._name(element)
@@ -81,21 +93,22 @@ class Meshes:
             raise self._scope.unknown(geom, "mesh", name, known=self._assets)
         return self._assets[name]
 
-    def unit_inertia(
-        self, shape: MeshFile | MeshData, rule: MeshInertia, *, geom: Element
-    ) -> Inertia:
-        """Give the inertia of a mesh at density one, computed once however many geoms it has.
+    def unit_inertia(self, asset: MeshAsset, *, geom: Element) -> Inertia:
+        """Compute the inertia of a mesh at density one, once however many geoms it has.
 
         Args:
-            shape: The mesh.
-            rule: How it is filled with mass.
+            asset: The mesh, which is not missing.
             geom: The geom that asks for it.
 
         Raises:
             BrokenMeshError: If it encloses nothing.
-            RobotFileError: If this file asks for the masses of too many triangles.
+            RobotFileError: If this file asks for the masses of too many triangles, or for those
+                of a hull that is cut down.
         """
-        if (shape, rule) not in self._weighed:
+        shape, rule = asset.shape, asset.rule
+        assert shape is not None
+        key = (shape, rule, asset.most_corners)
+        if key not in self._weighed:
             if self._triangles > MOST_WEIGHED_TRIANGLES:
                 raise self._scope.refusal(
                     Code.TOO_LARGE,
@@ -106,9 +119,21 @@ class Meshes:
             mesh = mesh_of(shape)
             self._triangles += len(mesh.faces)
             if rule is MeshInertia.CONVEX:
-                mesh = read_only_mesh(mesh.vertices, self._hull(mesh.vertices, geom))
-            self._weighed[shape, rule] = mesh_inertia(mesh, rule)
-        return self._weighed[shape, rule]
+                points = mesh.vertices if asset.points is None else asset.points
+                mesh = read_only_mesh(points, self._hull(points, geom))
+                self._refuse_cut_hull(mesh, asset, geom=geom)
+            self._weighed[key] = mesh_inertia(mesh, rule)
+        return self._weighed[key]
+
+    def _refuse_cut_hull(self, hull: TriangleMesh, asset: MeshAsset, *, geom: Element) -> None:
+        if asset.most_corners is not None and len(np.unique(hull.faces)) > asset.most_corners:
+            raise self._scope.refusal(
+                Code.UNSUPPORTED,
+                f"{geom} is needed for the mass of its body, and the hull of its mesh is cut down "
+                "to maxhullvert",
+                geom,
+                remedy='remove maxhullvert, write inertia="exact", or give the body an <inertial>',
+            )
 
     def _hull(self, points: Array, element: Element) -> NDArray[np.int64]:
         if self._hull_faces > MOST_HULL_FACES:
@@ -131,11 +156,7 @@ class Meshes:
     def _asset(self, name: str, written: Element) -> MeshAsset:
         attributes = self._scope.reading.attributes
         element = self._scope.defaults.complete(written)
-        x, y, z = attributes.vector(element, "scale", 3, default=(1.0, 1.0, 1.0))
-        if 0 in (x, y, z):
-            raise self._scope.refusal(
-                Code.SIZE, f"{element}: a scale of zero flattens the mesh", element
-            )
+        placement = self._placement(element)
         if "builtin" in element.attributes:
             raise self._scope.refusal(
                 Code.UNSUPPORTED,
@@ -143,29 +164,54 @@ class Meshes:
                 element,
                 remedy="load and save the file with MuJoCo, which writes their vertices",
             )
-        scale = (float(x), float(y), float(z))
         if "file" in element.attributes and "vertex" in element.attributes:
             raise self._scope.refusal(
                 Code.BAD_VALUE, f"{element} has both a file and vertices", element
             )
-        shape = (
-            self._file(element, scale)
-            if "vertex" not in element.attributes
-            else MeshData(name, self._written_mesh(element, scale))
-        )
-        position = attributes.vector(element, "refpos", 3, default=(0.0, 0.0, 0.0))
-        R = read_quaternion(element, "refquat", reading=self._scope.reading)
+        rule = attributes.choice(element, "inertia", MeshInertia, default=MeshInertia.LEGACY)
+        shape: MeshFile | MeshData | None
+        if "vertex" in element.attributes:
+            shape, X_GM = MeshData(name, self._written_mesh(element, placement)), IDENTITY
+            points: Array | None = placement.placed(self._rows(element, "vertex"))
+        else:
+            shape, X_GM = self._file(name, element, placement)
+            hull = rule is MeshInertia.CONVEX
+            points = self._file_points(shape, element, placement) if hull else None
+        most = int(attributes.number(element, "maxhullvert", default=-1.0))
+        if most != -1 and most < LEAST_HULL_CORNERS:
+            raise self._scope.refusal(
+                Code.BAD_VALUE,
+                f"{element}: maxhullvert is {most}",
+                element,
+                remedy=f"at least {LEAST_HULL_CORNERS}, or -1 for any count",
+            )
         return MeshAsset(
+            most_corners=None if most == -1 else most,
+            points=points,
             shape=shape,
-            X_GM=inverse_pose(pose(position, R)),
-            rule=attributes.choice(element, "inertia", MeshInertia, default=MeshInertia.LEGACY),
+            X_GM=X_GM,
+            rule=rule,
             material=element.attributes.get("material", ""),
         )
 
-    def _file(self, element: Element, scale: tuple[float, float, float]) -> MeshFile | None:
-        reading, compiler = self._scope.reading, self._scope.compiler
-        name = reading.attributes.name(element, "file")
-        address = compiler.address(name, folder=compiler.mesh_folder)
+    def _placement(self, element: Element) -> MeshPlacement:
+        attributes = self._scope.reading.attributes
+        scale = attributes.vector(element, "scale", 3, default=(1.0, 1.0, 1.0))
+        if 0 in scale:
+            raise self._scope.refusal(
+                Code.SIZE, f"{element}: a scale of zero flattens the mesh", element
+            )
+        return MeshPlacement(
+            position=attributes.vector(element, "refpos", 3, default=(0.0, 0.0, 0.0)),
+            R=read_quaternion(element, "refquat", reading=self._scope.reading),
+            scale=scale,
+        )
+
+    def _file(
+        self, name: str, element: Element, placement: MeshPlacement
+    ) -> tuple[MeshFile | MeshData | None, Array]:
+        """Give the mesh of a file and its pose, or None where it is missing and may be."""
+        reading, address = self._scope.reading, self._address(element)
         try:
             path = reading.assets.mesh(address, line=element.line)
         except RobotFileError as error:
@@ -176,17 +222,50 @@ class Meshes:
                 Code.MESH_MISSING, f"{element}", f"left out the mesh {address!r}",
                 line=element.line,
             )  # fmt: skip
-            return None
+            return None, IDENTITY
         extent = np.abs(reading.mesh_bounds(path, line=element.line)).max(axis=0)
-        if np.any(extent * np.abs(scale) > MOST_COORDINATE):
+        reach = np.linalg.norm(extent) + np.linalg.norm(placement.position)
+        if reach * np.abs(placement.scale).max() > MOST_COORDINATE:
             raise self._scope.refusal(
                 Code.SIZE, f"{element}: the scale makes the mesh larger than 1e9 m", element
             )
-        return MeshFile(address, path, scale)
+        rigid = placement.as_scale_and_pose()
+        if rigid is not None:
+            scale, X_GM = rigid
+            return MeshFile(address, path, scale), X_GM
+        mesh = mesh_of(MeshFile(address, path))
+        self._sheared += len(mesh.faces)
+        if self._sheared > MOST_SHEARED_TRIANGLES:
+            raise self._scope.refusal(
+                Code.TOO_LARGE,
+                f"{element}: more than {MOST_SHEARED_TRIANGLES:,} triangles with an uneven scale "
+                "across a refquat",
+                element,
+                remedy="turn the meshes themselves, or scale them evenly",
+            )
+        return MeshData(name, placement.applied(mesh)), IDENTITY
 
-    def _written_mesh(self, element: Element, scale: tuple[float, float, float]) -> TriangleMesh:
+    def _file_points(
+        self, shape: MeshFile | MeshData | None, element: Element, placement: MeshPlacement
+    ) -> Array | None:
+        """Give all vertices of an OBJ file, for MuJoCo's hull has those that no face uses too."""
+        reading = self._scope.reading
+        address = self._address(element)
+        if shape is None or not address.lower().endswith(".obj"):
+            return None
+        path = reading.assets.mesh(address, line=element.line)
+        data = read_regular(path, findings=reading.findings, code=Code.MESH_BROKEN)
+        points = read_obj_points(data)
+        return points * shape.scale if isinstance(shape, MeshFile) else placement.placed(points)
+
+    def _address(self, element: Element) -> str:
+        compiler = self._scope.compiler
+        file = self._scope.reading.attributes.name(element, "file")
+        return compiler.address(file, folder=compiler.mesh_folder)
+
+    def _written_mesh(self, element: Element, placement: MeshPlacement) -> TriangleMesh:
         try:
-            vertices = self._rows(element, "vertex") * scale
+            vertices = self._rows(element, "vertex")
             if len(vertices) < 4:
                 raise BrokenMeshError("it has fewer than four vertices")
             if "face" in element.attributes:
@@ -194,11 +273,10 @@ class Meshes:
                 faces = rows.astype(np.int64)
                 if np.any(faces != rows):
                     raise BrokenMeshError("a face holds a number that is not whole")
-                if np.prod(scale) < 0:
-                    faces = faces[:, ::-1]
             else:
                 faces = self._hull(vertices, element)
-            return triangle_mesh(vertices, faces)
+            placed = placement.applied(triangle_mesh(vertices, faces))
+            return triangle_mesh(placed.vertices, placed.faces)
         except BrokenMeshError as error:
             raise self._scope.refusal(
                 Code.MESH_BROKEN, f"{element} is broken: {error}", element

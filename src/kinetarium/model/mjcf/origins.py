@@ -21,6 +21,10 @@ class Origins:
         for element in tree.walk():
             self._files[id(element)] = (element, file)
 
+    def file(self, element: Element) -> str | None:
+        """Return the included file that an element was written in; None for the main file."""
+        return self._files[id(element)][1] if id(element) in self._files else None
+
     def add_copy(self, copy: Element, original: Element) -> None:
         """Note that one element is a copy of another."""
         if id(original) in self._files:

@@ -98,7 +98,7 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
     scope.left_out.report(reading.findings)
     return assemble(
         reading.attributes.name(root, "model") if root.attributes.get("model") else _UNNAMED,
-        links=_scaled(bodies.links, scope),
+        links=_scaled(bodies, scope),
         joints=list(bodies.joints.values()),
         loops=equalities.loops,
         free_base=free,
@@ -118,12 +118,14 @@ def _open(root: Element, reading: Reading) -> tuple[Scope, Known]:
     include_files(root, reading=reading, origins=origins)
     _check_size(root, reading=reading, origins=origins)
     check_vocabulary(root, reading=reading, origins=origins, left_out=left_out)
-    check_settings(root, reading=reading, origins=origins, left_out=left_out)
+    check_settings(root, reading=reading, origins=origins)
     compiler = read_compiler(root.all("compiler"), reading=reading)
     written = written_names(root)
     Replicator(root, compiler=compiler, reading=reading, origins=origins).write_out()
     _check_size(root, reading=reading, origins=origins)
     defaults = Defaults(root.all("default"), reading=reading, origins=origins)
+    reading.findings.stop_if_refused()
+    defaults.check_all(root)
     reading.findings.stop_if_refused()
     # What is not copied with a replica, such as a sensor, goes on naming the original.
     known = written | check_names(root, reading=reading, origins=origins)
@@ -163,6 +165,13 @@ def _robot_bodies(
         elif element.tag == "body" and scope.reading.attributes.flag(
             element, "mocap", default=False
         ):
+            if _has_joints(element):
+                raise scope.refusal(
+                    Code.UNSUPPORTED,
+                    f"{element} is moved from outside, and something moves on it by joints",
+                    element,
+                    remedy="remove mocap and let the scene place the robot",
+                )
             scope.left_out.add("mocap body", element.line)
             surroundings.append(part)
         elif element.tag == "body":
@@ -213,13 +222,19 @@ def _stands_at_origin(part: Part, scope: Scope) -> bool:
     return not has_joint and np.array_equal(part.X_BF @ scope.pose(part.element), IDENTITY)
 
 
-def _scaled(links: list[Located[Link]], scope: Scope) -> list[Located[Link]]:
+def _scaled(bodies: BodyReader, scope: Scope) -> list[Located[Link]]:
     """Scale all masses so that they add up to the compiler's total; none if it is not positive."""
-    total = scope.compiler.total_mass
+    total, links = scope.compiler.total_mass, bodies.links
     inertias = [located.item.inertia for located in links]
     mass = sum(inertia.mass for inertia in inertias if inertia)
     if total <= 0 or mass <= 0:
         return links
+    if bodies.surroundings or scope.compiler.fuse_static:
+        raise scope.findings.refusal(
+            Code.UNSUPPORTED,
+            "settotalmass with fusestatic or with bodies beside the robot is not supported",
+            remedy="write the masses of the robot themselves",
+        )
     for located, inertia in zip(links, inertias, strict=True):
         if inertia and not NEGLIGIBLE_MASS <= inertia.mass * total / mass:
             raise scope.findings.refusal(

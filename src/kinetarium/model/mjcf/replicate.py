@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from kinetarium.model.findings import Code
 from kinetarium.model.markup import MOST_ELEMENTS, Element
 from kinetarium.model.mjcf.compiler import Compiler
 from kinetarium.model.mjcf.origins import Origins
 from kinetarium.model.mjcf.references import REFERENCES
 from kinetarium.model.reading import Reading
-from kinetarium.spatial.rotation import pose, quaternion_from_rotation
+from kinetarium.spatial.rotation import quaternion_from_rotation
 
 _SECTIONS = ("equality", "actuator")
 
@@ -91,17 +93,22 @@ class Replicator:
         digits = len(str(count))
         suffixes = [f"{separator}{i:0{digits}d}" for i in range(count)]
         offset = self._reading.attributes.vector(element, "offset", 3, default=(0.0, 0.0, 0.0))
-        X_step = pose(offset, self._compiler.euler(element, self._reading))
+        angles = self._reading.attributes.vector(element, "euler", 3, default=(0.0, 0.0, 0.0))
         self._copy_references(element, suffixes)
-        X, frames = pose(), []
-        for suffix in suffixes:
+        position, frames = np.zeros(3), []
+        for i, suffix in enumerate(suffixes):
+            # Copy i is turned by i times the angles, which about several axes is not the
+            # rotation of one step done i times.
+            R = self._compiler.euler_rotation(i * angles)
             placed = {
-                "pos": " ".join(repr(float(x)) for x in X[:3, 3]),
-                "quat": " ".join(repr(float(x)) for x in quaternion_from_rotation(X[:3, :3])),
+                "pos": " ".join(repr(float(x)) for x in position),
+                "quat": " ".join(repr(float(x)) for x in quaternion_from_rotation(R)),
             }
+            if "childclass" in element.attributes:
+                placed["childclass"] = element.attributes["childclass"]
             copies = [self._copy(child, suffix) for child in element.children]
             frames.append(Element("frame", placed, element.line, copies))
-            X = X @ X_step
+            position = position + R @ offset
         return frames
 
     def _copy(self, element: Element, suffix: str) -> Element:

@@ -4,7 +4,6 @@ import re
 
 from kinetarium.model.findings import Code
 from kinetarium.model.markup import Element
-from kinetarium.model.mjcf.left_out import LeftOut
 from kinetarium.model.mjcf.origins import Origins
 from kinetarium.model.reading import Reading
 
@@ -13,43 +12,26 @@ MOST_ENTRIES = 10**8
 MOST_MEMORY = 16 * 2**30
 """More memory [bytes] than this is asked for by mistake."""
 
-_VECTORS = {"gravity": 3, "wind": 3, "magnetic": 3}
-_NUMBERS = (
+_NOT_NEGATIVE = (
     "timestep", "impratio", "density", "viscosity", "tolerance", "ls_tolerance",
-    "noslip_tolerance", "ccd_tolerance", "mpr_tolerance", "sleep_tolerance", "iterations",
-    "ls_iterations", "noslip_iterations", "ccd_iterations", "mpr_iterations", "sdf_iterations",
-    "sdf_initpoints", "o_margin", "apirate",
+    "noslip_tolerance", "ccd_tolerance", "sleep_tolerance", "iterations", "ls_iterations",
+    "noslip_iterations", "ccd_iterations", "sdf_iterations", "sdf_initpoints", "o_margin",
 )  # fmt: skip
-_LISTS = ("o_solref", "o_solimp", "o_friction", "actuatorgroupdisable")
-_WORDS = {
-    "integrator": ("Euler", "RK4", "implicit", "implicitfast", "discrete"),
-    "solver": ("PGS", "CG", "Newton"),
-    "cone": ("pyramidal", "elliptic"),
-    "jacobian": ("dense", "sparse", "auto"),
-}
-_SWITCH = ("enable", "disable")
 _MEMORY = re.compile(r"([0-9]{1,18})([KMGTPE]?)", re.IGNORECASE)
 _AREAS = {"hfield": ("nrow", "ncol"), "texture": ("width", "height")}
 
 
-def check_settings(root: Element, *, reading: Reading, origins: Origins, left_out: LeftOut) -> None:
+def check_settings(root: Element, *, reading: Reading, origins: Origins) -> None:
     """Refuse options that mean nothing and sizes that would take all memory.
 
     Args:
         root: The <mujoco> element.
         reading: The file being read.
         origins: Names the file of each element.
-        left_out: Takes note of the options.
     """
     for option in root.all("option"):
         with origins.at(option):
             _check_option(option, reading)
-        for name in option.attributes:
-            left_out.add_attribute(option, name)
-        for flag in option.all("flag"):
-            for name in flag.attributes:
-                with origins.at(flag):
-                    _check_word(flag, name, _SWITCH, reading)
     for numeric in (child for section in root.all("custom") for child in section.all("numeric")):
         with origins.at(numeric):
             _check_count(
@@ -69,30 +51,14 @@ def check_settings(root: Element, *, reading: Reading, origins: Origins, left_ou
 
 
 def _check_option(option: Element, reading: Reading) -> None:
-    for name in option.attributes:
-        if name in _VECTORS:
-            reading.attributes.vector(option, name, _VECTORS[name])
-        elif name in _NUMBERS and reading.attributes.number(option, name) < 0:
+    for name in _NOT_NEGATIVE:
+        if reading.attributes.number(option, name, default=1.0) < 0:
             raise reading.findings.refusal(
                 Code.BAD_VALUE, f"{option}: {name} is negative", line=option.line
             )
-        elif name in _WORDS:
-            _check_word(option, name, _WORDS[name], reading)
-        elif name in _LISTS:
-            reading.attributes.numbers(option, name)
     if reading.attributes.number(option, "timestep", default=1.0) == 0:
         raise reading.findings.refusal(
             Code.BAD_VALUE, f"{option}: timestep is zero", line=option.line
-        )
-
-
-def _check_word(element: Element, name: str, words: tuple[str, ...], reading: Reading) -> None:
-    if element.attributes[name] not in words:
-        raise reading.findings.refusal(
-            Code.BAD_VALUE,
-            f"{element}: {name} is {element.attributes[name][:40]!r}",
-            remedy=f"one of {', '.join(words)}",
-            line=element.line,
         )
 
 

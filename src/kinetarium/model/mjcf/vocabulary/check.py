@@ -1,0 +1,250 @@
+"""The check of an MJCF file against the table: nothing unknown, misplaced or malformed.
+
+Every number is checked here, also in attributes that are left out and in
+defaults that nothing uses: a file with a NaN in it is not to be trusted.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from kinetarium.model.findings import Code, RobotFileError
+from kinetarium.model.markup import Element
+from kinetarium.model.mjcf.left_out import LeftOut
+from kinetarium.model.mjcf.origins import Origins
+from kinetarium.model.mjcf.vocabulary.kinds import Attribute, Fate, Kind, attributes_of
+from kinetarium.model.mjcf.vocabulary.robot_parts import CONTEXTS, ROOT
+from kinetarium.model.reading import Reading
+from kinetarium.model.spelling import nearest_name
+
+MOST_NUMBERS = 1_000_000
+"""The most numbers written in one robot; larger meshes are in files of their own."""
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_MOST_WHOLE = 2**31 - 1
+_NOT_NEGATIVE = {"size": Code.SIZE, "friction": Code.BAD_VALUE}
+_SET = re.compile(r"(?P<needed>[\w+]+)(?:\((?P<allowed>[\w+]+)\))?")
+
+
+def check_vocabulary(
+    root: Element, *, reading: Reading, origins: Origins, left_out: LeftOut
+) -> None:
+    """Check every element: none unknown or misplaced, no attribute misspelt, all numbers finite.
+
+    Args:
+        root: The <mujoco> element, its includes in place.
+        reading: The file being read.
+        origins: Names the file of each element.
+        left_out: Takes note of what has no place in a robot model.
+
+    Raises:
+        RobotFileError: With every fault that was found.
+    """
+    _Check(reading, origins, left_out).check(root)
+    reading.findings.stop_if_refused()
+
+
+class _Check:
+    """Checks one file."""
+
+    def __init__(self, reading: Reading, origins: Origins, left_out: LeftOut) -> None:
+        self._reading = reading
+        self._origins = origins
+        self._left_out = left_out
+        self._numbers = 0
+
+    def check(self, root: Element) -> None:
+        with self._origins.at(root):
+            self._check_attributes(root, ROOT)
+        pending = [(root, ROOT, Fate.READ)]
+        while pending:
+            element, kind, fate = pending.pop()
+            known = CONTEXTS[kind.inside]
+            count = Counter(child.tag for child in element.children)
+            for child in element.children:
+                with self._origins.at(child):
+                    self._check_place(child, element, known)
+                    self._check_count(child, element, known[child.tag], count)
+                    pending.append((child, known[child.tag], self._checked(child, known, fate)))
+                if self._numbers > MOST_NUMBERS:
+                    self._refuse_size(child)
+
+    def _checked(self, element: Element, known: dict[str, Kind], around: Fate) -> Fate:
+        """Check the attributes of an element; give what becomes of it and what stands in it."""
+        kind = known[element.tag]
+        if around is Fate.LEFT_OUT:
+            self._check_attributes(element, kind)
+            return around
+        if kind.fate is Fate.LEFT_OUT:
+            self._left_out.add(element.tag, element.line)
+            self._check_attributes(element, kind)
+            return kind.fate
+        self._numbers += self._check_attributes(element, kind)
+        attributes = attributes_of(kind)
+        for name in element.attributes:
+            if attributes[name].left_out:
+                self._left_out.add_attribute(element, name)
+            if name in _NOT_NEGATIVE and any(
+                value < 0 for value in self._reading.attributes.numbers(element, name)
+            ):
+                raise self._refusal(_NOT_NEGATIVE[name], f"{element}: {name} is negative", element)
+        return kind.fate
+
+    def _check_place(self, child: Element, parent: Element, known: dict[str, Kind]) -> None:
+        kind = known.get(child.tag)
+        if kind is None:
+            meant = nearest_name(child.tag, known)
+            raise self._refusal(
+                Code.UNKNOWN_ELEMENT,
+                f"<{child.tag}> has no place in {parent}",
+                child,
+                remedy=f"did you mean <{meant}>?" if meant else "remove it",
+            )
+        if kind.fate is Fate.UNSUPPORTED:
+            raise self._refusal(
+                Code.UNSUPPORTED,
+                f"<{child.tag}> is not supported, and without it this would be another robot",
+                child,
+                remedy="load and save the file with MuJoCo, which writes plain bodies, or remove "
+                "it",
+            )
+
+    def _check_count(
+        self, child: Element, parent: Element, kind: Kind, count: Counter[str]
+    ) -> None:
+        if kind.once and count[child.tag] > 1:
+            times, count[child.tag] = count[child.tag], 1  # said once
+            raise self._refusal(
+                Code.DUPLICATE_ELEMENT,
+                f"{parent} has {times} <{child.tag}>",
+                child,
+                remedy="keep one",
+            )
+
+    def _check_attributes(self, element: Element, kind: Kind) -> int:
+        """Check the attributes of an element; give how many numbers they hold."""
+        known = attributes_of(kind)
+        count = 0
+        for name, text in element.attributes.items():
+            attribute = known.get(name)
+            if attribute is None:
+                meant = nearest_name(name, known)
+                raise self._refusal(
+                    Code.UNKNOWN_ELEMENT,
+                    f"{element} has the unknown attribute {name!r}",
+                    element,
+                    remedy=f"did you mean {meant!r}?" if meant else "remove it",
+                )
+            if "${" in text:
+                raise self._refusal(
+                    Code.BAD_VALUE,
+                    f"{element}: {name} is an expression, {text[:40]!r}",
+                    element,
+                    remedy="write out what it stands for; MJCF knows no expressions",
+                )
+            if attribute.numbers is not None:
+                values = self._reading.attributes.numbers(element, name)
+                self._check_numbers(element, attribute, values)
+                count += len(values)
+            elif attribute.words:
+                self._check_words(element, attribute)
+        for attribute in known.values():
+            if attribute.required:
+                self._reading.attributes.text(element, attribute.name)
+        self._check_choices(element, kind)
+        return count
+
+    def _check_numbers(
+        self, element: Element, attribute: Attribute, values: Sequence[float]
+    ) -> None:
+        assert attribute.numbers is not None
+        least, most = attribute.numbers
+        if len(values) < least or (most is not None and len(values) > most):
+            wanted = f"{least}" if least == most else f"{least} to {most}"
+            raise self._refusal(
+                Code.BAD_NUMBER,
+                f"{element}: {attribute.name} holds {len(values)} numbers instead of {wanted}",
+                element,
+            )
+        words = element.attributes[attribute.name].split()
+        if attribute.whole and not (
+            all(map(_WHOLE.fullmatch, words)) and all(abs(value) <= _MOST_WHOLE for value in values)
+        ):
+            raise self._refusal(
+                Code.BAD_VALUE,
+                f"{element}: {attribute.name} is {element.attributes[attribute.name][:40]!r}",
+                element,
+                remedy="a whole number of up to 32 bits, without a point or an exponent",
+            )
+
+    def _check_words(self, element: Element, attribute: Attribute) -> None:
+        text = element.attributes[attribute.name]
+        words = text.split() if attribute.several else [text]
+        if not words or any(word not in attribute.words for word in words):
+            raise self._refusal(
+                Code.BAD_VALUE,
+                f"{element}: {attribute.name} is {text[:40]!r}",
+                element,
+                remedy=f"one of {', '.join(attribute.words)}",
+            )
+
+    def _check_choices(self, element: Element, kind: Kind) -> None:
+        """Check which attributes are there together."""
+        given = element.attributes.keys()
+        for choice in kind.at_most_one_of.split():
+            present = [name for name in choice.split("|") if name in given]
+            if len(present) > 1:
+                what = "two orientations, " if "quat" in choice else "both "
+                raise self._refusal(
+                    Code.BAD_VALUE,
+                    f"{element} has {what}{present[0]} and {present[1]}",
+                    element,
+                    remedy="keep one",
+                )
+        for choice in kind.one_of.split():
+            self._check_one_of(element, [_needed_and_allowed(each) for each in choice.split("|")])
+        together = set(kind.together.split("+")) if kind.together else set()
+        missing = sorted(together - given)
+        if missing and missing != sorted(together):
+            self._reading.attributes.text(element, missing[0])
+
+    def _check_one_of(self, element: Element, sets: Sequence[tuple[list[str], list[str]]]) -> None:
+        """Check that one set of attributes is there, whole, and nothing of the others."""
+        begun = [
+            needed
+            for needed, allowed in sets
+            if any(name in element.attributes for name in needed + allowed)
+        ]
+        if len(begun) > 1:
+            raise self._refusal(
+                Code.BAD_VALUE,
+                f"{element} has attributes of two kinds, {begun[0][0]} and {begun[1][0]}",
+                element,
+                remedy="keep one",
+            )
+        if not begun:
+            names = " or ".join(" and ".join(needed) for needed, _ in sets)
+            raise self._refusal(Code.MISSING_ATTRIBUTE, f"{element} has neither {names}", element)
+        for name in begun[0]:
+            self._reading.attributes.text(element, name)
+
+    def _refuse_size(self, element: Element) -> None:
+        with self._origins.at(element):
+            raise self._refusal(
+                Code.TOO_LARGE,
+                f"more than {MOST_NUMBERS:,} numbers in one robot",
+                element,
+                remedy="put meshes into files of their own",
+            )
+        self._reading.findings.stop_if_refused()
+
+    def _refusal(
+        self, code: Code, message: str, element: Element, *, remedy: str = ""
+    ) -> RobotFileError:
+        return self._reading.findings.refusal(code, message, remedy=remedy, line=element.line)
+
+
+def _needed_and_allowed(written: str) -> tuple[list[str], list[str]]:
+    match = _SET.fullmatch(written)
+    assert match is not None, written
+    return match["needed"].split("+"), match["allowed"].split("+") if match["allowed"] else []

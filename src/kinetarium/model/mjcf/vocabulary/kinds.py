@@ -1,0 +1,160 @@
+"""What is known of an element of MJCF, and the short notation that the table is written in.
+
+Attributes are words separated by blanks, in the order of no importance:
+
+    name          any text
+    pos:3         three numbers
+    size:1-3      one to three numbers
+    user:0-       any count of numbers
+    group:i1      one whole number
+    limited:auto  one of a set of words, here the set named "auto"
+    output:image+ one or several words of a set
+    !mass:1       one number that may not be missing
+"""
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cache
+
+CHOICES = {
+    "flag": ("true", "false"),
+    "auto": ("true", "false", "auto"),
+    "unless": ("false", "auto"),
+    "switch": ("enable", "disable"),
+    "angle": ("degree", "radian"),
+    "coordinate": ("local", "global"),
+    "conflict": ("warning", "merge", "error"),
+    "passthrough": ("none",),
+    "lengthrange": ("none", "muscle", "muscleuser", "all"),
+    "integrator": ("Euler", "RK4", "implicit", "implicitfast", "discrete"),
+    "cone": ("pyramidal", "elliptic"),
+    "jacobian": ("dense", "sparse", "auto"),
+    "solver": ("PGS", "CG", "Newton"),
+    "sleep": ("auto", "never", "allowed", "init"),
+    "joint": ("free", "ball", "slide", "hinge"),
+    "shape": (
+        "plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf",
+    ),
+    "fluid": ("none", "ellipsoid"),
+    "inertia": ("convex", "exact", "legacy", "shell"),
+    "builtin": (
+        "none", "sphere", "hemisphere", "cone", "supertorus", "supersphere", "wedge", "plate",
+        "ellipsoid", "cylinder", "box",
+    ),
+    "texture": ("2d", "cube", "skybox"),
+    "pattern": ("none", "gradient", "checker", "flat"),
+    "mark": ("none", "edge", "cross", "random"),
+    "colorspace": ("auto", "linear", "sRGB"),
+    "role": (
+        "rgb", "occlusion", "roughness", "metallic", "normal", "opacity", "emissive", "rgba", "orm",
+    ),
+    "view": ("fixed", "track", "trackcom", "targetbody", "targetbodycom"),
+    "projection": ("perspective", "orthographic"),
+    "image": ("rgb", "depth", "distance", "normal", "segmentation"),
+    "light": ("spot", "directional", "point", "image"),
+    "interpolation": ("zoh", "linear", "cubic"),
+    "dynamics": (
+        "none", "integrator", "filter", "filterexact", "muscle", "dcmotor", "pid", "user",
+    ),
+    "gain": ("fixed", "affine", "muscle", "dcmotor", "so3", "pid", "user"),
+    "bias": ("none", "affine", "muscle", "dcmotor", "so3", "user"),
+    "input": ("none", "expmap", "quat", "pos", "vel", "ff", "voltage"),
+    "object": ("body", "xbody", "geom", "site", "camera"),
+    "ray": ("dist", "dir", "origin", "point", "normal", "depth"),
+    "contact": ("found", "force", "torque", "dist", "pos", "normal", "tangent"),
+    "reduction": ("none", "mindist", "maxforce", "netforce"),
+    "data": ("real", "positive", "axis", "quaternion"),
+    "stage": ("none", "pos", "vel", "acc"),
+}  # fmt: skip
+"""The sets of words that an attribute may be confined to, by the names the table has for them."""
+
+_WRITTEN = re.compile(
+    r"(?P<required>!?)(?P<name>\w+)"
+    r"(?::(?:(?P<whole>i?)(?P<least>\d+)(?P<dash>-?)(?P<most>\d*)|(?P<choice>[a-z]+)(?P<list>\+?)))?"
+)
+
+
+class Fate(Enum):
+    """What becomes of an element."""
+
+    READ = auto()
+    LEFT_OUT = auto()
+    UNSUPPORTED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """What an attribute may hold.
+
+    Attributes:
+        name: Its name.
+        numbers: Least and highest count of numbers, None for no highest; None if it holds words.
+        whole: Whether its numbers are whole.
+        words: The words it is confined to; none if any text will do.
+        several: Whether it may hold several of the words.
+        required: Whether it may not be missing.
+        left_out: Whether it has no place in a robot model.
+    """
+
+    name: str
+    numbers: tuple[int, int | None] | None = None
+    whole: bool = False
+    words: tuple[str, ...] = ()
+    several: bool = False
+    required: bool = False
+    left_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is known of an element.
+
+    Attributes:
+        attributes: Its attributes, in the short notation.
+        left_out: Attributes that have no place in a robot model, likewise.
+        inside: Which elements may stand inside it, as a key of the contexts.
+        fate: What becomes of it.
+        once: Whether it may stand only once beside its siblings.
+        one_of: Sets of attributes of which one must be there, whole, and none besides: those of a
+            set are joined by "+", sets separated by "|", choices by blanks. What may be added to
+            a set stands in parentheses.
+        at_most_one_of: Attributes that exclude each other, likewise.
+        together: Attributes that are there together or not at all, joined by "+".
+    """
+
+    attributes: str = ""
+    left_out: str = ""
+    inside: str = "nothing"
+    fate: Fate = Fate.READ
+    once: bool = False
+    one_of: str = ""
+    at_most_one_of: str = ""
+    together: str = ""
+
+
+@cache
+def attributes_of(kind: Kind) -> dict[str, Attribute]:
+    """Return the attributes of an element by their names."""
+    kept = [_attribute(written, left_out=False) for written in kind.attributes.split()]
+    dropped = [_attribute(written, left_out=True) for written in kind.left_out.split()]
+    return {attribute.name: attribute for attribute in kept + dropped}
+
+
+def _attribute(written: str, *, left_out: bool) -> Attribute:
+    match = _WRITTEN.fullmatch(written)
+    assert match is not None, written
+    numbers = None
+    if match["least"]:
+        least = int(match["least"])
+        most = least if not match["dash"] else int(match["most"]) if match["most"] else None
+        numbers = (least, most)
+    return Attribute(
+        name=match["name"],
+        numbers=numbers,
+        whole=bool(match["whole"]),
+        words=CHOICES[match["choice"]] if match["choice"] else (),
+        several=bool(match["list"]),
+        required=bool(match["required"]),
+        left_out=left_out,
+    )
