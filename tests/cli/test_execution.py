@@ -14,7 +14,7 @@ from kinetarium.cli.execution import essential_command
 
 QUICK = ("--height", "0.02", "--duration", "0.3")
 SLOW = (*QUICK, "--timestep", "2e-5")
-TOO_SHORT = ("--workers", "1", "--timeout", "1e-9")
+TOO_SHORT = ("--workers", "1", "--timeout", "0.001")
 """A time in which no case comes to its end."""
 
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

@@ -65,7 +65,7 @@ def outside(field: Field) -> list[Any]:
     """Return numbers that are none for a field, the nearest first."""
     least, most = field.limits.least, field.limits.most
     if field.whole:
-        near = [int(least) - 1, int(most) + 1, 10**30, -(10**30)]
+        near = [int(least) - 1, int(most) + 1, 2**62, -(2**62)]  # what TOML can hold
     else:
         near = [nextafter(least, -inf), nextafter(most, inf), 1e300, -1e300, nan, inf, -inf]
     meaningless = [-1 if field.whole else -1.0] if least >= 0 else []

@@ -348,6 +348,7 @@ def test_all_installed_engines_are_those_that_work(shelf: Path, tmp_path: Path) 
     assert kinetarium("report", "drop", shelf=shelf).returncode == 0
     config = tmp_path / "drop" / "config.toml"
     config.write_text(config.read_text().replace('study = "drop"', 'study = "quits"'))
+    (tmp_path / "drop" / "checksums.json").unlink()
     done = kinetarium("report", "drop", shelf=shelf)
     assert done.returncode == 2 and "study 'quits' is not available" in done.stderr
 
@@ -361,6 +362,7 @@ def test_a_folder_of_a_broken_study_is_still_listed(shelf: Path, tmp_path: Path)
     broken = drop_folder(results / "broken", [drop_run("a")])
     config = (broken / "config.toml").read_text().replace("drop", "leaving")
     (broken / "config.toml").write_text(config)
+    (broken / "checksums.json").unlink()
     done = kinetarium("resume", str(broken), shelf=shelf)
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
     assert "study 'leaving' is not available: it ends the program" in done.stderr

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kinetarium.cli.reach_report import write_page
 
 from kinetarium.cli import main
 from kinetarium.errors import KinetariumError
@@ -22,6 +21,7 @@ from kinetarium.reach.pose_file import read_pose, read_poses, read_trajectory
 from kinetarium.reach.result_files import write_result
 from kinetarium.recording.plain import read_toml, to_plain
 from kinetarium.recording.versioned_json import versioned_json
+from kinetarium.report.picture_files import write_page
 from kinetarium.studies.walk.paths import read_waypoints
 
 LONGEST_LINE = 1500
@@ -387,8 +387,12 @@ for kind in sys.argv[2:]:
 
 
 def check_bomb(file: Path, kinds: list[str]) -> None:
+    tests = str(Path(__file__).parents[1])
     done = subprocess.run(
-        [sys.executable, "-c", ALONE, str(file), *kinds], capture_output=True, text=True
+        [sys.executable, "-c", ALONE, str(file), *kinds],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([tests, *sys.path])},
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert [line.split()[0] for line in done.stdout.splitlines()] == kinds
@@ -414,7 +418,7 @@ def test_a_result_does_not_replace_what_others_keep(tmp_path: Path) -> None:
     write_result(tmp_path / "out", "placement.json", data={"a": 3})
     notes = tmp_path / "out" / "notes.txt"
     notes.write_text("mine")
-    with pytest.raises(KinetariumError, match=r"'notes\.txt', which would be lost"):
+    with pytest.raises(KinetariumError, match=r"'notes\.txt', which is not ours"):
         write_result(tmp_path / "out", "placement.json", data={"a": 4})
     assert notes.read_text() == "mine"
     assert (tmp_path / "out" / "placement.json").read_bytes() == versioned_json({"a": 3})
@@ -428,14 +432,14 @@ def test_a_report_does_not_replace_what_others_keep(
     write_page(tmp_path, page)
     figure = tmp_path / "figures" / "my-drawing.svg"
     figure.write_text("mine")
-    with pytest.raises(KinetariumError, match=r"my-drawing\.svg' is not of an earlier report"):
+    with pytest.raises(KinetariumError, match=r"'my-drawing\.svg', which is not ours"):
         write_page(tmp_path, page)
     assert figure.read_text() == "mine"
     figure.unlink()
     report = tmp_path / "report.html"
     report.write_text("<!DOCTYPE html>mine")
-    with pytest.raises(KinetariumError, match="is not an earlier report"):
+    with pytest.raises(KinetariumError, match="not written by Kinetarium"):
         write_page(tmp_path, page)
     assert main(["robots", "--out", str(tmp_path)]) == 2
-    assert "is not an earlier report" in capsys.readouterr().err
+    assert "not written by Kinetarium" in capsys.readouterr().err
     assert report.read_text() == "<!DOCTYPE html>mine"
