@@ -91,3 +91,14 @@ def test_a_study_of_another_name_is_unknown() -> None:
     assert "drop" in {study.name for study in list_studies()}
     with pytest.raises(UnknownNameError, match=r"known: .*drop"):
         open_study("nothing")
+
+
+def test_more_cases_than_a_folder_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    engines = {"engine": ["mujoco", "bullet"]}
+    content = {"study": "drop", "config": engines, "grid": {"mass": [1, 2]}}
+    plan = Plan(open_study("drop"), content)
+    monkeypatch.setattr("kinetarium.batch.plan._MOST_CASES", 4)
+    assert len(plan.tasks()) == 4
+    monkeypatch.setattr("kinetarium.batch.plan._MOST_CASES", 3)
+    with pytest.raises(PlanError, match="more than 3 cases"):
+        plan.tasks()

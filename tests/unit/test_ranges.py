@@ -106,7 +106,7 @@ def test_plain_data_keeps_to_the_ranges() -> None:
 
 
 def test_the_range_that_a_type_declares() -> None:
-    assert declared_range(Annotated[float, "note", MASS]) is MASS
-    assert declared_range(tuple[Annotated[float, MASS], ...]) is MASS
-    assert declared_range(Annotated[tuple[float, ...], MASS] | None) is MASS
+    assert declared_range(Annotated[float, "note", MASS]) == MASS
+    assert declared_range(tuple[Annotated[float, MASS], ...]) == MASS
+    assert declared_range(Annotated[tuple[float, ...], MASS] | None) == MASS
     assert declared_range(tuple[float, ...]) is None
