@@ -26,7 +26,7 @@ MALFORMED = re.compile(
 )
 """How MuJoCo says that a file is not in the format, whatever it means."""
 LEFT_TO_READERS = {
-    ("geom", "type"), ("joint", "type"), ("mesh", "builtin"), ("mesh", "face"),
+    ("geom", "type"), ("joint", "type"), ("mesh", "builtin"), ("mesh", "face"), ("mesh", "params"),
     ("texture", "gridlayout"), ("hfield", "elevation"),
 }  # fmt: skip
 """What other checks look at, and what MuJoCo looks at only together with something else."""
