@@ -29,7 +29,10 @@ MENDED = {
     "inertia must have positive eigenvalues": (Code.INERTIA,),
 }
 """What MuJoCo refuses and we mend, with the codes of the repairs that say so."""
-OTHERWISE = ("free body's alignment", "massless: its moment", "(boundmass) put at its origin")
+OTHERWISE = (
+    "free body's alignment", "massless: its moment", "(boundmass) put at its origin",
+    "that of a water ball taken",
+)  # fmt: skip
 """Words of the repairs that say how a mechanism is another one than MuJoCo's."""
 
 
