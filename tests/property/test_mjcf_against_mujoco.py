@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 
@@ -43,6 +43,14 @@ class Verdict(StrEnum):
     MENDED = "refused by MuJoCo, mended here"
     UNSUPPORTED = "refused here as unsupported"
     STRICTER = "refused here, sound or not"
+
+
+@pytest.fixture(autouse=True)
+def _no_warnings() -> Iterator[None]:
+    """Keep MuJoCo from writing a log beside the sources."""
+    mujoco.set_mju_user_warning(lambda message: None)
+    yield
+    mujoco.set_mju_user_warning(None)
 
 
 @pytest.fixture(autouse=True)
