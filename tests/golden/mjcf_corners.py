@@ -17,33 +17,33 @@ SIZES = {
 
 
 def world(body: str, before: str = "", after: str = "") -> str:
-    """Give a file with something in its world."""
+    """Return a file with something in its world."""
     return f"<mujoco>{before}<worldbody>{body}</worldbody>{after}</mujoco>"
 
 
 def body(inside: str, before: str = "", after: str = "", *, joint: str = HINGE) -> str:
-    """Give a file with one body that moves."""
+    """Return a file with one body that moves."""
     return world(f'<body name="a" pos="1 2 3">{joint}{inside}</body>', before, after)
 
 
 def defaults(settings: str, inside: str = BOX, *, joint: str = HINGE, before: str = "") -> str:
-    """Give a file with default classes and one body that moves."""
+    """Return a file with default classes and one body that moves."""
     return body(inside, f"{before}<default>{settings}</default>", joint=joint)
 
 
 def jointed(attributes: str, before: str = "") -> str:
-    """Give a file with one joint."""
+    """Return a file with one joint."""
     return body(BOX, before, joint=f'<joint name="j" {attributes}/>')
 
 
 def meshed(mesh: str, geom: str = "") -> str:
-    """Give a file with one mesh."""
+    """Return a file with one mesh."""
     asset = f'<asset><mesh name="m" {mesh}/></asset>'
     return body(f'<geom name="g" type="mesh" mesh="m" {geom}/>', asset)
 
 
 def tied(equality: str, before: str = "") -> str:
-    """Give a file with three bodies and a constraint."""
+    """Return a file with three bodies and a constraint."""
     bodies = (
         f'<body name="p"><joint name="j1" ref="10"/>{BOX}<site name="s1" pos="0.1 0 0"/></body>'
         f'<body name="q" pos="1 0 0"><joint name="j2" ref="20"/>{BOX}'
@@ -54,7 +54,7 @@ def tied(equality: str, before: str = "") -> str:
 
 
 def driven(actuator: str, before: str = "") -> str:
-    """Give a file with an actuator."""
+    """Return a file with an actuator."""
     return body(BOX, before, f"<actuator>{actuator}</actuator>")
 
 

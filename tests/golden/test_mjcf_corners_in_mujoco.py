@@ -1,5 +1,6 @@
 """Corner cases of MJCF are to us what they are to MuJoCo."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import mujoco
@@ -8,6 +9,14 @@ import pytest
 from golden.mjcf_corners import REFUSED, SAME
 from kinetarium import RobotFileError, load_robot
 from property.mjcf_comparison import differences
+
+
+@pytest.fixture(autouse=True)
+def _no_warnings() -> Iterator[None]:
+    """Keep MuJoCo from writing a log beside the sources."""
+    mujoco.set_mju_user_warning(lambda message: None)
+    yield
+    mujoco.set_mju_user_warning(None)
 
 
 @pytest.fixture(autouse=True)

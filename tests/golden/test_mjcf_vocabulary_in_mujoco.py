@@ -26,7 +26,7 @@ MALFORMED = re.compile(
 )
 """How MuJoCo says that a file is not in the format, whatever it means."""
 LEFT_TO_READERS = {
-    ("geom", "type"), ("joint", "type"), ("mesh", "builtin"), ("mesh", "face"),
+    ("geom", "type"), ("joint", "type"), ("mesh", "builtin"), ("mesh", "face"), ("mesh", "params"),
     ("texture", "gridlayout"), ("hfield", "elevation"),
 }  # fmt: skip
 """What other checks look at, and what MuJoCo looks at only together with something else."""
@@ -53,7 +53,7 @@ class Place:
         return "/".join(tag for tag in tags if tag != "mujoco")
 
     def written(self, attributes: dict[str, str]) -> str:
-        """Give a document with this element in it."""
+        """Return a document with this element in it."""
         text = _opened(self.tag, attributes) + "/>"
         for tag, kind in reversed(self.above):
             text = f"{_opened(tag, _needed(tag, kind))}>{text}</{tag}>"
@@ -81,7 +81,7 @@ def _needed(tag: str, kind: Kind) -> dict[str, str]:
 
 
 def _places() -> Iterator[Place]:
-    """Give every place of the table once, bodies in bodies and defaults in defaults not again."""
+    """Return every place of the table once, bodies in bodies and defaults in defaults not again."""
     root: tuple[tuple[str, Kind], ...] = (("mujoco", ROOT),)
     pending = [(root, ROOT)]
     while pending:
@@ -100,7 +100,7 @@ PLACES = list(_places())
 
 
 def _theirs() -> dict[str, tuple[str, set[str]]]:
-    """Give MuJoCo's table: for each path how often the element may come, and its attributes."""
+    """Return MuJoCo's table: for each path how often the element may come, and its attributes."""
     rows: dict[str, tuple[str, set[str]]] = {}
     stack: list[str] = []
     for line in mujoco.mj_printSchema(False, False).splitlines():

@@ -20,13 +20,15 @@ UNLIMITED = 1e10
 POSES = 3
 
 _OBJECT = mujoco.mjtObj
-_FREE, _HINGE = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_HINGE
-_MESH = mujoco.mjtGeom.mjGEOM_MESH
-_GROUNDS = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
+# As plain numbers, for MuJoCo's are not equal to those of NumPy that its models hold.
+_FREE, _HINGE = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_HINGE)
+_MESH = int(mujoco.mjtGeom.mjGEOM_MESH)
+_GROUNDS = (int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD))
+_COUPLING, _CONNECT = int(mujoco.mjtEq.mjEQ_JOINT), int(mujoco.mjtEq.mjEQ_CONNECT)
 
 
 def differences(theirs: mujoco.MjModel, ours: RobotModel, *, seed: int) -> list[str]:
-    """Give a sentence for each way in which two models of one file differ."""
+    """Return a sentence for each way in which two models of one file differ."""
     comparison = _Comparison(theirs, ours)
     comparison.compare(np.random.default_rng(seed))
     return comparison.found
@@ -134,7 +136,7 @@ class _Comparison:
         model = self.theirs
         followers = {joint.name for joint in self.ours.joints if joint.mimic}
         for i in range(model.neq):
-            if model.eq_type[i] != mujoco.mjtEq.mjEQ_JOINT or not model.eq_active0[i]:
+            if model.eq_type[i] != _COUPLING or not model.eq_active0[i]:
                 continue
             first, second = model.joint(model.eq_obj1id[i]), model.joint(model.eq_obj2id[i])
             followers.discard(first.name)
@@ -227,11 +229,11 @@ class _Comparison:
             kind = self.theirs.eq_type[i]
             if not self.theirs.eq_active0[i]:
                 continue
-            if kind == mujoco.mjtEq.mjEQ_JOINT:
+            if kind == _COUPLING:
                 rows += 1
                 continue
             theirs.append(np.linalg.norm(data.efc_pos[rows : rows + 3]))
-            rows += 3 if kind == mujoco.mjtEq.mjEQ_CONNECT else 6
+            rows += 3 if kind == _CONNECT else 6
         if rows != data.nefc:  # MuJoCo leaves out what ties two things that cannot move
             return
         if len(gaps) != len(theirs) or not np.allclose(sorted(gaps), sorted(theirs), atol=1e-5):

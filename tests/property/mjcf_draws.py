@@ -58,7 +58,7 @@ class Draws:
         return self.rng.random() < probability
 
     def name(self, stem: str) -> str:
-        """Give a new name."""
+        """Return a new name."""
         self._names += 1
         # The letter at the end keeps names apart from those of replicas, which get a number there.
         return f"{stem}{self._names}n"
@@ -78,7 +78,7 @@ class Draws:
             element.set(attribute, self.rng.choice([*self.classes, "main"]))
 
     def turn(self, element: Element) -> None:
-        """Give an element one of the orientations, or none."""
+        """Return an element one of the orientations, or none."""
         kind = self.rng.choice(["", *ORIENTATIONS])
         if kind == "euler":
             element.set(kind, " ".join(f"{self.angle():.6g}" for _ in range(3)))
@@ -88,13 +88,13 @@ class Draws:
             element.set(kind, self.numbers(ORIENTATIONS[kind], -1, 1))
 
     def place(self, element: Element, *, reach: float = 0.4) -> None:
-        """Give an element a position and an orientation, or neither."""
+        """Return an element a position and an orientation, or neither."""
         if self.chance(0.7):
             element.set("pos", self.numbers(3, -reach, reach))
         self.turn(element)
 
     def losses(self, joint: Element) -> None:
-        """Give a joint damping, friction and armature."""
+        """Return a joint damping, friction and armature."""
         for name, most in (("damping", 2.0), ("frictionloss", 1.0), ("armature", 0.1)):
             if self.chance(0.35):
                 joint.set(name, self.numbers(1, 0, most))
@@ -102,7 +102,7 @@ class Draws:
             joint.set("damping", joint.get("damping") + " 0")
 
     def limit(self, joint: Element) -> None:
-        """Give a joint a range, in force or not."""
+        """Return a joint a range, in force or not."""
         low, high = sorted(self.angle(150) for _ in range(2))
         joint.set("range", f"{low - 0.1:.6g} {high + 0.1:.6g}")
         if not self.autolimits:
@@ -111,7 +111,7 @@ class Draws:
             joint.set("limited", self.rng.choice(["true", "false", "auto"]))
 
     def weight(self, geom: Element) -> None:
-        """Give a geom a mass, a density, both or neither."""
+        """Return a geom a mass, a density, both or neither."""
         if self.chance(0.3):
             geom.set("mass", "0" if self.chance(0.1) else self.numbers(1, 0.05, 4))
         if self.chance(0.3):

@@ -21,7 +21,7 @@ _PRISM = (
 
 
 def random_mjcf(seed: int) -> MjcfFile:
-    """Give the random file of a seed."""
+    """Return the random file of a seed."""
     return _Generator(seed).file()
 
 
@@ -173,7 +173,7 @@ class _Generator:
             SubElement(assets, "material", name=draws.name("material"), rgba="0 1 0 1")
 
     def _triangles(self, mesh: Element) -> None:
-        """Give a mesh its triangles and its name, in a file or in the element."""
+        """Return a mesh its triangles and its name, in a file or in the element."""
         name = self._draws.name("mesh")
         self._draws.meshes.append(name)
         if self._draws.chance(0.5):

@@ -12,7 +12,7 @@ _NUMBERS = ("0", "-1", "1", "1e-9", "180", "-0.3", "2.5")
 
 
 def mutated(file: MjcfFile, seed: int) -> tuple[MjcfFile, str]:
-    """Give a file with one slip in it, and what the slip is."""
+    """Return a file with one slip in it, and what the slip is."""
     rng = Random(seed)
     copy = replace(file, root=deepcopy(file.root), unsupported=[*file.unsupported, "a slip"])
     elements = list(copy.root.iter())
@@ -25,7 +25,7 @@ def mutated(file: MjcfFile, seed: int) -> tuple[MjcfFile, str]:
 
 
 def _name_joints(root: Element) -> None:
-    """Give names to the joints that a slip has brought into a body, to tell them apart."""
+    """Return names to the joints that a slip has brought into a body, to tell them apart."""
     joints = [joint for world in root.iter("worldbody") for joint in world.iter("joint")]
     for number, joint in enumerate(joints):
         joint.attrib.setdefault("name", f"unnamed{number}n")

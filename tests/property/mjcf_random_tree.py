@@ -57,7 +57,7 @@ class RandomTree:
                 self._body(self._framed(world), depth=0, free=False)
 
     def _framed(self, element: Element) -> Element:
-        """Give the element, or a frame in it, or one in that."""
+        """Return the element, or a frame in it, or one in that."""
         while self._draws.chance(0.2):
             element = SubElement(element, "frame")
             self._draws.place(element, reach=0.2)
@@ -153,7 +153,7 @@ class RandomTree:
             draws.out.unsupported.append("springs")
 
     def _masses(self, body: Element) -> None:
-        """Give a body geoms, an inertial or both, in any order and in frames."""
+        """Return a body geoms, an inertial or both, in any order and in frames."""
         count = self._rng.choice([0, 1, 1, 2, 3])
         written = self._draws.inertials or self._draws.chance(0.45) or not count
         parts = [self._geom] * count + [self._inertial] * written

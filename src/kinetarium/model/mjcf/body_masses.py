@@ -92,7 +92,7 @@ def _refuse_lost_inertial(element: Element, scope: Scope) -> None:
 
 
 def _note_least_mass(name: str, body: Element, scope: Scope) -> None:
-    """Say where the least mass of a massless body goes, if MuJoCo has it elsewhere."""
+    """Note where the least mass of a massless body goes, if MuJoCo has it elsewhere."""
     position = scope.reading.attributes.vector(body, "pos", 3, default=(0.0, 0.0, 0.0))
     if scope.compiler.least_mass > 0 and np.any(position):
         scope.findings.repair(

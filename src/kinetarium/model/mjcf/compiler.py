@@ -188,7 +188,7 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
 
 
 def _folder(sections: Sequence[Element], name: str) -> str:
-    """Give a folder of assets: the latest that is written, in one element that for its kind."""
+    """Return a folder of assets: the latest written, in one element that for its kind."""
     folder = ""
     for section in sections:
         folder = section.attributes.get("assetdir", folder)

@@ -62,7 +62,7 @@ def mesh_inertia(mesh: TriangleMesh, rule: MeshInertia) -> Inertia:
 
 
 def _are_consistent(faces: NDArray[np.integer[Any]]) -> bool:
-    """Tell whether no edge runs the same way in two triangles, as MuJoCo asks of exact solids."""
+    """Return whether no edge runs the same way in two triangles, as MuJoCo asks of exact solids."""
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]).astype(np.int64)
     numbers = np.sort(edges[:, 0] * (int(faces.max()) + 1) + edges[:, 1])
     return not np.any(numbers[1:] == numbers[:-1])

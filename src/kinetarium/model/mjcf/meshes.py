@@ -210,7 +210,7 @@ class Meshes:
     def _file(
         self, name: str, element: Element, placement: MeshPlacement
     ) -> tuple[MeshFile | MeshData | None, Array]:
-        """Give the mesh of a file and its pose, or None where it is missing and may be."""
+        """Return the mesh of a file and its pose, or None where it is missing and may be."""
         reading, address = self._scope.reading, self._address(element)
         try:
             path = reading.assets.mesh(address, line=element.line)
@@ -248,7 +248,7 @@ class Meshes:
     def _file_points(
         self, shape: MeshFile | MeshData | None, element: Element, placement: MeshPlacement
     ) -> Array | None:
-        """Give all vertices of an OBJ file, for MuJoCo's hull has those that no face uses too."""
+        """Return all vertices of an OBJ file, for MuJoCo's hull has those that no face uses too."""
         reading = self._scope.reading
         address = self._address(element)
         if shape is None or not address.lower().endswith(".obj"):

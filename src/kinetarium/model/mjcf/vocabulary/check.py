@@ -70,7 +70,7 @@ class _Check:
                     self._refuse_size(child)
 
     def _checked(self, element: Element, known: dict[str, Kind], around: Fate) -> Fate:
-        """Check the attributes of an element; give what becomes of it and what stands in it."""
+        """Check the attributes of an element; return what becomes of it and what stands in it."""
         kind = known[element.tag]
         if around is Fate.LEFT_OUT:
             self._check_attributes(element, kind)
@@ -122,7 +122,7 @@ class _Check:
             )
 
     def _check_attributes(self, element: Element, kind: Kind) -> int:
-        """Check the attributes of an element; give how many numbers they hold."""
+        """Check the attributes of an element; return how many numbers they hold."""
         known = attributes_of(kind)
         count = 0
         for name, text in element.attributes.items():
