@@ -406,3 +406,22 @@ def test_no_loops_give_no_rows(dynamics: RobotDynamics) -> None:
     q, _, _ = state(dynamics)
     assert closure.residual(q).shape == (0,)
     assert closure.jacobian(q).shape == (0, dynamics.nv)
+
+
+def test_a_robot_with_more_joints_than_memory_is_refused(tmp_path) -> None:
+    from kinetarium import load_robot
+
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    zeros = 'ixy="0" ixz="0" iyz="0"'
+    inertial = inertial.replace('ixx="1"', f'ixx="1" {zeros}')
+    parts = ['<robot name="worm"><link name="l0"/>']
+    for number in range(301):
+        parts.append(
+            f'<link name="l{number + 1}">{inertial}</link>'
+            f'<joint name="j{number}" type="continuous"><parent link="l{number}"/>'
+            f'<child link="l{number + 1}"/><axis xyz="0 0 1"/></joint>'
+        )
+    path = tmp_path / "worm.urdf"
+    path.write_text("".join([*parts, "</robot>"]))
+    with pytest.raises(KinetariumError, match="301 moving joints takes too much memory"):
+        RobotDynamics(load_robot(str(path)))

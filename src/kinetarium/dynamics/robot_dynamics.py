@@ -10,10 +10,13 @@ from kinetarium.dynamics.free_base import (
     transport,
 )
 from kinetarium.dynamics.pinocchio_model import frame_placements, pinocchio_model
-from kinetarium.errors import UnknownNameError
+from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.robot import RobotModel
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
+
+MOST_JOINTS = 300
+"""Pinocchio's tables grow with the third power of the joints: 1.8 GB for these."""
 
 _BASE_POSITIONS = tuple(f"base.{name}" for name in ("x", "y", "z", "qw", "qx", "qy", "qz"))
 _BASE_VELOCITIES = tuple(f"base.{name}" for name in ("vx", "vy", "vz", "wx", "wy", "wz"))
@@ -63,7 +66,15 @@ class RobotDynamics:
             free_base: Whether the root link floats freely; None for what the model says.
             armature: Whether the inertia of the drives counts in M and in the kinetic energy.
             gravity: Acceleration of gravity in the world [m/s^2], shape (3,).
+
+        Raises:
+            KinetariumError: If it has more moving joints than there is room for.
         """
+        if len(model.moving_joints) > MOST_JOINTS:
+            raise KinetariumError(
+                f"the dynamics of a robot with {len(model.moving_joints)} moving joints takes too"
+                f" much memory; up to {MOST_JOINTS} are possible"
+            )
         # Pinocchio is loaded with the first robot, not with this module.
         import pinocchio
 
