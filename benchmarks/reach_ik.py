@@ -22,7 +22,7 @@ from rich.table import Table
 from benchmarks.ratio import Ratio
 from kinetarium import load_robot
 from kinetarium.reach import SerialChain, forward, generic_ik, ik_arrays, panda_ik, serial_chain
-from kinetarium.reach.forward_reference import place
+from kinetarium.reach.forward_reference import link_frames
 from kinetarium.reach.panda_geometry import panda_arrays
 from kinetarium.reach.solve import STARTS, SWEEP
 from kinetarium.reach.start_table import start_table
@@ -160,7 +160,7 @@ def eaik(robot: str, chain: SerialChain) -> Solve:
     from eaik.IK_HP import HPRobot
 
     arrays = chain.arrays
-    places = place(arrays, np.zeros(len(arrays.lower)))
+    places = link_frames(arrays, np.zeros(len(arrays.lower)))
     axes = places[1:-1, :3, 2]
     offsets = np.diff(places[:, :3, 3], axis=0)
     turn = np.eye(4)

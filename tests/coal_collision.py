@@ -6,10 +6,10 @@ from pathlib import Path
 
 import coal
 import numpy as np
+from kinetarium.dynamics.collision_pairs import collision_pairs
 
 from kinetarium import load_robot
 from kinetarium.dynamics import link_poses
-from kinetarium.dynamics.collision_pairs import collision_pairs
 from kinetarium.model.packages import installed_packages
 from kinetarium.model.robot import Link, RobotModel
 from kinetarium.model.shapes import Box, Cylinder, MeshData, Shape, Sphere

@@ -5,10 +5,10 @@ from pathlib import Path
 import coal
 import numpy as np
 import pytest
+from kinetarium.dynamics.collision_pairs import collision_pairs
 
 from coal_collision import DATA, PUBLIC, meshes_touching, touching
 from kinetarium import load_robot
-from kinetarium.dynamics.collision_pairs import collision_pairs
 from kinetarium.model.robot import RobotModel
 from kinetarium.reach import body_pieces, gjk, serial_chain
 from kinetarium.reach.self_collision import collisions

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kinetarium.dynamics.collision_pairs import collision_pairs
 
 from coal_collision import DATA, PUBLIC, meshes_touching, touching
 from kinetarium import load_robot
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.dynamics.collision_pairs import collision_pairs
 from kinetarium.reach import build_map, forward, serial_chain, solve_ik
 from kinetarium.reach.chain import ranges
 from kinetarium.reach.compare import random_poses

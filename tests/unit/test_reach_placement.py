@@ -18,7 +18,7 @@ from kinetarium.reach.baselines import algorithm_2, brute_force, sampled_map, tr
 from kinetarium.reach.build import build_map
 from kinetarium.reach.compare import compare_methods, random_poses
 from kinetarium.reach.follow import Drive, follow, write_following
-from kinetarium.reach.forward_reference import place
+from kinetarium.reach.forward_reference import link_frames
 from kinetarium.reach.map_files import ReachMap
 from kinetarium.reach.map_layout import graded_grid
 from kinetarium.reach.numerical import solve_numerically
@@ -71,7 +71,7 @@ def check(placement: Placement, poses: np.ndarray, *, around: Surroundings, plan
         assert all(one.lower <= value <= one.upper for one, value in zip(limits, q, strict=True))
         X_WL = link_poses(PANDA, arm.chain.whole(q), X_WB=placement.X_WB)
         assert np.abs(X_WL[names.index("panda_link8")] - X_WT).max() < 1e-6
-        frames = np.concatenate([np.eye(4)[None, :3], place(arm.chain.arrays, q)[-8:, :3]])
+        frames = np.concatenate([np.eye(4)[None, :3], link_frames(arm.chain.arrays, q)[-8:, :3]])
         assert not collides(moved.still, np.ascontiguousarray(frames), q, none_touching())
 
 
@@ -274,7 +274,7 @@ def test_a_base_that_follows(placer: Placer, tmp_path: Path) -> None:
         ]
     )
     chain = placer.arm.chain
-    X_found = np.array([place(chain.arrays, q)[-1] for q in found.joints])
+    X_found = np.array([link_frames(chain.arrays, q)[-1] for q in found.joints])
     assert np.abs(X_found - X_BT).max() < 1e-6
     write_following(found, tmp_path / "out")
     assert json.loads((tmp_path / "out" / "follow.json").read_text())["reached"] == len(t)
@@ -302,12 +302,12 @@ def test_the_numerical_solver_claims_nothing_false(placer: Placer) -> None:
     arm = placer.arm
     rng = np.random.default_rng(0)
     q = rng.uniform(arm.chain.arrays.lower, arm.chain.arrays.upper, (100, 7))
-    X_BT = np.array([place(arm.chain.arrays, one)[-1] for one in q])
+    X_BT = np.array([link_frames(arm.chain.arrays, one)[-1] for one in q])
     found, w = np.empty((100, 7)), np.empty(100)
     solve_numerically(arm.chain.arrays, arm.ik.pieces, X_BT, found, w)
     hit = w >= 0
     assert 0.2 < hit.mean() < 0.95
-    again = np.array([place(arm.chain.arrays, one)[-1] for one in found[hit]])
+    again = np.array([link_frames(arm.chain.arrays, one)[-1] for one in found[hit]])
     assert np.abs(again - X_BT[hit]).max() < 1e-4
 
 

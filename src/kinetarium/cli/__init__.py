@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from signal import SIGINT
 
-from kinetarium.cli.commands import COMMANDS, Command, Invocation, refused_studies, studies
+from kinetarium.cli.commands import COMMANDS, Command, refused_studies, studies
 from kinetarium.cli.console import Console
 from kinetarium.cli.failures import failure_lines, failure_payload, is_defect
+from kinetarium.cli.provenance import Invocation
 from kinetarium.errors import KinetariumError, OutputError, UnknownNameError
 from kinetarium.interruption import asked, is_stop, listening
 

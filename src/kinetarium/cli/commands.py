@@ -5,26 +5,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from kinetarium.cli.console import Console
+from kinetarium.cli.provenance import Invocation
 from kinetarium.errors import one_line
 from kinetarium.plugins import Plugin, PluginError, discover, refused
 
 STUDIES = "kinetarium.studies"
-
-
-@dataclass(frozen=True, slots=True)
-class Invocation:
-    """One call of a command.
-
-    Attributes:
-        command_line: The exact command, quoted for a shell.
-        console: Where it prints.
-        force: Whether files that Kinetarium did not write may be replaced.
-    """
-
-    command_line: str
-    console: Console
-    force: bool = False
 
 
 Run = Callable[[Any, Invocation], int | None]

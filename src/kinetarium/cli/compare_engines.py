@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import tyro
 
-from kinetarium.cli.commands import Invocation
 from kinetarium.cli.execution import ExecutionFlags, essential_command, execute, free_folder
+from kinetarium.cli.provenance import Invocation
 from kinetarium.ranges import Range, Seed
 
 _FULL: dict[str, dict[str, Any]] = {

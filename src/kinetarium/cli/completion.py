@@ -6,7 +6,8 @@ from enum import StrEnum
 import tyro
 
 from kinetarium.cli.arguments import check_flags, completion_script
-from kinetarium.cli.commands import COMMANDS, Command, Invocation, studies
+from kinetarium.cli.commands import COMMANDS, Command, studies
+from kinetarium.cli.provenance import Invocation
 from kinetarium.errors import KinetariumError
 from kinetarium.plugins import running_plugin
 

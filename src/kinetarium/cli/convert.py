@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 from kinetarium.cli.arguments import UsageError
-from kinetarium.cli.commands import Invocation
+from kinetarium.cli.provenance import Invocation
 from kinetarium.cli.robot_flags import RobotFlags
 from kinetarium.errors import OutputError
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kinetarium.cli.commands import Invocation
+from kinetarium.cli.provenance import Invocation
 
 if TYPE_CHECKING:
     from kinetarium.engines.registry import EngineListing

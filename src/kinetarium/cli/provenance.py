@@ -1,11 +1,29 @@
-"""How a result was made: the command and the versions, for the foot of a report."""
+"""Invocation: one call of a command, and how its result was made, for the foot of a report."""
 
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from platform import platform, python_version
+
+from kinetarium.cli.console import Console
 
 _PACKAGES = (
     "kinetarium", "numpy", "matplotlib", "plotly", "jinja2", "example-robot-data", "pybullet",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One call of a command.
+
+    Attributes:
+        command_line: The exact command, quoted for a shell.
+        console: Where it prints.
+        force: Whether files that Kinetarium did not write may be replaced.
+    """
+
+    command_line: str
+    console: Console
+    force: bool = False
 
 
 def provenance(command_line: str) -> tuple[tuple[str, str], ...]:

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import tyro
 
 from kinetarium.cli.arguments import parse_arguments
-from kinetarium.cli.commands import Invocation, Run
+from kinetarium.cli.commands import Run
+from kinetarium.cli.provenance import Invocation
 from kinetarium.errors import UnknownNameError
 
 ACTIONS = {

@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from kinetarium.cli.arguments import UsageError
-from kinetarium.cli.commands import Invocation
+from kinetarium.cli.provenance import Invocation
 from kinetarium.cli.reach_flags import THREADS, Threads
 from kinetarium.cli.reach_progress import shown_progress
 from kinetarium.cli.robot_flags import RobotFlags

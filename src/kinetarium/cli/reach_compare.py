@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from kinetarium.cli.commands import Invocation
+from kinetarium.cli.provenance import Invocation
 from kinetarium.cli.reach_flags import THREADS, Folder, Threads
 from kinetarium.cli.reach_progress import shown_progress
 from kinetarium.ranges import Range, Seed

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from kinetarium.cli.commands import Invocation
+from kinetarium.cli.provenance import Invocation
 from kinetarium.cli.reach_flags import FilePath, Folder, SiteFlags
 from kinetarium.ranges import Range
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from kinetarium.cli.commands import Invocation
 from kinetarium.cli.console import Console
+from kinetarium.cli.provenance import Invocation
 from kinetarium.cli.reach_flags import NamedMap
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from kinetarium.cli.commands import Invocation
+from kinetarium.cli.provenance import Invocation
 from kinetarium.cli.reach_flags import FilePath, SiteFlags
 from kinetarium.reach.objective import Effort, Objective
 

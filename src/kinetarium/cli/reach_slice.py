@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from kinetarium.cli.commands import Invocation
+from kinetarium.cli.provenance import Invocation
 from kinetarium.cli.reach_flags import FilePath, Folder, MapPath, PlaneFlags
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kinetarium.cli.commands import Invocation
+from kinetarium.cli.provenance import Invocation
 from kinetarium.cli.reach_flags import NamedMap
 
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import tyro
 
-from kinetarium.cli.commands import Invocation
 from kinetarium.cli.execution import ExecutionFlags, execute, finish
+from kinetarium.cli.provenance import Invocation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from kinetarium.cli.commands import Invocation
+from kinetarium.cli.provenance import Invocation
 
 if TYPE_CHECKING:
     from kinetarium.model.catalogue import CatalogueEntry

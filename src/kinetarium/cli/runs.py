@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from kinetarium.cli.commands import Invocation
+from kinetarium.cli.provenance import Invocation
 
 if TYPE_CHECKING:
     from kinetarium.figure.table import Table

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from kinetarium.cli.commands import Invocation
+from kinetarium.cli.provenance import Invocation
 from kinetarium.ranges import Range
 
 

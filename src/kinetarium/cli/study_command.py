@@ -9,8 +9,9 @@ import tyro
 
 from kinetarium.batch.studies import open_study
 from kinetarium.cli.arguments import flag_value
-from kinetarium.cli.commands import Invocation, Run
+from kinetarium.cli.commands import Run
 from kinetarium.cli.execution import ExecutionFlags, execute, finish, free_folder
+from kinetarium.cli.provenance import Invocation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,24 +1,18 @@
-"""Kinematics, dynamics and sphere collision of a robot model."""
+"""Kinematics and dynamics of a robot model."""
 
 from kinetarium.dynamics.coupling import Coupling
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.dynamics.loops import LoopClosure
-from kinetarium.dynamics.obstacles import BoxObstacle, Obstacles, SphereObstacle
 from kinetarium.dynamics.robot_dynamics import RobotDynamics
 from kinetarium.dynamics.sampling import random_positions
 from kinetarium.dynamics.sphere_cover import SphereCover, cover_by_spheres
-from kinetarium.dynamics.spheres import SphereModel
 from kinetarium.dynamics.two_link import TwoLink
 
 __all__ = [
-    "BoxObstacle",
     "Coupling",
     "LoopClosure",
-    "Obstacles",
     "RobotDynamics",
     "SphereCover",
-    "SphereModel",
-    "SphereObstacle",
     "TwoLink",
     "cover_by_spheres",
     "link_poses",

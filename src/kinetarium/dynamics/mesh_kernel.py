@@ -4,7 +4,7 @@ Triangles come in groups of neighbours. For the distance a group is skipped when
 its bounding sphere is farther away than what has been found; for the winding
 number a distant group counts as one dipole, the first term of the expansion of
 Barill et al., "Fast Winding Numbers for Soups and Clouds", 2018. The plain
-definitions are in `mesh_reference`.
+definitions are in the tests, `mesh_reference`.
 """
 
 from math import atan2, inf, pi, sqrt

@@ -11,7 +11,7 @@ from math import radians, tan
 
 import numpy as np
 
-from kinetarium.legs.machine import Machine
+from kinetarium.legs import Machine
 from kinetarium.spatial.arrays import Array
 
 HEADING = radians(-9.858)

@@ -22,7 +22,7 @@ MOST_TRIANGLES = 2_000_000
 if TYPE_CHECKING:
     from hashlib import _Hash
 
-MOST_BYTES = 16 * 2**20
+MOST_ROBOT_BYTES = 16 * 2**20
 """The largest robot file that is read; the largest public ones have a tenth of it."""
 
 
@@ -51,7 +51,7 @@ class Reading:
 
     def open_markup(self, path: Path, *, code: Code = Code.UNREADABLE) -> Element:
         """Read and parse an XML file that is part of the robot, and take it into the hash."""
-        data = read_regular(path, findings=self.findings, code=code, most=MOST_BYTES)
+        data = read_regular(path, findings=self.findings, code=code, most=MOST_ROBOT_BYTES)
         self._hash.update(data)
         return parse_xml(data, findings=self.findings)
 

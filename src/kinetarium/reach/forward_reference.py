@@ -8,7 +8,7 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose
 
 
-def place(chain: ChainArrays, q: Array) -> Array:
+def link_frames(chain: ChainArrays, q: Array) -> Array:
     """Give the poses of the base link's frame, the joints' and the tool's."""
     X = pose()
     places = [X]
@@ -22,7 +22,7 @@ def place(chain: ChainArrays, q: Array) -> Array:
 
 def jacobian(chain: ChainArrays, q: Array) -> Array:
     """Give the tool's twist [v; w] in base axes at its origin per joint rate, shape (6, joints)."""
-    _, *joints, tool = place(chain, q)
+    _, *joints, tool = link_frames(chain, q)
     columns = []
     for X, slides in zip(joints, chain.prismatic, strict=True):
         axis = X[:3, 2]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetarium.reach.chain import ChainArrays
-from kinetarium.reach.forward_reference import place
+from kinetarium.reach.forward_reference import link_frames
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose
 
@@ -60,7 +60,7 @@ def panda_arrays(chain: ChainArrays) -> PandaArrays | None:
     """Read the parameters of an arm built like the Panda off its chain; None for others."""
     if len(chain.prismatic) != 7 or chain.prismatic.any():
         return None
-    places = place(chain, np.zeros(7))
+    places = link_frames(chain, np.zeros(7))
     z, p = places[1:8, :3, 2], places[1:8, :3, 3]
     if np.abs(np.vecdot(z[:-1], z[1:])).max() > SLOPE:
         return None

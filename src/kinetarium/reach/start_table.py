@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kinetarium.reach import forward
 from kinetarium.reach.chain import ChainArrays, ranges
-from kinetarium.reach.forward_reference import place
+from kinetarium.reach.forward_reference import link_frames
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
 
@@ -78,7 +78,7 @@ def _bounds(chain: ChainArrays) -> tuple[Array, Array, Array]:
     A point on an axis stays where it is in both links that the joint joins, so that the
     distance of points on consecutive axes is constant: their polygon bounds the reach.
     """
-    places = place(chain, np.zeros(len(chain.prismatic)))
+    places = link_frames(chain, np.zeros(len(chain.prismatic)))
     turning = np.flatnonzero(~chain.prismatic) + 1
     slide = np.maximum(-chain.lower, chain.upper)[chain.prismatic].sum()
     if not len(turning):

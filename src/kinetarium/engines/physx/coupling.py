@@ -7,7 +7,7 @@ import numpy as np
 
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.engines.capability import Capability, CapabilityError
-from kinetarium.engines.physx.engine import NAME
+from kinetarium.engines.physx.options import NAME
 from kinetarium.model.robot import Joint, JointType
 from kinetarium.scene import Base, PlacedRobot
 from kinetarium.scene.rigid_tree import RigidBody

@@ -7,8 +7,6 @@ from kinetarium.engines.protocol import EngineInfo, Precision, Simulation
 from kinetarium.engines.timestep import checked_timestep
 from kinetarium.scene import Scene
 
-NAME = "physx"
-
 
 class EnginePhysx:
     """PhysX 5 on the processor, through SAPIEN and without graphics.
@@ -22,7 +20,7 @@ class EnginePhysx:
     @property
     def info(self) -> EngineInfo:
         """What PhysX is and can do; SAPIEN hands out neither M nor inverse dynamics."""
-        from kinetarium.engines.physx.library import physx, sapien
+        from kinetarium.engines.physx.library import NAME, physx, sapien
 
         lacking = {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS}
         return EngineInfo(

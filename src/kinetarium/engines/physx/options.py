@@ -14,6 +14,9 @@ class Solver(StrEnum):
     of the damping and friction of joints that have a servo too."""
 
 
+NAME = "physx"
+
+
 @dataclass(frozen=True, slots=True)
 class PhysxOptions:
     """Settings of PhysX.

@@ -13,8 +13,8 @@ from kinetarium.engines.layout import Layout
 from kinetarium.engines.physx.audit import audit
 from kinetarium.engines.physx.contacts import no_contacts, read_contacts
 from kinetarium.engines.physx.drives import Drives
-from kinetarium.engines.physx.engine import NAME
 from kinetarium.engines.physx.memory import Memory
+from kinetarium.engines.physx.options import NAME
 from kinetarium.engines.physx.parts import Parts
 from kinetarium.engines.physx.world import World
 from kinetarium.engines.protocol import Contacts, State, Status
