@@ -102,3 +102,12 @@ def test_more_cases_than_a_folder_holds_are_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("kinetarium.batch.plan._MOST_CASES", 3)
     with pytest.raises(PlanError, match="more than 3 cases"):
         plan.tasks()
+
+
+def test_lists_that_multiply_are_refused_before_they_are_multiplied() -> None:
+    drive = open_study("drive")
+    many = tuple(1e-3 + 1e-6 * number for number in range(500))
+    rough = tuple(0.1 + 1e-3 * number for number in range(500))
+    config = drive.config(timestep=many, friction=rough, iterations=tuple(range(500)))
+    with pytest.raises(PlanError, match="more than 100000 cases"):
+        Plan.of(drive, config).tasks()

@@ -110,6 +110,7 @@ class Plan:
         kind = f"{type(study).__module__}:{type(study).__qualname__}"
         tasks: dict[str, Task] = {}
         for config in self.configs():
+            _refuse_many(config)
             for case in study.cases(config):
                 plain = to_plain(case)
                 key = case_key(study.name, plain)
@@ -128,6 +129,14 @@ class Plan:
             for name, value in values.items()
         }
         return from_plain(kind, lists, where=f"the config of '{self.study.name}'")
+
+
+def _refuse_many(config: Any) -> None:
+    """Refuse a config whose lists make more cases than a folder holds, before they are made."""
+    lists = (getattr(config, field.name) for field in fields(config))
+    lengths = (len(set(values)) for values in lists if isinstance(values, tuple) and values)
+    if prod(lengths) > _MOST_CASES:
+        raise PlanError(f"more than {_MOST_CASES} cases")
 
 
 def case_key(study: str, case: Mapping[str, Any]) -> str:
