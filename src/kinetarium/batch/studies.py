@@ -61,6 +61,6 @@ def _check(study: Study[Any, Any], name: str) -> None:
         kind = getattr(study, part)
         if not (isinstance(kind, type) and is_dataclass(kind)):
             raise PluginError(f"its {part} is not a dataclass")
-    for field in fields(study.config):
-        if field.default is MISSING and field.default_factory is MISSING:
-            raise PluginError(f"its config has no default for {field.name!r}")
+    for each in fields(study.config):
+        if each.default is MISSING and each.default_factory is MISSING:
+            raise PluginError(f"its config has no default for {each.name!r}")

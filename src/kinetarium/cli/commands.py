@@ -3,17 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
 
-from kinetarium.cli.provenance import Invocation
+from kinetarium.cli.provenance import Run
 from kinetarium.errors import one_line
 from kinetarium.plugins import Plugin, PluginError, discover, refused
 
 STUDIES = "kinetarium.studies"
-
-
-Run = Callable[[Any, Invocation], int | None]
-"""Does what a command does, given its config; gives its exit code, None for 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """Invocation: one call of a command, and how its result was made, for the foot of a report."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from platform import platform, python_version
+from typing import Any
 
 from kinetarium.cli.console import Console
 
@@ -24,6 +26,10 @@ class Invocation:
     command_line: str
     console: Console
     force: bool = False
+
+
+Run = Callable[[Any, Invocation], int | None]
+"""Does what a command does, given its config; gives its exit code, None for 0."""
 
 
 def provenance(command_line: str) -> tuple[tuple[str, str], ...]:

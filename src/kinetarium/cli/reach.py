@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import tyro
 
 from kinetarium.cli.arguments import parse_arguments
-from kinetarium.cli.commands import Run
-from kinetarium.cli.provenance import Invocation
+from kinetarium.cli.provenance import Invocation, Run
 from kinetarium.errors import UnknownNameError
 
 ACTIONS = {

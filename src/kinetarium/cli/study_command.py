@@ -9,9 +9,8 @@ import tyro
 
 from kinetarium.batch.studies import open_study
 from kinetarium.cli.arguments import flag_value
-from kinetarium.cli.commands import Run
 from kinetarium.cli.execution import ExecutionFlags, execute, finish, free_folder
-from kinetarium.cli.provenance import Invocation
+from kinetarium.cli.provenance import Invocation, Run
 
 
 @dataclass(frozen=True, kw_only=True)

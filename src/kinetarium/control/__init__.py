@@ -1,7 +1,8 @@
 """Controllers and the laws they are made of."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kinetarium.control.admittance_form import Form as Form
@@ -17,10 +18,4 @@ _HOMES = {
 }
 
 __all__ = [*_HOMES]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used: the list of commands needs no NumPy."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'kinetarium.control' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__, __dir__ = lazy_exports(__name__, _HOMES)

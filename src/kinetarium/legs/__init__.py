@@ -15,8 +15,9 @@ The whole interface:
   2 front right, 3 rear left, 4 front left, and stand in that order along arrays.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kinetarium.legs.course import Curve as Curve
@@ -43,35 +44,29 @@ if TYPE_CHECKING:
     from kinetarium.legs.walk_plan import WalkPlan as WalkPlan
 
 _HOMES = {
-    "LEG_NAMES": "walk",
-    "TABLE_1": "gait",
-    "Curve": "course",
-    "Heading": "course",
-    "LegKind": "leg_kind",
-    "LegStep": "walk",
-    "LegsError": "error",
-    "LinkShape": "link_shape",
-    "Machine": "machine",
-    "PantographLeg": "pantograph",
-    "Step": "terrain",
-    "Terrain": "terrain",
-    "Timing": "gait",
-    "Walk": "walk",
-    "WalkPlan": "walk_plan",
-    "WalkWarning": "walk",
-    "WarningKind": "walk",
-    "load_machine": "machine_file",
-    "plan_walk": "planner",
-    "quadruped_mjcf": "quadruped_file",
-    "quadruped_model": "quadruped",
-    "save_machine": "machine_file",
+    "LEG_NAMES": "kinetarium.legs.walk",
+    "TABLE_1": "kinetarium.legs.gait",
+    "Curve": "kinetarium.legs.course",
+    "Heading": "kinetarium.legs.course",
+    "LegKind": "kinetarium.legs.leg_kind",
+    "LegStep": "kinetarium.legs.walk",
+    "LegsError": "kinetarium.legs.error",
+    "LinkShape": "kinetarium.legs.link_shape",
+    "Machine": "kinetarium.legs.machine",
+    "PantographLeg": "kinetarium.legs.pantograph",
+    "Step": "kinetarium.legs.terrain",
+    "Terrain": "kinetarium.legs.terrain",
+    "Timing": "kinetarium.legs.gait",
+    "Walk": "kinetarium.legs.walk",
+    "WalkPlan": "kinetarium.legs.walk_plan",
+    "WalkWarning": "kinetarium.legs.walk",
+    "WarningKind": "kinetarium.legs.walk",
+    "load_machine": "kinetarium.legs.machine_file",
+    "plan_walk": "kinetarium.legs.planner",
+    "quadruped_mjcf": "kinetarium.legs.quadruped_file",
+    "quadruped_model": "kinetarium.legs.quadruped",
+    "save_machine": "kinetarium.legs.machine_file",
 }
 
 __all__ = list(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used: flags are made of some, and stay light."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'kinetarium.legs' has no attribute {name!r}")
-    return getattr(import_module(f"kinetarium.legs.{_HOMES[name]}"), name)
+__getattr__, __dir__ = lazy_exports(__name__, _HOMES)

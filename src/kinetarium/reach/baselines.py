@@ -9,9 +9,9 @@ from kinetarium.dynamics.compiled import compiled
 from kinetarium.reach.arm import Arm
 from kinetarium.reach.base_search import facing, no_judgement, search_bases
 from kinetarium.reach.chain import ChainArrays
-from kinetarium.reach.convex_pieces import PieceArrays
 from kinetarium.reach.forward import place
 from kinetarium.reach.map_layout import GradedGrid
+from kinetarium.reach.piece_arrays import PieceArrays
 from kinetarium.reach.self_collision import collides, none_touching
 from kinetarium.reach.site import Site
 from kinetarium.spatial.arrays import Array

@@ -12,6 +12,7 @@ from kinetarium.dynamics import cover_by_spheres, link_poses
 from kinetarium.model.robot import Geometry
 from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, MeshFile, Sphere
 from kinetarium.reach.chain import ChainArrays, SerialChain, ranges
+from kinetarium.reach.piece_arrays import CELLS, PieceArrays
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose
 
@@ -21,49 +22,7 @@ SAME = 1e-6
 """How near to its end a sphere makes a cylinder round [m]."""
 SAMPLES = 200
 """In how many random configurations a pair must overlap to count as always overlapping."""
-CELLS = 256
-"""Cells along each side of the tables of bodies that two joints join."""
 POINT = (0.0, 0.0, 0.0, 0.0)
-
-
-class PieceArrays(NamedTuple):
-    """Convex pieces in clusters of neighbours, body by body.
-
-    A body is everything that moves with one frame of a chain: body i with frame i,
-    and the last body with frame 0, like the base: what stands around. A piece is a box
-    or a cylinder, or a point or a segment with a radius around it.
-
-    Attributes:
-        places: Poses of the pieces in their body's frame, rows [R p], shape (n, 3, 4).
-        sizes: Half edge lengths, and radius of the disc across z [m], shape (n, 4).
-        radii: The radius around [m], shape (n,).
-        girths: Radii of capsules along z around the whole pieces [m], shape (n,).
-        reaches: Radii of the spheres around the whole pieces [m], shape (n,).
-        cluster_starts: First piece of each cluster, and the end, shape (clusters + 1,).
-        clusters: Centre and radius of a sphere around each cluster [m], shape (clusters, 4).
-        body_starts: First cluster of each body, and the end, shape (bodies + 1,).
-        bodies: Centre and radius of a sphere around each body [m], shape (bodies, 4).
-        frames: The frame that each body moves with, shape (bodies,).
-        pairs: The pairs of bodies to be checked, shape (pairs, 2).
-        apart: 1 where a body and the next but one are surely apart, by the positions of the
-            two joints between them; eight cells to a byte, so that a table stays in the
-            cache, shape (bodies, CELLS, CELLS / 8).
-        spans: For each joint its least position and the cells per unit, shape (joints, 2).
-    """
-
-    places: Array
-    sizes: Array
-    radii: Array
-    girths: Array
-    reaches: Array
-    cluster_starts: NDArray[np.int64]
-    clusters: Array
-    body_starts: NDArray[np.int64]
-    bodies: Array
-    frames: NDArray[np.int64]
-    pairs: NDArray[np.int64]
-    apart: NDArray[np.uint8]
-    spans: Array
 
 
 class Piece(NamedTuple):

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from kinetarium.dynamics.compiled import compiled
 from kinetarium.reach.chain import ChainArrays
 from kinetarium.reach.claim import EXACT, NONE
-from kinetarium.reach.convex_pieces import PieceArrays
 from kinetarium.reach.forward import differentiate, gram, place, volume
+from kinetarium.reach.piece_arrays import PieceArrays
 from kinetarium.reach.self_collision import collides, none_touching
 from kinetarium.reach.start_table import StartTable
 from kinetarium.spatial.arrays import Array

@@ -5,8 +5,8 @@ from typing import NamedTuple
 from kinetarium.dynamics.compiled import compiled
 from kinetarium.reach import generic_ik, panda_ik
 from kinetarium.reach.chain import ChainArrays
-from kinetarium.reach.convex_pieces import PieceArrays
 from kinetarium.reach.panda_geometry import PandaArrays
+from kinetarium.reach.piece_arrays import PieceArrays
 from kinetarium.reach.start_table import StartTable
 from kinetarium.spatial.arrays import Array
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.reach.chain import ChainArrays, ranges
-from kinetarium.reach.convex_pieces import CELLS, PieceArrays
+from kinetarium.reach.piece_arrays import CELLS, PieceArrays
 from kinetarium.spatial.arrays import Array
 
 COARSEST = 8

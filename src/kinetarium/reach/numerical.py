@@ -9,8 +9,8 @@ import numpy as np
 
 from kinetarium.dynamics.compiled import compiled
 from kinetarium.reach.chain import ChainArrays
-from kinetarium.reach.convex_pieces import PieceArrays
 from kinetarium.reach.forward import differentiate, place, volume
+from kinetarium.reach.piece_arrays import PieceArrays
 from kinetarium.reach.self_collision import collides, none_touching
 from kinetarium.spatial.arrays import Array
 

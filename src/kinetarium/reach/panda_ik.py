@@ -22,9 +22,9 @@ from kinetarium.dynamics.compiled import compiled
 from kinetarium.dynamics.kernel_vectors import Vector, cross, dot
 from kinetarium.reach.chain import ChainArrays
 from kinetarium.reach.claim import EXACT, NONE
-from kinetarium.reach.convex_pieces import PieceArrays
 from kinetarium.reach.forward import place, volume
 from kinetarium.reach.panda_geometry import PandaArrays
+from kinetarium.reach.piece_arrays import PieceArrays
 from kinetarium.reach.self_collision import collides, none_touching
 from kinetarium.spatial.arrays import Array
 

@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from kinetarium.dynamics.compiled import compiled
 from kinetarium.reach.chain import ChainArrays
-from kinetarium.reach.convex_pieces import CELLS, PieceArrays
 from kinetarium.reach.forward import place
 from kinetarium.reach.gjk import closer, segments_gap
+from kinetarium.reach.piece_arrays import CELLS, PieceArrays
 from kinetarium.spatial.arrays import Array
 
 Vector = tuple[float, float, float]

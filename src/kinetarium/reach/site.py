@@ -8,8 +8,9 @@ from kinetarium.dynamics.compiled import compiled
 from kinetarium.model.robot import Geometry
 from kinetarium.model.shapes import Box
 from kinetarium.reach.arm import Arm
-from kinetarium.reach.convex_pieces import PieceArrays, body_pieces
+from kinetarium.reach.convex_pieces import body_pieces
 from kinetarium.reach.ik import IkArrays
+from kinetarium.reach.piece_arrays import PieceArrays
 from kinetarium.reach.self_collision import collides, none_touching
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose

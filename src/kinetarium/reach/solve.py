@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.robot import RobotModel
 from kinetarium.reach.chain import SerialChain, serial_chain
-from kinetarium.reach.convex_pieces import PieceArrays, no_pieces
+from kinetarium.reach.convex_pieces import no_pieces
 from kinetarium.reach.panda_geometry import no_panda, panda_arrays
+from kinetarium.reach.piece_arrays import PieceArrays
 from kinetarium.spatial.arrays import Array
 
 if TYPE_CHECKING:

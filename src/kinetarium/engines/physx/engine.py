@@ -2,7 +2,7 @@
 
 from kinetarium.engines.capability import Capability, FrictionRule
 from kinetarium.engines.layout import Layout
-from kinetarium.engines.physx.options import PhysxOptions
+from kinetarium.engines.physx.options import NAME, PhysxOptions
 from kinetarium.engines.protocol import EngineInfo, Precision, Simulation
 from kinetarium.engines.timestep import checked_timestep
 from kinetarium.scene import Scene
@@ -20,7 +20,7 @@ class EnginePhysx:
     @property
     def info(self) -> EngineInfo:
         """What PhysX is and can do; SAPIEN hands out neither M nor inverse dynamics."""
-        from kinetarium.engines.physx.library import NAME, physx, sapien
+        from kinetarium.engines.physx.library import physx, sapien
 
         lacking = {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS}
         return EngineInfo(
