@@ -9,7 +9,7 @@ import pinocchio
 from benchmarks.ratio import Ratio, compare
 from kinetarium import load_robot
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.model.packages import installed_packages
+from kinetarium.model.assets import installed_packages
 from kinetarium.spatial import se3
 
 

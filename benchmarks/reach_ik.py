@@ -21,11 +21,14 @@ from rich.table import Table
 
 from benchmarks.ratio import Ratio
 from kinetarium import load_robot
-from kinetarium.reach import SerialChain, forward, generic_ik, ik_arrays, panda_ik, serial_chain
-from kinetarium.reach.forward_reference import link_frames
-from kinetarium.reach.panda_geometry import panda_arrays
-from kinetarium.reach.solve import STARTS, SWEEP
-from kinetarium.reach.start_table import start_table
+from kinetarium.dynamics import forward
+from kinetarium.dynamics.forward_reference import link_frames
+from kinetarium.reach import SerialChain, ik_arrays, serial_chain
+from kinetarium.reach.ik import generic as generic_ik
+from kinetarium.reach.ik import panda as panda_ik
+from kinetarium.reach.ik.panda_geometry import panda_arrays
+from kinetarium.reach.ik.solve import STARTS, SWEEP
+from kinetarium.reach.ik.start_table import start_table
 
 Solve = Callable[[np.ndarray], np.ndarray | None]
 """Gives joint positions for a pose of the tool in the base link's frame, or None."""

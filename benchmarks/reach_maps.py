@@ -13,16 +13,15 @@ from benchmarks.reach_ik import eaik, toolbox, trac_ik
 from kinetarium import load_robot
 from kinetarium.reach import SerialChain, serial_chain
 from kinetarium.reach.arm import arm_of
-from kinetarium.reach.build import build_map, map_maker
-from kinetarium.reach.compare import random_poses
-from kinetarium.reach.grid import voxel_grid
-from kinetarium.reach.map_files import ReachMap, open_map
-from kinetarium.reach.placement import Effort, Placer
-from kinetarium.reach.plane import Plane
-from kinetarium.reach.recipe import MapKind, map_recipe
-from kinetarium.reach.slice import slice_plainly, slice_values
-from kinetarium.reach.sphere_poses import sphere_poses
-from kinetarium.reach.voxel_map import write_poses
+from kinetarium.reach.maps.build import build_map, map_maker
+from kinetarium.reach.maps.files import ReachMap, open_map
+from kinetarium.reach.maps.grid import voxel_grid
+from kinetarium.reach.maps.makers import sphere_poses, write_poses
+from kinetarium.reach.maps.recipe import MapKind, map_recipe
+from kinetarium.reach.maps.slice import slice_plainly, slice_values
+from kinetarium.reach.placement.plane import Plane
+from kinetarium.reach.placement.query import Effort, Placer
+from kinetarium.studies.reach.compare import random_poses
 
 PEERS = {
     "roboticstoolbox ik_LM": toolbox,

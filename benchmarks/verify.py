@@ -7,8 +7,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from benchmarks.ratio import Ratio, compare
-from kinetarium.recording.recording import Channel, Recording
-from kinetarium.recording.run import Run, RunStatus
+from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.recording.run_folder import read_run, verify_run, write_run
 
 SAMPLES, COLUMNS = 100_000, 20

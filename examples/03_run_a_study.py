@@ -4,9 +4,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kinetarium import sweep
-from kinetarium.batch.isolated import IsolatedExecutor
 from kinetarium.batch.plan import Plan
-from kinetarium.batch.studies import open_study
+from kinetarium.batch.study import open_study
+from kinetarium.batch.worker_pool import IsolatedExecutor
 
 drop = open_study("drop")
 plan = Plan.of(drop, drop.config(height=0.05, duration=0.4))

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import coal
 import numpy as np
-from kinetarium.dynamics.collision_pairs import collision_pairs
 
+from collision_pairs import collision_pairs
 from kinetarium import load_robot
 from kinetarium.dynamics import link_poses
-from kinetarium.model.packages import installed_packages
-from kinetarium.model.robot import Link, RobotModel
-from kinetarium.model.shapes import Box, Cylinder, MeshData, Shape, Sphere
-from kinetarium.model.solids import triangulate
+from kinetarium.model.assets import installed_packages
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.robot import Box, Cylinder, Link, MeshData, RobotModel, Shape, Sphere
 from kinetarium.spatial.arrays import Array, frozen
 
 DATA = installed_packages().get("example-robot-data", Path())

@@ -9,11 +9,11 @@ from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kinetarium.batch.check_study import check_study as check_study
-    from kinetarium.batch.studies import list_studies as list_studies
     from kinetarium.batch.study import Study as Study
+    from kinetarium.batch.study import list_studies as list_studies
     from kinetarium.batch.sweep import sweep as sweep
-    from kinetarium.control.controller import Controller as Controller
-    from kinetarium.control.controller import Interaction as Interaction
+    from kinetarium.control.interface import Controller as Controller
+    from kinetarium.control.interface import Interaction as Interaction
     from kinetarium.engines.conformance import check_engine as check_engine
     from kinetarium.engines.protocol import Engine as Engine
     from kinetarium.engines.protocol import Simulation as Simulation
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from kinetarium.model.robot import RobotModel as RobotModel
     from kinetarium.recording.recording import Channel as Channel
     from kinetarium.recording.recording import Recording as Recording
+    from kinetarium.rollout.loop import Probe as Probe
     from kinetarium.rollout.loop import run as run
-    from kinetarium.rollout.probe import Probe as Probe
     from kinetarium.scene import Scene as Scene
     from kinetarium.studies.dynamics.override import Override as Override
-    from kinetarium.studies.dynamics.verify import verify_dynamics as verify_dynamics
+    from kinetarium.studies.dynamics.run import verify_dynamics as verify_dynamics
 
 __version__ = "0.1.0"
 
@@ -49,12 +49,12 @@ _PACKAGES = (
 _HOMES = {
     "Allowance": "kinetarium.model.findings",
     "Channel": "kinetarium.recording.recording",
-    "Controller": "kinetarium.control.controller",
+    "Controller": "kinetarium.control.interface",
     "Engine": "kinetarium.engines.protocol",
-    "Interaction": "kinetarium.control.controller",
+    "Interaction": "kinetarium.control.interface",
     "KinetariumError": "kinetarium.errors",
     "Override": "kinetarium.studies.dynamics.override",
-    "Probe": "kinetarium.rollout.probe",
+    "Probe": "kinetarium.rollout.loop",
     "Recording": "kinetarium.recording.recording",
     "RobotFileError": "kinetarium.model.findings",
     "RobotModel": "kinetarium.model.robot",
@@ -64,11 +64,11 @@ _HOMES = {
     "check_engine": "kinetarium.engines.conformance",
     "check_study": "kinetarium.batch.check_study",
     "list_engines": "kinetarium.engines.registry",
-    "list_studies": "kinetarium.batch.studies",
+    "list_studies": "kinetarium.batch.study",
     "load_robot": "kinetarium.model.load",
     "run": "kinetarium.rollout.loop",
     "sweep": "kinetarium.batch.sweep",
-    "verify_dynamics": "kinetarium.studies.dynamics.verify",
+    "verify_dynamics": "kinetarium.studies.dynamics.run",
     **{name: f"kinetarium.{name}" for name in _PACKAGES},
 }
 

@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 
 from kinetarium.batch.study import Outcome
-from kinetarium.control.floating_body import FloatingBody
-from kinetarium.control.orbit import mean_motion, relative_acceleration
+from kinetarium.control.admittance.floating import FloatingBody, mean_motion, relative_acceleration
 from kinetarium.errors import KinetariumError
-from kinetarium.recording.run import RunStatus
-from kinetarium.studies.dock import float_free
-from kinetarium.studies.dock.float_cases import float_cases
-from kinetarium.studies.dock.float_config import FloatConfig, Timing
-from kinetarium.studies.dock.float_figures import report
-from kinetarium.studies.dock.float_free import run_free
-from kinetarium.studies.dock.float_score import judge_meeting
+from kinetarium.recording.recording import RunStatus
+from kinetarium.studies.dock.floating import free as float_free
+from kinetarium.studies.dock.floating.cases import float_cases
+from kinetarium.studies.dock.floating.config import FloatConfig, Timing
+from kinetarium.studies.dock.floating.figures import report
+from kinetarium.studies.dock.floating.free import run_free
+from kinetarium.studies.dock.floating.score import judge_meeting
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from kinetarium.control.admittance_se3 import AdmittanceGains, AdmittanceSE3
-from kinetarium.control.critical_delay import critical_delay, critical_frequency
+from kinetarium.control.admittance.critical_delay import critical_delay, critical_frequency
+from kinetarium.control.admittance.law import AdmittanceGains, AdmittanceSE3
 from kinetarium.errors import KinetariumError
-from kinetarium.studies.dock.stability import follow, growth_rate, judge, stability_cases
-from kinetarium.studies.dock.stability_config import StabilityConfig
+from kinetarium.studies.dock.stability.config import StabilityConfig
+from kinetarium.studies.dock.stability.map import follow, growth_rate, judge, stability_cases
 
 
 @pytest.mark.parametrize(

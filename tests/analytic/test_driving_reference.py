@@ -5,7 +5,7 @@ from math import pi
 import numpy as np
 import pytest
 
-from kinetarium.control.driving_reference import (
+from kinetarium.control.vehicle.reference import (
     CircleReference,
     DrivingReference,
     EightReference,

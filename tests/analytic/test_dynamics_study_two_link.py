@@ -5,12 +5,12 @@ import pytest
 
 from kinetarium import load_robot
 from kinetarium.dynamics import RobotDynamics, TwoLink
-from kinetarium.figure.table import Table
+from kinetarium.figure.text import Table
 from kinetarium.studies.dynamics.backends.registry import backend_names
 from kinetarium.studies.dynamics.examination import examine
-from kinetarium.studies.dynamics.integration import runge_kutta, semi_implicit_euler
-from kinetarium.studies.dynamics.score import score
-from kinetarium.studies.dynamics.two_link_page import two_link_section
+from kinetarium.studies.dynamics.figures import two_link_section
+from kinetarium.studies.dynamics.run import score
+from kinetarium.studies.dynamics.states import runge_kutta, semi_implicit_euler
 
 ARM = load_robot("two-link")
 BACKENDS = backend_names(ARM)

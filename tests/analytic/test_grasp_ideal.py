@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinetarium.metrics.moving_variance import mean_moving_variance
+from kinetarium.metrics import mean_moving_variance
 from kinetarium.studies.grasp.config import ToolPath
 from kinetarium.studies.grasp.ideal import Ideal, ideal
 from kinetarium.studies.grasp.profiles import Control

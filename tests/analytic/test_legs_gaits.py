@@ -20,12 +20,12 @@ from kinetarium.legs import (
     WarningKind,
     plan_walk,
 )
-from kinetarium.legs.drives import joint_travel
-from kinetarium.legs.figure12 import pictures, printed_values, slips
-from kinetarium.legs.gait import table1_row
-from kinetarium.legs.order_search import judge_all_orders
-from kinetarium.legs.route import lay_route
-from kinetarium.legs.stability import hull_margin, into_triangle
+from kinetarium.legs.gait.stability import hull_margin, into_triangle
+from kinetarium.legs.walk.plan import table1_row
+from kinetarium.legs.walk.planner import judge_all_orders
+from kinetarium.legs.walk.route import lay_route
+from kinetarium.legs.walk.walk import joint_travel
+from kinetarium.studies.walk.paper import pictures, printed_values, slips
 
 A, B, S = 18.5, 20.75, 31.87
 LONG = WalkPlan(waypoints=((0.0, 0.0), (4 * S, 0.0)), stride=S)

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from kinetarium import load_robot
+from kinetarium.dynamics import forward
+from kinetarium.dynamics.chain import ChainArrays
 from kinetarium.model.robot import JointType, Limits, RobotModel
-from kinetarium.reach import forward, panda_ik, serial_chain
-from kinetarium.reach.chain import ChainArrays
-from kinetarium.reach.panda_geometry import PandaArrays, panda_arrays
+from kinetarium.reach import serial_chain
+from kinetarium.reach.ik import panda as panda_ik
+from kinetarium.reach.ik.panda_geometry import PandaArrays, panda_arrays
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose

@@ -5,13 +5,14 @@ from pathlib import Path
 import coal
 import numpy as np
 import pytest
-from kinetarium.dynamics.collision_pairs import collision_pairs
 
 from coal_collision import DATA, PUBLIC, meshes_touching, touching
+from collision_pairs import collision_pairs
 from kinetarium import load_robot
 from kinetarium.model.robot import RobotModel
-from kinetarium.reach import body_pieces, gjk, serial_chain
-from kinetarium.reach.self_collision import collisions
+from kinetarium.reach import body_pieces, serial_chain
+from kinetarium.reach.collision import gjk
+from kinetarium.reach.collision.check import collisions
 from kinetarium.spatial import so3
 
 

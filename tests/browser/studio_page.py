@@ -2,16 +2,14 @@
 
 import numpy as np
 
-from kinetarium.batch.studies import open_study
+from kinetarium.batch.study import open_study
 from kinetarium.model.load import load_robot
-from kinetarium.reach.map_files import write_map
-from kinetarium.reach.map_layout import field_shape
-from kinetarium.reach.recipe import MapKind, MapRecipe
-from kinetarium.recording.plain import to_plain
-from kinetarium.recording.recording import Channel, Recording
+from kinetarium.reach.maps.files import write_map
+from kinetarium.reach.maps.recipe import MapKind, MapRecipe, field_shape
+from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.recording.result_folder import ResultFolder
-from kinetarium.recording.run import Run, RunStatus
 from kinetarium.scene.grasped_cube import PADS, gripper_arm
+from kinetarium.storage.serialization import to_plain
 
 SOFTWARE_WEBGL = [
     "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",

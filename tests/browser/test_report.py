@@ -1,15 +1,12 @@
 import numpy as np
 import pytest
 
-from kinetarium.figure.facts import Facts
-from kinetarium.figure.listing import Listing
 from kinetarium.figure.page import Page, Section
-from kinetarium.figure.prose import Prose
 from kinetarium.figure.scene3d import Body, Scene3D
-from kinetarium.figure.table import Column, Table
-from kinetarium.model.shapes import Box
-from kinetarium.model.solids import triangulate
-from kinetarium.report.html import page_html
+from kinetarium.figure.text import Column, Facts, Listing, Prose, Table
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.robot import Box
+from kinetarium.report.html.page import page_html
 from kinetarium.spatial.arrays import frozen
 
 pytestmark = pytest.mark.browser

@@ -6,9 +6,9 @@ import pytest
 
 from browser.studio_page import SIZE, SOFTWARE_WEBGL, Opened
 from kinetarium.legs import WalkPlan, load_machine, plan_walk
-from kinetarium.legs.link_shape import LINK_NAMES
-from kinetarium.legs.quadruped_file import quadruped_mjcf
-from kinetarium.recording.plain import from_plain, to_plain
+from kinetarium.legs.mechanism.machine import LINK_NAMES
+from kinetarium.legs.robot.mjcf import quadruped_mjcf
+from kinetarium.storage.serialization import from_plain, to_plain
 from unit.studio_server import running_studio
 
 pytestmark = pytest.mark.browser

@@ -4,8 +4,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from kinetarium.cli import compare_engines
-from kinetarium.report.engine_guide import purpose_table
+from kinetarium.cli.commands import compare_engines
+from kinetarium.studies.engine_guide.page import purpose_table
 
 
 def test_a_quick_comparison(call: Any, tmp_path: Path) -> None:

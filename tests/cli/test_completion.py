@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from kinetarium.cli.commands import COMMANDS
+from kinetarium.cli.core.registry import COMMANDS
 
 
 @pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])

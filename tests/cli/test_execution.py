@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kinetarium.cli.execution import essential_command
+from kinetarium.cli.core.execution import essential_command
 
 QUICK = ("--height", "0.02", "--duration", "0.3")
 SLOW = (*QUICK, "--timestep", "2e-5")
@@ -73,7 +73,7 @@ def test_a_comparison_tries_again_too(
         raise EnoughError
 
     asked: list[bool] = []
-    monkeypatch.setattr("kinetarium.cli.compare_engines.execute", execute)
+    monkeypatch.setattr("kinetarium.cli.commands.compare_engines.execute", execute)
     words = ("compare-engines", "--quick", "--engine", "mujoco", "--out", tmp_path / "out")
     call(*words)
     call(*words, "--retry-failed")

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kinetarium.cli.inspect import Config
+from kinetarium.cli.commands.inspect import Config
 from kinetarium.model.findings import Allowance
 
 

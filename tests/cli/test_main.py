@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from kinetarium.cli.commands import COMMANDS, Command
+from kinetarium.cli.core.registry import COMMANDS, Command
 
 HEAVY = (
     "pinocchio", "mujoco", "pybullet", "dartpy", "sapien", "plotly", "matplotlib", "jinja2",
@@ -106,7 +106,7 @@ def test_debug_shows_where(call):
 
 def broken_command(error):
     def load(words):
-        from kinetarium.cli.robots import Config
+        from kinetarium.cli.commands.robots import Config
 
         def run(config, invocation):
             raise error

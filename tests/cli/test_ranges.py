@@ -13,12 +13,12 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 
 import pytest
 
-from kinetarium.batch.studies import list_studies, open_study
-from kinetarium.cli.commands import COMMANDS
-from kinetarium.cli.reach import ACTIONS
+from kinetarium.batch.study import list_studies, open_study
+from kinetarium.cli.core.registry import COMMANDS
+from kinetarium.cli.reach.command import ACTIONS
 from kinetarium.errors import KinetariumError
 from kinetarium.ranges import Range, check_ranges, declared_range
-from kinetarium.recording.plain import PlainDataError, from_plain, to_plain
+from kinetarium.storage.serialization import PlainDataError, from_plain, to_plain
 
 STUDIES = {study.name: study for study in list_studies()}
 
@@ -87,7 +87,7 @@ def commands() -> Iterator[tuple[tuple[str, ...], type]]:
         if name != "reach":
             yield (name,), COMMANDS[name].load([])[0]
     for action in ACTIONS:
-        yield ("reach", action), import_module(f"kinetarium.cli.reach_{action}").Config
+        yield ("reach", action), import_module(f"kinetarium.cli.reach.{action}").Config
 
 
 COMMAND_FIELDS = [

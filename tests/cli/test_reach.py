@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from kinetarium import load_robot
-from kinetarium.figure.table import Table
+from kinetarium.figure.text import Table
 from kinetarium.reach import build_map, open_map, solve_ik, verify_map
-from kinetarium.reach.compare import random_poses
 from kinetarium.spatial.rotation import pose, rotation_about
+from kinetarium.studies.reach.compare import random_poses
 
 DOWN = np.diag([1.0, -1.0, -1.0])
 COARSE = {"capability": (0.25, 6), "irm3": (0.1, 10), "irm4": (0.125, 3)}
@@ -64,7 +64,7 @@ def maps(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare the pictures beside a page, which other tests draw."""
-    monkeypatch.setattr("kinetarium.report.picture_files.figure_files", lambda page, stills: {})
+    monkeypatch.setattr("kinetarium.report.html.files.figure_files", lambda page, stills: {})
 
 
 def written(path: Path, data: object) -> Path:
@@ -178,7 +178,7 @@ def test_compare_puts_the_published_numbers_beside_ours(
 ) -> None:
     pages = []
     monkeypatch.setattr(
-        "kinetarium.report.picture_files.write_page", lambda _, page, force: pages.append(page)
+        "kinetarium.report.html.files.write_page", lambda _, page, force: pages.append(page)
     )
     out = tmp_path / "out"
     shutil.copytree(maps, out)

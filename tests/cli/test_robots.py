@@ -1,4 +1,4 @@
-from kinetarium.model.catalogue import catalogue_names
+from kinetarium.model.load import catalogue_names
 
 NINE = {
     "panda", "ur5", "two-link", "husky4", "husky2", "scout", "husky4-panda", "scout-panda", "kr250",

@@ -9,10 +9,9 @@ import pytest
 
 from conformance.engine_names import ENGINES
 from kinetarium import Scene, run
-from kinetarium.control.controller import ExternalWrench, Measurement
+from kinetarium.control.interface import ExternalWrench, Measurement
 from kinetarium.engines.conformance.models import fingers, flyer, rotor
-from kinetarium.model.robot import Limits
-from kinetarium.model.shapes import Box
+from kinetarium.model.robot import Box, Limits
 from kinetarium.scene import Actuation, Base, Drive, PlacedRobot, free_body, ground
 from kinetarium.spatial.arrays import frozen
 

@@ -4,8 +4,8 @@ import pytest
 
 from conformance.engine_names import ENGINES
 from kinetarium import check_engine
-from kinetarium.engines.capability import Capability
 from kinetarium.engines.conformance import CHECKS
+from kinetarium.engines.protocol import Capability
 from kinetarium.engines.registry import open_engine
 
 LACKING = {

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from kinetarium import check_engine
-from kinetarium.engines.capability import FrictionRule
 from kinetarium.engines.conformance import CHECKS
 from kinetarium.engines.mujoco import EngineMujoco
-from kinetarium.engines.protocol import Contacts, EngineInfo, State
+from kinetarium.engines.protocol import Contacts, EngineInfo, FrictionRule, State
 from kinetarium.scene import Actuation, Scene
 from kinetarium.spatial.arrays import frozen
 

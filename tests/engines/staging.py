@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinetarium.engines.protocol import Engine, Simulation, State
-from kinetarium.model.robot import Geometry, Joint, JointType, Link, RobotModel, Source
-from kinetarium.model.shapes import Box
+from kinetarium.model.robot import Box, Geometry, Joint, JointType, Link, RobotModel, Source
 from kinetarium.scene import Actuation, Body, Drive, PlacedRobot, Scene
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose

@@ -13,9 +13,8 @@ from numpy.testing import assert_allclose
 
 from engines.staging import CUBE, NOTHING, SOURCE, TORQUE, WEIGHTLESS, G, H, driven, joint_state
 from kinetarium.dynamics import Coupling, RobotDynamics
-from kinetarium.dynamics.loops import LoopClosure
+from kinetarium.dynamics.coupling import LoopClosure
 from kinetarium.engines.bullet import BulletOptions, EngineBullet, Servo
-from kinetarium.engines.capability import Capability, CapabilityError, FrictionRule
 from kinetarium.engines.conformance.models import (
     X_AXIS,
     Y_AXIS,
@@ -29,10 +28,20 @@ from kinetarium.engines.conformance.models import (
     solid_link,
 )
 from kinetarium.engines.conformance.runs import state_bytes
-from kinetarium.engines.protocol import Simulation, State, Status
+from kinetarium.engines.protocol import (
+    Capability,
+    CapabilityError,
+    FrictionRule,
+    Simulation,
+    State,
+    Status,
+)
 from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.model.catalogue import load_catalogue_robot
+from kinetarium.model.load import load_catalogue_robot
 from kinetarium.model.robot import (
+    Box,
+    Capsule,
+    Cylinder,
     Geometry,
     Inertia,
     Joint,
@@ -41,10 +50,13 @@ from kinetarium.model.robot import (
     Link,
     Loop,
     LoopKind,
+    MeshData,
     Mimic,
     RobotModel,
+    Shape,
+    Sphere,
+    TriangleMesh,
 )
-from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, Shape, Sphere, TriangleMesh
 from kinetarium.scene import (
     Actuation,
     Base,

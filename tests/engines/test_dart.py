@@ -38,8 +38,10 @@ from kinetarium.engines.conformance.runs import state_bytes
 from kinetarium.engines.dart import DartOptions, EngineDart
 from kinetarium.engines.protocol import Simulation, Status
 from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.model.catalogue import load_catalogue_robot
+from kinetarium.model.load import load_catalogue_robot
 from kinetarium.model.robot import (
+    Box,
+    Capsule,
     Geometry,
     Joint,
     JointType,
@@ -47,9 +49,11 @@ from kinetarium.model.robot import (
     Link,
     Loop,
     LoopKind,
+    MeshData,
     RobotModel,
+    Sphere,
+    TriangleMesh,
 )
-from kinetarium.model.shapes import Box, Capsule, MeshData, Sphere, TriangleMesh
 from kinetarium.scene import (
     Actuation,
     Base,

@@ -22,7 +22,6 @@ from engines.staging import (
     with_joint,
 )
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.engines.capability import Capability, CapabilityError
 from kinetarium.engines.conformance.models import (
     X_AXIS,
     Y_AXIS,
@@ -37,18 +36,22 @@ from kinetarium.engines.conformance.models import (
     solid_link,
 )
 from kinetarium.engines.drake import Approximation, DrakeOptions, EngineDrake, Touch
-from kinetarium.engines.protocol import Status
-from kinetarium.model.catalogue import catalogue_entry, load_catalogue_robot
+from kinetarium.engines.protocol import Capability, CapabilityError, Status
+from kinetarium.model.load import catalogue_entry, load_catalogue_robot
 from kinetarium.model.robot import (
+    Box,
+    Cylinder,
     Inertia,
     Joint,
     JointType,
     Limits,
     Link,
     LoopKind,
+    MeshData,
     RobotModel,
+    Sphere,
+    TriangleMesh,
 )
-from kinetarium.model.shapes import Box, Cylinder, MeshData, Sphere, TriangleMesh
 from kinetarium.scene import (
     Actuation,
     Base,

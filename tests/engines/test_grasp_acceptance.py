@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kinetarium.engines.registry import EngineUnavailableError, open_engine
-from kinetarium.recording.run import Row
+from kinetarium.recording.recording import Row
 from kinetarium.studies.grasp import Grasp
 from kinetarium.studies.grasp.config import Config, Profile, ToolPath
 

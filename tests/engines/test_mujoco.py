@@ -21,7 +21,6 @@ from engines.staging import (
     with_joint,
 )
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.engines.capability import Capability, CapabilityError
 from kinetarium.engines.conformance.models import (
     Y_AXIS,
     flyer,
@@ -32,18 +31,21 @@ from kinetarium.engines.conformance.models import (
     solid_link,
 )
 from kinetarium.engines.mujoco import Cone, EngineMujoco, Integrator, MujocoOptions, Solver
-from kinetarium.engines.protocol import State, Status
-from kinetarium.model.catalogue import catalogue_entry, load_catalogue_robot
+from kinetarium.engines.protocol import Capability, CapabilityError, State, Status
+from kinetarium.model.load import catalogue_entry, load_catalogue_robot
 from kinetarium.model.robot import (
+    Box,
     Inertia,
     Joint,
     JointType,
     Limits,
     Link,
     LoopKind,
+    MeshData,
     RobotModel,
+    Sphere,
+    TriangleMesh,
 )
-from kinetarium.model.shapes import Box, MeshData, Sphere, TriangleMesh
 from kinetarium.scene import (
     Actuation,
     Base,

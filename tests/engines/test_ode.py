@@ -24,7 +24,6 @@ from engines.staging import (
     with_joint,
 )
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.engines.capability import Capability, CapabilityError
 from kinetarium.engines.conformance.models import (
     X_AXIS,
     Y_AXIS,
@@ -39,22 +38,26 @@ from kinetarium.engines.conformance.models import (
     solid_link,
 )
 from kinetarium.engines.ode import EngineOde, OdeOptions, OdeSolver, library
-from kinetarium.engines.protocol import Simulation, State, Status
+from kinetarium.engines.protocol import Capability, CapabilityError, Simulation, State, Status
 from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.model.catalogue import catalogue_entry
-from kinetarium.model.load import load_robot
+from kinetarium.model.load import catalogue_entry, load_robot
+from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import (
+    Box,
+    Capsule,
+    Cylinder,
     Inertia,
     Joint,
     JointType,
     Limits,
     Link,
     LoopKind,
+    MeshData,
     Mimic,
     RobotModel,
+    Shape,
+    Sphere,
 )
-from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, Shape, Sphere
-from kinetarium.model.solids import triangulate
 from kinetarium.scene import (
     Actuation,
     Base,

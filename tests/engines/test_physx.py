@@ -12,7 +12,6 @@ import pytest
 
 from engines.staging import NOTHING, WEIGHTLESS, G, H
 from kinetarium.dynamics import Coupling, RobotDynamics
-from kinetarium.engines.capability import Capability, CapabilityError
 from kinetarium.engines.conformance.models import (
     X_AXIS,
     Y_AXIS,
@@ -27,10 +26,14 @@ from kinetarium.engines.conformance.models import (
 )
 from kinetarium.engines.conformance.runs import state_bytes
 from kinetarium.engines.physx import EnginePhysx, PhysxOptions, Solver
-from kinetarium.engines.protocol import State, Status
+from kinetarium.engines.protocol import Capability, CapabilityError, State, Status
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.load import load_robot
+from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import (
+    Box,
+    Capsule,
+    Cylinder,
     Geometry,
     Inertia,
     Joint,
@@ -39,12 +42,13 @@ from kinetarium.model.robot import (
     Link,
     Loop,
     LoopKind,
+    MeshData,
     Mimic,
     RobotModel,
     Source,
+    Sphere,
+    TriangleMesh,
 )
-from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, Sphere, TriangleMesh
-from kinetarium.model.solids import triangulate
 from kinetarium.scene import (
     Actuation,
     Base,
@@ -225,7 +229,7 @@ class TestContacts:
         assert abs(ends[1]) > 0.05
 
     def test_filters_of_many_kinds_of_pairs(self):
-        from kinetarium.engines.physx.groups import collision_groups
+        from kinetarium.engines.physx.contacts import collision_groups
 
         rng = np.random.default_rng(5)
         for count in (1, 2, 20, 90):

@@ -29,9 +29,11 @@ from kinetarium.model.robot import (
     Joint,
     JointType,
     Link,
+    MeshData,
     RobotModel,
+    Sphere,
+    TriangleMesh,
 )
-from kinetarium.model.shapes import MeshData, Sphere, TriangleMesh
 from kinetarium.scene import (
     Base,
     Body,

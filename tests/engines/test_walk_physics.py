@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from kinetarium.control.controller import ExternalWrench
+from kinetarium.control.interface import ExternalWrench
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.legs import LegKind, Machine, Timing, quadruped_mjcf
-from kinetarium.legs.quadruped import (
+from kinetarium.legs.robot.mjcf import drive_gains
+from kinetarium.legs.robot.quadruped import (
     drive_names,
     joint_positions,
     mass_center,
     quadruped_model,
     rest_joints,
 )
-from kinetarium.legs.quadruped_file import drive_gains
 from kinetarium.model.load import load_robot
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import Actuation, Drive, PlacedRobot, Scene

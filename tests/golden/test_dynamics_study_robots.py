@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinetarium import load_robot
-from kinetarium.model.packages import installed_packages
+from kinetarium.model.assets import installed_packages
 from kinetarium.model.robot import Inertia
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import frozen
@@ -16,7 +16,7 @@ from kinetarium.studies.dynamics.backends.registry import backend_names
 from kinetarium.studies.dynamics.examination import examine
 from kinetarium.studies.dynamics.finding import Cause, Finding, Severity
 from kinetarium.studies.dynamics.override import Override
-from kinetarium.studies.dynamics.score import score
+from kinetarium.studies.dynamics.run import score
 
 DATA = installed_packages().get("example-robot-data", Path())
 TALOS = "talos_data/robots/talos_reduced.urdf"

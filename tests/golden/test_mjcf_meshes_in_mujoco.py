@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from kinetarium import load_robot
-from kinetarium.model.mesh import mesh_of
-from kinetarium.model.shapes import MeshData, MeshFile
-from kinetarium.model.stl import stl_bytes
-from kinetarium.model.triangles import triangle_mesh
+from kinetarium.model.mesh.formats import stl_bytes
+from kinetarium.model.mesh.mesh import mesh_of
+from kinetarium.model.mesh.triangles import triangle_mesh
+from kinetarium.model.robot import MeshData, MeshFile
 
 VERTICES = np.array(
     [[0, 0, 0], [2, 0, 0], [2, 1, 0], [1, 1, 0], [1, 3, 0], [0, 3, 0],

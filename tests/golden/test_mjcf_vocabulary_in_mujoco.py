@@ -12,11 +12,10 @@ import pytest
 from kinetarium.model.assets import AssetResolver
 from kinetarium.model.findings import Findings, RobotFileError
 from kinetarium.model.markup import parse_xml
-from kinetarium.model.mjcf.left_out import LeftOut
-from kinetarium.model.mjcf.origins import Origins
+from kinetarium.model.mjcf.references import Origins
 from kinetarium.model.mjcf.vocabulary import check_vocabulary
-from kinetarium.model.mjcf.vocabulary.kinds import Attribute, Fate, Kind, attributes_of
-from kinetarium.model.mjcf.vocabulary.robot_parts import CONTEXTS, ROOT
+from kinetarium.model.mjcf.vocabulary.kinds import Attribute, Fate, Kind, LeftOut, attributes_of
+from kinetarium.model.mjcf.vocabulary.parts import CONTEXTS, ROOT
 from kinetarium.model.reading import Reading
 
 MALFORMED = re.compile(

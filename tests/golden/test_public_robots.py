@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kinetarium import RobotFileError, load_robot
-from kinetarium.model.packages import installed_packages
+from kinetarium.model.assets import installed_packages
 
 ROOT = installed_packages().get("example-robot-data", Path())
 FILES = sorted(ROOT.glob("robots/**/*.urdf")) if ROOT.name else []

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kinetarium.dynamics.collision_pairs import collision_pairs
 
 from coal_collision import DATA, PUBLIC, meshes_touching, touching
+from collision_pairs import collision_pairs
 from kinetarium import load_robot
-from kinetarium.dynamics import RobotDynamics
-from kinetarium.reach import build_map, forward, serial_chain, solve_ik
-from kinetarium.reach.chain import ranges
-from kinetarium.reach.compare import random_poses
-from kinetarium.reach.placement import Placer
-from kinetarium.reach.self_collision import collisions
+from kinetarium.dynamics import RobotDynamics, forward
+from kinetarium.dynamics.chain import ranges
+from kinetarium.reach import build_map, serial_chain, solve_ik
+from kinetarium.reach.collision.check import collisions
+from kinetarium.reach.placement.query import Placer
 from kinetarium.spatial import so3
+from kinetarium.studies.reach.compare import random_poses
 
 POSES = 20
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kinetarium.reach.compare import compare_methods
-from kinetarium.reach.map_files import open_map, verify_map
+from kinetarium.reach.maps.files import open_map, verify_map
+from kinetarium.studies.reach.compare import compare_methods
 
 SETS = 100
 

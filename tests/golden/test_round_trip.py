@@ -9,9 +9,9 @@ import pytest
 
 from comparison import assert_same_robot, link_poses, random_positions
 from kinetarium import RobotModel, load_robot
-from kinetarium.model.catalogue import catalogue_names
+from kinetarium.model.assets import installed_packages
+from kinetarium.model.load import catalogue_names
 from kinetarium.model.mjcf import write_mjcf
-from kinetarium.model.packages import installed_packages
 from kinetarium.model.robot import Inertia, JointType
 from kinetarium.model.urdf import write_urdf
 from kinetarium.spatial.rotation import rotation_from_quaternion

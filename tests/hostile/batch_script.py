@@ -10,8 +10,8 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from kinetarium.batch.isolated import IsolatedExecutor
 from kinetarium.batch.task import Task
+from kinetarium.batch.worker_pool import IsolatedExecutor
 
 print(json.dumps({"script": os.getpid()}), flush=True)
 order = json.load(sys.stdin)

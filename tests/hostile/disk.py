@@ -5,9 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetarium.recording.recording import Channel, Recording
+from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.recording.result_folder import ResultFolder
-from kinetarium.recording.run import Run, RunStatus
 
 
 def key(number: int) -> str:

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinetarium.batch.study import Findings, Outcome, Study
-from kinetarium.recording.recording import Channel, Recording
-from kinetarium.recording.run import Row
+from kinetarium.recording.recording import Channel, Recording, Row
 
 
 class Fault(StrEnum):
@@ -94,7 +93,7 @@ def _note(case: Case, what: str) -> None:
 
 
 def _drop(engine: str) -> Recording:
-    from kinetarium.model.shapes import Sphere
+    from kinetarium.model.robot import Sphere
     from kinetarium.rollout.loop import run
     from kinetarium.scene import Scene
     from kinetarium.scene.body import free_body, ground
@@ -171,7 +170,7 @@ def _go_wrong(case: Case, recording: Recording) -> Recording:
         case Fault.UNWRITABLE:
             return Recording({"time": Channel(np.array([object()]), "s")}, "running")
         case Fault.UNSUPPORTED:
-            from kinetarium.engines.capability import Capability, CapabilityError
+            from kinetarium.engines.protocol import Capability, CapabilityError
 
             raise CapabilityError("toy", Capability.MIMIC, reason="this case")
         case Fault.DIVERGED:

@@ -3,9 +3,9 @@
 import sys
 from pathlib import Path
 
-from kinetarium.batch.isolated import IsolatedExecutor
 from kinetarium.batch.plan import Plan
 from kinetarium.batch.sweep import Progress, sweep
+from kinetarium.batch.worker_pool import IsolatedExecutor
 
 
 def say(progress: Progress) -> None:

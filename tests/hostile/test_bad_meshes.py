@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from kinetarium import load_robot
-from kinetarium.model import mesh as mesh_module
 from kinetarium.model import reading as reading_module
 from kinetarium.model.assets import AssetResolver
 from kinetarium.model.findings import Code, Findings, RobotFileError
-from kinetarium.model.mesh import load_mesh
+from kinetarium.model.mesh import mesh as mesh_module
+from kinetarium.model.mesh.mesh import load_mesh
 from kinetarium.model.reading import Reading
 
 HEADER = b"a tetrahedron".ljust(80)

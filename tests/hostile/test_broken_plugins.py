@@ -10,9 +10,9 @@ import pytest
 
 from hostile.fake_package import install
 from kinetarium import plugins
-from kinetarium.batch.environment import versions
-from kinetarium.batch.studies import StudyUnavailableError, list_studies, open_study
-from kinetarium.cli.commands import COMMANDS, studies
+from kinetarium.batch.plan import versions
+from kinetarium.batch.study import StudyUnavailableError, list_studies, open_study
+from kinetarium.cli.core.registry import COMMANDS, studies
 from kinetarium.engines import registry
 from kinetarium.engines.registry import EngineUnavailableError, open_engine
 from kinetarium.plugins import discover, refused

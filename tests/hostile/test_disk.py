@@ -15,9 +15,9 @@ import pytest
 
 from hostile.disk import contents, create, key, run, write_runs
 from kinetarium.errors import OutputError
-from kinetarium.recording.atomic import make_folder, write_atomic, write_folder_atomic
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.recording.run_folder import read_run, verify_run, write_run
+from kinetarium.storage.atomic import make_folder, write_atomic, write_folder_atomic
 
 TESTS = Path(__file__).parents[1]
 NOBODY = 65534
@@ -31,7 +31,7 @@ def child(folder: Path, *actions: str, limits: str = "") -> list[str]:
         from pathlib import Path
         from hostile.disk import create, key, run
         from kinetarium.errors import KinetariumError, OutputError
-        from kinetarium.recording.atomic import *
+        from kinetarium.storage.atomic import *
         from kinetarium.recording.result_folder import ResultFolder
         from kinetarium.recording.run_folder import *
         folder = Path(sys.argv[1])

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from kinetarium.batch.comparison import compare
-from kinetarium.batch.conclusion import findings_of
-from kinetarium.batch.studies import open_study
+from kinetarium.batch.study import open_study
+from kinetarium.batch.sweep import findings_of
 from kinetarium.cli import main
 from kinetarium.errors import KinetariumError
-from kinetarium.reach.map_files import open_map, verify_map
-from kinetarium.recording.plain import to_plain
+from kinetarium.reach.maps.files import open_map, verify_map
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.recording.verification import verify_folder
+from kinetarium.storage.serialization import to_plain
 
 EVERY = 1_000
 """Bits from one flip to the next."""
@@ -150,7 +150,7 @@ def test_a_damaged_run_is_run_again(made: Path, tmp_path: Path, capsys: Any) -> 
 
 def test_metrics_of_other_runs(made: Path, tmp_path: Path, capsys: Any) -> None:
     """Sealed anew by somebody, metrics.json still has to hold the rows of the runs."""
-    from kinetarium.recording.versioned_json import sealed_json
+    from kinetarium.storage.sealed_json import sealed_json
 
     folder = shutil.copytree(made / "drop", tmp_path / "drop")
     metrics = ResultFolder.open(folder).metrics

@@ -7,21 +7,26 @@ import numpy as np
 import pytest
 
 from hostile.injections import INJECTIONS
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.bars import Bars, BarSeries
-from kinetarium.figure.facts import Facts
-from kinetarium.figure.heatmap import Heatmap, Spot
-from kinetarium.figure.line import Lines, Mark, Series, Side, Style
-from kinetarium.figure.listing import Listing
+from kinetarium.figure.charts import (
+    Axis,
+    Bars,
+    BarSeries,
+    Heatmap,
+    Lines,
+    Mark,
+    Series,
+    Side,
+    Spot,
+    Style,
+)
 from kinetarium.figure.page import Page, Section
-from kinetarium.figure.prose import Prose
 from kinetarium.figure.scene3d import Body, Scene3D
-from kinetarium.figure.table import Column, Table
-from kinetarium.model.shapes import Box
-from kinetarium.model.solids import triangulate
-from kinetarium.report.html import page_html
-from kinetarium.report.picture_files import figure_files
-from kinetarium.report.still import Still, draw_still
+from kinetarium.figure.text import Column, Facts, Listing, Prose, Table
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.robot import Box
+from kinetarium.report.html.files import figure_files
+from kinetarium.report.html.page import page_html
+from kinetarium.report.matplotlib.still import Still, draw_still
 from kinetarium.spatial.arrays import frozen
 
 UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -92,7 +97,8 @@ def undrawn(monkeypatch):
     """Spare the time that drawing takes."""
     blank = Still(b"", b"", b"")
     monkeypatch.setattr(
-        "kinetarium.report.stills._drawn", lambda charts, tones: dict.fromkeys(charts, blank)
+        "kinetarium.report.matplotlib.still._drawn",
+        lambda charts, tones: dict.fromkeys(charts, blank),
     )
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from hostile.bad_urdf import SOUND
 from kinetarium import RobotFileError, load_robot
-from kinetarium.model.shapes import Box
-from kinetarium.model.solids import triangulate
-from kinetarium.model.stl import stl_bytes
+from kinetarium.model.mesh.formats import stl_bytes
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.robot import Box
 
 XACRO = """<robot name="arm" xmlns:xacro="http://ros.org/wiki/xacro">
   <xacro:property name="length" value="${2 * 0.1}"/>

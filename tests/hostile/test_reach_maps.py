@@ -14,9 +14,9 @@ import pytest
 
 from kinetarium import KinetariumError, load_robot
 from kinetarium.errors import OutputError
-from kinetarium.reach.build import SUFFIX, build_map, build_part
-from kinetarium.reach.map_files import MapFileError, open_map, verify_map
-from kinetarium.reach.placement import Placer
+from kinetarium.reach.maps.build import SUFFIX, build_map, build_part
+from kinetarium.reach.maps.files import MapFileError, open_map, verify_map
+from kinetarium.reach.placement.query import Placer
 
 PANDA = load_robot("panda")
 WORDS = {"kind": "irm3", "voxel": 0.125, "poses": 12}
@@ -306,7 +306,7 @@ def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_two_builds_of_one_map_do_not_meet(tmp_path: Path) -> None:
-    from kinetarium.recording.folder_lock import FolderLock
+    from kinetarium.storage.atomic import FolderLock
 
     parts = tmp_path / "m.rmap.building"
     parts.mkdir()

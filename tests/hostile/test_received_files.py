@@ -14,15 +14,14 @@ from kinetarium.cli import main
 from kinetarium.errors import KinetariumError
 from kinetarium.figure.page import Page
 from kinetarium.legs import Machine
-from kinetarium.legs.machine_file import load_machine
-from kinetarium.reach.obstacles import MOST_MESHES, MOST_SHAPES, read_obstacles
-from kinetarium.reach.plane import plane_of
-from kinetarium.reach.pose_file import read_pose, read_poses, read_trajectory
-from kinetarium.reach.result_files import write_result
-from kinetarium.recording.plain import read_toml, to_plain
-from kinetarium.recording.versioned_json import versioned_json
-from kinetarium.report.picture_files import write_page
-from kinetarium.studies.walk.paths import read_waypoints
+from kinetarium.legs.mechanism.machine import load_machine
+from kinetarium.reach.collision.obstacles import MOST_MESHES, MOST_SHAPES, read_obstacles
+from kinetarium.reach.placement.files import read_pose, read_poses, read_trajectory, write_result
+from kinetarium.reach.placement.plane import plane_of
+from kinetarium.report.html.files import write_page
+from kinetarium.storage.sealed_json import versioned_json
+from kinetarium.storage.serialization import read_toml, to_plain
+from kinetarium.studies.walk.cases import read_waypoints
 
 LONGEST_LINE = 1500
 

@@ -17,14 +17,13 @@ import pytest
 from conformance.engine_names import ENGINES
 from hostile.faulty_study import Fault
 from hostile.processes import fork_servers, processes, wait_until, workers
-from kinetarium.batch.crew import WorkerError
-from kinetarium.batch.ending import ending_of
-from kinetarium.batch.isolated import IsolatedExecutor
-from kinetarium.batch.serial import SerialExecutor
 from kinetarium.batch.task import Task
+from kinetarium.batch.worker import SerialExecutor
+from kinetarium.batch.worker_main import ending_of
+from kinetarium.batch.worker_pool import IsolatedExecutor, WorkerError
 from kinetarium.errors import KinetariumError, OutputError
-from kinetarium.recording.atomic import remove_leftovers
 from kinetarium.recording.run_folder import read_run, read_timing, verify_run
+from kinetarium.storage.atomic import remove_leftovers
 
 pytestmark = [
     pytest.mark.engine,
@@ -248,7 +247,7 @@ def test_a_worker_that_vanished_is_no_verdict(tmp_path: Path) -> None:
 def test_workers_that_vanish_without_end_are_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kinetarium.batch.isolated._MOST_VANISHED", 2)
+    monkeypatch.setattr("kinetarium.batch.worker_pool._MOST_VANISHED", 2)
     executor = IsolatedExecutor(1, timeout=60.0, memory=MEMORY)
     with pytest.raises(WorkerError, match="lost 3 times; the last vanished: the fork server"):
         list(executor.execute([task(0, Fault.VANISH)], runs=tmp_path))

@@ -9,9 +9,8 @@ import numpy as np
 
 from kinetarium import RobotModel
 from kinetarium.dynamics.robot_dynamics import RobotDynamics
-from kinetarium.model.mesh import mesh_of
-from kinetarium.model.robot import Geometry, JointType
-from kinetarium.model.shapes import MeshData, MeshFile
+from kinetarium.model.mesh.mesh import mesh_of
+from kinetarium.model.robot import Geometry, JointType, MeshData, MeshFile
 
 ROUNDING = 1e-7
 MESH_ROUNDING = 3e-5

@@ -4,8 +4,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
 
-from kinetarium.model.stl import stl_bytes
-from kinetarium.model.triangles import triangle_mesh
+from kinetarium.model.mesh.formats import stl_bytes
+from kinetarium.model.mesh.triangles import triangle_mesh
 from property.mjcf_draws import Draws, MjcfFile
 from property.mjcf_random_tree import SIZES, RandomTree
 

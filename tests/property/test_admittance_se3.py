@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from kinetarium.control import AdmittanceGains, AdmittanceSE3, AntiWindup, Form, se3_kernel
-from kinetarium.control.admittance_se3 import paper_law
+from kinetarium.control import AdmittanceGains, AdmittanceSE3, AntiWindup, Form
+from kinetarium.control.admittance.law import paper_law
 from kinetarium.errors import KinetariumError
+from kinetarium.spatial import kernels as se3_kernel
 from kinetarium.spatial import se3
 
 brisk = settings(deadline=None, max_examples=40)

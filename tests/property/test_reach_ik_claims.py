@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kinetarium import load_robot
-from kinetarium.dynamics import RobotDynamics
-from kinetarium.reach import SerialChain, forward, serial_chain, solve_ik
+from kinetarium.dynamics import RobotDynamics, forward
+from kinetarium.reach import SerialChain, serial_chain, solve_ik
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose

@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kinetarium.reach.grid import voxel_grid
-from kinetarium.reach.plane import Plane, plane_of
-from kinetarium.reach.slice import slice_plainly, slice_values
-from kinetarium.reach.union import union_of_slices
+from kinetarium.reach.maps.grid import voxel_grid
+from kinetarium.reach.maps.slice import slice_plainly, slice_values
+from kinetarium.reach.placement.plane import Plane, plane_of
+from kinetarium.reach.placement.score_raster import union_of_slices
 from kinetarium.spatial import so3
 from kinetarium.spatial.rotation import pose
 

@@ -7,17 +7,17 @@ from hypothesis import strategies as st
 
 from kinetarium.dynamics import SphereCover, cover_by_spheres
 from kinetarium.dynamics.signed_distance import signed_distance
-from kinetarium.model.robot import Geometry
-from kinetarium.model.shapes import (
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.robot import (
     Box,
     Capsule,
     Cylinder,
+    Geometry,
     MeshData,
     Shape,
     Sphere,
     TriangleMesh,
 )
-from kinetarium.model.solids import triangulate
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose

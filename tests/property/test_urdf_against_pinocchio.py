@@ -9,7 +9,7 @@ import pytest
 
 from kinetarium import RobotFileError, RobotModel, load_robot
 from kinetarium.dynamics import Coupling, RobotDynamics
-from kinetarium.model.shapes import Box, Capsule, Cylinder, Sphere
+from kinetarium.model.robot import Box, Capsule, Cylinder, Sphere
 from property.random_urdf import RandomUrdf
 
 TOLERANCE = 1e-7

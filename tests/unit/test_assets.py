@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 
 from kinetarium.model import assets
-from kinetarium.model.assets import AssetResolver
+from kinetarium.model.assets import AssetResolver, installed_packages
 from kinetarium.model.findings import Code, Findings, RobotFileError
-from kinetarium.model.packages import installed_packages
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kinetarium.errors import OutputError
-from kinetarium.recording import atomic
-from kinetarium.recording.atomic import (
+from kinetarium.storage import atomic
+from kinetarium.storage.atomic import (
     check_folder,
     check_replaceable,
     check_writable,
@@ -17,7 +17,7 @@ from kinetarium.recording.atomic import (
     write_atomic,
     write_folder_atomic,
 )
-from kinetarium.recording.strict_json import strict_json
+from kinetarium.storage.strict_json import strict_json
 
 
 def test_files_are_written_whole(tmp_path):
@@ -163,7 +163,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
     script = (
         "import os, sys, signal\n"
         "from pathlib import Path\n"
-        "from kinetarium.recording import atomic\n"
+        "from kinetarium.storage import atomic\n"
         "atomic.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         "atomic.write_atomic(Path(sys.argv[1]), b'x', through_links=True)\n"
     )

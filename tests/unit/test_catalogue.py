@@ -10,18 +10,17 @@ import pytest
 
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.model import catalogue as catalogue_module
-from kinetarium.model.attach import attach
-from kinetarium.model.catalogue import (
+from kinetarium.model import load as catalogue_module
+from kinetarium.model.assets import installed_packages
+from kinetarium.model.load import (
+    attach,
     catalogue,
     catalogue_entry,
     catalogue_names,
     load_catalogue_robot,
+    read_robot_file,
 )
-from kinetarium.model.gate import read_robot_file
-from kinetarium.model.packages import installed_packages
-from kinetarium.model.robot import Geometry, JointType, RobotModel
-from kinetarium.model.shapes import Box, Cylinder, MeshFile, Sphere
+from kinetarium.model.robot import Box, Cylinder, Geometry, JointType, MeshFile, RobotModel, Sphere
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 

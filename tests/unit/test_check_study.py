@@ -13,9 +13,8 @@ import pytest
 from kinetarium.batch.check_study import check_study
 from kinetarium.batch.study import Findings, Outcome, Study
 from kinetarium.figure.replay import Arrow, Replay, Solid
-from kinetarium.figure.table import Column, Table
-from kinetarium.recording.recording import Channel, Recording
-from kinetarium.recording.run import Row
+from kinetarium.figure.text import Column, Table
+from kinetarium.recording.recording import Channel, Recording, Row
 from kinetarium.studies.drop.config import Config as DropConfig
 
 

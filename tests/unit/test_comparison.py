@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from kinetarium.batch.comparison import ComparisonError, compare
+from kinetarium.recording.recording import Row, Run, RunStatus
 from kinetarium.recording.result_folder import ResultFolder
-from kinetarium.recording.run import Row, Run, RunStatus
 
 
 def folder(

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinetarium.control.controller import Measurement
-from kinetarium.control.differential_drive import DifferentialDrive, SpeedRamp
-from kinetarium.control.driving_law import FeedForward
-from kinetarium.control.driving_reference import SteadyReference
-from kinetarium.control.wheel_driver import WheelDriver, placement
+from kinetarium.control.interface import Measurement
+from kinetarium.control.vehicle.kinematics import DifferentialDrive, SpeedRamp
+from kinetarium.control.vehicle.laws import FeedForward
+from kinetarium.control.vehicle.reference import SteadyReference
+from kinetarium.control.vehicle.wheel_driver import WheelDriver, placement
 from kinetarium.spatial.rotation import quaternion_from_rotation, rotation_about
 
 SPEEDS = st.floats(-3, 3)

@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
-from kinetarium.control.clik import Clik
-from kinetarium.control.contact_gate import ContactGate
-from kinetarium.control.contact_point import contact_point
-from kinetarium.control.payload import PayloadWrench
-from kinetarium.control.setpoints import Setpoints
-from kinetarium.control.wrench_filter import RandomWalkKalman, TickAverage
+from kinetarium.control.admittance.sensing import (
+    ContactGate,
+    PayloadWrench,
+    RandomWalkKalman,
+    TickAverage,
+    contact_point,
+)
+from kinetarium.control.arm.clik import Clik
+from kinetarium.control.arm.tracking import Setpoints
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.scene import SceneError
 from kinetarium.scene.docking import (

@@ -7,11 +7,10 @@ import pytest
 
 from kinetarium.batch.check_study import check_study
 from kinetarium.batch.plan import Plan
-from kinetarium.batch.serial import SerialExecutor
 from kinetarium.batch.sweep import sweep
-from kinetarium.control.admittance_form import Form
-from kinetarium.control.anti_windup import AntiWindup
-from kinetarium.control.controller import Measurement
+from kinetarium.batch.worker import SerialExecutor
+from kinetarium.control.admittance.law import AntiWindup, Form
+from kinetarium.control.interface import Measurement
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Channel, Recording
@@ -19,19 +18,17 @@ from kinetarium.scene import SceneError
 from kinetarium.scene.docking import CENTER, docking_scene
 from kinetarium.spatial import se3
 from kinetarium.studies.dock import Dock, DockFloat, DockStability
-from kinetarium.studies.dock.acceptance import beyond, limits
-from kinetarium.studies.dock.approach import DISTANCE, DURATION, GAP, Approach
-from kinetarium.studies.dock.cases import dock_cases
-from kinetarium.studies.dock.config import Contact, DockConfig, ForceCase, PresetName
-from kinetarium.studies.dock.controller import DockingController
-from kinetarium.studies.dock.delay_maps import delay_maps
-from kinetarium.studies.dock.face_contact import FaceContact
-from kinetarium.studies.dock.flags import flags
-from kinetarium.studies.dock.float_config import FloatConfig
-from kinetarium.studies.dock.presets import PRESETS, WRENCH_GAIN, damper
-from kinetarium.studies.dock.run import run
-from kinetarium.studies.dock.score import free_drift, score, settling
-from kinetarium.studies.dock.stability_config import StabilityConfig
+from kinetarium.studies.dock.floating.config import FloatConfig
+from kinetarium.studies.dock.press.cases import DISTANCE, DURATION, GAP, Approach, dock_cases
+from kinetarium.studies.dock.press.config import Contact, DockConfig, ForceCase, PresetName
+from kinetarium.studies.dock.press.contact import FaceContact
+from kinetarium.studies.dock.press.controller import DockingController
+from kinetarium.studies.dock.press.delays import delay_maps
+from kinetarium.studies.dock.press.figures import beyond, limits
+from kinetarium.studies.dock.press.presets import PRESETS, WRENCH_GAIN, damper
+from kinetarium.studies.dock.press.run import run
+from kinetarium.studies.dock.press.score import flags, free_drift, score, settling
+from kinetarium.studies.dock.stability.config import StabilityConfig
 
 QUICK = DockConfig(
     case=(ForceCase.C,), preset=(PresetName.RECOMMENDED,), engine=("mujoco",), seeds=1
@@ -79,7 +76,7 @@ def test_a_force_that_nothing_resists_drifts_as_the_law_says():
 @pytest.mark.parametrize(("gate", "why"), [(0.0, "without a gate"), (1.0, "a gate of only 1 N")])
 def test_without_a_gate_the_satellites_meet_with_a_blow(gate, why, monkeypatch):
     """A gate below the noise is none: the wanted wrench acts from the start."""
-    monkeypatch.setattr("kinetarium.studies.dock.run.DURATION", 0.95)
+    monkeypatch.setattr("kinetarium.studies.dock.press.run.DURATION", 0.95)
     _, _, row = judged(case=(ForceCase.A,), preset=(PresetName.PAPER,), gate=gate)
     assert row["peak_n"] > 2000
     assert any("wound up" in flag and why in flag for flag in row["flags"])
@@ -88,7 +85,7 @@ def test_without_a_gate_the_satellites_meet_with_a_blow(gate, why, monkeypatch):
 
 @pytest.mark.engine
 def test_both_forms_of_the_law_dock_alike(monkeypatch):
-    monkeypatch.setattr("kinetarium.studies.dock.run.DURATION", 0.2)
+    monkeypatch.setattr("kinetarium.studies.dock.press.run.DURATION", 0.2)
     paths = [
         run(case)["q"]
         for form in Form
@@ -104,7 +101,7 @@ def test_both_forms_of_the_law_dock_alike(monkeypatch):
     [((0.0, -90.0, 90.0, 0.0, 0.0, 0.0), True), (QUICK.start_deg, False)],
 )
 def test_a_singular_start_is_told_and_the_rates_stay_bounded(start_deg, singular, monkeypatch):
-    monkeypatch.setattr("kinetarium.studies.dock.run.DURATION", 0.3)
+    monkeypatch.setattr("kinetarium.studies.dock.press.run.DURATION", 0.3)
     _, recording, row = judged(start_deg=start_deg)
     assert any("singular posture" in flag for flag in row["flags"]) is singular
     assert np.abs(np.diff(recording["q"][:, :6], axis=0)).max() < 1e-3
@@ -113,7 +110,7 @@ def test_a_singular_start_is_told_and_the_rates_stay_bounded(start_deg, singular
 
 @pytest.mark.engine
 def test_rows_are_those_of_the_contract_and_ticks_are_timed(monkeypatch, tmp_path):
-    monkeypatch.setattr("kinetarium.studies.dock.run.DURATION", 0.1)
+    monkeypatch.setattr("kinetarium.studies.dock.press.run.DURATION", 0.1)
     plan = Plan.of(Dock(), replace(QUICK, preset=(PresetName.PAPER, PresetName.RSI)))
     folder, _ = sweep(plan, out=tmp_path / "out", executor=SerialExecutor())
     rows = folder.metrics["rows"]
@@ -217,7 +214,7 @@ def test_an_angle_near_pi_is_told():
 
 @pytest.mark.engine
 def test_a_gate_that_never_opens_is_told(monkeypatch):
-    monkeypatch.setattr("kinetarium.studies.dock.run.DURATION", 2.9)
+    monkeypatch.setattr("kinetarium.studies.dock.press.run.DURATION", 2.9)
     _, _, row = judged(gate=5000.0)
     assert any("gate of 5000 N" in flag for flag in row["flags"])
 
@@ -230,7 +227,7 @@ def test_a_gate_that_never_opens_is_told(monkeypatch):
 ], ids=["dock", "dock-stability", "dock-float"])  # fmt: skip
 def test_the_studies_are_sound(study, monkeypatch):
     # Without a gate the satellites meet early.
-    monkeypatch.setattr("kinetarium.studies.dock.run.DURATION", 1.5)
+    monkeypatch.setattr("kinetarium.studies.dock.press.run.DURATION", 1.5)
     failed = [check for check in check_study(*study) if not check.passed]
     assert failed == []
 

@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 
 from kinetarium.batch.study import Outcome
-from kinetarium.control.driving_law import Placement
-from kinetarium.engines.capability import FrictionRule
+from kinetarium.control.vehicle.laws import Placement
+from kinetarium.engines.protocol import FrictionRule
 from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.figure.line import Lines
+from kinetarium.figure.charts import Lines
 from kinetarium.figure.page import Section
-from kinetarium.metrics.cross_track import cross_track
-from kinetarium.recording.recording import Channel, Recording
-from kinetarium.recording.run import RunStatus
+from kinetarium.metrics import cross_track
+from kinetarium.recording.recording import Channel, Recording, RunStatus
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drive import Calibrate, Drive
-from kinetarium.studies.drive.against_ideal import against_ideal, ideal_of
+from kinetarium.studies.drive.calibrate import identify
 from kinetarium.studies.drive.config import (
     CalibrateConfig,
     Control,
@@ -29,17 +28,20 @@ from kinetarium.studies.drive.config import (
     Robot,
 )
 from kinetarium.studies.drive.coulomb import coulomb_multiplier
-from kinetarium.studies.drive.ground import ground_scene
-from kinetarium.studies.drive.ideal import ideal_drive
+from kinetarium.studies.drive.ideal import against_ideal, ideal_drive, ideal_of
 from kinetarium.studies.drive.profiles import settings
 from kinetarium.studies.drive.results import Results
-from kinetarium.studies.drive.run import HOLD, REFERENCES, SAMPLE_RATE, SETTLE
+from kinetarium.studies.drive.run import (
+    HOLD,
+    REFERENCES,
+    SAMPLE_RATE,
+    SETTLE,
+    ground_scene,
+    start_placement,
+)
 from kinetarium.studies.drive.score import path_points, score, yaw_ratio
-from kinetarium.studies.drive.start import start_placement
 from kinetarium.studies.drive.statements import statement_table
-from kinetarium.studies.drive.track import Track
-from kinetarium.studies.drive.turning import identify
-from kinetarium.studies.drive.vehicle import vehicle
+from kinetarium.studies.drive.vehicle import Track, vehicle
 
 CASE = DriveCase(
     engine="mujoco",

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from kinetarium.metrics.cross_track import cross_track
-from kinetarium.metrics.curvature import path_curvature, total_variation
-from kinetarium.metrics.roundness import out_of_round
+from kinetarium.metrics import cross_track, out_of_round, path_curvature, total_variation
 
 CORNER = np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 0.0], [4.0, 4.0]])
 

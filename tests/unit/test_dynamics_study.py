@@ -11,28 +11,23 @@ import pytest
 from kinetarium import KinetariumError, RobotModel, load_robot
 from kinetarium.batch.check_study import check_study
 from kinetarium.batch.study import Outcome
-from kinetarium.engines.audit import Audit
-from kinetarium.engines.capability import Capability
-from kinetarium.engines.protocol import EngineInfo, Simulation
+from kinetarium.engines.protocol import Audit, Capability, EngineInfo, Simulation
 from kinetarium.engines.registry import open_engine
 from kinetarium.model.robot import JointType
 from kinetarium.model.urdf import write_urdf
-from kinetarium.recording.recording import Recording
-from kinetarium.recording.run import RunStatus
+from kinetarium.recording.recording import Recording, RunStatus
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import frozen
 from kinetarium.studies.dynamics import Dynamics
 from kinetarium.studies.dynamics.backends import registry
-from kinetarium.studies.dynamics.backends.backend import Backend
-from kinetarium.studies.dynamics.backends.in_order import InOrder
+from kinetarium.studies.dynamics.backends.backend import Backend, InOrder
 from kinetarium.studies.dynamics.backends.registry import backend_names, open_backend
 from kinetarium.studies.dynamics.config import Case, Config
 from kinetarium.studies.dynamics.examination import examine
 from kinetarium.studies.dynamics.finding import Cause, Finding, Severity
 from kinetarium.studies.dynamics.override import GRAVITY, Override
-from kinetarium.studies.dynamics.score import score
+from kinetarium.studies.dynamics.run import score, verify_dynamics
 from kinetarium.studies.dynamics.states import draw_states
-from kinetarium.studies.dynamics.verify import verify_dynamics
 
 TWO_LINK = load_robot("two-link")
 

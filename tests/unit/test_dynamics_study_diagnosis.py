@@ -13,17 +13,16 @@ from kinetarium.scene.rigid_tree import rigid_tree
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_rpy
 from kinetarium.studies.dynamics.backends.reference import PinocchioBackend
-from kinetarium.studies.dynamics.diagnosis.contradictions import (
+from kinetarium.studies.dynamics.diagnosis.diagnose import diagnose
+from kinetarium.studies.dynamics.diagnosis.hypothesis import (
+    Assumed,
     motion_contradictions,
     term_contradictions,
 )
-from kinetarium.studies.dynamics.diagnosis.diagnose import diagnose
-from kinetarium.studies.dynamics.diagnosis.identifiability import inseparable
-from kinetarium.studies.dynamics.diagnosis.suspect import Assumed
+from kinetarium.studies.dynamics.diagnosis.linear import inseparable
 from kinetarium.studies.dynamics.finding import Cause, Difference
 from kinetarium.studies.dynamics.override import GRAVITY, Override
-from kinetarium.studies.dynamics.states import draw_states
-from kinetarium.studies.dynamics.terms import Terms
+from kinetarium.studies.dynamics.states import Terms, draw_states
 
 PANDA = load_robot("panda")
 STATES = draw_states(PANDA, count=30, seed=0)

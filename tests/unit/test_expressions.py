@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinetarium.model.findings import Code, Findings, RobotFileError
-from kinetarium.model.xacro.budget import Budget
+from kinetarium.model.xacro.budget import Budget, Place
 from kinetarium.model.xacro.expressions import Interpreter
-from kinetarium.model.xacro.place import Place
 from kinetarium.model.xacro.values import (
     ExpressionError,
     Namespace,

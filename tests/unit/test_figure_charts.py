@@ -3,12 +3,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.bars import Bars, BarSeries
-from kinetarium.figure.heatmap import Heatmap, Spot, cell_edges
-from kinetarium.figure.line import Lines, Series
-from kinetarium.figure.page import Page, Section
-from kinetarium.figure.palette import DARK, LIGHT, tones
+from kinetarium.figure.charts import Axis, Bars, BarSeries, Heatmap, Lines, Series, Spot, cell_edges
+from kinetarium.figure.page import DARK, LIGHT, Page, Section, tones
 
 X = Axis("x", "m")
 LOG = Axis("x", "m", log=True)

@@ -4,10 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kinetarium.figure.diagram import Arrow, Box, Diagram
-from kinetarium.figure.page import Page, Section
-from kinetarium.report.diagram_svg import diagram_svg
-from kinetarium.report.html import page_html
+from kinetarium.figure.page import Arrow, Box, Diagram, Page, Section
+from kinetarium.report.html.page import diagram_svg, page_html
 
 HOSTILE = '<script>alert("x")</script>\x07'
 BOXES = (Box("a", "first\nsecond", 0, 0), Box("b", HOSTILE, 1, 0), Box("c", "", 1, 1))

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from kinetarium.figure.page import Page, Section
-from kinetarium.figure.prose import Prose
 from kinetarium.figure.scene3d import Body, Scene3D
-from kinetarium.figure.table import Column, Table
-from kinetarium.model.shapes import Box
-from kinetarium.model.solids import triangulate
-from kinetarium.report.embedded_json import embedded_json
-from kinetarium.report.html import page_html
+from kinetarium.figure.text import Column, Prose, Table
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.robot import Box
+from kinetarium.report.html.page import embedded_json, page_html
 from kinetarium.spatial.arrays import frozen
 
 

@@ -3,13 +3,11 @@ from math import pi, tan
 import numpy as np
 import pytest
 
-from kinetarium.figure.decimate import decimate
-from kinetarium.figure.robot_scene import robot_scene
-from kinetarium.figure.scene3d import Body, Scene3D
-from kinetarium.model.robot import Geometry, Joint, JointType, Link, RobotModel, Source
-from kinetarium.model.shapes import Box, Sphere
-from kinetarium.model.solids import triangulate
-from kinetarium.report.picture import scene_png
+from kinetarium.figure.robot_page import robot_scene
+from kinetarium.figure.scene3d import Body, Scene3D, decimate
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.robot import Box, Geometry, Joint, JointType, Link, RobotModel, Source, Sphere
+from kinetarium.report.matplotlib.picture import scene_png
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose
 
@@ -49,7 +47,7 @@ def test_spheres_stay_round(most):
 
 
 def test_flat_faces_stay_flat():
-    from kinetarium.model.shapes import TriangleMesh
+    from kinetarium.model.robot import TriangleMesh
 
     few = decimate(TriangleMesh(*grid(40)), most_faces=200)
     assert np.abs(few.vertices[:, 2]).max() < 1e-12

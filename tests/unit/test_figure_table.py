@@ -2,9 +2,8 @@ from math import inf, nan
 
 import pytest
 
-from kinetarium.figure.cell import cell_text
-from kinetarium.figure.robot_tables import joint_tables
-from kinetarium.figure.table import Column, Table
+from kinetarium.figure.robot_page import joint_tables
+from kinetarium.figure.text import Column, Table, cell_text
 from kinetarium.model.robot import Joint, JointType, Limits, Link, Mimic, RobotModel, Source
 
 

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from kinetarium.control.computed_torque import ComputedTorque
-from kinetarium.control.controller import Measurement
-from kinetarium.control.grasp_computed_torque import GraspComputedTorque, GraspReference
+from kinetarium.control.arm.computed_torque import (
+    ComputedTorque,
+    GraspComputedTorque,
+    GraspReference,
+)
+from kinetarium.control.interface import Measurement
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.scene import Actuation, Drive
 from kinetarium.scene.grasped_cube import (

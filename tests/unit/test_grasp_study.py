@@ -9,9 +9,9 @@ import pytest
 from kinetarium.batch.check_study import check_study
 from kinetarium.batch.study import Outcome
 from kinetarium.errors import KinetariumError
-from kinetarium.figure.line import Lines
+from kinetarium.figure.charts import Lines
 from kinetarium.ranges import RangeError
-from kinetarium.recording.run import Row, RunStatus
+from kinetarium.recording.recording import Row, RunStatus
 from kinetarium.studies.grasp import Grasp, profiles
 from kinetarium.studies.grasp.config import Case, Config, Profile, ToolPath
 from kinetarium.studies.grasp.profiles import Control, setting

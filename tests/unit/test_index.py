@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kinetarium.recording.index import IndexFileError, index_bytes, read_index
-from kinetarium.recording.run import Run, RunStatus
+from kinetarium.recording.recording import Run, RunStatus
 
 
 def run(number: int) -> Run:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kinetarium.batch.isolated import IsolatedExecutor
-from kinetarium.batch.serial import SerialExecutor
 from kinetarium.batch.task import Executor, Task
+from kinetarium.batch.worker import SerialExecutor
+from kinetarium.batch.worker_pool import IsolatedExecutor
 from kinetarium.cli import main
 from kinetarium.interruption import asked, listening, stop_if_asked
 

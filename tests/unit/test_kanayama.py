@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinetarium.control.driving_law import FeedForward, Placement, Speeds
-from kinetarium.control.driving_reference import CircleReference
-from kinetarium.control.kanayama import Kanayama
+from kinetarium.control.vehicle.laws import FeedForward, Kanayama, Placement, Speeds
+from kinetarium.control.vehicle.reference import CircleReference
 
 ORIGIN = Placement(0.0, 0.0, 0.0)
 AHEAD = Speeds(0.5, 0.2)

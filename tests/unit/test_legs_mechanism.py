@@ -15,8 +15,8 @@ from kinetarium.legs import (
     load_machine,
     save_machine,
 )
-from kinetarium.legs.drives import walking_volume
-from kinetarium.legs.link_transforms import link_transforms
+from kinetarium.legs.mechanism.link_transforms import link_transforms
+from kinetarium.legs.walk.walk import walking_volume
 from kinetarium.spatial import rotation_from_quaternion
 
 RAIL = -8.485281374

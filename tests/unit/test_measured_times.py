@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from kinetarium.batch.isolated import IsolatedExecutor
 from kinetarium.batch.plan import Plan
-from kinetarium.batch.serial import SerialExecutor
 from kinetarium.batch.sweep import sweep
 from kinetarium.batch.task import Executor
+from kinetarium.batch.worker import SerialExecutor
+from kinetarium.batch.worker_pool import IsolatedExecutor
 from unit.timed_study import Config, Timed
 
 EXECUTORS = {

@@ -3,13 +3,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinetarium.model import mesh as mesh_module
+from kinetarium.model.assets import installed_packages
 from kinetarium.model.findings import Code, Findings, RobotFileError
-from kinetarium.model.mesh import load_mesh, mesh_of
-from kinetarium.model.packages import installed_packages
-from kinetarium.model.shapes import Box, MeshData, MeshFile, TriangleMesh
-from kinetarium.model.solids import triangulate
-from kinetarium.model.stl import stl_bytes
+from kinetarium.model.mesh import mesh as mesh_module
+from kinetarium.model.mesh.formats import stl_bytes
+from kinetarium.model.mesh.mesh import load_mesh, mesh_of
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.robot import Box, MeshData, MeshFile, TriangleMesh
 
 CUBE = triangulate(Box((2.0, 4.0, 6.0)))
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from kinetarium.dynamics import mesh_kernel
 from kinetarium.dynamics.triangle_groups import TriangleGroups
-from kinetarium.model.shapes import Sphere
-from kinetarium.model.solids import triangulate
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.robot import Sphere
 from unit import mesh_reference
 
 

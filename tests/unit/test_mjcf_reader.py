@@ -9,14 +9,22 @@ import pytest
 
 from kinetarium import RobotFileError, RobotModel, load_robot
 from kinetarium.model.findings import Allowance
-from kinetarium.model.hull import MOST_POINTS, convex_hull
+from kinetarium.model.mesh.formats import stl_bytes
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.mesh.triangles import MOST_POINTS, BrokenMeshError, convex_hull
 from kinetarium.model.mjcf import meshes
-from kinetarium.model.mjcf.mesh_masses import mesh_inertia
-from kinetarium.model.robot import JointType, LoopKind, Mimic
-from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, MeshFile, Sphere
-from kinetarium.model.solids import triangulate
-from kinetarium.model.stl import stl_bytes
-from kinetarium.model.triangles import BrokenMeshError
+from kinetarium.model.mjcf.meshes import mesh_inertia
+from kinetarium.model.robot import (
+    Box,
+    Capsule,
+    Cylinder,
+    JointType,
+    LoopKind,
+    MeshData,
+    MeshFile,
+    Mimic,
+    Sphere,
+)
 
 Read = Callable[..., RobotModel]
 GEOM = '<geom size="0.1"/>'

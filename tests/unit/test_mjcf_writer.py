@@ -9,9 +9,13 @@ import pytest
 
 from comparison import assert_same_robot
 from kinetarium import RobotModel, load_robot
+from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.mjcf import write_mjcf
-from kinetarium.model.mjcf.mesh_files import MOST_FACES
+from kinetarium.model.mjcf.writer import MOST_FACES
 from kinetarium.model.robot import (
+    Box,
+    Capsule,
+    Cylinder,
     Geometry,
     Inertia,
     Joint,
@@ -20,11 +24,12 @@ from kinetarium.model.robot import (
     Link,
     Loop,
     LoopKind,
+    MeshData,
     Mimic,
     Source,
+    Sphere,
+    TriangleMesh,
 )
-from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, Sphere, TriangleMesh
-from kinetarium.model.solids import triangulate
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_from_rpy
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinetarium.metrics.moving_variance import mean_moving_variance, moving_mean, moving_variance
+from kinetarium.metrics import mean_moving_variance, moving_mean, moving_variance
 
 
 def test_a_constant_does_not_vary() -> None:

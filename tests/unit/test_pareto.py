@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.speed_accuracy import FRONT, Trial, speed_accuracy
-from kinetarium.metrics.pareto import pareto_front
+from kinetarium.figure.charts import Axis
+from kinetarium.figure.sweep import FRONT, Trial, speed_accuracy
+from kinetarium.metrics import pareto_front
 
 
 def test_nothing_on_the_front_is_beaten_and_everything_else_is() -> None:

@@ -9,7 +9,13 @@ import pytest
 import tyro
 
 from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.recording.plain import PlainDataError, from_plain, read_toml, to_plain, to_toml
+from kinetarium.storage.serialization import (
+    PlainDataError,
+    from_plain,
+    read_toml,
+    to_plain,
+    to_toml,
+)
 
 
 class Cone(StrEnum):

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from kinetarium.batch.plan import Plan, PlanError, case_key
-from kinetarium.batch.studies import list_studies, open_study
+from kinetarium.batch.study import list_studies, open_study
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.studies.drop.config import Config
 

@@ -3,8 +3,8 @@
 import pytest
 
 from kinetarium import Scene, run
-from kinetarium.model.shapes import Box
-from kinetarium.rollout.contact_probe import ContactProbe
+from kinetarium.model.robot import Box
+from kinetarium.rollout.loop import ContactProbe
 from kinetarium.scene import free_body, ground
 
 pytestmark = pytest.mark.engine

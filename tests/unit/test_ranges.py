@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinetarium.ranges import Range, RangeError, Seed, check_ranges, declared_range
-from kinetarium.recording.plain import PlainDataError, from_plain
+from kinetarium.storage.serialization import PlainDataError, from_plain
 
 MASS = Range(1e-6, 1e5, unit="kg")
 DELAY = Range(0.0, 100.0, unit="ms", also=(-1.0,))

@@ -9,22 +9,24 @@ import pytest
 
 import kinetarium.reach
 from kinetarium import KinetariumError, load_robot
-from kinetarium.dynamics import RobotDynamics
+from kinetarium.dynamics import RobotDynamics, forward, forward_reference
+from kinetarium.dynamics.chain import ranges
 from kinetarium.errors import UnknownNameError
-from kinetarium.model.robot import Geometry, JointType, Limits, Loop, LoopKind, Mimic, RobotModel
-from kinetarium.model.shapes import Sphere
-from kinetarium.reach import (
-    body_pieces,
-    forward,
-    forward_reference,
-    generic_ik,
-    serial_chain,
-    solve_ik,
+from kinetarium.model.robot import (
+    Geometry,
+    JointType,
+    Limits,
+    Loop,
+    LoopKind,
+    Mimic,
+    RobotModel,
+    Sphere,
 )
-from kinetarium.reach.chain import ranges
-from kinetarium.reach.panda_geometry import panda_arrays
-from kinetarium.reach.self_collision import collisions
-from kinetarium.reach.start_table import start_table
+from kinetarium.reach import body_pieces, serial_chain, solve_ik
+from kinetarium.reach.collision.check import collisions
+from kinetarium.reach.ik import generic as generic_ik
+from kinetarium.reach.ik.panda_geometry import panda_arrays
+from kinetarium.reach.ik.start_table import start_table
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose

@@ -8,17 +8,20 @@ import pytest
 
 from kinetarium import KinetariumError, load_robot
 from kinetarium.errors import OutputError, UnknownNameError
-from kinetarium.reach.base_slice import slice_map, write_slice
-from kinetarium.reach.build import build_map
-from kinetarium.reach.graded_map import poses_at
-from kinetarium.reach.grid import voxel_grid
-from kinetarium.reach.map_files import ReachMap, describe_map, open_map, verify_map
-from kinetarium.reach.map_layout import graded_grid
-from kinetarium.reach.plane import plane_of
-from kinetarium.reach.solve import solve_ik
-from kinetarium.reach.sphere_poses import fibonacci_points, sphere_poses
-from kinetarium.reach.union import GRADES, cells_under, grade_bases
-from kinetarium.reach.voxel_map import write_poses
+from kinetarium.reach.ik.solve import solve_ik
+from kinetarium.reach.maps.build import build_map
+from kinetarium.reach.maps.files import ReachMap, describe_map, open_map, verify_map
+from kinetarium.reach.maps.grid import voxel_grid
+from kinetarium.reach.maps.makers import fibonacci_points, poses_at, sphere_poses, write_poses
+from kinetarium.reach.maps.recipe import graded_grid
+from kinetarium.reach.placement.plane import plane_of
+from kinetarium.reach.placement.score_raster import (
+    GRADES,
+    cells_under,
+    grade_bases,
+    slice_map,
+    write_slice,
+)
 from kinetarium.spatial import so3
 from kinetarium.spatial.rotation import inverse_pose, pose
 

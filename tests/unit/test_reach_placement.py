@@ -9,27 +9,31 @@ import pytest
 
 from kinetarium import KinetariumError, load_robot
 from kinetarium.dynamics import link_poses
+from kinetarium.dynamics.forward_reference import link_frames
 from kinetarium.errors import UnknownNameError
-from kinetarium.model.robot import Geometry
-from kinetarium.model.shapes import Box, Sphere
+from kinetarium.model.robot import Box, Geometry, Sphere
 from kinetarium.reach.arm import arm_of
-from kinetarium.reach.base_search import serve
-from kinetarium.reach.baselines import algorithm_2, brute_force, sampled_map, transformed_voxels
-from kinetarium.reach.build import build_map
-from kinetarium.reach.compare import compare_methods, random_poses
-from kinetarium.reach.follow import Drive, follow, write_following
-from kinetarium.reach.forward_reference import link_frames
-from kinetarium.reach.map_files import ReachMap
-from kinetarium.reach.map_layout import graded_grid
-from kinetarium.reach.numerical import solve_numerically
-from kinetarium.reach.obstacles import read_obstacles
-from kinetarium.reach.placement import Effort, Placement, Placer, place_base
-from kinetarium.reach.plane import Plane, plane_of
-from kinetarium.reach.pose_file import read_poses, read_trajectory
-from kinetarium.reach.self_collision import collides, none_touching
-from kinetarium.reach.site import Surroundings, site_of
-from kinetarium.reach.union import union_of_slices
+from kinetarium.reach.collision.arm_in_scene import Surroundings, site_of
+from kinetarium.reach.collision.check import collides, none_touching
+from kinetarium.reach.collision.obstacles import read_obstacles
+from kinetarium.reach.maps.build import build_map
+from kinetarium.reach.maps.files import ReachMap
+from kinetarium.reach.maps.recipe import graded_grid
+from kinetarium.reach.placement.files import read_poses, read_trajectory
+from kinetarium.reach.placement.follow import Drive, follow, write_following
+from kinetarium.reach.placement.plane import Plane, plane_of
+from kinetarium.reach.placement.query import Effort, Placement, Placer, place_base
+from kinetarium.reach.placement.score_raster import union_of_slices
+from kinetarium.reach.placement.search import serve
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
+from kinetarium.studies.reach.baselines import (
+    algorithm_2,
+    brute_force,
+    sampled_map,
+    transformed_voxels,
+)
+from kinetarium.studies.reach.compare import compare_methods, random_poses
+from kinetarium.studies.reach.resolution import solve_numerically
 
 PANDA = load_robot("panda")
 DOWN = np.diag([1.0, -1.0, -1.0])

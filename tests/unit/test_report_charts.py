@@ -7,24 +7,26 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.bars import Bars, BarSeries
-from kinetarium.figure.heatmap import Heatmap, Spot
-from kinetarium.figure.line import Lines, Mark, Series, Side, Style
-from kinetarium.figure.page import Page, Section
-from kinetarium.figure.palette import LIGHT
-from kinetarium.figure.prose import Prose
-from kinetarium.figure.table import Column, Table
-from kinetarium.report.color_scale import color_scale
-from kinetarium.report.drawn_samples import drawn_samples
-from kinetarium.report.html import page_html
-from kinetarium.report.packed import packed_values
-from kinetarium.report.picture_files import figure_files
-from kinetarium.report.plain_text import label, readable
-from kinetarium.report.plotly_bars import plotly_bars
-from kinetarium.report.plotly_heatmap import plotly_heatmap
-from kinetarium.report.plotly_lines import plotly_lines
-from kinetarium.report.still import draw_still
+from kinetarium.figure.charts import (
+    Axis,
+    Bars,
+    BarSeries,
+    Heatmap,
+    Lines,
+    Mark,
+    Series,
+    Side,
+    Spot,
+    Style,
+)
+from kinetarium.figure.page import LIGHT, Page, Section
+from kinetarium.figure.text import Column, Prose, Table
+from kinetarium.report.drawing import color_scale, drawn_samples, label, readable
+from kinetarium.report.html.files import figure_files
+from kinetarium.report.html.page import page_html
+from kinetarium.report.matplotlib.still import draw_still
+from kinetarium.report.plotly.charts import plotly_bars, plotly_heatmap, plotly_lines
+from kinetarium.report.plotly.layout import packed_values
 
 X, Y = Axis("time", "s"), Axis("height", "m")
 LOG = Axis("height", "m", log=True)

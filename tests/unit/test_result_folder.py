@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from kinetarium.errors import OutputError
-from kinetarium.recording.plain import PlainDataError
-from kinetarium.recording.recording import Channel, Recording
+from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.recording.result_folder import ResultFolder, ResultFolderError
-from kinetarium.recording.run import Run, RunStatus
 from kinetarium.recording.run_folder import RunFileError, read_run, write_run
+from kinetarium.storage.serialization import PlainDataError
 
 CONFIG = {"study": "drop", "config": {"height": 0.5, "engine": ["mujoco", "ode"], "tool": None}}
 ENVIRONMENT = {"command": "kinetarium drop", "seed": 0, "versions": {"mujoco": "3.18.0"}}

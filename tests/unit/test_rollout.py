@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from kinetarium import KinetariumError, Scene, run
-from kinetarium.control.controller import ExternalWrench, Measurement
-from kinetarium.control.jacobian_tracking import JacobianTracker
-from kinetarium.control.stable_pd import StablePD
+from kinetarium.control.arm.computed_torque import StablePD
+from kinetarium.control.arm.tracking import JacobianTracker
+from kinetarium.control.interface import ExternalWrench, Measurement
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.engines.conformance.models import chain, rotor
-from kinetarium.model.catalogue import catalogue_entry
-from kinetarium.model.load import load_robot
-from kinetarium.model.shapes import Box
+from kinetarium.model.load import catalogue_entry, load_robot
+from kinetarium.model.robot import Box
 from kinetarium.rollout.loop import RunError
 from kinetarium.scene import Actuation, Drive, PlacedRobot, WrenchSensor, arm_with_cube, free_body
 from kinetarium.spatial.arrays import frozen

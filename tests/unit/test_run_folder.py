@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from kinetarium.errors import UnknownNameError
-from kinetarium.recording.recording import Channel, Recording
-from kinetarium.recording.run import Run, RunStatus
+from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.recording.run_folder import (
     RunFileError,
     read_run,
@@ -18,7 +17,7 @@ from kinetarium.recording.run_folder import (
     verify_run,
     write_run,
 )
-from kinetarium.recording.versioned_json import sealed_json
+from kinetarium.storage.sealed_json import sealed_json
 
 CHANNELS = {
     "time": Channel(np.linspace(0.0, 1.0, 5), "s"),

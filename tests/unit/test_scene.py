@@ -7,8 +7,7 @@ import pytest
 
 from kinetarium import KinetariumError, Scene, load_robot
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.model.robot import Inertia, Joint, JointType, Link, RobotModel, Source
-from kinetarium.model.shapes import Box
+from kinetarium.model.robot import Box, Inertia, Joint, JointType, Link, RobotModel, Source
 from kinetarium.scene import (
     Actuation,
     Base,

@@ -5,8 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, Shape, Sphere, TriangleMesh
-from kinetarium.model.solids import bounding_box, solid_properties, triangulate
+from kinetarium.model.mesh.solids import bounding_box, solid_properties, triangulate
+from kinetarium.model.robot import (
+    Box,
+    Capsule,
+    Cylinder,
+    MeshData,
+    Shape,
+    Sphere,
+    TriangleMesh,
+)
 
 SHAPES = [Box((1.0, 2.0, 3.0)), Sphere(0.5), Cylinder(0.3, 1.2), Capsule(0.3, 1.2), Capsule(0.2, 0)]
 

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.line import Lines, Series
+from kinetarium.figure.charts import Axis, Lines, Series
 from kinetarium.figure.page import Page, Section
-from kinetarium.report import stills
-from kinetarium.report.still import draw_still
-from kinetarium.report.stills import Stills
+from kinetarium.report.matplotlib import still as stills
+from kinetarium.report.matplotlib.still import Stills, draw_still
 
 CHARTS = tuple(
     Lines(f"chart {n}", Axis("x", "m"), Axis("y", "N"), (Series("a", np.arange(3), np.full(3, n)),))

@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
 
-from kinetarium.batch.studies import list_studies
-from kinetarium.batch.study import Study
+from kinetarium.batch.study import Study, list_studies
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.figure.replay import Arrow, Coat, Replay, Solid, continuous, pose_rows, thinned
 from kinetarium.figure.scene_replay import scene_replay
-from kinetarium.model.shapes import Box
-from kinetarium.model.solids import triangulate
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.robot import Box
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.scene import arm_with_cube, driving_ground
 from kinetarium.spatial import so3

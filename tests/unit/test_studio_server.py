@@ -5,13 +5,12 @@ import numpy as np
 import pytest
 
 from kinetarium.errors import KinetariumError
-from kinetarium.recording.recording import Channel, Recording
+from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.recording.result_folder import ResultFolder
-from kinetarium.recording.run import Run, RunStatus
 from kinetarium.studio.exported_page import Part, _inert, exported_page
 from kinetarium.studio.http import Request, ranged
 from kinetarium.studio.results import Results
-from kinetarium.studio.run_routes import run_replay
+from kinetarium.studio.routes import run_replay
 from kinetarium.studio.serve import StudioServer
 from unit.replay_reader import ReplayReader
 from unit.studio_server import running_studio

@@ -4,9 +4,8 @@ import json
 import numpy as np
 import pytest
 
-from kinetarium.reach.map_files import MapFileError, write_map
-from kinetarium.reach.map_layout import field_shape, graded_grid, value_type
-from kinetarium.reach.recipe import MapKind, MapRecipe
+from kinetarium.reach.maps.files import MapFileError, write_map
+from kinetarium.reach.maps.recipe import MapKind, MapRecipe, field_shape, graded_grid, value_type
 from kinetarium.studio.volume import MOST_PER_AXIS, describe_volumes, read_volume
 from unit.studio_server import running_studio
 

@@ -5,14 +5,19 @@ import pytest
 
 from kinetarium.errors import KinetariumError
 from kinetarium.legs import Heading, LegKind, Machine, Step, Terrain, WalkPlan, plan_walk
-from kinetarium.legs.link_mesh import link_mesh
-from kinetarium.legs.quadruped_file import quadruped_mjcf
-from kinetarium.recording.plain import to_plain
+from kinetarium.legs.mechanism.machine import link_mesh
+from kinetarium.legs.robot.mjcf import quadruped_mjcf
+from kinetarium.storage.serialization import to_plain
 from kinetarium.studio.http import HttpError, Request
-from kinetarium.studio.walking import walking_routes
-from kinetarium.studio.walking_facts import joint_table, walk_facts
-from kinetarium.studio.walking_replay import UNIT, walk_replay
-from kinetarium.studio.walking_request import MOST_WAYPOINTS, walk_request
+from kinetarium.studio.walking import (
+    MOST_WAYPOINTS,
+    UNIT,
+    joint_table,
+    walk_facts,
+    walk_replay,
+    walk_request,
+    walking_routes,
+)
 from unit.replay_reader import ReplayReader
 
 PLAN, FILES = walking_routes()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kinetarium.batch.plan import Plan
-from kinetarium.batch.serial import SerialExecutor
 from kinetarium.batch.sweep import sweep
+from kinetarium.batch.worker import SerialExecutor
 from kinetarium.engines.registry import engine_names
 from kinetarium.studies.drop import Drop
 from kinetarium.studies.drop.config import Config

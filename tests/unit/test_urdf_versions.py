@@ -8,8 +8,7 @@ import pytest
 
 from hostile.bad_urdf import LIMIT, SOUND
 from kinetarium import Allowance, RobotModel, load_robot
-from kinetarium.model.robot import JointType
-from kinetarium.model.shapes import Capsule
+from kinetarium.model.robot import Capsule, JointType
 from kinetarium.spatial.rotation import rotation_from_rpy
 
 BOUNDS = '<limit lower="-1" upper="1" effort="50" velocity="2"/>'

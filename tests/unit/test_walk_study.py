@@ -9,8 +9,8 @@ from kinetarium.batch.check_study import check_study
 from kinetarium.batch.study import Outcome
 from kinetarium.errors import KinetariumError
 from kinetarium.legs import Heading, LegKind, Machine, Timing, save_machine
-from kinetarium.legs.link_mesh import link_mesh
-from kinetarium.recording.run import RunStatus
+from kinetarium.legs.mechanism.machine import link_mesh
+from kinetarium.recording.recording import RunStatus
 from kinetarium.studies.walk import Walk
 from kinetarium.studies.walk.config import Config, Ground
 

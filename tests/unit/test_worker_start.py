@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hostile.processes import fork_servers, wait_until
-from kinetarium.batch.isolated import IsolatedExecutor
 from kinetarium.batch.task import Task
+from kinetarium.batch.worker_pool import IsolatedExecutor
 from kinetarium.batch.worker_start import WorkerStart
 from unit.worker_tasks import describe, exit_with, sleep, touch
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetarium.batch.study import Findings, Outcome, Study
-from kinetarium.figure.table import Column, Table
-from kinetarium.recording.recording import Channel, Recording
-from kinetarium.recording.run import Row
+from kinetarium.figure.text import Column, Table
+from kinetarium.recording.recording import Channel, Recording, Row
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.studies import open_study
-from kinetarium.batch.study import Outcome, Study
+from kinetarium.batch.study import Outcome, Study, open_study
 from kinetarium.figure.page import Section
-from kinetarium.figure.table import Table
-from kinetarium.recording.plain import from_plain, to_plain
-from kinetarium.recording.recording import Recording
-from kinetarium.recording.run import RunStatus
-from kinetarium.recording.strict_json import strict_json
+from kinetarium.figure.text import Table
+from kinetarium.recording.recording import Recording, RunStatus
 from kinetarium.spatial.arrays import Array
+from kinetarium.storage.serialization import from_plain, to_plain
+from kinetarium.storage.strict_json import strict_json
 
 _UNIT_OFF = 1e-3
 """How far the length of a replay's quaternion may be off."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from math import inf, isclose
 from typing import Any
 
-from kinetarium.batch.conclusion import check_metrics
+from kinetarium.batch.sweep import check_metrics
 from kinetarium.errors import KinetariumError
+from kinetarium.recording.recording import Row
 from kinetarium.recording.result_folder import ResultFolder
-from kinetarium.recording.run import Row
-from kinetarium.recording.strict_json import strict_json
+from kinetarium.storage.strict_json import strict_json
 
 
 class ComparisonError(KinetariumError):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kinetarium.recording.plain import to_plain
+from kinetarium.storage.serialization import to_plain
 
 Field = tuple[str, ...]
 """The way to a value: a field of the case, a field of that, and so on."""

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from kinetarium.recording.run import RunStatus
+from kinetarium.errors import one_line
+from kinetarium.recording.recording import RunStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +68,6 @@ class Executor(Protocol):
             KinetariumError: If runs cannot be written or nothing can be run at all.
         """
         ...
+
+
+__all__ = ["one_line"]

@@ -1,22 +1,20 @@
 """Running one case, in whatever process: a result is written, good or bad."""
 
+from collections.abc import Generator, Sequence
 from importlib import import_module
 from math import isfinite
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
-from kinetarium.batch.message import one_line
 from kinetarium.batch.study import Study
-from kinetarium.batch.task import Finished, Task
-from kinetarium.engines.capability import CapabilityError
-from kinetarium.engines.protocol import Status
+from kinetarium.batch.task import Finished, Task, one_line
+from kinetarium.engines.protocol import CapabilityError, Status
 from kinetarium.errors import OutputError
 from kinetarium.interruption import stop_if_asked
-from kinetarium.recording.plain import from_plain
-from kinetarium.recording.recording import Recording
-from kinetarium.recording.run import Run, RunStatus
+from kinetarium.recording.recording import Recording, Run, RunStatus
 from kinetarium.recording.run_folder import write_run
+from kinetarium.storage.serialization import from_plain
 
 
 def run_case(task: Task, runs: Path, *, attempt: int = 1) -> Finished:
@@ -101,3 +99,24 @@ def _failed(task: Task, error: BaseException) -> Run:
 def _is_lack_of_memory(error: BaseException) -> bool:
     """Tell it by the words, too: a library that could not be loaded is an ImportError."""
     return isinstance(error, MemoryError) or "cannot allocate memory" in str(error).lower()
+
+
+class SerialExecutor:
+    """Runs cases in this process; a crash of an engine ends it, and nothing ends a hang."""
+
+    def prepare(self, engines: Sequence[str]) -> None:
+        """Do nothing: tasks load what they need themselves."""
+
+    def execute(self, tasks: Sequence[Task], *, runs: Path) -> Generator[Finished, None, None]:
+        """Run tasks in their order.
+
+        Args:
+            tasks: The tasks.
+            runs: The folder of all runs.
+
+        Raises:
+            OutputError: If a run cannot be written.
+        """
+        for task in tasks:
+            stop_if_asked()
+            yield run_case(task, runs)

@@ -6,17 +6,20 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
 
-from kinetarium.batch.ending import (
+from kinetarium.batch.task import Finished
+from kinetarium.batch.worker_main import (
     Ending,
+    Job,
+    ProcessUsage,
     closed_pipe,
     ending_of,
+    oom_kills,
     out_of_memory,
+    process_usage,
     timed_out,
     vanished,
+    worker_main,
 )
-from kinetarium.batch.process_usage import ProcessUsage, oom_kills, process_usage
-from kinetarium.batch.task import Finished
-from kinetarium.batch.worker_main import Job, worker_main
 from kinetarium.batch.worker_start import WorkerStart
 from kinetarium.errors import OutputError
 

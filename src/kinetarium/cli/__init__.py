@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from signal import SIGINT
 
-from kinetarium.cli.commands import COMMANDS, Command, refused_studies, studies
-from kinetarium.cli.console import Console
-from kinetarium.cli.failures import failure_lines, failure_payload, is_defect
-from kinetarium.cli.provenance import Invocation
+from kinetarium.cli.core.console import Console, failure_lines, failure_payload, is_defect
+from kinetarium.cli.core.invocation import Invocation
+from kinetarium.cli.core.registry import COMMANDS, Command, refused_studies, studies
 from kinetarium.errors import KinetariumError, OutputError, UnknownNameError
 from kinetarium.interruption import asked, is_stop, listening
 
@@ -37,7 +36,7 @@ def _answer(words: list[str]) -> int:
             case ["--version", *_]:
                 console.line(f"kinetarium {_version()}")
             case [name, *rest]:
-                from kinetarium.cli.arguments import flag_value, parse_arguments
+                from kinetarium.cli.core.arguments import flag_value, parse_arguments
 
                 # Flags that do not fit are told to programs, too.
                 console = Console(json=flag_value("--json", rest))

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kinetarium.control.admittance_form import Form as Form
-    from kinetarium.control.admittance_se3 import AdmittanceGains as AdmittanceGains
-    from kinetarium.control.admittance_se3 import AdmittanceSE3 as AdmittanceSE3
-    from kinetarium.control.anti_windup import AntiWindup as AntiWindup
+    from kinetarium.control.admittance.law import AdmittanceGains as AdmittanceGains
+    from kinetarium.control.admittance.law import AdmittanceSE3 as AdmittanceSE3
+    from kinetarium.control.admittance.law import AntiWindup as AntiWindup
+    from kinetarium.control.admittance.law import Form as Form
 
 _HOMES = {
-    "AdmittanceGains": "kinetarium.control.admittance_se3",
-    "AdmittanceSE3": "kinetarium.control.admittance_se3",
-    "AntiWindup": "kinetarium.control.anti_windup",
-    "Form": "kinetarium.control.admittance_form",
+    "AdmittanceGains": "kinetarium.control.admittance.law",
+    "AdmittanceSE3": "kinetarium.control.admittance.law",
+    "AntiWindup": "kinetarium.control.admittance.law",
+    "Form": "kinetarium.control.admittance.law",
 }
 
 __all__ = [*_HOMES]

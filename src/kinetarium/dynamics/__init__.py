@@ -1,10 +1,8 @@
 """Kinematics and dynamics of a robot model."""
 
-from kinetarium.dynamics.coupling import Coupling
+from kinetarium.dynamics.coupling import Coupling, LoopClosure, random_positions
 from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.dynamics.loops import LoopClosure
 from kinetarium.dynamics.robot_dynamics import RobotDynamics
-from kinetarium.dynamics.sampling import random_positions
 from kinetarium.dynamics.sphere_cover import SphereCover, cover_by_spheres
 from kinetarium.dynamics.two_link import TwoLink
 

@@ -1,11 +1,14 @@
 """Coupling: the joints that follow others, as one linear map."""
 
 from dataclasses import dataclass
+from math import isfinite, pi
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetarium.model.robot import RobotModel
+from kinetarium.dynamics.robot_dynamics import RobotDynamics
+from kinetarium.model.robot import Joint, JointType, LoopKind, RobotModel
+from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
 
 
@@ -69,3 +72,84 @@ class Coupling:
     def _split(self, independent: ArrayLike) -> list[Array]:
         values = np.asarray(independent, dtype=np.float64)
         return np.split(values, [values.shape[-1] - len(self.independent)], axis=-1)
+
+
+def random_positions(model: RobotModel, rng: np.random.Generator, *, count: int) -> Array:
+    """Draw joint positions uniformly between the limits; followers follow.
+
+    Where a joint has no limit it is drawn from half a turn to either side, or
+    from a metre to either side.
+
+    Args:
+        model: The robot.
+        rng: The source of chance.
+        count: How many configurations to draw.
+
+    Returns:
+        Positions of the moving joints [rad or m], shape (count, joints).
+    """
+    coupling = Coupling.of(model)
+    ranges = np.array([_range(model.joint(name)) for name in coupling.independent])
+    lower, upper = ranges.reshape(-1, 2).T
+    return coupling.positions(rng.uniform(lower, upper, size=(count, lower.size)))
+
+
+def _range(joint: Joint) -> tuple[float, float]:
+    reach = 1.0 if joint.type is JointType.PRISMATIC else pi
+    lower, upper = joint.limits.lower, joint.limits.upper
+    if not isfinite(lower) and not isfinite(upper):
+        return -reach, reach
+    if not isfinite(lower):
+        return upper - 2 * reach, upper
+    if not isfinite(upper):
+        return lower, lower + 2 * reach
+    return lower, upper
+
+
+class LoopClosure:
+    """The residual of a robot's loop constraints and its Jacobian.
+
+    A point loop has three rows, the vector from the frame on link a to that on
+    link b in world axes [m]. A pose loop adds three rows: the rotation vector
+    that turns the one frame into the other, in the axes of the first [rad].
+    All loops are closed where the residual is zero.
+    """
+
+    def __init__(self, dynamics: RobotDynamics) -> None:
+        """Take the loops of a robot; they are opened in its dynamics."""
+        self._dynamics = dynamics
+        self._loops = dynamics.model.loops
+        index = {link.name: i for i, link in enumerate(dynamics.model.links)}
+        self._ends = [(index[loop.link_a], index[loop.link_b]) for loop in self._loops]
+        self.size = sum(3 if loop.kind is LoopKind.POINT else 6 for loop in self._loops)
+
+    def residual(self, q: ArrayLike) -> Array:
+        """Give the residual at a configuration [m, rad], shape (size,)."""
+        rows = [np.zeros(0)]
+        for loop, (X_WA, X_WB) in zip(self._loops, self._frames(q), strict=True):
+            rows.append(X_WB[:3, 3] - X_WA[:3, 3])
+            if loop.kind is LoopKind.POSE:
+                rows.append(so3.log(X_WA[:3, :3].T @ X_WB[:3, :3]))
+        return np.concatenate(rows)
+
+    def jacobian(self, q: ArrayLike) -> Array:
+        """Give the Jacobian, shape (size, nv): the rate of the residual is J v."""
+        rows = [np.zeros((0, self._dynamics.nv))]
+        for loop, (X_WA, X_WB) in zip(self._loops, self._frames(q), strict=True):
+            J_A = self._dynamics.jacobian(q, loop.link_a, point=loop.X_AC[:3, 3])
+            J_B = self._dynamics.jacobian(q, loop.link_b, point=loop.X_BC[:3, 3])
+            J = J_B - J_A
+            rows.append(J[:3])
+            if loop.kind is LoopKind.POSE:
+                R_WB = X_WB[:3, :3]
+                turn = so3.log(X_WA[:3, :3].T @ R_WB)
+                rows.append(so3.dexp_inv(-turn) @ R_WB.T @ J[3:])
+        return np.concatenate(rows)
+
+    def _frames(self, q: ArrayLike) -> list[tuple[Array, Array]]:
+        """Give the two constrained frames of every loop in the world."""
+        X_WL = self._dynamics.link_poses(q)
+        return [
+            (X_WL[a] @ loop.X_AC, X_WL[b] @ loop.X_BC)
+            for loop, (a, b) in zip(self._loops, self._ends, strict=True)
+        ]

@@ -11,10 +11,10 @@ from math import atan2, inf, pi, sqrt
 
 import numpy as np
 
-from kinetarium.dynamics.compiled import compiled
-from kinetarium.dynamics.kernel_vectors import Vector, cross, dot, minus
 from kinetarium.dynamics.triangle_groups import TriangleGroups
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.compiled import compiled
+from kinetarium.spatial.kernels import Vector, cross, dot, minus
 
 FAR = 2.0
 """A group is distant beyond this many of its radii."""

@@ -3,13 +3,14 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetarium.dynamics.free_base import (
+from kinetarium.dynamics.pinocchio_model import (
+    frame_placements,
+    pinocchio_model,
     rotate_base,
     rotate_base_both,
     to_pinocchio,
     transport,
 )
-from kinetarium.dynamics.pinocchio_model import frame_placements, pinocchio_model
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.robot import RobotModel
 from kinetarium.spatial import so3

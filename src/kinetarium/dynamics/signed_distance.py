@@ -6,9 +6,17 @@ from functools import reduce
 import numpy as np
 
 from kinetarium.dynamics.triangle_groups import TriangleGroups
-from kinetarium.model.mesh import mesh_of
-from kinetarium.model.robot import Geometry
-from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, MeshFile, Shape, Sphere
+from kinetarium.model.mesh.mesh import mesh_of
+from kinetarium.model.robot import (
+    Box,
+    Capsule,
+    Cylinder,
+    Geometry,
+    MeshData,
+    MeshFile,
+    Shape,
+    Sphere,
+)
 from kinetarium.spatial.arrays import Array
 
 SignedDistance = Callable[[Array], Array]

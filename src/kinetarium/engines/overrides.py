@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+from kinetarium.engines.initial_state import checked_timestep
 from kinetarium.engines.ode.options import OdeOptions, OdeSolver
-from kinetarium.engines.timestep import checked_timestep
 from kinetarium.errors import KinetariumError
 
 _COUNTERS = ("iterations", "position_iterations")

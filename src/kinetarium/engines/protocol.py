@@ -7,11 +7,184 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.engines.audit import Audit
-from kinetarium.engines.capability import Capability, FrictionRule
-from kinetarium.engines.layout import Layout
-from kinetarium.scene import Scene
+from kinetarium.errors import KinetariumError
+from kinetarium.model.robot import Inertia
+from kinetarium.scene import Actuation, Base, Drive, Motion, Scene
 from kinetarium.spatial.arrays import Array
+
+
+class Capability(StrEnum):
+    """One thing an engine may be able to do."""
+
+    CONTACT_FORCES = "contact-forces"
+    """Contacts come with the force between the two solids."""
+    JOINT_WRENCH = "joint-wrench"
+    """Force-torque sensors in joints."""
+    EXTERNAL_WRENCH = "external-wrench"
+    """Forces and torques applied to any solid from outside."""
+    MIMIC = "mimic"
+    """Coupled joints."""
+    CLOSED_LOOPS = "closed-loops"
+    """Loop constraints of the model."""
+    FREE_BASE = "free-base"
+    """Robots whose root is not held."""
+    SAVE_RESTORE = "save-restore"
+    """A restored run goes on exactly as the saved one."""
+    MASS_MATRIX = "mass-matrix"
+    """The joint-space mass matrix as the engine sees it."""
+    INVERSE_DYNAMICS = "inverse-dynamics"
+    """The engine's own inverse dynamics."""
+    DETERMINISM = "determinism"
+    """The same scene and commands give the same bits, in every process."""
+    RESTITUTION = "restitution"
+    """Impacts that bounce by the materials' restitution."""
+
+
+class FrictionRule(StrEnum):
+    """How the friction of two unequal surfaces combines."""
+
+    MAXIMUM = "maximum"
+    AVERAGE = "average"
+    GEOMETRIC_MEAN = "geometric-mean"
+    MINIMUM = "minimum"
+
+    def combine(self, a: float, b: float) -> float:
+        """Give the friction between surfaces of friction a and b [-]."""
+        match self:
+            case FrictionRule.MAXIMUM:
+                return max(a, b)
+            case FrictionRule.AVERAGE:
+                return (a + b) / 2
+            case FrictionRule.GEOMETRIC_MEAN:
+                return float((a * b) ** 0.5)
+            case FrictionRule.MINIMUM:
+                return min(a, b)
+
+
+class CapabilityError(KinetariumError):
+    """An engine was asked for something it cannot do."""
+
+    def __init__(self, engine: str, capability: Capability, *, reason: str = "") -> None:
+        """Name the engine, what it cannot do, and why it was needed.
+
+        Args:
+            engine: The engine's name.
+            capability: What it cannot do.
+            reason: What needs it.
+        """
+        needed = f", which {reason} needs" if reason else ""
+        super().__init__(f"engine '{engine}' has no {capability}{needed}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedSolid:
+    """A moving solid as loaded; links fixed together count as the topmost of them.
+
+    Attributes:
+        name: Its name in the scene.
+        inertia: Mass, centre and moment in the frame of that link or body.
+        members: The links it stands for.
+    """
+
+    name: str
+    inertia: Inertia
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedJoint:
+    """A moving joint as loaded.
+
+    Attributes:
+        name: "robot/joint".
+        axis: Axis in the child link's frame, shape (3,).
+        damping: Viscous damping [N m s/rad or N s/m].
+        friction: Coulomb friction [N m or N].
+        armature: Drive inertia [kg m^2 or kg].
+        lower: Lowest position [rad or m].
+        upper: Highest position [rad or m].
+    """
+
+    name: str
+    axis: Array
+    damping: float
+    friction: float
+    armature: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Audit:
+    """What an engine loaded.
+
+    Attributes:
+        solids: The moving solids.
+        joints: The moving joints.
+        gravity: Gravity [m/s^2], shape (3,).
+        remarks: Where the engine's model differs from the scene on purpose, in words.
+    """
+
+    solids: tuple[LoadedSolid, ...]
+    joints: tuple[LoadedJoint, ...]
+    gravity: Array
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """Names in array order.
+
+    Attributes:
+        joints: All moving joints, "robot/joint", in each model's own order.
+        commands: The driven joints, "robot/joint".
+        command_joints: Index into `joints` of each command, shape (c,).
+        actuations: The drive of each command, its effort limit filled in from the model.
+        floating: Solids that fly freely: roots of free robots, then free bodies.
+        solids: All solids, as in the scene.
+        robot_joints: The part of `joints` that belongs to each robot, by name.
+    """
+
+    joints: tuple[str, ...]
+    commands: tuple[str, ...]
+    command_joints: NDArray[np.intp]
+    actuations: tuple[Actuation, ...]
+    floating: tuple[str, ...]
+    solids: tuple[str, ...]
+    robot_joints: dict[str, slice]
+
+    @classmethod
+    def of(cls, scene: Scene) -> "Layout":
+        """Lay out a scene."""
+        joints: list[str] = []
+        commands: list[str] = []
+        actuations: list[Actuation] = []
+        robot_joints: dict[str, slice] = {}
+        for robot in scene.robots:
+            start = len(joints)
+            for joint in robot.model.moving_joints:
+                name = f"{robot.name}/{joint.name}"
+                joints.append(name)
+                actuation = robot.actuation.get(joint.name, Actuation(Drive.PASSIVE))
+                if actuation.drive is not Drive.PASSIVE:
+                    commands.append(name)
+                    effort = min(actuation.effort, joint.limits.effort)
+                    actuations.append(
+                        Actuation(actuation.drive, actuation.stiffness, actuation.damping, effort)
+                    )
+            robot_joints[robot.name] = slice(start, len(joints))
+        roots = [f"{r.name}/{r.model.root}" for r in scene.robots if r.base is Base.FREE]
+        free = [body.name for body in scene.bodies if body.motion is Motion.FREE]
+        index = {name: i for i, name in enumerate(joints)}
+        return cls(
+            joints=tuple(joints),
+            commands=tuple(commands),
+            command_joints=np.array([index[name] for name in commands], dtype=np.intp),
+            actuations=tuple(actuations),
+            floating=(*roots, *free),
+            solids=scene.solids,
+            robot_joints=robot_joints,
+        )
 
 
 class Precision(StrEnum):

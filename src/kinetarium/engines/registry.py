@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cache
 
-from kinetarium.engines.capability import Capability
-from kinetarium.engines.protocol import Engine, EngineInfo
+from kinetarium.engines.protocol import Capability, Engine, EngineInfo
 from kinetarium.errors import KinetariumError, UnknownNameError, one_line
 from kinetarium.plugins import Plugin, PluginError, discover, refused, running_plugin
 

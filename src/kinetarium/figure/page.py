@@ -2,15 +2,73 @@
 
 from dataclasses import dataclass
 
-from kinetarium.figure.bars import Bars
-from kinetarium.figure.diagram import Diagram
-from kinetarium.figure.facts import Facts
-from kinetarium.figure.heatmap import Heatmap
-from kinetarium.figure.line import Lines
-from kinetarium.figure.listing import Listing
-from kinetarium.figure.prose import Prose
+from kinetarium.figure.charts import Bars, Heatmap, Lines
 from kinetarium.figure.scene3d import Scene3D
-from kinetarium.figure.table import Table
+from kinetarium.figure.text import Facts, Listing, Prose, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A block of a diagram.
+
+    Attributes:
+        name: What it is; unique in the diagram.
+        text: What it does, in a few words; lines are split at line breaks.
+        column: Where it stands, counted from the left.
+        row: Where it stands, counted from the top.
+    """
+
+    name: str
+    text: str
+    column: int
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """Something that goes from one box to another in the same row or column.
+
+    Attributes:
+        start: Name of the box it leaves.
+        end: Name of the box it enters.
+        label: What goes; may be empty.
+    """
+
+    start: str
+    end: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """Boxes and arrows.
+
+    Attributes:
+        title: What it shows.
+        boxes: The boxes.
+        arrows: The arrows.
+        caption: What to see in it; may be empty.
+    """
+
+    title: str
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse arrows that lead nowhere.
+
+        Raises:
+            ValueError: If an end is no box, or two ends share neither a row nor a column.
+        """
+        places = {box.name: (box.column, box.row) for box in self.boxes}
+        for arrow in self.arrows:
+            if arrow.start not in places or arrow.end not in places:
+                raise ValueError(f"diagram '{self.title}': {arrow} has an end that is no box")
+            (a, b), (c, d) = places[arrow.start], places[arrow.end]
+            if (a == c) == (b == d):
+                raise ValueError(f"diagram '{self.title}': {arrow} is neither level nor upright")
+
 
 Chart = Lines | Heatmap | Bars
 Figure = Prose | Facts | Listing | Table | Diagram | Scene3D | Chart
@@ -46,3 +104,42 @@ class Page:
     lead: str
     sections: tuple[Section, ...]
     provenance: tuple[tuple[str, str], ...]
+
+
+LIGHT = (
+    "#024cd8", "#c83800", "#02a48b", "#8e298d", "#152a57", "#b18e00", "#6b1a22", "#6d6f72",
+)  # fmt: skip
+"""Colours of series on white."""
+
+DARK = (
+    "#3a69ff", "#f0922b", "#37f5c7", "#ad5c9b", "#7aabff", "#ffdf3a", "#c94a30", "#989ea0",
+)  # fmt: skip
+"""The same on a dark ground, in the same order."""
+
+SEQUENTIAL = (
+    "#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30",
+    "#fde725",
+)  # fmt: skip
+"""From low to high: viridis, whose lightness rises evenly."""
+
+DIVERGING = (
+    "#2166ac", "#4393c3", "#92c5de", "#d1e5f0", "#f7f7f7", "#fddbc7", "#f4a582", "#d6604d",
+    "#b2182b",
+)  # fmt: skip
+"""From below the middle to above it: ColorBrewer's blue to red."""
+
+
+def tones(page: Page) -> dict[str, int]:
+    """Number the names of all series of a page in the order in which they appear.
+
+    The number chooses colour and marker, so that an engine looks the same in
+    every figure; beyond the palette colours repeat with other markers.
+    """
+    names = (
+        series.name
+        for section in page.sections
+        for figure in section.figures
+        if isinstance(figure, Lines | Bars)
+        for series in figure.series
+    )
+    return {name: number for number, name in enumerate(dict.fromkeys(names))}

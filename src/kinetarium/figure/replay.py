@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetarium.figure.scene3d import Color
-from kinetarium.model.shapes import TriangleMesh
+from kinetarium.model.robot import TriangleMesh
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import quaternion_from_rotation
 

@@ -1,17 +1,62 @@
 """A recorded scene as a Replay: forward kinematics of all samples at once."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.figure.coats import link_coats, shape_coat
-from kinetarium.figure.replay import Arrow, Guide, Replay, Solid, continuous, pose_rows
-from kinetarium.figure.scene3d import Color
+from kinetarium.figure.replay import Arrow, Coat, Guide, Replay, Solid, continuous, pose_rows
+from kinetarium.figure.scene3d import Color, decimate
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.robot import Geometry, RobotModel, Shape, TriangleMesh
 from kinetarium.recording.recording import Recording
 from kinetarium.scene import Base, Body, Motion, PlacedRobot, Plane, Scene, WrenchSensor
-from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+
+_MOST_FACES = 600
+"""Triangles of one geometry: where a robot in motion begins to look faceted."""
+
+_TONES: tuple[Color, Color] = ((0.88, 0.88, 0.87, 1.0), (0.44, 0.50, 0.58, 1.0))
+"""For links without a colour: two tones in turn, so that joints can be seen."""
+
+
+def link_coats(model: RobotModel) -> dict[str, tuple[Coat, ...]]:
+    """Give what is seen of each link, or what touches where nothing is seen at all.
+
+    Returns:
+        The coats in the link's frame by the link's name, for every link.
+
+    Raises:
+        RobotFileError: If a mesh file cannot be loaded.
+    """
+    seen = any(link.visuals for link in model.links)
+    return {
+        link.name: tuple(
+            _coat(geometry, _TONES[index % 2])
+            for geometry in (link.visuals if seen else link.collisions)
+        )
+        for index, link in enumerate(model.links)
+    }
+
+
+def shape_coat(shape: Shape, color: Color) -> Coat:
+    """Give a shape in its own frame."""
+    return Coat(_few_faces(shape), color)
+
+
+@lru_cache(maxsize=256)  # replays of one robot are asked for one after the other
+def _few_faces(shape: Shape) -> TriangleMesh:
+    return decimate(triangulate(shape), most_faces=_MOST_FACES)
+
+
+def _coat(geometry: Geometry, tone: Color) -> Coat:
+    coat = shape_coat(geometry.shape, geometry.color or tone)
+    X_LG = geometry.X_LG
+    vertices = frozen(coat.mesh.vertices @ X_LG[:3, :3].T + X_LG[:3, 3])
+    return Coat(TriangleMesh(vertices, coat.mesh.faces), coat.color)
+
 
 _FREE: Color = (0.86, 0.46, 0.16, 1.0)
 _STATIC: Color = (0.62, 0.60, 0.56, 1.0)

@@ -1,13 +1,16 @@
 """Sweeps: what was varied within engines, and figures of merit over it."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isnan
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from kinetarium.figure.cell import Cell
-from kinetarium.figure.line import Series, Style
-from kinetarium.figure.table import Column
+from kinetarium.figure.charts import Axis, Lines, Series, Style
+from kinetarium.figure.text import Cell, Column
+from kinetarium.metrics import pareto_front
+from kinetarium.spatial.arrays import Array
 
 _COLUMNS = {
     "timestep": Column("step", "ms"),
@@ -90,3 +93,62 @@ def sweep_series(samples: Sequence[Sample]) -> tuple[Series, ...]:
         if np.isfinite(y).any():
             series.append(Series(name, x, y, Style.BOTH))
     return tuple(series)
+
+
+FRONT = "best of all"
+_COST = Axis("CPU time per simulated second", "s/s", log=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One setting of an engine that was tried.
+
+    Attributes:
+        name: The engine.
+        cost: CPU time per simulated second [s/s].
+        error: What it leaves undone, positive.
+    """
+
+    name: str
+    cost: float
+    error: float
+
+
+def speed_accuracy(title: str, trials: Sequence[Trial], *, error: Axis, caption: str = "") -> Lines:
+    """Draw settings over their cost; each engine's Pareto front is joined by a line.
+
+    Args:
+        title: What it shows.
+        trials: The settings; those of unknown cost are left out.
+        error: What is left undone.
+        caption: What to see in it.
+    """
+    trials = [trial for trial in trials if not isnan(trial.cost)]
+    series = []
+    for name in dict.fromkeys(trial.name for trial in trials):
+        cost, left = _points([trial for trial in trials if trial.name == name])
+        series.append(_front_and_rest(name, cost, left))
+    if len(series) > 1:
+        cost, left = _points(trials)
+        best = pareto_front(cost, left)
+        series.append(Series(FRONT, cost[best], left[best], Style.DOTTED))
+    note = "Each marker is one setting; lines join those that nothing of the same engine beats."
+    return Lines(title, _COST, error, tuple(series), caption=f"{caption} {note}".strip())
+
+
+def _points(trials: Sequence[Trial]) -> tuple[Array, Array]:
+    cost, error = np.array([(trial.cost, trial.error) for trial in trials]).T
+    return cost, error
+
+
+def _front_and_rest(name: str, cost: Array, error: Array) -> Series:
+    """Join the front, and put the other points behind it, each after a gap."""
+    front = pareto_front(cost, error)
+    rest = np.setdiff1d(np.arange(len(cost)), front)
+    lone = np.column_stack([np.full(len(rest), np.nan), error[rest]]).ravel()
+    return Series(
+        name,
+        np.concatenate([cost[front], np.repeat(cost[rest], 2)]),
+        np.concatenate([error[front], lone]),
+        Style.BOTH,
+    )

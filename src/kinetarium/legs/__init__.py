@@ -20,52 +20,52 @@ from typing import TYPE_CHECKING
 from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kinetarium.legs.course import Curve as Curve
-    from kinetarium.legs.course import Heading as Heading
-    from kinetarium.legs.error import LegsError as LegsError
-    from kinetarium.legs.gait import TABLE_1 as TABLE_1
-    from kinetarium.legs.gait import Timing as Timing
-    from kinetarium.legs.leg_kind import LegKind as LegKind
-    from kinetarium.legs.link_shape import LinkShape as LinkShape
-    from kinetarium.legs.machine import Machine as Machine
-    from kinetarium.legs.machine_file import load_machine as load_machine
-    from kinetarium.legs.machine_file import save_machine as save_machine
-    from kinetarium.legs.pantograph import PantographLeg as PantographLeg
-    from kinetarium.legs.planner import plan_walk as plan_walk
-    from kinetarium.legs.quadruped import quadruped_model as quadruped_model
-    from kinetarium.legs.quadruped_file import quadruped_mjcf as quadruped_mjcf
-    from kinetarium.legs.terrain import Step as Step
-    from kinetarium.legs.terrain import Terrain as Terrain
-    from kinetarium.legs.walk import LEG_NAMES as LEG_NAMES
-    from kinetarium.legs.walk import LegStep as LegStep
-    from kinetarium.legs.walk import Walk as Walk
-    from kinetarium.legs.walk import WalkWarning as WalkWarning
-    from kinetarium.legs.walk import WarningKind as WarningKind
-    from kinetarium.legs.walk_plan import WalkPlan as WalkPlan
+    from kinetarium.legs.mechanism.machine import LinkShape as LinkShape
+    from kinetarium.legs.mechanism.machine import Machine as Machine
+    from kinetarium.legs.mechanism.machine import load_machine as load_machine
+    from kinetarium.legs.mechanism.machine import save_machine as save_machine
+    from kinetarium.legs.mechanism.pantograph import LegKind as LegKind
+    from kinetarium.legs.mechanism.pantograph import LegsError as LegsError
+    from kinetarium.legs.mechanism.pantograph import PantographLeg as PantographLeg
+    from kinetarium.legs.robot.mjcf import quadruped_mjcf as quadruped_mjcf
+    from kinetarium.legs.robot.quadruped import quadruped_model as quadruped_model
+    from kinetarium.legs.walk.plan import TABLE_1 as TABLE_1
+    from kinetarium.legs.walk.plan import Curve as Curve
+    from kinetarium.legs.walk.plan import Heading as Heading
+    from kinetarium.legs.walk.plan import Timing as Timing
+    from kinetarium.legs.walk.plan import WalkPlan as WalkPlan
+    from kinetarium.legs.walk.planner import plan_walk as plan_walk
+    from kinetarium.legs.walk.terrain import Step as Step
+    from kinetarium.legs.walk.terrain import Terrain as Terrain
+    from kinetarium.legs.walk.walk import LEG_NAMES as LEG_NAMES
+    from kinetarium.legs.walk.walk import LegStep as LegStep
+    from kinetarium.legs.walk.walk import Walk as Walk
+    from kinetarium.legs.walk.walk import WalkWarning as WalkWarning
+    from kinetarium.legs.walk.walk import WarningKind as WarningKind
 
 _HOMES = {
-    "LEG_NAMES": "kinetarium.legs.walk",
-    "TABLE_1": "kinetarium.legs.gait",
-    "Curve": "kinetarium.legs.course",
-    "Heading": "kinetarium.legs.course",
-    "LegKind": "kinetarium.legs.leg_kind",
-    "LegStep": "kinetarium.legs.walk",
-    "LegsError": "kinetarium.legs.error",
-    "LinkShape": "kinetarium.legs.link_shape",
-    "Machine": "kinetarium.legs.machine",
-    "PantographLeg": "kinetarium.legs.pantograph",
-    "Step": "kinetarium.legs.terrain",
-    "Terrain": "kinetarium.legs.terrain",
-    "Timing": "kinetarium.legs.gait",
-    "Walk": "kinetarium.legs.walk",
-    "WalkPlan": "kinetarium.legs.walk_plan",
-    "WalkWarning": "kinetarium.legs.walk",
-    "WarningKind": "kinetarium.legs.walk",
-    "load_machine": "kinetarium.legs.machine_file",
-    "plan_walk": "kinetarium.legs.planner",
-    "quadruped_mjcf": "kinetarium.legs.quadruped_file",
-    "quadruped_model": "kinetarium.legs.quadruped",
-    "save_machine": "kinetarium.legs.machine_file",
+    "LEG_NAMES": "kinetarium.legs.walk.walk",
+    "TABLE_1": "kinetarium.legs.walk.plan",
+    "Curve": "kinetarium.legs.walk.plan",
+    "Heading": "kinetarium.legs.walk.plan",
+    "LegKind": "kinetarium.legs.mechanism.pantograph",
+    "LegStep": "kinetarium.legs.walk.walk",
+    "LegsError": "kinetarium.legs.mechanism.pantograph",
+    "LinkShape": "kinetarium.legs.mechanism.machine",
+    "Machine": "kinetarium.legs.mechanism.machine",
+    "PantographLeg": "kinetarium.legs.mechanism.pantograph",
+    "Step": "kinetarium.legs.walk.terrain",
+    "Terrain": "kinetarium.legs.walk.terrain",
+    "Timing": "kinetarium.legs.walk.plan",
+    "Walk": "kinetarium.legs.walk.walk",
+    "WalkPlan": "kinetarium.legs.walk.plan",
+    "WalkWarning": "kinetarium.legs.walk.walk",
+    "WarningKind": "kinetarium.legs.walk.walk",
+    "load_machine": "kinetarium.legs.mechanism.machine",
+    "plan_walk": "kinetarium.legs.walk.planner",
+    "quadruped_mjcf": "kinetarium.legs.robot.mjcf",
+    "quadruped_model": "kinetarium.legs.robot.quadruped",
+    "save_machine": "kinetarium.legs.mechanism.machine",
 }
 
 __all__ = list(_HOMES)

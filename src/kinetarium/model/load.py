@@ -1,14 +1,358 @@
 """load_robot: from a catalogue name or a robot file to a RobotModel, through the gate."""
 
+import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from importlib.resources import as_file, files
 from os import PathLike, fspath
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
-from kinetarium.errors import UnknownNameError
-from kinetarium.model.catalogue import catalogue_names, load_catalogue_robot
-from kinetarium.model.findings import Allowance
-from kinetarium.model.gate import read_robot_file
-from kinetarium.model.robot import RobotModel
+from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.model.assets import AssetResolver, installed_packages
+from kinetarium.model.findings import Allowance, Code, Findings
+from kinetarium.model.mjcf import read_mjcf
+from kinetarium.model.reading import Reading
+from kinetarium.model.robot import (
+    IDENTITY,
+    Geometry,
+    Joint,
+    JointType,
+    Link,
+    Loop,
+    MeshFile,
+    RobotModel,
+    Source,
+)
+from kinetarium.model.urdf import read_urdf
+from kinetarium.model.xacro import expand_xacro, uses_xacro
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import pose, rotation_from_rpy
+
+
+def read_robot_file(
+    file: str | PathLike[str],
+    *,
+    mesh_roots: Sequence[str | PathLike[str]] = (),
+    allow: Iterable[Allowance] = (),
+    arguments: Mapping[str, str] | None = None,
+) -> RobotModel:
+    """Read a URDF, xacro or MJCF file strictly.
+
+    Args:
+        file: The robot file; its format is told by its root element.
+        mesh_roots: Folders besides the file's own that meshes and includes may come from.
+        allow: Faults to let through, each listed among the model's repairs.
+        arguments: Values of xacro arguments.
+
+    Raises:
+        RobotFileError: If the file is refused; it carries every reason.
+    """
+    text = fspath(file)
+    findings = Findings(text, allow=frozenset(allow))
+    if "\0" in text:
+        raise findings.refusal(Code.UNREADABLE, "a path cannot hold a NUL character")
+    path = Path(text)
+    assets = AssetResolver(
+        path.parent, roots=[Path(root) for root in mesh_roots], findings=findings
+    )
+    reading = Reading(path, findings, assets)
+    root = reading.open_markup(path)
+    if arguments and not uses_xacro(root):
+        raise findings.refusal(
+            Code.UNKNOWN_NAME, "the file takes no arguments: it is no xacro", line=root.line
+        )
+    match root.tag:
+        case "robot" if uses_xacro(root):
+            plain = expand_xacro(root, reading=reading, arguments=arguments or {})
+            return read_urdf(plain, reading=reading, format="xacro")
+        case "robot":
+            return read_urdf(root, reading=reading)
+        case "mujoco":
+            return read_mjcf(root, reading=reading)
+    raise findings.refusal(
+        Code.WRONG_ROOT,
+        f"the root element is <{root.tag}>",
+        remedy="a robot file begins with <robot> (URDF, xacro) or <mujoco> (MJCF)",
+        line=root.line,
+    )
+
+
+def attach(
+    carrier: RobotModel,
+    payload: RobotModel,
+    *,
+    link: str,
+    X_LP: Array = IDENTITY,
+    prefix: str = "",
+    name: str = "",
+) -> RobotModel:
+    """Fix the root link of one robot to a link of another.
+
+    Args:
+        carrier: The robot that carries, such as a mobile base.
+        payload: The robot that is carried, such as an arm.
+        link: The carrier's link that it is fixed to.
+        X_LP: Pose of the payload's root link in that link, shape (4, 4).
+        prefix: Put before every name of the payload; needed where both use the same names.
+        name: Name of the whole; by default both names joined.
+
+    Returns:
+        One robot; it floats freely if the carrier does.
+
+    Raises:
+        UnknownNameError: If the carrier has no such link.
+        KinetariumError: If both have a link, joint or loop of the same name.
+    """
+    carrier.link(link)
+    carried = _renamed(payload, prefix)
+    mount = Joint(f"{carried.root}_mount", JointType.FIXED, link, carried.root, frozen(X_LP))
+    branch = {link}
+    for joint in carrier.joints:
+        if joint.parent in branch:
+            branch.add(joint.child)
+    # Depth first: the payload stands after everything else that hangs on the link.
+    end = max(i for i, each in enumerate(carrier.links) if each.name in branch) + 1
+    joints = carrier.joints
+    name = name or f"{carrier.name}-{payload.name}"
+    parts = (carrier.source.sha256, payload.source.sha256, link, prefix, str(X_LP.tolist()))
+    whole = RobotModel(
+        name=name,
+        links=carrier.links[:end] + carried.links + carrier.links[end:],
+        joints=(*joints[: end - 1], mount, *carried.joints, *joints[end - 1 :]),
+        loops=carrier.loops + carried.loops,
+        free_base=carrier.free_base,
+        source=Source(name, carrier.source.format, sha256("\n".join(parts).encode()).hexdigest()),
+        repairs=carrier.repairs + carried.repairs,
+    )
+    _refuse_shared_names(whole)
+    return whole
+
+
+def _renamed(robot: RobotModel, prefix: str) -> RobotModel:
+    """Put a prefix before every name in a robot."""
+
+    def rename_joint(joint: Joint) -> Joint:
+        return replace(
+            joint,
+            name=prefix + joint.name,
+            parent=prefix + joint.parent,
+            child=prefix + joint.child,
+            mimic=joint.mimic and replace(joint.mimic, joint=prefix + joint.mimic.joint),
+        )
+
+    def rename_loop(loop: Loop) -> Loop:
+        a, b = prefix + loop.link_a, prefix + loop.link_b
+        return replace(loop, name=prefix + loop.name, link_a=a, link_b=b)
+
+    return replace(
+        robot,
+        links=tuple(replace(link, name=prefix + link.name) for link in robot.links),
+        joints=tuple(rename_joint(joint) for joint in robot.joints),
+        loops=tuple(rename_loop(loop) for loop in robot.loops),
+    )
+
+
+def _refuse_shared_names(robot: RobotModel) -> None:
+    for kind, parts in (("link", robot.links), ("joint", robot.joints), ("loop", robot.loops)):
+        (name, times), *_ = Counter(part.name for part in parts).most_common(1) or [("", 0)]
+        if times > 1:
+            raise KinetariumError(
+                f"both robots have a {kind} '{name}'; give a prefix for the names of the second"
+            )
+
+
+_ROBOTS = files("kinetarium") / "robots"
+
+
+@dataclass(frozen=True, slots=True)
+class Mounting:
+    """How two robots of the catalogue make a third.
+
+    Attributes:
+        carrier: Name of the robot that carries.
+        payload: Name of the robot that is carried.
+        link: The carrier's link that the payload's root is fixed to.
+        xyz: Position of that root in the link [m].
+        rpy: Its roll, pitch and yaw [rad].
+    """
+
+    carrier: str
+    payload: str
+    link: str
+    xyz: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayMesh:
+    """A mesh of an installed data package that is shown in place of a link's primitives.
+
+    Attributes:
+        uri: Its address, package://PACKAGE/PATH.
+        xyz: Position of the mesh in the link [m].
+        rpy: Its roll, pitch and yaw [rad].
+        color: Red, green, blue and opacity in 0..1, or None for that of
+            the primitives it stands for.
+    """
+
+    uri: str
+    xyz: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    color: tuple[float, float, float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueEntry:
+    """What the catalogue says of a robot without opening its file.
+
+    Attributes:
+        name: The name it is loaded by.
+        title: Maker and model.
+        description: One line on what it is good for.
+        licence: Licence of the published facts it is built on, as their source states it.
+        sources: Where those facts come from.
+        base: The root link.
+        home: Joint positions of the home pose by joint name [rad or m]; others are zero.
+        display: Meshes to show by link, if their package is installed.
+        flange: The link tools are fixed to; empty for a robot without an arm.
+        tool: The link that does the work; empty for a robot without an arm.
+        free_base: Whether the root floats freely.
+        base_height: Height of the root link over the ground it stands on [m].
+        file: The robot file, or empty for a robot put together from two others.
+        mounting: How it is put together, or None for a robot with a file of its own.
+    """
+
+    name: str
+    title: str
+    description: str
+    licence: str
+    sources: tuple[str, ...]
+    base: str
+    home: Mapping[str, float]
+    display: Mapping[str, tuple[DisplayMesh, ...]]
+    flange: str = ""
+    tool: str = ""
+    free_base: bool = False
+    base_height: float = 0.0
+    file: str = ""
+    mounting: Mounting | None = None
+
+
+@cache
+def catalogue() -> tuple[CatalogueEntry, ...]:
+    """Give every robot of the catalogue, in its order; no robot file is opened."""
+    entries: dict[str, CatalogueEntry] = {}
+    for name, table in tomllib.loads((_ROBOTS / "catalogue.toml").read_text("utf-8")).items():
+        if "mounting" in table:
+            entries[name] = _composite(name, table, entries)
+        else:
+            entries[name] = _entry(name, table)
+    return tuple(entries.values())
+
+
+def catalogue_names() -> tuple[str, ...]:
+    """Give the names of the robots in the catalogue, in its order."""
+    return tuple(entry.name for entry in catalogue())
+
+
+def catalogue_entry(name: str) -> CatalogueEntry:
+    """Give what the catalogue says of one robot.
+
+    Raises:
+        UnknownNameError: If there is no robot of that name.
+    """
+    for entry in catalogue():
+        if entry.name == name:
+            return entry
+    raise UnknownNameError("robot", name, known=catalogue_names())
+
+
+def load_catalogue_robot(name: str) -> RobotModel:
+    """Load a robot of the catalogue through the gate.
+
+    Links show the meshes of an installed data package where there are any,
+    and their collision primitives otherwise; the physics is the same.
+
+    Raises:
+        UnknownNameError: If there is no robot of that name.
+    """
+    entry = catalogue_entry(name)
+    if entry.mounting:
+        mounting = entry.mounting
+        carrier = load_catalogue_robot(mounting.carrier)
+        payload = load_catalogue_robot(mounting.payload)
+        X_LP = _pose(mounting.xyz, mounting.rpy)
+        return attach(carrier, payload, link=mounting.link, X_LP=X_LP, name=name)
+    with as_file(_ROBOTS / entry.file) as path:
+        robot = read_robot_file(path)
+    return replace(
+        robot,
+        name=name,
+        free_base=entry.free_base,
+        links=tuple(_dressed(link, entry.display.get(link.name, ())) for link in robot.links),
+        source=replace(robot.source, file=name),
+    )
+
+
+def _entry(name: str, table: dict[str, Any]) -> CatalogueEntry:
+    display = {
+        link: tuple(DisplayMesh(**_tuples(mesh)) for mesh in meshes)
+        for link, meshes in table.pop("display", {}).items()
+    }
+    home = MappingProxyType(table.pop("home", {}))
+    return CatalogueEntry(name, home=home, display=MappingProxyType(display), **_tuples(table))
+
+
+def _composite(
+    name: str, table: dict[str, Any], known: Mapping[str, CatalogueEntry]
+) -> CatalogueEntry:
+    """Take over from the two robots what follows from them."""
+    mounting = Mounting(**_tuples(table["mounting"]))
+    carrier, payload = known[mounting.carrier], known[mounting.payload]
+    return CatalogueEntry(
+        name,
+        title=table["title"],
+        description=table["description"],
+        licence=f"{carrier.licence} AND {payload.licence}",
+        sources=carrier.sources + payload.sources,
+        base=carrier.base,
+        flange=payload.flange,
+        tool=payload.tool,
+        free_base=carrier.free_base,
+        base_height=carrier.base_height,
+        home=MappingProxyType({**carrier.home, **payload.home}),
+        mounting=mounting,
+        display=MappingProxyType({**carrier.display, **payload.display}),
+    )
+
+
+def _dressed(link: Link, meshes: tuple[DisplayMesh, ...]) -> Link:
+    """Show meshes in place of a link's primitives, if all of them are installed."""
+    visuals = []
+    for mesh in meshes:
+        package, _, path = mesh.uri.removeprefix("package://").partition("/")
+        folder = installed_packages().get(package)
+        if folder is None or not (folder / path).is_file():
+            return link
+        shape = MeshFile(mesh.uri, folder / path)
+        color = mesh.color or link.visuals[0].color
+        visuals.append(Geometry(shape, _pose(mesh.xyz, mesh.rpy), color=color))
+    return replace(link, visuals=tuple(visuals)) if visuals else link
+
+
+def _pose(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> Array:
+    return frozen(pose(xyz, rotation_from_rpy(rpy)))
+
+
+def _tuples(table: dict[str, Any]) -> dict[str, Any]:
+    """Turn the lists of a TOML table into tuples."""
+    return {key: tuple(value) if type(value) is list else value for key, value in table.items()}
+
 
 _SUFFIXES = (".urdf", ".xacro", ".xml", ".mjcf")
 

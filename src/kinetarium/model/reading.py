@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from kinetarium.model.assets import AssetResolver
 from kinetarium.model.attributes import AttributeReader
-from kinetarium.model.files import read_regular
-from kinetarium.model.findings import Code, Findings, RobotFileError
+from kinetarium.model.findings import Code, Findings, RobotFileError, read_regular
 from kinetarium.model.markup import Element, parse_xml
-from kinetarium.model.mesh import load_mesh
+from kinetarium.model.mesh.mesh import load_mesh
 from kinetarium.model.robot import Source
 from kinetarium.spatial.arrays import Array, frozen
 

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetarium.dynamics.chain import ChainArrays, SerialChain, serial_chain
 from kinetarium.model.robot import RobotModel
-from kinetarium.reach.chain import ChainArrays, SerialChain, serial_chain
-from kinetarium.reach.convex_pieces import body_pieces
-from kinetarium.reach.solve import STARTS, SWEEP, ik_arrays
+from kinetarium.reach.collision.pieces import body_pieces
+from kinetarium.reach.ik.solve import STARTS, SWEEP, ik_arrays
 
 if TYPE_CHECKING:
-    from kinetarium.reach.ik import IkArrays
+    from kinetarium.reach.ik.solver import IkArrays
 
 STRAIGHT = 1e-9
 """How far the first axis may be from the base link's z axis [m, rad]."""

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from kinetarium.errors import KinetariumError, OutputError
-from kinetarium.recording.atomic import sync_folder, write_atomic
-from kinetarium.recording.plain import from_plain
-from kinetarium.recording.regular_file import open_regular, reason
-from kinetarium.recording.versioned_json import read_sealed_json, sealed_json
+from kinetarium.storage.atomic import sync_folder, write_atomic
+from kinetarium.storage.regular_file import open_regular, reason
+from kinetarium.storage.sealed_json import read_sealed_json, sealed_json
+from kinetarium.storage.serialization import from_plain
 
 CHECKSUMS = "checksums.json"
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from kinetarium.errors import KinetariumError
-from kinetarium.recording.plain import from_plain, to_plain
-from kinetarium.recording.regular_file import read_regular, reason
-from kinetarium.recording.run import Run
-from kinetarium.recording.strict_json import strict_json
+from kinetarium.recording.recording import Run
+from kinetarium.storage.regular_file import read_regular, reason
+from kinetarium.storage.serialization import from_plain, to_plain
+from kinetarium.storage.strict_json import strict_json
 
 SCHEMA_VERSION = 1
 MOST_INDEX_BYTES = 1_000_000_000

@@ -12,20 +12,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from kinetarium.errors import KinetariumError, OutputError
-from kinetarium.recording.atomic import (
-    is_temporary,
-    make_folder,
-    remove_leftovers,
-    write_atomic,
-    write_folder_atomic,
-)
 from kinetarium.recording.checksums import check_listed, unseal_folder, write_checksums
-from kinetarium.recording.differences import differences
-from kinetarium.recording.folder_lock import FolderLock
 from kinetarium.recording.index import index_bytes, read_index
-from kinetarium.recording.plain import MOST_TOML_BYTES, read_toml, to_toml
-from kinetarium.recording.regular_file import reason
-from kinetarium.recording.run import Run
+from kinetarium.recording.recording import Run
 from kinetarium.recording.run_folder import (
     RunFileError,
     read_run,
@@ -33,8 +22,58 @@ from kinetarium.recording.run_folder import (
     verify_run,
     write_run,
 )
-from kinetarium.recording.strict_json import strict_json
-from kinetarium.recording.versioned_json import read_sealed_json, sealed_json
+from kinetarium.storage.atomic import (
+    FolderLock,
+    is_temporary,
+    make_folder,
+    remove_leftovers,
+    write_atomic,
+    write_folder_atomic,
+)
+from kinetarium.storage.regular_file import reason
+from kinetarium.storage.sealed_json import read_sealed_json, sealed_json
+from kinetarium.storage.serialization import MOST_TOML_BYTES, read_toml, to_toml
+from kinetarium.storage.strict_json import strict_json
+
+_MOST_CHARACTERS = 60
+
+
+def differences(held: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
+    """Name every value that two dictionaries do not share; a missing one equals None.
+
+    Args:
+        held: What is there.
+        asked: What should be.
+
+    Returns:
+        Such as "height 1.0 instead of 0.5".
+    """
+    there, wanted = _leaves(held, ()), _leaves(asked, ())
+    return [
+        f"{path[-1]} {_in_words(there.get(path))} instead of {_in_words(wanted.get(path))}"
+        for path in there | wanted
+        if there.get(path) != wanted.get(path)
+    ]
+
+
+def _leaves(data: Mapping[str, Any], path: tuple[str, ...]) -> dict[tuple[str, ...], Any]:
+    """Give the values by the names that lead to them."""
+    found: dict[tuple[str, ...], Any] = {}
+    for name, value in data.items():
+        if isinstance(value, Mapping):
+            found |= _leaves(value, (*path, name))
+        else:
+            found[*path, name] = value
+    return found
+
+
+def _in_words(value: Any) -> str:
+    if value is None:
+        return "none"
+    text = strict_json(value, indent=None)
+    text = text[1:-1] if isinstance(value, str) else text
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
+
 
 CONFIG = "config.toml"
 ENVIRONMENT = "environment.json"

@@ -15,13 +15,12 @@ import msgspec
 import numpy as np
 
 from kinetarium.errors import KinetariumError
-from kinetarium.recording.atomic import write_folder_atomic
-from kinetarium.recording.plain import from_plain, to_plain
-from kinetarium.recording.recording import Channel, Recording
-from kinetarium.recording.regular_file import open_regular, reason
-from kinetarium.recording.run import Run, RunStatus
-from kinetarium.recording.versioned_json import MOST_JSON_BYTES, read_sealed_json, sealed_json
+from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.spatial.arrays import Array
+from kinetarium.storage.atomic import write_folder_atomic
+from kinetarium.storage.regular_file import open_regular, reason
+from kinetarium.storage.sealed_json import MOST_JSON_BYTES, read_sealed_json, sealed_json
+from kinetarium.storage.serialization import from_plain, to_plain
 
 MANIFEST = "manifest.json"
 TIMING = "timing.json"

@@ -1,20 +1,38 @@
 """run: the one simulation loop, whatever the scene, the engine and the controller."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from kinetarium.control.controller import Controller, Interaction, Measurement
+from kinetarium.control.interface import Controller, Interaction, Measurement
+from kinetarium.engines.initial_state import checked_timestep
 from kinetarium.engines.protocol import Engine, Simulation, State, Status
 from kinetarium.engines.registry import open_engine
-from kinetarium.engines.timestep import checked_timestep
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Channel, Recording
-from kinetarium.rollout.probe import Probe
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import Array
+
+
+class Probe(Protocol):
+    """Reads one quantity off a simulation, as of the last step."""
+
+    @property
+    def name(self) -> str:
+        """Name of its channel."""
+
+    @property
+    def unit(self) -> str:
+        """Unit of its values."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """What its values are, in order."""
+
+    def read(self, simulation: Simulation) -> Array:
+        """Give the values, shape (len(columns),)."""
 
 
 class RunError(KinetariumError):
@@ -176,3 +194,34 @@ class _Samples:
             values = np.array([row[2][i] for row in self._rows])
             channels[name] = Channel(values, unit, columns)
         return channels
+
+
+@dataclass(frozen=True)
+class ContactProbe:
+    """Reads normal force, depth and number of the contacts between two solids.
+
+    Attributes:
+        solid: One of them; the channel is named after it.
+        other: The other.
+    """
+
+    solid: str
+    other: str
+
+    unit: ClassVar[str] = "N, m, 1"
+    columns: ClassVar[tuple[str, ...]] = ("force", "depth", "number")
+
+    @property
+    def name(self) -> str:
+        """Name of the channel."""
+        return f"contact/{self.solid}"
+
+    def read(self, simulation: Simulation) -> Array:
+        """Give the sum of the normal forces [N], the greatest depth [m] and the number."""
+        solids = simulation.layout.solids
+        pair = {solids.index(self.solid), solids.index(self.other)}
+        contacts = simulation.contacts()
+        ours = [i for i, (a, b) in enumerate(contacts.solids.tolist()) if {a, b} == pair]
+        force = np.vecdot(contacts.forces[ours], contacts.normals[ours]).sum()
+        depth = contacts.depths[ours].max(initial=0.0)
+        return np.array([force, depth, len(ours)])

@@ -1,12 +1,9 @@
 """Scenes: placed robots, bodies, materials, drives and sensors, frozen."""
 
-from kinetarium.scene.actuation import Actuation, Drive
-from kinetarium.scene.body import Body, Motion, Plane, free_body, ground
-from kinetarium.scene.material import DRY, Material
-from kinetarium.scene.ready import arm_with_cube, driving_ground, two_arms
-from kinetarium.scene.robot import Base, PlacedRobot
+from kinetarium.scene.body import DRY, Body, Material, Motion, Plane, free_body, ground
+from kinetarium.scene.presets import arm_with_cube, driving_ground, two_arms
+from kinetarium.scene.robot import Actuation, Base, Drive, PlacedRobot, WrenchSensor
 from kinetarium.scene.scene import Scene, SceneError, rigid_groups
-from kinetarium.scene.sensor import WrenchSensor
 
 __all__ = [
     "DRY",

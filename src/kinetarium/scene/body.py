@@ -6,12 +6,30 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetarium.model.robot import IDENTITY, Inertia
-from kinetarium.model.shapes import Shape
-from kinetarium.model.solids import solid_properties
-from kinetarium.scene.material import DRY, Material
+from kinetarium.model.mesh.solids import solid_properties
+from kinetarium.model.robot import IDENTITY, Inertia, Shape
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A surface.
+
+    Two surfaces of equal friction have that friction between them in every
+    engine; unequal ones are combined by the rule the engine declares.
+
+    Attributes:
+        friction: Coulomb coefficient [-].
+        restitution: Share of the normal speed returned by an impact [-].
+    """
+
+    friction: float = 0.8
+    restitution: float = 0.0
+
+
+DRY = Material()
+"""An ordinary dry surface that does not bounce."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,11 @@ from math import pi
 import numpy as np
 
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.model.attach import attach
-from kinetarium.model.catalogue import catalogue_entry
-from kinetarium.model.load import load_robot
+from kinetarium.model.load import attach, catalogue_entry, load_robot
 from kinetarium.model.robot import Link, RobotModel, Source
-from kinetarium.scene.actuation import Actuation, Drive
-from kinetarium.scene.material import Material
-from kinetarium.scene.robot import PlacedRobot
+from kinetarium.scene.body import Material
+from kinetarium.scene.robot import Actuation, Drive, PlacedRobot, WrenchSensor
 from kinetarium.scene.scene import Scene, SceneError
-from kinetarium.scene.sensor import WrenchSensor
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about
 

@@ -9,17 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.model.attach import attach
-from kinetarium.model.catalogue import catalogue_entry
-from kinetarium.model.load import load_robot
-from kinetarium.model.robot import IDENTITY, Joint, JointType, Link, RobotModel, Source
-from kinetarium.model.shapes import Box
-from kinetarium.scene.actuation import Actuation
-from kinetarium.scene.body import free_body
-from kinetarium.scene.material import DRY, Material
-from kinetarium.scene.robot import PlacedRobot
+from kinetarium.model.load import attach, catalogue_entry, load_robot
+from kinetarium.model.robot import IDENTITY, Box, Joint, JointType, Link, RobotModel, Source
+from kinetarium.scene.body import DRY, Material, free_body
+from kinetarium.scene.robot import Actuation, PlacedRobot, WrenchSensor
 from kinetarium.scene.scene import Scene
-from kinetarium.scene.sensor import WrenchSensor
 from kinetarium.spatial.rotation import pose
 
 CUBE_SIZE = 0.04

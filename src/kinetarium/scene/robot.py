@@ -3,11 +3,46 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
 
 from kinetarium.model.robot import IDENTITY, RobotModel
-from kinetarium.scene.actuation import Actuation
-from kinetarium.scene.material import DRY, Material
+from kinetarium.scene.body import DRY, Material
 from kinetarium.spatial.arrays import Array
+
+
+class Drive(StrEnum):
+    """What a joint's command means."""
+
+    TORQUE = "torque"
+    """The command is a torque [N m] or force [N], held over the step."""
+    POSITION = "position"
+    """The command is a position [rad or m]; the engine's own servo follows it."""
+    VELOCITY = "velocity"
+    """The command is a speed [rad/s or m/s]; the engine's own servo follows it."""
+    PASSIVE = "passive"
+    """The joint takes no command and moves freely."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actuation:
+    """The drive of a joint.
+
+    A servo is a spring and a damper between the joint and its command, solved
+    implicitly by the engine and cut off at the effort limit:
+    effort = clip(stiffness (command - q) - damping v) for POSITION and
+    clip(damping (command - v)) for VELOCITY.
+
+    Attributes:
+        drive: What the command means.
+        stiffness: Of the position servo [N m/rad or N/m].
+        damping: Of either servo [N m s/rad or N s/m].
+        effort: Highest torque or force [N m or N]; infinite means the model's own limit.
+    """
+
+    drive: Drive = Drive.TORQUE
+    stiffness: float = 0.0
+    damping: float = 0.0
+    effort: float = inf
 
 
 class Base(StrEnum):
@@ -42,3 +77,21 @@ class PlacedRobot:
     material: Material = DRY
     link_materials: Mapping[str, Material] = field(default_factory=dict)
     self_collision: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WrenchSensor:
+    """A force-torque sensor in a joint, fixed or moving.
+
+    It reads the wrench [f; m] of the load (everything below the joint, with
+    gravity and contacts) on the sensor, in the child link's frame about its origin.
+
+    Attributes:
+        name: Its name, unique in the scene.
+        robot: The placed robot's name.
+        joint: The joint it sits in.
+    """
+
+    name: str
+    robot: str
+    joint: str

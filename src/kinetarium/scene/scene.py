@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.robot import JointType, RobotModel
 from kinetarium.scene.body import Body, Motion, Plane
-from kinetarium.scene.robot import PlacedRobot
-from kinetarium.scene.sensor import WrenchSensor
+from kinetarium.scene.robot import PlacedRobot, WrenchSensor
 from kinetarium.spatial.arrays import Array, frozen
 
 

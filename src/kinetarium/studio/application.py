@@ -8,8 +8,15 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from kinetarium.errors import KinetariumError
-from kinetarium.studio.guard import HEADERS, Guard
-from kinetarium.studio.http import HttpError, Request, Response, Route, json_response
+from kinetarium.studio.http import (
+    HEADERS,
+    Guard,
+    HttpError,
+    Request,
+    Response,
+    Route,
+    json_response,
+)
 from kinetarium.studio.live import Broadcast
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]

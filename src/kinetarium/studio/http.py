@@ -1,13 +1,15 @@
 """Requests and responses, and what a route is."""
 
+import hmac
 import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
 from kinetarium.errors import KinetariumError
-from kinetarium.recording.strict_json import strict_json
+from kinetarium.storage.strict_json import strict_json
 
 JSON = "application/json"
 BINARY = "application/octet-stream"
@@ -115,3 +117,78 @@ def ranged(request: Request, data: bytes, *, type: str = BINARY) -> Response:
         return Response(b"", type, 416, (("content-range", f"bytes */{len(data)}"),))
     place = ("content-range", f"bytes {first}-{last}/{len(data)}")
     return Response(data[first : last + 1], type, 206, (*whole, place))
+
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
+    " connect-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""What the page may load: nothing but what this server gives."""
+
+HEADERS = (
+    ("content-security-policy", POLICY),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("cache-control", "no-store"),
+)
+"""Headers of every answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Lets requests of the page pass, and no others.
+
+    Attributes:
+        token: The secret in the page's address.
+        port: The port that is listened on.
+    """
+
+    token: str
+    port: int
+
+    @property
+    def cookie(self) -> str:
+        """Name of the cookie; browsers keep cookies of all ports of a host together."""
+        return f"kinetarium-{self.port}"
+
+    @property
+    def hosts(self) -> tuple[str, str]:
+        """The names this server goes by."""
+        return f"127.0.0.1:{self.port}", f"localhost:{self.port}"
+
+    def check(self, request: Request, *, acts: bool) -> tuple[tuple[str, str], ...]:
+        """Let a request pass.
+
+        Args:
+            request: The request.
+            acts: Whether it does more than read, and must come from the page itself.
+
+        Returns:
+            Headers for the answer.
+
+        Raises:
+            HttpError: If it may not pass.
+        """
+        if request.headers.get("host") not in self.hosts:
+            raise HttpError(421, "this server goes by another name")
+        origin = request.headers.get("origin")
+        if origin not in {f"http://{host}" for host in self.hosts} and (acts or origin):
+            raise HttpError(403, "not from here")
+        if self._equal(_cookies(request).get(self.cookie, "")):
+            return ()
+        if request.path == "/" and self._equal(request.query.get("token", "")):
+            value = f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
+            return (("set-cookie", value),)
+        raise HttpError(403, "open the address that `kinetarium studio` printed")
+
+    def _equal(self, text: str) -> bool:
+        return hmac.compare_digest(text.encode(errors="replace"), self.token.encode())
+
+
+def _cookies(request: Request) -> dict[str, str]:
+    try:
+        return {k: m.value for k, m in SimpleCookie(request.headers.get("cookie", "")).items()}
+    except CookieError:
+        return {}

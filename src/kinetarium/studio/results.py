@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from kinetarium.batch.labels import case_labels
-from kinetarium.batch.studies import open_study
+from kinetarium.batch.study import open_study
 from kinetarium.errors import KinetariumError
-from kinetarium.recording.plain import from_plain
+from kinetarium.recording.recording import Run
 from kinetarium.recording.result_folder import CONFIG, INDEX, METRICS, RUNS, ResultFolder
-from kinetarium.recording.run import Run
 from kinetarium.recording.run_folder import read_run
+from kinetarium.storage.serialization import from_plain
 from kinetarium.studio.http import HttpError
 
 MAP_SUFFIX = ".rmap"

@@ -10,16 +10,14 @@ from pathlib import Path
 import uvicorn
 
 from kinetarium.errors import KinetariumError
-from kinetarium.recording.strict_json import strict_json
+from kinetarium.storage.strict_json import strict_json
 from kinetarium.studio.application import Application
 from kinetarium.studio.connections import Limits, protocols
-from kinetarium.studio.export_routes import ExportRoutes
-from kinetarium.studio.guard import Guard
+from kinetarium.studio.exported_page import check_page, page_routes
+from kinetarium.studio.http import Guard
 from kinetarium.studio.live import Broadcast
-from kinetarium.studio.map_routes import MapRoutes
-from kinetarium.studio.page_files import check_page, page_routes
 from kinetarium.studio.results import Results
-from kinetarium.studio.run_routes import RunRoutes
+from kinetarium.studio.routes import ExportRoutes, MapRoutes, RunRoutes
 from kinetarium.studio.walking import walking_routes
 
 HOST = "127.0.0.1"

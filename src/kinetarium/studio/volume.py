@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.model.catalogue import catalogue_names
-from kinetarium.reach.map_files import ReachMap, open_map
-from kinetarium.reach.map_layout import FULL, graded_grid
-from kinetarium.reach.recipe import MapKind
+from kinetarium.model.load import catalogue_names
+from kinetarium.reach.maps.files import ReachMap, open_map
+from kinetarium.reach.maps.recipe import FULL, MapKind, graded_grid
 from kinetarium.spatial.arrays import Array
+from kinetarium.storage.strict_json import strict_json
+from kinetarium.studio.http import HttpError
+from kinetarium.studio.streams import packed
 
 MOST_PER_AXIS = 160
 """Voxels along an axis; of more, blocks are shown by their best."""
@@ -100,3 +102,42 @@ def _volume(
     # Whatever is reached at all is seen.
     grades = np.where(values > 0, np.maximum(np.rint(share * _FULL), 1), 0).astype(np.uint8)
     return Volume(grades, lower, voxel * block, greatest, unit)
+
+
+Cuts = tuple[float, float, float, float, float, float, float]
+"""What is shown of a volume: from and to along x, y and z, and grades from where on, 0 to 1."""
+
+HALF: Cuts = (0.0, 1.0, 0.5, 1.0, 0.0, 1.0, 0.0)
+"""The half that the usual view looks at is taken away."""
+
+
+def volume_file(path: Path, field: str, *, cuts: Cuts = HALF) -> bytes:
+    """Give a field of a map: the length of the head [bytes, u32], the head as JSON, gzip'd grades.
+
+    Args:
+        path: The map.
+        field: Its field.
+        cuts: Where it is cut open at first.
+
+    Raises:
+        HttpError: If there is no such field.
+        MapFileError: If it is not a sound map.
+    """
+    volume = read_volume(path, field)
+    if volume is None:
+        raise HttpError(404, "no such field")
+    info = describe_volumes(path)
+    head = {
+        "title": f"{field}: {info['kind']} of {info['robot']} at {info['tool']}, voxels of"
+        f" {info['voxel']:g} m, {info['poses']} poses each",
+        "shape": volume.grades.shape,
+        "lower": volume.lower,
+        "voxel": volume.voxel,
+        "greatest": volume.greatest,
+        "unit": volume.unit,
+        "cuts": cuts,
+    }
+    text = strict_json(head, indent=None).encode()
+    # A texture runs along x first.
+    data = packed(volume.grades.tobytes(order="F"))
+    return len(text).to_bytes(4, "little") + text + data

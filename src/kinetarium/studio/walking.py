@@ -1,19 +1,266 @@
 """Routes of the walking workshop: a plan comes in, walks and files of them go out."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import radians, sqrt, tan
 from threading import Lock
+from typing import Any
 
-from kinetarium.legs import plan_walk
-from kinetarium.legs.quadruped_file import quadruped_mjcf
-from kinetarium.recording.plain import to_plain
-from kinetarium.recording.strict_json import strict_json
-from kinetarium.recording.versioned_json import versioned_json
+import numpy as np
+
+from kinetarium.figure.replay import Coat, Guide, Replay, Solid, continuous
+from kinetarium.figure.scene3d import Color
+from kinetarium.legs import LegKind, LegsError, LinkShape, Walk, WalkPlan, plan_walk
+from kinetarium.legs.mechanism.machine import BODY_COLOR, LEG_COLORS, LINK_NAMES, link_mesh
+from kinetarium.legs.robot.mjcf import quadruped_mjcf
+from kinetarium.legs.walk.route import lay_route
+from kinetarium.legs.walk.walk import drive_work, joint_travel, walking_volume
+from kinetarium.legs.walk.warnings import foot_gaps
+from kinetarium.recording.recording import Channel
+from kinetarium.spatial.arrays import Array
+from kinetarium.storage.sealed_json import versioned_json
+from kinetarium.storage.serialization import PlainDataError, from_plain, to_plain
+from kinetarium.storage.strict_json import strict_json
 from kinetarium.studio.exported_page import Part, exported_page
 from kinetarium.studio.http import HttpError, Request, Response, Route, route
+from kinetarium.studio.replay_file import replay_file
 from kinetarium.studio.streams import Encoding
-from kinetarium.studio.walking_facts import joint_table, walk_facts
-from kinetarium.studio.walking_replay import walk_file
-from kinetarium.studio.walking_request import WalkRequest, walk_request
+
+MOST_WARNINGS = 200
+"""Warnings that are told; the rest are counted."""
+
+
+def walk_facts(walk: Walk) -> dict[str, Any]:
+    """Give the figures, warnings and gait of a walk; lengths in the machine's unit."""
+    machine = walk.plan.machine
+    way = float(np.hypot(*np.diff(walk.path, axis=0).T).sum())
+    return {
+        "kind": str(machine.kind),
+        "frames": len(walk.time),
+        "order": list(walk.order),
+        "table1_row": walk.table1_row,
+        "stride": walk.stride,
+        "way": way,
+        "min_margin": walk.min_margin,
+        "mean_margin": float(walk.margin.mean()),
+        "foot_gap": float(foot_gaps(walk.feet).min()),
+        "joint_travel": joint_travel(walk).tolist(),
+        "drive_work": drive_work(walk),
+        "walking_volume": walking_volume(machine),
+        "height": machine.height,
+        "reach": list(machine.leg.reach),
+        "shapes": to_plain(machine.link_shapes[2]),
+        "steps": [[step.leg, step.first, step.last] for step in walk.steps],
+        "markers": _markers(walk),
+        "warnings": to_plain(walk.warnings[:MOST_WARNINGS]),
+        "warning_count": len(walk.warnings),
+    }
+
+
+def _markers(walk: Walk) -> list[list[float]]:
+    """Give x, y and heading [rad] of the body as each cycle begins, and at the end."""
+    frames = [0, *(step.last for step in walk.steps[3:-1:4]), len(walk.time) - 1]
+    body = walk.body[frames]
+    heading = 2 * np.arctan2(body[:, 6], body[:, 3])
+    rows: list[list[float]] = np.column_stack([body[:, :2], heading]).tolist()
+    return rows
+
+
+def joint_table(walk: Walk) -> str:
+    """Give the body, the joints and the margin of every frame as CSV."""
+    drives = ("h_x", "omega_rad" if walk.plan.machine.kind == "ttr" else "h_y", "v_z")
+    names = [
+        "time_s", "body_x", "body_y", "body_z", "heading_rad",
+        *(f"leg{leg}_{drive}" for leg in (1, 2, 3, 4) for drive in drives),
+        "margin",
+    ]  # fmt: skip
+    heading = np.unwrap(2 * np.arctan2(walk.body[:, 6], walk.body[:, 3]))
+    joints = walk.joints.reshape(len(walk.time), 12)
+    rows = np.column_stack([walk.time, walk.body[:, :3], heading, joints, walk.margin])
+    lines = (",".join(map(repr, row)) for row in rows.tolist())
+    return "\n".join([",".join(names), *lines]) + "\n"
+
+
+UNIT = 0.01
+"""The machine's unit of length on the stage [m]."""
+LEGS = ("leg1", "leg2", "leg3", "leg4")
+
+_METRES = np.array([UNIT] * 3 + [1.0] * 4)
+_GROUND_COLOR: Color = (0.72, 0.70, 0.66, 1.0)
+_AROUND = 80.0
+"""How far beside the path the ground is shown [unit]."""
+_ABOVE = 0.1
+"""How high over the ground its path is drawn, so that it is seen [unit]."""
+
+
+def walk_file(walk: Walk, *, encoding: Encoding = Encoding.EXACT) -> bytes:
+    """Give a walk as a replay file."""
+    title = walk.plan.machine.kind.upper()
+    return replay_file(walk_replay(walk), walk_channels(walk), title=title, encoding=encoding)
+
+
+def walk_replay(walk: Walk) -> Replay:
+    """Give a walk as bodies in time: the body, the links "leg1/thigh" ..., the ground."""
+    *legs, (trunk,) = walk.plan.machine.link_shapes
+    group = str(walk.plan.machine.kind)
+    solids = [_solid("body", trunk, BODY_COLOR, walk.body, group=group)]
+    for leg, shapes in enumerate(legs):
+        for link, shape in enumerate(shapes):
+            name = f"{LEGS[leg]}/{LINK_NAMES[link]}"
+            solids.append(
+                _solid(name, shape, LEG_COLORS[leg], walk.links[:, leg, link], group=group)
+            )
+    heights = walk.plan.terrain.height(*walk.path.T) + _ABOVE
+    path = np.column_stack([walk.path, heights]) * UNIT
+    return Replay(
+        walk.time, (*solids, *_ground(walk)), guides=(Guide("path", path),), trails=("body",)
+    )
+
+
+def walk_channels(walk: Walk) -> dict[str, Channel]:
+    """Give what is plotted and drawn over time; joints and margin in the machine's unit."""
+    machine = walk.plan.machine
+    lateral = "omega" if machine.kind is LegKind.TTR else "h_y"
+    drives = tuple(f"{leg} {name}" for leg in LEGS for name in ("h_x", lateral, "v_z"))
+    n = len(walk.time)
+    unit = "unit, rad" if machine.kind is LegKind.TTR else "unit"
+    return {
+        "joints": Channel(walk.joints.reshape(n, 12), unit, drives),
+        "margin": Channel(walk.margin, "unit"),
+        "com": Channel(walk.com * UNIT, "m", ("x", "y", "z")),
+        "feet": Channel(walk.feet * UNIT, "m", LEGS),
+        "support": Channel(walk.support.astype(np.float64), "-", LEGS),
+    }
+
+
+def _solid(name: str, shape: LinkShape, color: Color, poses: Array, *, group: str) -> Solid:
+    return Solid(
+        name, group, (Coat(link_mesh(shape, unit_m=UNIT), color),), continuous(poses * _METRES)
+    )
+
+
+def _ground(walk: Walk) -> list[Solid]:
+    """Give the slope and the steps near the path."""
+    terrain = walk.plan.terrain
+    x0, y0 = (walk.path.min(axis=0) - _AROUND).tolist()
+    x1, y1 = (walk.path.max(axis=0) + _AROUND).tolist()
+    solids = []
+    if terrain.slope_deg and terrain.slope_from < x1:
+        # A wedge that lies on its side: its section is in the plane of x and z.
+        start = max(terrain.slope_from, x0)
+        length = x1 - start
+        rise = tan(radians(terrain.slope_deg))
+        low, high = (start - terrain.slope_from) * rise, (x1 - terrain.slope_from) * rise
+        section = ((0.0, 0.0), (length, 0.0), (length, high), (0.0, low))
+        wedge = LinkShape("slope", section, y1 - y0, 0.0)
+        # Turned by 90 deg about x: what was y points up, and z points along -y.
+        turn = (sqrt(0.5), sqrt(0.5), 0.0, 0.0)
+        pose = np.array([[start, y1, 0.0, *turn]]) * _METRES
+        coat = Coat(link_mesh(wedge, unit_m=UNIT), _GROUND_COLOR)
+        solids.append(Solid("slope", "", (coat,), pose))
+    for number, step in enumerate(terrain.steps, 1):
+        xs = max(step.x0, x0), min(step.x1, x1)
+        ys = max(step.y0, y0), min(step.y1, y1)
+        if xs[0] < xs[1] and ys[0] < ys[1]:
+            corners = ((xs[0], ys[0]), (xs[1], ys[0]), (xs[1], ys[1]), (xs[0], ys[1]))
+            block = LinkShape(f"step{number}", corners, step.height, 0.0)
+            pose = np.array([[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
+            coat = Coat(link_mesh(block, unit_m=UNIT), _GROUND_COLOR)
+            solids.append(Solid(block.name, "", (coat,), pose))
+    return solids
+
+
+MOST_WAYPOINTS = 100
+MOST_FRAMES = 12_000
+"""Frames of a walk: a thousand leg steps of twelve."""
+MOST_BLOCKS = 50
+"""Steps on the ground."""
+MOST_CORNERS = 32
+"""Corners of a link's section."""
+_LONGEST_STEP = 10.0
+"""Duration of a leg step [s]."""
+_GREATEST = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class WalkRequest:
+    """Walks of one plan by machines of some kinds.
+
+    Attributes:
+        plan: The plan; its machine is of the first kind.
+        kinds: The kinds.
+    """
+
+    plan: WalkPlan
+    kinds: tuple[LegKind, ...]
+
+    @property
+    def plans(self) -> tuple[WalkPlan, ...]:
+        """The plan for each kind."""
+        machine = self.plan.machine
+        return tuple(replace(self.plan, machine=replace(machine, kind=k)) for k in self.kinds)
+
+
+def walk_request(data: Any) -> WalkRequest:
+    """Read {"plan": ..., "kinds": [...]}; what is missing is as in a plan by default.
+
+    Raises:
+        KinetariumError: If it makes no sense, or asks for more than the studio walks.
+    """
+    if not isinstance(data, dict):
+        raise PlainDataError("a walk is asked for by a plan")
+    _check_numbers(data)
+    plan = from_plain(WalkPlan, data.get("plan", {}), where="the plan")
+    kinds = from_plain(
+        tuple[LegKind, ...], data.get("kinds", [plan.machine.kind.value]), where="the kinds"
+    )
+    kinds = tuple(dict.fromkeys(kinds)) or (plan.machine.kind,)
+    _check_sizes(plan)
+    plan = replace(plan, machine=replace(plan.machine, kind=kinds[0]))
+    return WalkRequest(plan, kinds)
+
+
+def _check_numbers(data: Any) -> None:
+    """Refuse numbers that no plan needs: JSON as Python reads it may hold NaN and infinity."""
+    waiting = [data]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, int | float) and not abs(value) <= _GREATEST:
+            raise PlainDataError(f"a number is none, or beyond {_GREATEST:g}")
+
+
+def _check_sizes(plan: WalkPlan) -> None:
+    if len(plan.waypoints) > MOST_WAYPOINTS:
+        raise LegsError(
+            f"a path has up to {MOST_WAYPOINTS} way-points here, not {len(plan.waypoints)}"
+        )
+    if len(plan.terrain.steps) > MOST_BLOCKS:
+        raise LegsError(f"the ground has up to {MOST_BLOCKS} steps here")
+    if plan.step_time > _LONGEST_STEP:
+        raise LegsError(f"a leg step takes up to {_LONGEST_STEP:g} s here, not {plan.step_time:g}")
+    for shape in plan.machine.shapes:
+        _check_shape(shape)
+    frames = 4 * plan.frames_per_step * lay_route(plan).cycles
+    if frames > MOST_FRAMES:
+        raise LegsError(
+            f"this walk takes {frames} frames, and up to {MOST_FRAMES} are shown here: shorten the"
+            " path or lengthen the stride"
+        )
+
+
+def _check_shape(shape: LinkShape) -> None:
+    if not 3 <= len(shape.section) <= MOST_CORNERS:
+        raise LegsError(
+            f"the section of link '{shape.name}' has {len(shape.section)} corners;"
+            f" it must have from 3 to {MOST_CORNERS}"
+        )
+    if not shape.bottom < shape.top:
+        raise LegsError(f"link '{shape.name}' ends above its start: its bottom must be below")
+
 
 _ONE_AT_A_TIME = Lock()
 """A walk takes a whole core; two at once would only make both late."""

@@ -4,17 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import inf
 
-from kinetarium.engines.audit import Audit, LoadedJoint, LoadedSolid
+from kinetarium.engines.bullet.build import World
+from kinetarium.engines.bullet.drives import SpringDrive
 from kinetarium.engines.bullet.joint_space import gravity
-from kinetarium.engines.bullet.library import BulletClient
-from kinetarium.engines.bullet.multibody import NO_LIMIT, Multibody
+from kinetarium.engines.bullet.library import BulletClient, rotation
+from kinetarium.engines.bullet.multibody import MARGIN, NO_LIMIT, Multibody
 from kinetarium.engines.bullet.options import BulletOptions, Servo
-from kinetarium.engines.bullet.shapes import MARGIN
-from kinetarium.engines.bullet.spring import SpringDrive
-from kinetarium.engines.bullet.transforms import rotation
-from kinetarium.engines.bullet.world import World
-from kinetarium.model.robot import Inertia
-from kinetarium.model.shapes import MeshData, MeshFile
+from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
+from kinetarium.model.robot import Inertia, MeshData, MeshFile
 from kinetarium.scene import Actuation, Drive, Motion, PlacedRobot, Plane, Scene
 from kinetarium.scene.rigid_tree import rigid_tree
 from kinetarium.spatial.arrays import frozen

@@ -1,11 +1,136 @@
 """Bullet's contact points as contacts between solids."""
 
+from collections.abc import Iterable
+from itertools import combinations
+from math import sqrt
+
 import numpy as np
 
+from kinetarium.engines.bullet.body_specs import LANDSCAPE, Part
 from kinetarium.engines.bullet.library import BulletClient
-from kinetarium.engines.bullet.surfaces import Surfaces
+from kinetarium.engines.bullet.multibody import Multibody
+from kinetarium.engines.bullet.options import BulletOptions
 from kinetarium.engines.protocol import Contacts
+from kinetarium.scene import Material, Plane, Scene
 from kinetarium.spatial.arrays import frozen
+
+Place = tuple[int, int]
+"""Bullet's numbers of a multibody and of one of its links, -1 for the base."""
+
+_BOUNCE_ERP = 2e-3
+"""Share of its penetration that a bouncing contact gives back per step; it bounds the error of
+its restitution."""
+_RIGID = 1e-9
+"""Speed per impulse by which a contact yields that should not [1/kg]."""
+
+
+class Surfaces:
+    """The surfaces of a scene.
+
+    Attributes:
+        solids: Index of the solid of every place that has a surface.
+        bouncing: The moving places whose surface bounces. Bullet looks at their contacts only
+            once they overlap.
+    """
+
+    def __init__(self, scene: Scene, multibodies: Iterable[Multibody]) -> None:
+        """Find the surfaces.
+
+        Args:
+            scene: The scene.
+            multibodies: Its robots and bodies in Bullet.
+        """
+        index = {solid: i for i, solid in enumerate(scene.solids)}
+        self._parts: dict[Place, Part] = {}
+        self._masses: dict[int, float] = {}
+        colliding = {robot.name for robot in scene.robots if robot.self_collision}
+        moving = set()
+        self._whole = set()
+        for multibody in multibodies:
+            if multibody.name not in colliding:
+                self._whole.add(multibody.id)
+            base = multibody.parts[0].inertia
+            if base or multibody.joints:
+                moving.add(multibody.id)
+            if base and not multibody.joints:
+                self._masses[multibody.id] = base.mass
+            for link, part in enumerate(multibody.parts, -1):
+                if part.surface:
+                    self._parts[multibody.id, link] = part
+        self._scene = scene
+        self._materials = _materials(scene)
+        self.solids = {place: index[part.solid] for place, part in self._parts.items()}
+        self.bouncing = frozenset(
+            place for place, solid in self.solids.items()
+            if place[0] in moving and self._materials[solid].restitution > 0
+        )  # fmt: skip
+
+    def cover(self, bullet: BulletClient, *, timestep: float, options: BulletOptions) -> None:
+        """Give every surface its material.
+
+        Bullet multiplies the friction and restitution of two surfaces; with the
+        roots of ours two equal surfaces have exactly theirs.
+
+        Args:
+            bullet: The world.
+            timestep: Time step h [s].
+            options: For the softness of contacts.
+        """
+        for place, solid in self.solids.items():
+            material = self._materials[solid]
+            bullet.changeDynamics(
+                *place,
+                lateralFriction=sqrt(material.friction),
+                restitution=sqrt(material.restitution),
+            )
+            if place in self.bouncing:
+                # Bullet slows down what comes near, and gives penetration back as speed. Neither
+                # may add to a bounce.
+                bullet.changeDynamics(*place, contactProcessingThreshold=0.0)
+                yielding, erp = _RIGID, _BOUNCE_ERP
+            elif place[0] in self._masses and options.contact_softness > 0:
+                yielding, erp = (
+                    options.contact_softness / self._masses[place[0]],
+                    options.contact_erp,
+                )
+            else:
+                continue
+            # Of stiffness k and damping d Bullet makes erp = h k / (h k + d), cfm = 1 / (h k + d).
+            bullet.changeDynamics(
+                *place,
+                contactStiffness=erp / (yielding * timestep**2),
+                contactDamping=(1 - erp) / (yielding * timestep),
+            )
+
+    def part(self, bullet: BulletClient) -> None:
+        """Switch off the pairs that never touch, and one of the two shapes of a plane."""
+        for (a, i), (b, j) in combinations(self.solids.items(), 2):
+            if a[0] == b[0] and a[0] in self._whole:
+                continue  # that Bullet knows
+            one, other = self._parts[a], self._parts[b]
+            if (
+                not self._scene.may_touch[i, j]
+                or _other_plane(one, other)
+                or _other_plane(other, one)
+            ):
+                bullet.setCollisionFilterPair(a[0], b[0], a[1], b[1], 0)
+
+
+def _materials(scene: Scene) -> list[Material]:
+    """Give the material of every solid."""
+    links = [
+        robot.link_materials.get(link.name, robot.material)
+        for robot in scene.robots
+        for link in robot.model.links
+    ]
+    return [*links, *(body.material for body in scene.bodies)]
+
+
+def _other_plane(plane: Part, part: Part) -> bool:
+    """Whether something is a shape of a plane, but not the one that a part is to meet."""
+    if isinstance(plane.surface, Plane):
+        return part.is_boxes
+    return plane.surface is LANDSCAPE and not part.is_boxes
 
 
 def read_contacts(bullet: BulletClient, surfaces: Surfaces) -> Contacts:

@@ -4,10 +4,8 @@ from importlib.metadata import version
 
 from kinetarium.engines.bullet.library import BulletClient, load
 from kinetarium.engines.bullet.options import BulletOptions
-from kinetarium.engines.capability import Capability, FrictionRule
-from kinetarium.engines.protocol import EngineInfo, Simulation
-from kinetarium.engines.start import starting_state
-from kinetarium.engines.timestep import checked_timestep
+from kinetarium.engines.initial_state import checked_timestep, starting_state
+from kinetarium.engines.protocol import Capability, EngineInfo, FrictionRule, Simulation
 from kinetarium.scene import Scene
 
 
@@ -53,8 +51,8 @@ class EngineBullet:
             CapabilityError: If a sensor sits inside a closed loop.
             KinetariumError: If the scene is larger than pybullet takes.
         """
+        from kinetarium.engines.bullet.build import build_world
         from kinetarium.engines.bullet.simulation import BulletSimulation
-        from kinetarium.engines.bullet.world import build_world
 
         h = checked_timestep(timestep)
         options = options or BulletOptions()

@@ -9,13 +9,97 @@ that of I in world axes, our [v; w] of the root link becomes T [v; w],
 and M = T' M_bullet T, tau = T' tau_bullet.
 """
 
-import numpy as np
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from kinetarium.engines.bullet.library import BulletClient, quiet
-from kinetarium.engines.bullet.wiring import Wiring
-from kinetarium.scene import SceneError
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.engines.bullet.library import BulletClient, position, quaternion_xyzw, quiet
+from kinetarium.engines.bullet.multibody import Multibody
+from kinetarium.engines.protocol import Layout
+from kinetarium.model.robot import Joint
+from kinetarium.scene import Drive, PlacedRobot, SceneError
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import inverse_pose
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wires:
+    """The commands of one kind, and what they drive.
+
+    Attributes:
+        commands: Indices into the commands of the scene, shape (c,).
+        joints: Indices into the robot's moving joints, shape (c,).
+        stiffness: Of each drive [N m/rad or N/m], shape (c,).
+        damping: Of each drive [N m s/rad or N s/m], shape (c,).
+        effort: Limit of each drive [N m or N], shape (c,).
+    """
+
+    commands: Indices
+    joints: Indices
+    stiffness: Array
+    damping: Array
+    effort: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wiring:
+    """The drives of one robot.
+
+    Attributes:
+        robot: The robot in Bullet.
+        joints: Its moving joints.
+        commands: How many commands the scene has.
+        torque: Its force and torque drives.
+        position: Its position servos.
+        velocity: Its velocity servos.
+    """
+
+    robot: Multibody
+    joints: tuple[Joint, ...]
+    commands: int
+    torque: Wires
+    position: Wires
+    velocity: Wires
+
+    @classmethod
+    def of(cls, layout: Layout, placed: PlacedRobot, *, robot: Multibody) -> "Wiring":
+        """Find the drives of a robot in the layout of its scene.
+
+        Args:
+            layout: The layout.
+            placed: The robot in the scene.
+            robot: The robot in Bullet.
+        """
+        return cls(
+            robot,
+            placed.model.moving_joints,
+            len(layout.commands),
+            torque=_wires(layout, placed.name, Drive.TORQUE),
+            position=_wires(layout, placed.name, Drive.POSITION),
+            velocity=_wires(layout, placed.name, Drive.VELOCITY),
+        )
+
+
+def _wires(layout: Layout, robot: str, drive: Drive) -> Wires:
+    own = layout.robot_joints[robot]
+    drives = zip(layout.command_joints.tolist(), layout.actuations, strict=True)
+    wired = [
+        (command, joint - own.start, actuation)
+        for command, (joint, actuation) in enumerate(drives)
+        if own.start <= joint < own.stop and actuation.drive is drive
+    ]
+    return Wires(
+        np.array([command for command, _, _ in wired], dtype=np.intp),
+        np.array([joint for _, joint, _ in wired], dtype=np.intp),
+        np.array([actuation.stiffness for _, _, actuation in wired]),
+        np.array([actuation.damping for _, _, actuation in wired]),
+        np.array([actuation.effort for _, _, actuation in wired]),
+    )
 
 
 def gravity(bullet: BulletClient) -> Array:
@@ -144,3 +228,80 @@ class JointSpace:
             # Linear first, other than velocities.
             forces = (*forces[3:6], *forces[:3], *forces[6:])
         return np.array(forces)
+
+
+Numbers = Sequence[float]
+
+
+class Floating:
+    """Reads and sets the pose and twist of one free base."""
+
+    def __init__(self, bullet: BulletClient, multibody: Multibody) -> None:
+        """Choose a robot or body.
+
+        Args:
+            bullet: The world.
+            multibody: The robot or body.
+        """
+        self._bullet, self._id = bullet, multibody.id
+        X_LI = multibody.X_LI[0]
+        X_IL = inverse_pose(X_LI)
+        self._p_IL, self._q_IL = position(X_IL), quaternion_xyzw(X_IL)
+        self._p_LI, self._q_LI = position(X_LI), quaternion_xyzw(X_LI)
+        self._shifted, self._turned = any(self._p_LI), self._q_LI[3] != 1.0
+        self._read_pose = bullet.bare("getBasePositionAndOrientation")
+        self._read_twist = bullet.bare("getBaseVelocity")
+        self._number = bullet.number
+
+    def read(self) -> tuple[Numbers, Numbers]:
+        """Give position and quaternion wxyz, and the twist [v; w], of L."""
+        p, q = self._read_pose(self._id, self._number)
+        v, w = self._read_twist(self._id, self._number)
+        if self._shifted:
+            p, v = _moved(p, v, w, _turn(q, self._p_IL))
+        if self._turned:
+            q = _product(q, self._q_IL)
+        return (*p, q[3], *q[:3]), (*v, *w)
+
+    def write(self, placed: Numbers, twist: Numbers) -> None:
+        """Set position and unit quaternion wxyz, and the twist [v; w], of L."""
+        p, v, w = placed[:3], twist[:3], twist[3:]
+        q: Numbers = (*placed[4:], placed[3])
+        if self._shifted:
+            p, v = _moved(p, v, w, _turn(q, self._p_LI))
+        if self._turned:
+            q = _product(q, self._q_LI)
+        self._bullet.resetBasePositionAndOrientation(self._id, p, q)
+        self._bullet.resetBaseVelocity(self._id, v, w)
+
+
+def _turn(q: Numbers, r: Numbers) -> Numbers:
+    """Turn a vector by a quaternion xyzw: r + 2 w (q x r) + 2 q x (q x r)."""
+    x, y, z, w = q
+    rx, ry, rz = r
+    tx, ty, tz = 2 * (y * rz - z * ry), 2 * (z * rx - x * rz), 2 * (x * ry - y * rx)
+    return (
+        rx + w * tx + y * tz - z * ty,
+        ry + w * ty + z * tx - x * tz,
+        rz + w * tz + x * ty - y * tx,
+    )
+
+
+def _moved(p: Numbers, v: Numbers, w: Numbers, r: Numbers) -> tuple[Numbers, Numbers]:
+    """Give position and velocity of a body's point at a distance r."""
+    (px, py, pz), (vx, vy, vz), (wx, wy, wz), (rx, ry, rz) = p, v, w, r
+    return (
+        (px + rx, py + ry, pz + rz),
+        (vx + wy * rz - wz * ry, vy + wz * rx - wx * rz, vz + wx * ry - wy * rx),
+    )
+
+
+def _product(a: Numbers, b: Numbers) -> Numbers:
+    """Multiply quaternions xyzw."""
+    (ax, ay, az, aw), (bx, by, bz, bw) = a, b
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )

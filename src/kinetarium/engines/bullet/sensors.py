@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.engines.bullet.library import BulletClient
+from kinetarium.engines.bullet.library import BulletClient, principal
 from kinetarium.engines.bullet.multibody import Multibody
-from kinetarium.engines.bullet.transforms import principal
-from kinetarium.engines.capability import Capability, CapabilityError
-from kinetarium.engines.protocol import Contacts
+from kinetarium.engines.protocol import Capability, CapabilityError, Contacts
 from kinetarium.errors import UnknownNameError
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import Array

@@ -6,21 +6,16 @@ from math import hypot, isfinite
 
 import numpy as np
 
-from kinetarium.engines.audit import Audit
 from kinetarium.engines.bullet.audit import audit
+from kinetarium.engines.bullet.build import World
 from kinetarium.engines.bullet.contacts import read_contacts
-from kinetarium.engines.bullet.drive import MotorDrive, TorqueDrive
-from kinetarium.engines.bullet.floating import Floating
-from kinetarium.engines.bullet.joint_space import JointSpace
+from kinetarium.engines.bullet.drives import MotorDrive, SpringDrive, StepBefore, TorqueDrive
+from kinetarium.engines.bullet.joint_space import Floating, JointSpace, Wiring
 from kinetarium.engines.bullet.library import BulletClient
 from kinetarium.engines.bullet.multibody import Multibody
 from kinetarium.engines.bullet.options import BulletOptions, Servo
 from kinetarium.engines.bullet.sensors import Memory, Push, WrenchSensors
-from kinetarium.engines.bullet.spring import SpringDrive, StepBefore
-from kinetarium.engines.bullet.wiring import Wiring
-from kinetarium.engines.bullet.world import World
-from kinetarium.engines.layout import Layout
-from kinetarium.engines.protocol import Contacts, State, Status
+from kinetarium.engines.protocol import Audit, Contacts, Layout, State, Status
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import Array

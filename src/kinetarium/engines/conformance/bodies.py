@@ -4,10 +4,9 @@ from math import sqrt
 
 import numpy as np
 
-from kinetarium.engines.capability import Capability
 from kinetarium.engines.conformance.check import Check, Measurement
-from kinetarium.engines.protocol import Engine, Precision, Simulation, State
-from kinetarium.model.shapes import Box, Sphere
+from kinetarium.engines.protocol import Capability, Engine, Precision, Simulation, State
+from kinetarium.model.robot import Box, Sphere
 from kinetarium.scene import Material, Scene, free_body
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import rotation_from_quaternion

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kinetarium.engines.capability import Capability
-from kinetarium.engines.protocol import Engine
+from kinetarium.engines.protocol import Capability, Engine
 
 
 @dataclass(frozen=True, slots=True)

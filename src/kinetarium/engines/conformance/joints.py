@@ -5,7 +5,6 @@ from math import pi, sqrt
 import numpy as np
 
 from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.engines.capability import Capability
 from kinetarium.engines.conformance.bodies import TIMESTEP, WEIGHTLESS
 from kinetarium.engines.conformance.check import Check, Measurement
 from kinetarium.engines.conformance.models import (
@@ -17,7 +16,7 @@ from kinetarium.engines.conformance.models import (
     rotor,
     sensed_load,
 )
-from kinetarium.engines.protocol import Engine, Simulation
+from kinetarium.engines.protocol import Capability, Engine, Simulation
 from kinetarium.model.robot import Limits, RobotModel
 from kinetarium.scene import Actuation, Base, Drive, PlacedRobot, Scene, WrenchSensor
 from kinetarium.spatial.arrays import Array

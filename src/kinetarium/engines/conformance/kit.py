@@ -2,7 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from kinetarium.engines.conformance import bodies, inside, joints, runs, surfaces
+from kinetarium.engines.conformance import (
+    bodies,
+    joints,
+    runs,
+    surfaces,
+)
+from kinetarium.engines.conformance import (
+    model_checks as inside,
+)
 from kinetarium.engines.conformance.check import Check, Outcome
 from kinetarium.engines.protocol import Engine
 from kinetarium.engines.registry import open_engine

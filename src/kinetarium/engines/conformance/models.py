@@ -3,7 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetarium.model.mesh.solids import solid_properties
 from kinetarium.model.robot import (
+    Box,
     Geometry,
     Inertia,
     Joint,
@@ -14,10 +16,9 @@ from kinetarium.model.robot import (
     LoopKind,
     Mimic,
     RobotModel,
+    Shape,
     Source,
 )
-from kinetarium.model.shapes import Box, Shape
-from kinetarium.model.solids import solid_properties
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about
 

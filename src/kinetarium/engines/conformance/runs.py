@@ -5,13 +5,12 @@ import sys
 
 import numpy as np
 
-from kinetarium.engines.capability import Capability
 from kinetarium.engines.conformance.bodies import NO_COMMAND, TIMESTEP
 from kinetarium.engines.conformance.check import Check, Measurement
 from kinetarium.engines.conformance.models import chain
-from kinetarium.engines.protocol import Engine, Simulation, State, Status
+from kinetarium.engines.protocol import Capability, Engine, Simulation, State, Status
 from kinetarium.errors import KinetariumError
-from kinetarium.model.shapes import Box
+from kinetarium.model.robot import Box
 from kinetarium.scene import Actuation, Drive, PlacedRobot, Scene, free_body, ground
 
 

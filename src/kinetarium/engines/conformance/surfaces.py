@@ -4,12 +4,11 @@ from math import atan, cos, degrees, pi, radians, sin
 
 import numpy as np
 
-from kinetarium.engines.capability import Capability
 from kinetarium.engines.conformance.bodies import NO_COMMAND, TIMESTEP
 from kinetarium.engines.conformance.check import Check, Measurement
 from kinetarium.engines.conformance.models import cart
-from kinetarium.engines.protocol import Engine, Simulation
-from kinetarium.model.shapes import Box, Capsule, Cylinder, Shape, Sphere
+from kinetarium.engines.protocol import Capability, Engine, Simulation
+from kinetarium.model.robot import Box, Capsule, Cylinder, Shape, Sphere
 from kinetarium.scene import (
     Actuation,
     Base,

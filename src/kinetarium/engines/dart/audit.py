@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from kinetarium.engines.audit import Audit, LoadedJoint, LoadedSolid
+from kinetarium.engines.dart.build import World
+from kinetarium.engines.dart.drives import Wiring
 from kinetarium.engines.dart.skeletons import Articulation
-from kinetarium.engines.dart.wiring import Wiring
-from kinetarium.engines.dart.world import World
+from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
 from kinetarium.model.robot import Inertia
 from kinetarium.scene import Base, PlacedRobot, Scene
 from kinetarium.scene.rigid_tree import rigid_tree

@@ -2,10 +2,9 @@
 
 from importlib.metadata import version
 
-from kinetarium.engines.capability import Capability, FrictionRule
 from kinetarium.engines.dart.options import DartOptions
-from kinetarium.engines.protocol import EngineInfo, Simulation
-from kinetarium.engines.timestep import checked_timestep
+from kinetarium.engines.initial_state import checked_timestep
+from kinetarium.engines.protocol import Capability, EngineInfo, FrictionRule, Simulation
 from kinetarium.scene import Scene
 
 
@@ -22,8 +21,6 @@ class EngineDart:
     @property
     def info(self) -> EngineInfo:
         """What DART is and can do: everything there is a name for."""
-        from kinetarium.engines.dart import library  # noqa: F401  # or it is not available
-
         return EngineInfo(
             name="dart",
             title="DART",
@@ -53,10 +50,10 @@ class EngineDart:
                 mesh to touch: dartpy has no way to make one.
         """
         # The library takes a moment to load and is not everywhere.
+        from kinetarium.engines.dart.build import build_world
         from kinetarium.engines.dart.library import quiet
         from kinetarium.engines.dart.simulation import DartSimulation
-        from kinetarium.engines.dart.world import build_world
-        from kinetarium.engines.start import starting_state
+        from kinetarium.engines.initial_state import starting_state
 
         h = checked_timestep(timestep)
         options = options or DartOptions()

@@ -8,12 +8,89 @@ the vector from the root link's origin to C, our [v; w] of the root link becomes
 and M = T' M_dart T, tau = T' tau_dart, a_dart = T a + [0; w x (w x r)].
 """
 
+from math import atan2, copysign, cos, hypot, nan, sin, sqrt
+from typing import Any
+
 import numpy as np
 
-from kinetarium.engines.dart.floating import Floating
 from kinetarium.engines.dart.skeletons import Articulation
+from kinetarium.model.robot import RobotModel
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
+
+Numbers = tuple[float, ...]
+
+
+class Floating:
+    """Converts the pose and twist of one free root."""
+
+    def __init__(self, p_BC: Array) -> None:
+        """Choose the root by its centre of mass in its own frame [m], shape (3,)."""
+        self._p_BC: Numbers = tuple(p_BC.tolist())
+        self._shifted = any(self._p_BC)
+
+    def read(self, q: Any, v: Any) -> tuple[Numbers, Numbers]:
+        """Give position and quaternion wxyz, and the twist [v; w], of B.
+
+        Args:
+            q: DART's positions of the skeleton, the root's first.
+            v: Its velocities, likewise.
+        """
+        x, y, z, *p = q[:6].tolist()
+        wx, wy, wz, *u = v[:6].tolist()
+        angle = sqrt(x * x + y * y + z * z)
+        half = angle / 2
+        scale = sin(half) / angle if angle > 1e-8 else 0.5
+        quaternion = (cos(half), x * scale, y * scale, z * scale)
+        px, py, pz = p
+        ux, uy, uz = u
+        if self._shifted:
+            rx, ry, rz = _turn(quaternion, self._p_BC)
+            px, py, pz = px - rx, py - ry, pz - rz
+            ux, uy, uz = (
+                ux - wy * rz + wz * ry,
+                uy - wz * rx + wx * rz,
+                uz - wx * ry + wy * rx,
+            )
+        return (px, py, pz, *quaternion), (ux, uy, uz, wx, wy, wz)
+
+    def write(self, placed: Array, twist: Array) -> tuple[Numbers, Numbers]:
+        """Give DART's positions and velocities of a position, quaternion wxyz and twist of B.
+
+        A quaternion that is none makes positions that are none.
+        """
+        px, py, pz, *quaternion = placed.tolist()
+        ux, uy, uz, wx, wy, wz = twist.tolist()
+        length = copysign(hypot(*quaternion), quaternion[0]) or nan
+        w, x, y, z = (number / length for number in quaternion)
+        if self._shifted:
+            rx, ry, rz = _turn((w, x, y, z), self._p_BC)
+            px, py, pz = px + rx, py + ry, pz + rz
+            ux, uy, uz = (
+                ux + wy * rz - wz * ry,
+                uy + wz * rx - wx * rz,
+                uz + wx * ry - wy * rx,
+            )
+        sine = sqrt(x * x + y * y + z * z)
+        scale = 2 * atan2(sine, w) / sine if sine > 1e-8 else 2.0 / w
+        return (x * scale, y * scale, z * scale, px, py, pz), (wx, wy, wz, ux, uy, uz)
+
+    def center_offset(self, q: Array) -> Array:
+        """Give the vector from the origin of B to the centre of mass in world axes [m]."""
+        (_, _, _, *quaternion), _ = self.read(q, np.zeros(6))
+        return np.array(_turn(tuple(quaternion), self._p_BC))
+
+
+def _turn(quaternion: Numbers, r: Numbers) -> Numbers:
+    """Turn a vector by a quaternion wxyz: r + 2 w (u x r) + 2 u x (u x r)."""
+    w, x, y, z = quaternion
+    rx, ry, rz = r
+    tx, ty, tz = 2 * (y * rz - z * ry), 2 * (z * rx - x * rz), 2 * (x * ry - y * rx)
+    return (
+        rx + w * tx + y * tz - z * ty,
+        ry + w * ty + z * tx - x * tz,
+        rz + w * tz + x * ty - y * tx,
+    )
 
 
 class JointSpace:
@@ -71,3 +148,23 @@ class JointSpace:
         T[:3, 3:6] = T[3:6, :3] = np.eye(3)
         T[3:6, 3:6] = -so3.hat(r)
         return T
+
+
+def coupling_rows(model: RobotModel, *, free: bool) -> tuple[Array, Array]:
+    """Give the couplings of a robot as J q = offset, J being 1 at a follower.
+
+    Args:
+        model: The robot.
+        free: Whether the six coordinates of a free base stand first.
+
+    Returns:
+        J, shape (couplings, n), and the offsets, shape (couplings,).
+    """
+    joints = model.moving_joints
+    place = {joint.name: 6 * free + i for i, joint in enumerate(joints)}
+    followers = [(joint.name, joint.mimic) for joint in joints if joint.mimic]
+    J = np.zeros((len(followers), 6 * free + len(joints)))
+    for row, (follower, mimic) in zip(J, followers, strict=True):
+        row[place[follower]] = 1.0
+        row[place[mimic.joint]] = -mimic.multiplier
+    return J, np.array([mimic.offset for _, mimic in followers])

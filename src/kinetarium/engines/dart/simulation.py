@@ -6,19 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.engines.audit import Audit
 from kinetarium.engines.dart.audit import audit
+from kinetarium.engines.dart.build import World
 from kinetarium.engines.dart.contacts import NO_CONTACTS, read_contacts
-from kinetarium.engines.dart.coupling import coupling_rows
-from kinetarium.engines.dart.drive import ServoDrive, StepBefore, TorqueDrive
-from kinetarium.engines.dart.floating import Floating
-from kinetarium.engines.dart.joint_space import JointSpace
+from kinetarium.engines.dart.drives import ServoDrive, StepBefore, TorqueDrive, Wiring
+from kinetarium.engines.dart.joint_space import Floating, JointSpace, coupling_rows
 from kinetarium.engines.dart.options import DartOptions
 from kinetarium.engines.dart.skeletons import Articulation
-from kinetarium.engines.dart.wiring import Wiring
-from kinetarium.engines.dart.world import World
-from kinetarium.engines.layout import Layout
-from kinetarium.engines.protocol import Contacts, State, Status
+from kinetarium.engines.protocol import Audit, Contacts, Layout, State, Status
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.robot import RobotModel
 from kinetarium.scene import Scene

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from kinetarium.engines.audit import Audit, LoadedJoint, LoadedSolid
 from kinetarium.engines.drake.build import DrakeWorld
 from kinetarium.engines.drake.drives import armature_of, friction_of
 from kinetarium.engines.drake.options import Touch
-from kinetarium.model.robot import Inertia, JointType
-from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, MeshFile
+from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
+from kinetarium.model.robot import Box, Capsule, Cylinder, Inertia, JointType, MeshData, MeshFile
 from kinetarium.scene import Base, Motion, PlacedRobot, Scene
 from kinetarium.scene.rigid_tree import rigid_tree
 from kinetarium.spatial.arrays import frozen

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from kinetarium.engines.drake.build import DrakeWorld
+from kinetarium.engines.drake.library import plants, spatial
 from kinetarium.engines.protocol import Contacts
 from kinetarium.spatial.arrays import Array
 
@@ -76,3 +78,92 @@ def _gathered(rows: list[_Row]) -> Contacts:
         depths=np.array(depths, dtype=np.float64),
         forces=np.array(forces, dtype=np.float64).reshape(-1, 3),
     )
+
+
+Push = tuple[str, Array]
+"""A solid, and a wrench [f; m] on it in world axes at the origin of its body."""
+
+_ORIGIN = np.zeros(3)
+
+
+class Instant:
+    """A state with its inputs, from which Drake computes the next state.
+
+    Drake keeps what it has computed for as long as nothing changes. A run
+    therefore goes from one instant to another and back: the one it left still
+    knows the contacts and joint forces of the step.
+
+    Attributes:
+        context: The plant's context.
+        pushes: The wrenches from outside.
+    """
+
+    def __init__(self, world: DrakeWorld) -> None:
+        """Make an instant of a world, at Drake's own default state."""
+        plant = world.plant
+        self._world, self._plant, self._drives = world, plant, world.drives
+        self._root = world.diagram.CreateDefaultContext()
+        self.context = plant.GetMyMutableContextFromRoot(self._root)
+        self._update = plant.EvalUniquePeriodicDiscreteUpdate
+        self._efforts = np.zeros(self._drives.count)
+        self._actuation = plant.get_actuation_input_port().FixValue(self.context, self._efforts)
+        self._desired = [
+            (
+                servos,
+                np.zeros(servos.size),
+                plant.get_desired_state_input_port(servos.instance).FixValue(
+                    self.context, np.zeros(servos.size)
+                ),
+            )
+            for servos in self._drives.servos
+        ]
+        self._forces = plant.get_applied_spatial_force_input_port()
+        self.pushes: tuple[Push, ...] = ()
+        self.push(())
+
+    def place(self, x: Array) -> None:
+        """Set the state [q; v]."""
+        self.context.SetDiscreteState(x)
+
+    def command(self, command: Array) -> None:
+        """Set the commands, in the order of the layout; torques are cut off at their limit."""
+        drives = self._drives
+        if len(drives.torques):
+            limit = drives.efforts
+            self._efforts[drives.inputs] = np.minimum(
+                np.maximum(command[drives.torques], -limit), limit
+            )
+            self._actuation.GetMutableData().get_mutable_value().SetFromVector(self._efforts)
+        for servos, desired, port in self._desired:
+            desired[servos.rows] = command[servos.commands]
+            port.GetMutableData().get_mutable_value().SetFromVector(desired)
+
+    def push(self, pushes: tuple[Push, ...]) -> None:
+        """Set the wrenches from outside."""
+        self.pushes = pushes
+        forces = []
+        for solid, F_W in pushes:
+            force = plants.ExternallyAppliedSpatialForce()
+            force.body_index = self._world.bodies[solid].index()
+            force.p_BoBq_B = _ORIGIN
+            force.F_Bq_W = spatial.SpatialForce(tau=F_W[3:], f=F_W[:3])
+            forces.append(force)
+        self._forces.FixValue(self.context, forces)
+
+    def following(self) -> Array:
+        """Give the state [q; v] one time step later."""
+        x: Array = self._update(self.context).value().copy()  # Drake's own memory
+        return x
+
+    def contacts(self) -> Contacts:
+        """Give the contacts of the step that begins here."""
+        return read_contacts(
+            self._plant.get_contact_results_output_port().Eval(self.context),
+            self._world.solids,
+            query=self._plant.get_geometry_query_input_port().Eval(self.context),
+        )
+
+    def reaction(self, joint: Any) -> Array:
+        """Give the wrench [f; m] of a joint on its child, in the child's frame at its origin."""
+        F = self._plant.get_reaction_forces_output_port().Eval(self.context)[int(joint.index())]
+        return np.concatenate([F.translational(), F.rotational()])

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kinetarium.engines.drake.library import trees
 from kinetarium.engines.drake.options import DrakeOptions
-from kinetarium.engines.layout import Layout
+from kinetarium.engines.protocol import Layout
 from kinetarium.model.robot import Joint
 from kinetarium.scene import Actuation, Drive
 from kinetarium.spatial.arrays import Array

@@ -3,11 +3,9 @@
 from importlib.metadata import version
 from importlib.util import find_spec
 
-from kinetarium.engines.capability import Capability, CapabilityError
 from kinetarium.engines.drake.options import FRICTION_RULE, DrakeOptions
-from kinetarium.engines.protocol import EngineInfo, Simulation
-from kinetarium.engines.start import starting_state
-from kinetarium.engines.timestep import checked_timestep
+from kinetarium.engines.initial_state import checked_timestep, starting_state
+from kinetarium.engines.protocol import Capability, CapabilityError, EngineInfo, Simulation
 from kinetarium.scene import Scene
 
 _NAME = "drake"

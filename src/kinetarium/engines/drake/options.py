@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kinetarium.engines.capability import FrictionRule
+from kinetarium.engines.protocol import FrictionRule
 
 FRICTION_RULE = FrictionRule.GEOMETRIC_MEAN
 """Drake's own rule, the harmonic mean, has no name among the rules; this one lies nearest."""

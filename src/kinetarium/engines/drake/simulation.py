@@ -5,15 +5,11 @@ from math import inf, sqrt
 
 import numpy as np
 
-from kinetarium.engines.audit import Audit
-from kinetarium.engines.drake.addresses import Addresses
 from kinetarium.engines.drake.audit import audit
 from kinetarium.engines.drake.build import DrakeWorld
-from kinetarium.engines.drake.contacts import no_contacts
-from kinetarium.engines.drake.instant import Instant, Push
-from kinetarium.engines.drake.joint_space import JointSpace
-from kinetarium.engines.layout import Layout
-from kinetarium.engines.protocol import Contacts, State, Status
+from kinetarium.engines.drake.contacts import Instant, Push, no_contacts
+from kinetarium.engines.drake.joint_space import Addresses, JointSpace
+from kinetarium.engines.protocol import Audit, Contacts, Layout, State, Status
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.scene import Scene, SceneError
 from kinetarium.spatial.arrays import Array

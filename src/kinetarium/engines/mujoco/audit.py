@@ -6,9 +6,8 @@ from math import inf
 import mujoco
 import numpy as np
 
-from kinetarium.engines.audit import Audit, LoadedJoint, LoadedSolid
-from kinetarium.engines.layout import Layout
 from kinetarium.engines.mujoco.build import UNBOUNDED
+from kinetarium.engines.protocol import Audit, Layout, LoadedJoint, LoadedSolid
 from kinetarium.model.robot import Inertia
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion

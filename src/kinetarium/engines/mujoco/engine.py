@@ -1,10 +1,15 @@
 """EngineMujoco: scenes compiled into MuJoCo simulations."""
 
-from kinetarium.engines.capability import Capability, CapabilityError, FrictionRule
-from kinetarium.engines.layout import Layout
+from kinetarium.engines.initial_state import checked_timestep
 from kinetarium.engines.mujoco.options import Integrator, MujocoOptions
-from kinetarium.engines.protocol import EngineInfo, Simulation
-from kinetarium.engines.timestep import checked_timestep
+from kinetarium.engines.protocol import (
+    Capability,
+    CapabilityError,
+    EngineInfo,
+    FrictionRule,
+    Layout,
+    Simulation,
+)
 from kinetarium.scene import Scene
 
 _NAME = "mujoco"
@@ -69,9 +74,9 @@ class EngineMujoco:
             CapabilityError: If something is to bounce under an integrator that cannot do it.
         """
         # The library takes a second to load and is not everywhere.
+        from kinetarium.engines.initial_state import starting_state
         from kinetarium.engines.mujoco.build import mujoco_model
         from kinetarium.engines.mujoco.simulation import MujocoSimulation
-        from kinetarium.engines.start import starting_state
 
         options = options or MujocoOptions()
         timestep = checked_timestep(timestep)

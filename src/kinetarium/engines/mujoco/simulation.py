@@ -5,12 +5,9 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from kinetarium.engines.audit import Audit
-from kinetarium.engines.layout import Layout
-from kinetarium.engines.mujoco.addresses import Addresses
 from kinetarium.engines.mujoco.audit import audit
-from kinetarium.engines.mujoco.joint_space import JointSpace
-from kinetarium.engines.protocol import Contacts, State, Status
+from kinetarium.engines.mujoco.joint_space import Addresses, JointSpace
+from kinetarium.engines.protocol import Audit, Contacts, Layout, State, Status
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.scene import Base, Scene
 from kinetarium.spatial.arrays import Array

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetarium.engines.layout import Layout
+from kinetarium.engines.protocol import Layout
 from kinetarium.model.robot import Inertia, Joint, JointType
 from kinetarium.scene import Base, Motion, PlacedRobot, Scene
 from kinetarium.scene.rigid_tree import rigid_tree

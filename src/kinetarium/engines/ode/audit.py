@@ -1,11 +1,9 @@
 """The model as ODE loaded it, read back into the terms of the scene."""
 
-from kinetarium.engines.audit import Audit, LoadedJoint, LoadedSolid
-from kinetarium.engines.layout import Layout
 from kinetarium.engines.ode.assembly import Assembly
-from kinetarium.engines.ode.joints import OdeJoint, Row
-from kinetarium.engines.ode.stops import Stops
-from kinetarium.engines.ode.world import OdeWorld
+from kinetarium.engines.ode.build import OdeWorld
+from kinetarium.engines.ode.joints import OdeJoint, Row, Stops
+from kinetarium.engines.protocol import Audit, Layout, LoadedJoint, LoadedSolid
 from kinetarium.spatial.arrays import Array, frozen
 
 _ALWAYS = (

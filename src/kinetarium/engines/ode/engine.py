@@ -1,9 +1,8 @@
 """EngineOde: scenes compiled into ODE simulations."""
 
-from kinetarium.engines.capability import Capability
+from kinetarium.engines.initial_state import checked_timestep
 from kinetarium.engines.ode.options import OdeOptions
-from kinetarium.engines.protocol import EngineInfo, Simulation
-from kinetarium.engines.timestep import checked_timestep
+from kinetarium.engines.protocol import Capability, EngineInfo, Simulation
 from kinetarium.scene import Scene
 
 _NAME = "ode"
@@ -18,7 +17,7 @@ class EngineOde:
     def info(self) -> EngineInfo:
         """What ODE is and can do: all but what needs joint coordinates."""
         from kinetarium.engines.ode import library
-        from kinetarium.engines.ode.touch import FRICTION_RULE
+        from kinetarium.engines.ode.contacts import FRICTION_RULE
 
         return EngineInfo(
             name=_NAME,

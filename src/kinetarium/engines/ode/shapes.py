@@ -6,15 +6,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.engines.layout import Layout
 from kinetarium.engines.ode.assembly import WORLD, Assembly
-from kinetarium.engines.ode.world import OdeWorld
-from kinetarium.model.hull import convex_hull
-from kinetarium.model.mesh import mesh_of
-from kinetarium.model.robot import Geometry
-from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, MeshFile, Shape, Sphere
-from kinetarium.model.solids import bounding_box
-from kinetarium.model.triangles import BrokenMeshError
+from kinetarium.engines.ode.build import OdeWorld
+from kinetarium.engines.protocol import Layout
+from kinetarium.model.mesh.mesh import mesh_of
+from kinetarium.model.mesh.solids import bounding_box
+from kinetarium.model.mesh.triangles import BrokenMeshError, convex_hull
+from kinetarium.model.robot import (
+    Box,
+    Capsule,
+    Cylinder,
+    Geometry,
+    MeshData,
+    MeshFile,
+    Shape,
+    Sphere,
+)
 from kinetarium.scene import Material, Plane, Scene, SceneError
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose

@@ -5,30 +5,27 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.engines.audit import Audit
-from kinetarium.engines.capability import Capability, CapabilityError
-from kinetarium.engines.layout import Layout
+from kinetarium.engines.initial_state import starting_state
 from kinetarium.engines.ode import library
 from kinetarium.engines.ode.assembly import WORLD, assemble
 from kinetarium.engines.ode.audit import audit
-from kinetarium.engines.ode.couplings import Couplings
-from kinetarium.engines.ode.drives import Drives
-from kinetarium.engines.ode.memory import (
-    POSE,
-    POSITION,
-    ROTATION,
-    VELOCITY,
-)
+from kinetarium.engines.ode.build import OdeWorld, placement
+from kinetarium.engines.ode.contacts import Touch
+from kinetarium.engines.ode.drives import Couplings, Drives
+from kinetarium.engines.ode.joints import Stops
+from kinetarium.engines.ode.library import POSE, POSITION, ROTATION, VELOCITY
 from kinetarium.engines.ode.options import OdeOptions, OdeSolver
-from kinetarium.engines.ode.placement import placement
-from kinetarium.engines.ode.readings import JointReadings
-from kinetarium.engines.ode.sensors import OdeSensors
+from kinetarium.engines.ode.readings import JointReadings, OdeSensors
 from kinetarium.engines.ode.shapes import OdeShapes
-from kinetarium.engines.ode.stops import Stops
-from kinetarium.engines.ode.touch import Touch
-from kinetarium.engines.ode.world import OdeWorld
-from kinetarium.engines.protocol import Contacts, State, Status
-from kinetarium.engines.start import starting_state
+from kinetarium.engines.protocol import (
+    Audit,
+    Capability,
+    CapabilityError,
+    Contacts,
+    Layout,
+    State,
+    Status,
+)
 from kinetarium.errors import UnknownNameError
 from kinetarium.model.robot import JointType
 from kinetarium.scene import Scene

@@ -1,21 +1,190 @@
 """A scene as the pieces PhysX is to simulate."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.engines.layout import Layout
-from kinetarium.engines.physx.bodies import free_of_extras, set_inertia
+from kinetarium.engines.physx.body_specs import (
+    FASTEST,
+    NEGLIGIBLE,
+    JointPart,
+    Parts,
+    SensorPart,
+    SolidPart,
+    free_of_extras,
+    resist,
+    set_inertia,
+)
+from kinetarium.engines.physx.contacts import X_TO_Z, Surfaces
+from kinetarium.engines.physx.coupling import couple, directions
 from kinetarium.engines.physx.library import Entity, physx, physx_pose
 from kinetarium.engines.physx.options import PhysxOptions
-from kinetarium.engines.physx.parts import JointPart, Parts, SensorPart, SolidPart
-from kinetarium.engines.physx.robot import Articulated, articulate
-from kinetarium.engines.physx.surfaces import Surfaces
-from kinetarium.model.robot import JointType
-from kinetarium.scene import Base, Body, Motion, PlacedRobot, Scene, rigid_groups
-from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+from kinetarium.engines.protocol import Layout
+from kinetarium.model.robot import JointType, Loop, LoopKind
+from kinetarium.scene import Actuation, Base, Body, Drive, Motion, PlacedRobot, Scene, rigid_groups
+from kinetarium.scene.rigid_tree import RigidBody, rigid_tree
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import pose, rotation_from_quaternion, rotation_onto
+
+_CORNERS = ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
+_ARM = 0.06
+"""Half an edge [m] of the cube whose four corners hold a pose, since PhysX through SAPIEN has
+no constraint that holds the rotation."""
+
+
+def close_loop(loop: Loop, homes: Mapping[str, tuple[Any, Array]]) -> None:
+    """Hold two points together, or four of each body where the whole pose is to be held.
+
+    Args:
+        loop: The loop.
+        homes: For each link of the robot, the body it is part of and its pose there.
+    """
+    body_a, X_A = homes[loop.link_a]
+    body_b, X_B = homes[loop.link_b]
+    corners = _CORNERS if loop.kind is LoopKind.POSE else ((0, 0, 0),)
+    for corner in corners:
+        X_CP = pose([_ARM * side for side in corner])
+        hold = physx.PhysxDriveComponent(body_b)
+        hold.parent = body_a
+        hold.pose_in_parent = physx_pose(X_A @ loop.X_AC @ X_CP)
+        hold.pose_in_child = physx_pose(X_B @ loop.X_BC @ X_CP)
+        for lock in (hold.set_limit_x, hold.set_limit_y, hold.set_limit_z):
+            lock(0.0, 0.0)
+        body_b.entity.add_component(hold)
+
+
+UNBOUNDED = 1e10
+"""Stands for an infinite limit of a joint that is limited on one side only [rad or m]."""
+
+_TYPES = {
+    JointType.FIXED: "fixed",
+    JointType.REVOLUTE: "revolute_unwrapped",
+    JointType.CONTINUOUS: "revolute_unwrapped",
+    JointType.PRISMATIC: "prismatic",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Articulated:
+    """A robot in PhysX.
+
+    Attributes:
+        bodies: Its rigid bodies.
+        entities: The entity of each.
+        links: The link of each.
+        homes: For each link of the model, the link it is part of and its pose there.
+        joints: The moving joints by name in the model.
+        solids: The bodies that move.
+        massless: Names of bodies that were given a negligible mass.
+    """
+
+    bodies: tuple[RigidBody, ...]
+    entities: tuple[Any, ...]
+    links: tuple[Any, ...]
+    homes: dict[str, tuple[Any, Array]]
+    joints: dict[str, JointPart]
+    solids: tuple[SolidPart, ...]
+    massless: tuple[str, ...]
+
+
+def articulate(
+    robot: PlacedRobot,
+    *,
+    keep: frozenset[str],
+    actuations: Mapping[str, Actuation],
+    timestep: float,
+    options: PhysxOptions,
+) -> Articulated:
+    """Build a robot without its surfaces.
+
+    Args:
+        robot: The robot.
+        keep: Fixed joints to keep, because a sensor sits in them.
+        actuations: The drives of its joints, by name.
+        timestep: Time step [s].
+        options: Settings.
+
+    Raises:
+        CapabilityError: If a mimic joint cannot be coupled to its leader.
+    """
+    bodies = rigid_tree(robot.model, keep=keep)
+    coupled = any(joint.mimic for joint in robot.model.joints)
+    signs = directions(bodies) if coupled else [1.0] * len(bodies)
+    held = robot.base is Base.FIXED
+    entities: list[Any] = []  # links do not keep the entity they belong to
+    links: list[Any] = []
+    joints: dict[str, JointPart] = {}
+    for body, sign in zip(bodies, signs, strict=True):
+        link = physx.PhysxArticulationLinkComponent(
+            None if body.joint is None else links[body.parent]
+        )
+        free_of_extras(link)
+        set_inertia(link, body.inertia or NEGLIGIBLE)
+        entity = Entity()
+        entity.add_component(link)
+        entities.append(entity)
+        links.append(link)
+        if body.joint is None:
+            entity.pose = physx_pose(robot.X_WB)
+            if held:
+                link.joint.type = "fixed"
+            continue
+        _join(link, body, sign=sign)
+        if body.joint.type is not JointType.FIXED:
+            actuation = actuations.get(body.joint.name, Actuation(Drive.PASSIVE))
+            resistance = resist(link, body.joint, actuation=actuation, timestep=timestep)
+            name = f"{robot.name}/{body.joint.name}"
+            joints[body.joint.name] = JointPart(name, link.joint, sign, resistance)
+    articulation = links[0].articulation
+    articulation.set_solver_position_iterations(options.position_iterations)
+    articulation.set_solver_velocity_iterations(options.velocity_iterations)
+    articulation.set_sleep_threshold(0.0)
+    couple(robot, bodies, links, timestep=timestep)
+    homes = {
+        name: (link, X_BL)
+        for body, link in zip(bodies, links, strict=True)
+        for name, X_BL in body.members
+    }
+    for loop in robot.model.loops:
+        close_loop(loop, homes)
+    moving = range(1 if held else 0, len(bodies))
+    return Articulated(
+        bodies=bodies,
+        entities=tuple(entities),
+        links=tuple(links),
+        homes=homes,
+        joints=joints,
+        solids=tuple(_solid(robot.name, bodies[i], links[i]) for i in moving),
+        massless=tuple(f"{robot.name}/{bodies[i].name}" for i in moving if not bodies[i].inertia),
+    )
+
+
+def _join(link: Any, body: RigidBody, *, sign: float) -> None:
+    """Make the joint above a link, whose axis PhysX wants along x."""
+    assert body.joint
+    joint = link.joint
+    joint.type = _TYPES[body.joint.type]
+    joint.friction = 0.0
+    joint.max_velocity = FASTEST
+    if body.joint.type is JointType.FIXED:
+        joint.pose_in_parent = physx_pose(body.X_PJ)
+        return
+    X_LJ = pose(rotation=rotation_onto(sign * body.joint.axis) @ X_TO_Z)
+    joint.pose_in_parent = physx_pose(body.X_PJ @ X_LJ)
+    joint.pose_in_child = physx_pose(X_LJ)
+    limits = np.array([body.joint.limits.lower, body.joint.limits.upper])
+    if np.isfinite(limits).any():
+        limits = limits.clip(-UNBOUNDED, UNBOUNDED)
+    joint.limits = np.sort(sign * limits)[np.newaxis]
+    joint.armature = [body.joint.armature]
+
+
+def _solid(robot: str, body: RigidBody, link: Any) -> SolidPart:
+    members = tuple(f"{robot}/{name}" for name, _ in body.members)
+    return SolidPart(f"{robot}/{body.name}", link, members)
 
 
 def build(scene: Scene, layout: Layout, *, timestep: float, options: PhysxOptions) -> Parts:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.engines.capability import Capability, CapabilityError
 from kinetarium.engines.physx.options import NAME
+from kinetarium.engines.protocol import Capability, CapabilityError
 from kinetarium.model.robot import Joint, JointType
 from kinetarium.scene import Base, PlacedRobot
 from kinetarium.scene.rigid_tree import RigidBody

@@ -1,10 +1,15 @@
 """EnginePhysx: scenes compiled into PhysX simulations."""
 
-from kinetarium.engines.capability import Capability, FrictionRule
-from kinetarium.engines.layout import Layout
+from kinetarium.engines.initial_state import checked_timestep
 from kinetarium.engines.physx.options import NAME, PhysxOptions
-from kinetarium.engines.protocol import EngineInfo, Precision, Simulation
-from kinetarium.engines.timestep import checked_timestep
+from kinetarium.engines.protocol import (
+    Capability,
+    EngineInfo,
+    FrictionRule,
+    Layout,
+    Precision,
+    Simulation,
+)
 from kinetarium.scene import Scene
 
 
@@ -54,8 +59,8 @@ class EnginePhysx:
         """
         # The library takes a second to load and is not everywhere.
         from kinetarium.engines.physx.build import build
+        from kinetarium.engines.physx.library import World
         from kinetarium.engines.physx.simulation import PhysxSimulation
-        from kinetarium.engines.physx.world import World
 
         timestep = checked_timestep(timestep)
         options = options or PhysxOptions()

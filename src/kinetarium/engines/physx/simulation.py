@@ -1,27 +1,62 @@
 """PhysxSimulation: a scene inside PhysX."""
 
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, inf
 from operator import itemgetter
 from struct import Struct
 
 import numpy as np
 
-from kinetarium.engines.audit import Audit
-from kinetarium.engines.capability import Capability, CapabilityError
-from kinetarium.engines.layout import Layout
-from kinetarium.engines.physx.audit import audit
+from kinetarium.engines.initial_state import starting_state
+from kinetarium.engines.physx.body_specs import JointPart, Parts, read_inertia
+from kinetarium.engines.physx.build import UNBOUNDED
 from kinetarium.engines.physx.contacts import no_contacts, read_contacts
-from kinetarium.engines.physx.drives import Drives
-from kinetarium.engines.physx.memory import Memory
+from kinetarium.engines.physx.drives import Drives, Memory
+from kinetarium.engines.physx.library import World
 from kinetarium.engines.physx.options import NAME
-from kinetarium.engines.physx.parts import Parts
-from kinetarium.engines.physx.world import World
-from kinetarium.engines.protocol import Contacts, State, Status
-from kinetarium.engines.start import starting_state
+from kinetarium.engines.protocol import (
+    Audit,
+    Capability,
+    CapabilityError,
+    Contacts,
+    Layout,
+    LoadedJoint,
+    LoadedSolid,
+    State,
+    Status,
+)
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.scene import Scene
-from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import rotation_from_quaternion
+
+
+def audit(parts: Parts, world: World) -> Audit:
+    """Read back masses, joints and gravity."""
+    return Audit(
+        solids=tuple(
+            LoadedSolid(solid.name, read_inertia(solid.component), solid.members)
+            for solid in parts.solids
+        ),
+        joints=tuple(_joint(part) for part in parts.joints),
+        gravity=frozen(world.system.config.gravity),
+        remarks=parts.remarks,
+    )
+
+
+def _joint(part: JointPart) -> LoadedJoint:
+    R_LJ = rotation_from_quaternion(part.joint.pose_in_child.q)
+    lower, upper = np.sort(part.sign * np.asarray(part.joint.limits, dtype=np.float64)[0])
+    return LoadedJoint(
+        name=part.name,
+        axis=frozen(part.sign * R_LJ[:, 0]),
+        damping=part.resistance.read_damping(),
+        friction=part.resistance.read_friction(),
+        armature=float(part.joint.armature[0]),
+        lower=float(lower) if lower > -UNBOUNDED else -inf,
+        upper=float(upper) if upper < UNBOUNDED else inf,
+    )
+
 
 _ABSURD = 1e6
 """Norm of all positions and velocities beyond which a run has diverged."""

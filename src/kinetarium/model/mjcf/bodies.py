@@ -7,14 +7,10 @@ import numpy as np
 
 from kinetarium.model.findings import Code
 from kinetarium.model.markup import Element
-from kinetarium.model.mjcf.body_masses import body_inertia, geoms_bring_mass
-from kinetarium.model.mjcf.frames import Part, parts_of
-from kinetarium.model.mjcf.geoms import Geom, GeomReader
+from kinetarium.model.mjcf.geoms import Geom, GeomReader, two_point_pose
 from kinetarium.model.mjcf.joints import JointReader, Motion
-from kinetarium.model.mjcf.masses import moved_inertia
-from kinetarium.model.mjcf.names import Names
-from kinetarium.model.mjcf.primitives import two_point_pose
-from kinetarium.model.mjcf.scope import Scope
+from kinetarium.model.mjcf.masses import body_inertia, geoms_bring_mass, moved_inertia
+from kinetarium.model.mjcf.scope import Names, Part, Scope, parts_of
 from kinetarium.model.robot import IDENTITY, Geometry, Joint, JointType, Link
 from kinetarium.model.tree import Located
 from kinetarium.spatial.arrays import Array, frozen

@@ -1,27 +1,187 @@
 """Geoms: shapes on bodies, which may touch, be seen and bring mass."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from math import pi
+
+import numpy as np
 
 from kinetarium.model.findings import Code
 from kinetarium.model.markup import Element
-from kinetarium.model.mjcf.compiler import InertiaSource
-from kinetarium.model.mjcf.frames import Part
+from kinetarium.model.mesh.solids import solid_properties, triangulate
+from kinetarium.model.mesh.triangles import BrokenMeshError, read_only_mesh
+from kinetarium.model.mjcf.compiler import InertiaSource, shortest_turn
 from kinetarium.model.mjcf.masses import moved_inertia, scaled_inertia
-from kinetarium.model.mjcf.materials import Materials
 from kinetarium.model.mjcf.meshes import Meshes
-from kinetarium.model.mjcf.primitives import (
-    PRIMITIVES,
-    GeomType,
-    primitive,
-    primitive_inertia,
-    read_sizes,
+from kinetarium.model.mjcf.scope import Part, Scope
+from kinetarium.model.robot import (
+    Box,
+    Capsule,
+    Cylinder,
+    Geometry,
+    Inertia,
+    MeshData,
+    Shape,
+    Sphere,
+    TriangleMesh,
 )
-from kinetarium.model.mjcf.scope import Scope
-from kinetarium.model.robot import Geometry, Inertia
-from kinetarium.model.shapes import Shape
-from kinetarium.model.triangles import BrokenMeshError
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import pose
+
+Color = tuple[float, float, float, float]
+
+_UNPAINTED = (0.5, 0.5, 0.5, 1.0)
+"""MuJoCo's colour of a geom that has none; only another one overrides the material's."""
+
+
+class Materials:
+    """The colours of the materials of one file."""
+
+    def __init__(self, sections: Sequence[Element], *, scope: Scope) -> None:
+        """Read the materials of all <asset> sections."""
+        self._scope = scope
+        self._colors: dict[str, Color | None] = {}
+        for element in (child for section in sections for child in section.all("material")):
+            with scope.origins.at(element):
+                name = scope.reading.attributes.name(element)
+                self._colors[name] = self._own_color(scope.defaults.complete(element))
+
+    def color(self, geom: Element, *, fallback: str = "") -> Color | None:
+        """Give the colour of a geom; None for the viewer's choice.
+
+        Args:
+            geom: The geom, with its defaults.
+            fallback: The material that its mesh brings along.
+        """
+        own = self._own_color(geom)
+        if own is not None and own != _UNPAINTED:
+            return own
+        name = geom.attributes.get("material", fallback)
+        if name and name not in self._colors:
+            self._scope.findings.repair(
+                Code.UNKNOWN_NAME, f"<{geom.tag}>", f"no material {name!r}: no colour taken",
+                line=geom.line,
+            )  # fmt: skip
+            self._colors[name] = None
+        return self._colors.get(name, own)
+
+    def _own_color(self, element: Element) -> Color | None:
+        if "rgba" not in element.attributes:
+            return None
+        values = self._scope.reading.attributes.vector(element, "rgba", 4)
+        r, g, b, a = np.clip(values, 0.0, 1.0)
+        return (float(r), float(g), float(b), float(a))
+
+
+LEAST_SIZE = 1e-9
+"""Half lengths below this [m] are as wrong as zero."""
+
+
+class GeomType(StrEnum):
+    """The shapes of geoms."""
+
+    PLANE = "plane"
+    HFIELD = "hfield"
+    SPHERE = "sphere"
+    CAPSULE = "capsule"
+    ELLIPSOID = "ellipsoid"
+    CYLINDER = "cylinder"
+    BOX = "box"
+    MESH = "mesh"
+    SDF = "sdf"
+
+
+PRIMITIVES = {
+    GeomType.SPHERE: 1,
+    GeomType.CAPSULE: 2,
+    GeomType.CYLINDER: 2,
+    GeomType.ELLIPSOID: 3,
+    GeomType.BOX: 3,
+}
+"""The shapes that have sizes of their own, and how many."""
+
+
+def read_sizes(element: Element, kind: GeomType, *, scope: Scope) -> tuple[Array, Array]:
+    """Give the half lengths [m] of a primitive, as many as it has, and its pose, shape (4, 4).
+
+    Args:
+        element: The geom, with its defaults.
+        kind: Which primitive it is.
+        scope: The file being read.
+
+    Raises:
+        RobotFileError: If sizes are missing, too many or not positive.
+    """
+    needed = PRIMITIVES[kind]
+    given = np.array(
+        scope.reading.attributes.numbers(element, "size") if "size" in element.attributes else ()
+    )
+    if len(given) > max(PRIMITIVES.values()):
+        raise scope.refusal(Code.BAD_NUMBER, f"{element}: size holds {len(given)} numbers", element)
+    if "fromto" in element.attributes:
+        if kind is GeomType.SPHERE or "pos" in element.attributes:
+            raise scope.refusal(
+                Code.BAD_VALUE,
+                f"{element}: fromto is for shapes with two ends, without pos",
+                element,
+            )
+        X_FG, half = two_point_pose(scope.reading.attributes.vector(element, "fromto", 6))
+        # Across the line between the points, the first size counts for all.
+        sizes = np.array([*np.repeat(given[:1], needed - 1), half])
+    else:
+        sizes, X_FG = given[:needed], scope.pose(element)
+    if len(sizes) < needed or np.any(sizes < LEAST_SIZE):
+        raise scope.refusal(
+            Code.SIZE,
+            f"{element}: a {kind} needs {needed} positive sizes",
+            element,
+            remedy="write them in size, as half lengths",
+        )
+    return sizes, X_FG
+
+
+def two_point_pose(points: Array) -> tuple[Array, float]:
+    """Give the pose, shape (4, 4), of a shape between two points, and half its length [m].
+
+    Its z axis points from the second point to the first, as MuJoCo has it.
+    """
+    line = points[:3] - points[3:]
+    length = float(np.linalg.norm(line))
+    R = shortest_turn(line / length) if length > LEAST_SIZE else np.eye(3)
+    return pose((points[:3] + points[3:]) / 2, R), length / 2
+
+
+def primitive(kind: GeomType, half: Array) -> Shape:
+    """Give the shape of a primitive with half lengths [m]; an ellipsoid as a mesh."""
+    sizes = [float(size) for size in half]
+    match kind:
+        case GeomType.SPHERE:
+            return Sphere(sizes[0])
+        case GeomType.CAPSULE:
+            return Capsule(sizes[0], 2 * sizes[1])
+        case GeomType.CYLINDER:
+            return Cylinder(sizes[0], 2 * sizes[1])
+        case GeomType.BOX:
+            return Box((2 * sizes[0], 2 * sizes[1], 2 * sizes[2]))
+    sphere = _unit_sphere()
+    return MeshData("ellipsoid", read_only_mesh(sphere.vertices * half, sphere.faces))
+
+
+@cache
+def _unit_sphere() -> TriangleMesh:
+    return triangulate(Sphere(1.0))
+
+
+def primitive_inertia(kind: GeomType, half: Array) -> Inertia:
+    """Give the inertia of a primitive with half lengths [m] and density one."""
+    if kind is not GeomType.ELLIPSOID:
+        return solid_properties(primitive(kind, half), density=1.0)
+    volume = 4 / 3 * pi * float(np.prod(half))
+    moment = volume / 5 * np.diag((half**2).sum() - half**2)
+    return Inertia(volume, frozen(np.zeros(3)), frozen(moment))
+
 
 WATER_DENSITY = 1000.0
 """MuJoCo's density of geoms that say nothing [kg/m^3]."""

@@ -9,8 +9,7 @@ import numpy as np
 from kinetarium.model.findings import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.compiler import LEAST_LENGTH
-from kinetarium.model.mjcf.frames import Part
-from kinetarium.model.mjcf.scope import Scope
+from kinetarium.model.mjcf.scope import Part, Scope
 from kinetarium.model.robot import JointType, Limits
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about

@@ -5,7 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetarium.model.mjcf.compiler import Compiler
+from kinetarium.model.attributes import MOST_MAGNITUDE
+from kinetarium.model.findings import Code
+from kinetarium.model.inertia import checked_inertia
+from kinetarium.model.markup import Element
+from kinetarium.model.mjcf.compiler import ORIENTATIONS, Compiler, InertiaSource
+from kinetarium.model.mjcf.scope import Part, Scope
 from kinetarium.model.robot import Inertia
 from kinetarium.spatial.arrays import Array, frozen
 
@@ -44,3 +49,113 @@ def bounded_inertia(inertia: Inertia, compiler: Compiler) -> Inertia:
     if compiler.balance_inertia and values[0] + values[1] < values[2]:
         values = np.full(3, values.mean())
     return Inertia(mass, inertia.center, frozen(axes @ np.diag(values) @ axes.T))
+
+
+_LEAST_MASS = 1e-15
+"""Masses up to this [kg] are none to MuJoCo."""
+
+
+def geoms_bring_mass(parts: Sequence[Part], scope: Scope) -> bool:
+    """Tell whether the mass of a body, given by its parts, comes from its geoms."""
+    source = scope.compiler.inertia_source
+    if source is not InertiaSource.WHERE_MISSING:
+        return source is InertiaSource.ALWAYS
+    return not any(part.element.tag == "inertial" for part in parts)
+
+
+def body_inertia(
+    name: str, parts: Sequence[Part], *, weighed: Sequence[Inertia], body: Element, scope: Scope
+) -> Inertia | None:
+    """Give the checked inertia of a body in its own frame.
+
+    Args:
+        name: The body's name, for messages.
+        parts: What stands in it.
+        weighed: The inertias of those geoms that bring its mass.
+        body: The body.
+        scope: The file being read.
+
+    Returns:
+        The inertia; None for a massless body.
+
+    Raises:
+        RobotFileError: If its mass is negative or its moment beyond repair.
+    """
+    inertials = [part for part in parts if part.element.tag == "inertial"]
+    if len(inertials) > 1:
+        raise scope.refusal(
+            Code.DUPLICATE_ELEMENT,
+            f"body {name!r} has {len(inertials)} <inertial>",
+            inertials[1].element,
+            remedy="keep one",
+        )
+    inertia, line = combined_inertia(weighed), body.line
+    # Geoms that bring nothing leave the word to the <inertial>, whatever the compiler prefers.
+    if inertials and inertia.mass <= _LEAST_MASS:
+        _refuse_lost_inertial(inertials[0].element, scope)
+        inertia, line = _written_inertia(inertials[0], scope), inertials[0].element.line
+    elif inertia.mass <= _LEAST_MASS:
+        _note_least_mass(name, body, scope)
+    inertia = bounded_inertia(inertia, scope.compiler)
+    largest = max(inertia.mass, np.abs(inertia.moment).max(), np.abs(inertia.center).max())
+    if not largest <= MOST_MAGNITUDE:
+        raise scope.findings.refusal(
+            Code.MASS,
+            f"link {name} is beyond belief: {inertia.mass:g} kg, "
+            f"{np.abs(inertia.moment).max():g} kg m^2",
+            remedy="check the sizes and densities, which are in m and kg/m^3",
+            line=line,
+        )
+    return checked_inertia(
+        inertia.mass,
+        inertia.center,
+        inertia.moment,
+        where=f"link {name}",
+        line=line,
+        findings=scope.findings,
+    )
+
+
+def _refuse_lost_inertial(element: Element, scope: Scope) -> None:
+    """Refuse an <inertial> that MuJoCo forgets when it fuses its body with one that has geoms."""
+    if scope.compiler.fuse_static and scope.compiler.inertia_source is InertiaSource.ALWAYS:
+        raise scope.refusal(
+            Code.UNSUPPORTED,
+            f'{element} is lost where fusestatic meets inertiafromgeom="true"',
+            element,
+            remedy='write inertiafromgeom="auto", or remove fusestatic',
+        )
+
+
+def _note_least_mass(name: str, body: Element, scope: Scope) -> None:
+    """Note where the least mass of a massless body goes, if MuJoCo has it elsewhere."""
+    position = scope.reading.attributes.vector(body, "pos", 3, default=(0.0, 0.0, 0.0))
+    if scope.compiler.least_mass > 0 and np.any(position):
+        scope.findings.repair(
+            Code.MASS,
+            f"link {name}",
+            f"massless: {scope.compiler.least_mass:g} kg (boundmass) put at its origin; MuJoCo "
+            "puts it as far from there as the body is from its parent",
+            line=body.line,
+        )
+
+
+def _written_inertia(part: Part, scope: Scope) -> Inertia:
+    element, attributes = part.element, scope.reading.attributes
+    attributes.vector(element, "pos", 3)
+    attributes.number(element, "mass")
+    full = "fullinertia" in element.attributes
+    if full and any(name in element.attributes for name in (*ORIENTATIONS, "diaginertia")):
+        raise scope.refusal(
+            Code.BAD_VALUE,
+            f"{element}: fullinertia takes neither an orientation nor diaginertia",
+            element,
+        )
+    if full:
+        xx, yy, zz, xy, xz, yz = attributes.vector(element, "fullinertia", 6)
+        moment = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    else:
+        moment = np.diag(attributes.vector(element, "diaginertia", 3, default=(0.0, 0.0, 0.0)))
+    mass = scope.not_negative(element, "mass", code=Code.MASS)
+    inertia = Inertia(mass, frozen(np.zeros(3)), frozen(moment))
+    return moved_inertia(inertia, part.X_BF @ scope.pose(element))

@@ -1,31 +1,178 @@
 """Mesh assets: files and meshes written in the file itself."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
 from pathlib import PurePosixPath
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.model.files import read_regular
-from kinetarium.model.findings import Allowance, Code, RobotFileError
-from kinetarium.model.hull import convex_hull
+from kinetarium.model.findings import Allowance, Code, RobotFileError, read_regular
 from kinetarium.model.markup import Element
-from kinetarium.model.mesh import mesh_of
-from kinetarium.model.mjcf.compiler import read_quaternion
-from kinetarium.model.mjcf.mesh_masses import MeshInertia, mesh_inertia
-from kinetarium.model.mjcf.mesh_placement import MeshPlacement
-from kinetarium.model.mjcf.scope import Scope
-from kinetarium.model.obj import read_obj_points
-from kinetarium.model.robot import IDENTITY, Inertia
-from kinetarium.model.shapes import MeshData, MeshFile, TriangleMesh
-from kinetarium.model.triangles import (
+from kinetarium.model.mesh.formats import read_obj_points
+from kinetarium.model.mesh.mesh import mesh_of
+from kinetarium.model.mesh.triangles import (
     MOST_COORDINATE,
     BrokenMeshError,
+    convex_hull,
     read_only_mesh,
     triangle_mesh,
 )
-from kinetarium.spatial.arrays import Array
+from kinetarium.model.mjcf.compiler import read_quaternion
+from kinetarium.model.mjcf.scope import Scope
+from kinetarium.model.robot import IDENTITY, Inertia, MeshData, MeshFile, TriangleMesh
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import pose
+
+_LEAST_VOLUME = 1e-15
+_PIECE = 100_000
+"""Triangles are taken so many at a time, for a few large arrays would fill the memory."""
+
+Simplices = Iterator[tuple[Array, Array]]
+"""Masses, shape (n,), and corners, shape (n, 3 or 4, 3), of triangles or pyramids."""
+
+
+class MeshInertia(StrEnum):
+    """How a mesh is filled with mass."""
+
+    CONVEX = "convex"
+    """As its convex hull."""
+    EXACT = "exact"
+    """As the solid that its triangles enclose."""
+    LEGACY = "legacy"
+    """As pyramids over its triangles that all count as filled, MuJoCo's own default."""
+    SHELL = "shell"
+    """On its surface only."""
+
+
+def mesh_inertia(mesh: TriangleMesh, rule: MeshInertia) -> Inertia:
+    """Give the inertia of a mesh of density one [1/m^3, or 1/m^2 for a shell].
+
+    Args:
+        mesh: The triangles [m]; those of its hull if it is to be filled as that.
+        rule: How it is filled.
+
+    Raises:
+        BrokenMeshError: If it encloses nothing.
+    """
+    if rule is MeshInertia.EXACT and not _are_consistent(mesh.faces):
+        raise BrokenMeshError("some of its triangles face inwards")
+    triangles = partial(_simplices, mesh.vertices, mesh.faces, rule=rule)
+    area, first = _first_moment(triangles(apex=None))
+    if area <= _LEAST_VOLUME:
+        raise BrokenMeshError("it has no surface")
+    middle = first / area
+    if rule is MeshInertia.SHELL:
+        return _summed(triangles(apex=None), middle)
+    volume, first = _first_moment(triangles(apex=middle))
+    if volume <= _LEAST_VOLUME:
+        raise BrokenMeshError("it encloses no volume, or its triangles face inwards")
+    center = first / volume
+    # MuJoCo takes the pyramids again from the centre of mass, which matters where they overlap.
+    return _summed(triangles(apex=center), center)
+
+
+def _are_consistent(faces: NDArray[np.integer[Any]]) -> bool:
+    """Return whether no edge runs the same way in two triangles, as MuJoCo asks of exact solids."""
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]).astype(np.int64)
+    numbers = np.sort(edges[:, 0] * (int(faces.max()) + 1) + edges[:, 1])
+    return not np.any(numbers[1:] == numbers[:-1])
+
+
+def _simplices(
+    vertices: Array, faces: NDArray[np.integer[Any]], *, rule: MeshInertia, apex: Array | None
+) -> Simplices:
+    """Give triangles with their areas or, over an apex, pyramids with their volumes."""
+    for start in range(0, len(faces), _PIECE):
+        corners = vertices[faces[start : start + _PIECE]]
+        if apex is None:
+            normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+            yield np.linalg.norm(normals, axis=1) / 2, corners
+            continue
+        a, b, c = (corners[:, i] - apex for i in range(3))
+        volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
+        if rule is MeshInertia.LEGACY:
+            volumes = np.abs(volumes)
+        tops = np.broadcast_to(apex, (len(corners), 1, 3))
+        yield volumes, np.concatenate([corners, tops], axis=1)
+
+
+def _first_moment(simplices: Simplices) -> tuple[float, Array]:
+    """Give the mass of simplices of uniform density, and that times their centre of mass."""
+    mass, first = 0.0, np.zeros(3)
+    for masses, corners in simplices:
+        mass += float(masses.sum())
+        first += masses @ corners.mean(axis=1)
+    return mass, first
+
+
+def _summed(simplices: Simplices, center: Array) -> Inertia:
+    """Add up simplices of uniform density about a centre.
+
+    The second moment of a simplex of mass m and n corners r_i about the origin
+    is m (sum r_i r_i^T + s s^T) / (n (n + 1)) with s = sum r_i.
+    """
+    mass, second = 0.0, np.zeros((3, 3))
+    for masses, corners in simplices:
+        arms = corners - center
+        count = corners.shape[1]
+        total = arms.sum(axis=1)
+        weighted = (masses[:, None, None] * arms).reshape(-1, 3)
+        squares = weighted.T @ arms.reshape(-1, 3) + (masses[:, None] * total).T @ total
+        second += squares / (count * (count + 1))
+        mass += float(masses.sum())
+    moment = np.trace(second) * np.eye(3) - second
+    return Inertia(mass, frozen(center), frozen(moment))
+
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeshPlacement:
+    """What refpos, refquat and scale of a mesh asset do to its vertices.
+
+    A vertex v goes to S R' (v - p): the scale acts last, along the axes of the
+    geom and not along those of the mesh.
+
+    Attributes:
+        position: The point p of the mesh that becomes the origin [m], shape (3,).
+        R: The orientation in the mesh that becomes the geom's own, shape (3, 3).
+        scale: The diagonal of S, shape (3,).
+    """
+
+    position: Array
+    R: Array
+    scale: Array
+
+    def as_scale_and_pose(self) -> tuple[tuple[float, float, float], Array] | None:
+        """Compute the same as a scale along the axes of the mesh and a pose after it.
+
+        S R' = R' D with D = R S R', which is a scale if it is diagonal: if all factors are
+        alike or the axes stay parallel to those of the mesh.
+
+        Returns:
+            The factors and the pose X_GM, shape (4, 4); None where the mesh is sheared.
+        """
+        D = self.R @ np.diag(self.scale) @ self.R.T
+        x, y, z = np.diag(D)
+        if np.abs(D - np.diag([x, y, z])).max() > _ROUNDING * np.abs(self.scale).max():
+            return None
+        X_GM = pose(-self.R.T @ D @ self.position, self.R.T)
+        return (float(x), float(y), float(z)), frozen(X_GM)
+
+    def placed(self, points: Array) -> Array:
+        """Compute where points of the mesh go [m], shape (n, 3)."""
+        return np.asarray((points - self.position) @ self.R * self.scale)
+
+    def applied(self, mesh: TriangleMesh) -> TriangleMesh:
+        """Compute the placed mesh; a mirrored one is turned so as to face outwards."""
+        faces = mesh.faces[:, ::-1] if np.prod(self.scale) < 0 else mesh.faces
+        return read_only_mesh(self.placed(mesh.vertices), faces)
+
 
 MOST_WEIGHED_TRIANGLES = 1_000_000
 """After so many triangles no further mass is computed; robots with finer meshes state them."""

@@ -1,43 +1,193 @@
 """MJCF robots: the sections of a file in the order in which they depend on each other."""
 
+import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from kinetarium.model.findings import Code
+from kinetarium.model.findings import Allowance, Code, RobotFileError
 from kinetarium.model.inertia import NEGLIGIBLE_MASS
 from kinetarium.model.markup import Element
-from kinetarium.model.mjcf.actuators import read_actuators
-from kinetarium.model.mjcf.asset_files import check_asset_files
 from kinetarium.model.mjcf.bodies import JOINTS, WORLD, Body, BodyReader
 from kinetarium.model.mjcf.compiler import read_compiler
-from kinetarium.model.mjcf.defaults import Defaults
-from kinetarium.model.mjcf.equality import EqualityReader
-from kinetarium.model.mjcf.frames import Part, parts_of
-from kinetarium.model.mjcf.geoms import GeomReader
-from kinetarium.model.mjcf.include import include_files
+from kinetarium.model.mjcf.constraints import EqualityReader, read_actuators
+from kinetarium.model.mjcf.expansion import Replicator, include_files
+from kinetarium.model.mjcf.geoms import GeomReader, Materials
 from kinetarium.model.mjcf.joints import JointReader
-from kinetarium.model.mjcf.left_out import LeftOut
 from kinetarium.model.mjcf.masses import scaled_inertia
-from kinetarium.model.mjcf.materials import Materials
 from kinetarium.model.mjcf.meshes import Meshes
-from kinetarium.model.mjcf.names import Names
-from kinetarium.model.mjcf.origins import Origins
 from kinetarium.model.mjcf.references import (
     Known,
+    Origins,
     check_names,
     check_references,
     written_names,
 )
-from kinetarium.model.mjcf.replicate import Replicator
-from kinetarium.model.mjcf.scope import Scope
-from kinetarium.model.mjcf.settings import check_settings
-from kinetarium.model.mjcf.tendons import check_tendons
+from kinetarium.model.mjcf.scope import Defaults, Names, Part, Scope, parts_of
 from kinetarium.model.mjcf.vocabulary import check_vocabulary
+from kinetarium.model.mjcf.vocabulary.kinds import LeftOut
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import IDENTITY, Link, RobotModel
 from kinetarium.model.tree import MOST_LINKS, Located, assemble
+
+MOST_ENTRIES = 10**8
+"""More entries of anything than this are a memory bomb."""
+MOST_MEMORY = 16 * 2**30
+"""More memory [bytes] than this is asked for by mistake."""
+
+_NOT_NEGATIVE = (
+    "timestep", "impratio", "density", "viscosity", "tolerance", "ls_tolerance",
+    "noslip_tolerance", "ccd_tolerance", "sleep_tolerance", "iterations", "ls_iterations",
+    "noslip_iterations", "ccd_iterations", "sdf_iterations", "sdf_initpoints", "o_margin",
+)  # fmt: skip
+_MEMORY = re.compile(r"([0-9]{1,18})([KMGTPE]?)", re.IGNORECASE)
+_AREAS = {"hfield": ("nrow", "ncol"), "texture": ("width", "height")}
+
+
+def check_settings(root: Element, *, reading: Reading, origins: Origins) -> None:
+    """Refuse options that mean nothing and sizes that would take all memory.
+
+    Args:
+        root: The <mujoco> element.
+        reading: The file being read.
+        origins: Names the file of each element.
+    """
+    for option in root.all("option"):
+        with origins.at(option):
+            _check_option(option, reading)
+    for numeric in (child for section in root.all("custom") for child in section.all("numeric")):
+        with origins.at(numeric):
+            _check_count(
+                reading.attributes.number(numeric, "size", default=0.0), numeric, "size", reading
+            )
+    for size in root.all("size"):
+        with origins.at(size):
+            _check_size(size, reading)
+    for asset in (child for section in root.all("asset") for child in section.children):
+        if asset.tag in _AREAS:
+            with origins.at(asset):
+                rows, columns = (
+                    reading.attributes.number(asset, name, default=0.0)
+                    for name in _AREAS[asset.tag]
+                )
+                _check_count(rows * columns, asset, " x ".join(_AREAS[asset.tag]), reading)
+
+
+def _check_option(option: Element, reading: Reading) -> None:
+    for name in _NOT_NEGATIVE:
+        if reading.attributes.number(option, name, default=1.0) < 0:
+            raise reading.findings.refusal(
+                Code.BAD_VALUE, f"{option}: {name} is negative", line=option.line
+            )
+    if reading.attributes.number(option, "timestep", default=1.0) == 0:
+        raise reading.findings.refusal(
+            Code.BAD_VALUE, f"{option}: timestep is zero", line=option.line
+        )
+
+
+def _check_size(size: Element, reading: Reading) -> None:
+    for name in size.attributes:
+        if name != "memory":
+            _check_count(reading.attributes.number(size, name), size, name, reading)
+    text = size.attributes.get("memory", "-1").strip()
+    match = _MEMORY.fullmatch(text)
+    if text != "-1" and not match:
+        raise reading.findings.refusal(
+            Code.BAD_NUMBER,
+            f"{size}: memory is {text[:40]!r}",
+            remedy="a whole number with one of the letters K, M, G, or -1",
+            line=size.line,
+        )
+    if match:
+        unit = " KMGTPE".index(match[2].upper() or " ")
+        if int(match[1]) * 1024**unit > MOST_MEMORY:
+            raise reading.findings.refusal(
+                Code.TOO_LARGE, f"{size} asks for {text} bytes of memory", line=size.line
+            )
+
+
+def _check_count(count: float, element: Element, what: str, reading: Reading) -> None:
+    if count > MOST_ENTRIES:
+        raise reading.findings.refusal(
+            Code.TOO_LARGE,
+            f"{element}: {what} is {count:g}",
+            remedy=f"up to {MOST_ENTRIES:g} are accepted",
+            line=element.line,
+        )
+    if count < -1 or count != int(count):
+        raise reading.findings.refusal(
+            Code.BAD_VALUE, f"{element}: {what} is {count:g}, not a count", line=element.line
+        )
+
+
+_FORCES = ("stiffness", "damping", "frictionloss", "armature")
+
+
+def check_tendons(sections: Sequence[Element], *, scope: Scope) -> None:
+    """Refuse tendons without which the robot would move differently.
+
+    Args:
+        sections: The <tendon> sections.
+        scope: The file being read.
+    """
+    for written in (child for section in sections for child in section.children):
+        with scope.origins.at(written):
+            element = scope.defaults.complete(written)
+            if not written.children:
+                raise scope.refusal(
+                    Code.MISSING_ELEMENT, f"{element} runs along nothing", element,
+                    remedy="name its joints or sites",
+                )  # fmt: skip
+            bears = any(
+                name in element.attributes and any(scope.reading.attributes.numbers(element, name))
+                for name in _FORCES
+            )
+            if bears or scope.interval(element, limited="limited", bounds="range"):
+                raise scope.refusal(
+                    Code.UNSUPPORTED,
+                    f"{element}: tendons with limits, springs, losses or mass are not supported",
+                    element,
+                    remedy="couple the joints by an equality instead",
+                )
+            scope.left_out.add("tendon", element.line)
+
+
+_KINDS = ("texture", "hfield", "skin")
+
+
+def check_asset_files(sections: Sequence[Element], *, scope: Scope) -> None:
+    """Note every file of an asset that is left out and lies outside, elsewhere or is no file.
+
+    One that is only missing is left out like the rest.
+
+    Args:
+        sections: The <asset> sections.
+        scope: The file being read; takes the refusals.
+    """
+    for element in (child for section in sections for child in section.children):
+        if element.tag in _KINDS:
+            for name, address in element.attributes.items():
+                if name.startswith("file"):
+                    with scope.origins.at(element):
+                        _check(element, address, scope)
+
+
+def _check(element: Element, written: str, scope: Scope) -> None:
+    compiler = scope.compiler
+    folder = compiler.texture_folder if element.tag == "texture" else compiler.mesh_folder
+    allowed = {Code.MESH_MISSING}
+    if Allowance.MISSING_MESH in scope.findings.allow:
+        allowed |= {Code.MESH_OUTSIDE, Code.MESH_REMOTE}
+    try:
+        scope.reading.assets.mesh(compiler.address(written, folder=folder), line=element.line)
+    except RobotFileError as error:
+        (refusal,) = error.refusals
+        if refusal.code not in allowed:
+            message = refusal.message.replace("mesh", f"the file of {element},", 1)
+            raise RobotFileError(replace(refusal, message=message)) from None
+
 
 _MOST = {
     "default": 5_000,
@@ -116,13 +266,13 @@ def _open(root: Element, reading: Reading) -> tuple[Scope, Known]:
     origins = Origins(reading.findings)
     left_out = LeftOut()
     include_files(root, reading=reading, origins=origins)
-    _check_size(root, reading=reading, origins=origins)
+    _reader_check_size(root, reading=reading, origins=origins)
     check_vocabulary(root, reading=reading, origins=origins, left_out=left_out)
     check_settings(root, reading=reading, origins=origins)
     compiler = read_compiler(root.all("compiler"), reading=reading)
     written = written_names(root)
     Replicator(root, compiler=compiler, reading=reading, origins=origins).write_out()
-    _check_size(root, reading=reading, origins=origins)
+    _reader_check_size(root, reading=reading, origins=origins)
     defaults = Defaults(root.all("default"), reading=reading, origins=origins)
     reading.findings.stop_if_refused()
     defaults.check_all(root)
@@ -132,7 +282,7 @@ def _open(root: Element, reading: Reading) -> tuple[Scope, Known]:
     return Scope(reading, origins, left_out, compiler, defaults), known
 
 
-def _check_size(root: Element, *, reading: Reading, origins: Origins) -> None:
+def _reader_check_size(root: Element, *, reading: Reading, origins: Origins) -> None:
     """Refuse what would take minutes to read, before it is read."""
     count: Counter[str] = Counter()
     for section in root.children:

@@ -11,10 +11,8 @@ from kinetarium.model.findings import Allowance, Code
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import IDENTITY, Joint, JointType, Limits, Link, Mimic
-from kinetarium.model.urdf.children import Children
-from kinetarium.model.urdf.origins import OriginReader
-from kinetarium.model.urdf.version import WITH_OPTIONAL_LIMITS, UrdfVersion
-from kinetarium.model.urdf.vocabulary import KINDS, MOTION_LIMITS
+from kinetarium.model.urdf.origins import WITH_OPTIONAL_LIMITS, OriginReader, UrdfVersion
+from kinetarium.model.urdf.vocabulary import KINDS, MOTION_LIMITS, Children
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import rotation_onto
 

@@ -7,13 +7,21 @@ import numpy as np
 from kinetarium.model.findings import Allowance, Code, RobotFileError
 from kinetarium.model.inertia import checked_inertia
 from kinetarium.model.markup import Element
+from kinetarium.model.mesh.triangles import MOST_COORDINATE
 from kinetarium.model.reading import Reading
-from kinetarium.model.robot import Geometry, Inertia, Link
-from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshFile, Shape, Sphere
-from kinetarium.model.triangles import MOST_COORDINATE
-from kinetarium.model.urdf.children import Children
+from kinetarium.model.robot import (
+    Box,
+    Capsule,
+    Cylinder,
+    Geometry,
+    Inertia,
+    Link,
+    MeshFile,
+    Shape,
+    Sphere,
+)
 from kinetarium.model.urdf.origins import OriginReader
-from kinetarium.model.urdf.vocabulary import MOMENTS, SHAPES
+from kinetarium.model.urdf.vocabulary import MOMENTS, SHAPES, Children
 from kinetarium.spatial.arrays import Array
 
 Color = tuple[float, float, float, float]

@@ -1,14 +1,62 @@
 """<origin>: where a part stands, as a position and angles or a quaternion."""
 
+import re
+from typing import NamedTuple
+
 import numpy as np
 
-from kinetarium.model.findings import Code
+from kinetarium.model.findings import Code, Findings
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
-from kinetarium.model.urdf.children import Children
-from kinetarium.model.urdf.version import WITH_QUATERNIONS, UrdfVersion
+from kinetarium.model.urdf.vocabulary import Children
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion, rotation_from_rpy
+
+_NUMBER = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})")
+
+
+class UrdfVersion(NamedTuple):
+    """A version; a file without one has the first.
+
+    Attributes:
+        major: The number before the dot.
+        minor: The number behind it.
+    """
+
+    major: int
+    minor: int
+
+    def __str__(self) -> str:
+        """Return the version as files write it."""
+        return f"{self.major}.{self.minor}"
+
+
+FIRST = UrdfVersion(1, 0)
+WITH_QUATERNIONS = UrdfVersion(1, 1)
+"""Adds quat_xyzw and capsules."""
+WITH_OPTIONAL_LIMITS = UrdfVersion(1, 2)
+"""Lets effort and velocity limits be missing, and asks for both position limits."""
+KNOWN = (FIRST, WITH_QUATERNIONS, WITH_OPTIONAL_LIMITS)
+
+
+def read_version(root: Element, *, findings: Findings) -> UrdfVersion:
+    """Return the version that a <robot> declares.
+
+    Raises:
+        RobotFileError: If it is none that is known.
+    """
+    text = root.attributes.get("version", str(FIRST))
+    number = _NUMBER.fullmatch(text)
+    version = UrdfVersion(int(number[1]), int(number[2])) if number else None
+    if version is None or version not in KNOWN:
+        raise findings.refusal(
+            Code.BAD_VALUE,
+            f"{root} has the version {text!r}",
+            remedy=f"the versions of URDF are {', '.join(map(str, KNOWN))}",
+            line=root.line,
+        )
+    return version
+
 
 _LEAST_LENGTH = 1e-9
 _UNIT_TOLERANCE = 1e-3

@@ -5,11 +5,10 @@ from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import Joint, Link, RobotModel
 from kinetarium.model.tree import Located, assemble
-from kinetarium.model.urdf.children import Children
 from kinetarium.model.urdf.joints import JointReader, UrdfJointType
 from kinetarium.model.urdf.links import Color, LinkReader
-from kinetarium.model.urdf.origins import OriginReader
-from kinetarium.model.urdf.version import FIRST, read_version
+from kinetarium.model.urdf.origins import FIRST, OriginReader, read_version
+from kinetarium.model.urdf.vocabulary import Children
 
 
 def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> RobotModel:

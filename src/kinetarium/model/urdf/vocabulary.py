@@ -1,9 +1,12 @@
-"""The elements of URDF: which attributes and children each may have, and what others add.
+"""Handing out the children of a URDF element: known, in their place, each at most once."""
 
-The standard is that of urdfdom, versions 1.0 to 1.2 (https://github.com/ros/urdfdom).
-"""
-
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from kinetarium.model.attributes import extends, is_one_slip, nearest_name, shares_a_word
+from kinetarium.model.findings import Code, Findings, RobotFileError
+from kinetarium.model.markup import Element
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +111,237 @@ MECHANICAL_NAMES = _OTHER_FORMATS | frozenset(
     name for kind in KINDS.values() for name in kind.attributes if name not in _PLAIN_ATTRIBUTES
 )
 """Words that say where something is, how it moves or what it weighs, here or in other formats."""
+
+
+_MOST_CHECKED = 300
+"""Kinds of unknown names that are compared with known ones; more are another program's."""
+_MOST_KINDS = 20
+"""Kinds of elements and attributes that are listed one by one when they are left out."""
+_SILENT_PREFIXES = ("xmlns", "xml:", "xsi:")
+_DEFINING = {"link": ("inertial", "visual", "collision"), "joint": ("parent", "child")}
+"""What makes a <link> or <joint> a definition rather than a mention."""
+
+
+class Children:
+    """Hands out the children of elements and counts what is left out.
+
+    What is left out is listed; mechanics that would be lost with it (in the
+    wrong place, or misspelt) is refused.
+    """
+
+    def __init__(self, findings: Findings) -> None:
+        """Keep the findings that take refusals and repairs."""
+        self.findings = findings
+        self._left_out: Counter[tuple[str, str]] = Counter()
+        self._lines: dict[tuple[str, str], int] = {}
+        self._meant: dict[tuple[str, str, tuple[str, ...]], str | None] = {}
+
+    def check(self, element: Element) -> None:
+        """Check an element itself and note every fault; its children's insides are not checked."""
+        for fault in self._faults(element):
+            with self.findings.collecting():
+                raise fault
+
+    def at_most_one(self, element: Element, tag: str) -> Element | None:
+        """Return the only child of a tag, checked, or None; a second one is refused."""
+        found = element.all(tag)
+        if len(found) > 1:
+            raise self.findings.refusal(
+                Code.DUPLICATE_ELEMENT,
+                f"{element} has {len(found)} <{tag}>",
+                remedy="keep one",
+                line=found[1].line,
+            )
+        if not found:
+            return None
+        faults = list(self._faults(found[0])) if tag in KINDS else []
+        if faults:
+            raise RobotFileError(*(refusal for fault in faults for refusal in fault.refusals))
+        return found[0]
+
+    def exactly_one(self, element: Element, tag: str) -> Element:
+        """Return the only child of a tag, checked; none or two are refused."""
+        child = self.at_most_one(element, tag)
+        if child is None:
+            raise self.findings.refusal(
+                Code.MISSING_ELEMENT, f"{element} has no <{tag}>", remedy=f"add <{tag} .../>",
+                line=element.line,
+            )  # fmt: skip
+        return child
+
+    def leave_out_attributes(self, element: Element, *names: str) -> None:
+        """Note attributes that were checked and are not made use of."""
+        for name in names:
+            if name in element.attributes:
+                self._leave_out(element, name, element.line)
+
+    def report(self) -> None:
+        """List what was left out, one repair for each kind."""
+        kinds = list(self._left_out.items())
+        for (parent, what), count in kinds[:_MOST_KINDS]:
+            message = f"left out {count} {what}, which is no part of the robot's mechanics"
+            if not what.startswith("<"):
+                message = f"left out {count} attributes {what!r}, which are not read"
+            self.findings.repair(
+                Code.UNKNOWN_ELEMENT, f"<{parent}>", message, line=self._lines[parent, what]
+            )
+        if len(kinds) > _MOST_KINDS:
+            more = sum(count for _, count in kinds[_MOST_KINDS:])
+            self.findings.repair(
+                Code.UNKNOWN_ELEMENT,
+                "<robot>",
+                f"left out {more} parts of {len(kinds) - _MOST_KINDS} further kinds",
+                line=self._lines[kinds[_MOST_KINDS][0]],
+            )
+
+    def _faults(self, element: Element) -> Iterator[RobotFileError]:
+        kind = KINDS[element.tag]
+        with self.findings.inside(element.file or self.findings.file):
+            if element.text.strip():
+                yield self.findings.refusal(
+                    Code.UNKNOWN_ELEMENT,
+                    f"{element} holds stray text: {element.text.strip()[:40]!r}",
+                    remedy="remove it, or make it a comment",
+                    line=element.line,
+                )
+            for name in element.attributes:
+                if name not in kind.attributes and not name.startswith(_SILENT_PREFIXES):
+                    fault = self._attribute_fault(element, name, kind)
+                    if fault:
+                        yield fault
+        for child in element.children:
+            if child.tag in kind.children:
+                continue
+            with self.findings.inside(child.file or self.findings.file):
+                fault = self._child_fault(element, child, kind)
+            if fault:
+                yield fault
+
+    def _attribute_fault(self, element: Element, name: str, kind: Kind) -> RobotFileError | None:
+        """Return the refusal of an attribute that the element does not have, or note it."""
+        meant = self._meant_attribute(element, name, kind)
+        if meant:
+            return self.findings.refusal(
+                Code.UNKNOWN_ELEMENT,
+                f"{element} has the unknown attribute {name!r}",
+                remedy=f"did you mean {meant!r}?",
+                line=element.line,
+            )
+        if name.lower() in MECHANICAL_NAMES and not _is_zero(element.attributes[name]):
+            known = ", ".join(kind.attributes)
+            return self.findings.refusal(
+                Code.UNKNOWN_ELEMENT,
+                f"{element} has the attribute {name!r}, which means nothing there",
+                remedy=f"it takes {known}" if known else "it takes no attributes",
+                line=element.line,
+            )
+        self._leave_out(element, name, element.line)
+        return None
+
+    def _child_fault(self, element: Element, child: Element, kind: Kind) -> RobotFileError | None:
+        """Return the refusal of a child that has no place in the element, or note it."""
+        tag = child.tag
+        if tag in NOT_READ:
+            what, remedy = NOT_READ[tag]
+            return self.findings.refusal(
+                Code.UNSUPPORTED, f"{child} is {what}", remedy=remedy, line=child.line
+            )
+        if tag not in kind.foreign and tag not in FOREIGN_ANYWHERE and ":" not in tag:
+            if tag in KINDS and not _places_nothing(child):
+                return self.findings.refusal(
+                    Code.UNKNOWN_ELEMENT,
+                    f"{child} cannot stand inside {element}",
+                    remedy=_right_place(tag),
+                    line=child.line,
+                )
+            meant = self._meant_element(element, child, kind)
+            if meant:
+                return self.findings.refusal(
+                    Code.UNKNOWN_ELEMENT,
+                    f"unknown element <{tag}>",
+                    remedy=f"did you mean <{meant}>?",
+                    line=child.line,
+                )
+            if tag.lower() in MECHANICAL_NAMES:
+                known = ", ".join(f"<{other}>" for other in kind.children)
+                return self.findings.refusal(
+                    Code.UNKNOWN_ELEMENT,
+                    f"{child} means nothing inside {element}",
+                    remedy=f"it takes {known}" if known else "it takes no elements",
+                    line=child.line,
+                )
+            inside = _definition_inside(child)
+            if inside:
+                return self.findings.refusal(
+                    Code.UNKNOWN_ELEMENT,
+                    f"{inside} stands inside the unknown element {child}",
+                    remedy=f"{_right_place(inside.tag)}, and not inside <{tag}>",
+                    line=inside.line,
+                )
+        self._leave_out(element, f"<{tag}>", child.line)
+        return None
+
+    def _meant_attribute(self, element: Element, name: str, kind: Kind) -> str | None:
+        """Find the optional attribute that a misspelt one stands for.
+
+        What is required and missing is refused by the readers, with what was written instead.
+        """
+        absent = tuple(other for other in kind.optional if other not in element.attributes)
+        key = (element.tag, name, absent)
+        if ":" in name or not self._is_worth_comparing(key):
+            return None
+        if key not in self._meant:
+            there = [other for other in kind.attributes if other in element.attributes]
+            alike = [other for other in (*there, *absent) if is_one_slip(name, other)]
+            alike += [other for other in absent if extends(name, other)]
+            self._meant[key] = nearest_name(name, [*absent, *alike]) or next(iter(alike), None)
+        return self._meant[key]
+
+    def _meant_element(self, element: Element, child: Element, kind: Kind) -> str | None:
+        """Find the element that a misspelt one stands for, here or in another place."""
+        key = (element.tag, child.tag, kind.children)
+        if child.tag in KINDS or not self._is_worth_comparing(key):
+            return None
+        if key not in self._meant:
+            meant = nearest_name(child.tag, kind.children)
+            meant = meant or next((other for other in KINDS if is_one_slip(child.tag, other)), None)
+            # self_collision is another program's word, not a misspelt collision.
+            self._meant[key] = None if meant and shares_a_word(child.tag, meant) else meant
+        return self._meant[key]
+
+    def _is_worth_comparing(self, key: tuple[str, str, tuple[str, ...]]) -> bool:
+        return key in self._meant or len(self._meant) < _MOST_CHECKED
+
+    def _leave_out(self, element: Element, what: str, line: int) -> None:
+        key = (element.tag, what)
+        self._lines.setdefault(key, line)
+        self._left_out[key] += 1
+
+
+def _right_place(tag: str) -> str:
+    owners = [f"<{owner}>" for owner, kind in KINDS.items() if tag in kind.children]
+    return f"put it directly into {' or '.join(owners)}" if owners else "close the element before"
+
+
+def _is_zero(text: str) -> bool:
+    """Say whether a text is numbers that are all zero, which change nothing wherever they stand."""
+    try:
+        return not any(float(word) for word in text.split())
+    except ValueError:
+        return False
+
+
+def _places_nothing(element: Element) -> bool:
+    """Say whether it is an <origin> that moves nothing."""
+    numbers = element.attributes.values()
+    return element.tag == "origin" and not element.children and all(map(_is_zero, numbers))
+
+
+def _definition_inside(element: Element) -> Element | None:
+    """Find a part of a robot that an unknown element would take with it."""
+    for inner in element.walk():
+        if inner.tag == "inertial":
+            return inner
+        if any(child.tag in _DEFINING.get(inner.tag, ()) for child in inner.children):
+            return inner
+    return None

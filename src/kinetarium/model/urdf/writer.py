@@ -4,10 +4,23 @@ from math import isinf
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kinetarium.errors import KinetariumError
-from kinetarium.model.mesh import mesh_of
-from kinetarium.model.robot import Geometry, Inertia, Joint, JointType, Link, RobotModel
-from kinetarium.model.shapes import Box, Capsule, Cylinder, MeshData, MeshFile, Shape, Sphere
-from kinetarium.model.stl import stl_bytes
+from kinetarium.model.mesh.formats import stl_bytes
+from kinetarium.model.mesh.mesh import mesh_of
+from kinetarium.model.robot import (
+    Box,
+    Capsule,
+    Cylinder,
+    Geometry,
+    Inertia,
+    Joint,
+    JointType,
+    Link,
+    MeshData,
+    MeshFile,
+    RobotModel,
+    Shape,
+    Sphere,
+)
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import rpy_from_rotation
 

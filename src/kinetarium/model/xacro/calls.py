@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from kinetarium.model.findings import Code
 from kinetarium.model.markup import Element
+from kinetarium.model.xacro.budget import Place
 from kinetarium.model.xacro.macros import Macro, Parameter
-from kinetarium.model.xacro.place import Place
 from kinetarium.model.xacro.scopes import Block, Scope
 from kinetarium.model.xacro.texts import Texts
 from kinetarium.model.xacro.values import Value, did_you_mean, literal, shown

@@ -1,11 +1,17 @@
-"""The attributes of xacro's own elements."""
+"""<xacro:property>: a name for a value or for a block of elements."""
 
+import os
 from collections.abc import Collection
+from keyword import iskeyword
+from pathlib import Path
 
-from kinetarium.model.findings import Code
-from kinetarium.model.markup import Element
-from kinetarium.model.xacro.place import Place
-from kinetarium.model.xacro.values import did_you_mean, shown
+from kinetarium.model.findings import Code, RobotFileError
+from kinetarium.model.markup import MOST_ELEMENTS, Element
+from kinetarium.model.reading import Reading
+from kinetarium.model.xacro.budget import Place
+from kinetarium.model.xacro.scopes import Block, Lazy, Scope
+from kinetarium.model.xacro.texts import Texts
+from kinetarium.model.xacro.values import Value, did_you_mean, literal, shown
 
 
 def check_attributes(
@@ -35,3 +41,169 @@ def check_attributes(
                 f"{element} has the unknown attribute {shown(name)}{did_you_mean(name, known)}",
                 remedy=f"it takes {', '.join(known)}",
             )
+
+
+def define_property(element: Element, scope: Scope, *, texts: Texts, place: Place) -> None:
+    """Define, or remove, what an <xacro:property> says.
+
+    A value is worked out when it is first used, unless lazy_eval is false or
+    its scope is named.
+
+    Args:
+        element: The element.
+        scope: The scope it stands in.
+        texts: Works out its attributes.
+        place: Where it stands.
+
+    Raises:
+        RobotFileError: If the element is not well formed.
+    """
+    optional = ("value", "default", "remove", "scope", "lazy_eval")
+    check_attributes(element, required=["name"], optional=optional, place=place)
+    attributes = element.attributes
+    name = texts.text(attributes["name"], scope)
+    if not name.isidentifier() or iskeyword(name) or name.startswith("__"):
+        raise place.refusal(
+            Code.EXPRESSION,
+            f"a property cannot be named {shown(name)}",
+            remedy="use letters, digits and underscores, and no word of Python",
+        )
+    remove = texts.condition(attributes.get("remove", "false"), scope)
+    if ("value" in attributes) + ("default" in attributes) + remove > 1:
+        raise place.refusal(
+            Code.MACRO,
+            f"{element} has more than one of value, default and remove",
+            remedy="keep one of them",
+        )
+    if remove:
+        scope.remove(name)
+        return
+    if "default" in attributes and scope.defines(name):
+        return
+    target = _target(element, scope, place)
+    text = attributes.get("value", attributes.get("default"))
+    if text is None:
+        target.blocks[name, False] = Block(element, place.findings.file, whole=False)
+        return
+    lazy = texts.condition(attributes.get("lazy_eval", "true"), scope)
+    lazy = lazy and "scope" not in attributes
+    value: Value = literal(text if lazy else texts.value(text, scope))
+    if lazy and isinstance(value, str):
+        value = Lazy(value, place.findings.file, element.line)
+    target.values[name] = value
+
+
+def _target(element: Element, scope: Scope, place: Place) -> Scope:
+    """Give the scope that the attribute scope names."""
+    named = element.attributes.get("scope")
+    match named:
+        case None:
+            return scope
+        case "global":
+            return scope.outermost()
+        case "parent":
+            caller = scope.caller()
+            if caller is None:
+                raise place.refusal(
+                    Code.MACRO,
+                    f'{element} has scope="parent" outside of any macro',
+                    remedy="remove the scope",
+                )
+            return caller
+    raise place.refusal(
+        Code.MACRO,
+        f"{element} has the unknown scope {shown(named)}",
+        remedy="the scope is parent or global",
+    )
+
+
+MOST_DEPTH = 50
+"""How deep files may include files."""
+
+MOST_INCLUDES = 1000
+"""How often files may be included in all."""
+
+
+class Includes:
+    """Finds and reads the files that a robot file includes, each once."""
+
+    def __init__(self, reading: Reading, *, place: Place) -> None:
+        """Start with none.
+
+        Args:
+            reading: Finds and reads files.
+            place: Where the expansion stands.
+        """
+        self._reading = reading
+        self._place = place
+        self._read: dict[Path, Element] = {}
+        self._elements = 0
+        self._includes = 0
+        self.robot_file = Path(os.path.realpath(reading.path))
+
+    def find(self, uri: str, *, including: tuple[Path, ...], optional: bool) -> Path | None:
+        """Find an included file.
+
+        Args:
+            uri: The file as it is named: relative to the including file, or package://...
+            including: The files being included, outermost first.
+            optional: Whether one that cannot be found is left out, and listed as a repair.
+
+        Raises:
+            RobotFileError: If it is not in the allowed roots, is being included
+                already, lies too deep, or is one too many.
+        """
+        self._includes += 1
+        if self._includes > MOST_INCLUDES:
+            raise self._place.refusal(
+                Code.TOO_LARGE,
+                f"more than {MOST_INCLUDES:,} includes",
+                remedy="no robot needs that many; define a macro once and call it",
+            )
+        if any(character in uri for character in "*?["):
+            raise self._place.refusal(
+                Code.INCLUDE,
+                f"include {shown(uri)} is a pattern",
+                remedy="include each file by its name",
+            )
+        line = self._place.line
+        try:
+            path = self._reading.assets.include(uri, line=line, folder=including[-1].parent)
+        except RobotFileError as error:
+            if not optional:
+                raise
+            message = f"left out: {error.refusals[0].message}"
+            self._reading.findings.repair(Code.INCLUDE, f"include {shown(uri)}", message, line=line)
+            return None
+        if path in including:
+            loop = [file.name for file in including[including.index(path) :]]
+            raise self._place.refusal(
+                Code.INCLUDE,
+                f"files include one another: {' -> '.join([*loop, path.name])}",
+                remedy="remove one of the includes",
+            )
+        if len(including) > MOST_DEPTH:
+            raise self._place.refusal(
+                Code.INCLUDE,
+                f"includes are more than {MOST_DEPTH} deep",
+                remedy="include the files from the robot file itself",
+            )
+        return path
+
+    def read(self, path: Path) -> Element:
+        """Read an included file, once however often it is included.
+
+        Raises:
+            RobotFileError: If it cannot be read, or all have too many elements together.
+        """
+        if path not in self._read:
+            root = self._reading.open_markup(path, code=Code.INCLUDE)
+            self._elements += sum(1 for _ in root.walk())
+            if self._elements > MOST_ELEMENTS:
+                raise self._place.refusal(
+                    Code.TOO_LARGE,
+                    f"the included files have more than {MOST_ELEMENTS:,} elements",
+                    remedy="no robot needs that many; include fewer files",
+                )
+            self._read[path] = root
+        return self._read[path]

@@ -10,14 +10,11 @@ from types import MappingProxyType
 from kinetarium.model.findings import Code
 from kinetarium.model.markup import MOST_DEPTH, Element
 from kinetarium.model.reading import Reading
-from kinetarium.model.xacro.budget import Budget
+from kinetarium.model.xacro.budget import Budget, Place
 from kinetarium.model.xacro.calls import bind_parameters, given_values
-from kinetarium.model.xacro.directives import check_attributes
-from kinetarium.model.xacro.functions import CONSTANTS
-from kinetarium.model.xacro.includes import Includes
+from kinetarium.model.xacro.directives import Includes, check_attributes, define_property
+from kinetarium.model.xacro.expressions import CONSTANTS
 from kinetarium.model.xacro.macros import Macro, parse_parameters
-from kinetarium.model.xacro.place import Place
-from kinetarium.model.xacro.properties import define_property
 from kinetarium.model.xacro.scopes import Scope
 from kinetarium.model.xacro.texts import Texts
 from kinetarium.model.xacro.values import ExpressionError, Value, did_you_mean, shown

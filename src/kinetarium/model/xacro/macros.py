@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kinetarium.model.markup import Element
-from kinetarium.model.xacro.brackets import closing_bracket
-from kinetarium.model.xacro.values import ExpressionError, shown
+from kinetarium.model.xacro.values import ExpressionError, closing_bracket, shown
 
 
 @dataclass(frozen=True, slots=True)

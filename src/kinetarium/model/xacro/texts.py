@@ -5,17 +5,15 @@ from collections.abc import Iterator
 
 from kinetarium.model.findings import Code, RobotFileError
 from kinetarium.model.markup import MOST_ATTRIBUTE_CHARACTERS
-from kinetarium.model.xacro.brackets import closing_bracket
-from kinetarium.model.xacro.budget import Budget
-from kinetarium.model.xacro.expressions import Interpreter
-from kinetarium.model.xacro.functions import CONSTANTS
-from kinetarium.model.xacro.place import Place
+from kinetarium.model.xacro.budget import Budget, Place
+from kinetarium.model.xacro.expressions import CONSTANTS, Interpreter
 from kinetarium.model.xacro.scopes import Lazy, Scope
 from kinetarium.model.xacro.values import (
     ExpressionError,
     Namespace,
     Value,
     argument_literal,
+    closing_bracket,
     did_you_mean,
     literal,
     shown,

@@ -6,8 +6,8 @@ from itertools import islice
 from math import isfinite
 from typing import Any, TypeAlias
 
+from kinetarium.model.attributes import nearest_name
 from kinetarium.model.findings import Code
-from kinetarium.model.spelling import nearest_name
 
 Value: TypeAlias = Any
 """None, a truth value, an int, float or str, a list, tuple or dict of these, or a Namespace."""
@@ -183,3 +183,33 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     short = (other for other in known if len(other) <= _MOST_HINT_CHARACTERS)
     nearest = nearest_name(name, islice(short, _MOST_HINTS))
     return f"; did you mean '{nearest}'?" if nearest else ""
+
+
+def closing_bracket(text: str, opening: int) -> int:
+    """Find the bracket that closes another, passing over quoted ones and pairs in between.
+
+    Args:
+        text: The text.
+        opening: The position of the opening bracket in it.
+
+    Raises:
+        ExpressionError: If it is not closed.
+    """
+    left = text[opening]
+    right = {"{": "}", "(": ")"}[left]
+    open_pairs, quote = 0, ""
+    for position in range(opening, len(text)):
+        character = text[position]
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character == left:
+            open_pairs += 1
+        elif character == right:
+            open_pairs -= 1
+            if not open_pairs:
+                return position
+    raise ExpressionError(
+        f"{shown(text[opening - 1 :])} is not closed", remedy=f"close it with {right}"
+    )

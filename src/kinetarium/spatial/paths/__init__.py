@@ -1,14 +1,8 @@
 """Paths asked by arc length: circle, square, eight, polyline and Bezier curves."""
 
-from kinetarium.spatial.paths.bezier import Bezier
-from kinetarium.spatial.paths.bezier_spline import BezierSpline
-from kinetarium.spatial.paths.circle import Circle
-from kinetarium.spatial.paths.eight import Eight
-from kinetarium.spatial.paths.error import PathError
-from kinetarium.spatial.paths.path import Path
-from kinetarium.spatial.paths.placed import PlacedPath
-from kinetarium.spatial.paths.polyline import Polyline
-from kinetarium.spatial.paths.square import Square
+from kinetarium.spatial.paths.bezier import Bezier, BezierSpline
+from kinetarium.spatial.paths.path import Path, PathError, PlacedPath
+from kinetarium.spatial.paths.shapes import Circle, Eight, Polyline, Square
 
 __all__ = [
     "Bezier",

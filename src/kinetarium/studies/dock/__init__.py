@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kinetarium.batch.study import Findings, Outcome, Study
-from kinetarium.studies.dock.config import DockCase, DockConfig
-from kinetarium.studies.dock.float_config import NO_ENGINE, FloatCase, FloatConfig
-from kinetarium.studies.dock.stability_config import StabilityCase, StabilityConfig
+from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase, FloatConfig
+from kinetarium.studies.dock.press.config import DockCase, DockConfig
+from kinetarium.studies.dock.stability.config import StabilityCase, StabilityConfig
 
 if TYPE_CHECKING:
     from kinetarium.figure.replay import Replay
-    from kinetarium.recording.recording import Recording
-    from kinetarium.recording.run import Row
+    from kinetarium.recording.recording import Recording, Row
 
 
 class Dock(Study[DockConfig, DockCase]):
@@ -25,31 +24,31 @@ class Dock(Study[DockConfig, DockCase]):
 
     def cases(self, config: DockConfig) -> Sequence[DockCase]:
         """Give a case for each preset, wrench, engine and seed."""
-        from kinetarium.studies.dock.cases import dock_cases
+        from kinetarium.studies.dock.press.cases import dock_cases
 
         return dock_cases(config)
 
     def run(self, case: DockCase) -> "Recording":
         """Let the chaser approach, touch and press."""
-        from kinetarium.studies.dock.run import run
+        from kinetarium.studies.dock.press.run import run
 
         return run(case)
 
     def score(self, case: DockCase, recording: "Recording") -> "Sequence[Row]":
         """Judge the force, the transient and the pose."""
-        from kinetarium.studies.dock.score import score
+        from kinetarium.studies.dock.press.score import score
 
         return [score(case, recording)]
 
     def report(self, outcomes: Sequence[Outcome[DockCase]]) -> Findings:
         """Show the paper's figures for these runs."""
-        from kinetarium.studies.dock.figures import report
+        from kinetarium.studies.dock.press.figures import report
 
         return report(outcomes)
 
     def replay(self, case: DockCase, recording: "Recording") -> "Replay":
         """Show both arms and the contact."""
-        from kinetarium.studies.dock.replay import dock_replay
+        from kinetarium.studies.dock.press.figures import dock_replay
 
         return dock_replay(case, recording)
 
@@ -65,25 +64,25 @@ class DockStability(Study[StabilityConfig, StabilityCase]):
 
     def cases(self, config: StabilityConfig) -> Sequence[StabilityCase]:
         """Give a case for each preset, damping and stiffness."""
-        from kinetarium.studies.dock.stability import stability_cases
+        from kinetarium.studies.dock.stability.map import stability_cases
 
         return stability_cases(config)
 
     def run(self, case: StabilityCase) -> "Recording":
         """Kick the contact at every delay."""
-        from kinetarium.studies.dock.stability import follow
+        from kinetarium.studies.dock.stability.map import follow
 
         return follow(case)
 
     def score(self, case: StabilityCase, recording: "Recording") -> "Sequence[Row]":
         """Compare what was seen at each delay with the closed form."""
-        from kinetarium.studies.dock.stability import judge
+        from kinetarium.studies.dock.stability.map import judge
 
         return judge(case, recording)
 
     def report(self, outcomes: Sequence[Outcome[StabilityCase]]) -> Findings:
         """Show each map with its operating point."""
-        from kinetarium.studies.dock.stability_figures import report
+        from kinetarium.studies.dock.stability.figures import report
 
         return report(outcomes)
 
@@ -99,34 +98,34 @@ class DockFloat(Study[FloatConfig, FloatCase]):
 
     def cases(self, config: FloatConfig) -> Sequence[FloatCase]:
         """Give a case for each stiffness and engine."""
-        from kinetarium.studies.dock.float_cases import float_cases
+        from kinetarium.studies.dock.floating.cases import float_cases
 
         return float_cases(config)
 
     def run(self, case: FloatCase) -> "Recording":
         """Let the satellites meet."""
         if case.engine == NO_ENGINE:
-            from kinetarium.studies.dock.float_free import run_free
+            from kinetarium.studies.dock.floating.free import run_free
 
             return run_free(case)
-        from kinetarium.studies.dock.float_engine import run_engine
+        from kinetarium.studies.dock.floating.engine import run_engine
 
         return run_engine(case)
 
     def score(self, case: FloatCase, recording: "Recording") -> "Sequence[Row]":
         """Compare the meeting with the same meeting as it should be."""
-        from kinetarium.studies.dock.float_score import judge_meeting
+        from kinetarium.studies.dock.floating.score import judge_meeting
 
         return [judge_meeting(case, recording)]
 
     def report(self, outcomes: Sequence[Outcome[FloatCase]]) -> Findings:
         """Show every meeting beside the same meeting as it should be."""
-        from kinetarium.studies.dock.float_figures import report
+        from kinetarium.studies.dock.floating.figures import report
 
         return report(outcomes)
 
     def replay(self, case: FloatCase, recording: "Recording") -> "Replay | None":
         """Show both arms, if there were any."""
-        from kinetarium.studies.dock.replay import float_replay
+        from kinetarium.studies.dock.press.figures import float_replay
 
         return float_replay(case, recording)

@@ -13,8 +13,7 @@ from kinetarium.studies.drive.config import (
 
 if TYPE_CHECKING:
     from kinetarium.figure.replay import Replay
-    from kinetarium.recording.recording import Recording
-    from kinetarium.recording.run import Row
+    from kinetarium.recording.recording import Recording, Row
 
 
 class Drive(Study[DriveConfig, DriveCase]):
@@ -52,7 +51,7 @@ class Drive(Study[DriveConfig, DriveCase]):
 
     def replay(self, case: DriveCase, recording: "Recording") -> "Replay":
         """Show the robot and its reference."""
-        from kinetarium.studies.drive.replay import replay
+        from kinetarium.studies.drive.figures import replay
         from kinetarium.studies.drive.run import REFERENCES
 
         return replay(case.robot, recording, reference=REFERENCES[case.path])
@@ -75,24 +74,24 @@ class Calibrate(Study[CalibrateConfig, CalibrateCase]):
 
     def run(self, case: CalibrateCase) -> "Recording":
         """Let the robot turn at constant speeds."""
-        from kinetarium.studies.drive.turning import turn
+        from kinetarium.studies.drive.calibrate import turn
 
         return turn(case)
 
     def score(self, case: CalibrateCase, recording: "Recording") -> "Sequence[Row]":
         """Identify the track multiplier."""
-        from kinetarium.studies.drive.turning import score_turn
+        from kinetarium.studies.drive.calibrate import score_turn
 
         return [score_turn(case, recording)]
 
     def report(self, outcomes: Sequence[Outcome[CalibrateCase]]) -> Findings:
         """Show the multiplier over speeds and headings, beside Coulomb's."""
-        from kinetarium.studies.drive.calibrate_figures import report
+        from kinetarium.studies.drive.calibrate import report
 
         return report(outcomes)
 
     def replay(self, case: CalibrateCase, recording: "Recording") -> "Replay":
         """Show the turn."""
-        from kinetarium.studies.drive.replay import replay
+        from kinetarium.studies.drive.figures import replay
 
         return replay(case.robot, recording)

@@ -14,7 +14,7 @@ from math import inf, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.model.shapes import Cylinder
+from kinetarium.model.robot import Cylinder
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drive.vehicle import Vehicle
 

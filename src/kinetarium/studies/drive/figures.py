@@ -6,16 +6,18 @@ from typing import Any
 import numpy as np
 
 from kinetarium.batch.study import Findings, Outcome
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.bars import Bars, BarSeries
-from kinetarium.figure.line import Lines, Series, Style
+from kinetarium.control.vehicle.reference import DrivingReference
+from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Series, Style
 from kinetarium.figure.page import Figure, Section
-from kinetarium.figure.prose import Prose
+from kinetarium.figure.replay import Guide, Replay
+from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.sweep import varied_fields
-from kinetarium.figure.table import Table
+from kinetarium.figure.text import Prose, Table
+from kinetarium.recording.recording import Recording
+from kinetarium.scene import driving_ground
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.drive.against_ideal import Compared, against_ideal, ideal_of
 from kinetarium.studies.drive.config import Control, DriveCase, PathName, Profile, Robot
+from kinetarium.studies.drive.ideal import Compared, against_ideal, ideal_of
 from kinetarium.studies.drive.profiles import CONTROL_RATE
 from kinetarium.studies.drive.results import Results
 from kinetarium.studies.drive.run import REFERENCES
@@ -25,10 +27,9 @@ from kinetarium.studies.drive.score import (
     reference_curvature_variation,
     track_of,
 )
-from kinetarium.studies.drive.settings_table import settings_section
 from kinetarium.studies.drive.statements import statement_table
 from kinetarium.studies.drive.sweeps import IDEAL, cost_figures, sweep_figures
-from kinetarium.studies.drive.tables import against_entries, headline, summary
+from kinetarium.studies.drive.tables import against_entries, headline, settings_section, summary
 
 _LEAD = (
     "The same robot gets the same wheel speeds in every engine, along a circle, a square and an"
@@ -222,3 +223,29 @@ def _bars(results: Results) -> Bars:
 
 def _over(what: Any, lists: Sequence[Sequence[float]]) -> Array:
     return np.array([what(values) if values else np.nan for values in lists])
+
+
+_POINTS = 400
+"""Of the path, as drawn."""
+
+
+def replay(
+    robot: Robot, recording: Recording, *, reference: DrivingReference | None = None
+) -> Replay:
+    """Show a drive.
+
+    Args:
+        robot: The robot.
+        recording: What was recorded of it.
+        reference: What it was to follow; nothing is drawn if None.
+    """
+    scene = driving_ground(robot.value)
+    root = scene.robots[0].model.root
+    guides = (_guide(reference),) if reference else ()
+    return scene_replay(scene, recording, guides=guides, trails=(f"vehicle/{root}",))
+
+
+def _guide(reference: DrivingReference) -> Guide:
+    placements, _ = reference.sample(np.linspace(0.0, reference.duration, _POINTS))
+    points = np.column_stack([placements[:, :2], np.full(_POINTS, 2e-3)])
+    return Guide("reference", points)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kinetarium.engines.protocol import Engine
-from kinetarium.recording.plain import from_plain, to_plain
+from kinetarium.storage.serialization import from_plain, to_plain
 from kinetarium.studies.drive.config import Profile
 from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER
 

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from kinetarium.batch.study import Outcome
-from kinetarium.metrics.cost import cost_per_second
+from kinetarium.metrics import cost_per_second
 from kinetarium.studies.drive.config import Control, DriveCase, PathName, Profile, Robot
 
 

@@ -1,31 +1,102 @@
 """One drive: a robot that follows a reference in an engine."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from math import radians
 from time import process_time
 from typing import Any
 
-from kinetarium.control.controller import Controller
-from kinetarium.control.driving_law import DrivingLaw, FeedForward, Placement
-from kinetarium.control.driving_reference import (
+import numpy as np
+
+from kinetarium.control.interface import Controller
+from kinetarium.control.vehicle.laws import DrivingLaw, FeedForward, Kanayama, Placement
+from kinetarium.control.vehicle.reference import (
     CircleReference,
     DrivingReference,
     EightReference,
     SquareReference,
 )
-from kinetarium.control.kanayama import Kanayama
-from kinetarium.control.wheel_driver import WheelDriver
+from kinetarium.control.vehicle.wheel_driver import WheelDriver
 from kinetarium.engines.overrides import with_iterations
-from kinetarium.engines.protocol import Engine
+from kinetarium.engines.protocol import Engine, FrictionRule
 from kinetarium.engines.registry import open_engine
-from kinetarium.metrics.cost import LOOP_TIME
+from kinetarium.metrics import LOOP_TIME
 from kinetarium.recording.recording import Recording
 from kinetarium.rollout.loop import run as simulate
-from kinetarium.scene import Scene
+from kinetarium.scene import Material, Scene
+from kinetarium.scene.presets import driving_ground
+from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.studies.drive.config import Control, DriveCase, PathName, Robot
-from kinetarium.studies.drive.ground import ground_scene
 from kinetarium.studies.drive.profiles import CONTROL_RATE, Settings, settings
-from kinetarium.studies.drive.start import start_placement
 from kinetarium.studies.drive.vehicle import vehicle
+
+SLICK = Material(friction=0.0)
+
+
+def ground_scene(
+    robot: Robot,
+    *,
+    wheels: Sequence[str],
+    start: Placement,
+    friction: float,
+    rule: FrictionRule,
+    wheel_damping: float,
+) -> Scene:
+    """Put a robot on level ground.
+
+    Args:
+        robot: The robot.
+        wheels: Names of its links that roll; everything else has no friction.
+        start: Where it stands.
+        friction: Between wheels and ground [-].
+        rule: How the engine combines the friction of unequal surfaces.
+        wheel_damping: Gain of the wheels' servos [N m s/rad].
+    """
+    floor, tyre = _surfaces(friction, rule)
+    scene = driving_ground(robot.value, material=floor, slippery={}, wheel_damping=wheel_damping)
+    placed = scene.robots[0]
+    links = {link.name: tyre if link.name in wheels else SLICK for link in placed.model.links}
+    stand = pose(
+        (start.x, start.y, placed.X_WB[2, 3]), rotation_about((0.0, 0.0, 1.0), start.heading)
+    )
+    return replace(scene, robots=(replace(placed, X_WB=frozen(stand), link_materials=links),))
+
+
+def _surfaces(friction: float, rule: FrictionRule) -> tuple[Material, Material]:
+    """Give ground and tyres such that tyres grip by the friction and slick casters do not at all.
+
+    Where an engine takes the greater or the average of two surfaces, a slick
+    caster would still grip a rough ground; so there the ground is slick too, and
+    the tyres bring all the friction.
+    """
+    match rule:
+        case FrictionRule.MAXIMUM:
+            return SLICK, Material(friction)
+        case FrictionRule.AVERAGE:
+            return SLICK, Material(2 * friction)
+        case FrictionRule.GEOMETRIC_MEAN | FrictionRule.MINIMUM:
+            return Material(friction), Material(friction)
+
+
+_ASIDE = 2e-3
+"""Largest displacement along x and y [m]."""
+_TURNED = radians(2.0)
+"""Largest displacement of the heading [rad]."""
+
+
+def start_placement(start: int, *, seed: int) -> Placement:
+    """Give the placement of a start; the same numbers in every engine.
+
+    Args:
+        start: Number of the start; number 0 is the origin, heading along x.
+        seed: Seed of the displacements.
+    """
+    if start == 0:
+        return Placement(0.0, 0.0, 0.0)
+    x, y, turn = np.random.default_rng((seed, start)).uniform(-1.0, 1.0, 3).tolist()
+    return Placement(_ASIDE * x, _ASIDE * y, _TURNED * turn)
+
 
 SETTLE = 0.5
 """Time to come to rest on the wheels before the reference begins [s]."""

@@ -4,19 +4,14 @@ from math import degrees
 
 import numpy as np
 
-from kinetarium.control.driving_law import Placement
-from kinetarium.control.driving_reference import DrivingReference, SquareReference
-from kinetarium.metrics.cross_track import cross_track
-from kinetarium.metrics.curvature import path_curvature, total_variation
-from kinetarium.metrics.roundness import out_of_round
-from kinetarium.recording.recording import Recording
-from kinetarium.recording.run import Row
+from kinetarium.control.vehicle.laws import Placement
+from kinetarium.control.vehicle.reference import DrivingReference, SquareReference
+from kinetarium.metrics import cross_track, out_of_round, path_curvature, total_variation
+from kinetarium.recording.recording import Recording, Row
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drive.config import Control, DriveCase, PathName
-from kinetarium.studies.drive.run import HOLD, REFERENCES, SAMPLE_RATE, SETTLE
-from kinetarium.studies.drive.start import start_placement
-from kinetarium.studies.drive.track import Track
-from kinetarium.studies.drive.vehicle import vehicle
+from kinetarium.studies.drive.run import HOLD, REFERENCES, SAMPLE_RATE, SETTLE, start_placement
+from kinetarium.studies.drive.vehicle import Track, vehicle
 
 RECOVERED = 0.05
 """Cross-track error within which a robot has recovered from a corner [m]."""

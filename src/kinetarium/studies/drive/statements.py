@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from kinetarium.figure.table import Column, Table
+from kinetarium.figure.text import Column, Table
 from kinetarium.studies.drive.config import Control, PathName, Profile, Robot
 from kinetarium.studies.drive.results import Results
 from kinetarium.studies.drive.score import track_of

@@ -6,14 +6,12 @@ from functools import partial
 from math import inf
 from statistics import median
 
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.line import Lines, Series, Style
+from kinetarium.figure.charts import Axis, Lines, Series, Style
 from kinetarium.figure.page import Figure
-from kinetarium.figure.speed_accuracy import Trial, speed_accuracy
-from kinetarium.figure.sweep import Sample, sweep_series
-from kinetarium.figure.table import Column, Table
-from kinetarium.studies.drive.against_ideal import AgainstIdeal, Compared
+from kinetarium.figure.sweep import Sample, Trial, speed_accuracy, sweep_series
+from kinetarium.figure.text import Column, Table
 from kinetarium.studies.drive.config import Control, DriveCase, Robot
+from kinetarium.studies.drive.ideal import AgainstIdeal, Compared
 from kinetarium.studies.drive.results import Results
 
 _Measure = Callable[[Results, AgainstIdeal | None], float | None]

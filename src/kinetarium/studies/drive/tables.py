@@ -1,15 +1,17 @@
 """The drive study in numbers: its headline, its summary, and how it compares with the ideal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.sweep import setting_cells, setting_columns
-from kinetarium.figure.table import Column, Table
-from kinetarium.recording.run import RunStatus
-from kinetarium.studies.drive.against_ideal import Compared
-from kinetarium.studies.drive.config import DriveCase
+from kinetarium.figure.text import Column, Listing, Table
+from kinetarium.recording.recording import Recording, RunStatus
+from kinetarium.storage.strict_json import strict_json
+from kinetarium.studies.drive.config import CalibrateCase, DriveCase
+from kinetarium.studies.drive.ideal import Compared
 from kinetarium.studies.drive.results import Results
 
 _COLUMNS = (
@@ -98,3 +100,64 @@ def against_entries(cells: Sequence[Compared]) -> list[dict[str, Any]]:
 def _named(case: DriveCase) -> dict[str, Any]:
     names = ("engine", "robot", "control", "path", "profile", "timestep", "iterations", "friction")
     return {name: getattr(case, name) for name in names}
+
+
+_PAPER = Table(
+    "Simulators and engines",
+    (Column("engine"), Column("in the paper"), Column("here")),
+    (
+        ("MuJoCo", "MuJoCo", "mujoco"),
+        ("Bullet", "CoppeliaSim", "pybullet"),
+        ("ODE", "CoppeliaSim", "its C interface, double precision"),
+        ("PhysX", "Isaac Sim", "SAPIEN, on the CPU; wheels are rows of spheres"),
+        ("Newton Dynamics", "CoppeliaSim", "not obtainable from a package registry"),
+    ),
+)
+
+
+def settings_section(
+    recordings: Sequence[Recording | None], cases: Sequence[DriveCase | CalibrateCase]
+) -> Section:
+    """Show what every engine was set to in each profile, and what it made of the model.
+
+    Args:
+        recordings: The recordings, or None where there is none.
+        cases: Their cases.
+    """
+    facts: dict[tuple[str, str, str], Any] = {}
+    tried: dict[tuple[str, str, str, str], dict[float, None]] = {}
+    for recording, case in zip(recordings, cases, strict=True):
+        if recording is not None:
+            key = (case.profile.value, case.engine, case.robot.value)
+            facts.setdefault(key, recording.facts)
+            for name in ("friction", "timestep_s"):
+                tried.setdefault((*key, name), {})[recording.facts[name]] = None
+    columns = (
+        Column("profile"), Column("engine"), Column("robot"), Column("friction"),
+        Column("wheels' gain", "N m s/rad"), Column("track multiplier"), Column("time step", "s"),
+        Column("mass error"), Column("joint damping"), Column("armature"), Column("why"),
+    )  # fmt: skip
+    rows = tuple(
+        (*key, _listed(tried[*key, "friction"]), fact["wheel_damping"], fact["multiplier"],
+         _listed(tried[*key, "timestep_s"]),
+         fact["mass_error"], fact["joint_damping"], fact["armature"], fact["settings"])
+        for key, fact in facts.items()
+    )  # fmt: skip
+    figures: list[Figure] = [
+        Table("Settings, and the model as loaded", columns, rows),
+        Listing(
+            "Options in force",
+            tuple(f"{key[0]}, {key[1]} {fact['engine_version']}, {key[2]}:"
+                  f" {strict_json(fact['options'], indent=None)}" for key, fact in facts.items()),
+        ),
+    ]  # fmt: skip
+    remarks = dict.fromkeys(
+        f"{key[1]}: {text}" for key, fact in facts.items() for text in fact["remarks"]
+    )
+    if remarks:
+        figures.append(Listing("Where engines differ from the model on purpose", tuple(remarks)))
+    return Section("Settings", (*figures, _PAPER))
+
+
+def _listed(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:g}" for value in values)

@@ -1,12 +1,33 @@
 """From a config to its cases: one fall in each engine."""
 
 from dataclasses import asdict
+from math import sqrt
 
 from kinetarium.batch.study import ConfigError
 from kinetarium.engines.registry import chosen_engines
 from kinetarium.ranges import check_ranges
+from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drop.config import Case, Config
-from kinetarium.studies.drop.free_fall import fall_time
+
+GRAVITY = 9.81
+"""Acceleration of the fall [m/s^2]."""
+
+
+def fall_time(height: float) -> float:
+    """Give the time of a fall [s] from a height [m]."""
+    return sqrt(2 * height / GRAVITY)
+
+
+def impact_speed(height: float) -> float:
+    """Give the speed at the end of a fall [m/s] from a height [m]."""
+    return sqrt(2 * GRAVITY * height)
+
+
+def fallen(time: Array) -> Array:
+    """Give how far a body has fallen [m] after times [s], shape (n,)."""
+    distance: Array = GRAVITY * time**2 / 2
+    return distance
+
 
 _MOST_STEPS = 1_000_000
 

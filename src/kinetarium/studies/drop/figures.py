@@ -8,18 +8,16 @@ import numpy as np
 
 from kinetarium.batch.labels import case_labels
 from kinetarium.batch.study import Findings, Outcome
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.line import Lines, Mark, Series, Side, Style
+from kinetarium.figure.charts import Axis, Lines, Mark, Series, Side, Style
 from kinetarium.figure.page import Section
-from kinetarium.figure.prose import Prose
 from kinetarium.figure.scene3d import Body, Scene3D
-from kinetarium.figure.table import Column, Table
-from kinetarium.model.shapes import Box
-from kinetarium.model.solids import triangulate
+from kinetarium.figure.text import Column, Prose, Table
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.robot import Box
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+from kinetarium.studies.drop.cases import fall_time, fallen
 from kinetarium.studies.drop.config import Case
-from kinetarium.studies.drop.free_fall import fall_time, fallen
 from kinetarium.studies.drop.score import lower_face
 
 _LEAD = (

@@ -1,12 +1,12 @@
 """One fall: a box above the ground, let go."""
 
-from kinetarium.model.shapes import Box
+from kinetarium.model.robot import Box
 from kinetarium.recording.recording import Recording
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import Scene, free_body, ground
 from kinetarium.spatial.arrays import frozen
+from kinetarium.studies.drop.cases import GRAVITY
 from kinetarium.studies.drop.config import Case
-from kinetarium.studies.drop.free_fall import GRAVITY
 
 
 def run(case: Case) -> Recording:

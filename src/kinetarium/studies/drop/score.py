@@ -4,12 +4,11 @@ from math import degrees
 
 import numpy as np
 
-from kinetarium.recording.recording import Recording
-from kinetarium.recording.run import Row
+from kinetarium.recording.recording import Recording, Row
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import rotation_from_quaternion
+from kinetarium.studies.drop.cases import GRAVITY, fall_time, fallen, impact_speed
 from kinetarium.studies.drop.config import Case
-from kinetarium.studies.drop.free_fall import GRAVITY, fall_time, fallen, impact_speed
 
 _REST_SPEED = 1e-3
 """Speed below which the box counts as resting [m/s]."""

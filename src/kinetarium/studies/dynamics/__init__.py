@@ -7,8 +7,7 @@ from kinetarium.batch.study import Findings, Outcome, Study
 from kinetarium.studies.dynamics.config import Case, Config
 
 if TYPE_CHECKING:
-    from kinetarium.recording.recording import Recording
-    from kinetarium.recording.run import Row
+    from kinetarium.recording.recording import Recording, Row
 
 
 class Dynamics(Study[Config, Case]):
@@ -34,7 +33,7 @@ class Dynamics(Study[Config, Case]):
 
     def score(self, case: Case, recording: "Recording") -> "Sequence[Row]":
         """Hold each error against its scale and tolerance."""
-        from kinetarium.studies.dynamics.score import score
+        from kinetarium.studies.dynamics.run import score
 
         return score(recording)
 

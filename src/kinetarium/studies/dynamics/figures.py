@@ -1,23 +1,225 @@
 """What the dynamics study shows: findings first, then errors, matrices and motions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from kinetarium.batch.study import Findings, Outcome
-from kinetarium.figure.cell import Cell
+from kinetarium.dynamics import TwoLink
+from kinetarium.figure.charts import Axis, Heatmap, Lines, Series
 from kinetarium.figure.page import Section
-from kinetarium.figure.prose import Prose
-from kinetarium.figure.table import Column, Table
+from kinetarium.figure.text import Cell, Column, Prose, Table
+from kinetarium.recording.recording import Recording
+from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dynamics.backends.registry import REFERENCE
-from kinetarium.studies.dynamics.charts import (
-    error_overview,
-    errors_over_states,
-    free_motions,
-    mass_matrices,
-)
 from kinetarium.studies.dynamics.config import Case
-from kinetarium.studies.dynamics.terms import TERMS
-from kinetarium.studies.dynamics.two_link_page import two_link_section
+from kinetarium.studies.dynamics.states import TERMS, Quantity
+
+Named = Sequence[tuple[str, Recording]]
+"""Recordings by the name of their back-end."""
+
+_LEAST = 1e-18
+"""Errors are drawn no smaller than this; a logarithmic axis has no zero."""
+_MOST_SAMPLES = 400
+_MOST_NUMBERS = 9
+"""Joints of the largest matrix whose entries are written out."""
+
+
+def error_overview(outcomes: Sequence[Outcome[Case]]) -> Heatmap:
+    """Show every error as a share of its tolerance."""
+    judged = [outcome for outcome in outcomes if outcome.rows]
+    quantities = tuple(map(str, Quantity))
+    values = np.full((len(judged), len(quantities)), np.nan)
+    for i, outcome in enumerate(judged):
+        for row in outcome.rows:
+            tolerance = row["tolerance"] or 1.0
+            share = row["max_rel"] / tolerance
+            values[i, quantities.index(row["quantity"])] = max(share, 1e-8)
+    return Heatmap(
+        "Errors as a share of their tolerance",
+        Axis("quantity"),
+        Axis("back-end"),
+        columns=quantities,
+        rows=tuple(outcome.case.backend for outcome in judged),
+        values=np.where(np.isfinite(values), values, np.nan),
+        value=Axis("error / tolerance", log=True),
+        diverging=True,
+        caption="Above 1 an error is too large. Where the reference is compared with itself, or"
+        " an error is not finite, the cell is empty.",
+    )
+
+
+def errors_over_states(recordings: Named) -> tuple[Lines, ...]:
+    """Show the errors of tau in order of size."""
+    if not recordings:
+        return ()
+    series = []
+    for name, recording in recordings:
+        error = np.maximum(recording["error_tau"] / recording.facts["scales"]["tau"], _LEAST)
+        share = np.linspace(0.0, 100.0, len(error))
+        pick = _thinned(len(error))
+        series.append(Series(name, share[pick], np.sort(error)[pick]))
+    return (
+        Lines(
+            "Errors in order of size",
+            Axis("states with a smaller error", "%"),
+            Axis("difference of tau, relative", log=True),
+            tuple(series),
+            caption="Rounding gives a flat line; a fault stands far above it.",
+        ),
+    )
+
+
+def mass_matrices(recordings: Named) -> tuple[Heatmap, ...]:
+    """Show M of the reference at the first state, and what back-ends differ by.
+
+    A back-end out of tolerance has a figure of its own; of the others the
+    largest difference is shown, which is rounding.
+    """
+    first = recordings[0][1]
+    figures = [_matrix("M of the reference at the first state", first, first["M_reference"])]
+    sound = []
+    for name, recording in recordings:
+        if "error_M" not in recording.channels:
+            continue
+        difference = recording["M"] - recording["M_reference"]
+        scales, tolerances = recording.facts["scales"], recording.facts["tolerances"]
+        if recording["error_M"].max() > tolerances["M"] * scales["M"]:
+            figures.append(_matrix(f"{name}: difference of M", recording, difference))
+        else:
+            sound.append((name, recording, difference))
+    if sound:
+        names = ", ".join(name for name, _, _ in sound)
+        largest = np.max([np.abs(difference) for *_, difference in sound], axis=0)
+        title = f"Largest difference of M: {names}"
+        figures.append(_matrix(title, sound[0][1], largest, signed=False))
+    return tuple(figures)
+
+
+def _matrix(title: str, recording: Recording, values: Array, *, signed: bool = True) -> Heatmap:
+    joints = tuple(recording.facts["joints"])
+    return Heatmap(
+        title,
+        Axis("joint"),
+        Axis("joint"),
+        columns=joints,
+        rows=joints,
+        values=_finite(values),
+        value=Axis("entry of M", "kg m², kg m, kg"),
+        annotate=signed and len(joints) <= _MOST_NUMBERS,
+        diverging=signed,
+    )
+
+
+def free_motions(recordings: Named) -> tuple[Lines, ...]:
+    """Show how the robot falls, how far back-ends come apart, and what energy does."""
+    seconds = Axis("time", "s")
+    first = recordings[0][1]
+    time, pick = first["time"], _thinned(len(first["time"]))
+    fall = tuple(
+        Series(joint, time[pick], first["q_reference"][pick, i])
+        for i, joint in enumerate(first.facts["falling_joints"])
+    )
+    apart, energy = [], []
+    for name, recording in recordings:
+        own = _thinned(len(recording["time"]))
+        if "error_free_motion" in recording.channels:
+            error = recording["error_free_motion"]
+            some = _thinned(len(error))
+            apart.append(Series(name, recording["time"][some], np.maximum(error[some], _LEAST)))
+        change = recording["energy"] - recording["energy"][0]
+        energy.append(Series(name, recording["time"][own], _finite(change[own])))
+    apart_axis = Axis("largest difference", "rad, m", log=True)
+    caption = f"Compared over {first.facts['horizon_s']:.3g} s."
+    return (
+        Lines("The reference falls", seconds, Axis("position", "rad, m"), fall),
+        Lines("Distance from the reference", seconds, apart_axis,
+              tuple(apart), caption=caption),
+        Lines("Change of energy", seconds, Axis("energy", "J"), tuple(energy),
+              caption="Semi-implicit Euler gains and loses a little; the reference's own line is"
+              " by Runge-Kutta, which keeps it."),
+    )  # fmt: skip
+
+
+def _thinned(count: int) -> Any:
+    """Give the indices of at most so many samples, the first and last among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, _MOST_SAMPLES)).astype(int))
+
+
+def _finite(values: Array) -> Array:
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+POSITIONS = (0.0, 0.0665)
+"""Joint angles of the printed numbers [rad]."""
+VELOCITIES = (1.0, 2.0)
+"""Joint rates at which the Coriolis forces are shown here [rad/s]; the report has none."""
+
+_FORMULAS = (
+    ("M₁₁", "m₁ lc₁² + m₂ (l₁² + lc₂² + 2 l₁ lc₂ cos q₂) + I₁ + I₂", "kg m²", "1.970"),
+    ("M₁₂ = M₂₁", "m₂ (lc₂² + l₁ lc₂ cos q₂) + I₂", "kg m²", "0.433"),
+    ("M₂₂", "m₂ lc₂² + I₂", "kg m²", "0.192"),
+    ("g₁", "-g [(m₁ lc₁ + m₂ l₁) cos q₁ + m₂ lc₂ cos(q₁ + q₂)]", "N m", "-38.106"),
+    ("g₂", "-g m₂ lc₂ cos(q₁ + q₂)", "N m", "-5.567"),
+    ("c₁", "h q̇₂ q̇₁ + h (q̇₁ + q̇₂) q̇₂,  h = -m₂ l₁ lc₂ sin q₂", "N m", "0 at q̇ = 0"),
+    ("c₂", "-h q̇₁²", "N m", "0 at q̇ = 0"),
+)
+_DERIVATION = (
+    "Jvc₁ = [-lc₁ sin q₁, 0; lc₁ cos q₁, 0; 0, 0] and"
+    " Jvc₂ = [-l₁ sin q₁ - lc₂ sin(q₁ + q₂), -lc₂ sin(q₁ + q₂);"
+    " l₁ cos q₁ + lc₂ cos(q₁ + q₂), lc₂ cos(q₁ + q₂); 0, 0]"
+    " take joint rates to the velocities of the centres of mass. The kinetic energy gives"
+    " M(q) = m₁ Jvc₁ᵀ Jvc₁ + m₂ Jvc₂ᵀ Jvc₂ + [I₁ + I₂, I₂; I₂, I₂], the Christoffel symbols of M"
+    " give C(q, q̇) = [h q̇₂, h (q̇₁ + q̇₂); -h q̇₁, 0], and the potential energy gives g(q);"
+    " together τ = M(q) q̈ + C(q, q̇) q̇ + g(q)."
+)
+_COMPARISON = (
+    "The check of the Coriolis forces in that report is vacuous: it was made at q̇ = 0, where"
+    " C q̇ vanishes whatever C is. Here q̇ = (1, 2) rad/s in the table, and every random state"
+    " has a velocity. The wrist of the UR5 is left out on purpose: the arm is a robot of its own"
+    " in the catalogue, not a UR5 whose masses were set to zero."
+)
+
+
+def two_link_section(terms: Mapping[str, Mapping[str, Any]]) -> Section:
+    """Show the derivation at the printed state.
+
+    Args:
+        terms: M, g and c of each back-end there, at the velocities shown.
+    """
+    names = list(terms)
+    values = {name: _entries(each) for name, each in terms.items()}
+    table = Table(
+        "q = (0, 0.0665) rad, q̇ = (1, 2) rad/s",
+        (Column("entry"), Column("formula"), Column("unit"), Column("printed in 2022"),
+         *(Column(name) for name in names)),
+        tuple(
+            (entry, formula, unit, printed, *(values[name][i] for name in names))
+            for i, (entry, formula, unit, printed) in enumerate(_FORMULAS)
+        ),
+    )  # fmt: skip
+    return Section(
+        "The two-link arm, derived", (Prose(_DERIVATION), table, Prose(_slip()), Prose(_COMPARISON))
+    )
+
+
+def _entries(terms: Mapping[str, Any]) -> tuple[str, ...]:
+    M, g, c = (np.asarray(terms[name], dtype=np.float64) for name in ("M", "g", "c"))
+    return tuple(f"{value:.3f}" for value in (M[0, 0], M[0, 1], M[1, 1], *g, *c))
+
+
+def _slip() -> str:
+    """Say what the typeset formula of the report would give."""
+    arm = TwoLink()
+    right = float(arm.mass_matrix(POSITIONS)[0, 0])
+    wrong = float(sum(arm.masses) * arm.centers[0] ** 2 + sum(arm.moments))
+    return (
+        "The report's typeset formula repeats Jvc₁ in the second term of M;"
+        f" that would make M₁₁ = {wrong:.3f} kg m² instead of {right:.3f} kg m². Its program, and"
+        " so its numbers, have Jvc₂."
+    )
+
 
 _LEAD = (
     "One robot, given to every library. Its equation of motion, M(q) a + c(q, v) + g(q) = tau, is"

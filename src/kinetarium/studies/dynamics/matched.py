@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from kinetarium.errors import KinetariumError
 from kinetarium.model.robot import JointType, RobotModel
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.dynamics.backends.backend import Backend
-from kinetarium.studies.dynamics.backends.in_order import InOrder, with_joints
+from kinetarium.studies.dynamics.backends.backend import Backend, InOrder, with_joints
 from kinetarium.studies.dynamics.backends.reference import PinocchioBackend
 from kinetarium.studies.dynamics.backends.registry import open_backend
 from kinetarium.studies.dynamics.differences.audit import Audited, audit_differences

@@ -5,29 +5,211 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetarium.dynamics import RobotDynamics
+from kinetarium.model.robot import RobotModel
 from kinetarium.recording.recording import Channel
 from kinetarium.spatial.arrays import Array
+from kinetarium.studies.dynamics.backends.backend import Backend
+from kinetarium.studies.dynamics.backends.reference import unhindered, with_held_sliders
 from kinetarium.studies.dynamics.backends.registry import REFERENCE
 from kinetarium.studies.dynamics.matched import Matched
-from kinetarium.studies.dynamics.motion import (
-    TIMESTEP,
-    deviation,
-    exact_motion,
-    falling_robot,
-    free_motion,
-    horizon,
-)
 from kinetarium.studies.dynamics.override import GRAVITY
-from kinetarium.studies.dynamics.properties import (
-    DIFFERENCE_TOLERANCE,
-    asymmetry,
-    derivative_error,
-    least_eigenvalue,
-    roundtrip,
-    skewness,
+from kinetarium.studies.dynamics.states import (
+    TERMS,
+    Quantity,
+    States,
+    Terms,
+    largest,
+    runge_kutta,
+    scales,
 )
-from kinetarium.studies.dynamics.states import States
-from kinetarium.studies.dynamics.terms import TERMS, Quantity, Terms, largest, scales
+
+_STEP = 1e-5
+"""Step of the central differences, relative to a state of order one: cubes of it vanish [-]."""
+DIFFERENCE_TOLERANCE = 1e-7
+"""What central differences of that step leave, relative to the scale [-]."""
+
+
+def asymmetry(M: Array) -> Array:
+    """Give the largest entry of M - M' at each state, shape (n,)."""
+    return largest(M - M.swapaxes(1, 2))
+
+
+def least_eigenvalue(M: Array) -> Array:
+    """Give the least eigenvalue of the symmetric part of M at each state, shape (n,)."""
+    eigenvalues = np.full(len(M), -np.inf)
+    finite = np.isfinite(M).all(axis=(1, 2))
+    symmetric = (M + M.swapaxes(1, 2))[finite] / 2
+    eigenvalues[finite] = np.linalg.eigvalsh(symmetric)[:, 0]
+    return eigenvalues
+
+
+def skewness(backend: Backend, states: States) -> Array:
+    """Give the largest entry of the symmetric part of Mdot - 2 C at each state, shape (n,).
+
+    c(q, v) is quadratic in v; its polar form gives, without any differences,
+    C(q, v) w = (c(v + w) - c(v) - c(w)) / 2, which is the C of the Christoffel
+    symbols (Spong, Hutchinson, Vidyasagar, "Robot Modeling and Control", 2006,
+    section 7.2). Mdot is taken by central differences along v.
+    """
+    q, v = states.q, states.v
+    rest = np.zeros_like(v)
+    g = backend.inverse_dynamics(q, rest, rest)
+
+    def c(v: Array) -> Array:
+        return backend.inverse_dynamics(q, v, rest) - g
+
+    alone = c(v)
+    unit = np.eye(v.shape[1])
+    C = np.stack([(c(v + e) - alone - c(rest + e)) / 2 for e in unit], axis=-1)
+    forward, back = backend.mass_matrix(q + _STEP * v), backend.mass_matrix(q - _STEP * v)
+    N = (forward - back) / (2 * _STEP) - 2 * C
+    return largest((N + N.swapaxes(1, 2)) / 2)
+
+
+def roundtrip(backend: Backend, states: States) -> tuple[Array, Array]:
+    """Turn accelerations into forces, and those into accelerations by the back-end's own motion.
+
+    Returns:
+        The accelerations that come back less those that went in [rad/s^2 or m/s^2],
+        and the forces M times that, which were missing or too many [N m or N],
+        shape (n, joints) each.
+    """
+    tau = backend.inverse_dynamics(states.q, states.v, states.a)
+    difference = backend.acceleration(states.q, states.v, tau) - states.a
+    return difference, np.einsum("nij,nj->ni", backend.mass_matrix(states.q), difference)
+
+
+def derivative_error(
+    backend: Backend, reference: RobotDynamics, states: States
+) -> tuple[Array, float]:
+    """Compare finite differences of tau with Pinocchio's analytic derivatives.
+
+    At each state tau is differentiated along one direction in positions,
+    velocities and accelerations together, the direction being (v, a, v).
+
+    Args:
+        backend: Gives tau.
+        reference: Gives the derivatives, of the same joints in the same order.
+        states: Where.
+
+    Returns:
+        The largest difference at each state [N m/s or N/s], shape (n,), and the
+        greatest derivative.
+    """
+    q, v, a = states.q, states.v, states.a
+    forward = backend.inverse_dynamics(q + _STEP * v, v + _STEP * a, a + _STEP * v)
+    back = backend.inverse_dynamics(q - _STEP * v, v - _STEP * a, a - _STEP * v)
+    analytic = np.zeros_like(forward)
+    for i, (q_i, v_i, a_i) in enumerate(zip(q, v, a, strict=True)):
+        by_q, by_v = reference.joint_derivatives(q_i, v_i, a_i)
+        analytic[i] = by_q @ v_i + by_v @ a_i + reference.mass_matrix(q_i) @ v_i
+    error = largest((forward - back) / (2 * _STEP) - analytic)
+    return error, float(np.abs(analytic).max(initial=0.0))
+
+
+DURATION = 2.0
+"""How long the robot falls [s]."""
+TIMESTEP = 1e-3
+"""Step of the motion [s]."""
+_NUDGE = 1e-9
+"""Disturbance of the start by which the sensitivity of a motion is measured [rad or m]."""
+_MARGIN = 10.0
+"""How far beyond the disturbance that rounding is a motion may go astray [-]."""
+_ASTRAY = 1e-2
+"""Deviation beyond which motions are not compared any more [rad or m]."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Motion:
+    """A free motion.
+
+    Attributes:
+        joints: The joints that move.
+        q: Positions at the start and after every step [rad or m], shape (t, joints).
+        energy: Kinetic and potential energy [J], shape (t,).
+        kinetic: Kinetic energy [J], shape (t,).
+    """
+
+    joints: tuple[str, ...]
+    q: Array
+    energy: Array
+    kinetic: Array
+
+
+def falling_robot(model: RobotModel) -> RobotModel:
+    """Give a robot as it falls: without limits and couplings, its sliders held."""
+    return with_held_sliders(unhindered(model, reference=model))
+
+
+def free_motion(
+    backend: Backend, model: RobotModel, *, gravity: Array, start: dict[str, float]
+) -> Motion:
+    """Let a back-end's robot go from rest.
+
+    Args:
+        backend: The back-end.
+        model: The robot that it was given, by whose masses energy is reckoned.
+        gravity: The gravity that it was given [m/s^2], shape (3,).
+        start: Positions of the falling robot's joints by name [rad or m].
+    """
+    positions, velocities = backend.fall(start, timestep=TIMESTEP, steps=round(DURATION / TIMESTEP))
+    return _watched(model, positions, velocities, gravity=gravity, joints=tuple(start))
+
+
+def exact_motion(model: RobotModel, *, gravity: Array, start: dict[str, float]) -> Motion:
+    """Let a robot go from rest by a rule that keeps energy far better than engines' does."""
+    dynamics = RobotDynamics(falling_robot(model), free_base=False, gravity=gravity)
+    still = np.zeros(dynamics.nv)
+    positions, velocities = runge_kutta(
+        lambda q, v: dynamics.forward_dynamics(q, v, still),
+        np.array([start[name] for name in dynamics.position_names]),
+        timestep=TIMESTEP,
+        steps=round(DURATION / TIMESTEP),
+    )
+    return _watched(model, positions, velocities, gravity=gravity, joints=dynamics.position_names)
+
+
+def deviation(backend: Backend, motion: Motion, *, tolerance: float) -> Array:
+    """Give how far rounding may lead a motion astray, over its time.
+
+    A small disturbance of the start is followed; what it grows by, every
+    rounding on the way grows by at most.
+
+    Args:
+        backend: The back-end that made the motion.
+        motion: Its motion.
+        tolerance: Relative size of the rounding [-].
+
+    Returns:
+        The greatest deviation so far [rad or m], shape (t,).
+    """
+    nudged = {name: value + _NUDGE for name, value in zip(motion.joints, motion.q[0], strict=True)}
+    astray, _ = backend.fall(nudged, timestep=TIMESTEP, steps=len(motion.q) - 1)
+    with np.errstate(all="ignore"):
+        growth = np.abs(astray - motion.q).max(axis=1, initial=_NUDGE) / _NUDGE
+    growth = np.where(np.isfinite(growth), growth, np.inf)
+    worst: Array = _MARGIN * tolerance * np.maximum.accumulate(growth)
+    return worst
+
+
+def horizon(deviation: Array) -> int:
+    """Give the number of samples until rounding has its way with a motion."""
+    return max(2, int(np.count_nonzero(deviation <= _ASTRAY)))
+
+
+def _watched(
+    model: RobotModel, q: Array, v: Array, *, gravity: Array, joints: tuple[str, ...]
+) -> Motion:
+    robot = falling_robot(model)
+    dynamics = RobotDynamics(robot, free_base=False, gravity=gravity)
+    order = [joints.index(name) for name in dynamics.position_names]
+    with np.errstate(all="ignore"):
+        kinetic = np.array(
+            [dynamics.kinetic_energy(*s) for s in zip(q[:, order], v[:, order], strict=True)]
+        )
+        potential = np.array([dynamics.potential_energy(each) for each in q[:, order]])
+        return Motion(joints, q, kinetic + potential, kinetic)
+
 
 _SKEW_STATES, _STEP_STATES, _DERIVATIVE_STATES = 5, 50, 20
 _STEP_MARGIN = 100.0

@@ -1,12 +1,21 @@
 """One case: a robot examined in a back-end."""
 
-from kinetarium.errors import KinetariumError
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.load import load_robot
 from kinetarium.model.robot import RobotModel
-from kinetarium.recording.recording import Recording
-from kinetarium.studies.dynamics.backends.registry import AGAINST
+from kinetarium.recording.recording import Recording, Row
+from kinetarium.studies.dynamics.backends.reference import CLOSED_FORM
+from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE, backend_names
 from kinetarium.studies.dynamics.config import Case
 from kinetarium.studies.dynamics.examination import examine
+from kinetarium.studies.dynamics.finding import Finding, Severity
+from kinetarium.studies.dynamics.override import Override
+from kinetarium.studies.dynamics.states import Quantity
 
 
 def run(case: Case) -> Recording:
@@ -34,3 +43,119 @@ def _load(case: Case, robot: str, *, sha256: str) -> RobotModel:
     if model.source.sha256 != sha256:
         raise KinetariumError(f"'{robot}' has changed since the case was made")
     return model
+
+
+def score(recording: Recording) -> tuple[Row, ...]:
+    """Judge a back-end.
+
+    Returns:
+        A row for each quantity that was measured: "quantity", "max_abs" in its own
+        unit, "max_rel" relative to the scale of the quantity, "tolerance" of that,
+        and "passed".
+    """
+    scales, tolerances = recording.facts["scales"], recording.facts["tolerances"]
+    rows = []
+    for quantity in map(str, Quantity):
+        if quantity not in scales:
+            continue
+        worst = float(recording[f"error_{quantity}"].max(initial=0.0))
+        relative = worst / scales[quantity]
+        rows.append(
+            {
+                "quantity": quantity,
+                "max_abs": worst,
+                "max_rel": relative,
+                "tolerance": tolerances[quantity],
+                "passed": relative <= tolerances[quantity],
+            }
+        )
+    return tuple(rows)
+
+
+Robot = str | PathLike[str] | RobotModel
+"""A robot, its name in the catalogue, or its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What came of comparing a robot's dynamics.
+
+    Attributes:
+        rows: One for each back-end and quantity: "robot", "backend", "quantity",
+            "max_abs", "max_rel", "tolerance", "passed".
+        findings: Every difference, with its cause and place.
+        terms: M, g and c of each back-end at the state that was asked for.
+    """
+
+    rows: tuple[Row, ...]
+    findings: tuple[Finding, ...]
+    terms: Mapping[str, Any]
+
+    @property
+    def faults(self) -> tuple[Finding, ...]:
+        """The findings that make it another robot."""
+        return tuple(each for each in self.findings if each.severity is Severity.FAULT)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every quantity is within its tolerance and nothing is at fault."""
+        return not self.faults and all(row["passed"] for row in self.rows)
+
+
+def verify_dynamics(
+    robot: Robot,
+    *,
+    against: Robot | None = None,
+    backend_overrides: Mapping[str, Override | Mapping[str, Any]] | None = None,
+    engine: Sequence[str] = (),
+    states: int = 1000,
+    seed: int = 0,
+    at: Sequence[float] = (),
+    at_velocity: Sequence[float] = (),
+) -> Verification:
+    """Compare a robot's dynamics in every library, or those of two robot files.
+
+    Args:
+        robot: The robot.
+        against: A second robot to compare it with, instead of libraries.
+        backend_overrides: Faults to plant, by back-end, each an `Override` or its attributes.
+        engine: The engines; all that are available and fit by default.
+        states: How many random states to compare at.
+        seed: Seed of all that is drawn.
+        at: Joint positions of a state whose terms are wanted [rad or m].
+        at_velocity: Joint velocities at that state [rad/s or m/s]; zero if not given.
+
+    Raises:
+        KinetariumError: If a robot is refused, or an engine is not available.
+    """
+    model = _loaded(robot)
+    other = None if against is None else _loaded(against)
+    names = (REFERENCE, AGAINST) if other else backend_names(model, engines=engine)
+    overrides = {name: Override.of(each) for name, each in (backend_overrides or {}).items()}
+    for name in overrides:
+        if name not in names or name in (CLOSED_FORM, AGAINST):
+            known = [each for each in names if each not in (CLOSED_FORM, AGAINST)]
+            raise UnknownNameError("back-end", name, known=known)
+    rows: list[Row] = []
+    findings: list[Finding] = []
+    terms = {}
+    for name in names:
+        recording = examine(
+            model,
+            name,
+            states=states,
+            seed=seed,
+            at=at,
+            at_velocity=at_velocity,
+            override=overrides.get(name),
+            against=other if name == AGAINST else None,
+        )
+        rows += [{"robot": model.name, "backend": name, **row} for row in score(recording)]
+        findings += [Finding.of_data(data) for data in recording.facts["findings"]]
+        if recording.facts["terms"]:
+            terms[name] = recording.facts["terms"]
+    return Verification(tuple(rows), tuple(findings), terms)
+
+
+def _loaded(robot: Robot) -> RobotModel:
+    return robot if isinstance(robot, RobotModel) else load_robot(robot)

@@ -8,8 +8,7 @@ from kinetarium.studies.grasp.config import Case, Config
 
 if TYPE_CHECKING:
     from kinetarium.figure.replay import Replay
-    from kinetarium.recording.recording import Recording
-    from kinetarium.recording.run import Row
+    from kinetarium.recording.recording import Recording, Row
 
 
 class Grasp(Study[Config, Case]):
@@ -47,6 +46,6 @@ class Grasp(Study[Config, Case]):
 
     def replay(self, case: Case, recording: "Recording") -> "Replay":
         """Show the arm, the cube and the forces on the pads."""
-        from kinetarium.studies.grasp.replay import replay
+        from kinetarium.studies.grasp.figures import replay
 
         return replay(recording)

@@ -5,27 +5,97 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinetarium.batch.study import Findings, Outcome
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.bars import Bars, BarSeries
-from kinetarium.figure.line import Lines, Series, Style
+from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Series, Style
 from kinetarium.figure.page import Figure, Section
-from kinetarium.figure.prose import Prose
+from kinetarium.figure.replay import Replay
+from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.sweep import setting_cells, setting_columns, varied_fields
-from kinetarium.figure.table import Column, Table
-from kinetarium.metrics.moving_variance import moving_mean, moving_variance
+from kinetarium.figure.text import Cell, Column, Prose, Table
+from kinetarium.metrics import moving_mean, moving_variance
+from kinetarium.recording.recording import Recording
+from kinetarium.scene.grasped_cube import grasped_cube, gripper_arm
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.grasp.config import Case, Profile, ToolPath
-from kinetarium.studies.grasp.groups import (
+from kinetarium.studies.grasp.score import WINDOW, carried_part
+from kinetarium.studies.grasp.sweeps import (
+    RIGID,
     Group,
     Spread,
+    cost_section,
     grouped,
     paths_of,
     profiles_of,
     summary,
+    sweep_sections,
 )
-from kinetarium.studies.grasp.paper import table_1, table_2
-from kinetarium.studies.grasp.score import WINDOW, carried_part
-from kinetarium.studies.grasp.sweeps import RIGID, cost_section, sweep_sections
+
+_PATHS = (ToolPath.CIRCLE, ToolPath.SQUARE, ToolPath.EIGHT)
+VARIANCE: dict[str, tuple[float, float, float]] = {
+    "mujoco": (7.19e-5, 1.67e-3, 1.96e-3),
+    "bullet": (0.189, 0.174, 0.186),
+    "ode": (2.31, 2.23, 2.33),
+}
+"""Average moving variance on circle, square and eight [N^2] (Table 2)."""
+
+
+def table_1() -> Table:
+    """Give the simulators and engines of the paper, and how the engines are run here."""
+    return Table(
+        "Simulators and engines: the paper's and ours (its Table 1)",
+        (Column("engine"), Column("the paper's simulator"), Column("here")),
+        (
+            ("MuJoCo", "MuJoCo", "its own library"),
+            ("Bullet", "CoppeliaSim", "pybullet"),
+            ("ODE", "CoppeliaSim", "its C interface"),
+            ("Newton Dynamics", "CoppeliaSim", "not in the package registries"),
+            ("PhysX", "IsaacSim", "SAPIEN, on the CPU"),
+        ),
+    )
+
+
+def table_2(groups: Sequence[Group]) -> Table:
+    """Put the paper's average moving variances beside ours.
+
+    Args:
+        groups: What was measured; the median of the starts is shown.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    measured = {(g.case.engine, g.case.profile, g.case.path): g for g in groups}
+    for engine, values in VARIANCE.items():
+        rows.append((engine, "paper", *values))
+        rows += _ours(engine, measured)
+    rows.append(("newton dynamics", "paper: force saturated", None, None, None))
+    rows.append(("physx", "paper: sensor failed", None, None, None))
+    for engine in dict.fromkeys(engine for engine, *_ in measured if engine not in VARIANCE):
+        rows += _ours(engine, measured)
+    least = [_least(groups, path) for path in _PATHS]
+    rows.append(("rigid grasp", "matched law", *least))
+    return Table(
+        "Average moving variance of the contact force (the paper's Table 2)",
+        (Column("engine"), Column("source"), *(Column(str(path), "N²") for path in _PATHS)),
+        tuple(rows),
+    )
+
+
+def _ours(
+    engine: str, measured: dict[tuple[str, Profile, ToolPath], Group]
+) -> list[tuple[Cell, ...]]:
+    rows: list[tuple[Cell, ...]] = []
+    for profile in dict.fromkeys(key[1] for key in measured if key[0] == engine):
+        found = [measured.get((engine, profile, path)) for path in _PATHS]
+        values = [group.median("moving_variance_n2") if group else None for group in found]
+        rows.append((engine, str(profile), *values))
+    return rows
+
+
+def _least(groups: Sequence[Group], path: ToolPath) -> float | None:
+    values = [
+        group.median("ideal_variance_n2")
+        for group in groups
+        if group.case.path is path and group.case.profile is Profile.MATCHED
+    ]
+    return next((value for value in values if value is not None), None)
+
 
 _LEAD = (
     "An arm holds a cube of 1 kg between two pads with 100 N and carries it along a path. How"
@@ -247,3 +317,9 @@ def _traces(groups: Sequence[Group], path: ToolPath) -> list[Figure]:
 def _ends(time: Array) -> Array:
     """Give the times at which the windows end."""
     return time[WINDOW - 1 :]
+
+
+def replay(recording: Recording) -> Replay:
+    """Show a grasp; everything that differs between cases was recorded."""
+    scene = grasped_cube(gripper_arm(coupled=False), actuation={})
+    return scene_replay(scene, recording, trails=("cube",))

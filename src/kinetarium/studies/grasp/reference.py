@@ -5,9 +5,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from kinetarium.control.jacobian_tracking import JacobianTracker
+from kinetarium.control.arm.tracking import JacobianTracker
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.model.catalogue import catalogue_entry
+from kinetarium.model.load import catalogue_entry
 from kinetarium.scene.grasped_cube import CUBE_SIZE, FINGERS, TOOL, gripper_arm
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.paths import Circle, Square

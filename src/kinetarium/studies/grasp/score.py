@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.dynamics import link_poses
-from kinetarium.metrics.moving_variance import mean_moving_variance
-from kinetarium.recording.recording import Recording
-from kinetarium.recording.run import Row
+from kinetarium.metrics import mean_moving_variance
+from kinetarium.recording.recording import Recording, Row
 from kinetarium.scene.grasped_cube import PADS, TOOL, gripper_arm
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array

@@ -4,18 +4,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.line import Lines, Mark, Series, Style
+from kinetarium.figure.charts import Axis, Lines, Mark, Series, Style
 from kinetarium.figure.page import Page, Section
-from kinetarium.figure.table import Column, Table
-from kinetarium.reach.follow import describe_following
+from kinetarium.figure.text import Column, Table
+from kinetarium.reach.placement.follow import describe_following
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
-from kinetarium.studies.reach.arm_scene import arm_scene
+from kinetarium.studies.reach.markers import arm_scene
 
 if TYPE_CHECKING:
-    from kinetarium.reach.follow import Following
-    from kinetarium.reach.placement import Placer
+    from kinetarium.reach.placement.follow import Following
+    from kinetarium.reach.placement.query import Placer
 
 _LEAD = (
     "A base that drives along while its arm follows a trajectory: at every tick it looks ahead,"

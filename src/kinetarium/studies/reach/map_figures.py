@@ -5,20 +5,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.cell import Cell
-from kinetarium.figure.heatmap import Heatmap
+from kinetarium.figure.charts import Axis, Heatmap
 from kinetarium.figure.page import Page, Section
 from kinetarium.figure.scene3d import Scene3D
-from kinetarium.figure.table import Column, Table
-from kinetarium.reach.map_layout import FULL, graded_grid
-from kinetarium.reach.recipe import MapKind
+from kinetarium.figure.text import Cell, Column, Table
+from kinetarium.reach.maps.recipe import FULL, MapKind, graded_grid
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.reach.cut_volume import cut_volume
-from kinetarium.studies.reach.scene_sections import scene_sections
+from kinetarium.studies.reach.markers import cut_volume, scene_sections
 
 if TYPE_CHECKING:
-    from kinetarium.reach.map_files import ReachMap
+    from kinetarium.reach.maps.files import ReachMap
 
 _LEADS = {
     MapKind.CAPABILITY: "What the tool can do around the base: the part of the poses in each"

@@ -1,16 +1,64 @@
 """Markers in scenes: frames as three axes, obstacles, and tiles of a plane."""
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kinetarium.figure.scene3d import Body, Color
-from kinetarium.model.robot import Geometry
-from kinetarium.model.shapes import Box
-from kinetarium.model.solids import triangulate
+from kinetarium.figure.page import SEQUENTIAL, Section
+from kinetarium.figure.scene3d import Body, Color, Scene3D
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.mesh.triangles import read_only_mesh
+from kinetarium.model.robot import Box, Geometry
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose
-from kinetarium.studies.reach.coloring import colored_quads
+
+if TYPE_CHECKING:
+    from kinetarium.figure.charts import Heatmap
+from typing import TYPE_CHECKING
+
+from kinetarium.dynamics.kinematics import link_poses
+from kinetarium.figure.robot_page import robot_scene
+from kinetarium.figure.scene3d import decimate
+from kinetarium.spatial.rotation import inverse_pose
+
+if TYPE_CHECKING:
+    from kinetarium.reach.placement.query import Placer
+
+
+TONES: tuple[Color, ...] = tuple(
+    (int(tone[1:3], 16) / 255, int(tone[3:5], 16) / 255, int(tone[5:7], 16) / 255, 1.0)
+    for tone in SEQUENTIAL
+)
+"""From low to high."""
+
+QUAD = np.array([[0, 1, 2], [0, 2, 3]])
+
+
+def colored_quads(quads: Array, values: Array, *, unit: str) -> tuple[Body, ...]:
+    """Paint squares by their values, those of one tone as one body.
+
+    Args:
+        quads: Corners of each square in the world, in turn [m], shape (n, 4, 3).
+        values: Its value, positive, shape (n,).
+        unit: What the values are, for the names.
+    """
+    top = float(values.max())
+    tone = np.minimum((values / top * len(TONES)).astype(np.int64), len(TONES) - 1)
+    bodies = []
+    for number, color in enumerate(TONES):
+        chosen = quads[tone == number]
+        if not len(chosen):
+            continue
+        faces: NDArray[np.int64] = (4 * np.arange(len(chosen))[:, None, None] + QUAD).reshape(-1, 3)
+        low, high = number * top / len(TONES), (number + 1) * top / len(TONES)
+        name = f"{low:.3g} to {high:.3g} {unit}"
+        mesh = read_only_mesh(chosen.reshape(-1, 3), faces)
+        bodies.append(Body(name, mesh, color, frozen(np.eye(4))))
+    return tuple(bodies)
+
 
 _AXES: tuple[Color, ...] = ((0.84, 0.2, 0.2, 1.0), (0.15, 0.6, 0.25, 1.0), (0.15, 0.35, 0.85, 1.0))
 _THICKNESS = 0.08
@@ -83,3 +131,120 @@ def plane_tiles(x: Array, y: Array, *, values: Array, X_WP: Array) -> tuple[Body
     flat = np.concatenate([corners, np.zeros((*corners.shape[:2], 1))], axis=-1)
     quads = flat @ X_WP[:3, :3].T + X_WP[:3, 3]
     return colored_quads(quads, np.asarray(values[tuple(some.T)], dtype=np.float64), unit="")
+
+
+MOST = 48
+"""Voxels along an axis that are drawn; finer ones are joined."""
+
+# The face of a voxel towards each side: its corners as seen from outside, in turn.
+_SIDES = {
+    (1, 0, 0): ((1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1)),
+    (-1, 0, 0): ((0, 0, 0), (0, 0, 1), (0, 1, 1), (0, 1, 0)),
+    (0, 1, 0): ((0, 1, 0), (0, 1, 1), (1, 1, 1), (1, 1, 0)),
+    (0, -1, 0): ((0, 0, 0), (1, 0, 0), (1, 0, 1), (0, 0, 1)),
+    (0, 0, 1): ((0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)),
+    (0, 0, -1): ((0, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0)),
+}
+
+
+def cut_volume(title: str, values: Array, *, size: float, lower: Array, unit: str) -> Scene3D:
+    """Draw what is seen of a volume from the side that is cut away.
+
+    Args:
+        title: What it shows.
+        values: A value for each voxel; where it is zero there is nothing, shape (x, y, z).
+        size: Edge length of a voxel [m].
+        lower: The least corner of the volume [m], shape (3,).
+        unit: What the values are.
+    """
+    step = -(-max(values.shape) // MOST)
+    coarse, size = _joined(values, step), size * step
+    middle = [round(-low / size) for low in lower[:2]]
+    # The camera stands at positive x and y.
+    coarse[middle[0] :, middle[1] :] = 0.0
+    padded = np.pad(coarse, 1)
+    quads, shown = [], []
+    for side, corners in _SIDES.items():
+        beyond = np.roll(padded, [-s for s in side], axis=(0, 1, 2))[1:-1, 1:-1, 1:-1]
+        seen = np.argwhere((coarse > 0) & (beyond <= 0))
+        quads.append(seen[:, None, :] + np.array(corners))
+        shown.append(coarse[tuple(seen.T)])
+    points = np.concatenate(quads) * size + lower
+    return Scene3D(title, colored_quads(points, np.concatenate(shown), unit=unit))
+
+
+def _joined(values: Array, step: int) -> Array:
+    """Give the mean of each block of voxels, those that hold nothing left out."""
+    if step == 1:
+        return np.array(values, dtype=np.float64)
+    pad = [(0, -length % step) for length in values.shape]
+    whole = np.pad(np.asarray(values, dtype=np.float64), pad)
+    x, y, z = (length // step for length in whole.shape)
+    blocks = whole.reshape(x, step, y, step, z, step)
+    filled = (blocks > 0).sum(axis=(1, 3, 5))
+    mean: Array = blocks.sum(axis=(1, 3, 5)) / np.maximum(filled, 1)
+    # A block that is mostly empty would make the volume thicker than it is.
+    return np.where(2 * filled >= step**3, mean, 0.0)
+
+
+def scene_sections(figures: "tuple[Heatmap | Scene3D, ...]") -> tuple[Section, ...]:
+    """Part figures into sections: every scene begins one, named after it."""
+    starts = [n for n, figure in enumerate(figures) if n == 0 or isinstance(figure, Scene3D)]
+    return tuple(
+        Section(figures[a].title[:1].upper() + figures[a].title[1:], figures[a:b])
+        for a, b in pairwise([*starts, len(figures)])
+    )
+
+
+MOST_FACES = 60_000
+"""Triangles of the whole scene; more would make a page slow."""
+FEW = 3
+"""So many arms are all drawn solid; of more, the first is, and the others let it be seen."""
+CLEAR = 0.25
+"""Opacity of the others."""
+MOST_ARMS = 20
+"""Arms that are drawn; the frames of all poses are."""
+
+
+def arm_scene(
+    title: str, placer: "Placer", *, bases: Array, joints: Array, poses: Array
+) -> Scene3D:
+    """Draw the arm in configurations, each from its base, the frames it is to reach, and obstacles.
+
+    Args:
+        title: What it shows.
+        placer: The arm and what stands around it.
+        bases: Poses X_WB of the base link for each configuration, shape (n, 4, 4).
+        joints: Positions of the chain's joints [rad or m], shape (n, joints).
+        poses: Poses X_WT of the tool, reached or not, shape (m, 4, 4).
+    """
+    some = np.unique(np.linspace(0, len(joints) - 1, min(len(joints), MOST_ARMS)).astype(int))
+    bodies: dict[tuple[str, bytes], Body] = {}
+    chain = placer.arm.chain
+    model = chain.model
+    base = [link.name for link in model.links].index(chain.base_link)
+    opaque = 0
+    for n in some:
+        whole = chain.whole(joints[n])
+        X_RB = link_poses(model, whole)[base]
+        scene = robot_scene(model, whole, X_WB=bases[n] @ inverse_pose(X_RB))
+        for body in scene.bodies if scene else ():
+            # A link that stands in the same place in all configurations is drawn once.
+            place = np.round(body.X_WB, 9).tobytes() + repr(body.color).encode()
+            bodies.setdefault((body.name, place), body)
+        if not opaque or len(some) <= FEW:
+            opaque = len(bodies)
+    faces = sum(len(body.mesh.faces) for body in bodies.values())
+    share = min(1.0, MOST_FACES / max(faces, 1))
+    fewer = [
+        Body(
+            body.name,
+            decimate(body.mesh, most_faces=max(int(share * len(body.mesh.faces)), 12)),
+            (*body.color[:3], body.color[3] if number < opaque else CLEAR),
+            body.X_WB,
+        )
+        for number, body in enumerate(bodies.values())
+    ]
+    frames = pose_markers(poses, radius=placer.radius)
+    around = obstacle_bodies(placer.obstacles, X_WP=placer.plane.frame)
+    return Scene3D(title, tuple(b for b in (*fewer, *frames, *around) if len(b.mesh.faces)))

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.heatmap import Heatmap, Spot
+from kinetarium.figure.charts import Axis, Heatmap, Spot
 from kinetarium.figure.page import Figure, Page, Section
 from kinetarium.figure.scene3d import Scene3D
-from kinetarium.figure.table import Column, Table
+from kinetarium.figure.text import Column, Table
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
-from kinetarium.studies.reach.arm_scene import arm_scene
 from kinetarium.studies.reach.markers import (
+    arm_scene,
     frame_marker,
     obstacle_bodies,
     plane_tiles,
@@ -21,8 +20,8 @@ from kinetarium.studies.reach.markers import (
 )
 
 if TYPE_CHECKING:
-    from kinetarium.reach.chain import SerialChain
-    from kinetarium.reach.placement import Placement, Placer
+    from kinetarium.dynamics.chain import SerialChain
+    from kinetarium.reach.placement.query import Placement, Placer
 
 _LEAD = (
     "The base from which the arm reaches the poses: the map says of a raster of places how"

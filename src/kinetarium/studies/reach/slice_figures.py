@@ -5,22 +5,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.heatmap import Heatmap, Spot
+from kinetarium.figure.charts import Axis, Heatmap, Spot
 from kinetarium.figure.page import Page, Section
 from kinetarium.figure.scene3d import Scene3D
-from kinetarium.figure.table import Column, Table
-from kinetarium.reach.plane import Plane
-from kinetarium.reach.recipe import MapKind
+from kinetarium.figure.text import Column, Table
+from kinetarium.reach.maps.recipe import MapKind
+from kinetarium.reach.placement.plane import Plane
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
 from kinetarium.studies.reach.map_figures import recipe_table
-from kinetarium.studies.reach.markers import frame_marker, plane_tiles
-from kinetarium.studies.reach.scene_sections import scene_sections
+from kinetarium.studies.reach.markers import frame_marker, plane_tiles, scene_sections
 
 if TYPE_CHECKING:
-    from kinetarium.reach.base_slice import BaseSlice
-    from kinetarium.reach.map_files import ReachMap
+    from kinetarium.reach.maps.files import ReachMap
+    from kinetarium.reach.placement.score_raster import BaseSlice
 
 _LEAD = (
     "Where in the plane a base may stand so that the arm reaches the pose: the map, which hangs"

@@ -8,8 +8,7 @@ from kinetarium.studies.walk.config import Case, Config
 
 if TYPE_CHECKING:
     from kinetarium.figure.replay import Replay
-    from kinetarium.recording.recording import Recording
-    from kinetarium.recording.run import Row
+    from kinetarium.recording.recording import Recording, Row
 
 
 class Walk(Study[Config, Case]):

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from kinetarium.legs.course import Curve, Heading
-from kinetarium.legs.gait import Timing
-from kinetarium.legs.leg_kind import LegKind
-from kinetarium.legs.machine import Machine
-from kinetarium.legs.terrain import Terrain
+from kinetarium.legs.mechanism.machine import Machine
+from kinetarium.legs.mechanism.pantograph import LegKind
+from kinetarium.legs.walk.plan import Curve, Heading, Timing
+from kinetarium.legs.walk.terrain import Terrain
 from kinetarium.ranges import Range
 
 NO_ENGINE = "none"

@@ -9,19 +9,16 @@ import numpy as np
 
 from kinetarium.batch.labels import case_labels
 from kinetarium.batch.study import Findings, Outcome
-from kinetarium.figure.axis import Axis
-from kinetarium.figure.bars import Bars, BarSeries
-from kinetarium.figure.line import Lines, Mark, Series, Style
+from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Mark, Series, Style
 from kinetarium.figure.page import Figure, Section
-from kinetarium.figure.prose import Prose
 from kinetarium.figure.scene3d import Scene3D
-from kinetarium.figure.table import Column, Table
+from kinetarium.figure.text import Column, Prose, Table
 from kinetarium.legs import LegKind, Machine
-from kinetarium.legs.drives import walking_volume
+from kinetarium.legs.walk.walk import walking_volume
 from kinetarium.studies.walk.channels import LEGS, drives
 from kinetarium.studies.walk.config import NO_ENGINE, Case
 from kinetarium.studies.walk.paper import paper_sections
-from kinetarium.studies.walk.robot_bodies import robot_bodies
+from kinetarium.studies.walk.replay import robot_bodies
 from kinetarium.studies.walk.score import TIPPED, tilt
 
 _LEAD = (

@@ -1,9 +1,41 @@
 """One walk: planned, and walked in physics if an engine is named."""
 
-from kinetarium.recording.recording import Recording
-from kinetarium.studies.walk.channels import planned_channels
+from math import radians
+
+import numpy as np
+
+from kinetarium.control.interface import Measurement
+from kinetarium.dynamics.kinematics import link_poses
+from kinetarium.legs import Terrain, Walk
+from kinetarium.legs.robot.mjcf import drive_gains
+from kinetarium.legs.robot.quadruped import (
+    FOOT_RADIUS,
+    drive_names,
+    joint_positions,
+    quadruped_model,
+)
+from kinetarium.model.robot import Box, RobotModel
+from kinetarium.recording.recording import Channel, Recording
+from kinetarium.rollout.loop import run as simulate
+from kinetarium.scene import (
+    Actuation,
+    Base,
+    Body,
+    Drive,
+    PlacedRobot,
+    Plane,
+    Scene,
+    ground,
+)
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import (
+    pose,
+    quaternion_from_rotation,
+    rotation_about,
+    rotation_from_quaternion,
+)
+from kinetarium.studies.walk.channels import joint_scale, planned, planned_channels, walk_channels
 from kinetarium.studies.walk.config import NO_ENGINE, Case
-from kinetarium.studies.walk.request import planned
 
 
 def run(case: Case) -> Recording:
@@ -11,6 +43,184 @@ def run(case: Case) -> Recording:
     walk = planned(case)
     if case.engine == NO_ENGINE:
         return Recording(planned_channels(walk, unit_m=case.unit_m), "running", {})
-    from kinetarium.studies.walk.physics import walk_in_engine
 
     return walk_in_engine(case, walk)
+
+
+TIMESTEP = 1e-3
+"""Physics step [s]."""
+SETTLE = 0.5
+"""Time to come to rest before the walk begins [s]."""
+HOLD = 0.5
+"""Time to stand still after its end [s]."""
+_CONTROL_RATE = 200.0
+_SAMPLE_RATE = 50.0
+_ROBOT = "robot"
+_BLOCK = 2.0
+"""How deep a block reaches below the ground [m]; thin ones let feet through."""
+
+
+class WalkDriver:
+    """Leads the drives along the planned joint values, on straight lines between frames."""
+
+    rate = _CONTROL_RATE
+
+    def __init__(self, time: Array, joints: Array) -> None:
+        """Take the plan.
+
+        Args:
+            time: Times of the frames [s], shape (n,).
+            joints: Commands at the frames [m or rad], shape (n, c).
+        """
+        self._time, self._joints = time, joints
+
+    def reset(self) -> None:
+        """Forget nothing: it has no state."""
+
+    def update(self, t: float, measurement: Measurement) -> Array:
+        """Give the commands at a time [s], shape (c,)."""
+        time, joints = self._time, self._joints
+        i = int(np.clip(np.searchsorted(time, t, side="right") - 1, 0, len(time) - 2))
+        part = np.clip((t - time[i]) / (time[i + 1] - time[i]), 0.0, 1.0)
+        command: Array = (1 - part) * joints[i] + part * joints[i + 1]
+        return command
+
+
+def walk_in_engine(case: Case, walk: Walk) -> Recording:
+    """Let an engine walk a planned walk."""
+    machine = walk.plan.machine
+    model = quadruped_model(machine, unit_m=case.unit_m, mass=case.mass)
+    names = drive_names(machine)
+    driven = [joint.name for joint in model.moving_joints if joint.name in names]
+    columns = [names.index(name) for name in driven]
+    joints = (walk.joints * joint_scale(machine.kind, case.unit_m)).reshape(-1, len(names))
+    recorded = simulate(
+        walking_scene(case, walk),
+        engine=case.engine,
+        duration=SETTLE + float(walk.time[-1]) + HOLD,
+        controller=WalkDriver(walk.time + SETTLE, joints[:, columns]),
+        timestep=TIMESTEP,
+        sample_rate=_SAMPLE_RATE,
+    )
+    return Recording(_channels(case, walk, model, recorded), recorded.status, recorded.facts)
+
+
+def walking_scene(case: Case, walk: Walk) -> Scene:
+    """Place the robot as the walk begins, its feet just touching the ground."""
+    machine = walk.plan.machine
+    model = quadruped_model(machine, unit_m=case.unit_m, mass=case.mass)
+    start = walk.body[0]
+    position = (start[:3] + np.array([0.0, 0.0, FOOT_RADIUS])) * case.unit_m
+    servos = {
+        name: Actuation(Drive.POSITION, stiffness=stiffness, damping=damping)
+        for name, (stiffness, damping) in drive_gains(machine, unit_m=case.unit_m).items()
+    }
+    robot = PlacedRobot(
+        _ROBOT,
+        model,
+        Base.FREE,
+        frozen(pose(position, rotation_from_quaternion(start[3:]))),
+        positions=joint_positions(machine, walk.joints[0], unit_m=case.unit_m),
+        actuation=servos,
+    )
+    return Scene((robot,), _terrain_bodies(case.terrain, unit_m=case.unit_m))
+
+
+def _terrain_bodies(terrain: Terrain, *, unit_m: float) -> tuple[Body, ...]:
+    bodies = [ground()]
+    if terrain.slope_deg:
+        tilt = rotation_about((0.0, 1.0, 0.0), -radians(terrain.slope_deg))
+        X_WB = frozen(pose((terrain.slope_from * unit_m, 0.0, 0.0), tilt))
+        bodies.append(Body("slope", Plane(), X_WB=X_WB))
+    for i, step in enumerate(terrain.steps, 1):
+        height = step.height * unit_m
+        size = ((step.x1 - step.x0) * unit_m, (step.y1 - step.y0) * unit_m, height + _BLOCK)
+        middle = (
+            (step.x0 + step.x1) / 2 * unit_m,
+            (step.y0 + step.y1) / 2 * unit_m,
+            (height - _BLOCK) / 2,
+        )
+        bodies.append(Body(f"step{i}", Box(size), X_WB=frozen(pose(middle))))
+    return tuple(bodies)
+
+
+def _channels(case: Case, walk: Walk, model: RobotModel, recorded: Recording) -> dict[str, Channel]:
+    machine, unit = walk.plan.machine, case.unit_m
+    body, q = recorded["poses"][:, 0], recorded["q"]
+    X_WB = np.array([pose(row[:3], rotation_from_quaternion(row[3:])) for row in body])
+    X_WL = link_poses(model, q, X_WB=X_WB)
+    index = {link.name: i for i, link in enumerate(model.links)}
+    column = {joint.name: i for i, joint in enumerate(model.moving_joints)}
+    n = len(q)
+    links = np.empty((n, 4, 9, 7))
+    for leg in range(4):
+        links[:, leg] = _leg_links(case, walk, X_WL, X_WB, index=index, leg=leg)
+    driven = [column[name] for name in drive_names(machine)]
+    frame = np.searchsorted(walk.time, recorded["time"] - SETTLE, side="right") - 1
+    frame = np.clip(frame, 0, len(walk.time) - 1)
+    channels = walk_channels(
+        kind=machine.kind,
+        time=recorded["time"],
+        body=body,
+        joints=q[:, driven].reshape(n, 4, 3),
+        links=links,
+        feet=links[:, :, 8, :3],
+        support=walk.support[frame],
+        margin=walk.margin[frame] * unit,
+        com=walk.com[frame] * unit,
+    )
+    gaps = [
+        (X_WL[:, index[loop.link_a]] @ loop.X_AC - X_WL[:, index[loop.link_b]] @ loop.X_BC)[
+            :, :3, 3
+        ]
+        for loop in model.loops
+    ]
+    gap = np.linalg.norm(gaps, axis=2).max(axis=0)
+    return channels | {
+        "loop_gap": Channel(gap, "m"),
+        "drive_force": Channel(_forces(case, walk, recorded), "N or N m", drive_names(machine)),
+        "drive_rate": Channel(recorded["v"][:, driven], "m/s or rad/s", drive_names(machine)),
+    }
+
+
+def _forces(case: Case, walk: Walk, recorded: Recording) -> Array:
+    """Give the efforts of the servos, in the order of joint values, shape (n, 12)."""
+    machine = walk.plan.machine
+    commands = [name.split("/", 1)[1] for name in recorded.channels["command"].columns]
+    joints = [name.split("/", 1)[1] for name in recorded.channels["q"].columns]
+    forces = []
+    for name, (stiffness, damping) in drive_gains(machine, unit_m=case.unit_m).items():
+        q, v = recorded["q"][:, joints.index(name)], recorded["v"][:, joints.index(name)]
+        wanted = recorded["command"][:, commands.index(name)]
+        forces.append(stiffness * (wanted - q) - damping * v)
+    return np.stack(forces, axis=1)
+
+
+def _leg_links(
+    case: Case, walk: Walk, X_WL: Array, X_WB: Array, *, index: dict[str, int], leg: int
+) -> Array:
+    """Give the nine links of a leg as the mechanism's own frames have them, shape (n, 9, 7)."""
+    machine, unit = walk.plan.machine, case.unit_m
+    K, l1, l2 = machine.gain, machine.l1 * unit, machine.l2 * unit
+
+    def link(name: str, up: float = 0.0) -> Array:
+        return X_WL[:, index[f"leg{leg + 1}_{name}"]] @ pose((0.0, 0.0, up))
+
+    bracket = X_WB @ pose(machine.hips[leg] * unit)
+    guide = bracket if f"leg{leg + 1}_hinge" in index else link("carriage")
+    vertical, slider, shank = link("vertical"), link("slider"), link("shank", K * l2)
+    foot = guide.copy()
+    foot[:, :3, 3] = shank[:, :3, 3]
+    frames = [
+        bracket,
+        guide,
+        vertical,
+        slider,
+        link("thigh"),
+        link("bar", (K - 1) * l1),
+        link("crank", l2),
+        shank,
+        foot,
+    ]
+    X = np.stack(frames, axis=1)
+    return np.concatenate([X[..., :3, 3], quaternion_from_rotation(X[..., :3, :3])], axis=-1)

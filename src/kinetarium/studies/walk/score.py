@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.legs import Walk, WarningKind
-from kinetarium.legs.drives import drive_work, joint_travel, walking_volume
-from kinetarium.legs.walk_warnings import foot_gaps
-from kinetarium.recording.recording import Recording
-from kinetarium.recording.run import Row
+from kinetarium.legs.walk.walk import drive_work, joint_travel, walking_volume
+from kinetarium.legs.walk.warnings import foot_gaps
+from kinetarium.recording.recording import Recording, Row
 from kinetarium.spatial.arrays import Array
+from kinetarium.studies.walk.channels import planned
 from kinetarium.studies.walk.config import NO_ENGINE, Case
-from kinetarium.studies.walk.request import planned
 
 GRAVITY = 9.81
 TIPPED = 10.0

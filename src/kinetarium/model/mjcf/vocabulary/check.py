@@ -8,14 +8,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from kinetarium.model.attributes import nearest_name
 from kinetarium.model.findings import Code, RobotFileError
 from kinetarium.model.markup import Element
-from kinetarium.model.mjcf.left_out import LeftOut
-from kinetarium.model.mjcf.origins import Origins
-from kinetarium.model.mjcf.vocabulary.kinds import Attribute, Fate, Kind, attributes_of
-from kinetarium.model.mjcf.vocabulary.robot_parts import CONTEXTS, ROOT
+from kinetarium.model.mjcf.references import Origins
+from kinetarium.model.mjcf.vocabulary.kinds import Attribute, Fate, Kind, LeftOut, attributes_of
+from kinetarium.model.mjcf.vocabulary.parts import CONTEXTS, ROOT
 from kinetarium.model.reading import Reading
-from kinetarium.model.spelling import nearest_name
 
 MOST_NUMBERS = 1_000_000
 """The most numbers written in one robot; larger meshes are in files of their own."""

@@ -4,17 +4,14 @@ from functools import cached_property
 
 import numpy as np
 
-from kinetarium.engines.audit import Audit
-from kinetarium.engines.capability import Capability
-from kinetarium.engines.protocol import Engine, Precision, Simulation, State
+from kinetarium.engines.protocol import Audit, Capability, Engine, Precision, Simulation, State
 from kinetarium.model.robot import RobotModel
 from kinetarium.scene import Actuation, Base, Drive, PlacedRobot, Scene
 from kinetarium.scene.rigid_tree import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.dynamics.backends.backend import ROBOT, terms_of
-from kinetarium.studies.dynamics.backends.unhindered import unhindered, with_held_sliders
-from kinetarium.studies.dynamics.states import States
-from kinetarium.studies.dynamics.terms import Terms
+from kinetarium.studies.dynamics.backends.reference import unhindered, with_held_sliders
+from kinetarium.studies.dynamics.states import States, Terms
 
 NEEDED = frozenset({Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS})
 """An engine takes part if it can do one of these; the other is made from it."""

@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 
-from kinetarium.engines.capability import Capability, CapabilityError
+from kinetarium.engines.protocol import Capability, CapabilityError
 from kinetarium.engines.registry import list_engines, open_engine
 from kinetarium.model.robot import RobotModel
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dynamics.backends.backend import Backend
-from kinetarium.studies.dynamics.backends.closed_form import (
+from kinetarium.studies.dynamics.backends.engine import NEEDED, EngineBackend
+from kinetarium.studies.dynamics.backends.reference import (
     CLOSED_FORM,
     ClosedFormBackend,
+    PinocchioBackend,
     has_closed_form,
 )
-from kinetarium.studies.dynamics.backends.engine import NEEDED, EngineBackend
-from kinetarium.studies.dynamics.backends.reference import PinocchioBackend
 
 REFERENCE = "pinocchio"
 AGAINST = "against"

@@ -8,23 +8,86 @@ to a difference by linear algebra alone.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import permutations
 
 import numpy as np
 
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.dynamics.inertial_parameters import inertia_of, inertial_parameters, moved
-from kinetarium.model.robot import Inertia, Joint
+from kinetarium.dynamics.inertial_parameters import (
+    PARAMETER_NAMES,
+    inertia_of,
+    inertial_parameters,
+    moved,
+)
+from kinetarium.model.robot import Inertia, Joint, RobotModel
 from kinetarium.scene.rigid_tree import RigidBody, rigid_tree
+from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.studies.dynamics.diagnosis.inertia_changes import inertia_changes
-from kinetarium.studies.dynamics.diagnosis.suspect import Assumed, Suspect
-from kinetarium.studies.dynamics.differences.inertia import inertia_differences
-from kinetarium.studies.dynamics.differences.joint import (
+from kinetarium.studies.dynamics.diagnosis.hypothesis import Assumed, Suspect, gauss_newton
+from kinetarium.studies.dynamics.differences.inertia import (
     gravity_difference,
+    inertia_differences,
     resistance_differences,
 )
-from kinetarium.studies.dynamics.finding import Cause
+from kinetarium.studies.dynamics.finding import Cause, Difference, Severity
 from kinetarium.studies.dynamics.states import States
+
+_STARTS = (np.zeros(3), *(np.pi / 2 * np.eye(3)))
+"""Rotation vectors from which a turned inertia is looked for [rad]."""
+
+
+def inertia_changes(
+    given: Inertia, left_by: Callable[[Inertia | None], Array]
+) -> Iterator[tuple[int, Inertia | None]]:
+    """Give the number of fitted parameters, and the inertia, for each way it might have changed.
+
+    Args:
+        given: The inertia as it should be.
+        left_by: Gives what a changed inertia leaves of a difference, any shape.
+    """
+    moment = given.moment
+    diagonal = np.diag(moment)
+    products = moment - np.diag(diagonal)
+    yield 0, None
+    yield 0, replace(given, moment=frozen(moment - 2 * products))
+    for order in list(permutations(range(3)))[1:]:
+        P = np.eye(3)[list(order)]
+        yield 0, replace(given, moment=frozen(P @ moment @ P.T))
+        yield 0, replace(given, moment=frozen(np.diag(diagonal[list(order)]) + products))
+    for mass, spread in ((1.0, 0.0), (1.0, 1.0), (0.0, 1.0)):
+
+        def grown(x: Array, mass: float = mass, spread: float = spread) -> Inertia:
+            by = float(x[0])
+            heavy, wide = 1 + mass * by, frozen((1 + spread * by) * moment)
+            return Inertia(heavy * given.mass, given.center, wide)
+
+        yield 1, _fitted(grown, left_by, np.zeros(1))
+    yield (
+        3,
+        _fitted(lambda x: replace(given, center=frozen(given.center + x)), left_by, np.zeros(3)),
+    )
+    for start in _STARTS:
+        yield 3, _fitted(lambda x: replace(given, moment=_turned(moment, x)), left_by, start)
+    yield 6, _fitted(lambda x: replace(given, moment=_added(moment, x)), left_by, np.zeros(6))
+
+
+def _fitted(
+    changed: Callable[[Array], Inertia], left_by: Callable[[Inertia | None], Array], start: Array
+) -> Inertia:
+    x, _ = gauss_newton(lambda x: left_by(changed(x)), start, step=1e-6)
+    return changed(x)
+
+
+def _turned(moment: Array, turn: Array) -> Array:
+    R = so3.exp(turn)
+    return frozen(R @ moment @ R.T)
+
+
+def _added(moment: Array, x: Array) -> Array:
+    upper = np.zeros((3, 3))
+    upper[np.triu_indices(3)] = np.abs(moment).max() * x
+    return frozen(moment + upper + np.triu(upper, 1).T)
+
 
 _RANK = 1e-9
 """Singular values below this share of the greatest are zero [-]."""
@@ -169,3 +232,40 @@ def _whole_body(
     lumped: dict[str, Inertia | None] = {link: None for link, _ in body.members}
     change = partial(Assumed.with_inertias, inertias=lumped | {body.name: found})
     yield Suspect(Cause.INERTIA, ", ".join(names), 10, left, size, text, change)
+
+
+_STATES = 20
+_IDENTIFIABILITY_RANK = 1e-9
+"""Singular values below this share of the greatest are zero [-]."""
+
+
+def inseparable(model: RobotModel, states: States, *, gravity: Array) -> Difference:
+    """Say what of the mass properties no measurement on a fixed base separates.
+
+    The regressor Y of tau = Y pi does not have full rank (Gautier, Khalil,
+    "Direct calculation of minimum set of inertial parameters of serial robots",
+    1990): some parameters never show, others only in sums with their neighbours'.
+    """
+    Y = regressors(Assumed(model, gravity), states.first(_STATES))
+    Y = Y.reshape(-1, Y.shape[-1])
+    norms = np.linalg.norm(Y, axis=0)
+    seen = norms > _IDENTIFIABILITY_RANK * norms.max(initial=0.0)
+    triangle = np.linalg.qr(Y[:, seen] / norms[seen], mode="r")
+    values = np.linalg.svd(triangle, compute_uv=False)
+    rank = int(np.count_nonzero(values > _IDENTIFIABILITY_RANK * values.max(initial=0.0)))
+    bodies = [body.name for body in rigid_tree(model) if body.joint]
+    never = []
+    for i, name in enumerate(bodies):
+        hidden = [
+            p for p, s in zip(PARAMETER_NAMES, seen[10 * i : 10 * i + 10], strict=True) if not s
+        ]
+        if hidden:
+            never.append(f"{name} ({', '.join(hidden)})")
+    text = (
+        f"joint forces show {rank} combinations of the {len(seen)} inertial parameters of"
+        f" {len(bodies)} moving bodies; {len(seen) - rank} cannot be separated by any measurement"
+        " on a fixed base, and differences there are told by the audit alone"
+    )
+    if never:
+        text += f". Never seen: {'; '.join(never)}"
+    return Difference(Cause.INSEPARABLE, "", float(len(seen) - rank), text, Severity.NOTE)

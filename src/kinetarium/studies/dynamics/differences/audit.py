@@ -3,17 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kinetarium.engines.audit import Audit, LoadedJoint, LoadedSolid
+from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
 from kinetarium.model.robot import Inertia, Joint, RobotModel
 from kinetarium.scene.rigid_tree import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.studies.dynamics.backends.backend import ROBOT
-from kinetarium.studies.dynamics.backends.in_order import with_joints
+from kinetarium.studies.dynamics.backends.backend import ROBOT, with_joints
 from kinetarium.studies.dynamics.differences.body import body_differences
-from kinetarium.studies.dynamics.differences.inertia import inertia_differences
-from kinetarium.studies.dynamics.differences.joint import (
+from kinetarium.studies.dynamics.differences.inertia import (
     axis_difference,
     gravity_difference,
+    inertia_differences,
     order_difference,
     resistance_differences,
 )

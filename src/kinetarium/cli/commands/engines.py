@@ -1,0 +1,50 @@
+"""`kinetarium engines`: which physics engines there are and what they can do."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kinetarium.cli.core.invocation import Invocation
+
+if TYPE_CHECKING:
+    from kinetarium.engines.registry import EngineListing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """Nothing to choose."""
+
+
+def run(config: Config, invocation: Invocation) -> None:
+    """List the engines."""
+    from kinetarium.engines.registry import list_engines
+    from kinetarium.figure.text import Column, Table
+
+    listings = list_engines()
+    console = invocation.console
+    console.table(
+        Table(
+            "",
+            (Column("engine"), Column("version"), Column("can do, or why it is not available")),
+            tuple((e.name, e.version or "none", _remark(e)) for e in listings),
+        )
+    )
+    console.result(
+        {
+            "engines": [
+                {
+                    "name": e.name,
+                    "version": e.version or None,
+                    "available": e.available,
+                    "capabilities": sorted(e.capabilities),
+                    "reason": e.reason or None,
+                }
+                for e in listings
+            ]
+        }
+    )
+
+
+def _remark(engine: "EngineListing") -> str:
+    if not engine.available:
+        return f"not available: {engine.reason}"
+    return ", ".join(sorted(engine.capabilities))

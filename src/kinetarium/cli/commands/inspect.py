@@ -1,0 +1,62 @@
+"""`kinetarium inspect`: check a robot file and show what is in it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kinetarium.cli.core.invocation import Invocation
+from kinetarium.cli.core.robot_flags import RobotFlags
+
+if TYPE_CHECKING:
+    from kinetarium.model.robot import RobotModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(RobotFlags):
+    """Which robot to inspect."""
+
+
+def run(config: Config, invocation: Invocation) -> None:
+    """Load the robot and show its tree, its moving joints and what was repaired."""
+    from kinetarium.cli.core.robot_flags import repairs_payload, robot_payload
+    from kinetarium.figure.robot_page import joint_tables, repair_table
+
+    model = config.load()
+    console = invocation.console
+    console.line(_headline(model))
+    console.line()
+    console.tree(_tree(model))
+    for table in (*joint_tables(model), repair_table(model)):
+        if table.rows:
+            console.line()
+            console.table(table)
+    console.result({"ok": True, "robot": robot_payload(model), "repairs": repairs_payload(model)})
+
+
+def _headline(model: "RobotModel") -> str:
+    from kinetarium.figure.text import cell_text
+
+    counts = [
+        f"{len(model.links)} links",
+        f"{len(model.joints)} joints ({len(model.moving_joints)} moving)",
+        *([f"{len(model.loops)} loops"] if model.loops else []),
+        f"{cell_text(model.mass)} kg",
+        "free base" if model.free_base else "fixed base",
+        f"{len(model.repairs)} repaired" if model.repairs else "nothing repaired",
+    ]
+    return f"{model.name}: {', '.join(counts)}"
+
+
+def _tree(model: "RobotModel") -> list[tuple[int, str]]:
+    """Give depth and text of every link; the model's order is depth first already."""
+    from kinetarium.figure.text import cell_text
+
+    depth = {model.root: 0}
+    nodes: list[tuple[int, str]] = []
+    for link in model.links:
+        joint = model.parent_joint.get(link.name)
+        if joint:
+            depth[link.name] = depth[joint.parent] + 1
+        mass = f"{cell_text(link.inertia.mass)} kg" if link.inertia else "massless"
+        by = f"  by {joint.name}, {joint.type}" if joint else ""
+        nodes.append((depth[link.name], f"{link.name}  ({mass}){by}"))
+    return nodes

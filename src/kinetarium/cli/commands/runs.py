@@ -1,0 +1,111 @@
+"""`kinetarium runs`: list the runs in a folder, or the folders of runs below one."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from kinetarium.cli.core.invocation import Invocation
+
+if TYPE_CHECKING:
+    from kinetarium.figure.text import Table
+    from kinetarium.recording.result_folder import ResultFolder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """Where to look.
+
+    Attributes:
+        folder: The folder of a study or batch, or one that has such folders in it.
+        verify: Compare every file with its checksum instead of listing the runs.
+    """
+
+    folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DIR")] = Path("out")
+    verify: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+
+
+def run(config: Config, invocation: Invocation) -> int:
+    """Print a row for every run, or for every folder of runs."""
+    from kinetarium.errors import KinetariumError
+    from kinetarium.recording.result_folder import ResultFolder, ResultFolderError
+
+    if not config.folder.is_dir():
+        raise ResultFolderError(f"'{config.folder}' is not a folder")
+    if config.verify:
+        return _verify(config.folder, invocation)
+    if (config.folder / "config.toml").exists():
+        rows = _runs(ResultFolder.open(config.folder))
+    else:
+        rows = []
+        for path in sorted(config.folder.glob("*/config.toml")):
+            try:
+                rows.append(_folder(ResultFolder.open(path.parent)))
+            except KinetariumError as error:
+                rows.append({"folder": str(path.parent), "study": f"unreadable: {error}"})
+        if not rows:
+            raise ResultFolderError(f"no runs in '{config.folder}'")
+    invocation.console.table(_table(rows))
+    invocation.console.result({"ok": True, "rows": rows})
+    return 0
+
+
+def _verify(folder: Path, invocation: Invocation) -> int:
+    """Check every file of a result folder, or of those in it; exit code 2 if one is damaged."""
+    from kinetarium.batch.sweep import check_metrics
+    from kinetarium.errors import KinetariumError
+    from kinetarium.recording.result_folder import ResultFolder, ResultFolderError
+    from kinetarium.recording.verification import verify_folder
+
+    one = (folder / "config.toml").exists()
+    paths = [folder] if one else sorted(path.parent for path in folder.glob("*/config.toml"))
+    if not paths:
+        raise ResultFolderError(f"no runs in '{folder}'")
+    problems: dict[str, list[str]] = {}
+    for path in paths:
+        try:
+            problems[str(path)] = verify_folder(path)
+            if not problems[str(path)]:
+                check_metrics(ResultFolder.open(path))
+                invocation.console.line(f"{path} is as it was written")
+        except KinetariumError as error:
+            problems[str(path)] = [str(error)]
+    for found in problems.values():
+        for problem in found:
+            invocation.console.error(problem)
+    sound = not any(problems.values())
+    invocation.console.result({"ok": sound, "problems": problems})
+    return 0 if sound else 2
+
+
+def _folder(folder: "ResultFolder") -> dict[str, Any]:
+    statuses = Counter(str(run.status) for run in folder.rows())
+    return {
+        "folder": str(folder.path),
+        "study": folder.config["study"],
+        "runs": sum(statuses.values()),
+        "statuses": ", ".join(f"{count} {status}" for status, count in sorted(statuses.items())),
+        "finished": "yes" if folder.is_finished else "no",
+    }
+
+
+def _runs(folder: "ResultFolder") -> list[dict[str, Any]]:
+    """Give the case, the end and the first figures of every run."""
+    return [
+        {
+            "key": run.key,
+            "status": str(run.status),
+            **run.case,
+            "message": run.message,
+            **(run.rows[0] if len(run.rows) == 1 else {"rows": len(run.rows)}),
+        }
+        for run in folder.rows()
+    ]
+
+
+def _table(rows: list[dict[str, Any]]) -> "Table":
+    from kinetarium.figure.text import rows_table
+
+    return rows_table("", rows)

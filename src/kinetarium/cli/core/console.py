@@ -1,0 +1,315 @@
+"""Console: the only place that prints; rich on a terminal, plain lines everywhere else."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kinetarium.errors import KinetariumError, MissingPackageError, OutputError, UnknownNameError
+from kinetarium.figure.text import Table, cell_text
+from kinetarium.model.findings import RobotFileError
+from kinetarium.storage.atomic import check_replaceable, check_writable, write_atomic
+from kinetarium.storage.regular_file import reason
+from kinetarium.storage.strict_json import strict_json
+
+Item = TypeVar("Item")
+
+_WRAPPED = 30
+"""Width that a column of long texts may be wrapped to on a terminal [characters]."""
+
+_PRODUCER = "kinetarium_version"
+"""The first entry of a file of JSON, by which it is known as ours."""
+
+_DEEPEST = 40
+"""Depth beyond which a tree is not set in any further."""
+
+
+class Console:
+    """Prints results for people, as JSON, or both to different places."""
+
+    def __init__(self, *, json: str = "", quiet: bool = False, force: bool = False) -> None:
+        """Decide what goes where.
+
+        Args:
+            json: The file that gets the result as JSON, "-" for standard output, or empty.
+            quiet: Whether people are spared everything but errors.
+            force: Whether a file for JSON that Kinetarium did not write may be replaced.
+        """
+        self._json, self._force = json, force
+        # Standard output that carries JSON carries nothing else.
+        self._speaks = not quiet and json != "-"
+        _make_streams_safe()
+
+    @property
+    def speaks(self) -> bool:
+        """Whether people are told anything but errors."""
+        return self._speaks
+
+    def line(self, text: str = "") -> None:
+        """Print a line."""
+        if self._speaks:
+            _write(_printable(text) + "\n")
+
+    def text(self, text: str) -> None:
+        """Print text of our own as it is."""
+        if self._speaks:
+            _write(text)
+
+    def table(self, table: Table) -> None:
+        """Print a table."""
+        if not self._speaks:
+            return
+        headings = [column.heading for column in table.columns]
+        rows = [[_printable(cell_text(cell)) for cell in row] for row in table.rows]
+        numeric = [table.is_numeric(index) for index in range(len(headings))]
+        if sys.stdout.isatty():
+            _write_rich_table(table.title, headings=headings, rows=rows, numeric=numeric)
+            return
+        widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+        title = [table.title] if table.title else []
+        lines = [
+            "  ".join(
+                cell.rjust(width) if right else cell.ljust(width)
+                for cell, width, right in zip(row, widths, numeric, strict=True)
+            ).rstrip()
+            for row in [headings, *rows]
+        ]
+        _write("".join(f"{line}\n" for line in [*title, *lines]))
+
+    def tree(self, nodes: Sequence[tuple[int, str]]) -> None:
+        """Print a tree.
+
+        Args:
+            nodes: Depth and text of each node, a parent before its children.
+        """
+        if not self._speaks:
+            return
+        guides = _guides([min(depth, _DEEPEST) for depth, _ in nodes])
+        lines = zip(guides, nodes, strict=True)
+        _write("".join(f"{guide}{_printable(text)}\n" for guide, (_, text) in lines))
+
+    def progress(self, items: Iterable[Item], *, label: str, total: int) -> Iterator[Item]:
+        """Go through items, with a bar on standard error where a person looks on.
+
+        Args:
+            items: What to go through.
+            label: What is being done.
+            total: How many there are.
+        """
+        if not self._speaks or not sys.stderr.isatty():
+            yield from items
+            return
+        from rich.console import Console as RichConsole
+        from rich.progress import track
+
+        console = RichConsole(stderr=True)
+        yield from track(items, description=label, total=total, console=console, transient=True)
+
+    def check_result(self) -> None:
+        """Refuse a file for JSON that could not be written, before the work that would be lost.
+
+        Raises:
+            OutputError: If it cannot be written.
+        """
+        if self._json not in ("", "-"):
+            from kinetarium.recording.result_folder import result_folder_above
+
+            if above := result_folder_above(Path(self._json)):
+                raise OutputError(
+                    f"{self._json!r} is inside the result folder {str(above)!r}; choose another"
+                    " --json"
+                )
+            check_writable(Path(self._json), through_links=True)
+            check_replaceable(Path(self._json), ours=_PRODUCER.encode(), force=self._force)
+
+    def result(self, payload: dict[str, Any]) -> None:
+        """Write the result as JSON, if it was asked for.
+
+        Raises:
+            OutputError: If it cannot be written.
+        """
+        if self._json == "-":
+            _write(strict_json(payload) + "\n")
+        elif self._json:
+            text = strict_json({_PRODUCER: _version(), **payload}) + "\n"
+            self.check_result()
+            write_atomic(Path(self._json), text.encode(), through_links=True)
+
+    def note(self, text: str) -> None:
+        """Print a line on standard error, beside the result."""
+        if self._speaks:
+            self.error(text)
+
+    def error(self, text: str) -> None:
+        """Print a line on standard error."""
+        with suppress(OSError):  # nobody is left to tell
+            print(_printable(text), file=sys.stderr, flush=True)
+
+    def traceback(self, error: BaseException) -> None:
+        """Print a traceback on standard error."""
+        from traceback import format_exception
+
+        for line in "".join(format_exception(error)).splitlines():
+            self.error(line)
+
+    def flush(self) -> None:
+        """Send on what others have printed, such as the help."""
+        _write("")
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("kinetarium")
+
+
+def _write_rich_table(
+    title: str, *, headings: list[str], rows: list[list[str]], numeric: list[bool]
+) -> None:
+    """Print a table that fits the terminal: long texts wrap, the last columns may go."""
+    from rich import box
+    from rich.console import Console as RichConsole
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    console = RichConsole(file=sys.stdout)
+    widths = [min(max(map(len, column)), _WRAPPED) for column in zip(headings, *rows, strict=True)]
+    shown = len(widths)
+    while shown > 1 and sum(widths[:shown]) + 2 * (shown - 1) > console.width:
+        shown -= 1
+    hidden = ", ".join(headings[shown:])
+    table = RichTable(
+        title=Text(title) if title else None,
+        title_justify="left",
+        caption=Text(f"no room for: {hidden}") if hidden else None,
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    for heading, width, right in list(zip(headings, widths, numeric, strict=True))[:shown]:
+        table.add_column(
+            Text(heading),
+            justify="right" if right else "left",
+            min_width=width,
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row[:shown]))
+    with _writing():
+        console.print(table)
+
+
+def _make_streams_safe() -> None:
+    """Make closed streams lead nowhere, and let a locale's missing characters be escaped."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")
+    sys.stderr = sys.stderr or open(os.devnull, "w")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _printable(text: str) -> str:
+    """Escape control characters, which could rewrite the screen or break a line in two."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+
+
+def _guides(depths: Sequence[int]) -> list[str]:
+    """Draw the lines that lead to each node of a tree, from the last node to the first."""
+    guides: list[str] = []
+    later: set[int] = set()  # depths at which a sibling of the current branch follows
+    for depth in reversed(depths):
+        stems = ("│  " if level in later else "   " for level in range(1, depth))
+        knee = ("├─ " if depth in later else "└─ ") if depth else ""
+        guides.append("".join(stems) + knee)
+        later = {level for level in later if level < depth} | {depth}
+    return guides[::-1]
+
+
+def _write(text: str) -> None:
+    with _writing():
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Go on in silence when the reader has left; say so when there is no room."""
+    try:
+        yield
+    except BrokenPipeError:
+        _discard_output()
+    except OSError as error:
+        _discard_output()
+        reason = (error.strerror or str(error)).lower()
+        raise OutputError(f"cannot write to standard output: {reason}") from None
+
+
+def _discard_output() -> None:
+    """Point standard output nowhere, or the interpreter fails again when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+_CODES: dict[type[Exception], str] = {
+    UnknownNameError: "unknown-name",
+    OutputError: "output",
+    MissingPackageError: "missing-package",
+}
+
+
+def is_defect(error: Exception) -> bool:
+    """Tell whether it is nothing that a user can put right."""
+    return not isinstance(error, KinetariumError) and not _names_a_file(error)
+
+
+def failure_lines(error: Exception) -> list[str]:
+    """Return a line for each thing that is wrong."""
+    if isinstance(error, RobotFileError):
+        return [str(refusal) for refusal in error.refusals]
+    if isinstance(error, KinetariumError):
+        return [f"kinetarium: {error}"]
+    if not is_defect(error):
+        return [f"kinetarium: {_file_fault(error)}"]
+    return [
+        f"kinetarium: internal error, {type(error).__name__}: {error}"
+        " (this is a defect of Kinetarium; --debug shows where)"
+    ]
+
+
+def failure_payload(error: Exception) -> dict[str, Any]:
+    """Return the same as data for JSON."""
+    if isinstance(error, RobotFileError):
+        rows = [
+            {
+                "code": str(refusal.code),
+                "message": refusal.message,
+                "line": refusal.line,
+                "remedy": refusal.remedy,
+                "file": refusal.file,
+            }
+            for refusal in error.refusals
+        ]
+    else:
+        code = _CODES.get(type(error), "internal" if is_defect(error) else "error")
+        message = _file_fault(error) if _names_a_file(error) else str(error)
+        rows = [{"code": code, "message": message, "line": None, "remedy": "", "file": None}]
+    return {"ok": False, "errors": rows}
+
+
+def _names_a_file(error: Exception) -> bool:
+    """Tell whether a file is at fault: closed to the user, or with a name that is too long."""
+    return isinstance(error, OSError) and isinstance(error.filename, str | bytes)
+
+
+def _file_fault(error: Exception) -> str:
+    assert isinstance(error, OSError)
+    return f"cannot use {os.fsdecode(error.filename)!r}: {reason(error)}"

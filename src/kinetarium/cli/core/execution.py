@@ -1,0 +1,289 @@
+"""The flags with which a command runs cases, and running them with progress on the screen."""
+
+import os
+import shlex
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from kinetarium.cli.core.invocation import Invocation
+from kinetarium.interruption import is_stop
+from kinetarium.ranges import Range
+
+if TYPE_CHECKING:
+    from kinetarium.batch.plan import Plan
+    from kinetarium.batch.study import Findings
+    from kinetarium.batch.task import Executor
+    from kinetarium.recording.result_folder import ResultFolder
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from kinetarium.cli.core.console import Console
+from kinetarium.recording.recording import RunStatus
+
+if TYPE_CHECKING:
+    from kinetarium.batch.sweep import Progress
+from collections.abc import Sequence
+from dataclasses import field, make_dataclass
+from typing import Any
+
+from kinetarium.batch.study import open_study
+from kinetarium.cli.core.arguments import flag_value
+from kinetarium.cli.core.invocation import Run
+
+CORES = os.cpu_count() or 1
+WORKERS = Range(0, max(64, 4 * CORES), unit="-")
+"""More processes than a few for each core take memory, and no less time."""
+_WITHOUT_EFFECT = ("--out", "--workers", "--timeout", "--memory-limit", "--json")
+_SWITCHES_WITHOUT_EFFECT = ("--quiet", "--debug", "--force", "--retry-failed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutionFlags:
+    """How cases are run; none of it changes a result.
+
+    Attributes:
+        workers: Processes that run cases side by side; 0 runs them in this one, unprotected.
+        timeout: Most time for one case [s].
+        memory_limit: Most memory for one process [GB].
+        retry_failed: Run again the cases that crashed, failed or ran out of time or memory in an
+            earlier session; the folder keeps them as they are otherwise.
+    """
+
+    workers: Annotated[int, WORKERS, tyro.conf.arg(metavar="N")] = CORES
+    timeout: Annotated[float, Range(1e-3, 1e6, unit="s"), tyro.conf.arg(metavar="S")] = 600.0
+    memory_limit: Annotated[float, Range(0.01, 1e4, unit="GB"), tyro.conf.arg(metavar="GB")] = 4.0
+    retry_failed: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+
+    def executor(self) -> "Executor":
+        """Make what runs the cases."""
+        from kinetarium.batch.worker import SerialExecutor
+        from kinetarium.batch.worker_pool import IsolatedExecutor
+
+        if self.workers == 0:
+            return SerialExecutor()
+        memory = self.memory_limit * 1e9
+        return IsolatedExecutor(self.workers, timeout=self.timeout, memory=memory)
+
+
+def execute(
+    plan: "Plan", invocation: Invocation, *, out: Path, flags: ExecutionFlags
+) -> "ResultFolder":
+    """Run a plan, write its report, print the headline and say where everything is.
+
+    Raises:
+        KinetariumError: If the plan does not fit, or the folder cannot be written.
+        KeyboardInterrupt: If it was stopped; what was finished is kept.
+    """
+    from kinetarium.batch.sweep import sweep
+    from kinetarium.report.html.files import write_study_report
+
+    console = invocation.console
+    command = essential_command(invocation.command_line)
+    with sweep_progress(console, label=plan.study.name) as watch:
+        try:
+            folder, findings = sweep(
+                plan,
+                out=out,
+                executor=flags.executor(),
+                command=command,
+                retry_failed=flags.retry_failed,
+                watch=watch,
+            )
+        except (KeyboardInterrupt, Exception) as error:
+            if is_stop(error) and (out / "config.toml").is_file():
+                again = shlex.join(["kinetarium", "resume", str(out)])
+                console.error(f"kinetarium: go on with: {again}")
+            raise
+    with folder.writing():
+        write_study_report(folder, plan.study, findings)
+    show(folder, findings, invocation)
+    return folder
+
+
+def show(folder: "ResultFolder", findings: "Findings", invocation: Invocation) -> None:
+    """Print a study's headline, the cases that did not complete and where the report is."""
+    from kinetarium.report.html.files import failure_table
+
+    console = invocation.console
+    console.table(findings.headline)
+    failures = failure_table(folder)
+    if failures.rows:
+        console.line()
+        console.table(failures)
+    report = folder.path / "report.html"
+    console.line()
+    console.line(f"report: {report}")
+
+
+def finish(folder: "ResultFolder", invocation: Invocation) -> int:
+    """Give a finished folder as JSON, and the exit code: 2 if not a single case was judged."""
+    from kinetarium.batch.sweep import FINAL
+
+    runs = list(folder.rows())
+    judged = any(run.status in FINAL for run in runs)
+    if not judged:
+        invocation.console.error(
+            f"kinetarium: none of {len(runs)} cases came to its end; first: {runs[0].message}"
+        )
+    places = {"out": str(folder.path), "report": str(folder.path / "report.html")}
+    invocation.console.result({"ok": judged, **folder.metrics, **places})
+    return 0 if judged else 2
+
+
+def free_folder(study: str) -> Path:
+    """Name a folder that does not exist yet, for a command without --out."""
+    names = chain([study], (f"{study}-{number}" for number in count(2)))
+    return next(path for name in names if not (path := Path("out", name)).exists())
+
+
+def essential_command(command_line: str) -> str:
+    """Leave out of a command what does not change its result.
+
+    Two folders made with different numbers of workers are then the same.
+    """
+    words, kept = iter(shlex.split(command_line)), list[str]()
+    for word in words:
+        name, has_value, _ = word.partition("=")
+        if name.replace("_", "-") in _WITHOUT_EFFECT:
+            if not has_value:
+                next(words, None)
+        elif name.replace("_", "-") not in _SWITCHES_WITHOUT_EFFECT:
+            kept.append(word)
+    return shlex.join(kept)
+
+
+_QUIET_TIME = 10.0
+"""Least time between two lines in a log [s]."""
+
+Watch = Callable[["Progress"], None]
+
+
+@contextmanager
+def sweep_progress(console: Console, *, label: str) -> Iterator[Watch]:
+    """Give what a sweep tells of its progress.
+
+    Args:
+        console: Where it is shown.
+        label: What is being run.
+    """
+    if not console.speaks:
+        yield lambda progress: None
+    elif sys.stderr.isatty():
+        with _bar(label) as watch:
+            yield watch
+    else:
+        yield _lines(console, label)
+
+
+@contextmanager
+def _bar(label: str) -> Iterator[Watch]:
+    from rich.console import Console as RichConsole
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[failed]}", style="red"),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    with RichProgress(*columns, console=RichConsole(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None, failed="")
+
+        def watch(progress: "Progress") -> None:
+            failed = f"{progress.failed} failed" if progress.failed else ""
+            bar.update(task, total=progress.total, completed=progress.done, failed=failed)
+
+        yield watch
+
+
+def _lines(console: Console, label: str) -> Watch:
+    start = last = monotonic()
+    before = 0
+
+    def watch(progress: "Progress") -> None:
+        nonlocal last, before
+        finished, now = progress.latest, monotonic()
+        if finished is None:
+            before = progress.done
+            if before:
+                console.note(f"{label}: {before} of {progress.total} are there already")
+            return
+        if finished.status is not RunStatus.COMPLETED:
+            said = finished.message.startswith(str(finished.status))
+            words = finished.message if said else f"{finished.status}: {finished.message}"
+            console.note(f"{label}: {words}")
+        if now - last > _QUIET_TIME and progress.done < progress.total:
+            last = now
+            rest = (now - start) / (progress.done - before) * (progress.total - progress.done)
+            failed = f", {progress.failed} failed" if progress.failed else ""
+            console.note(
+                f"{label}: {progress.done} of {progress.total}{failed}, about {rest:.0f} s left"
+            )
+
+    return watch
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Files:
+    """Where values come from and results go.
+
+    Attributes:
+        out: Folder of the results; a new one in ./out if not given. One that holds the
+            same run is gone on with.
+        config: Take the values from a config.toml or a finished folder; flags beside it win.
+    """
+
+    out: Annotated[str, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = ""
+    config: Annotated[str, tyro.conf.arg(metavar="FILE|DIR", help_behavior_hint="")] = ""
+
+
+def study_command(name: str, words: Sequence[str]) -> tuple[type, Run]:
+    """Give the flags and the function of a study's command.
+
+    Args:
+        name: The study.
+        words: The words after the command; a --config among them sets the defaults.
+
+    Raises:
+        KinetariumError: If the config cannot be read.
+    """
+    from kinetarium.batch.plan import Plan
+
+    study = open_study(name)
+    source = flag_value("--config", words)
+    default = _config_from(Path(source), study=name) if source else study.config()
+    bare = tyro.conf.arg(name="")
+    arguments = make_dataclass(
+        "Arguments",
+        [
+            ("study", Annotated[study.config, bare], field(default=default)),
+            ("files", Annotated[_Files, bare], field(default=_Files())),
+            ("execution", Annotated[ExecutionFlags, bare], field(default=ExecutionFlags())),
+        ],
+        frozen=True,
+    )
+
+    def run(chosen: Any, invocation: Invocation) -> int:
+        out = Path(chosen.files.out) if chosen.files.out else free_folder(name)
+        plan = Plan.of(study, chosen.study)
+        return finish(execute(plan, invocation, out=out, flags=chosen.execution), invocation)
+
+    return arguments, run
+
+
+def _config_from(path: Path, *, study: str) -> Any:
+    from kinetarium.batch.plan import Plan, PlanError
+
+    plan = Plan.read(path)
+    if plan.study.name != study:
+        raise PlanError(f"'{path}' is of the study '{plan.study.name}', not '{study}'")
+    return plan.single

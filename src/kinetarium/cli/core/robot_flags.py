@@ -1,0 +1,136 @@
+"""The flags with which a command takes a robot."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from kinetarium.cli.core.arguments import UsageError
+from kinetarium.model.findings import Allowance
+
+if TYPE_CHECKING:
+    from kinetarium.model.robot import RobotModel
+from typing import Any
+
+from kinetarium.figure.robot_page import joint_units
+from kinetarium.model.robot import Joint, Link, RobotModel
+
+_Switch = Annotated[bool, tyro.conf.arg(help_behavior_hint="")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotFlags:
+    """A robot and how strictly its file is read.
+
+    Attributes:
+        robot: A robot of the catalogue, or a URDF, xacro or MJCF file.
+        mesh_root: A folder that meshes and includes may come from.
+        xacro_arg: The value of a xacro argument.
+        allow_missing_mesh: Leave out geometry whose mesh cannot be found.
+        allow_missing_limit: Read a joint without limits as unlimited.
+        allow_massless: Give a massless moving branch a gram per link.
+        allow_bad_inertia: Replace an inertia beyond repair by that of a sphere of the same mass.
+    """
+
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="FILE|NAME")]
+    mesh_root: Annotated[
+        tyro.conf.UseAppendAction[tuple[Path, ...]], tyro.conf.arg(metavar="DIR")
+    ] = ()
+    xacro_arg: Annotated[
+        tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME:=VALUE")
+    ] = ()
+    allow_missing_mesh: _Switch = False
+    allow_missing_limit: _Switch = False
+    allow_massless: _Switch = False
+    allow_bad_inertia: _Switch = False
+
+    def load(self) -> "RobotModel":
+        """Load the robot through the gate.
+
+        Raises:
+            KinetariumError: If it is refused or unknown.
+        """
+        from kinetarium.model.load import load_robot
+
+        arguments = [word.partition(":=") for word in self.xacro_arg]
+        for name, sign, _ in arguments:
+            if not name or not sign:
+                raise UsageError(f"--xacro-arg takes NAME:=VALUE, not '{name}'")
+        allow = [
+            allowance
+            for allowance in Allowance
+            if getattr(self, f"allow_{allowance.replace('-', '_')}")
+        ]
+        return load_robot(
+            self.robot,
+            mesh_roots=self.mesh_root,
+            allow=allow,
+            arguments={name: value for name, _, value in arguments},
+        )
+
+
+def robot_payload(model: RobotModel) -> dict[str, Any]:
+    """Give what a program may ask of a robot; infinite limits become null in JSON."""
+    return {
+        "name": model.name,
+        "links": len(model.links),
+        "joints": len(model.joints),
+        "moving_joints": len(model.moving_joints),
+        "loops": len(model.loops),
+        "mass_kg": model.mass,
+        "free_base": model.free_base,
+        "root": model.root,
+        "link_names": [link.name for link in model.links],
+        "joint_names": [joint.name for joint in model.joints],
+        "link_details": [_link(link) for link in model.links],
+        "joint_details": [_joint(joint) for joint in model.joints],
+        "source": {
+            "file": model.source.file,
+            "format": model.source.format,
+            "sha256": model.source.sha256,
+        },
+    }
+
+
+def repairs_payload(model: RobotModel) -> list[dict[str, Any]]:
+    """Give what the gate changed."""
+    return [
+        {
+            "code": str(repair.code),
+            "where": repair.where,
+            "message": repair.message,
+            "line": repair.line,
+        }
+        for repair in model.repairs
+    ]
+
+
+def _link(link: Link) -> dict[str, Any]:
+    return {
+        "name": link.name,
+        "mass_kg": link.inertia.mass if link.inertia else 0.0,
+        "collisions": len(link.collisions),
+        "visuals": len(link.visuals),
+    }
+
+
+def _joint(joint: Joint) -> dict[str, Any]:
+    mimic = joint.mimic
+    return {
+        "name": joint.name,
+        "type": str(joint.type),
+        "parent": joint.parent,
+        "child": joint.child,
+        "axis": joint.axis.tolist(),
+        "lower": joint.limits.lower,
+        "upper": joint.limits.upper,
+        "velocity": joint.limits.velocity,
+        "effort": joint.limits.effort,
+        "unit": joint_units(joint)[0],
+        "damping": joint.damping,
+        "friction": joint.friction,
+        "armature": joint.armature,
+        "mimic": mimic
+        and {"joint": mimic.joint, "multiplier": mimic.multiplier, "offset": mimic.offset},
+    }

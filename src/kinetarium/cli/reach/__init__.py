@@ -1,0 +1,1 @@
+"""`kinetarium reach ...`, one module for each action."""

@@ -1,0 +1,1 @@
+"""Admittance control on SE(3), sensed wrenches, passivity and delay."""

@@ -1,0 +1,180 @@
+"""FloatingBody: a rigid body in free space, moved by wrenches (Newton and Euler).
+
+    m dv/dt = f,   I dw/dt + w x I w = m_b
+
+Velocities are advanced first and poses by the new ones, so that a spring between two such
+bodies neither gains nor loses energy over a period.
+"""
+
+from math import copysign, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetarium.spatial import kernels as se3_kernel
+from kinetarium.spatial import so3
+from kinetarium.spatial.arrays import Array
+
+
+class FloatingBody:
+    """A body and its motion.
+
+    Attributes:
+        mass: Mass [kg].
+        R_WB: Rotation, shape (3, 3).
+        p_WB: Centre of mass [m], shape (3,).
+        v: Its velocity in world axes [m/s], shape (3,).
+        spin: Angular momentum about the centre of mass, in world axes [kg m^2/s], shape (3,).
+        w: Angular velocity in world axes [rad/s], shape (3,).
+    """
+
+    def __init__(
+        self, *, mass: float, moment: ArrayLike, X_WB: Array, velocity: ArrayLike = (0.0, 0.0, 0.0)
+    ) -> None:
+        """Place the body; it does not turn.
+
+        Args:
+            mass: Mass [kg].
+            moment: Moment of inertia about the centre of mass, in body axes, shape (3, 3).
+            X_WB: Pose of the centre of mass, shape (4, 4).
+            velocity: Of the centre of mass in world axes [m/s], shape (3,).
+        """
+        self.mass = mass
+        self._inverse = np.linalg.inv(np.asarray(moment, dtype=np.float64))
+        self.R_WB, self.p_WB = X_WB[:3, :3].copy(), X_WB[:3, 3].copy()
+        self.v = np.array(velocity, dtype=np.float64)
+        self.spin, self.w = np.zeros(3), np.zeros(3)
+        self._dv, self._dw = np.zeros(3), np.zeros(3)
+
+    @property
+    def momentum(self) -> Array:
+        """Linear momentum in world axes [kg m/s], shape (3,)."""
+        return self.mass * self.v
+
+    @property
+    def energy(self) -> float:
+        """Kinetic energy [J]."""
+        return float(self.mass * self.v @ self.v + self.w @ self.spin) / 2
+
+    def push(self, impulse: Array, *, point: Array) -> None:
+        """Change the motion by an impulse at a point.
+
+        Args:
+            impulse: In world axes [N s], shape (3,).
+            point: Where it acts, in the world [m], shape (3,).
+        """
+        self.v = self.v + impulse / self.mass
+        self.turn(so3.hat(point - self.p_WB) @ impulse)
+
+    def turn(self, angular_impulse: Array) -> None:
+        """Change the spin by an angular impulse in world axes [N m s], shape (3,)."""
+        self.spin = self.spin + angular_impulse
+        self.w = self._rate()
+
+    def mobility(self, direction: Array, *, point: Array) -> float:
+        """Give how far an impulse at a point changes the velocity there, along it [1/kg]."""
+        lever = self.R_WB.T @ (so3.hat(point - self.p_WB) @ direction)
+        return float(1 / self.mass + lever @ self._inverse @ lever)
+
+    def velocity_at(self, point: Array) -> Array:
+        """Give the velocity of a point of the body [m/s], shape (3,)."""
+        return np.asarray(self.v + so3.hat(self.w) @ (point - self.p_WB))
+
+    def step(self, F: Array, *, dt: float) -> None:
+        """Move on by a time [s] under a wrench [f; m] at the centre of mass, in world axes."""
+        v, w = self.v, self.w
+        self.v = v + F[:3] / self.mass * dt
+        self.turn(F[3:] * dt)
+        self._dv, self._dw = (self.v - v) / dt, (self.w - w) / dt
+        self.p_WB = self.p_WB + self.v * dt
+        # Torque-free turning keeps the spin in the world, not the angular velocity.
+        self.R_WB = _turned(self.w * dt) @ self.R_WB
+        self.w = self._rate()
+
+    def pose_ahead(self, lead: float) -> Array:
+        """Give the pose to tell an arm that is late by a time [s], shape (4, 4).
+
+        With p + v t + a t^2/3 a spring that is felt the time t late gives back what it took, to
+        fourth order in w t: the third derivative, which p + v t alone leaves with t^3/3 and
+        which is a negative damping, drops out.
+        """
+        third = lead * lead / 3
+        X = np.eye(4)
+        X[:3, :3] = _turned(self.w * lead + self._dw * third) @ self.R_WB
+        X[:3, 3] = self.p_WB + self.v * lead + self._dv * third
+        return X
+
+    def _rate(self) -> Array:
+        """Give the angular velocity that belongs to the spin [rad/s], shape (3,)."""
+        return np.asarray(self.R_WB @ (self._inverse @ (self.R_WB.T @ self.spin)))
+
+
+def _turned(rotation_vector: Array) -> Array:
+    """Give the rotation of a rotation vector [rad], shape (3, 3)."""
+    R: Array = se3_kernel.exp(np.concatenate([np.zeros(3), rotation_vector]))[:3, :3]
+    return R
+
+
+class PassivityObserver:
+    """Watches the energy of two bodies in contact.
+
+    Attributes:
+        excess: Energy that the bodies have got beyond what the contact gave [J].
+        removed: Energy that has been taken out [J].
+    """
+
+    def __init__(self) -> None:
+        """Start with nothing seen."""
+        self.excess = self.removed = 0.0
+
+    def watch(self, *, taken: float, given: float) -> None:
+        """Add what the bodies took [J] beyond what the contact gave [J] in the same time."""
+        self.excess += taken - given
+
+    def dissipate(
+        self, first: FloatingBody, second: FloatingBody, *, normal: Array, point: Array
+    ) -> None:
+        """Take the excess out of the bodies' relative motion at the contact, as far as it goes.
+
+        Args:
+            first: One body.
+            second: The other.
+            normal: Direction of the contact, a unit vector, shape (3,).
+            point: Where they touch, in the world [m], shape (3,).
+        """
+        if self.excess <= 0:
+            return
+        speed = float((first.velocity_at(point) - second.velocity_at(point)) @ normal)
+        mass = 1 / (first.mobility(normal, point=point) + second.mobility(normal, point=point))
+        left = speed * speed - 2 * self.excess / mass
+        after = copysign(sqrt(left), speed) if left > 0 else 0.0
+        impulse = mass * (after - speed) * np.asarray(normal)
+        first.push(impulse, point=point)
+        second.push(-impulse, point=point)
+        taken = mass * (speed * speed - after * after) / 2
+        self.excess -= taken
+        self.removed += taken
+
+
+EARTH_GRAVITY = 3.986004418e14
+"""Gravitational parameter of the Earth [m^3/s^2] (WGS 84)."""
+EARTH_RADIUS = 6378.137e3
+"""Equatorial radius [m] (WGS 84)."""
+
+
+def mean_motion(altitude: float) -> float:
+    """Give the angular rate n of a circular orbit [rad/s] at an altitude [m]."""
+    return sqrt(EARTH_GRAVITY / (EARTH_RADIUS + altitude) ** 3)
+
+
+def relative_acceleration(p: Array, v: Array, *, n: float) -> Array:
+    """Give the acceleration of a free body in the orbit's frame [m/s^2], shape (3,).
+
+    Args:
+        p: Its position in that frame [m], shape (3,).
+        v: Its velocity in that frame [m/s], shape (3,).
+        n: Angular rate of the orbit [rad/s].
+    """
+    return np.array(
+        [3 * n * n * p[0] + 2 * n * v[1], -2 * n * v[0], -n * n * p[2]], dtype=np.float64
+    )

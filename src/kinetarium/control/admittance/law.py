@@ -1,0 +1,241 @@
+"""AdmittanceSE3: how a body gives way to a wrench, in exponential coordinates of SE(3).
+
+Woo, Choi, Won, "Admittance control for satellite docking ground testing system", 2024,
+equations 5 to 15. Frames: {w} the world, {b} the body (its centre of mass), {d} the desired
+pose, {r} the reference that the arm is to follow.
+
+    T~ = X_WB^-1 X_WD,   l = log(T~) = [eta; xi],   A = Ad(T~)
+    I' = s (F_D - A^T F_B)                                          the impulse, in {d}
+    V_ref = A (V_D - D^-1 (I - K l))                                body twist, in {b}
+
+The wrench error is integrated. D is therefore a virtual mass of D/s and K a virtual
+damper of K/s: with V = V_ref a body that is pushed by F moves by (D/s) dV/dt = F - (K/s) V.
+
+The paper goes through the rates of l, with Kp = dexp(-l)^-1 D^-1 K dexp(-l) and
+Kv = dexp(-l)^-1 D^-1 (equations 14 and 15); dexp cancels, and both forms give the same.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import inf, pi
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetarium.errors import KinetariumError
+from kinetarium.spatial import se3
+from kinetarium.spatial.arrays import Array, frozen
+
+
+class Form(StrEnum):
+    """How the law is computed; the results are the same."""
+
+    REDUCED = "reduced"
+    """Straight from the impulse to the twist, compiled."""
+    PAPER = "paper"
+    """Through the rates of the exponential coordinates, with dexp, as the paper has it."""
+
+
+class AntiWindup(StrEnum):
+    """What keeps the impulse from growing where nothing pushes back."""
+
+    GATED = "gated"
+    """The impulse rests until contact, and is bounded after it."""
+    CLAMPED = "clamped"
+    """The impulse is always integrated, and bounded."""
+    NONE = "none"
+    """The impulse is always integrated, without bound."""
+
+
+HALF_TURN_MARGIN = 0.05
+"""How near to pi an angle is too near [rad]: at pi the exponential coordinates jump."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdmittanceGains:
+    """The gains of the law, all diagonal.
+
+    Attributes:
+        D: Acts as a virtual mass D/s [kg, kg m^2], shape (6,) or one number for all.
+        K: Acts as a virtual damper K/s [N s/m, N m s], shape (6,) or one number for all.
+        wrench_gain: The factor s of the wrench error [-].
+        impulse_limit: Bound of each entry of the impulse [N s, N m s].
+    """
+
+    D: ArrayLike
+    K: ArrayLike
+    wrench_gain: float = 0.5
+    impulse_limit: float = 1000.0
+    diagonal_D: Array = field(init=False)
+    diagonal_K: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Spread single numbers, and refuse gains that are not positive.
+
+        Raises:
+            KinetariumError: If D, s or the limit is not positive, or K is negative.
+        """
+        for name in ("D", "K"):
+            values = np.asarray(getattr(self, name), dtype=np.float64)
+            if values.shape not in ((), (6,)):
+                raise KinetariumError(f"{name} is one number or six, not of shape {values.shape}")
+            object.__setattr__(self, f"diagonal_{name}", frozen(np.broadcast_to(values, 6)))
+        positive = (*self.diagonal_D, self.wrench_gain, self.impulse_limit)
+        if not (all(value > 0 for value in positive) and (self.diagonal_K >= 0).all()):
+            raise KinetariumError("D, s and the impulse limit must be positive, K not negative")
+
+
+class AdmittanceSE3:
+    """The law and its memory: the impulse.
+
+    It needs no engine and no robot. Call `step` once per tick with what is measured
+    and wanted, move the body by the twist it gives, and so on::
+
+        law = AdmittanceSE3(AdmittanceGains(D=300.0, K=200.0), timestep=1e-3)
+        V_ref = law.step(X_WB, X_WD=X_WD, V_D=V_D, F_B=F_B, F_D=F_D)
+
+    Attributes:
+        gains: The gains. They may be replaced between two ticks; `change_gains` does it
+            without a bump.
+        timestep: Time between two ticks [s].
+        impulse: The integral I of the wrench error in {d} [N s, N m s], shape (6,).
+        X_BD: The desired pose in the body's frame at the last tick, shape (4, 4).
+    """
+
+    def __init__(
+        self,
+        gains: AdmittanceGains,
+        *,
+        timestep: float,
+        form: Form = Form.REDUCED,
+        anti_windup: AntiWindup = AntiWindup.GATED,
+    ) -> None:
+        """Start with no impulse.
+
+        Args:
+            gains: The gains.
+            timestep: Time between two ticks [s].
+            form: How the law is computed.
+            anti_windup: When the impulse is integrated and whether it is bounded.
+        """
+        # Numba is loaded with the first law, not with this module.
+        from kinetarium.control.admittance import kernel as admittance_kernel
+        from kinetarium.spatial import kernels as se3_kernel
+
+        self._kernel, self._se3 = admittance_kernel, se3_kernel
+        self.gains = gains
+        self.timestep = timestep
+        self._form = form
+        self._anti_windup = anti_windup
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the impulse."""
+        self.impulse = np.zeros(6)
+        self.X_BD = np.eye(4)
+
+    @property
+    def error(self) -> Array:
+        """Exponential coordinates l = [eta; xi] of the last tick [m, rad], shape (6,)."""
+        error: Array = self._se3.log(self.X_BD)
+        return error
+
+    @property
+    def near_half_turn(self) -> bool:
+        """Whether the desired pose is turned so far that the coordinates may jump."""
+        return float(np.linalg.norm(self.error[3:])) > pi - HALF_TURN_MARGIN
+
+    @property
+    def bounded(self) -> bool:
+        """Whether an entry of the impulse is at its limit."""
+        return bool((np.abs(self.impulse) >= self.gains.impulse_limit).any())
+
+    def step(
+        self,
+        X_WB: Array,
+        *,
+        X_WD: Array,
+        V_D: Array,
+        F_B: Array,
+        F_D: Array,
+        contact: bool = True,
+    ) -> Array:
+        """Give the body twist V_ref [v; w] in {b} [m/s, rad/s], shape (6,).
+
+        Args:
+            X_WB: Pose of the body, or of the reference where the law is to be blind to the
+                errors of the servo, shape (4, 4).
+            X_WD: The desired pose, shape (4, 4).
+            V_D: Its body twist in {d} [m/s, rad/s], shape (6,).
+            F_B: Wrench of the surroundings on the body, in {b} [N, N m], shape (6,).
+            F_D: The wrench that is wanted, in {d} [N, N m], shape (6,).
+            contact: Whether there is contact; a gated impulse rests where there is none.
+
+        Raises:
+            KinetariumError: If an array has another shape.
+        """
+        if not (X_WB.shape == X_WD.shape == (4, 4) and V_D.shape == F_B.shape == F_D.shape == (6,)):
+            raise KinetariumError("poses have the shape (4, 4), twists and wrenches (6,)")
+        gains = self.gains
+        D, K = gains.diagonal_D, gains.diagonal_K
+        rests = not contact and self._anti_windup is AntiWindup.GATED
+        limit = inf if self._anti_windup is AntiWindup.NONE else gains.impulse_limit
+        V_ref = np.empty(6)
+        self._kernel.tick(
+            X_WB, X_WD, V_D, F_B, F_D, self.impulse, D, K, gains.wrench_gain,
+            0.0 if rests else self.timestep, limit, self.X_BD, V_ref,
+        )  # fmt: skip
+        if self._form is Form.PAPER:
+            return paper_law(self.X_BD, V_D, impulse=self.impulse, D=D, K=K)
+        return V_ref
+
+    def take_over(self, V: Array) -> None:
+        """Go on from a moving body without a bump: with X_WD = X_WB and V_D = 0, V_ref = V.
+
+        Args:
+            V: Body twist at the moment of taking over [m/s, rad/s], shape (6,).
+        """
+        self.impulse = -self.gains.diagonal_D * V
+
+    def change_gains(self, gains: AdmittanceGains) -> None:
+        """Replace the gains so that V_ref stays what it was at the last tick.
+
+        Args:
+            gains: The new gains.
+        """
+        error = self.error
+        held = (self.impulse - self.gains.diagonal_K * error) / self.gains.diagonal_D
+        self.gains = gains
+        self.impulse = gains.diagonal_D * held + gains.diagonal_K * error
+
+
+def paper_law(X_BD: Array, V_D: Array, *, impulse: Array, D: Array, K: Array) -> Array:
+    """Give V_ref by the paper's own chain, equations 14 and 15, shape (6,).
+
+    Args:
+        X_BD: The desired pose in the body's frame, shape (4, 4).
+        V_D: Its body twist in {d} [m/s, rad/s], shape (6,).
+        impulse: The integral of the wrench error [N s, N m s], shape (6,).
+        D: Diagonal of the virtual mass, shape (6,).
+        K: Diagonal of the virtual damper, shape (6,).
+    """
+    error = se3.log(X_BD)
+    proportional, integral = gain_terms(error, impulse, D=D, K=K)
+    rates = integral - proportional
+    return np.asarray(se3.adjoint(X_BD) @ (V_D - se3.dexp(-error) @ rates))
+
+
+def gain_terms(error: ArrayLike, impulse: ArrayLike, *, D: Array, K: Array) -> tuple[Array, Array]:
+    """Give the two terms of equation 14, Kp l and Kv I [m/s, rad/s], shape (..., 6) each.
+
+    Args:
+        error: Exponential coordinates [m, rad], shape (..., 6).
+        impulse: The integral of the wrench error [N s, N m s], shape (..., 6).
+        D: Diagonal of the virtual mass, shape (6,).
+        K: Diagonal of the virtual damper, shape (6,).
+    """
+    error = np.asarray(error, dtype=np.float64)
+    pull = (se3.dexp(-error) @ error[..., np.newaxis]) * (K / D)[:, np.newaxis]
+    push = (np.asarray(impulse) / D)[..., np.newaxis]
+    back = se3.dexp_inv(-error)
+    return (back @ pull)[..., 0], (back @ push)[..., 0]

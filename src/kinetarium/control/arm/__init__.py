@@ -1,0 +1,1 @@
+"""Control of arms: inverse kinematics in closed loop, computed torque, tracking."""

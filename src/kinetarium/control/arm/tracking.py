@@ -1,0 +1,116 @@
+"""Following poses with an arm through its Jacobian: damped least squares with pose feedback.
+
+qdot = J^T (J J^T + damping^2 I)^-1 (V_ref + gain log(X_WL^-1 X_WD)), in the axes of
+the link (Siciliano et al., "Robotics: Modelling, Planning and Control", 2009, section 3.7).
+"""
+
+from collections import deque
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetarium.dynamics import RobotDynamics
+from kinetarium.spatial import se3
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import inverse_pose
+
+
+class JacobianTracker:
+    """Turns poses of a link into joint positions, one small step after the other."""
+
+    def __init__(
+        self, dynamics: RobotDynamics, *, link: str, gain: float = 50.0, damping: float = 1e-4
+    ) -> None:
+        """Keep the robot and the gains.
+
+        Args:
+            dynamics: The robot, its base fixed.
+            link: The link that follows the poses.
+            gain: How fast a pose error is taken back [1/s].
+            damping: Trades accuracy near singular postures for bounded speed [-].
+        """
+        self._dynamics = dynamics
+        self._link = link
+        self._gain = gain
+        self._damping = damping
+        joints = dynamics.model.moving_joints
+        self._lower = np.array([joint.limits.lower for joint in joints])
+        self._upper = np.array([joint.limits.upper for joint in joints])
+
+    def velocity(self, q: Array, *, X_WD: ArrayLike, V_WD: ArrayLike) -> Array:
+        """Give joint velocities [rad/s or m/s], shape (n,).
+
+        Args:
+            q: Joint positions, shape (n,).
+            X_WD: The pose to be at, shape (4, 4).
+            V_WD: The twist [v; w] to move with, in the axes of that pose, shape (6,).
+        """
+        X_WL = self._dynamics.link_pose(q, self._link)
+        X_LD = inverse_pose(X_WL) @ np.asarray(X_WD)
+        V_L = se3.adjoint(X_LD) @ np.asarray(V_WD) + self._gain * se3.log(X_LD)
+        R = X_WL[:3, :3]
+        J = self._dynamics.jacobian(q, self._link)
+        J_L = np.vstack([R.T @ J[:3], R.T @ J[3:]])
+        return np.asarray(J_L.T @ np.linalg.solve(J_L @ J_L.T + self._damping**2 * np.eye(6), V_L))
+
+    def follow(self, q_start: ArrayLike, poses: ArrayLike, *, timestep: float) -> Array:
+        """Give joint positions along a sequence of poses, shape (k, n).
+
+        Args:
+            q_start: Where to start, near the first pose, shape (n,).
+            poses: The poses of the link at equal times, shape (k, 4, 4).
+            timestep: Time between two poses [s].
+        """
+        poses = np.asarray(poses, dtype=np.float64)
+        q = np.array(q_start, dtype=np.float64)
+        path = np.empty((len(poses), q.size))
+        for k, X_WD in enumerate(poses):
+            ahead = poses[min(k + 1, len(poses) - 1)]
+            V_WD = se3.log(inverse_pose(X_WD) @ ahead) / timestep
+            path[k] = q
+            q = np.clip(
+                q + timestep * self.velocity(q, X_WD=X_WD, V_WD=V_WD), self._lower, self._upper
+            )
+        return path
+
+
+_INSTANT = 1e-9
+"""Times nearer to each other than this are the same [s]."""
+
+
+class Setpoints:
+    """Positions and rates along straight lines between ticks, some time ago."""
+
+    def __init__(self, start: Array, *, tick: float, delay: float) -> None:
+        """Stand still.
+
+        Args:
+            start: Positions at the start, shape (n,).
+            tick: Time between two points [s].
+            delay: How late they reach the drive [s].
+        """
+        self._tick, self._delay = tick, delay
+        # The time at which a line ends, and its two ends.
+        self._lines: deque[tuple[float, Array, Array]] = deque()
+        self._line = (0.0, start, start)
+
+    def add(self, t: float, point: Array) -> None:
+        """Go on to a point, to be reached one tick after t [s].
+
+        Args:
+            t: Time of the tick [s].
+            point: Positions, shape (n,).
+        """
+        last = self._lines[-1] if self._lines else self._line
+        self._lines.append((t + self._tick + self._delay, last[2], point))
+
+    def at(self, t: float) -> tuple[Array, Array]:
+        """Give positions and rates at a time [s] that never goes back, shape (n,) each."""
+        while self._lines and t > self._lines[0][0] - self._tick + _INSTANT:
+            self._line = self._lines.popleft()
+        end, p, q = self._line
+        left = end - t
+        if left < -_INSTANT:
+            return q, np.zeros_like(q)
+        rates = (q - p) / self._tick
+        return q - min(left, self._tick) * rates, rates

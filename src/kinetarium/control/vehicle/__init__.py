@@ -1,0 +1,1 @@
+"""Control of wheeled bases: kinematics, laws, references, wheel drives."""

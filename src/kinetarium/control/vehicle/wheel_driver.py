@@ -1,0 +1,82 @@
+"""WheelDriver: drives the wheels of a vehicle along a reference."""
+
+from collections.abc import Sequence
+from math import atan2
+
+import numpy as np
+
+from kinetarium.control.interface import Measurement
+from kinetarium.control.vehicle.kinematics import DifferentialDrive, SpeedRamp
+from kinetarium.control.vehicle.laws import DrivingLaw, Placement, Speeds
+from kinetarium.control.vehicle.reference import DrivingReference
+from kinetarium.spatial.arrays import Array
+
+
+class WheelDriver:
+    """Turns a reference into speeds of wheels, at a fixed rate.
+
+    The vehicle is the first of the floating solids. Its speeds follow the law
+    within a ramp, from rest.
+    """
+
+    def __init__(
+        self,
+        reference: DrivingReference,
+        *,
+        law: DrivingLaw,
+        drive: DifferentialDrive,
+        left: Sequence[bool],
+        wait: float,
+        ramp: SpeedRamp | None = None,
+        rate: float = 100.0,
+    ) -> None:
+        """Look up the reference once and for all.
+
+        Args:
+            reference: The motion to follow.
+            law: How to follow it.
+            drive: From speeds of the vehicle to those of its wheels.
+            left: Of each command, whether its wheel is on the left.
+            wait: Time to stand still before the reference begins [s].
+            ramp: The fastest that speeds may change; the ordinary one if None.
+            rate: How often commands are given [Hz].
+        """
+        self._rate = rate
+        self._law = law
+        self._drive = drive
+        self._left = list(left)
+        self._ramp = ramp or SpeedRamp()
+        count = round((wait + reference.duration) * rate) + 1
+        placements, speeds = reference.sample(np.arange(count + 1) / rate - wait)
+        self._placements = [Placement(*row) for row in placements.tolist()]
+        self._speeds = [Speeds(*row) for row in speeds.tolist()]
+        self._now = (0.0, 0.0)
+
+    @property
+    def rate(self) -> float:
+        """How often it is asked [Hz]."""
+        return self._rate
+
+    def reset(self) -> None:
+        """Stand still."""
+        self._now = (0.0, 0.0)
+
+    def update(self, t: float, measurement: Measurement) -> Array:
+        """Give the speeds of the wheels [rad/s], in the order of the layout's commands."""
+        k = min(round(t * self._rate), len(self._speeds) - 1)
+        wanted = self._law.speeds(
+            placement(measurement.poses[0]), wanted=self._placements[k], reference=self._speeds[k]
+        )
+        self._now = self._ramp.toward(wanted, now=self._now, period=1 / self._rate)
+        left, right = self._drive.wheel_speeds(*self._now)
+        return np.array([left if on_left else right for on_left in self._left])
+
+
+def placement(pose: Array) -> Placement:
+    """Give where a vehicle is on the ground.
+
+    Args:
+        pose: Its position [m] and quaternion wxyz, shape (7,).
+    """
+    x, y, _, qw, qx, qy, qz = pose.tolist()
+    return Placement(x, y, atan2(2 * (qw * qz + qx * qy), 1 - 2 * (qy * qy + qz * qz)))

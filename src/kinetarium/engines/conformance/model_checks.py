@@ -1,0 +1,121 @@
+"""Checks on what an engine made of the model: masses, accelerations, M, inverse dynamics."""
+
+import numpy as np
+
+from kinetarium.dynamics import RobotDynamics
+from kinetarium.engines.conformance.bodies import TIMESTEP, rounding
+from kinetarium.engines.conformance.check import Check, Measurement
+from kinetarium.engines.conformance.models import chain
+from kinetarium.engines.protocol import Capability, Engine, Precision, Simulation, State
+from kinetarium.model.robot import RobotModel
+from kinetarium.scene import Actuation, Drive, PlacedRobot, Scene
+from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.spatial.arrays import Array
+
+
+def _driven(engine: Engine, model: RobotModel) -> Simulation:
+    drives = {joint.name: Actuation(Drive.TORQUE) for joint in model.moving_joints}
+    return engine.compile(
+        Scene((PlacedRobot("robot", model, actuation=drives),)), timestep=TIMESTEP
+    )
+
+
+def _moving_states(count: int, n: int) -> list[tuple[Array, Array, Array]]:
+    """Give seeded positions, velocities and accelerations of n joints."""
+    rng = np.random.default_rng(7)
+    return [
+        (rng.uniform(-1, 1, n), rng.uniform(-2, 2, n), rng.uniform(-5, 5, n)) for _ in range(count)
+    ]
+
+
+def _at(q: Array, v: Array) -> State:
+    return State(0.0, q, v, np.zeros((0, 7)), np.zeros((0, 6)))
+
+
+def _one_step(engine: Engine) -> Measurement:
+    model = chain()
+    dynamics = RobotDynamics(model)
+    simulation = _driven(engine, model)
+    worst = 0.0
+    for q, v, a in _moving_states(10, 3):
+        tau = dynamics.inverse_dynamics(q, v, a)
+        simulation.reset(_at(q, v))
+        simulation.step(tau)
+        reached = (simulation.state().v - v) / TIMESTEP
+        worst = max(worst, float(np.abs(reached - a).max()))
+    simulation.close()
+    return Measurement(worst, 0.0, 1e-3, "rad/s^2")
+
+
+def _audit(engine: Engine) -> Measurement:
+    model = chain()
+    simulation = _driven(engine, model)
+    loaded = {solid.name: solid.inertia for solid in simulation.audit().solids}
+    simulation.close()
+    worst = 0.0
+    for body in rigid_tree(model):
+        if body.inertia is None or body.joint is None:
+            continue
+        there = loaded[f"robot/{body.name}"]
+        scale = np.abs(body.inertia.moment).max()
+        worst = max(
+            worst,
+            abs(there.mass / body.inertia.mass - 1),
+            float(np.abs(there.center - body.inertia.center).max()),
+            float(np.abs(there.moment - body.inertia.moment).max() / scale),
+        )
+    if engine.info.precision is Precision.SINGLE:
+        return Measurement(worst, 0.0, 1e-6, "relative", "single precision")
+    return Measurement(worst, 0.0, 1e-9, "relative")
+
+
+def _mass_matrix(engine: Engine) -> Measurement:
+    model = chain()
+    dynamics = RobotDynamics(model)
+    simulation = _driven(engine, model)
+    worst = 0.0
+    for q, v, _ in _moving_states(10, 3):
+        simulation.reset(_at(q, v))
+        M = dynamics.mass_matrix(q)
+        worst = max(
+            worst, float(np.abs(simulation.mass_matrix("robot") - M).max() / np.abs(M).max())
+        )
+    simulation.close()
+    return Measurement(worst, 0.0, 1e-9, "relative")
+
+
+def _inverse_dynamics(engine: Engine) -> Measurement:
+    model = chain()
+    dynamics = RobotDynamics(model)
+    simulation = _driven(engine, model)
+    worst = 0.0
+    for q, v, a in _moving_states(10, 3):
+        simulation.reset(_at(q, v))
+        tau = dynamics.inverse_dynamics(q, v, a)
+        there = simulation.inverse_dynamics("robot", a)
+        worst = max(worst, float(np.abs(there - tau).max() / np.abs(tau).max()))
+    simulation.close()
+    return Measurement(worst, 0.0, 1e-9, "relative")
+
+
+def _reset(engine: Engine) -> Measurement:
+    simulation = _driven(engine, chain())
+    worst = 0.0
+    for q, v, _ in _moving_states(5, 3):
+        simulation.reset(_at(q, v))
+        state = simulation.state()
+        worst = max(worst, float(np.abs(state.q - q).max()), float(np.abs(state.v - v).max()))
+    simulation.close()
+    tolerance, reason = rounding(engine, 1e-12, scale=1.0)
+    return Measurement(worst, 0.0, tolerance, "rad or rad/s", reason)
+
+
+CHECKS = (
+    Check("audit", "masses and inertias are loaded as given", _audit),
+    Check("reset", "a state that is set reads back", _reset),
+    Check("one-step", "one step under given torques accelerates as Pinocchio says", _one_step),
+    Check("mass-matrix", "the mass matrix is Pinocchio's", _mass_matrix,
+          frozenset({Capability.MASS_MATRIX})),
+    Check("inverse-dynamics", "inverse dynamics are Pinocchio's", _inverse_dynamics,
+          frozenset({Capability.INVERSE_DYNAMICS})),
+)  # fmt: skip

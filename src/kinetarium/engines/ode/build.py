@@ -1,0 +1,262 @@
+"""OdeWorld: the bodies and joints of an assembly inside ODE."""
+
+from ctypes import CDLL
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetarium.engines.ode.assembly import NONE, WORLD, Assembly, Piece
+from kinetarium.engines.ode.joints import OdeJoint, stop_reference
+from kinetarium.engines.ode.library import MASS_SLOTS, POSITION, BodyMemory
+from kinetarium.engines.ode.options import OdeOptions
+from kinetarium.engines.protocol import State
+from kinetarium.model.robot import Inertia, JointType, Loop, LoopKind
+from kinetarium.scene import Scene
+from kinetarium.spatial import so3
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import (
+    inverse_pose,
+    pose,
+    quaternion_from_rotation,
+    rotation_from_quaternion,
+)
+
+
+class Placement(NamedTuple):
+    """Poses and velocities of n pieces.
+
+    Attributes:
+        X_WB: Poses, shape (n, 4, 4).
+        V_WC: Velocities of the centres of mass and angular velocities, lagging behind by the
+            time step to come [m/s, rad/s], shape (n, 6).
+    """
+
+    X_WB: Array
+    V_WC: Array
+
+
+def placement(assembly: Assembly, state: State, *, timestep: float) -> Placement:
+    """Place every piece.
+
+    Args:
+        assembly: The pieces.
+        state: The state.
+        timestep: Time step [s].
+    """
+    n = len(assembly.pieces)
+    # At the origins of the pieces; the last row is the world's, which the index WORLD finds.
+    X_WB = np.tile(np.eye(4), (n + 1, 1, 1))
+    V, A = np.zeros((2, n + 1, 6))
+    V_WC = np.zeros((n, 6))
+    for i, piece in enumerate(assembly.pieces):
+        if piece.joint is None:
+            X_WB[i] = pose(
+                state.poses[piece.floating, :3],
+                rotation_from_quaternion(state.poses[piece.floating, 3:]),
+            )
+            V[i] = state.twists[piece.floating]
+            # What floats moves its centre of mass evenly if nothing accelerates it.
+            A[i, :3] = -_centripetal(V[i, 3:], X_WB[i, :3, :3] @ piece.inertia.center)
+        else:
+            X_WB[i] = X_WB[piece.parent] @ piece.X_PJ @ _moved(piece, state)
+            V[i], A[i] = _carried(piece, state, X_WB, V[piece.parent], A[piece.parent], i)
+        V_WC[i] = _lagging(piece, X_WB[i, :3, :3], V[i], A[i], timestep)
+    return Placement(X_WB[:n], V_WC)
+
+
+def motion(piece: Piece, q: float) -> Array:
+    """Give the pose of a moved joint [rad or m] against its position zero, shape (4, 4)."""
+    if piece.joint is None or piece.coordinate == NONE:
+        return pose()
+    if piece.joint.type is JointType.PRISMATIC:
+        return pose(q * piece.joint.axis)
+    return pose(rotation=so3.exp(q * piece.joint.axis))
+
+
+def _moved(piece: Piece, state: State) -> Array:
+    return motion(piece, 0.0 if piece.coordinate == NONE else state.q[piece.coordinate])
+
+
+def _carried(
+    piece: Piece, state: State, X_WB: Array, V_P: Array, A_P: Array, i: int
+) -> tuple[Array, Array]:
+    """Give the twist of a piece on a moving parent and its acceleration at a steady joint."""
+    assert piece.joint is not None
+    arm = X_WB[i, :3, 3] - X_WB[piece.parent, :3, 3]
+    V, A = V_P.copy(), A_P.copy()
+    V[:3] += np.cross(V_P[3:], arm)
+    A[:3] += np.cross(A_P[3:], arm) + _centripetal(V_P[3:], arm)
+    if piece.coordinate != NONE:
+        along = state.v[piece.coordinate] * (X_WB[i, :3, :3] @ piece.joint.axis)
+        if piece.joint.type is JointType.PRISMATIC:
+            V[:3] += along
+            A[:3] += 2 * np.cross(V_P[3:], along)
+        else:
+            V[3:] += along
+            A[3:] += np.cross(V_P[3:], along)
+    return V, A
+
+
+def _lagging(piece: Piece, R: Array, V: Array, A: Array, timestep: float) -> Array:
+    """Give the velocity to set of a centre of mass and the angular velocity, shape (6,)."""
+    arm = R @ piece.inertia.center
+    v = V[:3] + np.cross(V[3:], arm)
+    a = A[:3] + np.cross(A[3:], arm) + _centripetal(V[3:], arm)
+    moment = R @ piece.inertia.moment @ R.T
+    wanted = moment @ (V[3:] - timestep * A[3:]) - timestep * np.cross(V[3:], moment @ V[3:])
+    u = np.linalg.solve(moment, wanted)
+    L = np.linalg.solve(np.eye(3) - timestep * so3.hat(u), wanted)
+    w = np.linalg.solve(moment, L)
+    return np.concatenate([v - timestep * a, w])
+
+
+def _centripetal(w: Array, arm: Array) -> Array:
+    return np.cross(w, np.cross(w, arm))
+
+
+class OdeWorld:
+    """A world of bodies whose origins are their centres of mass, with the axes of their pieces.
+
+    Attributes:
+        library: ODE.
+        handle: The world.
+        pieces: The pieces, one for each body.
+        bodies: The bodies.
+        memory: Their state.
+        joints: The moving joints, in the order of coordinates.
+        children: The piece below each of them.
+        welds: The fixed joints that carry sensors, by the piece below.
+    """
+
+    def __init__(
+        self, library: CDLL, scene: Scene, assembly: Assembly, *, options: OdeOptions
+    ) -> None:
+        """Build the world.
+
+        Args:
+            library: ODE.
+            scene: The scene.
+            assembly: Its pieces.
+            options: Settings.
+        """
+        self.library = library
+        self.pieces = assembly.pieces
+        self.handle: int = library.dWorldCreate()
+        library.dWorldSetGravity(self.handle, *scene.gravity)
+        library.dWorldSetERP(self.handle, options.erp)
+        library.dWorldSetCFM(self.handle, options.cfm)
+        library.dWorldSetContactMaxCorrectingVel(self.handle, options.correcting_speed)
+        library.dWorldSetQuickStepNumIterations(self.handle, options.iterations)
+        library.dWorldSetQuickStepW(self.handle, options.relaxation)
+        library.dWorldSetAutoDisableFlag(self.handle, 0)
+        library.dWorldSetDamping(self.handle, 0.0, 0.0)
+        self.bodies = [self._body(piece) for piece in self.pieces]
+        self.memory = BodyMemory(library, self.bodies)
+        jointed = sorted((p.coordinate, i) for i, p in enumerate(self.pieces) if p.coordinate >= 0)
+        self.children = [i for _, i in jointed]
+        self.joints = [self._joint(i) for i in self.children]
+        self.welds = {
+            i: self._weld(i)
+            for i, piece in enumerate(self.pieces)
+            if piece.joint is not None and piece.coordinate == NONE
+        }
+        for robot in scene.robots:
+            for loop in robot.model.loops:
+                homes = [assembly.homes[f"{robot.name}/{x}"] for x in (loop.link_a, loop.link_b)]
+                self._close(loop, homes)
+
+    def body(self, piece: int) -> int | None:
+        """Give the body of a piece; None, which is ODE's name for the world, for WORLD."""
+        return None if piece == WORLD else self.bodies[piece]
+
+    def place(self, placed: Placement) -> None:
+        """Put every body in its place, with its velocity."""
+        for i, velocity in enumerate(placed.V_WC.tolist()):
+            self._put(i, placed.X_WB[i])
+            self.library.dBodySetLinearVel(self.bodies[i], *velocity[:3])
+            self.library.dBodySetAngularVel(self.bodies[i], *velocity[3:])
+
+    def notify(self) -> None:
+        """Tell ODE's geometries that the memory of the bodies was written to."""
+        for body, position in zip(self.bodies, self.memory.now[POSITION].T.tolist(), strict=False):
+            self.library.dBodySetPosition(body, *position)
+
+    def inertia(self, piece: int) -> Inertia:
+        """Read back the mass properties of a piece, in its frame."""
+        mass = np.zeros(MASS_SLOTS)
+        self.library.dBodyGetMass(self.bodies[piece], mass.ctypes.data)
+        moment = mass[5:].reshape(3, 4)[:, :3]
+        return Inertia(float(mass[0]), self.pieces[piece].inertia.center, frozen(moment))
+
+    def gravity(self) -> Array:
+        """Read back gravity [m/s^2], shape (3,)."""
+        gravity = np.zeros(4)
+        self.library.dWorldGetGravity(self.handle, gravity.ctypes.data)
+        return frozen(gravity[:3])
+
+    def close(self) -> None:
+        """Destroy the world with its bodies and joints."""
+        self.library.dWorldDestroy(self.handle)
+
+    def _body(self, piece: Piece) -> int:
+        body: int = self.library.dBodyCreate(self.handle)
+        mass = np.zeros(MASS_SLOTS)
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = piece.inertia.moment.tolist()
+        self.library.dMassSetParameters(
+            mass.ctypes.data, piece.inertia.mass, 0.0, 0.0, 0.0, xx, yy, zz, xy, xz, yz
+        )
+        self.library.dBodySetMass(body, mass.ctypes.data)
+        # Turn by the finite rotation of each step, not by its tangent, which stretches.
+        self.library.dBodySetFiniteRotationMode(body, 1)
+        return body
+
+    def _put(self, piece: int, X: Array) -> None:
+        center = X[:3, :3] @ self.pieces[piece].inertia.center + X[:3, 3]
+        quaternion = quaternion_from_rotation(X[:3, :3])
+        self.library.dBodySetPosition(self.bodies[piece], *center.tolist())
+        self.library.dBodySetQuaternion(self.bodies[piece], quaternion.ctypes.data)
+
+    def _at_reference(self, child: int, reference: float) -> tuple[int, int | None]:
+        """Put a piece where a joint is at a position, its parent at the origin; give the bodies."""
+        piece = self.pieces[child]
+        if piece.parent != WORLD:
+            self._put(piece.parent, pose())
+        self._put(child, piece.X_PJ @ motion(piece, reference))
+        return self.bodies[child], self.body(piece.parent)
+
+    def _joint(self, child: int) -> OdeJoint:
+        piece = self.pieces[child]
+        assert piece.joint is not None
+        reference = stop_reference(piece.joint)
+        joint = OdeJoint(self.library, self.handle, piece.joint, reference=reference)
+        bodies = self._at_reference(child, reference)
+        axis = piece.X_PJ[:3, :3] @ piece.joint.axis
+        joint.join(*bodies, anchor=piece.X_PJ[:3, 3], axis=axis)
+        return joint
+
+    def _weld(self, child: int) -> int:
+        weld: int = self.library.dJointCreateFixed(self.handle, None)
+        self.library.dJointAttach(weld, *self._at_reference(child, 0.0))
+        self.library.dJointSetFixed(weld)
+        return weld
+
+    def _close(self, loop: Loop, homes: list[tuple[int, Array]]) -> None:
+        """Tie two frames together where they coincide; pieces that are one need no tie."""
+        ends = [
+            (piece, X @ X_C) for (piece, X), X_C in zip(homes, (loop.X_AC, loop.X_BC), strict=True)
+        ]
+        # ODE's first body must not be the world, whose frame cannot be moved either.
+        (first, X_1), (second, X_2) = sorted(ends, key=lambda end: end[0] == WORLD)
+        if first == second:
+            return
+        if second != WORLD:
+            self._put(second, pose())
+        self._put(first, X_2 @ inverse_pose(X_1))
+        point = loop.kind is LoopKind.POINT
+        create = self.library.dJointCreateBall if point else self.library.dJointCreateFixed
+        tie: int = create(self.handle, None)
+        self.library.dJointAttach(tie, self.bodies[first], self.body(second))
+        if point:
+            self.library.dJointSetBallAnchor(tie, *X_2[:3, 3])
+        else:
+            self.library.dJointSetFixed(tie)

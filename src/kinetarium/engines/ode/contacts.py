@@ -1,0 +1,225 @@
+"""Finding contacts and making ODE's contact joints."""
+
+from math import inf, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.engines.ode.assembly import WORLD
+from kinetarium.engines.ode.build import OdeWorld
+from kinetarium.engines.ode.library import (
+    CONTACT_SLOTS,
+    FEEDBACK_SLOTS,
+    GEOMETRY_SLOT,
+    POSITION,
+    ROTATION,
+)
+from kinetarium.engines.ode.options import OdeOptions
+from kinetarium.engines.ode.shapes import OdeShape
+from kinetarium.engines.protocol import Contacts, FrictionRule
+from kinetarium.model.robot import Box
+from kinetarium.scene import Scene
+from kinetarium.spatial.arrays import Array
+
+FRICTION_RULE = FrictionRule.GEOMETRIC_MEAN
+"""How the friction of two surfaces combines; their restitution does likewise."""
+
+_BOUNCE, _SOFT_CFM, _PYRAMID = 0x004, 0x010, 0x7000
+"""Modes of a contact; the last limits friction by the normal force of the same step."""
+_MU, _RETURN, _LEAST_SPEED, _COMPLIANCE = 1, 6, 7, 9
+"""Places of friction, bounce, slowest bounce and compliance in a contact."""
+_POINT = slice(GEOMETRY_SLOT, GEOMETRY_SLOT + 3)
+_NORMAL = slice(GEOMETRY_SLOT + 4, GEOMETRY_SLOT + 7)
+_DEPTH = GEOMETRY_SLOT + 8
+
+_PER_PAIR = 16
+"""Most contacts of two shapes."""
+_MOST = 4096
+"""Most contacts of a step; the direct solver would take minutes for as many."""
+_MARGIN = 0.04
+"""Pairs closer than this [m] are looked at in every step."""
+
+
+class Touch:
+    """The pairs of shapes that may touch, and the contacts of the last step.
+
+    ODE's own spaces would call back into Python for every pair. Instead the
+    pairs within a margin are found by NumPy, and again only after bodies may
+    have moved by that margin.
+    """
+
+    def __init__(
+        self,
+        world: OdeWorld,
+        scene: Scene,
+        shapes: list[OdeShape],
+        *,
+        options: OdeOptions,
+    ) -> None:
+        """Find the pairs.
+
+        Args:
+            world: The world.
+            scene: The scene, which says who may touch whom.
+            shapes: The shapes.
+            options: Settings.
+        """
+        library = self._library = world.library
+        self._world = world.handle
+        self._collide = library.dCollide
+        self._calls = (library.dJointCreateContact, library.dJointAttach, library.dJointSetFeedback)
+        self._group = library.dJointGroupCreate(0)
+        pairs = _pairs(scene, shapes)
+        self._first, self._second = pairs.T
+        self._solids = np.array([shape.solid for shape in shapes], dtype=np.int32)
+        self._handles = [(shapes[i].handle, shapes[j].handle) for i, j in pairs]
+        self._bodies = [
+            (world.body(shapes[i].piece), world.body(shapes[j].piece)) for i, j in pairs
+        ]
+        self._surfaces = [_surface(shapes[i], shapes[j], options) for i, j in pairs]
+        self._pieces = np.array([shape.piece for shape in shapes], dtype=np.intp)
+        X = np.array([shape.X_CS for shape in shapes]).reshape(-1, 4, 4)
+        self._rotation, self._center = X[:, :3, :3], X[:, :3, 3:]
+        radius = np.array([shape.radius for shape in shapes])
+        larger = radius[self._first] > radius[self._second]
+        self._ball = np.where(larger, self._second, self._first)
+        self._box = np.where(larger, self._first, self._second)
+        half = np.array([shape.half for shape in shapes]).reshape(-1, 3)
+        self._room_taken = half[self._box] + radius[self._ball, None]
+        # A shape that reaches r from the centre of mass moves at most at (1 + r^2)^1/2 times the
+        # speed of its body, linear and angular together.
+        reach = max(
+            (
+                float(np.linalg.norm(shape.X_CS[:3, 3])) + shape.radius
+                for shape in shapes
+                if shape.piece != WORLD
+            ),
+            default=0.0,
+        )
+        self._haste = sqrt(2 * (1 + reach**2))
+        capacity = min(_PER_PAIR * len(pairs), _MOST) + _PER_PAIR
+        self._contacts = np.zeros((capacity, CONTACT_SLOTS))
+        self._feedback = np.zeros((capacity, FEEDBACK_SLOTS))
+        self._address: int = self._contacts.ctypes.data
+        self._feedback_address: int = self._feedback.ctypes.data
+        self._near: list[int] = []
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the contacts and where the bodies were."""
+        self._room = -inf
+        self._rows: list[int] = []
+        self._touching: list[int] = []
+
+    def close(self) -> None:
+        """Destroy the joint group."""
+        self._library.dJointGroupDestroy(self._group)
+
+    def find(self, bodies: Array) -> None:
+        """Make a contact joint for every contact of bodies in a state, shape (22, n + 1)."""
+        if self._room < 0:
+            self._near = self._look(bodies)
+            self._room = _MARGIN
+        create, attach, feed = self._calls
+        rows: list[int] = []
+        touching: list[int] = []
+        used = 0
+        for pair in self._near:
+            place = self._address + 8 * CONTACT_SLOTS * used
+            count = self._collide(
+                *self._handles[pair], _PER_PAIR, place + 8 * GEOMETRY_SLOT, 8 * CONTACT_SLOTS
+            )
+            if not count:
+                continue
+            found = self._contacts[used : used + count]
+            found[:, :GEOMETRY_SLOT] = self._surfaces[pair]
+            first, second = self._bodies[pair]
+            for row, depth in enumerate(found[:, _DEPTH].tolist(), used):
+                if depth > 0:
+                    joint = create(self._world, self._group, place)
+                    attach(joint, first, second)
+                    feed(joint, self._feedback_address + 8 * FEEDBACK_SLOTS * row)
+                    rows.append(row)
+                    touching.append(pair)
+                place += 8 * CONTACT_SLOTS
+            used += count
+            if used > len(self._contacts) - _PER_PAIR:
+                break
+        self._rows, self._touching = rows, touching
+
+    def moved(self, speed: float, *, timestep: float) -> None:
+        """Remove the contact joints after a step and note how far bodies may have moved.
+
+        Args:
+            speed: Root of the sum of all squared speeds [m/s, rad/s].
+            timestep: Time step [s].
+        """
+        if self._rows:
+            self._library.dJointGroupEmpty(self._group)
+        self._room -= timestep * speed * self._haste
+
+    def contacts(self) -> Contacts:
+        """Give the contacts of the last step: where they were found, and what they transmitted."""
+        rows = self._contacts[self._rows]
+        pairs = np.array(self._touching, dtype=np.intp)
+        return Contacts(
+            solids=np.stack(
+                [self._solids[self._first[pairs]], self._solids[self._second[pairs]]], axis=1
+            ),
+            points=rows[:, _POINT].copy(),
+            normals=rows[:, _NORMAL].copy(),
+            depths=rows[:, _DEPTH].copy(),
+            forces=self._feedback[self._rows, :3],
+        )
+
+    def save(self) -> tuple[list[int], list[int], Array, Array]:
+        """Give a copy of the contacts of the last step."""
+        return (
+            self._rows, self._touching, self._contacts[self._rows], self._feedback[self._rows],
+        )  # fmt: skip
+
+    def restore(self, saved: tuple[list[int], list[int], Array, Array]) -> None:
+        """Go back to the contacts of a step."""
+        self.forget()
+        self._rows, self._touching = saved[:2]
+        self._contacts[self._rows], self._feedback[self._rows] = saved[2:]
+
+    def _look(self, bodies: Array) -> list[int]:
+        """Give the pairs where the ball around the smaller is near the box around the larger."""
+        R_body = bodies[ROTATION, self._pieces].T.reshape(-1, 3, 3)
+        p = bodies[POSITION, self._pieces].T + (R_body @ self._center)[..., 0]
+        R = (R_body @ self._rotation)[self._box]
+        way = (p[self._ball] - p[self._box])[:, None, :] @ R
+        gaps = np.abs(way[:, 0]) - self._room_taken
+        near: list[int] = np.flatnonzero(gaps.max(axis=1, initial=-inf) < _MARGIN).tolist()
+        return near
+
+
+def _pairs(scene: Scene, shapes: list[OdeShape]) -> NDArray[np.intp]:
+    """Give the shapes that may touch, the first of a moving body, shape (pairs, 2)."""
+    pairs = [
+        (i, j) if shapes[i].piece != WORLD else (j, i)
+        for i in range(len(shapes))
+        for j in range(i + 1, len(shapes))
+        if scene.may_touch[shapes[i].solid, shapes[j].solid]
+        and shapes[i].piece != shapes[j].piece
+        and all(
+            isinstance(other.shape, Box)
+            for shape, other in ((shapes[i], shapes[j]), (shapes[j], shapes[i]))
+            if shape.only_on_boxes
+        )
+    ]
+    return np.array(pairs, dtype=np.intp).reshape(-1, 2)
+
+
+def _surface(first: OdeShape, second: OdeShape, options: OdeOptions) -> Array:
+    """Give the surface of a contact as it stands in a dContact, shape (15,)."""
+    a, b = first.material, second.material
+    bounce = FRICTION_RULE.combine(a.restitution, b.restitution)
+    surface = np.zeros(GEOMETRY_SLOT)
+    surface.view(np.int32)[0] = _PYRAMID | _SOFT_CFM | (_BOUNCE if bounce else 0)
+    surface[_MU] = FRICTION_RULE.combine(a.friction, b.friction)
+    surface[_RETURN], surface[_LEAST_SPEED] = bounce, options.bounce_speed
+    # Compliance would swallow part of a bounce.
+    surface[_COMPLIANCE] = options.cfm if bounce else options.contact_cfm
+    return surface

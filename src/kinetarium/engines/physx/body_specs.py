@@ -1,0 +1,195 @@
+"""The pieces a scene becomes in PhysX, and where each belongs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinetarium.engines.physx.library import physx, physx_pose
+from kinetarium.model.robot import Inertia, Joint, JointType
+from kinetarium.scene import Actuation, Drive
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+
+_ENDLESS = float(np.finfo(np.float32).max)
+_CREEP = 1e-6
+"""Speed [rad/s or m/s] at which a joint that sticks gives way under its full friction."""
+
+Reader = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resistance:
+    """What a joint does against its motion.
+
+    Attributes:
+        read_damping: Reads back its viscous damping [N m s/rad or N s/m].
+        read_friction: Reads back its Coulomb friction [N m or N].
+        beside: Whether part of it acts beside the joint, so that a sensor in it does not feel it.
+    """
+
+    read_damping: Reader
+    read_friction: Reader
+    beside: bool
+
+
+def resist(link: Any, joint: Joint, *, actuation: Actuation, timestep: float) -> Resistance:
+    """Set up the servo, the friction and the damping of a joint.
+
+    PhysX gives a joint one drive: a spring and a damper with a limit. The first
+    of the three that the joint has takes it. The others are drives of further
+    constraints between the two links, whose force the joint's own reading
+    lacks. Coulomb friction is a damper so hard that its limit is what counts.
+
+    Args:
+        link: The child link.
+        joint: The joint of the model.
+        actuation: Its drive.
+        timestep: Time step [s].
+    """
+    slots = _Slots(link, slides=joint.type is JointType.PRISMATIC, timestep=timestep)
+    if actuation.drive in (Drive.POSITION, Drive.VELOCITY):
+        stiffness = actuation.stiffness if actuation.drive is Drive.POSITION else 0.0
+        slots.add(actuation.damping, stiffness=stiffness, limit=actuation.effort)
+    read_damping, read_friction = _nothing, _nothing
+    if joint.friction > 0:
+        _, read_friction = slots.add(joint.friction / _CREEP, limit=joint.friction)
+    if joint.damping > 0:
+        read_damping, _ = slots.add(joint.damping)
+    return Resistance(read_damping, read_friction, slots.count > 1)
+
+
+class _Slots:
+    """The drives of a joint: its own, then those of added constraints."""
+
+    def __init__(self, link: Any, *, slides: bool, timestep: float) -> None:
+        self._link = link
+        self._slides = slides
+        self._timestep = timestep
+        self.count = 0
+
+    def add(
+        self, damping: float, *, stiffness: float = 0.0, limit: float = _ENDLESS
+    ) -> tuple[Reader, Reader]:
+        """Set up a drive and give readers of its damping and its limit."""
+        limit = min(limit, _ENDLESS)
+        joint = self._link.joint
+        self.count += 1
+        if self.count == 1:
+            joint.set_drive_properties(stiffness, damping, limit, "force")
+            return (lambda: joint.damping), (lambda: joint.force_limit)
+        added = physx.PhysxDriveComponent(self._link)
+        added.parent = self._link.parent
+        added.pose_in_parent = joint.pose_in_parent
+        added.pose_in_child = joint.pose_in_child
+        axis = "x" if self._slides else "twist"
+        # Here the limit is one of the impulse within a step.
+        impulse = min(limit * self._timestep, _ENDLESS)
+        getattr(added, f"set_drive_property_{axis}")(stiffness, damping, impulse, "force")
+        self._link.entity.add_component(added)
+        read = getattr(added, f"get_drive_property_{axis}")
+        return (lambda: read()[1]), (lambda: read()[2] / self._timestep)
+
+
+def _nothing() -> float:
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointPart:
+    """A moving joint.
+
+    Attributes:
+        name: "robot/joint".
+        joint: The joint in PhysX.
+        sign: Whether PhysX counts its position in the same direction, 1 or -1.
+        resistance: Its damping and friction.
+    """
+
+    name: str
+    joint: Any
+    sign: float
+    resistance: Resistance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SolidPart:
+    """A rigid body that moves.
+
+    Attributes:
+        name: The topmost of the solids it consists of.
+        component: The body in PhysX.
+        members: All the solids it consists of.
+    """
+
+    name: str
+    component: Any
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SensorPart:
+    """A force-torque sensor.
+
+    Attributes:
+        link: The child link of its joint.
+        R_LJ: Orientation of PhysX's joint frame in that link, shape (3, 3).
+    """
+
+    link: Any
+    R_LJ: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """A scene taken to pieces.
+
+    Attributes:
+        entities: Everything, in the order it is added to a PhysX scene.
+        joints: The moving joints in the order of the layout.
+        solids: The rigid bodies that move.
+        floating: Those that fly freely, in the order of the layout.
+        shapes: Number and solid of every collision shape, by shape.
+        sensors: The sensors by name.
+        remarks: Where PhysX's model differs from the scene on purpose, in words.
+    """
+
+    entities: tuple[Any, ...]
+    joints: tuple[JointPart, ...]
+    solids: tuple[SolidPart, ...]
+    floating: tuple[Any, ...]
+    shapes: dict[Any, tuple[int, int]]
+    sensors: dict[str, SensorPart]
+    remarks: tuple[str, ...]
+
+
+FASTEST = 1e15
+"""Speed [m/s or rad/s] that PhysX holds nothing under."""
+NEGLIGIBLE = Inertia(1e-6, frozen(np.zeros(3)), frozen(1e-9 * np.eye(3)))
+"""Of a link without mass, which PhysX does not know."""
+
+
+def free_of_extras(component: Any) -> None:
+    """Take away the damping and the limits of speed that PhysX gives to every body."""
+    component.linear_damping = 0.0
+    component.angular_damping = 0.0
+    component.max_linear_velocity = FASTEST
+    component.max_angular_velocity = FASTEST
+
+
+def set_inertia(component: Any, inertia: Inertia) -> None:
+    """Give a body its mass, centre and moment."""
+    moments, axes = np.linalg.eigh(inertia.moment)
+    axes[:, 2] *= np.sign(np.linalg.det(axes))
+    component.mass = inertia.mass
+    component.inertia = moments.tolist()
+    component.cmass_local_pose = physx_pose(pose(inertia.center, axes))
+
+
+def read_inertia(component: Any) -> Inertia:
+    """Read back the mass, centre and moment of a body."""
+    center = component.cmass_local_pose
+    R: Array = rotation_from_quaternion(center.q)
+    moments = np.asarray(component.inertia, dtype=np.float64)
+    return Inertia(float(component.mass), frozen(center.p), frozen(R * moments @ R.T))

@@ -1,0 +1,227 @@
+"""The catalogue as a page: a headline table, then every robot with its picture and joints."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetarium.dynamics.kinematics import link_poses
+from kinetarium.figure.page import Figure, Page, Section
+from kinetarium.figure.scene3d import Body, Color, Scene3D, decimate
+from kinetarium.figure.text import Cell, Column, Facts, Listing, Prose, Table, cell_text
+from kinetarium.model.load import CatalogueEntry
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.mesh.triangles import read_only_mesh
+from kinetarium.model.robot import Geometry, Joint, JointType, RobotModel, TriangleMesh
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import pose
+
+_MOST_FACES = 2000
+"""Triangles of one geometry; more cannot be told apart in a picture the size of a hand."""
+
+_TONES: tuple[Color, Color] = ((0.88, 0.88, 0.87, 1.0), (0.44, 0.50, 0.58, 1.0))
+"""For links without a colour: two tones in turn, so that joints can be seen."""
+
+
+def robot_scene(
+    model: RobotModel, q: ArrayLike, *, X_WB: ArrayLike | None = None
+) -> Scene3D | None:
+    """Draw a robot by what is seen of it, or by what touches where nothing is seen at all.
+
+    Args:
+        model: The robot.
+        q: Positions of the moving joints [rad or m], shape (joints,).
+        X_WB: Pose of the root link, shape (4, 4); the world's frame if not given.
+
+    Returns:
+        The scene, or None for a robot without any shape.
+
+    Raises:
+        RobotFileError: If a mesh file cannot be loaded.
+    """
+    seen = any(link.visuals for link in model.links)
+    bodies: list[Body] = []
+    poses = link_poses(model, q, X_WB=X_WB)
+    for index, (link, X_WL) in enumerate(zip(model.links, poses, strict=True)):
+        by_color: dict[Color, list[TriangleMesh]] = {}
+        for geometry in link.visuals if seen else link.collisions:
+            mesh = _display_mesh(geometry)
+            if len(mesh.faces):
+                color = geometry.color or _TONES[index % 2]
+                by_color.setdefault(color, []).append(mesh)
+        bodies.extend(
+            Body(link.name, _joined(meshes), color, frozen(X_WL))
+            for color, meshes in by_color.items()
+        )
+    return Scene3D(model.name, tuple(bodies)) if bodies else None
+
+
+def _display_mesh(geometry: Geometry) -> TriangleMesh:
+    """Give the triangles of a geometry in the link frame, few enough to show."""
+    mesh = decimate(triangulate(geometry.shape), most_faces=_MOST_FACES)
+    X_LG = geometry.X_LG
+    return TriangleMesh(frozen(mesh.vertices @ X_LG[:3, :3].T + X_LG[:3, 3]), mesh.faces)
+
+
+def _joined(meshes: list[TriangleMesh]) -> TriangleMesh:
+    starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
+    faces = [mesh.faces + start for mesh, start in zip(meshes, starts, strict=True)]
+    vertices = np.concatenate([mesh.vertices for mesh in meshes])
+    return read_only_mesh(vertices, np.concatenate(faces))
+
+
+_UNITS = {
+    JointType.FIXED: ("", "", ""),
+    JointType.REVOLUTE: ("rad", "rad/s", "N m"),
+    JointType.CONTINUOUS: ("rad", "rad/s", "N m"),
+    JointType.PRISMATIC: ("m", "m/s", "N"),
+}
+
+
+def joint_units(joint: Joint) -> tuple[str, str, str]:
+    """Give the units of a joint's position, speed and effort; empty for one that is fixed."""
+    return _UNITS[joint.type]
+
+
+def joint_tables(model: RobotModel) -> tuple[Table, ...]:
+    """List the moving joints with their limits: those that turn, and those that slide."""
+    turning = [joint for joint in model.moving_joints if joint.type is not JointType.PRISMATIC]
+    sliding = [joint for joint in model.moving_joints if joint.type is JointType.PRISMATIC]
+    return tuple(
+        _joint_table(title, joints)
+        for title, joints in (("Turning joints", turning), ("Sliding joints", sliding))
+        if joints
+    )
+
+
+def _joint_table(title: str, joints: list[Joint]) -> Table:
+    position, speed, effort = joint_units(joints[0])
+    columns: tuple[Column, ...] = (
+        Column("joint"),
+        Column("lower", position),
+        Column("upper", position),
+        Column("speed", speed),
+        Column("effort", effort),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            joint.name,
+            joint.limits.lower,
+            joint.limits.upper,
+            joint.limits.velocity,
+            joint.limits.effort,
+        )
+        for joint in joints
+    ]
+    if any(joint.mimic for joint in joints):
+        columns = (*columns, Column("follows"))
+        rows = [(*row, _coupling(joint)) for row, joint in zip(rows, joints, strict=True)]
+    return Table(title, columns, tuple(rows))
+
+
+def repair_table(model: RobotModel) -> Table:
+    """List what the gate changed or left out."""
+    return Table(
+        "Repairs",
+        (Column("line"), Column("where"), Column("what was changed"), Column("code")),
+        tuple(
+            (repair.line, repair.where, repair.message, str(repair.code))
+            for repair in model.repairs
+        ),
+    )
+
+
+def _coupling(joint: Joint) -> str:
+    if joint.mimic is None:
+        return ""
+    offset = f" + {cell_text(joint.mimic.offset)}" if joint.mimic.offset else ""
+    ratio = f"{cell_text(joint.mimic.multiplier)} * " if joint.mimic.multiplier != 1.0 else ""
+    return f"{ratio}{joint.mimic.joint}{offset}"
+
+
+_LEAD = (
+    "Robots that Kinetarium knows by name. Each is one frozen model, read once through a strict"
+    " gate that refuses what no simulation should be built on and lists what it repaired; every"
+    " physics engine is given this same model."
+)
+
+Catalogue = Mapping[str, tuple[CatalogueEntry, RobotModel]]
+"""What the catalogue says of each robot, and its model, by name."""
+
+
+def catalogue_table(robots: Catalogue) -> Table:
+    """Give the headline table: a row for every robot."""
+    return Table(
+        "",
+        (
+            Column("name"),
+            Column("links"),
+            Column("joints"),
+            Column("moving"),
+            Column("mass", "kg"),
+            Column("base"),
+            Column("tool"),
+            Column("robot"),
+            Column("sources"),
+        ),
+        tuple(
+            (
+                name,
+                len(model.links),
+                len(model.joints),
+                len(model.moving_joints),
+                model.mass,
+                _base(model),
+                entry.tool or "none",
+                entry.title,
+                f"{len(entry.sources)} under {entry.licence}",
+            )
+            for name, (entry, model) in robots.items()
+        ),
+    )
+
+
+def catalogue_page(robots: Catalogue, *, provenance: tuple[tuple[str, str], ...]) -> Page:
+    """Give the whole page.
+
+    Args:
+        robots: The robots.
+        provenance: How to make the page again.
+
+    Raises:
+        RobotFileError: If a mesh file cannot be loaded.
+    """
+    headline = Section("All robots", (catalogue_table(robots),))
+    cards = (_card(entry, model) for entry, model in robots.values())
+    return Page("The robot catalogue", _LEAD, (headline, *cards), provenance)
+
+
+def _card(entry: CatalogueEntry, model: RobotModel) -> Section:
+    scene = robot_scene(model, home(entry, model), X_WB=pose((0.0, 0.0, entry.base_height)))
+    repairs = repair_table(model)
+    figures: tuple[Figure, ...] = (
+        *([scene] if scene else []),
+        Prose(f"{entry.description[:1].upper()}{entry.description[1:]}."),
+        Facts(
+            (
+                ("links", len(model.links), ""),
+                ("moving joints", len(model.moving_joints), ""),
+                ("mass", model.mass, "kg"),
+                ("base", _base(model), ""),
+                ("tool", entry.tool or "none", ""),
+            )
+        ),
+        *joint_tables(model),
+        repairs if repairs.rows else Prose("Nothing had to be repaired."),
+        Listing(f"Sources ({entry.licence})", entry.sources),
+    )
+    return Section(entry.title, figures, label=entry.name)
+
+
+def home(entry: CatalogueEntry, model: RobotModel) -> Array:
+    """Give the positions of the moving joints in the home pose [rad or m], shape (joints,)."""
+    return np.array([entry.home.get(joint.name, 0.0) for joint in model.moving_joints])
+
+
+def _base(model: RobotModel) -> str:
+    return "free" if model.free_base else "fixed"

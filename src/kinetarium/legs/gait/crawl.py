@@ -1,0 +1,180 @@
+"""A crawl as the sequence of its swings: where the feet stand and the body is, as kernels."""
+
+from math import atan2, cos, hypot, pi, sin
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.legs.gait.stability import hull_margin, into_triangle
+from kinetarium.legs.mechanism.pantograph import UNDER_AXIS
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.compiled import compiled
+
+Indices = NDArray[np.int64]
+
+
+@compiled
+def crawl_feet(order: Indices, holds: Array, two_phase: bool, cycles: int) -> Array:
+    """Give where the feet stand before each swing and at the end, shape (4 cycles + 1, 4, 3).
+
+    Args:
+        order: Legs 0 to 3 in the order in which they swing, shape (4,).
+        holds: The place of each leg's foot at rest for each pose of the body, shape (m, 4, 3).
+        two_phase: Whether the body moves twice in a cycle.
+        cycles: Number of cycles.
+    """
+    feet = np.empty((4 * cycles + 1, 4, 3))
+    for k in range(4):
+        # Stances are centred: the pair that swings later stands half a stride ahead at first.
+        feet[0, order[k]] = holds[1 if two_phase and k > 1 else 0, order[k]]
+    for i in range(4 * cycles):
+        cycle, k = i // 4, i % 4
+        leg = order[k]
+        feet[i + 1] = feet[i]
+        feet[i + 1, leg] = holds[2 * cycle + k // 2 + 2 if two_phase else cycle + 1, leg]
+    return feet
+
+
+@compiled
+def crawl_bodies(
+    order: Indices,
+    feet: Array,
+    poses: Array,
+    two_phase: bool,
+    com: Array,
+    height: float,
+    sway: float,
+) -> Array:
+    """Give the body during each swing: x, y, z, heading, and its sway in x and y, shape (n, 6).
+
+    Args:
+        order: Legs 0 to 3 in the order in which they swing, shape (4,).
+        feet: Where the feet stand before each swing and at the end, shape (n + 1, 4, 3).
+        poses: Poses of the body along the path, shape (m, 3).
+        two_phase: Whether the body moves twice in a cycle.
+        com: Centre of mass in the body frame, shape (2,).
+        height: Height of the body over its feet [unit].
+        sway: Margin that is to be given to each swing [unit]; 0 for no sway.
+    """
+    n = len(feet) - 1
+    bodies = np.empty((n, 6))
+    corners = np.empty((3, 2))
+    for i in range(n):
+        pose = poses[body_index(i, two_phase)]
+        c, s = cos(pose[2]), sin(pose[2])
+        x, y = pose[0] + c * com[0] - s * com[1], pose[1] + s * com[0] + c * com[1]
+        standing_corners(feet[i], order[i % 4], corners)
+        nx, ny = x, y
+        if sway > 0.0:
+            nx, ny = into_triangle(corners, x, y, sway)
+        bodies[i, 0], bodies[i, 1] = pose[0] + nx - x, pose[1] + ny - y
+        bodies[i, 2] = height + feet[i, :, 2].mean()
+        bodies[i, 3] = pose[2]
+        bodies[i, 4], bodies[i, 5] = nx - x, ny - y
+    return bodies
+
+
+@compiled
+def judge_orders(
+    orders: Indices,
+    holds: Array,
+    poses: Array,
+    two_phase: bool,
+    cycles: int,
+    com: Array,
+    sway: float,
+    kind: int,
+    dimensions: Array,
+    hips: Array,
+    neutral: Array,
+    limits: Array,
+) -> Array:
+    """Judge orders by the swings they make.
+
+    Args:
+        orders: Legs 0 to 3 in the order in which they swing, shape (o, 4).
+        holds: As for `crawl_feet`.
+        poses: As for `crawl_bodies`.
+        two_phase: Whether the body moves twice in a cycle.
+        cycles: Number of cycles.
+        com: Centre of mass in the body frame, shape (2,).
+        sway: Margin that is to be given to each swing [unit].
+        kind: 0 for TTT1, 1 for TTT2, 2 for TTR.
+        dimensions: l1, l2, gain and rail height, shape (4,).
+        hips: The hips in the body frame, shape (4, 3).
+        neutral: The feet at rest in the body frame, shape (4, 3).
+        limits: Least and greatest span of the pantograph, stroke of the lateral slide [unit],
+            and the angle that a leg turns to either side [rad], shape (4,).
+
+    Returns:
+        For each order the greatest violation of a limit, the least margin and the farthest
+        that a foot comes inward of its place at rest [unit], shape (o, 3).
+    """
+    verdicts = np.empty((len(orders), 3))
+    corners = np.empty((3, 2))
+    height = -dimensions[2] * dimensions[3]
+    for o in range(len(orders)):
+        order = orders[o]
+        feet = crawl_feet(order, holds, two_phase, cycles)
+        bodies = crawl_bodies(order, feet, poses, two_phase, com, height, sway)
+        violation, margin, inward = 0.0, np.inf, 0.0
+        for i in range(len(bodies)):
+            body, swinging = bodies[i], order[i % 4]
+            c, s = cos(body[3]), sin(body[3])
+            x = body[0] + c * com[0] - s * com[1]
+            y = body[1] + s * com[0] + c * com[1]
+            standing_corners(feet[i], swinging, corners)
+            margin = min(margin, hull_margin(corners, x, y))
+            for j in range(5):  # the four feet before the swing, and the one that has swung
+                leg = j if j < 4 else swinging
+                foot = feet[i + j // 4, leg]
+                dx, dy = foot[0] - body[0], foot[1] - body[1]
+                fx, fy = c * dx + s * dy - hips[leg, 0], c * dy - s * dx - hips[leg, 1]
+                fz = foot[2] - body[2] - hips[leg, 2]
+                rest = neutral[leg, 1] - hips[leg, 1]
+                outward = -1.0 if leg < 2 else 1.0
+                inward = max(inward, outward * (rest - fy))
+                beyond = _violation(kind, dimensions, limits, rest, fx, fy, fz)
+                violation = max(violation, beyond)
+        verdicts[o, 0], verdicts[o, 1], verdicts[o, 2] = violation, margin, inward
+    return verdicts
+
+
+@compiled
+def body_index(swing: int, two_phase: bool) -> int:
+    """Give the index of the body's pose during a swing."""
+    half = (swing % 4) // 2
+    return 2 * (swing // 4) + half + 1 if two_phase else swing // 4 + half
+
+
+@compiled
+def standing_corners(feet: Array, swinging: int, corners: Array) -> None:
+    """Fill in the places of the three feet that stand, shape (3, 2)."""
+    count = 0
+    for leg in range(4):
+        if leg != swinging:
+            corners[count] = feet[leg, :2]
+            count += 1
+
+
+@compiled
+def _violation(
+    kind: int, dimensions: Array, limits: Array, rest: float, fx: float, fy: float, fz: float
+) -> float:
+    """Give by how much one foot in its leg's frame is beyond the limits [unit or rad]."""
+    gain, rail = dimensions[2], dimensions[3]
+    drop = (fz - gain * rail) / (1.0 - gain) - rail
+    beyond = 0.0
+    if kind == 0:
+        span = hypot(fx / gain, drop)
+        beyond = abs(fy) - limits[2]
+    elif kind == 1:
+        span = hypot(hypot(fx, fy) / gain, drop)
+    else:
+        span = hypot(hypot(fx, fy) / gain, drop)
+        if hypot(fx, fy) > UNDER_AXIS * gain * (dimensions[0] + dimensions[1]):
+            turn = atan2(fy, fx) - (pi / 2 if rest != 0.0 else 0.0)
+            # The leg may point away from its foot as well: half turns make no difference.
+            beyond = abs(turn - pi * np.round(turn / pi)) - limits[3]
+    too_far: float = max(span - limits[1], limits[0] - span)
+    return max(beyond, too_far, 0.0)

@@ -1,0 +1,1 @@
+"""Pantograph legs and the machines made of them."""

@@ -1,0 +1,1 @@
+"""The walking machine as a robot model and as MJCF."""

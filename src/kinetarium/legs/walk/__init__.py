@@ -1,0 +1,1 @@
+"""Walks: the plan, the route over the ground, the frames, warnings."""

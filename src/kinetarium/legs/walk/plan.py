@@ -1,0 +1,123 @@
+"""WalkPlan: where and how a machine is to walk, in plain values."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import permutations
+
+from kinetarium.legs.mechanism.machine import Machine
+from kinetarium.legs.mechanism.pantograph import LegsError, checked
+from kinetarium.legs.walk.terrain import Terrain
+
+
+class Curve(StrEnum):
+    """What is drawn through the way-points."""
+
+    SPLINE = "spline"
+    """Cubic Bezier curves from each point to the next, through all of them."""
+    BEZIER = "bezier"
+    """One Bezier curve from the first point to the last, drawn towards the others."""
+
+
+class Heading(StrEnum):
+    """What the body's heading does."""
+
+    TURN = "turn"
+    """It follows the path."""
+    CRAB = "crab"
+    """It stays as it is, whatever the direction of travel."""
+    SPIN = "spin"
+    """The body turns on the spot."""
+
+
+Order = tuple[int, int, int, int]
+"""Legs in the order in which they swing."""
+
+TABLE_1: dict[int, Order] = {
+    1: (1, 2, 3, 4),
+    2: (3, 4, 1, 2),
+    3: (1, 4, 3, 2),
+    4: (3, 2, 1, 4),
+    5: (2, 1, 4, 3),
+    6: (4, 3, 2, 1),
+    7: (4, 1, 2, 3),
+    8: (2, 3, 4, 1),
+}
+"""Leg orders of the paper by row; the body may move before the first and the third leg."""
+
+ALL_ORDERS: tuple[Order, ...] = tuple((a, b, c, d) for a, b, c, d in permutations((1, 2, 3, 4)))
+"""All 24 orders."""
+
+
+class Timing(StrEnum):
+    """When the body moves within a cycle of four legs."""
+
+    PAPER = "paper"
+    """Once, by the whole stride, between the second and the third leg; feet start at rest."""
+    TWO_PHASE = "two-phase"
+    """By half a stride before the first and the third leg; each leg's stance is centred."""
+
+
+def table1_row(order: Order) -> int:
+    """Give the row of Table 1 that an order equals, 0 for none."""
+    return next((row for row, legs in TABLE_1.items() if legs == order), 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WalkPlan:
+    """A walk that is asked for.
+
+    Every field has a default and is a plain value or a dataclass of plain values, so that a
+    plan reads from and writes to JSON as it is (`recording.plain.from_plain` and `to_plain`).
+
+    Attributes:
+        machine: The robot.
+        waypoints: Points (x, y) on the ground that lead the body's centre [unit]: through them
+            goes a SPLINE, towards them leans a BEZIER; a spin takes place at the first.
+        curve: What is drawn through the way-points.
+        heading: Whether the body turns with the path, keeps its heading, or spins on the spot.
+        heading_deg: Heading that a CRAB keeps and a SPIN starts with, from x to the left [deg].
+        spin_deg: How far a SPIN turns, positive to the left [deg].
+        stride: Way of the body in one cycle of four legs, at most [unit]; it is cut so that
+            whole cycles fit the path, and in bends so that no foot travels farther.
+        lift: How high a foot is lifted [unit].
+        sway: Margin that the body's sway gives each swing [unit]; 0 for no sway.
+        timing: When the body moves within a cycle.
+        order: The order in which the legs swing, such as (1, 2, 3, 4); empty for the best of
+            all 24. The rows of the paper's Table 1 are `TABLE_1[1]` to `TABLE_1[8]`.
+        frames_per_step: Frames of one leg step, body moves included; at least 3.
+        step_time: Duration of one leg step, body moves included [s].
+        terrain: The ground.
+    """
+
+    machine: Machine = field(default_factory=Machine)
+    waypoints: tuple[tuple[float, float], ...] = ((0.0, 0.0), (128.0, 0.0))
+    curve: Curve = Curve.SPLINE
+    heading: Heading = Heading.TURN
+    heading_deg: float = 0.0
+    spin_deg: float = 90.0
+    stride: float = 16.0
+    lift: float = 5.0
+    sway: float = 0.0
+    timing: Timing = Timing.TWO_PHASE
+    order: tuple[int, ...] = ()
+    frames_per_step: int = 12
+    step_time: float = 1.0
+    terrain: Terrain = field(default_factory=Terrain)
+
+    def __post_init__(self) -> None:
+        """Refuse what no machine can walk.
+
+        Raises:
+            LegsError: If a value makes no sense.
+        """
+        checked("stride", self.stride, low=1e-3, high=1e6)
+        checked("lift", self.lift, low=0.0, high=1e6)
+        checked("sway", self.sway, low=0.0, high=1e6)
+        checked("heading_deg", self.heading_deg, low=-1e6, high=1e6)
+        checked("spin_deg", abs(self.spin_deg), low=1e-3, high=1e6)
+        checked("frames_per_step", self.frames_per_step, low=3, high=10_000)
+        checked("step_time", self.step_time, low=1e-3, high=1e6)
+        if self.order and self.order not in ALL_ORDERS:
+            raise LegsError(f"an order names each of the legs 1 to 4 once, not {self.order}")
+        if not self.waypoints:
+            raise LegsError("a walk needs a way-point")

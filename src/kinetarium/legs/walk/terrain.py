@@ -1,0 +1,121 @@
+"""Terrain: level ground with a slope and low steps on it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kinetarium.legs.mechanism.pantograph import LegsError, checked
+
+if TYPE_CHECKING:  # a terrain is part of a command's flags, whose help loads no NumPy
+    from kinetarium.spatial.arrays import Array
+from math import radians, tan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.spatial.arrays import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A block on the ground.
+
+    Attributes:
+        x0: Where it begins along x [unit].
+        x1: Where it ends [unit].
+        y0: Where it begins along y [unit].
+        y1: Where it ends [unit].
+        height: How high it is [unit].
+    """
+
+    x0: float
+    x1: float
+    y0: float
+    y1: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Terrain:
+    """The ground z = 0, a slope that rises out of it along x, and steps; the highest counts.
+
+    Attributes:
+        slope_deg: Angle of the slope, not negative [deg].
+        slope_from: Where the slope begins along x [unit].
+        steps: The blocks; one that is higher than a foot is lifted is an obstacle, on which
+            no foot is put.
+        clearance: How far from the edge of a block a foot is put [unit].
+    """
+
+    slope_deg: float = 0.0
+    slope_from: float = 0.0
+    steps: tuple[Step, ...] = ()
+    clearance: float = 2.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no ground.
+
+        Raises:
+            LegsError: If a value makes no sense.
+        """
+        checked("slope_deg of the terrain", self.slope_deg, low=0.0, high=45.0)
+        checked("slope_from of the terrain", self.slope_from, low=-1e6, high=1e6)
+        checked("clearance of the terrain", self.clearance, low=0.0, high=1e6)
+        for step in self.steps:
+            if not (step.x0 < step.x1 and step.y0 < step.y1 and 0 < step.height <= 1e6):
+                raise LegsError(f"a step must be longer, wider and higher than nothing: {step}")
+
+    @property
+    def level(self) -> bool:
+        """Whether there is nothing but level ground."""
+        return self.slope_deg == 0 and not self.steps
+
+    def height(self, x: "Array", y: "Array") -> "Array":
+        """Give the height of the ground at points [unit], shape (...)."""
+        return ground_height(self, x, y)
+
+
+def ground_height(terrain: Terrain, x: Array, y: Array) -> Array:
+    """Give the height of the ground at points [unit], shape (...)."""
+    z = np.maximum(0.0, (x - terrain.slope_from) * tan(radians(terrain.slope_deg)))
+    for step in terrain.steps:
+        on = (step.x0 <= x) & (x <= step.x1) & (step.y0 <= y) & (y <= step.y1)
+        z = np.where(on, np.maximum(z, step.height), z)
+    return np.asarray(z)
+
+
+def footholds(terrain: Terrain, points: Array, *, highest: float) -> Array:
+    """Give where feet are put instead of points on level ground [unit], shape (..., 3).
+
+    A foot keeps clear of the edges of blocks, on the nearer side, and off blocks that are too
+    high.
+
+    Args:
+        terrain: The ground.
+        points: Where they would be put on level ground, shape (..., 2).
+        highest: The highest block that a foot is put on [unit].
+    """
+    x, y = points[..., 0].copy(), points[..., 1].copy()
+    for step in terrain.steps:
+        free = min(terrain.clearance, (step.x1 - step.x0) / 2, (step.y1 - step.y0) / 2)
+        if step.height > highest:
+            _leave(x, y, step, free=free)
+            continue
+        for value, other, (low, high), (start, end) in (
+            (x, y, (step.x0, step.x1), (step.y0, step.y1)),
+            (y, x, (step.y0, step.y1), (step.x0, step.x1)),
+        ):
+            beside = (start - free < other) & (other < end + free)
+            for edge in (low, high):
+                near = beside & (np.abs(value - edge) < free)
+                value[near] = np.where(value < edge, edge - free, edge + free)[near]
+    return np.stack([x, y, ground_height(terrain, x, y)], axis=-1)
+
+
+def _leave(x: Array, y: Array, step: Step, *, free: float) -> None:
+    """Move points off a block, the shortest way."""
+    x0, x1, y0, y1 = step.x0 - free, step.x1 + free, step.y0 - free, step.y1 + free
+    on: NDArray[np.bool_] = (x0 < x) & (x < x1) & (y0 < y) & (y < y1)
+    along = np.minimum(x - x0, x1 - x) <= np.minimum(y - y0, y1 - y)
+    out_x = np.where(x - x0 < x1 - x, x0, x1)
+    out_y = np.where(y - y0 < y1 - y, y0, y1)
+    x[on & along], y[on & ~along] = out_x[on & along], out_y[on & ~along]

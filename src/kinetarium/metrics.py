@@ -1,0 +1,155 @@
+"""The cost of a simulation: processor time per simulated second."""
+
+from collections.abc import Mapping
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.recording.recording import Recording
+from kinetarium.spatial.arrays import Array
+
+LOOP_TIME = "loop_cpu_s"
+"""Name under which a study keeps the CPU time of the simulation loop, control included [s].
+
+What is worked out before and after it, such as a reference, is not the engine's.
+"""
+
+
+def cost_per_second(timing: Mapping[str, float], recording: Recording | None) -> float:
+    """Give the CPU time of the loop per simulated second [s/s]; NaN where nothing was measured.
+
+    Args:
+        timing: What a run cost by name [s].
+        recording: What it recorded.
+    """
+    if recording is None or LOOP_TIME not in timing or len(recording["time"]) < 2:
+        return nan
+    return timing[LOOP_TIME] / float(recording["time"][-1] - recording["time"][0])
+
+
+_BLOCK = 256
+"""Points that are looked at together; bounds the memory."""
+
+
+def cross_track(points: Array, path: Array) -> Array:
+    """Give the distance of each point from the nearest point of a path [m], shape (n,).
+
+    Args:
+        points: The points [m], shape (n, d).
+        path: Corners of straight pieces that stand for the path [m], shape (m, d), not all
+            of them the same.
+    """
+    starts, edges = path[:-1], np.diff(path, axis=0)
+    kept = np.einsum("md,md->m", edges, edges) > 0
+    starts, edges = starts[kept], edges[kept]
+    inverse = 1 / np.einsum("md,md->m", edges, edges)
+    nearest = np.empty(len(points))
+    for i in range(0, len(points), _BLOCK):
+        # Axis by axis, shape (block, m) each: several times faster than one array of vectors.
+        away = [
+            p[:, np.newaxis] - s for p, s in zip(points[i : i + _BLOCK].T, starts.T, strict=True)
+        ]
+        share = sum(a * e for a, e in zip(away, edges.T, strict=True)) * inverse
+        share = np.clip(share, 0.0, 1.0)
+        squared = sum((a - share * e) ** 2 for a, e in zip(away, edges.T, strict=True))
+        nearest[i : i + _BLOCK] = np.sqrt(np.asarray(squared).min(axis=1))
+    return nearest
+
+
+def path_curvature(velocities: Array, *, period: float, window: float, slowest: float) -> Array:
+    """Give the curvature of a path along the time it was driven [1/m], shape (n - k,).
+
+    The curvature is the rate at which the direction of travel turns, over the speed.
+    Velocities are averaged over a window first, k samples long, or the noise of
+    single steps would be all there is to see.
+
+    Args:
+        velocities: Velocities in the plane at equal times [m/s], shape (n, 2).
+        period: Time between two of them [s].
+        window: Length of the average [s].
+        slowest: Speed below which the direction means nothing [m/s]; the curvature is NaN there.
+    """
+    count = max(1, round(window / period))
+    sums = np.cumsum(np.vstack([np.zeros(2), velocities]), axis=0)
+    smooth = (sums[count:] - sums[:-count]) / count
+    speed = np.linalg.norm(smooth, axis=1)
+    direction = np.unwrap(np.arctan2(smooth[:, 1], smooth[:, 0]))
+    between = (speed[1:] + speed[:-1]) / 2
+    moving = np.minimum(speed[1:], speed[:-1]) >= slowest
+    curvature = np.full(len(between), np.nan)
+    curvature[moving] = (np.diff(direction) / period)[moving] / between[moving]
+    return curvature
+
+
+def total_variation(values: Array) -> float:
+    """Give the sum of all changes from sample to sample; gaps (NaN) are passed over."""
+    changes = np.abs(np.diff(values))
+    return float(changes[np.isfinite(changes)].sum())
+
+
+def moving_mean(signal: Array, window: int) -> Array:
+    """Give the mean of every window, shape (n - window + 1,); none where the signal is shorter.
+
+    Args:
+        signal: Samples at equal times, shape (n,).
+        window: Samples of a window.
+    """
+    means: Array = _windows(signal, window).mean(axis=1)
+    return means
+
+
+def moving_variance(signal: Array, window: int) -> Array:
+    """Give the variance of every window, shape (n - window + 1,), as `moving_mean`."""
+    variances: Array = _windows(signal, window).var(axis=1)
+    return variances
+
+
+def mean_moving_variance(signal: Array, window: int, *, disjoint: bool = False) -> float:
+    """Give the mean variance of the windows; NaN where the signal is shorter than one.
+
+    Args:
+        signal: Samples at equal times, shape (n,).
+        window: Samples of a window.
+        disjoint: Whether windows follow each other without overlap, instead of sample by sample.
+    """
+    variances = moving_variance(signal, window)[:: window if disjoint else 1]
+    return float(variances.mean()) if variances.size else float("nan")
+
+
+def _windows(signal: Array, window: int) -> Array:
+    if len(signal) < window:
+        return np.empty((0, window))
+    return np.lib.stride_tricks.sliding_window_view(signal, window)
+
+
+def pareto_front(costs: Array, errors: Array) -> NDArray[np.intp]:
+    """Give the points than which none is at once cheaper and better, by rising cost, shape (m,).
+
+    Of equal points the first is given. Points with a NaN are never part of it.
+
+    Args:
+        costs: The less the better, shape (n,).
+        errors: The less the better, shape (n,).
+    """
+    known = np.flatnonzero(~(np.isnan(costs) | np.isnan(errors)))
+    order = known[np.lexsort((errors[known], costs[known]))]
+    best = np.minimum.accumulate(errors[order])
+    return order[np.diff(best, prepend=np.inf) < 0]
+
+
+def out_of_round(points: Array) -> float:
+    """Give the root mean square distance of points from the circle that fits them best [m].
+
+    The circle minimises the squared error of x^2 + y^2 + a x + b y + c = 0
+    (Kasa, "A circle fitting procedure and its error analysis", 1976).
+
+    Args:
+        points: At least three points in the plane, not all on a line [m], shape (n, 2).
+    """
+    middle = points.mean(axis=0)
+    x, y = (points - middle).T
+    rows = np.column_stack([x, y, np.ones_like(x)])
+    a, b, c = np.linalg.lstsq(rows, -(x**2 + y**2), rcond=None)[0]
+    radius = np.sqrt(max(0.0, a * a / 4 + b * b / 4 - c))
+    return float(np.sqrt(np.mean((np.hypot(x + a / 2, y + b / 2) - radius) ** 2)))

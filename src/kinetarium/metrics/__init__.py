@@ -1,1 +1,0 @@
-"""Figures of merit: pure functions from recordings to numbers."""

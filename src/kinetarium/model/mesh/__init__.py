@@ -1,0 +1,1 @@
+"""Meshes: file formats, triangles, hulls, solids."""

@@ -1,0 +1,273 @@
+"""Equality constraints: couplings between joints, and loops between bodies."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kinetarium.model.findings import Code
+from kinetarium.model.markup import Element
+from kinetarium.model.mjcf.bodies import WORLD, Body, BodyReader
+from kinetarium.model.mjcf.joints import largest, linear_damping
+from kinetarium.model.mjcf.scope import Names, Scope
+from kinetarium.model.robot import Loop, LoopKind, Mimic
+from kinetarium.model.tree import Located
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import inverse_pose, pose, rotation_from_quaternion
+
+_POLYNOMIAL = (0.0, 1.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _End:
+    """One end of a loop: a body and a frame in it, shape (4, 4)."""
+
+    body: Body
+    X_BC: Array
+
+
+class EqualityReader:
+    """Reads the equality constraints of one file.
+
+    Attributes:
+        loops: The loops so far.
+    """
+
+    def __init__(
+        self, *, scope: Scope, names: Names, bodies: BodyReader, world: Body | None
+    ) -> None:
+        """Keep what the constraints are between.
+
+        Args:
+            scope: The file being read.
+            names: Gives names to what has none.
+            bodies: The bodies and joints; followers are marked in its joints.
+            world: What stands for the world; None if the robot floats in it.
+        """
+        self._scope = scope
+        self._attributes = scope.reading.attributes
+        self._names = names
+        self._bodies = bodies
+        self._world = world
+        self.loops: list[Located[Loop]] = []
+
+    def read(self, sections: Sequence[Element]) -> None:
+        """Read all <equality> sections."""
+        for written in (child for section in sections for child in section.children):
+            with self._scope.origins.at(written):
+                element = self._scope.defaults.complete(written, kind="equality")
+                if not self._attributes.flag(element, "active", default=True):
+                    self._scope.left_out.add("inactive equality", element.line)
+                elif element.tag == "joint":
+                    self._couple(element)
+                elif element.tag in ("connect", "weld"):
+                    self._close(element)
+                else:
+                    raise self._scope.refusal(
+                        Code.UNSUPPORTED,
+                        f"an equality of <{element.tag}> is not supported",
+                        element,
+                        remedy="constrain joints or bodies instead",
+                    )
+
+    def _couple(self, element: Element) -> None:
+        """Read y - y0 = a0 + a1 (x - x0), the positions as written being x0 and y0."""
+        follower = self._joint(element, "joint1")
+        given = (
+            self._attributes.numbers(element, "polycoef")
+            if "polycoef" in element.attributes
+            else ()
+        )
+        a0, a1, *higher = given + _POLYNOMIAL[len(given) :]
+        if "joint2" not in element.attributes or any(higher):
+            raise self._scope.refusal(
+                Code.UNSUPPORTED,
+                f"{element}: only a linear coupling of two joints is supported",
+                element,
+                remedy="make the joint fixed, or keep the first two numbers of polycoef",
+            )
+        leader = self._joint(element, "joint2")
+        located = self._bodies.joints[follower]
+        if located.item.mimic is not None:
+            raise self._scope.refusal(
+                Code.MIMIC, f"joint {follower!r} follows two joints", element,
+                remedy="let each joint follow one",
+            )  # fmt: skip
+        references = self._bodies.references
+        offset = references[follower] + a0 - a1 * references[leader]
+        mimic = Mimic(leader, float(a1), float(offset))
+        self._bodies.joints[follower] = replace(located, item=replace(located.item, mimic=mimic))
+
+    def _joint(self, element: Element, attribute: str) -> str:
+        name = self._attributes.name(element, attribute)
+        if name not in self._bodies.references:
+            raise self._scope.unknown(element, "joint", name, known=self._bodies.references)
+        return name
+
+    def _close(self, element: Element) -> None:
+        a, b = self._ends_at_sites(element) or self._ends_at_bodies(element)
+        if a.body.link == b.body.link:
+            raise self._scope.refusal(
+                Code.LOOP, f"{element} ties link {a.body.link!r} to itself", element
+            )
+        rigid = element.tag == "weld" and self._attributes.number(
+            element, "torquescale", default=1.0
+        )
+        named = "name" in element.attributes
+        name = (
+            self._attributes.name(element) if named else self._names.fresh(element.tag, element.tag)
+        )
+        loop = Loop(
+            name=name,
+            kind=LoopKind.POSE if rigid else LoopKind.POINT,
+            link_a=a.body.link,
+            link_b=b.body.link,
+            X_AC=frozen(a.body.X_LB @ a.X_BC),
+            X_BC=frozen(b.body.X_LB @ b.X_BC),
+        )
+        self.loops.append(Located(loop, element.line))
+
+    def _ends_at_sites(self, element: Element) -> tuple[_End, _End] | None:
+        if "site1" not in element.attributes and "site2" not in element.attributes:
+            return None
+        if "body1" in element.attributes or "body2" in element.attributes:
+            raise self._scope.refusal(
+                Code.BAD_VALUE, f"{element} names bodies and sites", element, remedy="keep one"
+            )
+        ends = []
+        for attribute in ("site1", "site2"):
+            name = self._attributes.name(element, attribute)
+            if name not in self._bodies.sites:
+                raise self._scope.unknown(element, "site", name, known=self._bodies.sites)
+            ends.append(_End(*self._bodies.sites[name]))
+        return ends[0], ends[1]
+
+    def _ends_at_bodies(self, element: Element) -> tuple[_End, _End]:
+        """Give the ends of a constraint that holds where the file writes the bodies.
+
+        A connect has its anchor in the first body, a weld in the second; the
+        other end is where the anchor is at that moment, unless a weld says
+        by relpose where it is to be.
+        """
+        a = self._body(element, self._attributes.name(element, "body1"))
+        b = self._body(element, element.attributes.get("body2", WORLD))
+        X_AB = inverse_pose(a.X_WB) @ b.X_WB
+        if element.tag == "connect":
+            X_AC = pose(self._attributes.vector(element, "anchor", 3))
+            return _End(a, X_AC), _End(b, inverse_pose(X_AB) @ X_AC)
+        X_BC = pose(self._attributes.vector(element, "anchor", 3, default=(0.0, 0.0, 0.0)))
+        relative = self._attributes.vector(element, "relpose", 7, default=(0.0,) * 7)
+        if np.any(relative[3:]):
+            X_AC = pose(relative[:3], rotation_from_quaternion(relative[3:]))
+            return _End(a, X_AC), _End(b, X_BC)
+        return _End(a, X_AB @ X_BC), _End(b, X_BC)
+
+    def _body(self, element: Element, name: str) -> Body:
+        if name in self._bodies.surroundings or (name == WORLD and self._world is None):
+            raise self._scope.refusal(
+                Code.UNSUPPORTED,
+                f"{element} ties the robot to its surroundings",
+                element,
+                remedy="remove it, or fix the robot to the world by a body without joints",
+            )
+        if name == WORLD and self._world is not None:
+            return self._world
+        if name not in self._bodies.bodies:
+            raise self._scope.unknown(element, "body", name, known=self._bodies.bodies)
+        return self._bodies.bodies[name]
+
+
+_GEARS = 6
+_TARGETS = ("joint", "jointinparent", "tendon", "site", "body", "cranksite")
+
+
+def read_actuators(sections: Sequence[Element], *, scope: Scope, bodies: BodyReader) -> None:
+    """Bound the efforts of joints by what their actuators can give together.
+
+    Args:
+        sections: The <actuator> sections.
+        scope: The file being read.
+        bodies: The joints, whose limits, damping and armature are changed.
+    """
+    efforts: dict[str, float] = {}
+    for written in (child for section in sections for child in section.children):
+        with scope.origins.at(written):
+            element = scope.defaults.complete(written)
+            scope.left_out.add("actuator", element.line)
+            target = _target(element, scope)
+            name = element.attributes[target]
+            if target not in ("joint", "jointinparent") or name in bodies.free_joints:
+                _refuse_drive(element, scope)
+                continue
+            if name not in bodies.references:
+                raise scope.unknown(element, "joint", name, known=bodies.references)
+            gear = _gear(element, scope)
+            force = _force(element, scope)
+            # A gear of zero gives nothing, however strong the actuator is.
+            efforts[name] = efforts.get(name, 0.0) + (gear * force if gear else 0.0)
+            _add_drive(element, name, gear, scope=scope, bodies=bodies)
+    for name, effort in efforts.items():
+        located = bodies.joints[name]
+        limits = located.item.limits
+        limits = replace(limits, effort=min(limits.effort, effort))
+        bodies.joints[name] = replace(located, item=replace(located.item, limits=limits))
+
+
+def _target(element: Element, scope: Scope) -> str:
+    """Give the attribute that names what an actuator acts on."""
+    targets = [name for name in _TARGETS if name in element.attributes]
+    if len(targets) == 1:
+        return targets[0]
+    raise scope.refusal(
+        Code.BAD_VALUE if targets else Code.MISSING_ATTRIBUTE,
+        f"{element} acts on {' and '.join(targets) or 'nothing'}",
+        element,
+        remedy=f"name one thing by one of {', '.join(_TARGETS)}",
+    )
+
+
+def _gear(element: Element, scope: Scope) -> float:
+    """Give the ratio between the force of an actuator and the effort at its joint."""
+    if "gear" not in element.attributes:
+        return 1.0
+    gears = scope.reading.attributes.numbers(element, "gear")
+    if not 1 <= len(gears) <= _GEARS:
+        raise scope.refusal(Code.BAD_NUMBER, f"{element}: gear holds {len(gears)} numbers", element)
+    return abs(gears[0])
+
+
+def _force(element: Element, scope: Scope) -> float:
+    """Give the largest force of an actuator; that of a motor is also bounded by its input."""
+    force = scope.interval(element, limited="forcelimited", bounds="forcerange")
+    control = scope.interval(element, limited="ctrllimited", bounds="ctrlrange")
+    strongest = largest(force, element, scope=scope)
+    if element.tag == "motor":
+        strongest = min(strongest, largest(control, element, scope=scope))
+    return strongest
+
+
+def _refuse_drive(element: Element, scope: Scope) -> None:
+    """Refuse armature and damping of a drive that acts on something else than one joint."""
+    for name in ("armature", "damping"):
+        if name in element.attributes and any(scope.reading.attributes.numbers(element, name)):
+            raise scope.refusal(
+                Code.UNSUPPORTED,
+                f"{element}: {name} of an actuator is supported at a hinge or slide only",
+                element,
+                remedy=f"give the joints {name} instead",
+            )
+
+
+def _add_drive(
+    element: Element, joint: str, gear: float, *, scope: Scope, bodies: BodyReader
+) -> None:
+    """Add the armature and damping of an actuator to its joint, where the gear acts twice."""
+    armature = gear**2 * scope.not_negative(element, "armature")
+    damping = gear**2 * linear_damping(element, scope)
+    located = bodies.joints[joint]
+    item = replace(
+        located.item,
+        armature=located.item.armature + armature,
+        damping=located.item.damping + damping,
+    )
+    bodies.joints[joint] = Located(item, located.line)

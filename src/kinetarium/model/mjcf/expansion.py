@@ -1,0 +1,250 @@
+"""Included files put in their places."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from kinetarium.model.findings import Code, RobotFileError
+from kinetarium.model.markup import MOST_DEPTH, MOST_ELEMENTS, Element
+from kinetarium.model.mjcf.compiler import Compiler
+from kinetarium.model.mjcf.references import REFERENCES, Origins
+from kinetarium.model.reading import Reading
+from kinetarium.spatial.rotation import quaternion_from_rotation
+
+
+def include_files(root: Element, *, reading: Reading, origins: Origins) -> None:
+    """Replace every <include> by what its file holds.
+
+    Args:
+        root: The root of the main file, changed in place.
+        reading: The file being read; includes come from its folder or an allowed root.
+        origins: Takes note of where elements come from.
+
+    Raises:
+        RobotFileError: If a file cannot be included, comes twice (and so also
+            if it includes itself), or the whole is too large.
+    """
+    seen = {Path(os.path.realpath(reading.path))}
+    elements = sum(1 for _ in root.walk())
+    pending = [(root, 1)]
+    while pending:
+        parent, depth = pending.pop()
+        if depth > MOST_DEPTH:
+            raise _too_large(f"more than {MOST_DEPTH} levels of nesting", parent, reading)
+        waiting, children = parent.children[::-1], []
+        while waiting:
+            child = waiting.pop()
+            if child.tag != "include":
+                children.append(child)
+                continue
+            with origins.at(child):
+                content = _content(child, seen=seen, reading=reading, origins=origins)
+                waiting.extend(reversed(content))
+                elements += sum(1 for element in content for _ in element.walk())
+                if elements > MOST_ELEMENTS:
+                    raise _too_large(f"more than {MOST_ELEMENTS:,} elements", child, reading)
+            reading.findings.stop_if_refused()
+        parent.children = children
+        pending.extend((child, depth + 1) for child in children)
+
+
+def _content(
+    element: Element, *, seen: set[Path], reading: Reading, origins: Origins
+) -> list[Element]:
+    uri = reading.attributes.name(element, "file")
+    if element.children:
+        raise reading.findings.refusal(
+            Code.INCLUDE, f"include {uri!r} has elements of its own inside", line=element.line,
+            remedy="put them beside it",
+        )  # fmt: skip
+    folder = reading.path.parent
+    try:
+        path = reading.assets.include(uri, line=element.line)
+    except RobotFileError:
+        # What is not beside the main file may be beside the file that asks for it.
+        folder = Path(origins.file(element) or reading.path).parent
+        if folder == reading.path.parent:
+            raise
+        path = reading.assets.include(uri, line=element.line, folder=folder)
+    if path in seen:
+        raise reading.findings.refusal(
+            Code.INCLUDE,
+            f"include {uri!r} comes a second time, or includes itself",
+            remedy="include each file once",
+            line=element.line,
+        )
+    seen.add(path)
+    file = str(folder / uri)
+    with reading.findings.inside(file):
+        root = reading.open_markup(path, code=Code.INCLUDE)
+    if not root.children:
+        raise reading.findings.refusal(
+            Code.INCLUDE, f"include {uri!r} holds nothing", line=element.line
+        )
+    for child in root.children:
+        origins.add(child, file)
+    return root.children
+
+
+def _too_large(what: str, element: Element, reading: Reading) -> RobotFileError:
+    return reading.findings.refusal(
+        Code.TOO_LARGE,
+        f"{what} with everything included",
+        remedy="no robot needs that many; simplify the file",
+        line=element.line,
+    )
+
+
+_SECTIONS = ("equality", "actuator")
+
+
+class Replicator:
+    """Writes out the <replicate> elements of one file."""
+
+    def __init__(
+        self, root: Element, *, compiler: Compiler, reading: Reading, origins: Origins
+    ) -> None:
+        """Keep the file.
+
+        Args:
+            root: The <mujoco> element, changed in place.
+            compiler: How angles are to be understood.
+            reading: The file being read.
+            origins: Names the file of each element.
+        """
+        self._root = root
+        self._compiler = compiler
+        self._reading = reading
+        self._origins = origins
+        self._elements = 0
+
+    def write_out(self) -> None:
+        """Replace every <replicate> by frames that hold its copies.
+
+        Raises:
+            RobotFileError: If a count is wrong or the whole would be too large.
+        """
+        sections = self._root.all("worldbody")
+        if not any(element.tag == "replicate" for top in sections for element in top.walk()):
+            return
+        self._elements = sum(self._size(section) for section in sections)
+        self._elements += sum(1 for tag in _SECTIONS for s in self._root.all(tag) for _ in s.walk())
+        self._check_size(self._root)
+        for section in sections:
+            self._expand(section)
+
+    def _size(self, element: Element) -> int:
+        """Count the elements there will be, before any is made."""
+        size = sum(self._size(child) for child in element.children)
+        return (size + 1) * self._count(element) if element.tag == "replicate" else size + 1
+
+    def _count(self, element: Element) -> int:
+        count = self._reading.attributes.number(element, "count")
+        if count < 1 or count != int(count):
+            raise self._reading.findings.refusal(
+                Code.BAD_VALUE,
+                f"{element}: count is {count:g}",
+                remedy="a positive whole number",
+                line=element.line,
+            )
+        return int(count)
+
+    def _check_size(self, element: Element) -> None:
+        if self._elements > MOST_ELEMENTS:
+            raise self._reading.findings.refusal(
+                Code.TOO_LARGE,
+                f"more than {MOST_ELEMENTS:,} elements with all replicas",
+                remedy="no robot needs that many; simplify the file",
+                line=element.line,
+            )
+
+    def _expand(self, element: Element) -> None:
+        """Write out the innermost replicas first, for their suffixes come first."""
+        children: list[Element] = []
+        for child in element.children:
+            self._expand(child)
+            if child.tag == "replicate":
+                with self._origins.at(child):
+                    children.extend(self._replicas(child))
+            else:
+                children.append(child)
+        element.children = children
+
+    def _replicas(self, element: Element) -> list[Element]:
+        count = self._count(element)
+        separator = element.attributes.get("sep", "")
+        digits = len(str(count))
+        suffixes = [f"{separator}{i:0{digits}d}" for i in range(count)]
+        offset = self._reading.attributes.vector(element, "offset", 3, default=(0.0, 0.0, 0.0))
+        angles = self._reading.attributes.vector(element, "euler", 3, default=(0.0, 0.0, 0.0))
+        self._copy_references(element, suffixes)
+        position, frames = np.zeros(3), []
+        for i, suffix in enumerate(suffixes):
+            # Copy i is turned by i times the angles, which about several axes is not the
+            # rotation of one step done i times.
+            R = self._compiler.euler_rotation(i * angles)
+            placed = {
+                "pos": " ".join(repr(float(x)) for x in position),
+                "quat": " ".join(repr(float(x)) for x in quaternion_from_rotation(R)),
+            }
+            if "childclass" in element.attributes:
+                placed["childclass"] = element.attributes["childclass"]
+            copies = [self._copy(child, suffix) for child in element.children]
+            frames.append(Element("frame", placed, element.line, copies))
+            position = position + R @ offset
+        return frames
+
+    def _copy(self, element: Element, suffix: str) -> Element:
+        attributes = dict(element.attributes)
+        if "name" in attributes:
+            attributes["name"] += suffix
+        children = [self._copy(child, suffix) for child in element.children]
+        copy = Element(element.tag, attributes, element.line, children)
+        self._origins.add_copy(copy, element)
+        return copy
+
+    def _copy_references(self, replicate: Element, suffixes: list[str]) -> None:
+        """Copy equalities and actuators that refer to what is copied, one for each replica."""
+        inside = {
+            (element.tag, element.attributes["name"])
+            for element in replicate.walk()
+            if "name" in element.attributes
+        }
+        for section in (child for tag in _SECTIONS for child in self._root.all(tag)):
+            elements: list[Element] = []
+            for element in section.children:
+                referring = _referring(element, inside)
+                if not any(referring.values()):
+                    elements.append(element)
+                    continue
+                if not all(referring.values()):
+                    raise self._reading.findings.refusal(
+                        Code.UNSUPPORTED,
+                        f"{element} refers to something inside a <replicate> and outside",
+                        remedy="write one for each replica instead",
+                        line=element.line,
+                    )
+                self._elements += len(suffixes)
+                self._check_size(element)
+                elements.extend(self._renamed(element, referring, suffixes))
+            section.children = elements
+
+    def _renamed(
+        self, element: Element, names: Iterable[str], suffixes: list[str]
+    ) -> Iterable[Element]:
+        for suffix in suffixes:
+            copy = self._copy(element, suffix)
+            for name in names:
+                copy.attributes[name] += suffix
+            yield copy
+
+
+def _referring(element: Element, inside: set[tuple[str, str]]) -> dict[str, bool]:
+    """Tell for each reference of an element whether it is to something inside."""
+    return {
+        name: (kind, element.attributes[name]) in inside
+        for name, kind in REFERENCES.items()
+        if name in element.attributes
+    }

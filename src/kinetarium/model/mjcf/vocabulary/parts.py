@@ -1,0 +1,293 @@
+"""The table of MJCF: which elements may stand where, and which attributes they may have.
+
+It states the format of MuJoCo 3.17, whose own table `mujoco.mj_printSchema` prints.
+"""
+
+from kinetarium.model.mjcf.vocabulary import scene_parts as scene
+from kinetarium.model.mjcf.vocabulary.kinds import Fate, Kind
+
+_ALL = "name class group:i1 nsample:i1 interp:interpolation delay:1 ctrlrange:2 user:0-"
+_DRIVE = "gear:1-6 damping:1-3 armature:1 cranklength:1"
+_BOUND = "forcelimited:auto forcerange:2"
+_TARGET = "lengthrange:2 joint jointinparent tendon slidersite cranksite"
+_PLACE = "site refsite"
+_ANY = f"{_ALL} {_BOUND} {_DRIVE} ctrllimited:auto"
+_ACTING = {
+    "general": (
+        f"{_ANY} actlimited:auto actrange:2 actdim:i1 dyntype:dynamics gaintype:gain "
+        "biastype:bias dynprm:0-10 gainprm:0-10 biasprm:0-10 actearly:flag inheritrange:1 "
+        "input:input+ velrange:2 ffrange:2",
+        f"{_TARGET} {_PLACE} body",
+    ),
+    "motor": (_ANY, f"{_TARGET} {_PLACE}"),
+    "position": (
+        f"{_ANY} inheritrange:1 kp:1 kv:1 dampratio:1 timeconst:1",
+        f"{_TARGET} {_PLACE}",
+    ),
+    "velocity": (f"{_ANY} kv:1", f"{_TARGET} {_PLACE}"),
+    "intvelocity": (
+        f"{_ANY} actlimited:auto actrange:2 inheritrange:1 kp:1 kv:1 dampratio:1",
+        f"{_TARGET} {_PLACE}",
+    ),
+    "orientation": (
+        f"{_ALL} {_BOUND} input:input+ kp:1 kv:1 dampratio:1",
+        f"joint {_PLACE}",
+    ),
+    "pid": (
+        f"{_ANY} inheritrange:1 input:input+ kp:1 ki:1 kv:1 dampratio:1 posrange:2 velrange:2 "
+        "ffrange:2 imax:1 slewmax:1",
+        f"{_TARGET} {_PLACE}",
+    ),
+    "damper": (f"{_ALL} {_BOUND} {_DRIVE} kv:1", f"{_TARGET} {_PLACE}"),
+    "cylinder": (f"{_ANY} timeconst:1 area:1 diameter:1 bias:3", f"{_TARGET} {_PLACE}"),
+    "muscle": (
+        f"{_ANY} timeconst:2 range:2 force:1 scale:1 lmin:1 lmax:1 vmax:1 fpmax:1 fvmax:1",
+        f"{_TARGET} tausmooth:1",
+    ),
+    "adhesion": (f"{_ALL} {_BOUND} gain:1", "body"),
+    "dcmotor": (
+        f"{_ALL} {_DRIVE} ctrllimited:auto motorconst:1-2 resistance:1 nominal:1-3 "
+        "saturation:1-3 inductance:1-2 cogging:1-3 controller:1-6 thermal:1-6 lugre:1-5 "
+        "input:input+",
+        f"{_TARGET} {_PLACE}",
+    ),
+}
+"""For each actuator what defaults may hold as well, and what they may not: its target."""
+
+_EXCLUDING = {
+    "position": "ctrlrange|inheritrange kv|dampratio",
+    "intvelocity": "actrange|inheritrange kv|dampratio",
+    "orientation": "kv|dampratio",
+    "pid": "posrange|inheritrange ctrlrange|inheritrange kv|dampratio",
+}
+
+ACTUATORS = tuple(_ACTING)
+"""The actuators, all of which share one set of defaults in a class."""
+
+
+def _without_names(attributes: str) -> str:
+    return " ".join(each for each in attributes.split() if each not in ("name", "class"))
+
+
+ACTUATOR_PARTS = {
+    **{
+        tag: Kind(f"{own} {target}", at_most_one_of=_EXCLUDING.get(tag, ""))
+        for tag, (own, target) in _ACTING.items()
+    },
+    "plugin": Kind(fate=Fate.UNSUPPORTED),
+}
+DEFAULT_ACTUATORS = {
+    tag: Kind(_without_names(own), once=True, at_most_one_of=_EXCLUDING.get(tag, ""))
+    for tag, (own, _) in _ACTING.items()
+}
+
+_LINE = (
+    "limited:auto range:2 stiffness:1-3 damping:1-3 frictionloss:1 springlength:1-2 margin:1 "
+    "group:i1 user:0- solreflimit:1-2 solimplimit:1-5 solreffriction:1-2 solimpfriction:1-5"
+)
+_FIXED = f"name class {_LINE} armature:1 actuatorfrclimited:auto actuatorfrcrange:2"
+_SEEN = "material width:1 rgba:4"
+
+TENDON_PARTS = {
+    "fixed": Kind(_FIXED, inside="fixed tendon"),
+    "spatial": Kind(f"{_FIXED} {_SEEN}", inside="spatial tendon"),
+}
+DEFAULT_TENDON = Kind(f"{_LINE} {_SEEN}", once=True)
+FIXED_PATH = {"joint": Kind("!joint !coef:1")}
+SPATIAL_PATH = {
+    "site": Kind("!site"),
+    "geom": Kind("!geom sidesite"),
+    "pulley": Kind("!divisor:1"),
+}
+
+
+_TURN = "quat:4 axisangle:4 xyaxes:6 zaxis:3 euler:3"
+_ORIENTATIONS = "quat|axisangle|xyaxes|zaxis|euler"
+_POSE = f"pos:3 {_TURN}"
+_UNSUPPORTED = Kind(fate=Fate.UNSUPPORTED)
+_JOINT = (
+    "limited:auto actuatorfrclimited:auto actuatorgravcomp:flag pos:3 axis:3 range:2 ref:1 "
+    "damping:1-3 frictionloss:1 armature:1 stiffness:1-3 springref:1 springdamper:2 "
+    "actuatorfrcrange:2 group:i1 user:0-"
+)
+_SOFT_JOINT = "margin:1 solreflimit:1-2 solimplimit:1-5 solreffriction:1-2 solimpfriction:1-5"
+_GEOM = (
+    f"{_POSE} mesh hfield material shellinertia:flag fluidshape:fluid size:1-3 fromto:6 "
+    "contype:i1 conaffinity:i1 group:i1 mass:1 density:1 rgba:4 fitscale:1 user:0-"
+)
+_CONTACT = (
+    "condim:i1 priority:i1 friction:1-3 solmix:1 solref:1-2 solimp:1-5 margin:1 gap:1 "
+    "surfacevel:1-6 adhesion:1 fluidcoef:1-5"
+)
+_SITE = f"{_POSE} type:shape material mesh size:1-3 fromto:6 group:i1 rgba:4 user:0-"
+_MESH = "scale:3 inertia:inertia maxhullvert:i1"
+_MATERIAL = (
+    "texture texuniform:flag rgba:4 emission:1 specular:1 shininess:1 reflectance:1 metallic:1 "
+    "roughness:1 texrepeat:2"
+)
+_PAIR = "condim:i1 friction:1-5 solref:1-2 solreffriction:1-2 solimp:1-5 margin:1 gap:1 adhesion:1"
+_SOLVER = "solref:1-2 solimp:1-5"
+_EQUALITY = "name class active:flag"
+
+_COMPILER = Kind(
+    "angle:angle assetdir autolimits:flag balanceinertia:flag conflict:conflict "
+    "coordinate:coordinate discardvisual:flag eulerseq fitaabb:flag fusestatic:flag "
+    "inertiafromgeom:auto meshdir passthrough:passthrough savecanonical:flag savecompiled:flag "
+    "saveinertial:flag strippath:flag texturedir usethread:flag alignfree:flag boundmass:1 "
+    "boundinertia:1 settotalmass:1 inertiagrouprange:i2",
+    inside="compiler",
+)
+_LENGTHRANGE = Kind(
+    "mode:lengthrange useexisting:flag uselimit:flag accel:1 maxforce:1 timeconst:1 timestep:1 "
+    "inttotal:1 interval:1 tolrange:1",
+    fate=Fate.LEFT_OUT,
+    once=True,
+)
+_OPTION = Kind(
+    left_out="timestep:1 impratio:1 tolerance:1 ls_tolerance:1 noslip_tolerance:1 "
+    "ccd_tolerance:1 sleep_tolerance:1 gravity:3 wind:3 magnetic:3 density:1 viscosity:1 "
+    "o_margin:1 o_solref:1-2 o_solimp:1-5 o_friction:1-5 integrator:integrator cone:cone "
+    "jacobian:jacobian solver:solver iterations:i1 ls_iterations:i1 noslip_iterations:i1 "
+    "ccd_iterations:i1 sdf_iterations:i1 sdf_initpoints:i1 actuatorgroupdisable:i0-",
+    inside="option",
+)
+_FLAG = Kind(
+    left_out=" ".join(
+        f"{name}:switch"
+        for name in (
+            "actuation", "autoreset", "clampctrl", "constraint", "contact", "damper", "diagexact",
+            "energy", "equality", "eulerdamp", "filterparent", "frictionloss", "fwdinv", "gravity",
+            "invdiscrete", "ipc", "island", "limit", "midphase", "multiccd", "nativeccd",
+            "override", "refsafe", "sensor", "sleep", "spring", "warmstart",
+        )
+    ),
+    once=True,
+)  # fmt: skip
+_SIZE = Kind(
+    "memory njmax:i1 nconmax:i1 nstack:i1 nuserdata:i1 nkey:i1 nuser_body:i1 nuser_jnt:i1 "
+    "nuser_geom:i1 nuser_site:i1 nuser_cam:i1 nuser_tendon:i1 nuser_actuator:i1 nuser_sensor:i1",
+    at_most_one_of="memory|njmax memory|nstack",
+)
+
+_PARTS = {
+    "body": Kind(
+        f"name childclass mocap:flag sleep:sleep simple:unless fuse:unless {_POSE} gravcomp:1 "
+        "user:0-",
+        inside="body",
+        at_most_one_of=_ORIENTATIONS,
+    ),
+    "replicate": Kind("sep childclass !count:i1 offset:3 euler:3", inside="world"),
+    # The readers of geoms and joints look at their types, together with all else in them.
+    "geom": Kind(f"name class type {_GEOM}", _CONTACT, inside="geom", at_most_one_of=_ORIENTATIONS),
+    "site": Kind(f"name class {_SITE}", at_most_one_of=_ORIENTATIONS),
+    "camera": scene.CAMERA,
+    "light": scene.LIGHT,
+    **dict.fromkeys(("attach", "composite", "flexcomp", "plugin"), _UNSUPPORTED),
+}
+
+
+def _frame(inside: str) -> Kind:
+    return Kind(f"name childclass {_POSE}", inside=inside, at_most_one_of=_ORIENTATIONS)
+
+
+ROOT = Kind("model", inside="mujoco")
+CONTEXTS: dict[str, dict[str, Kind]] = {
+    "nothing": {},
+    "mujoco": {
+        "compiler": _COMPILER,
+        "option": _OPTION,
+        "size": _SIZE,
+        "default": Kind("class", inside="default"),
+        "asset": Kind(inside="asset"),
+        "worldbody": Kind(inside="world"),
+        "contact": Kind(inside="contact"),
+        "equality": Kind(inside="equality"),
+        "tendon": Kind(inside="tendon"),
+        "actuator": Kind(inside="actuator"),
+        "deformable": Kind(inside="deformable"),
+        "extension": _UNSUPPORTED,
+        "statistic": scene.STATISTIC,
+        **{
+            tag: Kind(inside=tag, fate=Fate.LEFT_OUT)
+            for tag in ("visual", "sensor", "keyframe", "custom")
+        },
+    },
+    "compiler": {"lengthrange": _LENGTHRANGE},
+    "option": {"flag": _FLAG},
+    "visual": scene.VISUAL_PARTS,
+    "default": {
+        "default": Kind("!class", inside="default"),
+        "joint": Kind(f"type:joint {_JOINT}", _SOFT_JOINT, once=True),
+        "geom": Kind(f"type:shape {_GEOM}", _CONTACT, once=True, at_most_one_of=_ORIENTATIONS),
+        "site": Kind(_SITE, once=True, at_most_one_of=_ORIENTATIONS),
+        "mesh": Kind(_MESH, once=True),
+        "material": Kind(_MATERIAL, inside="material", once=True),
+        "equality": Kind("active:flag", _SOLVER, once=True),
+        "tendon": DEFAULT_TENDON,
+        "pair": Kind(_PAIR, once=True),
+        "texture": scene.DEFAULT_TEXTURE,
+        "camera": scene.DEFAULT_CAMERA,
+        "light": scene.DEFAULT_LIGHT,
+        **DEFAULT_ACTUATORS,
+    },
+    "asset": {
+        "mesh": Kind(
+            f"name class content_type file builtin:builtin material smoothnormal:flag vertex:0- "
+            f"normal:0- texcoord:0- face:0- refpos:3 refquat:4 params:0- {_MESH}",
+            inside="geom",
+            at_most_one_of="builtin|file builtin|vertex",
+        ),
+        "material": Kind(f"name class {_MATERIAL}", inside="material"),
+        "texture": scene.TEXTURE,
+        "hfield": scene.TERRAIN,
+        "skin": scene.SKIN,
+        "model": _UNSUPPORTED,
+    },
+    "material": {"layer": Kind("!texture !role:role", fate=Fate.LEFT_OUT)},
+    "skin": scene.SKIN_PARTS,
+    "deformable": {"flex": _UNSUPPORTED, "skin": scene.SKIN},
+    # Joints and masses belong to a body, not to the world nor to what is copied into a body.
+    "world": {**_PARTS, "frame": _frame("world")},
+    "body": {
+        **_PARTS,
+        "frame": _frame("body"),
+        "inertial": Kind(
+            f"!pos:3 !mass:1 {_TURN} diaginertia:3 fullinertia:6",
+            once=True,
+            at_most_one_of=f"fullinertia|{_ORIENTATIONS}",
+        ),
+        "joint": Kind(f"name class type {_JOINT}", _SOFT_JOINT),
+        "freejoint": Kind("name align:auto group:i1"),
+    },
+    "geom": {"plugin": _UNSUPPORTED},
+    "contact": {
+        "pair": Kind(f"name class geom1 geom2 {_PAIR}"),
+        "exclude": Kind("name !body1 !body2", fate=Fate.LEFT_OUT),
+    },
+    "equality": {
+        "connect": Kind(
+            f"{_EQUALITY} body1 body2 site1 site2 anchor:3",
+            _SOLVER,
+            one_of="site1+site2|body1+anchor(body2)",
+        ),
+        "weld": Kind(
+            f"{_EQUALITY} body1 body2 site1 site2 anchor:3 relpose:7 torquescale:1",
+            _SOLVER,
+            one_of="site1+site2|body1(body2+anchor+relpose)",
+        ),
+        "joint": Kind(f"{_EQUALITY} !joint1 joint2 polycoef:1-5", _SOLVER),
+        "tendon": Kind(f"{_EQUALITY} !tendon1 tendon2 polycoef:1-5", _SOLVER),
+        "flex": Kind(f"{_EQUALITY} !flex", _SOLVER),
+        "flexvert": Kind(f"{_EQUALITY} !flex", _SOLVER),
+        "flexstrain": Kind(f"{_EQUALITY} !flex cell:i3", _SOLVER),
+    },
+    "tendon": TENDON_PARTS,
+    "fixed tendon": FIXED_PATH,
+    "spatial tendon": SPATIAL_PATH,
+    "actuator": ACTUATOR_PARTS,
+    "sensor": scene.SENSOR_PARTS,
+    "custom": scene.CUSTOM_PARTS,
+    "tuple": scene.TUPLE_PARTS,
+    "keyframe": scene.KEYFRAME_PARTS,
+}
+"""The elements that may stand somewhere, by the name of the place."""

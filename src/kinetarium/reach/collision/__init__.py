@@ -1,0 +1,1 @@
+"""Collision of an arm with itself and its surroundings."""

@@ -1,0 +1,201 @@
+"""Whether the pieces of a robot touch each other or what stands around, as a Numba kernel."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.dynamics.chain import ChainArrays
+from kinetarium.dynamics.forward import place
+from kinetarium.reach.collision.gjk import closer, segments_gap
+from kinetarium.reach.collision.piece_arrays import CELLS, PieceArrays
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.compiled import compiled
+
+Vector = tuple[float, float, float]
+Pose = tuple[Vector, Vector, Vector, Vector]
+"""Axes x, y, z and origin."""
+
+
+@compiled
+def collisions(pieces: PieceArrays, chain: ChainArrays, q: Array) -> NDArray[np.bool_]:
+    """Tell for configurations [rad or m], shape (n, joints), whether they collide, shape (n,)."""
+    X, touching = np.empty((q.shape[1] + 2, 3, 4)), none_touching()
+    result = np.empty(len(q), dtype=np.bool_)
+    for n in range(len(q)):
+        place(chain, q[n], X)
+        result[n] = collides(pieces, X, q[n], touching)
+    return result
+
+
+@compiled
+def none_touching() -> NDArray[np.int64]:
+    """Give what `collides` remembers at first, shape (3,)."""
+    return np.full(3, -1)
+
+
+@compiled
+def collides(pieces: PieceArrays, X: Array, q: Array, touching: NDArray[np.int64]) -> bool:
+    """Tell whether any two pieces of bodies that are to be checked touch.
+
+    Args:
+        pieces: The pieces.
+        X: Poses of the chain's frames, as `forward.place` writes them,
+            shape (joints + 2, 3, 4).
+        q: Joint positions [rad or m], shape (joints,).
+        touching: The pair of bodies and the two pieces that touched last. They are tried
+            first, as one configuration is often much like the one before; written to.
+    """
+    pairs, frames = pieces.pairs, pieces.frames
+    bodies, body_starts = pieces.bodies, pieces.body_starts
+    clusters, cluster_starts = pieces.clusters, pieces.cluster_starts
+    places, reaches = pieces.places, pieces.reaches
+    sizes, radii, girths = pieces.sizes, pieces.radii, pieces.girths
+    apart, spans = pieces.apart, pieces.spans
+    if not len(pairs):
+        return False
+    if touching[0] >= 0:
+        n, i, j = touching
+        X_AB = _between(X, frames[pairs[n, 0]], X, frames[pairs[n, 1]])
+        p = _moved(X_AB, places[j, 0, 3], places[j, 1, 3], places[j, 2, 3])
+        v = _turned(X_AB, places[j, 0, 2], places[j, 1, 2], places[j, 2, 2])
+        if _meet(places, sizes, radii, girths, reaches, i, j, X_AB, p, v):
+            return True
+    centers = np.empty((len(bodies), 3))
+    for a in range(len(bodies)):
+        F = X[frames[a]]
+        for row in range(3):
+            centers[a, row] = F[row, 3]
+            for column in range(3):
+                centers[a, row] += F[row, column] * bodies[a, column]
+    for n in range(len(pairs)):
+        a, b = pairs[n, 0], pairs[n, 1]
+        reach = bodies[a, 3] + bodies[b, 3]
+        if _squared((centers[a, 0], centers[a, 1], centers[a, 2]), centers, b) > reach * reach:
+            continue
+        if b - a == 2 and b <= len(spans):
+            i = int((q[a] - spans[a, 0]) * spans[a, 1])
+            j = int((q[a + 1] - spans[a + 1, 0]) * spans[a + 1, 1])
+            inside = 0 <= i < CELLS and 0 <= j < CELLS
+            if inside and (apart[a, i, j >> 3] >> (j & 7)) & 1:
+                continue
+        X_AB = _between(X, frames[a], X, frames[b])
+        for c in range(body_starts[a], body_starts[a + 1]):
+            if _apart(clusters, c, X_AB, bodies, b):
+                continue
+            for d in range(body_starts[b], body_starts[b + 1]):
+                if _apart(clusters, c, X_AB, clusters, d):
+                    continue
+                for j in range(cluster_starts[d], cluster_starts[d + 1]):
+                    p = _moved(X_AB, places[j, 0, 3], places[j, 1, 3], places[j, 2, 3])
+                    reach = reaches[j] + clusters[c, 3]
+                    if _squared(p, clusters, c) > reach * reach:
+                        continue
+                    v = _turned(X_AB, places[j, 0, 2], places[j, 1, 2], places[j, 2, 2])
+                    for i in range(cluster_starts[c], cluster_starts[c + 1]):
+                        if _meet(places, sizes, radii, girths, reaches, i, j, X_AB, p, v):
+                            touching[0], touching[1], touching[2] = n, i, j
+                            return True
+    return False
+
+
+@compiled
+def _meet(
+    places: Array,
+    sizes: Array,
+    radii: Array,
+    girths: Array,
+    reaches: Array,
+    i: int,
+    j: int,
+    X_AB: Pose,
+    p: Vector,
+    v: Vector,
+) -> bool:
+    """Tell whether a piece of body A and one of body B, at p along v in A's frame, touch."""
+    P = places[i]
+    way = (p[0] - P[0, 3], p[1] - P[1, 3], p[2] - P[2, 3])
+    # A ball around the second is far from the first's capsule mostly; then the two capsules
+    # are compared, and round pieces are capsules themselves.
+    u = (P[0, 2], P[1, 2], P[2, 2])
+    along = way[0] * u[0] + way[1] * u[1] + way[2] * u[2]
+    along = min(max(along, -sizes[i, 2]), sizes[i, 2])
+    reach = girths[i] + reaches[j]
+    if _squared_gap(way, along, u) > reach * reach:
+        return False
+    reach = girths[i] + girths[j]
+    if segments_gap(u, sizes[i, 2], v, sizes[j, 2], way) > reach * reach:
+        return False
+    margin = radii[i] + radii[j]
+    if margin == reach:
+        return True
+    x, y, z, o = _relative(P, X_AB, places[j], way)
+    return closer(sizes, i, j, x, y, z, o, margin)
+
+
+@compiled
+def _squared_gap(way: Vector, along: float, u: Vector) -> float:
+    x, y, z = way[0] - along * u[0], way[1] - along * u[1], way[2] - along * u[2]
+    return x * x + y * y + z * z
+
+
+@compiled
+def _between(X: Array, a: int, Y: Array, b: int) -> Pose:
+    """Give the second of two poses, rows [R p], in the frame of the first."""
+    A, B = X[a], Y[b]
+    x = _turned_back(A, B[0, 0], B[1, 0], B[2, 0])
+    y = _turned_back(A, B[0, 1], B[1, 1], B[2, 1])
+    z = _turned_back(A, B[0, 2], B[1, 2], B[2, 2])
+    return x, y, z, _turned_back(A, B[0, 3] - A[0, 3], B[1, 3] - A[1, 3], B[2, 3] - A[2, 3])
+
+
+@compiled
+def _relative(P: Array, X_AB: Pose, Q: Array, way: Vector) -> Pose:
+    """Give the pose of piece Q of body B in the frame of piece P of body A."""
+    x = _turned(X_AB, Q[0, 0], Q[1, 0], Q[2, 0])
+    y = _turned(X_AB, Q[0, 1], Q[1, 1], Q[2, 1])
+    z = _turned(X_AB, Q[0, 2], Q[1, 2], Q[2, 2])
+    return (
+        _turned_back(P, x[0], x[1], x[2]),
+        _turned_back(P, y[0], y[1], y[2]),
+        _turned_back(P, z[0], z[1], z[2]),
+        _turned_back(P, way[0], way[1], way[2]),
+    )
+
+
+@compiled
+def _apart(balls: Array, i: int, X_AB: Pose, others: Array, j: int) -> bool:
+    """Tell whether a ball of body A and one of body B are apart."""
+    p = _moved(X_AB, others[j, 0], others[j, 1], others[j, 2])
+    reach: float = balls[i, 3] + others[j, 3]
+    return _squared(p, balls, i) > reach * reach
+
+
+@compiled
+def _squared(p: Vector, balls: Array, i: int) -> float:
+    x, y, z = p[0] - balls[i, 0], p[1] - balls[i, 1], p[2] - balls[i, 2]
+    squared: float = x * x + y * y + z * z
+    return squared
+
+
+@compiled
+def _turned(X: Pose, a: float, b: float, c: float) -> Vector:
+    x, y, z, _ = X
+    return (
+        a * x[0] + b * y[0] + c * z[0],
+        a * x[1] + b * y[1] + c * z[1],
+        a * x[2] + b * y[2] + c * z[2],
+    )
+
+
+@compiled
+def _moved(X: Pose, a: float, b: float, c: float) -> Vector:
+    v, p = _turned(X, a, b, c), X[3]
+    return v[0] + p[0], v[1] + p[1], v[2] + p[2]
+
+
+@compiled
+def _turned_back(X: Array, a: float, b: float, c: float) -> Vector:
+    return (
+        X[0, 0] * a + X[1, 0] * b + X[2, 0] * c,
+        X[0, 1] * a + X[1, 1] * b + X[2, 1] * c,
+        X[0, 2] * a + X[1, 2] * b + X[2, 2] * c,
+    )

@@ -1,0 +1,291 @@
+"""PieceArrays: the collision shapes of a robot as convex pieces of the bodies its chain moves."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import isqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.dynamics import cover_by_spheres, link_poses
+from kinetarium.dynamics.chain import ChainArrays, SerialChain, ranges
+from kinetarium.model.robot import Box, Capsule, Cylinder, Geometry, MeshData, MeshFile, Sphere
+from kinetarium.reach.collision.piece_arrays import CELLS, PieceArrays
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import inverse_pose, pose
+
+EXCESS = 0.01
+"""How far the spheres that stand for a mesh reach beyond it [m]."""
+SAME = 1e-6
+"""How near to its end a sphere makes a cylinder round [m]."""
+SAMPLES = 200
+"""In how many random configurations a pair must overlap to count as always overlapping."""
+POINT = (0.0, 0.0, 0.0, 0.0)
+
+
+class Piece(NamedTuple):
+    """One piece: pose X_BP in its body, half edges and disc, and the radius around them."""
+
+    X_BP: Array
+    size: tuple[float, float, float, float]
+    radius: float
+
+    @property
+    def girth(self) -> float:
+        """Radius of a capsule along z around the whole piece [m]."""
+        x, y, _, disc = self.size
+        return float(np.hypot(x, y)) + disc + self.radius
+
+    @property
+    def reach(self) -> float:
+        """Radius of the sphere around the whole piece [m]."""
+        x, y, z, disc = self.size
+        return float(np.linalg.norm([x, y, z, disc])) + self.radius
+
+
+def no_pieces() -> PieceArrays:
+    """Give the pieces of a robot that touches nothing."""
+    return _joined([], [])
+
+
+def body_pieces(chain: SerialChain, *, surroundings: Sequence[Geometry] = ()) -> PieceArrays:
+    """Cut a robot into the bodies that its chain moves, and these into convex pieces.
+
+    Joints outside the chain are held. Primitives are what they are; a mesh is replaced by
+    spheres that enclose it. Checked are all pairs of bodies that no joint of the chain
+    joins, save those that overlap in every one of many random configurations, and what
+    stands around with everything that moves.
+
+    Args:
+        chain: The chain.
+        surroundings: Shapes that stand around, in the frame of the base link.
+
+    Returns:
+        The pieces.
+
+    Raises:
+        RobotFileError: If a mesh file cannot be loaded.
+    """
+    model, count = chain.model, len(chain.joints)
+    held = chain.held.copy()
+    held[chain.coordinates] = 0.0
+    X_WL = link_poses(model, held)
+    index = {link.name: i for i, link in enumerate(model.links)}
+    X_BL = inverse_pose(X_WL[index[chain.base_link]]) @ X_WL
+
+    body = {model.root: 0}
+    for joint in model.joints:
+        moved = joint.name in chain.joints
+        body[joint.child] = chain.joints.index(joint.name) + 1 if moved else body[joint.parent]
+    X_BF = [pose()]
+    for frame in chain.arrays.frames[:-1]:
+        X_BF.append(X_BF[-1] @ np.vstack([frame, [0, 0, 0, 1]]))
+    bodies: list[list[Piece]] = [[] for _ in range(count + 2)]
+    for i, link in enumerate(model.links):
+        number = body[link.name]
+        X_FL = inverse_pose(X_BF[number]) @ X_BL[i]
+        bodies[number] += _pieces(link.collisions, X_FL)
+    bodies[-1] += _pieces(surroundings, pose())
+    apart = [(a, b) for a in range(count + 1) for b in range(a + 2, count + 1)]
+    # Close bodies are most likely to touch, and farther out they move most.
+    apart.sort(key=lambda pair: (pair[1] - pair[0], -pair[1]))
+    apart = [(a, b) for a, b in apart if bodies[a] and bodies[b]]
+    around = [(i, count + 1) for i in range(1, count + 1) if bodies[i] and bodies[-1]]
+    pieces = _joined(bodies, apart)
+    pairs = _numbers(_sometimes_apart(pieces, chain.arrays) + around)
+    return with_tables(pieces._replace(pairs=pairs), chain.arrays)
+
+
+def _sometimes_apart(pieces: PieceArrays, chain: ChainArrays) -> list[tuple[int, int]]:
+    """Leave out pairs that overlap in every one of many random configurations."""
+    # Numba is loaded with the first pieces, not with this module.
+    from kinetarium.reach.collision.check import collisions
+
+    lower, upper = ranges(chain)
+    q = np.random.default_rng(0).uniform(lower, upper, (SAMPLES, len(lower)))
+    singles = [pieces._replace(pairs=pair[None]) for pair in pieces.pairs]
+    return [
+        (int(a), int(b))
+        for single, (a, b) in zip(singles, pieces.pairs, strict=True)
+        if not collisions(single, chain, q).all()
+    ]
+
+
+def _pieces(geometries: Sequence[Geometry], X_BL: Array) -> list[Piece]:
+    """Turn the shapes of a link into pieces of its body."""
+    pieces = []
+    balls = [
+        (part.X_LG[:3, 3], part.shape.radius)
+        for part in geometries
+        if isinstance(part.shape, Sphere)
+    ]
+    caps: set[int] = set()
+    for part in geometries:
+        X = X_BL @ part.X_LG
+        match part.shape:
+            case Box(size):
+                pieces.append(_box(X, size))
+            case Capsule(radius, length):
+                pieces.append(Piece(X, (0.0, 0.0, length / 2, 0.0), radius))
+            case Cylinder(radius, length):
+                ends = [_caps(balls, part.X_LG, side * length / 2, radius) for side in (-1, 1)]
+                if all(ends):
+                    pieces.append(Piece(X, (0.0, 0.0, length / 2, 0.0), radius))
+                    caps = caps.union(*ends)
+                else:
+                    pieces.append(Piece(X, (0.0, 0.0, length / 2, radius), 0.0))
+            case MeshFile() | MeshData():
+                cover = cover_by_spheres([part], excess=EXCESS)
+                for center, radius in zip(cover.centers, cover.radii, strict=True):
+                    pieces.append(Piece(X_BL @ pose(center), POINT, float(radius)))
+    for number, (center, radius) in enumerate(balls):
+        if number not in caps:
+            pieces.append(Piece(X_BL @ pose(center), POINT, radius))
+    return pieces
+
+
+def _caps(balls: list[tuple[Array, float]], X: Array, height: float, radius: float) -> set[int]:
+    """Give which balls make one end of a cylinder round, and it a capsule."""
+    end = X[:3, 3] + height * X[:3, 2]
+    return {
+        number
+        for number, (center, size) in enumerate(balls)
+        if abs(size - radius) < SAME and np.linalg.norm(center - end) < SAME
+    }
+
+
+def _box(X: Array, size: tuple[float, float, float]) -> Piece:
+    """Give a box whose longest edge lies along z."""
+    x, y, z = np.argsort(size, kind="stable")
+    axes = X[:3, [x, y, z]]
+    # A box has no left and right: any sign of an axis will do.
+    axes[:, 0] *= np.sign(np.linalg.det(axes))
+    return Piece(pose(X[:3, 3], axes), (size[x] / 2, size[y] / 2, size[z] / 2, 0.0), 0.0)
+
+
+def _joined(bodies: list[list[Piece]], pairs: list[tuple[int, int]]) -> PieceArrays:
+    """Put the pieces of all bodies into arrays, neighbours together."""
+    clusters = [part for pieces in bodies for part in _clusters(pieces)]
+    pieces = [piece for part in clusters for piece in part]
+    places = np.array([piece.X_BP[:3] for piece in pieces]).reshape(-1, 3, 4)
+    reaches = np.array([piece.reach for piece in pieces])
+    cluster_starts = _starts([len(part) for part in clusters])
+    body_starts = _starts([len(_clusters(pieces)) for pieces in bodies])
+    frames = np.arange(len(bodies))
+    if bodies:
+        frames[-1] = 0
+    return PieceArrays(
+        places,
+        np.array([piece.size for piece in pieces]).reshape(-1, 4),
+        np.array([piece.radius for piece in pieces]),
+        np.array([piece.girth for piece in pieces]),
+        reaches,
+        cluster_starts,
+        _bounds(places, reaches, cluster_starts),
+        body_starts,
+        _bounds(places, reaches, cluster_starts[body_starts]),
+        frames,
+        _numbers(pairs),
+        np.zeros((len(bodies), CELLS, CELLS // 8), np.uint8),
+        np.zeros((max(len(bodies) - 2, 0), 2)),
+    )
+
+
+def _numbers(pairs: list[tuple[int, int]]) -> NDArray[np.int64]:
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _clusters(pieces: list[Piece]) -> list[list[Piece]]:
+    """Put neighbours together, a few in each cluster."""
+    return _halved(pieces, most=max(2, isqrt(len(pieces)) // 2)) if pieces else []
+
+
+def _halved(pieces: list[Piece], *, most: int) -> list[list[Piece]]:
+    """Halve pieces across their longest side until the parts are small."""
+    if len(pieces) <= most:
+        return [pieces]
+    centers = np.array([piece.X_BP[:3, 3] for piece in pieces])
+    axis = np.ptp(centers, axis=0).argmax()
+    order = centers[:, axis].argsort(kind="stable")
+    half = len(pieces) // 2
+    parts = ([pieces[i] for i in order[:half]], [pieces[i] for i in order[half:]])
+    return [part for side in parts for part in _halved(side, most=most)]
+
+
+def _starts(counts: list[int]) -> NDArray[np.int64]:
+    return np.cumsum([0, *counts], dtype=np.int64)
+
+
+def _bounds(places: Array, reaches: Array, starts: NDArray[np.int64]) -> Array:
+    """Give centre and radius of a sphere around each run of pieces; negative for none."""
+    bounds = np.full((len(starts) - 1, 4), -1.0)
+    for bound, (first, end) in zip(bounds, pairwise(starts), strict=True):
+        if first < end:
+            centers, radii = places[first:end, :, 3], reaches[first:end, None]
+            bound[:3] = ((centers - radii).min(axis=0) + (centers + radii).max(axis=0)) / 2
+            bound[3] = (np.linalg.norm(centers - bound[:3], axis=1) + radii[:, 0]).max()
+    return bounds
+
+
+COARSEST = 8
+"""Squares along an axis to begin with."""
+
+
+def with_tables(pieces: PieceArrays, chain: ChainArrays) -> PieceArrays:
+    """Fill the tables of pieces; what `collides` says of them stays the same.
+
+    Args:
+        pieces: The pieces.
+        chain: The chain that moves them.
+    """
+    lower, upper = ranges(chain)
+    apart = np.zeros_like(pieces.apart)
+    for pair in pieces.pairs:
+        if pair[1] - pair[0] == 2 and pair[1] <= len(lower):
+            table = _table(pieces._replace(pairs=pair[None]), chain, lower, upper)
+            apart[pair[0]] = np.packbits(table, axis=1, bitorder="little")
+    spans = np.column_stack([lower, CELLS / (upper - lower)])
+    return pieces._replace(apart=apart, spans=spans)
+
+
+def _table(
+    pieces: PieceArrays, chain: ChainArrays, lower: Array, upper: Array
+) -> NDArray[np.uint8]:
+    """Give 1 for the cells in which the one pair of bodies is surely apart."""
+    # Numba is loaded with the first pieces, not with this module.
+    from kinetarium.reach.collision.check import collisions
+
+    first, body = int(pieces.pairs[0, 0]), int(pieces.pairs[0, 1])
+    reach = float(np.linalg.norm(pieces.bodies[body, :3]) + pieces.bodies[body, 3])
+    slide = max(abs(lower[first + 1]), abs(upper[first + 1])) if chain.prismatic[first + 1] else 0.0
+    levers = np.array([np.linalg.norm(chain.frames[first + 1, :, 3]) + slide + reach, reach])
+    levers[chain.prismatic[[first, first + 1]]] = 1.0
+    joints = slice(first, first + 2)
+    table = np.zeros((CELLS, CELLS), np.uint8)
+    squares = np.argwhere(np.ones((COARSEST, COARSEST)))
+    count = COARSEST
+    while len(squares) and count <= CELLS:
+        width = (upper[joints] - lower[joints]) / count
+        q = np.tile((lower + upper) / 2, (len(squares), 1))
+        q[:, joints] = lower[joints] + (squares + 0.5) * width
+        touch = collisions(_grown(pieces, by=float(levers @ width) / 4), chain, q)
+        step = CELLS // count
+        for row, column in squares[~touch] * step:
+            table[row : row + step, column : column + step] = 1
+        quarters = np.array([(0, 0), (0, 1), (1, 0), (1, 1)])
+        squares = (2 * squares[touch][:, None] + quarters).reshape(-1, 2)
+        count *= 2
+    return table
+
+
+def _grown(pieces: PieceArrays, *, by: float) -> PieceArrays:
+    """Give pieces with a layer around them [m]: two meet where they are within twice that."""
+    layer = np.array([0.0, 0.0, 0.0, by])
+    return pieces._replace(
+        radii=pieces.radii + by,
+        girths=pieces.girths + by,
+        reaches=pieces.reaches + by,
+        clusters=pieces.clusters + layer,
+        bodies=pieces.bodies + layer,
+    )

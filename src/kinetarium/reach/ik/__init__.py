@@ -1,0 +1,1 @@
+"""Inverse kinematics: closed form and generic."""

@@ -1,0 +1,228 @@
+"""Inverse kinematics of any serial chain by damped least squares, as a Numba kernel.
+
+The search begins at the configurations of a table whose poses are nearest, one after
+the other. A step is that of Levenberg and Marquardt with a damping that is
+proportional to the squared error (Sugihara, "Solvability-unconcerned inverse
+kinematics by the Levenberg-Marquardt method", 2011); joints at a limit that want to
+go beyond it stand still for that step.
+"""
+
+from math import atan2, inf, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.dynamics.chain import ChainArrays
+from kinetarium.dynamics.forward import differentiate, gram, place, volume
+from kinetarium.reach.collision.check import collides, none_touching
+from kinetarium.reach.collision.piece_arrays import PieceArrays
+from kinetarium.reach.ik.start_table import EXACT, NONE, StartTable
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.compiled import compiled
+
+STEPS = 16
+"""How many steps a search takes at most."""
+LONGEST = 1.0
+"""How far a joint moves in one step [rad or m]."""
+DAMPING = 0.05
+"""Damping per squared error."""
+LEAST = 1e-14
+"""Damping where there is no error left, against singular configurations."""
+
+
+@compiled
+def solve_many(
+    table: StartTable,
+    chain: ChainArrays,
+    pieces: PieceArrays,
+    X_BT: Array,
+    effort: int,
+    best: bool,
+    q: Array,
+    w: Array,
+) -> None:
+    """Find joint positions for many poses; see `ik.solve_many`."""
+    joints, size = len(chain.lower), len(table.starts)
+    trial, touching = np.empty(joints), none_touching()
+    nearness = np.empty(size, np.float32)
+    X, J, A = np.empty((joints + 2, 3, 4)), np.empty((6, joints)), np.empty((6, 7))
+    for n in range(len(X_BT)):
+        w[n] = NONE
+        q[n] = np.nan
+        if out_of_reach(X_BT[n], table):
+            continue
+        rank(X_BT[n], table, nearness)
+        for _ in range(min(effort, size)):
+            nearest(table, nearness, trial)
+            if not descend(X_BT[n], table.length, chain, trial, X, J, A):
+                continue
+            if collides(pieces, X, trial, touching):
+                continue
+            differentiate(chain, X, J)
+            value = volume(J)
+            if value > w[n]:
+                w[n] = value
+                q[n] = trial
+            if not best:
+                break
+
+
+@compiled
+def out_of_reach(X_BT: Array, table: StartTable) -> bool:
+    """Tell whether a pose is farther away than the chain is long, or too near.
+
+    Args:
+        X_BT: The pose of the tool in the base link's frame, shape (3 or 4, 4).
+        table: Bounds of the chain's reach.
+    """
+    square = 0.0
+    for row in range(3):
+        gap = X_BT[row, 3] - table.near[row]
+        for column in range(3):
+            gap += X_BT[row, column] * table.far[column]
+        square += gap * gap
+    # A trifle of slack, for poses at full stretch.
+    distance = sqrt(square)
+    out: bool = distance > table.reach[1] + EXACT or distance < table.reach[0] - EXACT
+    return out
+
+
+@compiled
+def rank(X_BT: Array, table: StartTable, nearness: NDArray[np.float32]) -> None:
+    """Write how near each start's pose is to a pose: the greater the nearer.
+
+    Args:
+        X_BT: The pose of the tool in the base link's frame, shape (3 or 4, 4).
+        table: The starts.
+        nearness: Written to, shape (starts,).
+    """
+    keys = table.keys
+    for i in range(len(nearness)):
+        nearness[i] = keys[12, i]
+    for row in range(3):
+        x, y = np.float32(X_BT[row, 0]), np.float32(X_BT[row, 1])
+        z, p = np.float32(X_BT[row, 2]), np.float32(X_BT[row, 3])
+        kx, ky, kz, kp = keys[3 * row], keys[3 * row + 1], keys[3 * row + 2], keys[9 + row]
+        for i in range(len(nearness)):
+            nearness[i] += x * kx[i] + y * ky[i] + z * kz[i] + p * kp[i]
+
+
+@compiled
+def nearest(table: StartTable, nearness: NDArray[np.float32], q: Array) -> None:
+    """Write the nearest start that was not taken yet, and mark it as taken."""
+    best = 0
+    for i in range(len(nearness)):
+        if nearness[i] > nearness[best]:
+            best = i
+    nearness[best] = -inf
+    for j in range(len(q)):
+        q[j] = table.starts[best, j]
+
+
+@compiled
+def descend(
+    X_BT: Array, length: float, chain: ChainArrays, q: Array, X: Array, J: Array, A: Array
+) -> bool:
+    """Improve a configuration until it reaches a pose.
+
+    Args:
+        X_BT: The pose of the tool in the base link's frame, shape (3 or 4, 4).
+        length: The length that weighs as much as a radian [m].
+        chain: The chain.
+        q: Where to begin; written to [rad or m], shape (joints,).
+        X: Working memory, shape (joints + 2, 3, 4).
+        J: Working memory, shape (6, joints).
+        A: Working memory, shape (6, 7).
+
+    Returns:
+        Whether the pose is reached to EXACT within the limits.
+    """
+    lower, upper = chain.lower, chain.upper
+    count, weight = len(q), 1.0 / length
+    before = inf
+    for step in range(STEPS):
+        place(chain, q, X)
+        shift, turn = error(X[count + 1], X_BT, A)
+        if shift <= EXACT * EXACT and turn <= EXACT * EXACT:
+            return True
+        total = weight * weight * shift + turn
+        # A search that comes no nearer in three steps ends in another valley.
+        if step % 3 == 0:
+            if total > 0.5 * before:
+                return False
+            before = total
+        differentiate(chain, X, J)
+        for row in range(3):
+            A[row, 6] *= weight
+            for j in range(count):
+                J[row, j] *= weight
+        for j in range(count):
+            if lower[j] < q[j] < upper[j]:
+                continue
+            slope = 0.0
+            for row in range(6):
+                slope += J[row, j] * A[row, 6]
+            if (slope < 0.0 and q[j] <= lower[j]) or (slope > 0.0 and q[j] >= upper[j]):
+                for row in range(6):
+                    J[row, j] = 0.0
+        damped(J, DAMPING * total + LEAST, A)
+        longest = 0.0
+        for j in range(count):
+            move = 0.0
+            for row in range(6):
+                move += J[row, j] * A[row, 6]
+            J[0, j] = move
+            longest = max(longest, abs(move))
+        scale = LONGEST / longest if longest > LONGEST else 1.0
+        for j in range(count):
+            q[j] = min(max(q[j] + scale * J[0, j], lower[j]), upper[j])
+    return False
+
+
+@compiled
+def error(X: Array, X_BT: Array, A: Array) -> tuple[float, float]:
+    """Write the way [m] and the turn [rad] from one pose to another into A's last column.
+
+    Returns:
+        Their squares [m^2, rad^2].
+    """
+    shift = 0.0
+    for row in range(3):
+        A[row, 6] = X_BT[row, 3] - X[row, 3]
+        shift += A[row, 6] * A[row, 6]
+    # Twice the sine of the angle times the axis: the sum of x * x', y * y' and z * z'.
+    sx, sy, sz, trace = 0.0, 0.0, 0.0, 0.0
+    for k in range(3):
+        sx += X[1, k] * X_BT[2, k] - X[2, k] * X_BT[1, k]
+        sy += X[2, k] * X_BT[0, k] - X[0, k] * X_BT[2, k]
+        sz += X[0, k] * X_BT[1, k] - X[1, k] * X_BT[0, k]
+        trace += X[0, k] * X_BT[0, k] + X[1, k] * X_BT[1, k] + X[2, k] * X_BT[2, k]
+    sine = sqrt(sx * sx + sy * sy + sz * sz)
+    angle = atan2(sine, trace - 1.0)
+    factor = angle / sine if sine > 0.0 else 0.0
+    A[3, 6], A[4, 6], A[5, 6] = factor * sx, factor * sy, factor * sz
+    return shift, angle * angle
+
+
+@compiled
+def damped(J: Array, damping: float, A: Array) -> None:
+    """Solve (J J' + damping) y = e for e in the last column of A, which becomes y."""
+    P, Q, S = gram(J)
+    # Half of a symmetric matrix is enough: what is left of it after each pivot stays symmetric.
+    A[0, 0], A[1, 0], A[2, 0], A[1, 1], A[2, 1], A[2, 2] = P
+    A[3, 0], A[4, 0], A[5, 0], A[3, 1], A[4, 1], A[5, 1], A[3, 2], A[4, 2], A[5, 2] = Q
+    A[3, 3], A[4, 3], A[5, 3], A[4, 4], A[5, 4], A[5, 5] = S
+    for j in range(6):
+        A[j, j] += damping
+    for j in range(6):
+        A[j, j] = 1.0 / max(A[j, j], 1e-300)
+        for i in range(j + 1, 6):
+            factor = A[i, j] * A[j, j]
+            for k in range(j + 1, i + 1):
+                A[i, k] -= factor * A[k, j]
+            A[i, 6] -= factor * A[j, 6]
+    for j in range(5, -1, -1):
+        total = A[j, 6]
+        for k in range(j + 1, 6):
+            total -= A[k, j] * A[k, 6]
+        A[j, 6] = total * A[j, j]

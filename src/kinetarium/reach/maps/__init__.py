@@ -1,0 +1,1 @@
+"""Reachability maps: recipes, building, files, slices."""

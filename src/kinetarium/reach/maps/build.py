@@ -1,0 +1,362 @@
+"""build_map and build_part: maps in shards, so that builds resume and spread over a cluster.
+
+A shard depends on the recipe and its own number alone, so that neither the number of
+threads, of processes and of machines nor a kill in between can be seen in the result.
+"""
+
+import shutil
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from hashlib import sha256
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple, Protocol, Unpack
+
+import numpy as np
+
+from kinetarium.errors import KinetariumError, OutputError
+from kinetarium.interruption import stop_if_asked
+from kinetarium.model.robot import RobotModel
+from kinetarium.reach.arm import Arm, arm_of
+from kinetarium.reach.maps.files import Field, ReachMap, check_map_path, open_map, write_map
+from kinetarium.reach.maps.recipe import MapKind, MapRecipe, MapWishes, map_recipe
+from kinetarium.storage.atomic import (
+    FolderLock,
+    check_folder,
+    make_folder,
+    remove_abandoned,
+    remove_leftovers,
+    write_atomic,
+)
+from kinetarium.storage.regular_file import read_regular, reason
+from kinetarium.storage.sealed_json import versioned_json
+from kinetarium.storage.serialization import to_plain
+
+MOST_SHARD_BYTES = 1 << 30
+
+Progress = Callable[[int, int], None]
+"""Told how many shards of how many are done."""
+
+
+class MapMaker(Protocol):
+    """Makes the values of one kind of map."""
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Units of the fields by name."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype[np.void]:
+        """The type of a shard's values, with one column per field."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of each field; shards cut its first axis."""
+        ...
+
+    @property
+    def shards(self) -> int:
+        """Number of shards."""
+        ...
+
+    def shard(self, number: int) -> Field:
+        """Make one shard: its part of the map, flat, with one column per field."""
+        ...
+
+
+class Shards:
+    """The shards of one map in a folder."""
+
+    def __init__(self, folder: Path, maker: MapMaker, *, stamp: bytes) -> None:
+        """Name the folder, which must be there.
+
+        Args:
+            folder: Where the shards are.
+            maker: Makes them.
+            stamp: Everything that their values depend on.
+        """
+        self._folder, self._maker, self._stamp = folder, maker, stamp
+
+    def missing(self, numbers: Iterable[int]) -> list[int]:
+        """Give those that are not there, or not as they were written."""
+        return [number for number in numbers if self._read(number) is None]
+
+    def make(self, numbers: range, *, workers: int, progress: Progress) -> None:
+        """Make those that are missing, side by side.
+
+        Args:
+            numbers: Which shards are wanted.
+            workers: How many threads make them; the kernels run without Python's lock.
+            progress: Told how many of those that are wanted are there.
+        """
+        missing = self.missing(numbers)
+        there = len(numbers) - len(missing)
+        progress(there, len(numbers))
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                futures = [pool.submit(self._make, number) for number in missing]
+                for done, future in enumerate(as_completed(futures), start=1):
+                    future.result()
+                    progress(there + done, len(numbers))
+                    stop_if_asked()
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def join(self) -> Field:
+        """Join all shards.
+
+        Raises:
+            OutputError: If one is not there, or no more.
+        """
+        whole = [self._read(number) for number in range(self._maker.shards)]
+        there = [shard for shard in whole if shard is not None]
+        if len(there) < len(whole):
+            raise OutputError(f"shards are gone from '{self._folder}': another process joined them")
+        return np.concatenate(there)
+
+    def _make(self, number: int) -> None:
+        data = self._maker.shard(number).tobytes()
+        write_atomic(self._file(number), self._digest(data) + data)
+
+    def _read(self, number: int) -> Field | None:
+        try:
+            file = read_regular(self._file(number), most=MOST_SHARD_BYTES)
+        except OSError:
+            return None
+        digest, data = file[:32], file[32:]
+        return np.frombuffer(data, self._maker.dtype) if self._digest(data) == digest else None
+
+    def _digest(self, data: bytes) -> bytes:
+        return sha256(self._stamp + data).digest()
+
+    def _file(self, number: int) -> Path:
+        return self._folder / f"shard-{number:05d}"
+
+
+SUFFIX = ".building"
+CLAIM = "parts.json"
+"""In a folder that parts fill: what they make. Nothing is thrown away there."""
+WHOLE, ASIDE = "whole", "aside"
+MOST_WORKERS = 256
+MOST_PARTS = 100_000
+
+
+class ShardCount(NamedTuple):
+    """How far a map is.
+
+    Attributes:
+        there: How many shards are whole on disk.
+        total: How many the map has.
+    """
+
+    there: int
+    total: int
+
+
+def build_map(
+    robot: RobotModel,
+    out: str | PathLike[str],
+    *,
+    kind: MapKind | str = MapKind.IRM4,
+    voxel: float = 0.0,
+    poses: int = 0,
+    radius: float = 0.0,
+    tool: str = "",
+    base_link: str = "",
+    self_collision: bool = True,
+    seed: int = 0,
+    effort: int = 0,
+    workers: int = 1,
+    progress: Progress = lambda done, total: None,
+) -> ReachMap:
+    """Build a map and write it to a folder; a build that was cut off goes on where it was.
+
+    Args:
+        robot: The robot.
+        out: The map's folder, such as "panda.rmap".
+        kind: What the map is to say.
+        voxel: Edge length of a voxel [m]; 0 for the kind's usual part of the radius.
+        poses: Poses per voxel; 0 for the kind's usual number.
+        radius: How far the map reaches [m]; 0 for as far as the tool gets from the axis.
+        tool: The link to be placed; see `serial_chain`.
+        base_link: The link that stands; see `serial_chain`.
+        self_collision: Whether configurations in collision count as out of reach.
+        seed: Seed of the poses.
+        effort: Positions of the redundant joint, or starts, per pose; 0 for the usual.
+        workers: How many shards are made side by side.
+        progress: Told how many shards of how many are done.
+
+    Returns:
+        The map, opened.
+
+    Raises:
+        UnknownNameError: If there is no such kind or link.
+        KinetariumError: If there is no chain to the tool, or a number makes no sense.
+        OutputError: If the map cannot be written.
+    """
+    order = _order(
+        robot,
+        out,
+        workers=workers,
+        kind=kind,
+        voxel=voxel,
+        poses=poses,
+        radius=radius,
+        tool=tool,
+        base_link=base_link,
+        self_collision=self_collision,
+        seed=seed,
+        effort=effort,
+    )
+    path, folder, maker = order.path, order.folder, order.maker
+    lock = FolderLock(folder)
+    try:
+        _begin(order)
+        shards = order.shards
+        shards.make(range(maker.shards), workers=workers, progress=progress)
+        values = shards.join()
+        fields = {name: values[name].reshape(maker.shape) for name in maker.units}
+        # Made whole among the parts, so that a kill leaves nothing beside them.
+        write_map(folder / WHOLE, order.recipe, fields=fields, units=maker.units)
+        _put(folder, path)
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        lock.release()
+    return open_map(path)
+
+
+def build_part(
+    robot: RobotModel,
+    out: str | PathLike[str],
+    *,
+    part: tuple[int, int],
+    workers: int = 1,
+    progress: Progress = lambda done, total: None,
+    **wishes: Unpack[MapWishes],
+) -> ShardCount:
+    """Make one part of a map's shards, beside other processes that make theirs.
+
+    The processes share nothing but the folder, which may be on another machine: no lock,
+    and nothing that one of them throws away. `build_map` with the same wishes makes what
+    is missing in the end and joins all.
+
+    Args:
+        robot: The robot.
+        out: The map's folder; the shards are gathered beside it.
+        part: Which part, from 1 on, and of how many.
+        workers: How many shards are made side by side.
+        progress: Told how many shards of this part are done.
+        **wishes: As `build_map` takes them.
+
+    Returns:
+        How many shards of the whole map are there.
+
+    Raises:
+        UnknownNameError: If there is no such kind or link.
+        KinetariumError: If there is no chain to the tool, or a number makes no sense.
+        OutputError: If a shard cannot be written, or parts of another map are there.
+    """
+    number, count = part
+    if not 1 <= number <= count <= MOST_PARTS:
+        raise KinetariumError(
+            f"part {number}/{count} is none: from 1/1 to {MOST_PARTS}/{MOST_PARTS}, "
+            "the first number not above the second"
+        )
+    order = _order(robot, out, workers=workers, **wishes)
+    if not _claimed(order):
+        write_atomic(order.folder / CLAIM, order.stamp)
+    shards, total = order.shards, order.maker.shards
+    # Every count-th one: the layers in the middle take the longest.
+    shards.make(range(number - 1, total, count), workers=workers, progress=progress)
+    return ShardCount(total - len(shards.missing(range(total))), total)
+
+
+class _Order(NamedTuple):
+    """What is to be built, where, and by whom."""
+
+    path: Path
+    folder: Path
+    recipe: MapRecipe
+    maker: MapMaker
+
+    @property
+    def stamp(self) -> bytes:
+        """Everything that the values depend on."""
+        facts = {"kinetarium": version("kinetarium"), "recipe": to_plain(self.recipe)}
+        return versioned_json(facts)
+
+    @property
+    def shards(self) -> Shards:
+        return Shards(self.folder, self.maker, stamp=self.stamp)
+
+
+def _order(
+    robot: RobotModel, out: str | PathLike[str], *, workers: int, **wishes: Unpack[MapWishes]
+) -> _Order:
+    """Check everything, and make the folder of shards."""
+    if not 0 < workers <= MOST_WORKERS:
+        raise KinetariumError(f"a build takes from 1 to {MOST_WORKERS} workers, not {workers}")
+    path = check_map_path(out)
+    arm = arm_of(
+        robot,
+        tool=wishes.get("tool", ""),
+        base_link=wishes.get("base_link", ""),
+        self_collision=wishes.get("self_collision", True),
+    )
+    recipe = map_recipe(robot, **wishes | {"effort": wishes.get("effort") or arm.map_effort})
+    folder = path.with_name(path.name + SUFFIX)
+    maker = map_maker(recipe, arm)
+    check_folder(folder, ours=rf"shard-\d+|{CLAIM}|{WHOLE}|{ASIDE}")
+    make_folder(folder)
+    return _Order(path, folder, recipe, maker)
+
+
+def _put(folder: Path, path: Path) -> None:
+    """Rename the whole map to its place; one that is there goes among the shards."""
+    try:
+        if path.is_dir():
+            path.rename(folder / ASIDE)
+        (folder / WHOLE).rename(path)
+    except OSError as error:
+        raise OutputError(f"cannot write {str(path)!r}: {reason(error)}") from error
+
+
+def map_maker(recipe: MapRecipe, arm: Arm) -> MapMaker:
+    """Give the maker of a kind of map."""
+    from kinetarium.reach.maps.makers import GradedMaker, VoxelMaker
+
+    return GradedMaker(recipe, arm) if recipe.kind is MapKind.IRM4 else VoxelMaker(recipe, arm)
+
+
+def _begin(order: _Order) -> None:
+    """Clear up after a build that was killed, unless parts may be at work."""
+    if _claimed(order):
+        remove_abandoned(order.folder)
+    else:
+        remove_leftovers(order.folder)
+    for name in (WHOLE, ASIDE):
+        shutil.rmtree(order.folder / name, ignore_errors=True)
+
+
+def _claimed(order: _Order) -> bool:
+    """Tell whether the folder is filled by parts.
+
+    Raises:
+        OutputError: If it is filled by parts of another map.
+    """
+    try:
+        found = read_regular(order.folder / CLAIM, most=len(order.stamp))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        found = b""
+    if found != order.stamp:
+        raise OutputError(
+            f"{str(order.folder)!r} holds parts of another map or release: "
+            "give the flags they were made with, or remove it"
+        )
+    return True

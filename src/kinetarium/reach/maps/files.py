@@ -1,0 +1,260 @@
+"""Maps on disk: a folder NAME.rmap with one .npy file per field and a manifest.
+
+The folder is filled under another name and renamed, so that it exists whole or not at
+all. Opening compares sizes and headers and maps the fields into memory; what they hold is
+compared with its hashes on request only.
+"""
+
+import io
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import file_digest, sha256
+from importlib.metadata import version
+from io import BufferedReader
+from math import prod
+from os import PathLike, fspath
+from os.path import realpath
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.errors import KinetariumError, OutputError
+from kinetarium.reach.maps.grid import VoxelGrid, voxel_grid
+from kinetarium.reach.maps.recipe import MOST_POSES, MapRecipe, field_shape, value_type
+from kinetarium.storage.atomic import (
+    check_folder,
+    check_writable,
+    make_folder,
+    write_folder_atomic,
+)
+from kinetarium.storage.regular_file import open_regular, reason
+from kinetarium.storage.sealed_json import read_sealed_json, sealed_json
+from kinetarium.storage.serialization import from_plain, to_plain
+
+MANIFEST = "manifest.json"
+FORMAT = "kinetarium reach map"
+
+Field = NDArray[Any]
+
+
+class MapFileError(KinetariumError):
+    """A map that is broken, was tampered with, is of a later release, or is no map."""
+
+
+@dataclass(frozen=True, slots=True)
+class _FieldEntry:
+    unit: str
+    dtype: str
+    shape: tuple[int, ...]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    format: str
+    recipe: MapRecipe
+    grid: VoxelGrid
+    versions: dict[str, str]
+    fields: dict[str, _FieldEntry]
+
+
+@dataclass(frozen=True, eq=False)
+class ReachMap:
+    """A map, its fields mapped into memory read-only.
+
+    Attributes:
+        path: Its folder.
+        recipe: How it was made.
+        fields: Its values by name.
+        units: Their units by name.
+        versions: The releases that made it.
+    """
+
+    path: Path
+    recipe: MapRecipe
+    fields: Mapping[str, Field]
+    units: Mapping[str, str]
+    versions: Mapping[str, str]
+
+    @cached_property
+    def grid(self) -> VoxelGrid:
+        """The voxels."""
+        return voxel_grid(self.recipe.voxel, radius=self.recipe.radius)
+
+
+def check_map_path(path: str | PathLike[str]) -> Path:
+    """Refuse a place where a map cannot be written, before the work that would be lost.
+
+    Raises:
+        OutputError: If the folder above is missing or closed, or if what is there is no map.
+    """
+    if "\0" in fspath(path) or not Path(fspath(path)).name:
+        raise OutputError(f"cannot write {fspath(path)!r}: not a valid path")
+    folder = Path(realpath(path))
+    if not folder.is_dir():
+        check_writable(folder)
+        if folder.exists():
+            raise OutputError(f"cannot write {str(folder)!r}: a file that is no map is there")
+    elif any(folder.iterdir()):
+        if not _is_map(folder):
+            raise OutputError(f"cannot write {str(folder)!r}: a folder that is no map is there")
+        check_folder(folder, ours=rf"{MANIFEST}|[a-z_]+\.npy")
+    return folder
+
+
+def write_map(
+    path: Path, recipe: MapRecipe, *, fields: Mapping[str, Field], units: Mapping[str, str]
+) -> None:
+    """Write a map, replacing one that was there.
+
+    Args:
+        path: The map's own folder; the one above it must exist.
+        recipe: How it was made.
+        fields: Its values by name.
+        units: Their units by name.
+
+    Raises:
+        OutputError: If it cannot be written; what was there before is then untouched.
+    """
+    files, entries = {}, {}
+    for name, values in fields.items():
+        data = _header(values.dtype.str, values.shape) + values.tobytes()
+        files[f"{name}.npy"] = data
+        entries[name] = _FieldEntry(
+            units[name], values.dtype.str, values.shape, sha256(data).hexdigest()
+        )
+    grid = voxel_grid(recipe.voxel, radius=recipe.radius)
+    versions = {"kinetarium": version("kinetarium"), "numpy": np.__version__}
+    manifest = _Manifest(FORMAT, recipe, grid, versions, entries)
+    files[MANIFEST] = sealed_json(to_plain(manifest))
+    make_folder(path.parent)
+    write_folder_atomic(path, files)
+
+
+def open_map(path: str | PathLike[str]) -> ReachMap:
+    """Open a map.
+
+    Sizes and headers are checked; the values stay on disk until they are looked at.
+
+    Raises:
+        MapFileError: If it is not there, not whole, not a map or of a later release.
+    """
+    folder = Path(fspath(path))
+    manifest = _read_manifest(folder)
+    fields = {
+        name: _mapped(folder / f"{name}.npy", entry) for name, entry in manifest.fields.items()
+    }
+    return ReachMap(
+        folder,
+        manifest.recipe,
+        MappingProxyType(fields),
+        MappingProxyType({name: entry.unit for name, entry in manifest.fields.items()}),
+        MappingProxyType(manifest.versions),
+    )
+
+
+def describe_map(reach_map: ReachMap) -> dict[str, Any]:
+    """Give what a map is, as plain data."""
+    grid = reach_map.grid
+    return {
+        "path": str(reach_map.path),
+        "recipe": to_plain(reach_map.recipe),
+        "grid": to_plain(grid),
+        "voxels": grid.count**3,
+        "fields": {
+            name: {
+                "unit": reach_map.units[name],
+                "dtype": values.dtype.str,
+                "shape": list(values.shape),
+                "bytes": values.nbytes,
+            }
+            for name, values in reach_map.fields.items()
+        },
+        "versions": dict(reach_map.versions),
+    }
+
+
+def verify_map(path: str | PathLike[str]) -> None:
+    """Compare every file of a map with its hash.
+
+    Raises:
+        MapFileError: If the map does not open, a file is not as it was written, or one is
+            there that is not part of the map.
+    """
+    folder = Path(fspath(path))
+    entries = _read_manifest(folder).fields
+    for name, entry in entries.items():
+        file = folder / f"{name}.npy"
+        with _opened(file, entry) as stream:
+            stream.seek(0)
+            if file_digest(stream, "sha256").hexdigest() != entry.sha256:
+                raise MapFileError(f"{str(file)!r} has changed since it was written")
+    expected = {MANIFEST, *(f"{name}.npy" for name in entries)}
+    if others := sorted({*os.listdir(folder)} - expected):
+        raise MapFileError(f"{str(folder / others[0])!r} is not part of the map")
+
+
+def _read_manifest(folder: Path) -> _Manifest:
+    path = folder / MANIFEST
+    try:
+        data = read_sealed_json(path)
+        if data.get("format") != FORMAT:
+            raise MapFileError(f"{str(folder)!r} is no map of reach")
+        manifest = from_plain(_Manifest, data, where=repr(str(path)))
+        recipe = manifest.recipe
+        grid = voxel_grid(recipe.voxel, radius=recipe.radius)
+    except KinetariumError as error:
+        raise MapFileError(str(error)) from None
+    if manifest.grid != grid or not 0 < recipe.poses <= MOST_POSES:
+        raise MapFileError(f"{str(path)!r}: grid and recipe do not fit")
+    found = {name: (entry.dtype, entry.shape) for name, entry in manifest.fields.items()}
+    shape, columns = field_shape(recipe), value_type(recipe.kind)
+    if found != {name: (columns[name].str, shape) for name in columns.names or ()}:
+        raise MapFileError(f"{str(path)!r}: its fields are not those of a map of {recipe.kind}")
+    return manifest
+
+
+def _is_map(folder: Path) -> bool:
+    """Tell whether a folder says that it is a map, sound or not."""
+    try:
+        return read_sealed_json(folder / MANIFEST).get("format") == FORMAT
+    except KinetariumError:
+        return False
+
+
+def _header(dtype: str, shape: tuple[int, ...]) -> bytes:
+    """Give the head of a .npy file."""
+    head = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        head, {"descr": dtype, "fortran_order": False, "shape": shape}
+    )
+    return head.getvalue()
+
+
+def _opened(path: Path, entry: _FieldEntry) -> BufferedReader:
+    """Open a file that has the head and the size its manifest says."""
+    try:
+        file = open_regular(path, through_links=False)
+    except (OSError, ValueError) as error:
+        raise MapFileError(f"cannot read {str(path)!r}: {reason(error)}") from None
+    head = _header(entry.dtype, entry.shape)
+    size = len(head) + np.dtype(entry.dtype).itemsize * prod(entry.shape)
+    if file.read(len(head)) != head or file.seek(0, io.SEEK_END) != size:
+        file.close()
+        raise MapFileError(f"{str(path)!r} is not the array that its manifest says")
+    return file
+
+
+def _mapped(path: Path, entry: _FieldEntry) -> Field:
+    with _opened(path, entry) as file:
+        try:
+            start = len(_header(entry.dtype, entry.shape))
+            values = np.memmap(file, entry.dtype, mode="r", offset=start, shape=entry.shape)
+        except (OSError, ValueError, MemoryError) as error:
+            raise MapFileError(f"cannot map {str(path)!r}: {error}") from None
+    return np.asarray(values)

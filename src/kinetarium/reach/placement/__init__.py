@@ -1,0 +1,1 @@
+"""Where a base stands best for a set of poses."""

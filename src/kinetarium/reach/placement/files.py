@@ -1,0 +1,191 @@
+"""Poses and trajectories of the tool in JSON files."""
+
+import io
+import re
+from collections.abc import Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.errors import KinetariumError, OutputError
+from kinetarium.reach.ik.solve import checked_poses
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+from kinetarium.storage.atomic import check_folder, make_folder, write_folder_atomic
+from kinetarium.storage.regular_file import read_regular, reason
+from kinetarium.storage.sealed_json import versioned_json
+from kinetarium.storage.strict_json import parse_json
+
+MOST_BYTES = 64_000_000
+MOST_POSES = 100_000
+MOST_VALUES = 4_000_000
+"""Of a file: those of all poses, with room to spare."""
+GREATEST = 1e9
+"""The greatest length or time that means anything [m, s]."""
+POSE = {"position": 3, "quaternion_wxyz": 4}
+"""The numbers of a pose that is written as a dictionary."""
+
+
+class PoseFileError(KinetariumError):
+    """A file that does not say poses."""
+
+
+def read_json(path: str | PathLike[str]) -> Any:
+    """Read a JSON file of bounded size.
+
+    Raises:
+        PoseFileError: If it cannot be read or is not strict JSON.
+    """
+    name = repr(fspath(path))
+    try:
+        text = read_regular(Path(fspath(path)), most=MOST_BYTES).decode()
+    except UnicodeDecodeError:
+        raise PoseFileError(f"{name} is not UTF-8 text") from None
+    except (OSError, ValueError) as error:
+        raise PoseFileError(f"cannot read {name}: {reason(error)}") from None
+    try:
+        return parse_json(text, most_values=MOST_VALUES)
+    except RecursionError:
+        raise PoseFileError(f"{name} is nested too deeply") from None
+    except ValueError as error:
+        raise PoseFileError(f"{name} is not JSON: {error}") from None
+
+
+def read_poses(path: str | PathLike[str]) -> Array:
+    """Read poses: a list of 4x4 matrices by rows, or of {"position", "quaternion_wxyz"}.
+
+    Returns:
+        The poses X_WT [m], shape (n, 4, 4).
+
+    Raises:
+        PoseFileError: If it cannot be read, or holds something else.
+    """
+    return poses_of(read_json(path), where=repr(fspath(path)))
+
+
+def read_pose(path: str | PathLike[str]) -> Array:
+    """Read one pose: a 4x4 matrix by rows, {"position", "quaternion_wxyz"}, or a list of one.
+
+    Returns:
+        The pose X_WT [m], shape (4, 4).
+
+    Raises:
+        PoseFileError: If it cannot be read, or holds something else.
+    """
+    where = repr(fspath(path))
+    data = read_json(path)
+    listed = isinstance(data, list) and len(data) == 1
+    poses = poses_of(data if listed else [data], where=where)
+    return np.asarray(poses[0])
+
+
+def read_trajectory(path: str | PathLike[str]) -> tuple[Array, Array]:
+    """Read a trajectory: {"times": [...], "poses": [...]}, times growing [s].
+
+    Returns:
+        The times [s], shape (n,), and the poses X_WT, shape (n, 4, 4).
+
+    Raises:
+        PoseFileError: If it cannot be read, or holds something else.
+    """
+    where = repr(fspath(path))
+    data = read_json(path)
+    if not isinstance(data, dict) or data.keys() != {"times", "poses"}:
+        raise PoseFileError(f'{where} must hold {{"times": [...], "poses": [...]}}')
+    poses = poses_of(data["poses"], where=where)
+    times = _numbers(data["times"], (len(poses),), where=f"{where}: times")
+    if not (np.diff(times) > 0).all():
+        raise PoseFileError(f"{where}: times must grow")
+    return times, poses
+
+
+def poses_of(data: Any, *, where: str) -> Array:
+    """Give poses, shape (n, 4, 4), from what a JSON file holds; see `read_poses`.
+
+    Raises:
+        PoseFileError: If these are no poses.
+    """
+    if not isinstance(data, list) or not 0 < len(data) <= MOST_POSES:
+        raise PoseFileError(f"{where} must hold a list of 1 to {MOST_POSES} poses")
+    poses = [_pose(item, where=f"{where}: pose {n}") for n, item in enumerate(data)]
+    try:
+        return checked_poses(np.array(poses))
+    except KinetariumError as error:
+        raise PoseFileError(f"{where}: {error}") from None
+
+
+def _pose(item: Any, *, where: str) -> Array:
+    if isinstance(item, dict):
+        if item.keys() != POSE.keys():
+            raise PoseFileError(f"{where} must have {' and '.join(POSE)}")
+        p, quaternion = (
+            _numbers(item[key], (n,), where=f"{where}: {key}") for key, n in POSE.items()
+        )
+        if not quaternion.any():
+            raise PoseFileError(f"{where}: a quaternion of zeros is no rotation")
+        return pose(p, rotation_from_quaternion(quaternion))
+    return _numbers(item, (4, 4), where=where)
+
+
+def _numbers(data: Any, shape: tuple[int, ...], *, where: str) -> Array:
+    if not _are_numbers(data, shape):
+        size = " x ".join(map(str, shape))
+        raise PoseFileError(f"{where} must be {size} finite numbers")
+    return np.array(data, dtype=np.float64)
+
+
+def _are_numbers(data: Any, shape: tuple[int, ...]) -> bool:
+    """Tell whether data are numbers; NumPy would make an array of anything, at any cost."""
+    if not shape:
+        return type(data) in (int, float) and abs(data) <= GREATEST
+    if not isinstance(data, list) or len(data) != shape[0]:
+        return False
+    return all(_are_numbers(item, shape[1:]) for item in data)
+
+
+_BESIDE = ("timing.json", "report.html", "figures")
+"""What is written beside a summary and its arrays."""
+
+
+def write_result(
+    out: str | PathLike[str],
+    summary: str,
+    *,
+    data: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]] | None = None,
+    timing: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a folder as one; it replaces an earlier one of the same kind, and nothing else.
+
+    Args:
+        out: The folder.
+        summary: Name of the JSON file by which such folders are known.
+        data: What it says.
+        arrays: Arrays by name.
+        timing: What varies from run to run, kept apart in timing.json.
+
+    Raises:
+        OutputError: If something else is there, or it cannot be written.
+    """
+    folder = Path(fspath(out))
+    if "\0" in fspath(out):
+        raise OutputError(f"cannot write {fspath(out)!r}: not a valid path")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / summary).is_file():
+        raise OutputError(f"cannot write {str(folder)!r}: a folder of something else is there")
+    own = [summary, *(f"{name}.npy" for name in arrays or {}), *_BESIDE]
+    check_folder(folder, ours="|".join(map(re.escape, own)))
+    files = {f"{name}.npy": _npy(values) for name, values in (arrays or {}).items()}
+    files[summary] = versioned_json(dict(data))
+    if timing is not None:
+        files["timing.json"] = versioned_json(dict(timing))
+    make_folder(folder.parent)
+    write_folder_atomic(folder, files)
+
+
+def _npy(values: NDArray[Any]) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.ascontiguousarray(values), allow_pickle=False)
+    return buffer.getvalue()

@@ -1,0 +1,211 @@
+"""follow: a base that drives along while its arm follows a trajectory.
+
+At every tick the base knows the poses of the next moments. It plans a place from
+which all of them are reached, by the map and exact inverse kinematics, and drives there as
+fast as it may; where the pose of this moment would be lost on the way, it takes the
+step about its place that keeps it. What the source names as future work.
+"""
+
+from dataclasses import dataclass
+from math import hypot, inf, pi
+from os import PathLike
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetarium.errors import KinetariumError
+from kinetarium.reach.ik.solve import checked_poses
+from kinetarium.reach.placement.files import write_result
+from kinetarium.reach.placement.query import STEPS, Placer
+from kinetarium.reach.placement.search import facing, no_judgement, search_bases, serve
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import inverse_pose
+
+SUMMARY = "follow.json"
+AHEAD = 1.5
+"""How far the base looks ahead [s]."""
+SAMPLES = 8
+"""Poses of that time that are judged, this moment's first."""
+SOLVES = 80
+"""Solves for a new plan."""
+LAST_STEPS = 400
+"""Steps that are tried at most to keep this moment's pose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """What a base can do.
+
+    Attributes:
+        speed: Its greatest speed [m/s].
+        turning: Its greatest rate of turn [rad/s].
+    """
+
+    speed: float = 1.0
+    turning: float = 2.0
+
+
+SMALL = Drive()
+"""A small mobile base."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Following:
+    """The base's way and what was reached from it.
+
+    Attributes:
+        times: Times [s], shape (n,).
+        bases: Base x, y [m] and yaw [rad] in the plane's frame, shape (n, 3).
+        reached: Whether the pose of each moment was reached, shape (n,).
+        joints: Joint positions, NaN where it was not [rad or m], shape (n, joints).
+        manipulability: Manipulabilities, NaN where it was not [m^3], shape (n,).
+        plans: What each tick took [s], shape (n,).
+    """
+
+    times: Array
+    bases: Array
+    reached: NDArray[np.bool_]
+    joints: Array
+    manipulability: Array
+    plans: Array
+
+    @property
+    def rate(self) -> float:
+        """Ticks per second that the planning sustains [1/s]."""
+        return float(1.0 / self.plans.mean())
+
+
+def follow(
+    placer: Placer,
+    times: ArrayLike,
+    *,
+    poses: ArrayLike,
+    drive: Drive = SMALL,
+) -> Following:
+    """Drive a base along so that the arm reaches each pose of a trajectory in its time.
+
+    Args:
+        placer: Map, robot, plane and surroundings.
+        times: Times, growing [s], shape (n,).
+        poses: Poses X_WT of the tool, shape (n, 4, 4).
+        drive: What the base can do.
+
+    Raises:
+        KinetariumError: If a pose is none, or no base reaches the first ones.
+    """
+    t, X_WT = np.asarray(times, dtype=np.float64), checked_poses(poses)
+    if t.shape != (len(X_WT),) or not len(t) or not (np.diff(t) > 0).all():
+        raise KinetariumError("a trajectory needs one time per pose, and times that grow")
+    X_PT = inverse_pose(placer.plane.frame) @ X_WT
+    window = _ahead(t, 0)
+    start = placer.place(X_WT[window])
+    X_PB = inverse_pose(placer.plane.frame) @ start.X_WB
+    base = np.array([X_PB[0, 3], X_PB[1, 3], start.yaw])
+    bases, plans = np.empty((len(t), 3)), np.empty(len(t))
+    q, w = np.empty((len(t), len(placer.arm.chain.joints))), np.empty(len(t))
+    goal = base
+    for n in range(len(t)):
+        begin = perf_counter()
+        dt = t[n] - t[n - 1] if n else 0.0
+        goal = _plan(placer, X_PT[_ahead(t, n)], goal)
+        base = _moved(base, goal, most=dt, drive=drive)
+        now, effort = X_PT[n : n + 1], placer.arm.full_effort
+        q[n : n + 1], w[n : n + 1] = serve(placer.site, now, base=base, effort=effort)
+        if w[n] < 0.0:
+            base = _kept(placer, now, base, most=dt, drive=drive)
+            q[n : n + 1], w[n : n + 1] = serve(placer.site, now, base=base, effort=effort)
+        bases[n] = base
+        plans[n] = perf_counter() - begin
+    reached = w >= 0.0
+    return Following(t, bases, reached, q, np.where(reached, w, np.nan), plans)
+
+
+def drive_of(speed: float, *, turning: float) -> Drive:
+    """Check what a user gives for a drive.
+
+    Args:
+        speed: Greatest speed [m/s].
+        turning: Greatest rate of turn [rad/s].
+
+    Raises:
+        KinetariumError: If one of them is negative or not finite.
+    """
+    if not 0.0 <= speed < inf or not 0.0 <= turning < inf:
+        raise KinetariumError(f"a base cannot drive at {speed:g} m/s and turn at {turning:g} rad/s")
+    return Drive(speed, turning)
+
+
+def describe_following(following: Following) -> dict[str, Any]:
+    """Give what came of it, as plain data."""
+    steps = np.diff(following.bases[:, :2], axis=0)
+    return {
+        "poses": len(following.times),
+        "reached": int(following.reached.sum()),
+        "duration_s": float(following.times[-1] - following.times[0]),
+        "way_m": float(np.hypot(steps[:, 0], steps[:, 1]).sum()),
+    }
+
+
+def write_following(following: Following, out: str | PathLike[str]) -> None:
+    """Write the base's way to a folder: its arrays and a summary.
+
+    Args:
+        following: The way.
+        out: The folder, new or of an earlier one.
+
+    Raises:
+        OutputError: If it cannot be written.
+    """
+    names = ("times", "bases", "reached", "joints", "manipulability")
+    write_result(
+        out,
+        SUMMARY,
+        data=describe_following(following),
+        arrays={name: getattr(following, name) for name in names},
+        timing={"rate_hz": following.rate},
+    )
+
+
+def _ahead(t: Array, n: int) -> NDArray[np.int64]:
+    """Choose the poses of the next moments, this one first."""
+    end = int(np.searchsorted(t, t[n] + AHEAD, side="right")) - 1
+    return np.unique(np.linspace(n, end, SAMPLES).round().astype(np.int64))
+
+
+def _plan(placer: Placer, poses: Array, goal: Array) -> Array:
+    """Keep the goal while it reaches all poses ahead; otherwise look for another near it."""
+    site, effort, most = placer.site, placer.arm.effort, (SOLVES, 0)
+    best, none, widths = no_judgement(len(poses)), np.zeros((0, 3)), np.ones(3)
+    search_bases(site, poses, goal[None], none, widths, effort, True, most, best)
+    if best.score[0] == len(poses):
+        return goal
+    x, y, scores = placer.scores(poses)
+    # Of two places that reach as much the nearer is better.
+    far = np.hypot(x[:, None] - goal[0], y[None] - goal[1])
+    top = np.argsort((far - 2.0 * scores).ravel(), kind="stable")[: SOLVES // 2]
+    places = np.column_stack([x[top // len(y)], y[top % len(y)]])
+    candidates = facing(places, poses[:, :2, 3].mean(axis=0), turns=np.zeros(1))
+    search_bases(site, poses, candidates, none, widths, effort, True, most, best)
+    return best.base
+
+
+def _moved(base: Array, goal: Array, *, most: float, drive: Drive) -> Array:
+    """Drive towards a goal for a time [s]."""
+    gap = goal - base
+    gap[2] = (gap[2] + pi) % (2 * pi) - pi
+    along = min(1.0, drive.speed * most / max(hypot(gap[0], gap[1]), 1e-12))
+    turn = min(max(gap[2], -drive.turning * most), drive.turning * most)
+    return np.asarray(base + np.array([along * gap[0], along * gap[1], turn]))
+
+
+def _kept(placer: Placer, poses: Array, base: Array, *, most: float, drive: Drive) -> Array:
+    """Look for the step within the drive's means that reaches this moment's pose."""
+    best = no_judgement(1)
+    best.base[:] = base
+    widths = np.array([drive.speed * most, drive.speed * most, drive.turning * most]) / 2
+    steps, solves, effort = STEPS[:LAST_STEPS], (0, LAST_STEPS), placer.arm.full_effort
+    none = np.zeros((0, 3))
+    search_bases(placer.site, poses, none, steps, widths, effort, True, solves, best)
+    return best.base if best.score[0] > 0 else base

@@ -1,0 +1,281 @@
+"""place_base: where a base stands best for a set of poses.
+
+A map says of a raster of places how many poses each will reach; exact inverse kinematics
+then judges the most promising ones and steps about the best. What is claimed in the end
+has been solved for at that very base: within 1e-7 m and rad, within the joint limits,
+free of collisions if the map was made so.
+"""
+
+from dataclasses import dataclass
+from math import pi
+from os import PathLike
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.model.load import load_robot
+from kinetarium.model.robot import RobotModel
+from kinetarium.reach.arm import Arm, arm_of
+from kinetarium.reach.collision.arm_in_scene import NOTHING, Site, Surroundings, site_of
+from kinetarium.reach.ik.solve import checked_poses
+from kinetarium.reach.maps.files import MapFileError, ReachMap
+from kinetarium.reach.maps.recipe import MapKind, graded_grid
+from kinetarium.reach.placement.files import write_result
+from kinetarium.reach.placement.plane import FLOOR, Plane
+from kinetarium.reach.placement.plane import Effort as Effort
+from kinetarium.reach.placement.plane import Objective as Objective
+from kinetarium.reach.placement.score_raster import (
+    GRADES,
+    base_raster,
+    grade_bases,
+    union_of_slices,
+)
+from kinetarium.reach.placement.search import facing, no_judgement, search_bases, serve
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
+
+SUMMARY = "placement.json"
+STEP = 0.05
+"""Distance of neighbouring candidates [m], as in Table 3 of the source."""
+CANDIDATES = 1000
+"""How many places of the raster are looked at, at most."""
+WIDTHS = np.array([0.06, 0.06, 0.5])
+"""How wide the first steps about the best base are [m, m, rad]."""
+STEPS = np.random.default_rng(0).uniform(-1.0, 1.0, (4000, 3))
+
+
+SOLVES = {Effort.FAST: (100, 0), Effort.STANDARD: (250, 150), Effort.THOROUGH: (1400, 600)}
+"""Solves for candidates and for steps about the best, for 20 poses; others in proportion."""
+SOLVES_FOR = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placement:
+    """A base and what it reaches.
+
+    Attributes:
+        X_WB: Pose of the base link, shape (4, 4).
+        yaw: Its turn about the plane's normal [rad].
+        reached: Whether each pose is reached, shape (n,).
+        joints: Joint positions for each pose, NaN where it is not reached [rad or m],
+            shape (n, joints).
+        manipulability: The manipulabilities, NaN where a pose is not reached [m^3], shape (n,).
+        elapsed: What the query took [s].
+    """
+
+    X_WB: Array
+    yaw: float
+    reached: NDArray[np.bool_]
+    joints: Array
+    manipulability: Array
+    elapsed: float
+
+    def as_json(self) -> dict[str, object]:
+        """Give the placement as plain data."""
+        x, y, z = self.X_WB[:3, 3].tolist()
+        mean = float(self.manipulability[self.reached].mean()) if self.reached.any() else 0.0
+        return {
+            "base": {"x": x, "y": y, "z": z, "yaw": self.yaw, "pose": self.X_WB.tolist()},
+            "reachable": int(self.reached.sum()),
+            "total": len(self.reached),
+            "manipulability": mean,
+            "joints": [
+                q.tolist() if reached else None
+                for q, reached in zip(self.joints, self.reached, strict=True)
+            ],
+            "elapsed_ms": 1e3 * self.elapsed,
+        }
+
+
+def write_placement(placement: Placement, out: str | PathLike[str]) -> None:
+    """Write a placement to a folder.
+
+    Args:
+        placement: The placement.
+        out: The folder, new or of an earlier placement.
+
+    Raises:
+        OutputError: If it cannot be written.
+    """
+    write_result(out, SUMMARY, data=placement.as_json())
+
+
+class Placer:
+    """Everything that one query after another needs: the map, the robot, what stands around.
+
+    Attributes:
+        arm: The robot.
+        plane: The plane of bases.
+        obstacles: What stands around, in the plane's frame.
+        radius: How far the map reaches [m].
+        site: The arm among its obstacles.
+    """
+
+    def __init__(
+        self,
+        reach_map: ReachMap,
+        *,
+        robot: RobotModel | None = None,
+        plane: Plane = FLOOR,
+        surroundings: Surroundings = NOTHING,
+    ) -> None:
+        """Load the robot and get the kernels ready.
+
+        Args:
+            reach_map: An inverse reachability map.
+            robot: The robot; if not given, the one that the map names is loaded.
+            plane: The plane of bases.
+            surroundings: What stands around, in the plane's frame.
+
+        Raises:
+            MapFileError: If the map is of another kind or was built for another robot file.
+            RobotFileError: If the robot's file is refused.
+        """
+        self.arm = arm_of_map(reach_map, robot)
+        self.plane = plane
+        self.obstacles = surroundings.shapes
+        self.radius = reach_map.recipe.radius
+        self.site: Site = site_of(self.arm, surroundings)
+        self._map = reach_map
+        self._turns = np.zeros(1) if self.arm.turns else np.arange(8) * np.float64(pi / 4)
+        # Machine code is loaded by the first query, which is not the user's.
+        self._solve(np.tile(pose((0.3, 0.0, 0.3)), (2, 1, 1)), by_count=True, solves=(1, 1))
+
+    def scores(self, poses: Array) -> tuple[Array, Array, Array]:
+        """Give what the map says of a raster of places.
+
+        Args:
+            poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
+
+        Returns:
+            Coordinates x and y in the plane's frame [m], and the scores, shape (len(x), len(y)).
+        """
+        recipe = self._map.recipe
+        x, y = base_raster(poses, radius=recipe.radius, step=STEP)
+        if recipe.kind is MapKind.IRM3:
+            values = self._map.fields["manipulability"]
+            grid = self._map.grid
+            return x, y, union_of_slices(values, poses, plane=FLOOR, grid=grid, x=x, y=y)
+        total = np.zeros((len(x), len(y)))
+        grid4 = graded_grid(recipe)
+        grade_bases(self._map.fields["reach"], GRADES, grid4, poses, x, y, total)
+        return x, y, total
+
+    def place(
+        self,
+        poses: ArrayLike,
+        *,
+        objective: Objective | str = Objective.COUNT,
+        effort: Effort | str = Effort.STANDARD,
+    ) -> Placement:
+        """Find the base for a set of poses.
+
+        Args:
+            poses: Poses X_WT of the tool, shape (n, 4, 4).
+            objective: What makes one base better than another.
+            effort: How long the search goes on.
+
+        Raises:
+            UnknownNameError: If there is no such objective or effort.
+            KinetariumError: If a pose is none, or no base reaches any of them.
+        """
+        if objective not in tuple(Objective):
+            raise UnknownNameError("objective", str(objective), known=Objective)
+        if effort not in tuple(Effort):
+            raise UnknownNameError("effort", str(effort), known=Effort)
+        X_WT = checked_poses(poses)
+        if not len(X_WT):
+            raise KinetariumError("a base is placed for one pose or more, not for none")
+        start = perf_counter()
+        X_PT = inverse_pose(self.plane.frame) @ X_WT
+        share = max(len(X_WT), 6) / SOLVES_FOR
+        first, then = SOLVES[Effort(effort)]
+        best, q, w = self._solve(
+            X_PT,
+            by_count=objective == Objective.COUNT,
+            solves=(int(share * first), int(share * then)),
+        )
+        elapsed = perf_counter() - start
+        reached = w >= 0.0
+        if not reached.any():
+            raise KinetariumError(
+                f"no base in the plane was found from which {self.arm.chain.tool!r} reaches "
+                "any of the poses"
+            )
+        X_PB = pose((best[0], best[1], 0.0), rotation_about((0, 0, 1), best[2]))
+        yaw = float((best[2] + pi) % (2 * pi) - pi)
+        w[~reached] = np.nan
+        return Placement(self.plane.frame @ X_PB, yaw, reached, q, w, elapsed)
+
+    def _solve(
+        self, poses: Array, *, by_count: bool, solves: tuple[int, int]
+    ) -> tuple[Array, Array, Array]:
+        """Give x, y and yaw of the best base for poses in the plane's frame, and what it does."""
+        x, y, scores = self.scores(poses)
+        flat = scores.ravel()
+        some = np.argpartition(-flat, min(CANDIDATES, flat.size - 1))[:CANDIDATES]
+        some = some[np.argsort(-flat[some], kind="stable")]
+        places = np.column_stack([x[some // len(y)], y[some % len(y)]])
+        candidates = facing(places, poses[:, :2, 3].mean(axis=0), turns=self._turns)
+        best, effort = no_judgement(len(poses)), self.arm.effort
+        search_bases(self.site, poses, candidates, STEPS, WIDTHS, effort, by_count, solves, best)
+        return best.base, *serve(self.site, poses, base=best.base, effort=self.arm.full_effort)
+
+
+def arm_of_map(reach_map: ReachMap, robot: RobotModel | None = None) -> Arm:
+    """Make the robot of an inverse map ready; see `Placer`.
+
+    Raises:
+        MapFileError: If the map is of another kind or was built for another robot file.
+    """
+    recipe = reach_map.recipe
+    if recipe.kind is MapKind.CAPABILITY:
+        raise MapFileError(
+            f"{str(reach_map.path)!r} is a capability map: bases are placed by irm3 or irm4"
+        )
+    robot = robot or load_robot(recipe.robot)
+    if robot.source.sha256 != recipe.robot_sha256:
+        raise MapFileError(
+            f"{str(reach_map.path)!r} was built for another file than {robot.source.file!r} "
+            "is now: build it anew"
+        )
+    return arm_of(
+        robot,
+        tool=recipe.tool,
+        base_link=recipe.base_link,
+        self_collision=recipe.self_collision,
+    )
+
+
+def place_base(
+    reach_map: ReachMap,
+    poses: ArrayLike,
+    *,
+    robot: RobotModel | None = None,
+    objective: Objective | str = Objective.COUNT,
+    effort: Effort | str = Effort.STANDARD,
+    plane: Plane = FLOOR,
+    surroundings: Surroundings = NOTHING,
+) -> Placement:
+    """Find the base from which a robot reaches a set of poses best.
+
+    For several queries make a `Placer` once.
+
+    Args:
+        reach_map: An inverse reachability map, irm3 or irm4.
+        poses: Poses X_WT of the tool in the world, shape (n, 4, 4).
+        robot: The robot; if not given, the one that the map names is loaded.
+        objective: What makes one base better than another.
+        effort: How long the search goes on.
+        plane: The plane of bases.
+        surroundings: What stands around, from `read_obstacles`.
+
+    Raises:
+        MapFileError: If the map is of another kind or was built for another robot file.
+        UnknownNameError: If there is no such objective or effort.
+        KinetariumError: If a pose is none, or no base reaches any of them.
+    """
+    placer = Placer(reach_map, robot=robot, plane=plane, surroundings=surroundings)
+    return placer.place(poses, objective=objective, effort=effort)

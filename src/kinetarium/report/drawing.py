@@ -1,0 +1,194 @@
+"""What is drawn of a series: fewer samples than it has, but every peak and gap."""
+
+import re
+from dataclasses import dataclass
+from math import ceil, floor, log10
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.figure.charts import Axis, Bars, Heatmap, Lines, Series, cell_edges
+from kinetarium.figure.page import DIVERGING, SEQUENTIAL
+from kinetarium.figure.text import cell_text
+from kinetarium.spatial.arrays import Array
+
+_BUCKETS = 500
+"""Stretches of a series, of which each keeps its extremes: half a thousand is a pixel or two."""
+
+_FARTHEST = 1e100
+"""Values beyond belong to a simulation that fell apart; no axis could be divided over them."""
+
+
+class Samples(NamedTuple):
+    """Samples to draw, each of shape (n,); those with a NaN are gaps."""
+
+    x: Array
+    y: Array
+    low: Array | None
+    high: Array | None
+
+
+def drawable(values: Array, axis: Axis) -> Array:
+    """Give values with NaN for all that has no place on an axis."""
+    lowest = 1 / _FARTHEST if axis.log else -_FARTHEST
+    inside = (values >= lowest) & (values <= _FARTHEST)
+    drawn: Array = np.where(inside, values, np.nan)
+    return drawn
+
+
+def drawn_samples(series: Series, *, x: Axis, y: Axis) -> Samples:
+    """Thin a series for display.
+
+    Of each of some hundred stretches the samples with the lowest and the
+    highest value are kept, those at the edges of its band too, and one in a
+    gap; of a curve that turns back, the leftmost and rightmost as well.
+
+    Args:
+        series: The series.
+        x: The horizontal axis.
+        y: The vertical axis.
+    """
+    places, values = drawable(series.x, x), drawable(series.y, y)
+    curves = [values]
+    low = high = None
+    if series.low is not None and series.high is not None:
+        low, high = drawable(series.low, y), drawable(series.high, y)
+        curves += [low, high]
+    if not (np.diff(series.x) >= 0).all():
+        curves.append(places)
+    kept = _kept(curves, np.isnan(places) | np.isnan(values))
+    return Samples(
+        places[kept],
+        values[kept],
+        None if low is None else low[kept],
+        None if high is None else high[kept],
+    )
+
+
+def _kept(curves: list[Array], gaps: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Choose the samples to keep."""
+    count = len(gaps)
+    width = -(-count // _BUCKETS)
+    if width <= 2:
+        return np.arange(count)
+    starts = np.arange(0, count, width)
+    missing = len(starts) * width - count
+    in_gap = np.pad(gaps, (0, missing)).reshape(-1, width)
+    chosen = [starts[in_gap.any(axis=1)] + in_gap.argmax(axis=1)[in_gap.any(axis=1)]]
+    for curve in curves:
+        for sign in (1.0, -1.0):
+            depth = np.where(np.isnan(curve), np.inf, sign * curve)
+            buckets = np.pad(depth, (0, missing), constant_values=np.inf).reshape(-1, width)
+            chosen.append(starts + buckets.argmin(axis=1))
+    return np.unique(np.concatenate([[0, count - 1], *chosen]))
+
+
+def bar_span(bars: Bars) -> tuple[float, float]:
+    """Give whole powers of ten around all values and ranges, so that each bar can be seen."""
+    ends = [
+        drawable(part, bars.value)
+        for series in bars.series
+        for part in (series.values, series.low, series.high)
+        if part is not None
+    ]
+    values = np.concatenate([[], *ends])
+    values = values[values > 0]
+    if not values.size:
+        return 0.1, 10.0
+    low, high = floor(log10(0.8 * values.min())), ceil(log10(1.05 * values.max()))
+    return 10.0**low, 10.0**high
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColorScale:
+    """Colours for values.
+
+    Attributes:
+        levels: The values as the scale is divided, their decimal logarithm on a logarithmic
+            one, shape (rows, columns); NaN where a cell is empty.
+        low: Level of the first colour.
+        high: Level of the last colour.
+        colors: The colours at even distances.
+        ticks: Levels to write beside the scale, with their texts; none to leave it to others.
+    """
+
+    levels: Array
+    low: float
+    high: float
+    colors: tuple[str, ...]
+    ticks: tuple[tuple[float, str], ...]
+
+
+def color_scale(heatmap: Heatmap) -> ColorScale:
+    """Lay the scale over all values; a diverging one as far to both sides."""
+    levels = drawable(heatmap.values, heatmap.value)
+    if heatmap.value.log:
+        levels = np.log10(levels)
+    finite = levels[np.isfinite(levels)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    if heatmap.diverging:
+        high = max(abs(low), abs(high))
+        low = -high
+    if low == high:
+        margin = abs(low) / 2 or 0.5
+        low, high = low - margin, high + margin
+    colors = DIVERGING if heatmap.diverging else SEQUENTIAL
+    ticks = _decades(low, high) if heatmap.value.log else ()
+    return ColorScale(levels, low, high, colors, ticks)
+
+
+def _decades(low: float, high: float) -> tuple[tuple[float, str], ...]:
+    """Give powers of ten between two exponents, with their doubles and halves if they are few."""
+    apart = max(1, ceil((high - low) / 6))
+    digits = (1, 2, 5) if high - low < 3 else (1,)
+    levels = [
+        power + log10(digit)
+        for power in range(floor(low), ceil(high) + 1, apart)
+        for digit in digits
+    ]
+    return tuple(
+        (level, cell_text(float(f"{10.0**level:.1g}"))) for level in levels if low <= level <= high
+    )
+
+
+_NARROWEST, _WIDEST = 0.6, 3.0
+
+
+def aspect(chart: Lines | Heatmap) -> float:
+    """Give the width over the height of what is drawn, within what a page can show."""
+    if isinstance(chart, Heatmap):
+        x, y = cell_edges(chart.columns, chart.x), cell_edges(chart.rows, chart.y)
+    else:
+        x = drawable(np.concatenate([[], *(series.x for series in chart.series)]), chart.x)
+        y = drawable(np.concatenate([[], *(series.y for series in chart.series)]), chart.y)
+    x, y = x[np.isfinite(x)], y[np.isfinite(y)]
+    if not x.size or not y.size or not np.ptp(y):
+        return _WIDEST
+    return float(np.clip(np.ptp(x) / np.ptp(y), _NARROWEST, _WIDEST))
+
+
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+
+def readable(text: str) -> str:
+    """Replace what no page may hold by U+FFFD.
+
+    That is control characters and half characters, which XML forbids or no
+    file can hold, and those that turn the direction of writing around, with
+    which a name could pose as another.
+    """
+    return _UNFIT.sub("\ufffd", text)
+
+
+def label(text: str, *, most: int = 40) -> str:
+    """Give a text for a label: on one line, and cut where it is long.
+
+    Args:
+        text: The text.
+        most: The most characters it may have.
+    """
+    line = " ".join(readable(text).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -1,0 +1,1 @@
+"""Pages as self-contained HTML files."""

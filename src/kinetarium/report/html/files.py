@@ -1,0 +1,164 @@
+"""A page as files: report.html, and all its pictures beside it."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kinetarium.batch.labels import case_labels
+from kinetarium.batch.study import Findings, Study
+from kinetarium.figure.page import Chart, Page, Section
+from kinetarium.figure.scene3d import Scene3D
+from kinetarium.figure.text import Column, Table
+from kinetarium.recording.recording import RunStatus
+from kinetarium.recording.result_folder import ResultFolder
+from kinetarium.report.html.page import GENERATOR, page_html
+from kinetarium.report.matplotlib.picture import scene_png
+from kinetarium.report.matplotlib.still import Stills
+from kinetarium.report.plotly.scene import ASPECT
+from kinetarium.storage.atomic import (
+    check_folder,
+    check_replaceable,
+    check_writable,
+    make_folder,
+    remove_abandoned,
+    write_atomic,
+    write_folder_atomic,
+)
+from kinetarium.storage.strict_json import strict_json
+
+_SCENE_WIDTH = 1600
+"""Width of the picture of a scene [pixels]."""
+
+_LONGEST_SLUG = 48
+"""Characters of a title in a file's name."""
+
+
+def write_page(folder: Path, page: Page, *, force: bool = False) -> Path:
+    """Write a page and its figures into a folder, which is made where it is missing.
+
+    Args:
+        folder: The folder.
+        page: The page.
+        force: Whether a page that somebody else wrote may be replaced.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        OutputError: If a file cannot be written, or somebody else's would be replaced.
+    """
+    report, figures = folder / "report.html", folder / "figures"
+    check_page(folder, force=force)
+    stills = Stills(page)
+    write_folder_atomic(figures, figure_files(page, stills))
+    write_atomic(report, page_html(page, stills).encode(errors="xmlcharrefreplace"))
+    return report
+
+
+def check_page(folder: Path, *, force: bool = False) -> None:
+    """Refuse a folder that `write_page` could not write to, before the work that would be lost.
+
+    Args:
+        folder: The folder.
+        force: Whether a page that somebody else wrote may be replaced.
+
+    Raises:
+        OutputError: If it cannot be made, or holds somebody else's page or figures.
+    """
+    make_folder(folder)
+    remove_abandoned(folder)
+    check_writable(folder / "report.html")
+    check_replaceable(folder / "report.html", ours=GENERATOR, force=force)
+    check_folder(folder / "figures", ours=r"\d+-[a-z0-9-]*\.(svg|png)")
+
+
+def figure_files(page: Page, stills: Stills | None = None) -> Mapping[str, bytes]:
+    """Draw every figure of a page that is a picture.
+
+    The same page gives the same bytes.
+
+    Args:
+        page: The page.
+        stills: Its stills, where they are used elsewhere too.
+
+    Returns:
+        By name: charts as SVG and PNG, scenes as PNG. A name is the figure's
+        number and what its title has of a-z and 0-9, such as "01-drift.svg".
+    """
+    pictures = [
+        figure
+        for section in page.sections
+        for figure in section.figures
+        if isinstance(figure, Chart | Scene3D)
+    ]
+    stills = stills or Stills(page)
+    digits = max(2, len(str(len(pictures))))
+    files: dict[str, bytes] = {}
+    for number, picture in enumerate(pictures, start=1):
+        stem = f"{number:0{digits}}-{_slug(picture.title)}"
+        if isinstance(picture, Scene3D):
+            height = round(_SCENE_WIDTH / ASPECT)
+            files[f"{stem}.png"] = scene_png(picture, width=_SCENE_WIDTH, height=height)
+        else:
+            files[f"{stem}.svg"] = stills[picture].svg
+            files[f"{stem}.png"] = stills[picture].png
+    return files
+
+
+def _slug(title: str) -> str:
+    words = re.findall("[a-z0-9]+", title.lower())
+    return "-".join(words)[:_LONGEST_SLUG].strip("-") or "figure"
+
+
+def write_study_report(folder: ResultFolder, study: Study[Any, Any], findings: Findings) -> None:
+    """Write report.html, and every figure as SVG and PNG beside it.
+
+    Args:
+        folder: The folder, open for writing.
+        study: The study that made it.
+        findings: What the study makes of it.
+
+    Raises:
+        OutputError: If a file cannot be written.
+    """
+    page = study_page(folder, study, findings)
+    stills = Stills(page)
+    folder.write_figures(figure_files(page, stills))
+    folder.write_report(page_html(page, stills))
+
+
+def study_page(folder: ResultFolder, study: Study[Any, Any], findings: Findings) -> Page:
+    """Give the whole page of a folder."""
+    failures = failure_table(folder)
+    headline = Section("Results", (findings.headline, *([failures] if failures.rows else [])))
+    environment = folder.environment
+    provenance = (
+        ("command", environment["command"]),
+        ("seed", str(environment["seed"])),
+        *_settings(folder.config),
+        *((name, text) for name, text in environment["versions"].items()),
+        ("platform", environment["platform"]),
+        ("git", environment["git_hash"] or "not a checkout"),
+    )
+    return Page(study.title, findings.lead, (headline, *findings.sections), provenance)
+
+
+def failure_table(folder: ResultFolder) -> Table:
+    """List the cases that did not complete, and why."""
+    runs = list(folder.rows())
+    labels = case_labels([run.case for run in runs])
+    return Table(
+        "Cases that did not complete",
+        (Column("case"), Column("status"), Column("why")),
+        tuple(
+            (label or "the only one", str(run.status), run.message)
+            for label, run in zip(labels, runs, strict=True)
+            if run.status is not RunStatus.COMPLETED
+        ),
+    )
+
+
+def _settings(config: Any) -> list[tuple[str, str]]:
+    entries = [(entry, config[entry]) for entry in ("config", "grid", "case") if entry in config]
+    return [(entry, strict_json(values, indent=None)) for entry, values in entries if values]

@@ -1,0 +1,301 @@
+"""A Page as one self-contained HTML file: no request to anywhere, everything from files escaped."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from itertools import count
+from typing import Any
+
+from kinetarium.figure.charts import Bars, Heatmap, Lines
+from kinetarium.figure.page import DARK, LIGHT, Arrow, Box, Chart, Diagram, Page, tones
+from kinetarium.figure.scene3d import Scene3D
+from kinetarium.figure.text import Cell, Facts, Listing, Prose, Table, cell_text
+from kinetarium.recording.recording import RunStatus
+from kinetarium.report.drawing import aspect, readable
+from kinetarium.report.matplotlib.picture import scene_png
+from kinetarium.report.matplotlib.still import Still, Stills
+from kinetarium.report.plotly.charts import plotly_bars, plotly_heatmap, plotly_lines
+from kinetarium.report.plotly.scene import ASPECT, plotly_scene
+from kinetarium.storage.strict_json import strict_json
+
+_LONGEST_WORD = 24
+"""Characters of a word that is kept in one piece."""
+
+_SHORT_TEXT = 40
+"""Characters of a text that is kept on one line where the table is scrolled."""
+
+_STATUS = "status"
+
+
+def column_classes(table: Table) -> list[str]:
+    """Say of each column what it holds: numbers, short texts, texts, long words, or a status."""
+    return [
+        "number" if table.is_numeric(column) else _text_class(table, column)
+        for column in range(len(table.columns))
+    ]
+
+
+def cell_class(value: Cell, column: str) -> str:
+    """Give the class of a cell: that of its column, and what is wrong with a run's status.
+
+    Args:
+        value: The value.
+        column: The class of its column.
+    """
+    if column != _STATUS:
+        return column
+    return f"{_STATUS} {'good' if value == RunStatus.COMPLETED else 'bad'}"
+
+
+def _text_class(table: Table, column: int) -> str:
+    texts = [cell_text(row[column]) for row in table.rows]
+    if texts and set(texts) <= set(RunStatus):
+        return _STATUS
+    if any(len(word) > _LONGEST_WORD for text in texts for word in text.split()):
+        return "breakable"
+    return "short" if all(len(text) <= _SHORT_TEXT for text in texts) else "text"
+
+
+_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def embedded_json(value: Any) -> str:
+    """Give a value as JSON without any character that HTML or JavaScript could misread.
+
+    Nothing in it can end or open an element; beyond ASCII (such as U+2028)
+    everything is escaped already.
+    """
+    return strict_json(value, indent=None).translate(_ESCAPES)
+
+
+def chart_context(
+    chart: Chart, tones: Mapping[str, int], *, still: Still, number: int
+) -> dict[str, Any]:
+    """Draw a chart for the page.
+
+    Args:
+        chart: The chart.
+        tones: Numbers of all names of series on the page.
+        still: The chart as a still.
+        number: A number that no other figure of the page has.
+    """
+    from markupsafe import Markup
+
+    return {
+        "id": f"chart-{number}",
+        "height": _height(chart),
+        "shape": "square" if not isinstance(chart, Bars) and chart.equal else "wide",
+        "still": f"data:image/png;base64,{b64encode(still.untitled_png).decode()}",
+        "words": _words(chart),
+        "json": Markup(embedded_json(_plotly(chart, tones))),
+    }
+
+
+def _plotly(chart: Chart, tones: Mapping[str, int]) -> dict[str, Any]:
+    match chart:
+        case Lines():
+            return plotly_lines(chart, tones)
+        case Bars():
+            return plotly_bars(chart, tones)
+        case Heatmap():
+            return plotly_heatmap(chart)
+
+
+def _height(chart: Chart) -> str:
+    """Give the height of a chart on a screen, as a length of the style sheet.
+
+    One with equal axes is as high as its width asks for.
+    """
+    match chart:
+        case Lines(equal=True) | Heatmap(equal=True):
+            return f"calc((100cqw - 4.5rem) / {aspect(chart):.3f} + 7.5rem)"
+        case Heatmap():
+            return f"{min(max(10.0 + 1.6 * len(chart.rows), 20.0), 44.0):.1f}rem"
+        case Lines() | Bars():
+            return f"{23.0 + 0.4 * max(0, len(chart.series) - 8):.1f}rem"
+
+
+def _words(chart: Chart) -> str:
+    """Say what a chart shows to those who cannot see it."""
+    match chart:
+        case Bars():
+            return f"{chart.title}: {chart.value.heading}"
+        case Heatmap():
+            axes = f"{chart.x.heading} and {chart.y.heading}"
+            return f"{chart.title}: {chart.value.heading} over {axes}"
+        case Lines():
+            return f"{chart.title}: {chart.y.heading} over {chart.x.heading}"
+
+
+_WIDTH, _HEIGHT = 170, 66
+"""Size of a box."""
+_ACROSS, _DOWN = 92, 44
+"""Room between two boxes, for arrows and their labels."""
+_MARGIN = 8
+
+
+def diagram_svg(diagram: Diagram) -> str:
+    """Draw a diagram; every text is escaped."""
+    boxes = {box.name: box for box in diagram.boxes}
+    right = max(_left(box) for box in diagram.boxes) + _WIDTH + _MARGIN
+    bottom = max(_top(box) for box in diagram.boxes) + _HEIGHT + _MARGIN
+    arrows = (_arrow(arrow, boxes[arrow.start], boxes[arrow.end]) for arrow in diagram.arrows)
+    drawn = "\n".join((*arrows, *map(_box, diagram.boxes)))
+    return (
+        f'<svg viewBox="0 0 {right} {bottom}" role="img" aria-label="{_text(diagram.title)}">\n'
+        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7"'
+        ' markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8Z"/></marker></defs>\n'
+        f"{drawn}\n</svg>"
+    )
+
+
+def _left(box: Box) -> int:
+    return _MARGIN + box.column * (_WIDTH + _ACROSS)
+
+
+def _top(box: Box) -> int:
+    return _MARGIN + box.row * (_HEIGHT + _DOWN)
+
+
+def _box(box: Box) -> str:
+    x, y = _left(box), _top(box)
+    middle = x + _WIDTH // 2
+    lines = "".join(
+        f'<text x="{middle}" y="{y + 39 + 16 * i}">{_text(line)}</text>'
+        for i, line in enumerate(box.text.split("\n"))
+    )
+    return (
+        f'<rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="8"/>'
+        f'<text class="name" x="{middle}" y="{y + 21}">{_text(box.name)}</text>{lines}'
+    )
+
+
+def _arrow(arrow: Arrow, start: Box, end: Box) -> str:
+    if start.row == end.row:
+        forward = end.column > start.column
+        y = _top(start) + _HEIGHT // 2
+        x = _left(start) + (_WIDTH if forward else 0)
+        to = _left(end) + (0 if forward else _WIDTH)
+        path = f"M{x} {y}H{to}"
+        label = f'x="{(x + to) // 2}" y="{y - 8}"'
+    else:
+        down = end.row > start.row
+        x = _left(start) + _WIDTH // 2
+        y = _top(start) + (_HEIGHT if down else 0)
+        to = _top(end) + (0 if down else _HEIGHT)
+        path = f"M{x} {y}V{to}"
+        label = f'class="beside" x="{x + 8}" y="{(y + to) // 2 + 4}"'
+    return (
+        f'<path class="arrow" d="{path}" marker-end="url(#tip)"/>'
+        f"<text {label}>{_text(arrow.label)}</text>"
+    )
+
+
+def _text(text: str) -> str:
+    return escape(readable(text))
+
+
+GENERATOR = b'<meta name="generator" content="Kinetarium">'
+"""What the beginning of every page contains."""
+
+_POSTER_WIDTH = 800
+"""Width of the still picture of a scene [pixels], sharp on paper and on dense screens."""
+
+
+def page_html(page: Page, stills: Stills | None = None) -> str:
+    """Render a page.
+
+    Charts and scenes are stills until they come into view; there Plotly draws
+    them, and lets go of scenes again when they leave, as a browser has few
+    such canvases. Paper shows the stills.
+
+    Args:
+        page: The page.
+        stills: Its stills, where they are used elsewhere too.
+    """
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    environment.filters |= {
+        "cell": cell_text, "cell_class": cell_class, "column_classes": column_classes,
+    }  # fmt: skip
+    for kind in (Prose, Facts, Listing, Table, Diagram, Scene3D):
+        environment.tests[kind.__name__] = lambda figure, kind=kind: isinstance(figure, kind)
+    environment.tests["Chart"] = lambda figure: isinstance(figure, Chart)
+    environment.filters["diagram"] = lambda diagram: Markup(diagram_svg(diagram))
+    numbers, names, pictures = count(), tones(page), stills or Stills(page)
+    environment.filters["scene"] = lambda scene: _scene_context(scene, next(numbers))
+    environment.filters["chart"] = lambda chart: chart_context(
+        chart, names, still=pictures[chart], number=next(numbers)
+    )
+    figures = [figure for section in page.sections for figure in section.figures]
+    moving = any(isinstance(figure, Scene3D | Chart) for figure in figures)
+    scripts = [_plotly_js(), _own("page.js")] if moving else []
+    return environment.from_string(_own("page.html.jinja")).render(
+        page=page,
+        style=Markup(_own("page.css") + _series_css()),
+        scripts=[Markup(script) for script in scripts],
+        policy=_policy(scripts),
+    )
+
+
+def _shown(value: Any) -> Any:
+    """Make every text of the page readable; what is markup already is ours."""
+    return value if hasattr(value, "__html__") or not isinstance(value, str) else readable(value)
+
+
+def _series_css() -> str:
+    """Give the colours of series to the style sheet, in light and in dark."""
+    light, dark = (
+        ":root {" + " ".join(f"--series-{n}: {c};" for n, c in enumerate(colors)) + "}"
+        for colors in (LIGHT, DARK)
+    )
+    return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n"
+
+
+def _scene_context(scene: Scene3D, number: int) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    png = scene_png(scene, width=_POSTER_WIDTH, height=round(_POSTER_WIDTH / ASPECT))
+    return {
+        "id": f"scene-{number}",
+        "title": scene.title,
+        "spacing": cell_text(scene.ground.spacing),
+        "poster": f"data:image/png;base64,{b64encode(png).decode()}",
+        "json": Markup(embedded_json(plotly_scene(scene))),
+    }
+
+
+def _policy(scripts: list[str]) -> str:
+    """Allow these scripts alone, and no connection at all.
+
+    Plotly sets styles from its script, which only 'unsafe-inline' allows.
+    """
+    hashes = [b64encode(sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline';"
+        " img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _own(name: str) -> str:
+    return files("kinetarium.report.html").joinpath(name).read_text("utf-8")
+
+
+@cache
+def _plotly_js() -> str:
+    from plotly.offline import get_plotlyjs
+
+    return str(get_plotlyjs())

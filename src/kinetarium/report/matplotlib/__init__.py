@@ -1,0 +1,1 @@
+"""Figures as still pictures, drawn by Matplotlib."""

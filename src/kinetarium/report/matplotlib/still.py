@@ -1,0 +1,212 @@
+"""Charts as still pictures, drawn by Matplotlib: for paper, and as files."""
+
+import os
+import signal
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from io import BytesIO
+from multiprocessing import current_process
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.batch.worker_start import StartedProcess, WorkerStart
+from kinetarium.figure.charts import Bars, Heatmap, Lines
+from kinetarium.figure.page import Chart, Page, tones
+from kinetarium.report.drawing import aspect, label
+from kinetarium.report.matplotlib.charts import draw_bars, draw_heatmap, draw_lines, legend_rows
+
+_WIDTH = 7.0
+"""Width of a picture [inch]: a page of A4 between its margins."""
+
+_STYLE = {
+    # Names from files are no formulas, and one that looks like a broken formula is no error.
+    "text.parse_math": False,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#5b6570",
+    "axes.labelcolor": "#1c2127",
+    "axes.axisbelow": True,
+    "grid.color": "#dfe3e7",
+    "grid.linewidth": 0.7,
+    "xtick.color": "#5b6570",
+    "ytick.color": "#5b6570",
+    "xtick.labelcolor": "#1c2127",
+    "ytick.labelcolor": "#1c2127",
+    "text.color": "#1c2127",
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "kinetarium",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Still:
+    """A chart as still pictures.
+
+    Attributes:
+        svg: As SVG, texts as texts.
+        png: As PNG.
+        untitled_png: As PNG, without the title above it.
+    """
+
+    svg: bytes
+    png: bytes
+    untitled_png: bytes
+
+
+def draw_still(chart: Chart, tones: Mapping[str, int], *, dots_per_inch: int = 150) -> Still:
+    """Draw a chart; it is laid out and painted once, which takes the time, for all its pictures.
+
+    Args:
+        chart: The chart.
+        tones: Numbers of all names of series on the page.
+        dots_per_inch: Resolution of what is painted.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    svg = BytesIO()
+    with _house_style():
+        figure, title = _drawn(chart, tones)
+        figure.set_dpi(dots_per_inch)
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        pixels = np.array(canvas.buffer_rgba())
+        below_title = len(pixels) - int(title.get_window_extent().y0)
+        figure.set_layout_engine("none")
+        unsaid = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        FigureCanvasSVG(figure).print_svg(svg, metadata=unsaid)
+    return Still(
+        svg.getvalue(),
+        _png(pixels, dots_per_inch=dots_per_inch),
+        _png(pixels[below_title:], dots_per_inch=dots_per_inch),
+    )
+
+
+def _png(pixels: NDArray[np.uint8], *, dots_per_inch: int) -> bytes:
+    from PIL import Image
+
+    png = BytesIO()
+    Image.fromarray(pixels).save(png, "png", dpi=(dots_per_inch, dots_per_inch))
+    return png.getvalue()
+
+
+@contextmanager
+def _house_style() -> Iterator[None]:
+    """Draw alike on every machine, whatever its user's settings of Matplotlib."""
+    import matplotlib
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        # A name in a script that the font does not know is drawn as boxes.
+        warnings.filterwarnings("ignore", message="Glyph")
+        yield
+
+
+def _drawn(chart: Chart, tones: Mapping[str, int]) -> tuple[Any, Any]:
+    """Give a chart as a figure, and its title."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_WIDTH, _height(chart)), layout="constrained")
+    axes = figure.add_subplot()
+    match chart:
+        case Lines():
+            draw_lines(axes, chart, tones)
+        case Bars():
+            draw_bars(axes, chart, tones)
+        case Heatmap():
+            draw_heatmap(axes, chart)
+    words = label(chart.title, most=90)
+    return figure, figure.suptitle(words, x=0.01, ha="left", weight="bold", size=10)
+
+
+def _height(chart: Chart) -> float:
+    """Give the height of a picture [inch]."""
+    legend = 0.0
+    if not isinstance(chart, Heatmap):
+        legend = 0.17 * legend_rows([series.name for series in chart.series])
+    match chart:
+        case Lines(equal=True) | Heatmap(equal=True):
+            return 5.8 / aspect(chart) + 0.9 + legend
+        case Heatmap():
+            return min(max(1.6 + 0.28 * len(chart.rows), 3.2), 8.0)
+        case Lines() | Bars():
+            return 3.6 + legend
+
+
+_FEW = 3
+"""So many charts take no longer than another process takes to load Matplotlib."""
+
+
+class Stills:
+    """The charts of a page as stills."""
+
+    def __init__(self, page: Page) -> None:
+        """Draw all charts of a page."""
+        figures = (figure for section in page.sections for figure in section.figures)
+        charts = list(dict.fromkeys(figure for figure in figures if isinstance(figure, Chart)))
+        self._stills = _stills_drawn(charts, tones(page))
+
+    def __getitem__(self, chart: Chart) -> Still:
+        """Give the still of a chart."""
+        return self._stills[chart]
+
+
+def _stills_drawn(charts: Sequence[Chart], tones: Mapping[str, int]) -> dict[Chart, Still]:
+    """Draw charts, a share of them in each process; this one draws, too."""
+    parts = max(1, min(os.cpu_count() or 1, len(charts) // _FEW))
+    if current_process().daemon:  # which may have no children
+        parts = 1
+    *others, own = (charts[part::parts] for part in range(parts))
+    elsewhere = [_Elsewhere(share, tones) for share in others]
+    stills = {chart: draw_still(chart, tones) for chart in own}
+    for share, process in zip(others, elsewhere, strict=True):
+        drawn = process.result() or [draw_still(chart, tones) for chart in share]
+        stills.update(zip(share, drawn, strict=True))
+    return stills
+
+
+class _Elsewhere:
+    """Charts that another process draws."""
+
+    def __init__(self, charts: Sequence[Chart], tones: Mapping[str, int]) -> None:
+        """Start it, if it can be started."""
+        self._started: tuple[StartedProcess, Connection] | None = None
+        with suppress(OSError):
+            self._started = WorkerStart(()).start(_draw_and_send, charts, tones)
+
+    def result(self) -> list[Still] | None:
+        """Wait for the stills; give None if none will come."""
+        if self._started is None:
+            return None
+        process, connection = self._started
+        drawn: list[Still] | None = None
+        with connection, suppress(EOFError, OSError):  # it died
+            while process.is_alive() and not connection.poll():
+                wait([connection, process.sentinel])
+            if connection.poll():
+                drawn = connection.recv()
+        process.kill()
+        process.join()
+        process.close()
+        return drawn
+
+
+def _draw_and_send(
+    connection: Connection, charts: Sequence[Chart], tones: Mapping[str, int]
+) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the one who waits that is interrupted
+    with suppress(Exception):  # who gets nothing draws the chart again, and meets the same error
+        connection.send([draw_still(chart, tones) for chart in charts])

@@ -1,0 +1,1 @@
+"""Figures as Plotly draws them in a page."""

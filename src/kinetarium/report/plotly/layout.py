@@ -1,0 +1,133 @@
+"""What all charts share in the words of Plotly.
+
+Colours are variables of the page's style sheet, such as `var(--ink)`; the
+page's script looks them up, so that a chart follows the light and dark theme.
+"""
+
+from base64 import b64encode
+from html import escape
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.figure.charts import Axis
+from kinetarium.figure.page import LIGHT
+from kinetarium.report.drawing import drawable, label
+from kinetarium.spatial.arrays import Array
+
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "x", "cross")
+
+
+def tone_color(tone: int) -> str:
+    """Give the colour of a series by the number of its name."""
+    return f"var(--series-{tone % len(LIGHT)})"
+
+
+def tone_symbol(tone: int) -> str:
+    """Give the marker of a series by the number of its name."""
+    return _SYMBOLS[tone % len(_SYMBOLS)]
+
+
+def plotly_text(text: str, *, most: int = 40) -> str:
+    """Give a label in which Plotly finds none of the tags it reads in its texts."""
+    return escape(label(text, most=most), quote=False)
+
+
+def plotly_axis(axis: Axis, values: Array) -> dict[str, Any]:
+    """Give an axis with its heading.
+
+    Args:
+        axis: The axis.
+        values: What is drawn along it, shape (n,).
+    """
+    form: dict[str, Any] = {
+        "title": {
+            "text": plotly_text(axis.heading, most=60),
+            "standoff": 8,
+            "font": {"size": 13},
+        },
+        "type": "log" if axis.log else "linear",
+        "automargin": True,
+        "gridcolor": "var(--line)",
+        "linecolor": "var(--soft)",
+        "zeroline": False,
+        "exponentformat": "power",
+        "hoverformat": ".4~g",
+        "tickfont": {"size": 12},
+    }
+    if axis.log:
+        powers = np.log10(drawable(values, axis))
+        powers = powers[np.isfinite(powers)]
+        decades = float(np.ptp(powers)) if powers.size else 0.0
+        # Left to itself, Plotly writes digits between powers of ten until they touch.
+        if decades >= 2:
+            form["dtick"] = ceil(decades / 7)
+        elif decades >= 0.7:
+            form |= {"dtick": "D2", "tickformat": "~g"}  # 1, 2 and 5, written out
+    return form
+
+
+def named_ticks(names: tuple[str, ...]) -> dict[str, Any]:
+    """Write names at 0, 1, 2 ... of an axis."""
+    return {
+        "tickmode": "array",
+        "tickvals": list(range(len(names))),
+        "ticktext": [plotly_text(name, most=24) for name in names],
+        "range": [-0.5, len(names) - 0.5],
+        "autotickangles": [0, -35, -90],
+        "showgrid": False,
+    }
+
+
+def plotly_layout(x: dict[str, Any], y: dict[str, Any], *, legend: bool) -> dict[str, Any]:
+    """Give the layout of a chart.
+
+    Args:
+        x: The horizontal axis.
+        y: The vertical axis.
+        legend: Whether series are named above the chart.
+    """
+    clear = "rgba(0,0,0,0)"
+    return {
+        "xaxis": x,
+        "yaxis": y,
+        "margin": {"l": 8, "r": 12, "t": 12, "b": 8},
+        "paper_bgcolor": clear,
+        "plot_bgcolor": clear,
+        "font": {"family": "system-ui, sans-serif", "size": 13, "color": "var(--ink)"},
+        "hoverlabel": {
+            "bgcolor": "var(--card)",
+            "bordercolor": "var(--line)",
+            "font": {"color": "var(--ink)"},
+            "namelength": 40,
+        },
+        "modebar": {"bgcolor": clear, "color": "var(--soft)", "activecolor": "var(--accent)"},
+        "showlegend": legend,
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "bgcolor": clear},
+    }
+
+
+def packed(values: NDArray[Any]) -> dict[str, str]:
+    """Pack an array as it is, of one or two dimensions."""
+    little_endian = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
+    form = {
+        "dtype": f"{values.dtype.kind}{values.dtype.itemsize}",
+        "bdata": b64encode(little_endian.tobytes()).decode(),
+    }
+    if values.ndim == 2:
+        form["shape"] = f"{values.shape[0]}, {values.shape[1]}"
+    return form
+
+
+def packed_values(values: Array) -> dict[str, str]:
+    """Pack measured values, in half the bytes where no eye could tell.
+
+    Single precision keeps 7 digits; that is enough unless all values are
+    nearly the same, when a narrow axis would show its steps.
+    """
+    finite = values[np.isfinite(values)]
+    span = np.ptp(finite) if finite.size else 0.0
+    fits = finite.size == 0 or 1e-30 < np.abs(finite).max() < min(1e3 * span, 1e30)
+    return packed(values.astype(np.float32) if fits else values)

@@ -1,0 +1,229 @@
+"""Plain data: dataclasses as dictionaries, lists and numbers, and back; TOML files of them."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from math import isfinite
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+import tomli_w
+from msgspec import inspect
+
+from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.ranges import RangeError, check_ranges
+from kinetarium.storage.regular_file import read_regular, reason
+
+T = TypeVar("T")
+
+MOST_TOML_BYTES = 1_000_000
+MOST_TOML_DOTS = 256
+"""Dots in one line of a TOML file: the parser's time grows with the square of a name's parts."""
+
+_NUMBER = re.compile(rb"(?<![\w.\"'-])[+-]?\d+\.\d+(?:[eE][+-]?\d+)?(?![\w.\"'])")
+"""A decimal number, as against a name made of digits and dots."""
+
+
+class PlainDataError(KinetariumError):
+    """Data, or a file of it, that does not say what it should."""
+
+
+def to_plain(value: Any) -> Any:
+    """Give a value as dictionaries, lists, strings, numbers, booleans and None.
+
+    Args:
+        value: Dataclasses, mappings, sequences, enums (given by value), paths,
+            NumPy's scalars and arrays, and what is plain already.
+    """
+    if isinstance(value, Enum):
+        return to_plain(value.value)
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(to_plain(key)): to_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(item) for item in value]
+    raise TypeError(f"{type(value).__name__} has no plain form")
+
+
+def from_plain(kind: type[T], data: Any, *, where: str) -> T:
+    """Give plain data its types back.
+
+    Nothing is guessed: the only number that changes its type is a whole one
+    given for a float. Numbers keep to the ranges that their fields declare.
+
+    Args:
+        kind: The type, most often a dataclass.
+        data: The plain data.
+        where: What the data is, for the message.
+
+    Raises:
+        UnknownNameError: If a field or a choice is unknown.
+        PlainDataError: If a value has another type than its field, is missing, or is outside
+            its range.
+    """
+    shape: Any = kind
+    _check_names(_type_info(shape), data, "value")
+    try:
+        value = msgspec.convert(data, kind, dec_hook=_path)
+        check_ranges(value)
+    except msgspec.ValidationError as error:
+        raise PlainDataError(f"{where}: {_in_words(str(error))}") from None
+    except RangeError as error:
+        raise PlainDataError(f"{where}: {error}") from None
+    return value
+
+
+def to_toml(data: Mapping[str, Any]) -> str:
+    """Give plain data as TOML, in its own order; what is None is left out.
+
+    Raises:
+        PlainDataError: If a number is not finite or has more than 64 bits, or a text is none
+            that can be encoded.
+    """
+    _check_finite(data)
+    _check_whole(data)
+    text = tomli_w.dumps(_without_none(data))
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = ascii(error.object[error.start : error.end])
+        raise PlainDataError(f"{half} is not a character that TOML can hold") from None
+    return text
+
+
+def read_toml(path: Path, *, through_links: bool = True) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Args:
+        path: The file.
+        through_links: Whether the file may be a symbolic link.
+
+    Raises:
+        PlainDataError: If it cannot be read, is too large, is not TOML, or
+            holds a number that is not finite or has more than 64 bits.
+    """
+    try:
+        data = read_regular(path, most=MOST_TOML_BYTES, through_links=through_links)
+    except (OSError, ValueError) as error:
+        raise PlainDataError(f"cannot read {str(path)!r}: {reason(error)}") from None
+    try:
+        for number, line in enumerate(data.split(b"\n"), start=1):
+            if _NUMBER.sub(b"", line).count(b".") > MOST_TOML_DOTS:
+                raise PlainDataError(f"line {number} has more than {MOST_TOML_DOTS} dots in names")
+        table = tomllib.loads(_without_mark(data.decode()))
+        _check_finite(table)
+        _check_whole(table)
+    except UnicodeDecodeError:
+        raise PlainDataError(f"{str(path)!r} is not UTF-8 text") from None
+    except RecursionError:
+        raise PlainDataError(f"{str(path)!r} is nested too deeply") from None
+    except (ValueError, PlainDataError) as error:
+        raise PlainDataError(f"{str(path)!r}: {error}") from None
+    return table
+
+
+@cache
+def _type_info(kind: Any) -> inspect.Type:
+    return inspect.type_info(kind)
+
+
+def _check_names(kind: inspect.Type, data: Any, name: str) -> None:
+    """Refuse unknown fields, which the converter passes over, and choices, which it does not list.
+
+    What has another type than it should is left to the converter.
+    """
+    match kind, data:
+        case inspect.DataclassType(), Mapping():
+            known = {field.name: field.type for field in kind.fields}
+            for key, value in data.items():
+                if key not in known:
+                    raise UnknownNameError("field", str(key), known=known)
+                _check_names(known[key], value, key)
+        case inspect.EnumType(), str():
+            choices = [member.value for member in kind.cls]
+            if data not in choices:
+                raise UnknownNameError(name, data, known=map(str, choices))
+        case inspect.LiteralType(), str():
+            if data not in kind.values:
+                raise UnknownNameError(name, data, known=map(str, kind.values))
+        case inspect.UnionType(), _:
+            others = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
+            if len(others) == 1 and data is not None:
+                _check_names(others[0], data, name)
+        case ((inspect.VarTupleType() | inspect.ListType()), (list() | tuple())):
+            for item in data:
+                _check_names(kind.item_type, item, name)
+        case inspect.TupleType(), (list() | tuple()):
+            for one, item in zip(kind.item_types, data, strict=False):
+                _check_names(one, item, name)
+        case inspect.DictType(), Mapping():
+            for item in data.values():
+                _check_names(kind.value_type, item, name)
+
+
+def _path(kind: type, value: Any) -> Any:
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    raise ValueError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
+
+
+_MESSAGE = re.compile(r"(?P<fault>.*?)(?: - at `\$\.?(?P<field>.*)`)?", re.DOTALL)
+
+
+def _in_words(message: str) -> str:
+    """Turn "Expected `float`, got `str` - at `$.height`" into "height: expected float, got str"."""
+    found = _MESSAGE.fullmatch(message)
+    assert found
+    fault = found["fault"].replace("`", "")
+    fault = fault[:1].lower() + fault[1:]
+    return f"{found['field']}: {fault}" if found["field"] else fault
+
+
+def _without_mark(text: str) -> str:
+    if text.startswith("\ufeff"):
+        raise PlainDataError("it begins with a byte-order mark; save it as UTF-8 without one")
+    return text
+
+
+def _check_finite(data: Any) -> None:
+    for name, number in _numbers(data, ""):
+        if isinstance(number, float) and not isfinite(number):
+            raise PlainDataError(f"{name}: {number} is not a finite number")
+
+
+def _check_whole(data: Any) -> None:
+    """Refuse whole numbers beyond those that every reader of TOML has to take."""
+    for name, number in _numbers(data, ""):
+        if isinstance(number, int) and not -(2**63) <= number < 2**63:
+            raise PlainDataError(f"{name}: a whole number has up to 64 bits")
+
+
+def _numbers(data: Any, name: str) -> Iterator[tuple[str, float]]:
+    if isinstance(data, int | float):
+        yield name, data
+    elif isinstance(data, Mapping):
+        for key, value in data.items():
+            yield from _numbers(value, f"{name}.{key}" if name else key)
+    elif isinstance(data, list | tuple):
+        for value in data:
+            yield from _numbers(value, name)
+
+
+def _without_none(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {key: _without_none(value) for key, value in data.items() if value is not None}
+    if isinstance(data, list | tuple):
+        return [_without_none(value) for value in data]
+    return data

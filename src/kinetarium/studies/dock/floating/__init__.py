@@ -1,0 +1,1 @@
+"""The study dock-float: two satellites float, meet and part."""

@@ -1,0 +1,191 @@
+"""A meeting on two arms in an engine: the simulated satellites move the arms that hold payloads.
+
+Each sensor's wrench, freed of weight and inertia of the payload, moves the simulated satellite
+that its arm stands for; the arms follow by inverse kinematics. The contact is prescribed and
+acts between the real payloads.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from kinetarium.control.admittance.sensing import PayloadWrench
+from kinetarium.control.arm.clik import Clik
+from kinetarium.control.arm.tracking import Setpoints
+from kinetarium.control.interface import Measurement
+from kinetarium.dynamics import RobotDynamics
+from kinetarium.recording.recording import Channel, Recording
+from kinetarium.rollout.loop import run as simulate
+from kinetarium.scene.docking import (
+    CENTER,
+    CHASER,
+    TARGET,
+    X_SB,
+    DockingScene,
+    docking_scene,
+)
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import inverse_pose
+from kinetarium.studies.dock.floating.config import FloatCase
+from kinetarium.studies.dock.floating.free import FIGURES, UNITS, between_twist, ideal_channels
+from kinetarium.studies.dock.floating.meeting import (
+    RUN_UP,
+    STEP,
+    duration,
+    gap,
+    lead_time,
+    tick_steps,
+)
+from kinetarium.studies.dock.floating.pair import MOMENTS, FloatingPair, contact_vertex
+from kinetarium.studies.dock.press.contact import FaceContact
+from kinetarium.studies.dock.press.run import Watched, engine_options
+
+OWN_LAG = 0.5e-3
+"""Lag of the arms' servos and of sampling beside that of the case, as fitted [s]."""
+CLIK_GAIN = 20.0
+"""How fast an error of an arm's pose is taken back [1/s]."""
+
+
+def run_engine(case: FloatCase) -> Recording:
+    """Let the satellites meet on the arms, beside the same meeting as it should be."""
+    docking = docking_scene(payload=case.payload_kg, gap=gap(case))
+    controller = FloatController(case, docking)
+    law = FaceContact(
+        docking,
+        stiffness=case.stiffness,
+        damping=case.damping,
+        vertices=contact_vertex(case)[np.newaxis],
+    )
+    recording = simulate(
+        docking.scene,
+        engine=case.engine,
+        controller=controller,
+        interactions=(law,),
+        probes=(
+            Watched("pair", UNITS, FIGURES, lambda: controller.pair.figures()),
+            Watched("force", "N", ("force",), lambda: np.array([law.force])),
+        ),
+        duration=duration(case),
+        timestep=STEP,
+        sample_rate=1 / STEP,
+        options=engine_options(case.engine),
+    )
+    force = Channel(recording["force"][:, 0], "N")
+    kept = {name: recording.channels[name] for name in ("time", "q", "pair")}
+    return replace(recording, channels={**kept, "force": force, **ideal_channels(case)})
+
+
+class _ArmLoop:
+    """One arm: from its sensor to the wrench on the satellite, from a pose to set points."""
+
+    def __init__(self, case: FloatCase, docking: DockingScene, *, X_WA: Array, tick: float) -> None:
+        self._dynamics = RobotDynamics(docking.model, gravity=docking.scene.gravity)
+        self._stiffness = docking.stiffness
+        self._per_rate = docking.damping / docking.stiffness
+        self._X_AW = inverse_pose(X_WA)
+        self._clik = Clik(docking.model, link=CENTER, gain=CLIK_GAIN, timestep=tick)
+        self._tick = tick
+        self._payload = PayloadWrench(
+            mass=case.payload_kg, X_SB=X_SB, gravity=docking.scene.gravity
+        )
+        self._inertia = case.payload_kg * np.array([1.0, 1.0, 1.0, *MOMENTS])
+        self._q = docking.q_start.copy()
+        self._setpoints = Setpoints(self._q, tick=tick, delay=case.delay_ms * 1e-3)
+        self.X_WB = X_WA @ self._dynamics.link_pose(self._q, CENTER)
+        self._X_tick, self._told = self.X_WB, self.X_WB
+        self._V = np.zeros(6)
+        self._sum, self._samples = np.zeros(6), 0
+
+    def sample(self, F_S: Array, *, q: Array, v: Array) -> None:
+        """Take a reading and free it of what the payload adds to the contact."""
+        X_AB = self._dynamics.link_pose(q, CENTER)
+        R = X_AB[:3, :3]
+        J = self._dynamics.jacobian(q, CENTER)
+        V = J @ v
+        V_B = np.concatenate([R.T @ V[:3], R.T @ V[3:]])
+        F_B = self._payload.contact(F_S, R_WB=R)
+        F_B += self._inertia * (V_B - self._V) / STEP
+        self._V = V_B
+        self.X_WB = inverse_pose(self._X_AW) @ X_AB
+        self._sum += F_B
+        self._samples += 1
+
+    def take(self) -> tuple[Array, Array]:
+        """Give the mean wrench and the mean body twist since the last tick, shape (6,) each."""
+        F_B = self._sum / max(self._samples, 1)
+        V_B = between_twist(self._X_tick, self.X_WB, self._tick)
+        self._sum, self._samples, self._X_tick = np.zeros(6), 0, self.X_WB
+        return F_B, V_B
+
+    def tell(self, t: float, X_WB: Array) -> None:
+        """Send the arm to a pose, to be reached one tick after t [s].
+
+        The inverse kinematics goes on from what was commanded: feedback of the measured pose
+        would take the lag for an error and push against it.
+        """
+        V_ref = between_twist(self._told, X_WB, self._tick)
+        self._clik.X_WR = self._X_AW @ self._told
+        self._clik.locate(self._q)
+        self._q = self._q + self._clik.rates(self._q, V_ref=V_ref) * self._tick
+        self._told = X_WB
+        self._setpoints.add(t, self._q)
+
+    def command(self, t: float) -> Array:
+        """Give what the servos are told for the step that ends at a time [s], shape (6,)."""
+        q, rates = self._setpoints.at(t)
+        sag = self._dynamics.gravity_forces(q) / self._stiffness
+        return np.asarray(q + self._per_rate * rates + sag)
+
+
+class FloatController:
+    """Drives both arms as two satellites that float.
+
+    Attributes:
+        pair: The simulated satellites.
+    """
+
+    def __init__(self, case: FloatCase, docking: DockingScene) -> None:
+        """Build both loops.
+
+        Args:
+            case: The case.
+            docking: The arms.
+        """
+        self._case, self._docking = case, docking
+        self._every = tick_steps(case, STEP)
+        self._tick = self._every * STEP
+        self._lead = lead_time(case, self._tick, own_lag=OWN_LAG)
+        self.reset()
+
+    @property
+    def rate(self) -> float:
+        """How often it is asked [Hz]: at every physics step."""
+        return 1 / STEP
+
+    def reset(self) -> None:
+        """Go back to the start."""
+        bases = (np.eye(4), self._docking.X_WT)
+        self._arms = [
+            _ArmLoop(self._case, self._docking, X_WA=X_WA, tick=self._tick) for X_WA in bases
+        ]
+        self.pair = FloatingPair(self._case, X_WB=self._arms[0].X_WB)
+        self._steps = 0
+
+    def update(self, t: float, measurement: Measurement) -> Array:
+        """Give the positions of all joints for the servos [rad], shape (12,)."""
+        n = len(measurement.q) // 2
+        parts = (slice(0, n), slice(n, 2 * n))
+        if self._steps:  # a sensor reads nothing before the first step
+            for arm, name, part in zip(self._arms, (CHASER, TARGET), parts, strict=True):
+                F_S = measurement.wrenches[name]
+                arm.sample(F_S, q=measurement.q[part], v=measurement.v[part])
+        if self._steps % self._every == 0:
+            readings = [arm.take() for arm in self._arms]
+            F_B = np.array([F for F, _ in readings])
+            self.pair.step(t, F_B, V_B=np.array([V for _, V in readings]), dt=self._tick)
+            # The run-up needs no lead: nothing is felt yet, and it would begin with a jump.
+            lead = self._lead * min(t / RUN_UP, 1.0)
+            for arm, X_WB in zip(self._arms, self.pair.commands(lead), strict=True):
+                arm.tell(t, X_WB)
+        self._steps += 1
+        return np.concatenate([arm.command(t + STEP) for arm in self._arms])

@@ -1,0 +1,136 @@
+"""What the emulation of floating satellites shows."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetarium.batch.labels import case_labels
+from kinetarium.batch.study import Findings, Outcome
+from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Series, Style
+from kinetarium.figure.page import Section
+from kinetarium.figure.text import Column, Prose, Table
+from kinetarium.recording.recording import Recording
+from kinetarium.spatial.arrays import Array
+from kinetarium.studies.dock.floating.config import FloatCase
+from kinetarium.studies.dock.floating.free import ideal_case
+
+_LEAD = (
+    "Two simulated satellites float, meet and part; arms hold payloads in their place, and the"
+    " measured wrench moves the simulation. A lag of the arms makes the contact give back more"
+    " energy than it took. Restitution and energy show that; momentum alone does not."
+)
+_ADVICE = (
+    "Without compensation the restitution is e0 exp(pi w tau/2), for w tau up to 0.2. Commands that"
+    " lead by the whole lag restore it, if the lag is known to half a millisecond or so: an error"
+    " of d in the lag is a factor of exp(-pi w d/2). A passivity observer needs no value of the"
+    " lag: it adds up what the satellites took beyond what the contact gave, and takes it out. A"
+    " payload behind the sensor closes a loop through its own inertia; up to 0.2 of the lighter"
+    " satellite is safe, 0.5 is refused. A sensor in front of the payload has no such limit."
+)
+_COLUMNS = (
+    ("restitution", "restitution"),
+    ("restitution_ideal", "ideal"),
+    ("momentum_error", "momentum error"),
+    ("angular_momentum_error", "angular momentum error"),
+    ("energy_error", "energy error"),
+)
+
+
+def report(outcomes: Sequence[Outcome[FloatCase]]) -> Findings:
+    """Show every meeting beside the same meeting as it should be."""
+    labels = case_labels([outcome.case for outcome in outcomes])
+    named = [(label or "no engine", o) for label, o in zip(labels, outcomes, strict=True)]
+    met = [(label, o) for label, o in named if o.recording and o.rows]
+    sections = [*([_meetings(met), _bars(met)] if met else []), _flags(named)]
+    summary: dict[str, Any] = {
+        label: {key: outcome.rows[0][key] for key, _ in _COLUMNS}
+        for label, outcome in named
+        if outcome.rows
+    }
+    return Findings(_headline(named), tuple(sections), summary, lead=_LEAD)
+
+
+def _headline(named: Sequence[tuple[str, Outcome[FloatCase]]]) -> Table:
+    columns = (Column("meeting"), Column("status"), *(Column(name) for _, name in _COLUMNS))
+    rows = [
+        (
+            label,
+            str(outcome.status),
+            *(outcome.rows[0][key] if outcome.rows else None for key, _ in _COLUMNS),
+        )
+        for label, outcome in named
+    ]
+    return Table("", columns, tuple(rows))
+
+
+def _meetings(met: Sequence[tuple[str, Outcome[FloatCase]]]) -> Section:
+    seconds = Axis("time", "s")
+    forces = _beside_ideal(met, lambda r: r["force"], lambda r: r["ideal_force"])
+    speeds = _beside_ideal(met, lambda r: 1e3 * r["pair"][:, 7], lambda r: 1e3 * r["ideal"][:, 7])
+    energies = _beside_ideal(met, lambda r: 1e3 * r["pair"][:, 6], lambda r: 1e3 * r["ideal"][:, 6])
+    return Section(
+        "The meeting",
+        (
+            Lines("Contact force", seconds, Axis("force", "N"), forces),
+            Lines(
+                "Closing speed of the points that touch",
+                seconds,
+                Axis("speed", "mm/s"),
+                speeds,
+                caption="Negative after the contact: they part.",
+            ),
+            Lines(
+                "Energy about the common centre of mass",
+                seconds,
+                Axis("energy", "mJ"),
+                energies,
+            ),
+        ),
+    )
+
+
+def _beside_ideal(
+    met: Sequence[tuple[str, Outcome[FloatCase]]],
+    seen: Callable[[Recording], Array],
+    ideal: Callable[[Recording], Array],
+) -> tuple[Series, ...]:
+    """Draw every meeting, and each ideal one once, however many are to be like it."""
+    series, ideals = [], {}
+    for label, outcome in met:
+        recording = outcome.recording
+        assert recording is not None
+        series.append(Series(label, recording["time"], seen(recording)))
+        ideals[ideal_case(outcome.case)] = recording["time"], ideal(recording)
+    for label, (time, values) in zip(case_labels(list(ideals)), ideals.values(), strict=True):
+        name = f"ideal, {label}" if len(ideals) > 1 else "ideal"
+        n = min(len(time), len(values))
+        series.append(Series(name, time[:n], values[:n], Style.DASHED))
+    return tuple(series)
+
+
+def _bars(met: Sequence[tuple[str, Outcome[FloatCase]]]) -> Section:
+    values = {
+        key: np.array(
+            [np.nan if o.rows[0][key] is None else o.rows[0][key] for _, o in met], dtype=np.float64
+        )
+        for key in ("restitution", "restitution_ideal")
+    }
+    bars = Bars(
+        "Restitution",
+        tuple(label for label, _ in met),
+        (
+            BarSeries("measured", values["restitution"]),
+            BarSeries("ideal", values["restitution_ideal"]),
+        ),
+        Axis("restitution"),
+    )
+    return Section("Fidelity", (bars, Prose(_ADVICE)))
+
+
+def _flags(named: Sequence[tuple[str, Outcome[FloatCase]]]) -> Section:
+    rows = [(label, flag) for label, o in named for row in o.rows for flag in row["flags"]]
+    rows += [(label, outcome.message) for label, outcome in named if outcome.message]
+    if not rows:
+        return Section("Flags", (Prose("Nothing stood out."),))
+    return Section("Flags", (Table("", (Column("meeting"), Column("what to know")), tuple(rows)),))

@@ -1,0 +1,1 @@
+"""The study dock: two arms press satellites together."""

@@ -1,0 +1,188 @@
+"""DockingController: from a reading of the sensor to set points of both arms.
+
+At every physics step it samples the sensor and moves the set points on; at every tick of
+its own rate it runs filter, gate, admittance law and inverse kinematics. The target's arm
+holds its position. Servos get the weight of the arm and the rate of the set point fed
+forward, so that they neither sag nor lag.
+"""
+
+from time import thread_time
+
+import numpy as np
+
+from kinetarium.control.admittance.law import AdmittanceGains, AdmittanceSE3
+from kinetarium.control.admittance.sensing import (
+    ContactGate,
+    PayloadWrench,
+    RandomWalkKalman,
+    TickAverage,
+)
+from kinetarium.control.arm.clik import Clik
+from kinetarium.control.arm.tracking import Setpoints
+from kinetarium.control.interface import Measurement
+from kinetarium.dynamics import RobotDynamics
+from kinetarium.scene.docking import CENTER, CHASER, X_SB, DockingScene
+from kinetarium.spatial.arrays import Array
+from kinetarium.studies.dock.press.cases import Approach
+from kinetarium.studies.dock.press.config import DockCase
+from kinetarium.studies.dock.press.presets import (
+    MOMENT_NOISE,
+    PRESETS,
+    WRENCH_GAIN,
+    damper,
+    desired_wrench,
+)
+
+ARMED_AFTER = 0.2
+"""Time before which the gate stays shut [s]."""
+CLIK_GAIN = 5.0
+"""How fast an error of the arm's pose is taken back [1/s]."""
+
+
+class DockingController:
+    """Drives both arms of a docking.
+
+    Attributes:
+        sensed: Wrench of the contact in {b} at the last tick, filtered [N, N m], shape (6,).
+        desired: The wrench that was wanted then, in {d} [N, N m], shape (6,).
+        tick_times: CPU time of the thread in each tick so far [s].
+    """
+
+    def __init__(self, case: DockCase, docking: DockingScene, *, timestep: float) -> None:
+        """Build the loop of a case.
+
+        Args:
+            case: The case.
+            docking: The arms.
+            timestep: Physics step [s].
+        """
+        self._preset = preset = PRESETS[case.preset]
+        self._case, self._docking, self._timestep = case, docking, timestep
+        self._tick_steps = round(1 / (preset.tick_rate * timestep))
+        self._tick = self._tick_steps * timestep
+        self._dynamics = RobotDynamics(docking.model, gravity=docking.scene.gravity)
+        self._wanted = desired_wrench(case.case)
+        gains = AdmittanceGains(preset.D, damper(case.case, case.preset), wrench_gain=WRENCH_GAIN)
+        self._law = AdmittanceSE3(
+            gains, timestep=self._tick, form=case.form, anti_windup=case.anti_windup
+        )
+        self._clik = Clik(docking.model, link=CENTER, gain=CLIK_GAIN, timestep=self._tick)
+        self._gate = ContactGate(threshold=case.gate, armed_after=ARMED_AFTER)
+        self._payload = PayloadWrench(
+            mass=case.payload_kg, X_SB=X_SB, gravity=docking.scene.gravity
+        )
+        self._scatter = preset.noise * np.array([1.0] * 3 + [MOMENT_NOISE] * 3)
+        self._average = TickAverage()
+        self._kalman = RandomWalkKalman(preset.kalman) if preset.kalman else None
+        # Through the spring of a servo a torque is a displacement of its command.
+        self._per_rate = docking.damping / docking.stiffness
+        self._hold = docking.q_start + self._sag(docking.q_start)
+        self.reset()
+
+    @property
+    def rate(self) -> float:
+        """How often it is asked [Hz]: at every physics step."""
+        return 1 / self._timestep
+
+    def reset(self) -> None:
+        """Go back to the start."""
+        q = self._docking.q_start
+        X_WB = self._dynamics.link_pose(q, CENTER)
+        self._noise = np.random.default_rng(self._case.seed)
+        self._law.reset()
+        self._clik.reset(X_WB)
+        self._gate.reset()
+        self._average.reset()
+        if self._kalman:
+            self._kalman.reset()
+        self._approach = Approach(X_WB)
+        self._V_ref = np.zeros(6)
+        self._frozen: Array | None = None
+        self._q_command = q.copy()
+        self._setpoints = Setpoints(q, tick=self._tick, delay=self._case.delay_ms * 1e-3)
+        self._steps = 0
+        self.sensed, self.desired = np.zeros(6), np.zeros(6)
+        self.tick_times: list[float] = []
+
+    def update(self, t: float, measurement: Measurement) -> Array:
+        """Give the positions of all joints for the servos [rad], shape (12,)."""
+        if self._steps:  # a sensor reads nothing before the first step
+            noise = self._scatter * self._noise.standard_normal(6)
+            self._average.add(measurement.wrenches[CHASER] + noise)
+            if self._steps % self._tick_steps == 0:
+                n = self._dynamics.nq
+                start = thread_time()
+                self.tick(t, q=measurement.q[:n], v=measurement.v[:n])
+                self.tick_times.append(thread_time() - start)
+        self._steps += 1
+        q, rates = self._setpoints.at(t + self._timestep)
+        return np.concatenate([q + self._per_rate * rates + self._sag(q), self._hold])
+
+    def tick(self, t: float, *, q: Array, v: Array) -> None:
+        """Run filter, gate, law and inverse kinematics once.
+
+        Args:
+            t: Time [s].
+            q: Joint positions of the chaser's arm [rad], shape (6,).
+            v: Its joint velocities [rad/s], shape (6,).
+        """
+        F_S = self._average.take()
+        if self._kalman:
+            F_S = self._kalman.update(F_S)
+        law, gate, clik = self._law, self._gate, self._clik
+        X_WB = clik.locate(q)
+        # On its way the payload's inertia is known, and must not be taken for a contact.
+        on_path = None if gate.is_open else self._approach.acceleration(t)
+        F_B = self._payload.contact(F_S, R_WB=X_WB[:3, :3], acceleration=on_path)
+        X_WE = clik.X_WR if self._preset.from_reference else X_WB
+        if gate.update(t, F_B) and self._preset.freeze:
+            self._frozen = X_WE.copy()
+            law.take_over(self._V_ref if self._preset.from_reference else self._twist(q, v, X_WB))
+        if self._frozen is None:
+            X_WD, V_D = self._approach.at(t)
+        else:
+            X_WD, V_D = self._frozen, np.zeros(6)
+        F_D = self._ramp(t) * self._wanted
+        V_ref = law.step(X_WE, X_WD=X_WD, V_D=V_D, F_B=F_B, F_D=F_D, contact=gate.is_open)
+        self._V_ref = V_ref
+        self._q_command = self._q_command + clik.rates(q, V_ref=V_ref) * self._tick
+        self._setpoints.add(t, self._q_command)
+        self.sensed, self.desired = F_B, F_D
+
+    @property
+    def error(self) -> Array:
+        """Exponential coordinates l = [eta; xi] of the last tick [m, rad], shape (6,)."""
+        return self._law.error
+
+    @property
+    def impulse(self) -> Array:
+        """Integral of the wrench error [N s, N m s], shape (6,)."""
+        return self._law.impulse.copy()
+
+    @property
+    def warnings(self) -> Array:
+        """What a user should know of the last tick, 0 or 1 each, shape (6,).
+
+        Gate open, impulse at its bound, angle near pi, posture singular, joint at a limit,
+        rates scaled down.
+        """
+        arm = self._clik.warnings
+        law = (self._gate.is_open, self._law.bounded, self._law.near_half_turn)
+        return np.array([*law, arm.singular, arm.at_limit, arm.too_fast], dtype=np.float64)
+
+    def _ramp(self, t: float) -> float:
+        """Give the share of the wanted wrench that acts at a time."""
+        since = t - self._gate.opened_at
+        if since < 0:
+            return 0.0
+        return min(since / self._preset.ramp, 1.0) if self._preset.ramp else 1.0
+
+    def _twist(self, q: Array, v: Array, X_WB: Array) -> Array:
+        """Give the body twist of the satellite [m/s, rad/s], shape (6,)."""
+        V = self._dynamics.jacobian(q, CENTER) @ v
+        R = X_WB[:3, :3]
+        return np.concatenate([R.T @ V[:3], R.T @ V[3:]])
+
+    def _sag(self, q: Array) -> Array:
+        """Give by how much a servo's command must lead to carry the arm's weight [rad]."""
+        return np.asarray(self._dynamics.gravity_forces(q) / self._docking.stiffness)

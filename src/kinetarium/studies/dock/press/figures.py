@@ -1,0 +1,260 @@
+"""What the docking study shows: the paper's figures for these runs, limits and advice."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from kinetarium.batch.study import Findings, Outcome
+from kinetarium.figure.charts import Axis, Bars, BarSeries
+from kinetarium.figure.page import Section
+from kinetarium.figure.replay import Arrow, Replay
+from kinetarium.figure.scene_replay import scene_replay
+from kinetarium.figure.text import Cell, Column, Prose, Table
+from kinetarium.recording.recording import Recording, Row
+from kinetarium.scene.docking import docking_scene
+from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase
+from kinetarium.studies.dock.floating.meeting import gap
+from kinetarium.studies.dock.press.advice import advice
+from kinetarium.studies.dock.press.cases import GAP
+from kinetarium.studies.dock.press.config import Contact, DockCase, ForceCase, PresetName
+from kinetarium.studies.dock.press.delays import delay_maps
+from kinetarium.studies.dock.press.paper_figures import paper_figures
+from kinetarium.studies.dock.press.presets import start_positions
+
+CONTACT_TIME = (2.79, 2.81)
+"""When the satellites meet [s]."""
+
+_EITHER = {
+    PresetName.PAPER: {"steady_error_n": 2.0, "ripple_n": 8.0},
+    PresetName.RSI: {"steady_error_n": 3.0, "ripple_n": 14.0},
+    PresetName.GENTLE: {"steady_error_n": 1.0, "ripple_n": 4.0},
+    PresetName.RECOMMENDED: {"steady_error_n": 0.5, "ripple_n": 4.0},
+}
+_OF_CASE: Mapping[tuple[PresetName, ForceCase], Mapping[str, float]] = {
+    (PresetName.PAPER, ForceCase.A): {"settle_s": 2.0, "rebounds": 0, "peak_n": 1050.0},
+    (PresetName.PAPER, ForceCase.C): {"settle_s": 2.5, "rebounds": 1, "peak_n": 650.0},
+    (PresetName.RSI, ForceCase.A): {"settle_s": 2.2, "rebounds": 0, "peak_n": 1050.0},
+    (PresetName.RSI, ForceCase.C): {"rebounds": 1, "peak_n": 660.0},
+    (PresetName.GENTLE, ForceCase.A): {"settle_s": 1.2, "rebounds": 0, "peak_n": 620.0},
+    (PresetName.GENTLE, ForceCase.C): {"settle_s": 1.3, "rebounds": 2, "peak_n": 440.0},
+    (PresetName.RECOMMENDED, ForceCase.A): {"settle_s": 0.5, "rebounds": 0, "peak_n": 540.0},
+    (PresetName.RECOMMENDED, ForceCase.C): {"settle_s": 0.5, "rebounds": 0, "peak_n": 240.0},
+}
+
+
+def limits(case: DockCase) -> Mapping[str, float]:
+    """Give the limits of a case by the name of the figure; none where it has none."""
+    own = _OF_CASE.get((case.preset, case.case))
+    if own is None or case.contact is not Contact.PRESCRIBED or case.friction:
+        return {}
+    return {**_EITHER[case.preset], **own}
+
+
+def beyond(case: DockCase, row: Row) -> list[str]:
+    """Name the figures of a run that are beyond their limits."""
+    missed = [
+        name for name, limit in limits(case).items() if row[name] is None or row[name] > limit
+    ]
+    time = row["contact_time_s"]
+    if limits(case) and (time is None or not CONTACT_TIME[0] <= time <= CONTACT_TIME[1]):
+        missed.append("contact_time_s")
+    return missed
+
+
+_LEAD = (
+    "Two heavy arms hold satellites face to face. One approaches; at contact an admittance"
+    " controller in exponential coordinates of SE(3) turns the wrench error into a motion, so that"
+    " the satellites end up pressed together with the wanted wrench. Error and ripple are those of"
+    " the sensed force over the last half second; settling, rebounds and peak are those of the"
+    " true contact."
+)
+_COLUMNS = (
+    ("steady_error_n", "steady error", "N", 1.0),
+    ("ripple_n", "ripple", "N", 1.0),
+    ("settle_s", "settles after", "s", 1.0),
+    ("rebounds", "rebounds", "", 1),
+    ("peak_n", "peak", "N", 1.0),
+    ("contact_time_s", "contact at", "s", 1.0),
+    ("contact_point_error_m", "contact point off by", "mm", 1e3),
+)
+_LIMITED = ("steady_error_n", "ripple_n", "settle_s", "rebounds", "peak_n")
+_ENGINE_CONTACT = (
+    "These runs use the engines' own contact, whose stiffness is not given in N/m: it follows from"
+    " time constants and solver settings, and is far above 1e5 N/m. The first blow is therefore"
+    " harder, and differs from engine to engine with the step over which it is spread. The delay"
+    " that a loop bears shrinks with stiffness: gains with much virtual mass ('paper') settle,"
+    " and sooner than on a soft contact; light and stiff ones ('recommended') keep rebounding. The"
+    " error in the steady state does not depend on stiffness: the impulse has no other rest."
+)
+
+
+def report(outcomes: Sequence[Outcome[DockCase]]) -> Findings:
+    """Show the paper's figures for these runs."""
+    several = len({outcome.case.seed for outcome in outcomes}) > 1
+    named = [(_label(outcome.case, several=several), outcome) for outcome in outcomes]
+    recorded = [(label, outcome) for label, outcome in named if outcome.recording]
+    sections: list[Section] = []
+    if recorded:
+        sections += paper_figures(recorded)
+        sections += [_comparison(recorded)]
+    maps = delay_maps([outcome.case for outcome in outcomes])
+    sections += [maps, _limits_section(outcomes), _flags_section(named), advice()]
+    return Findings(_headline(named), tuple(sections), _summary(outcomes), lead=_LEAD)
+
+
+def _label(case: DockCase, *, several: bool) -> str:
+    """Name a run shortly: what the preset implies is left out."""
+    name = f"{case.case} {case.preset}, {case.engine}"
+    return f"{name}, seed {case.seed}" if several else name
+
+
+def _headline(named: Sequence[tuple[str, Outcome[DockCase]]]) -> Table:
+    columns = (
+        Column("run"),
+        Column("status"),
+        *(Column(name, unit) for _, name, unit, _ in _COLUMNS),
+        Column("eta x at the end", "mm"),
+    )
+    rows = [
+        (
+            label,
+            str(outcome.status),
+            *(_scaled(outcome, key, factor) for key, _, _, factor in _COLUMNS),
+            outcome.rows[0]["eta_end_m"][0] * 1e3 if outcome.rows else None,
+        )
+        for label, outcome in named
+    ]
+    return Table("", columns, tuple(rows))
+
+
+def _scaled(outcome: Outcome[DockCase], key: str, factor: float) -> float | None:
+    value = outcome.rows[0][key] if outcome.rows else None
+    return None if value is None else value * factor
+
+
+def _groups(
+    outcomes: Sequence[Outcome[DockCase]],
+) -> dict[tuple[str, str, str], list[Outcome[DockCase]]]:
+    groups: dict[tuple[str, str, str], list[Outcome[DockCase]]] = {}
+    for outcome in outcomes:
+        case = outcome.case
+        groups.setdefault((str(case.preset), str(case.case), case.engine), []).append(outcome)
+    return groups
+
+
+def _summary(outcomes: Sequence[Outcome[DockCase]]) -> dict[str, Any]:
+    """Give median and worst of every figure for each preset, case and engine."""
+    summary: dict[str, Any] = {}
+    for key, group in _groups(outcomes).items():
+        rows = [row for outcome in group for row in outcome.rows]
+        entry: dict[str, Any] = {
+            "runs": len(group),
+            "beyond_limits": sorted(
+                {n for o in group for row in o.rows for n in beyond(o.case, row)}
+            ),
+        }
+        for name, *_ in _COLUMNS:
+            values = [row[name] for row in rows if row[name] is not None]
+            if values:
+                entry[name] = {"median": median(values), "worst": max(values)}
+        summary[" ".join(key)] = entry
+    return summary
+
+
+def _limits_section(outcomes: Sequence[Outcome[DockCase]]) -> Section:
+    """Put the worst of all seeds beside its limit, and the time of a tick beside its own."""
+    names = {key: (name, unit) for key, name, unit, _ in _COLUMNS}
+    rows: list[tuple[Cell, ...]] = []
+    for (preset, case, engine), group in _groups(outcomes).items():
+        bounds = limits(group[0].case)
+        found = [row for outcome in group for row in outcome.rows]
+        if bounds and found:
+            missed = {name for o in group for row in o.rows for name in beyond(o.case, row)}
+            worst = [_worst(found, name, bounds) for name in _LIMITED]
+            verdict = f"beyond: {', '.join(sorted(missed))}" if missed else "held"
+            rows.append((preset, case, engine, len(found), *worst, verdict))
+    columns = (
+        *map(Column, ("preset", "case", "engine", "runs")),
+        *(Column(*names[name]) for name in _LIMITED),
+        Column("verdict"),
+    )
+    table = Table("Worst of all seeds / limit", columns, tuple(rows))
+    figures = (table,) if rows else (Prose("These runs have no limits to hold."),)
+    return Section("Limits", (*figures, _tick_table(outcomes)))
+
+
+def _worst(rows: Sequence[Row], name: str, bounds: Mapping[str, float]) -> str:
+    values = [row[name] for row in rows]
+    worst = "never" if None in values else f"{max(values):.4g}"
+    return f"{worst} / {bounds[name]:g}" if name in bounds else worst
+
+
+def _tick_table(outcomes: Sequence[Outcome[DockCase]]) -> Table:
+    """List what a control tick costs; measured, and so of this machine and this hour."""
+    rows: list[tuple[Cell, ...]] = []
+    for (preset, case, engine), group in _groups(outcomes).items():
+        times = [
+            [1e3 * outcome.timing[name] for outcome in group if name in outcome.timing]
+            for name in ("tick_p50_s", "tick_p99_s")
+        ]
+        if all(times):
+            rows.append((preset, case, engine, *map(median, times)))
+    columns = (
+        *map(Column, ("preset", "case", "engine")),
+        Column("half of the ticks within", "ms"),
+        Column("99 of 100 within", "ms"),
+    )
+    return Table("CPU time of a control tick; 0.1 and 0.4 ms are the aim", columns, tuple(rows))
+
+
+def _flags_section(named: Sequence[tuple[str, Outcome[DockCase]]]) -> Section:
+    rows = [
+        (label, flag) for label, outcome in named for row in outcome.rows for flag in row["flags"]
+    ]
+    rows += [(label, outcome.message) for label, outcome in named if outcome.message]
+    figures: list[Any] = [
+        Table("", (Column("run"), Column("what to know")), tuple(rows))
+        if rows
+        else Prose("Nothing stood out.")
+    ]
+    if any(outcome.case.contact is Contact.ENGINE for _, outcome in named):
+        figures.append(Prose(_ENGINE_CONTACT))
+    return Section("Flags", tuple(figures))
+
+
+def _comparison(recorded: Sequence[tuple[str, Outcome[DockCase]]]) -> Section:
+    groups = _groups([outcome for _, outcome in recorded if outcome.rows])
+    categories = tuple(dict.fromkeys(f"{preset} {case}" for preset, case, _ in groups))
+    engines = tuple(dict.fromkeys(engine for *_, engine in groups))
+    series = []
+    for engine in engines:
+        peaks = np.full((3, len(categories)), np.nan)
+        for (preset, case, name), group in groups.items():
+            if name == engine:
+                values = [row["peak_n"] for outcome in group for row in outcome.rows]
+                at = categories.index(f"{preset} {case}")
+                peaks[:, at] = median(values), min(values), max(values)
+        series.append(BarSeries(engine, peaks[0], peaks[1], peaks[2]))
+    bars = Bars("Peak of the contact force", categories, tuple(series), Axis("peak", "N"))
+    return Section("Engines side by side", (bars,))
+
+
+def dock_replay(case: DockCase, recording: Recording) -> Replay:
+    """Show a docking, with the contact force on the target."""
+    docking = docking_scene(
+        payload=case.payload_kg, gap=GAP, positions=start_positions(case.start_deg)
+    )
+    contact = np.asarray(recording["contact"])
+    force = np.column_stack([contact[:, 0], np.zeros((len(contact), 2))])
+    arrow = Arrow("contact", "N", contact[:, 1:], force)
+    return scene_replay(docking.scene, recording, arrows=(arrow,))
+
+
+def float_replay(case: FloatCase, recording: Recording) -> Replay | None:
+    """Show a meeting of satellites on arms; without an engine there are no arms."""
+    if case.engine == NO_ENGINE:
+        return None
+    docking = docking_scene(payload=case.payload_kg, gap=gap(case))
+    return scene_replay(docking.scene, recording)

@@ -1,0 +1,98 @@
+"""The presets: gains, timing, filter and contact that belong together."""
+
+from dataclasses import dataclass
+from math import radians
+
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.studies.dock.press.config import ForceCase, Posture, PresetName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """What the paper leaves out, with values that work.
+
+    Attributes:
+        D: Virtual mass times the wrench gain [kg].
+        K: Virtual damper times the wrench gain [N s/m].
+        tick_rate: Of the controller [Hz].
+        delay: Of the set points [s].
+        payload: Mass of either satellite [kg].
+        gate: Force that lets the wanted wrench act [N].
+        noise: Standard deviation of each 1 kHz sample of a force [N].
+        kalman: Q/R of the filter at each tick [-]; 0 for the mean over the tick alone.
+        freeze: Whether the path ends at contact, without a bump.
+        from_reference: Whether the error is that of the reference rather than of the arm.
+        ramp: Time in which the wanted wrench comes up [s].
+        stiffness: Of the contact [N/m].
+        damping: Of the contact [N s/m].
+    """
+
+    D: float = 300.0
+    K: float = 200.0
+    tick_rate: float = 1000.0
+    delay: float = 0.0
+    payload: float = 1.0
+    gate: float = 20.0
+    noise: float = 5.0
+    kalman: float = 0.3
+    freeze: bool = False
+    from_reference: bool = False
+    ramp: float = 0.0
+    stiffness: float = 1e5
+    damping: float = 2000.0
+
+
+WRENCH_GAIN = 0.5
+"""The paper's factor s of the wrench error [-]."""
+MOMENT_NOISE = 0.1
+"""Noise of the moments by that of the forces [m]."""
+
+PRESETS = {
+    PresetName.PAPER: Preset(),
+    PresetName.RSI: Preset(tick_rate=250.0, delay=4e-3, kalman=0.0),
+    PresetName.GENTLE: Preset(
+        K=2000.0,
+        tick_rate=250.0,
+        delay=4e-3,
+        payload=100.0,
+        gate=40.0,
+        noise=10.0,
+        freeze=True,
+        ramp=0.5,
+    ),
+    PresetName.RECOMMENDED: Preset(
+        D=100.0,
+        K=4000.0,
+        tick_rate=250.0,
+        delay=4e-3,
+        payload=100.0,
+        noise=10.0,
+        freeze=True,
+        from_reference=True,
+        ramp=0.2,
+    ),
+    PresetName.REBOUND: Preset(noise=0.0, kalman=0.0, stiffness=3e5, damping=2400.0),
+}
+
+_WRENCHES = {
+    ForceCase.A: frozen([-500.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+    ForceCase.B: frozen([-200.0, 0.0, -200.0, 0.0, 0.0, 0.0]),
+    ForceCase.C: frozen([-200.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+}
+_PAPER_K_OF_B = 700.0
+
+
+def desired_wrench(case: ForceCase) -> Array:
+    """Give F_des of a case in {d} [N, N m], shape (6,)."""
+    return _WRENCHES[case]
+
+
+def damper(case: ForceCase, preset: PresetName) -> float:
+    """Give K [N s/m]: that of the preset, but the paper's own for its case B."""
+    K = PRESETS[preset].K
+    return _PAPER_K_OF_B if case is ForceCase.B and K == Preset().K else K
+
+
+def start_positions(start_deg: Posture) -> dict[str, float]:
+    """Give the joint positions at the start by name [rad]."""
+    return {f"A{number}": radians(angle) for number, angle in enumerate(start_deg, 1)}

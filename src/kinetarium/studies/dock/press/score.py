@@ -1,0 +1,225 @@
+"""What a docking is judged by.
+
+Error and ripple are those of the sensed force, which a user of the rig sees; settling, peak
+and rebounds are those of the true contact.
+"""
+
+from math import exp
+from typing import Any
+
+import numpy as np
+
+from kinetarium.control.admittance.sensing import contact_point
+from kinetarium.dynamics import RobotDynamics
+from kinetarium.recording.recording import Recording, Row
+from kinetarium.scene.docking import CENTER, SATELLITE_LENGTH, satellite_arm
+from kinetarium.spatial.arrays import Array
+from kinetarium.studies.dock.press.config import Contact, DockCase
+from kinetarium.studies.dock.press.delays import case_critical_delay, case_delay
+from kinetarium.studies.dock.press.presets import PRESETS, WRENCH_GAIN, damper, desired_wrench
+from kinetarium.studies.dock.press.run import WARNINGS
+
+_AXES = ("x", "y", "z")
+_REACHED = 0.5
+"""Share of a wanted force that shows that something pushes back [-]."""
+_HARD = 2000.0
+"""Force from which a contact is a blow [N]."""
+_NOTABLE_IMPULSE = 1.0
+"""Impulse before contact from which it is a windup [N s]."""
+_RINGING = 0.1
+"""Ripple by the wanted force from which a contact has not come to rest [-]."""
+_NOTABLE_LOAD = 0.3
+"""Payload by virtual mass from which the loop loses damping [-]."""
+_SENTENCES = {
+    "bounded": "the impulse reached its bound: it wound up",
+    "half_turn": "the angle between body and path came near pi, where its coordinates jump",
+    "singular": "the arm was in or near a singular posture; its inverse was damped",
+    "joint_limit": "a joint was held at its limit",
+    "too_fast": "joint rates were scaled down to the limits",
+}
+
+
+def flags(case: DockCase, recording: Recording, row: Row) -> list[str]:
+    """Give the sentences for a run.
+
+    Args:
+        case: The case.
+        recording: What was recorded.
+        row: What it was judged by.
+    """
+    said = [*_windup(case, recording, row), *_unreachable(case, recording, row)]
+    seen = recording["warnings"].max(axis=0)
+    said += [_SENTENCES[name] for name, on in zip(WARNINGS[1:], seen[1:], strict=True) if on]
+    if recording.status == "diverged":
+        said.append("the simulation diverged")
+    if row["contact_time_s"] is None:
+        said.append("the satellites did not touch")
+    elif not seen[0]:
+        said.append(f"no sensed force passed the gate of {case.gate:g} N: F_des never acted")
+    elif row["peak_n"] > _HARD:
+        said.append(f"a blow: the contact force peaked at {row['peak_n'] / 1e3:.1f} kN")
+    if row["ripple_n"] > _RINGING * abs(desired_wrench(case.case)[0]):
+        said.append(_ringing(case))
+    elif row["contact_time_s"] is not None and seen[0] and row["settle_s"] is None:
+        said.append("the contact force did not come to stay within 5 % of the wanted one")
+    load = WRENCH_GAIN * case.payload_kg / PRESETS[case.preset].D
+    if load > _NOTABLE_LOAD:
+        said.append(
+            f"the payload is {load:.2f} of the virtual mass and takes damping from the loop;"
+            " above 0.6 is refused"
+        )
+    return said
+
+
+def _windup(case: DockCase, recording: Recording, row: Row) -> list[str]:
+    touched: Any = row["contact_time_s"]
+    before = recording["time"] < (np.inf if touched is None else touched)
+    most = float(np.abs(recording["impulse"][before, 0]).max(initial=0.0))
+    if most < _NOTABLE_IMPULSE:
+        return []
+    if recording["desired"][before].any():
+        why = "F_des acted before contact, "
+        why += f"behind a gate of only {case.gate:g} N" if case.gate else "without a gate"
+    else:
+        why = "the integrator ran before contact"
+    return [f"{why}: the impulse had wound up to {most:.0f} N s when the satellites met"]
+
+
+def _ringing(case: DockCase) -> str:
+    said = (
+        f"the contact does not come to rest: the loop is {1e3 * case_delay(case):.1f} ms late, and"
+    )
+    if case.contact is Contact.PRESCRIBED:
+        return f"{said} bears {1e3 * case_critical_delay(case):.1f} ms at most"
+    return f"{said} this contact is too stiff, or too little damped, for that"
+
+
+def _unreachable(case: DockCase, recording: Recording, row: Row) -> list[str]:
+    wanted = desired_wrench(case.case)
+    tail = recording["time"] > recording["time"][-1] - 0.5
+    reached = recording["sensed"][tail].mean(axis=0)
+    return [
+        f"F_des {axis} = {wanted[i]:.0f} N is not reachable: {abs(reached[i]):.0f} N push back"
+        f" along {axis}, and the satellite drifted {abs(recording['error'][-1, i]):.3f} m"
+        for i, axis in enumerate(_AXES)
+        if wanted[i] and row["contact_time_s"] is not None
+        if reached[i] / wanted[i] < _REACHED
+    ]
+
+
+WINDOW = 0.5
+"""The last part of a run, which is judged as steady [s]."""
+BAND = 0.05
+"""Share of the wanted force within which a force counts as settled [-]."""
+HELD = 0.05
+"""How long a force must have stayed there at the end of a run [s]."""
+
+
+def score(case: DockCase, recording: Recording) -> Row:
+    """Judge the force, the transient and the pose.
+
+    Returns:
+        steady_error_n: Mean sensed normal force of the last half second, less the wanted one.
+        ripple_n: Its standard deviation there.
+        settle_s: From contact until the true force stays within 5 %; None if never.
+        rebounds: How often contact was lost.
+        peak_n: Greatest true force.
+        contact_time_s: When the faces first touched; None if they did not.
+        eta_end_m, xi_end_rad: Exponential coordinates at the end, three each.
+        contact_point_error_m: Distance of the contact point that the sensed wrench tells from
+            the true one, both as means over the last half second.
+        drift_z_m, drift_formula_m: How far the satellite went along an axis on which nothing
+            pushes back, and how far the law says; None where no force is wanted there.
+        flags: What a user should know, in words.
+    """
+    time, force = recording["time"], recording["contact"][:, 0]
+    wanted = -float(desired_wrench(case.case)[0])
+    touching = np.flatnonzero(force > 0)
+    first = int(touching[0]) if touching.size else None
+    last = time > time[-1] - WINDOW
+    sensed = recording["sensed"][last, 0]
+    row = {
+        "steady_error_n": abs(float(sensed.mean()) + wanted),
+        "ripple_n": float(sensed.std()),
+        "settle_s": None if first is None else settling(time[first:], force[first:], wanted),
+        "rebounds": 0 if first is None else _rebounds(force[first:]),
+        "peak_n": float(force.max()),
+        "contact_time_s": None if first is None else float(time[first]),
+        "eta_end_m": recording["error"][-1, :3].tolist(),
+        "xi_end_rad": recording["error"][-1, 3:].tolist(),
+        "contact_point_error_m": _point_error(case, recording, last),
+        **_drift(case, recording),
+    }
+    return {**row, "flags": flags(case, recording, row)}
+
+
+def settling(time: Array, force: Array, wanted: float) -> float | None:
+    """Give the time until a force stays near a wanted one to the end [s]; None if never.
+
+    Args:
+        time: From the contact on [s], shape (n,).
+        force: The contact force [N], shape (n,).
+        wanted: What it should be [N].
+    """
+    outside = np.flatnonzero(np.abs(force - wanted) > BAND * wanted)
+    last = time[outside[-1]] if outside.size else time[0]
+    return float(last - time[0]) if time[-1] - last >= HELD else None
+
+
+def _rebounds(force: Array) -> int:
+    touching = force > 0
+    return int((touching[:-1] & ~touching[1:]).sum())
+
+
+def _point_error(case: DockCase, recording: Recording, last: Array) -> float | None:
+    points = recording["contact"][last, 1:]
+    touching = np.isfinite(points[:, 0])
+    if not touching.any():
+        return None
+    dynamics = RobotDynamics(satellite_arm(case.payload_kg))
+    true = []
+    for q, p_WC in zip(recording["q"][last][touching], points[touching], strict=True):
+        X_WB = dynamics.link_pose(q[: dynamics.nq], CENTER)
+        true.append(X_WB[:3, :3].T @ (p_WC - X_WB[:3, 3]))
+    F_B = recording["sensed"][last][touching].mean(axis=0)
+    told = contact_point(F_B, face=SATELLITE_LENGTH / 2)
+    error = float(np.linalg.norm((told - np.mean(true, axis=0))[1:]))
+    return error if np.isfinite(error) else None
+
+
+def _drift(case: DockCase, recording: Recording) -> dict[str, float | None]:
+    """Compare the drift along z with that of an integrator that nothing stops."""
+    force = float(desired_wrench(case.case)[2])
+    opened = np.flatnonzero(recording["warnings"][:, 0])
+    if not force or not opened.size:
+        return {"drift_z_m": None, "drift_formula_m": None}
+    t = float(recording["time"][-1] - recording["time"][opened[0]])
+    return {
+        "drift_z_m": -float(recording["error"][-1, 2]),
+        "drift_formula_m": -free_drift(case, force, time=t),
+    }
+
+
+def free_drift(case: DockCase, force: float, *, time: float) -> float:
+    """Give how far the path is left where nothing pushes back [m].
+
+    Under a force that acts at once D l' + K l = s F t, so that with T = D/K
+    l = (s F/K)(t - T (1 - exp(-t/T))). One that comes up in a time r is the mean of such
+    forces over all starts from 0 to r, and so is the drift.
+
+    Args:
+        case: The case.
+        force: The wanted force [N].
+        time: Since it began to act [s].
+    """
+    preset, K = PRESETS[case.preset], damper(case.case, case.preset)
+    T, r = preset.D / K, min(preset.ramp, time)
+
+    def integral(t: float) -> float:
+        return t * t / 2 - T * t - T * T * exp(-t / T)
+
+    if r == 0:
+        shape = time - T * (1 - exp(-time / T))
+    else:
+        shape = (integral(time) - integral(time - r)) / preset.ramp
+    return WRENCH_GAIN * force / K * shape

@@ -1,0 +1,1 @@
+"""The study dock-stability: delay and stiffness of an admittance loop."""

@@ -1,0 +1,70 @@
+"""A contact behind a delay, followed in time: does it ring down or up?
+
+The trapezoidal rule on D v' = -K v - s (c v + k x)(t - tau), with a step that divides the delay,
+as a Numba kernel. Its error of the growth rate is far below what 0.5 ms of delay make.
+"""
+
+from math import ceil
+
+import numpy as np
+
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.compiled import compiled
+
+RUNAWAY = 1e6
+"""Amplitude, by that of the start, at which a loop has diverged [-]."""
+
+
+@compiled
+def envelope(
+    D: float,
+    K: float,
+    stiffness: float,
+    damping: float,
+    delay: float,
+    window: float,
+    windows: int,
+    step: float,
+) -> Array:
+    """Give the greatest deflection in each window of time, after a kick.
+
+    Args:
+        D: Virtual mass times s [kg].
+        K: Virtual damper times s [N s/m].
+        stiffness: k of the contact times s [N/m].
+        damping: c of the contact times s [N s/m].
+        delay: Delay tau [s], positive.
+        window: Length of a window [s].
+        windows: Number of windows.
+        step: Longest step [s].
+
+    Returns:
+        Deflections by that of the start [-], shape (windows,); RUNAWAY from where it diverged.
+    """
+    late = max(1, ceil(delay / step))
+    h = delay / late
+    xs, vs = np.zeros(late + 1), np.zeros(late + 1)
+    result = np.zeros(windows)
+    x, v = 1.0, 0.0
+    xs[0], vs[0] = x, v
+    a0 = 0.0
+    half = K * h / (2 * D)
+    per_window = max(1, round(window / h))
+    n = 0
+    for i in range(windows):
+        greatest = 0.0
+        for _ in range(per_window):
+            n += 1
+            past = (n + 1) % (late + 1)
+            # Before the start the contact was not there.
+            a1 = (damping * vs[past] + stiffness * xs[past]) / D if n >= late else 0.0
+            v1 = (v * (1 - half) - h * (a0 + a1) / 2) / (1 + half)
+            x += h * (v + v1) / 2
+            v, a0 = v1, a1
+            xs[n % (late + 1)], vs[n % (late + 1)] = x, v
+            greatest = max(greatest, abs(x))
+        result[i] = greatest
+        if greatest > RUNAWAY:
+            result[i:] = RUNAWAY
+            break
+    return result

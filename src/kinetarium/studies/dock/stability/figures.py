@@ -1,0 +1,123 @@
+"""What the stability map shows."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinetarium.batch.study import Findings, Outcome
+from kinetarium.figure.charts import Axis, Heatmap, Lines, Series, Spot, Style
+from kinetarium.figure.page import Section
+from kinetarium.figure.text import Column, Table
+from kinetarium.recording.recording import Row
+from kinetarium.studies.dock.press.advice import advice
+from kinetarium.studies.dock.press.delays import loop_delay
+from kinetarium.studies.dock.press.presets import PRESETS
+from kinetarium.studies.dock.stability.config import StabilityCase
+
+_LEAD = (
+    "An admittance loop that feels a stiff contact late becomes unstable from a critical delay on."
+    " Each cell of the map was followed in time after a kick, until its deflection had faded or"
+    " grown; the closed form says where the border should be. Growth below zero is stable."
+)
+_WORST_GROWTH = 0.5
+"""Growth at which colours end [1/s]."""
+
+Maps = dict[tuple[str, float], list[Outcome[StabilityCase]]]
+
+
+def report(outcomes: Sequence[Outcome[StabilityCase]]) -> Findings:
+    """Show each map with its operating point, and the border beside the closed form."""
+    maps: Maps = {}
+    for outcome in outcomes:
+        if outcome.rows:
+            case = outcome.case
+            maps.setdefault((str(case.preset), case.damping_ratio), []).append(outcome)
+    sections = [
+        Section(_words(preset, ratio), (_map(group), _border(group)))
+        for (preset, ratio), group in maps.items()
+    ]
+    rows = [row for outcome in outcomes for row in outcome.rows]
+    judged = [row["agrees"] for row in rows if row["agrees"] is not None]
+    summary = {
+        "cells": len(rows),
+        "too_near": len(rows) - len(judged),
+        "agree": sum(judged),
+        "agreement": sum(judged) / len(judged) if judged else None,
+    }
+    return Findings(_headline(maps), (*sections, advice()), summary, lead=_LEAD)
+
+
+def _words(preset: str, ratio: float) -> str:
+    return f"Gains '{preset}', contact damping {ratio:g} s times stiffness"
+
+
+def _headline(maps: Maps) -> Table:
+    rows = []
+    for (preset, ratio), group in maps.items():
+        for outcome in group:
+            calm, wild = _bracket(outcome.rows)
+            agree = [row["agrees"] for row in outcome.rows if row["agrees"] is not None]
+            critical = outcome.rows[0]["critical_ms"]
+            rows.append(
+                (preset, ratio, outcome.case.stiffness, critical, calm, wild,
+                 f"{sum(agree)} of {len(agree)}")
+            )  # fmt: skip
+    columns = (
+        Column("gains"),
+        Column("damping by stiffness", "s"),
+        Column("stiffness", "N/m"),
+        Column("critical delay", "ms"),
+        Column("last stable", "ms"),
+        Column("first unstable", "ms"),
+        Column("cells that agree"),
+    )
+    return Table("", columns, tuple(rows))
+
+
+def _bracket(rows: Sequence[Row]) -> tuple[float | None, float | None]:
+    """Give the greatest delay that was stable and the smallest that was not [ms]."""
+    calm = [row["at_delay_ms"] for row in rows if row["stable"]]
+    wild = [row["at_delay_ms"] for row in rows if not row["stable"]]
+    return max(calm, default=None), min(wild, default=None)
+
+
+def _map(group: Sequence[Outcome[StabilityCase]]) -> Heatmap:
+    case = group[0].case
+    growth = np.array([[row["growth_per_s"] for row in outcome.rows] for outcome in group])
+    preset = PRESETS[case.preset]
+    points = tuple(
+        Spot(1e3 * loop_delay(other), other.stiffness, str(name))
+        for name, other in PRESETS.items()
+        if (other.D, other.K) == (preset.D, preset.K)
+    )
+    return Heatmap(
+        "Growth of the deflection after a kick",
+        Axis("delay of the loop", "ms", log=True),
+        Axis("stiffness of the contact", "N/m", log=True),
+        tuple(case.delay_ms),
+        tuple(outcome.case.stiffness for outcome in group),
+        np.clip(growth, -_WORST_GROWTH, _WORST_GROWTH),
+        Axis("growth", "1/s"),
+        diverging=True,
+        marks=points,
+        caption=f"Cut off at {_WORST_GROWTH:g} 1/s; below zero a contact rings down."
+        " Stars are the operating points of the presets with these gains.",
+    )
+
+
+def _border(group: Sequence[Outcome[StabilityCase]]) -> Lines:
+    stiffness = np.array([outcome.case.stiffness for outcome in group])
+    critical = np.array([outcome.rows[0]["critical_ms"] for outcome in group])
+    brackets = [_bracket(outcome.rows) for outcome in group]
+    calm = np.array([np.nan if a is None else a for a, _ in brackets])
+    wild = np.array([np.nan if b is None else b for _, b in brackets])
+    return Lines(
+        "Critical delay",
+        Axis("stiffness of the contact", "N/m", log=True),
+        Axis("delay", "ms", log=True),
+        (
+            Series("closed form", stiffness, critical, Style.DASHED),
+            Series("last stable", stiffness, calm, Style.MARKERS),
+            Series("first unstable", stiffness, wild, Style.MARKERS),
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Which engine for what, derived from the results of several studies."""

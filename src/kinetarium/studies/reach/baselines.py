@@ -1,0 +1,180 @@
+"""Other ways to choose a base, as published: to be compared through the same evaluators."""
+
+from math import atan2, pi
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.dynamics.chain import ChainArrays
+from kinetarium.dynamics.forward import place
+from kinetarium.reach.arm import Arm
+from kinetarium.reach.collision.arm_in_scene import Site
+from kinetarium.reach.collision.check import collides, none_touching
+from kinetarium.reach.collision.piece_arrays import PieceArrays
+from kinetarium.reach.maps.recipe import GradedGrid
+from kinetarium.reach.placement.search import facing, no_judgement, search_bases
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.compiled import compiled
+
+TOP = 10
+"""K of Algorithm 2."""
+TURNS: Array = np.arange(8) * np.float64(pi / 4)
+"""Turns of the base at each of the K places."""
+WITHOUT_END = 1 << 60
+
+
+def algorithm_2(arm: Arm, site: Site, *, poses: Array, x: Array, y: Array, scores: Array) -> Array:
+    """Choose among the best places of a unified map by the sum of manipulabilities.
+
+    Lines 12 to 19 of Algorithm 2 of the source.
+
+    Args:
+        arm: The arm.
+        site: Its site.
+        poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
+        x: Coordinates x of the map [m].
+        y: Coordinates y of the map [m].
+        scores: The unified map, shape (len(x), len(y)).
+
+    Returns:
+        The base: x, y [m] and yaw [rad], shape (3,).
+    """
+    top = np.argsort(-scores.ravel(), kind="stable")[:TOP]
+    places = np.column_stack([x[top // len(y)], y[top % len(y)]])
+    return _best_of(arm, site, poses=poses, places=places, by_count=False)
+
+
+def brute_force(arm: Arm, site: Site, *, poses: Array, x: Array, y: Array) -> Array:
+    """Judge every place of a raster with every turn: what no map can surpass there.
+
+    Args:
+        arm: The arm.
+        site: Its site.
+        poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
+        x: Coordinates x of the raster [m].
+        y: Coordinates y of the raster [m].
+
+    Returns:
+        The base: x, y [m] and yaw [rad], shape (3,).
+    """
+    places = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2)
+    # Near places first: the earlier a good base is found, the sooner others are given up.
+    far = np.linalg.norm(places - poses[:, :2, 3].mean(axis=0), axis=1)
+    places = places[np.argsort(far, kind="stable")]
+    return _best_of(arm, site, poses=poses, places=places, by_count=True)
+
+
+def _best_of(arm: Arm, site: Site, *, poses: Array, places: Array, by_count: bool) -> Array:
+    """Judge all places with all turns."""
+    candidates = facing(places, poses[:, :2, 3].mean(axis=0), turns=TURNS)
+    best, none, most = no_judgement(len(poses)), np.zeros((0, 3)), (WITHOUT_END, 0)
+    search_bases(site, poses, candidates, none, np.ones(3), arm.effort, by_count, most, best)
+    return best.base
+
+
+def random_base(rng: np.random.Generator, *, half: float) -> Array:
+    """Draw a base from a square of half an edge length [m]: x, y [m] and yaw [rad]."""
+    return rng.uniform([-half, -half, -pi], [half, half, pi])
+
+
+def transformed_voxels(
+    values: NDArray[np.float32], centers: Array, *, poses: Array, size: float, x: Array, y: Array
+) -> Array:
+    """Map bases by moving every voxel of a 3-D map to every pose, as Reuleaux does.
+
+    Makhal and Goins, "Reuleaux: robot base placement by reachability analysis", 2018.
+
+    Args:
+        values: The 3-D map, shape (count, count, count).
+        centers: Middles of its voxels in the tool's frame [m], shape (count^3, 3).
+        poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
+        size: Edge length of a voxel [m].
+        x: Coordinates x of the raster, evenly spaced [m].
+        y: Coordinates y of the raster, evenly spaced [m].
+
+    Returns:
+        The sum over poses of the voxels that lie in the plane, shape (len(x), len(y)).
+    """
+    total = np.zeros((len(x), len(y)))
+    _add_voxels(values.reshape(-1), centers, poses, size, x, y, total)
+    return total
+
+
+@compiled
+def _add_voxels(
+    values: NDArray[np.float32],
+    centers: Array,
+    poses: Array,
+    size: float,
+    x: Array,
+    y: Array,
+    total: Array,
+) -> None:
+    step_x, step_y = x[1] - x[0], y[1] - y[0]
+    for n in range(len(poses)):
+        X = poses[n]
+        for k in range(len(values)):
+            if values[k] <= 0.0:
+                continue
+            c = centers[k]
+            z = X[2, 0] * c[0] + X[2, 1] * c[1] + X[2, 2] * c[2] + X[2, 3]
+            if abs(z) > size / 2:
+                continue
+            px = X[0, 0] * c[0] + X[0, 1] * c[1] + X[0, 2] * c[2] + X[0, 3]
+            py = X[1, 0] * c[0] + X[1, 1] * c[1] + X[1, 2] * c[2] + X[1, 3]
+            i, j = int(np.rint((px - x[0]) / step_x)), int(np.rint((py - y[0]) / step_y))
+            if 0 <= i < len(x) and 0 <= j < len(y):
+                total[i, j] += values[k]
+
+
+def sampled_map(arm: Arm, grid: GradedGrid, *, samples: int, seed: int) -> NDArray[np.uint8]:
+    """Make a binary 4-D map from random configurations alone, as RM4D does.
+
+    Args:
+        arm: The arm; those of its configurations that collide are left out.
+        grid: The cells.
+        samples: How many configurations.
+        seed: Their seed.
+
+    Returns:
+        1 where a configuration fell into a cell, shape (layers, tilts, side, side).
+    """
+    cells = np.zeros((grid.layers, grid.tilts, grid.side, grid.side), np.uint8)
+    chain = arm.chain.arrays
+    lower = np.maximum(chain.lower, chain.middle - pi)
+    upper = np.minimum(chain.upper, chain.middle + pi)
+    _sample(chain, arm.ik.pieces, grid, lower, upper, samples, seed, cells)
+    return cells
+
+
+@compiled
+def _sample(
+    chain: ChainArrays,
+    pieces: PieceArrays,
+    grid: GradedGrid,
+    lower: Array,
+    upper: Array,
+    samples: int,
+    seed: int,
+    cells: NDArray[np.uint8],
+) -> None:
+    np.random.seed(seed)  # noqa: NPY002 - Numba has this generator only
+    joints = len(lower)
+    q, X, touching = np.empty(joints), np.empty((joints + 2, 3, 4)), none_touching()
+    for _ in range(samples):
+        for i in range(joints):
+            q[i] = lower[i] + np.random.random() * (upper[i] - lower[i])  # noqa: NPY002
+        place(chain, q, X)
+        T = X[joints + 1]
+        # The base seen from the tool's foot, along where the tool's z axis points.
+        turn = atan2(T[1, 2], T[0, 2])
+        c, s = np.cos(turn), np.sin(turn)
+        tilt = min(int(np.arccos(min(max(T[2, 2], -1.0), 1.0)) * (grid.tilts / pi)), grid.tilts - 1)
+        layer = int(np.floor((T[2, 3] - grid.bottom) / grid.size))
+        i = int(np.floor((-(c * T[0, 3] + s * T[1, 3]) - grid.lower) / grid.size))
+        j = int(np.floor((-(c * T[1, 3] - s * T[0, 3]) - grid.lower) / grid.size))
+        inside = 0 <= layer < grid.layers and 0 <= i < grid.side and 0 <= j < grid.side
+        if not inside or cells[layer, tilt, i, j]:
+            continue
+        if not collides(pieces, X, q, touching):
+            cells[layer, tilt, i, j] = 1
