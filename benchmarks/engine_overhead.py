@@ -61,7 +61,7 @@ def ratios() -> Iterator[Ratio]:
 
 
 def _weight_held(simulation) -> np.ndarray:
-    """Give the torques that hold the arm where it starts."""
+    """Return the torques that hold the arm where it starts."""
     forces = RobotDynamics(load_robot("panda")).gravity_forces(simulation.state().q)
     return forces[simulation.layout.command_joints]
 

@@ -31,7 +31,7 @@ from kinetarium.reach.ik.solve import STARTS, SWEEP
 from kinetarium.reach.ik.start_table import start_table
 
 Solve = Callable[[np.ndarray], np.ndarray | None]
-"""Gives joint positions for a pose of the tool in the base link's frame, or None."""
+"""Returns joint positions for a pose of the tool in the base link's frame, or None."""
 SolveMany = Callable[[np.ndarray, np.ndarray], None]
 """Writes joint positions for poses, NaN for none."""
 
@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def ratios() -> Iterator[Ratio]:
-    """Give our cost against that of every peer that is installed, for the common table."""
+    """Yield our cost against that of every peer that is installed, for the common table."""
     for robot in ("panda", "ur5", "kr250"):
         own, *peers = _results(robot, Console(quiet=True))
         for peer in peers:

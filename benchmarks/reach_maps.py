@@ -87,7 +87,7 @@ def _building() -> Iterator[Ratio]:
 
 
 def _peers_us(chain: SerialChain) -> Iterator[tuple[str, float]]:
-    """Give what peers take for a pose of the map, reached or not [us]; NaN without the peer."""
+    """Yield what peers take for a pose of the map, reached or not [us]; NaN without the peer."""
     grid, rng = voxel_grid(0.03, radius=1.0), np.random.default_rng(0)
     centers = grid.centers(rng.integers(0, grid.count**3, SAMPLE))
     X_BT = np.empty((SAMPLE * 50, 3, 4))

@@ -128,7 +128,7 @@ def played(page: Page, replays: int) -> tuple[str, str, str]:
 
 
 def cpu_time() -> float:
-    """Give the CPU time of all browser processes below this one [s] (proc(5), stat)."""
+    """Return the CPU time of all browser processes below this one [s] (proc(5), stat)."""
     ticks = 0
     below = {os.getpid()}
     stats = [path.read_text() for path in Path("/proc").glob("[0-9]*/stat")]

@@ -7,7 +7,7 @@ from kinetarium.spatial.rotation import rotation_about
 
 
 def link_poses(model: RobotModel, q: np.ndarray) -> dict[str, np.ndarray]:
-    """Give the pose of every link in the root frame, joint by joint."""
+    """Return the pose of every link in the root frame, joint by joint."""
     values = dict(zip((joint.name for joint in model.moving_joints), q, strict=True))
     poses = {model.root: np.eye(4)}
     for joint in model.joints:
@@ -21,7 +21,7 @@ def link_poses(model: RobotModel, q: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def random_positions(model: RobotModel, rng: np.random.Generator) -> np.ndarray:
-    """Give joint positions inside the limits, and inside one turn or metre where there are none."""
+    """Return joint positions inside the limits, or inside one turn or metre without limits."""
     lower = [max(joint.limits.lower, -1.0) for joint in model.moving_joints]
     upper = [min(joint.limits.upper, 1.0) for joint in model.moving_joints]
     return rng.uniform(np.minimum(lower, upper), np.maximum(lower, upper))

@@ -22,7 +22,7 @@ _REPLACED: dict[signal.Signals, signal.Handlers | Callable[[int, FrameType | Non
 
 @contextmanager
 def listening() -> Iterator[None]:
-    """Take ctrl-C and a polite kill alike: as KeyboardInterrupt, and remembered.
+    """Take ctrl-C and SIGTERM alike: as KeyboardInterrupt, and remembered.
 
     What somebody has chosen to ignore, or to answer otherwise, stays so; and
     only the main thread can listen.
@@ -41,12 +41,12 @@ def listening() -> Iterator[None]:
 
 
 def asked() -> signal.Signals | None:
-    """Give the signal that has asked this process to stop, if one has."""
+    """Return the signal that has asked this process to stop, if one has."""
     return _wishes[-1] if _wishes else None
 
 
 def is_stop(error: BaseException) -> bool:
-    """Tell whether an exception is a wish to stop, or what has become of one."""
+    """Return whether an exception is a wish to stop, or what has become of one."""
     return isinstance(error, KeyboardInterrupt) or bool(_wishes)
 
 

@@ -17,7 +17,7 @@ What is worked out before and after it, such as a reference, is not the engine's
 
 
 def cost_per_second(timing: Mapping[str, float], recording: Recording | None) -> float:
-    """Give the CPU time of the loop per simulated second [s/s]; NaN where nothing was measured.
+    """Return the CPU time of the loop per simulated second [s/s]; NaN where nothing was measured.
 
     Args:
         timing: What a run cost by name [s].
@@ -33,7 +33,7 @@ _BLOCK = 256
 
 
 def cross_track(points: Array, path: Array) -> Array:
-    """Give the distance of each point from the nearest point of a path [m], shape (n,).
+    """Return the distance of each point from the nearest point of a path [m], shape (n,).
 
     Args:
         points: The points [m], shape (n, d).
@@ -58,7 +58,7 @@ def cross_track(points: Array, path: Array) -> Array:
 
 
 def path_curvature(velocities: Array, *, period: float, window: float, slowest: float) -> Array:
-    """Give the curvature of a path along the time it was driven [1/m], shape (n - k,).
+    """Return the curvature of a path along the time it was driven [1/m], shape (n - k,).
 
     The curvature is the rate at which the direction of travel turns, over the speed.
     Velocities are averaged over a window first, k samples long, or the noise of
@@ -83,13 +83,13 @@ def path_curvature(velocities: Array, *, period: float, window: float, slowest: 
 
 
 def total_variation(values: Array) -> float:
-    """Give the sum of all changes from sample to sample; gaps (NaN) are passed over."""
+    """Return the sum of all changes from sample to sample; gaps (NaN) are passed over."""
     changes = np.abs(np.diff(values))
     return float(changes[np.isfinite(changes)].sum())
 
 
 def moving_mean(signal: Array, window: int) -> Array:
-    """Give the mean of every window, shape (n - window + 1,); none where the signal is shorter.
+    """Return the mean of every window, shape (n - window + 1,); none where the signal is shorter.
 
     Args:
         signal: Samples at equal times, shape (n,).
@@ -100,13 +100,13 @@ def moving_mean(signal: Array, window: int) -> Array:
 
 
 def moving_variance(signal: Array, window: int) -> Array:
-    """Give the variance of every window, shape (n - window + 1,), as `moving_mean`."""
+    """Return the variance of every window, shape (n - window + 1,), as `moving_mean`."""
     variances: Array = _windows(signal, window).var(axis=1)
     return variances
 
 
 def mean_moving_variance(signal: Array, window: int, *, disjoint: bool = False) -> float:
-    """Give the mean variance of the windows; NaN where the signal is shorter than one.
+    """Return the mean variance of the windows; NaN where the signal is shorter than one.
 
     Args:
         signal: Samples at equal times, shape (n,).
@@ -124,7 +124,7 @@ def _windows(signal: Array, window: int) -> Array:
 
 
 def pareto_front(costs: Array, errors: Array) -> NDArray[np.intp]:
-    """Give the points than which none is at once cheaper and better, by rising cost, shape (m,).
+    """Return the points than which none is at once cheaper and better, by rising cost, shape (m,).
 
     Of equal points the first is given. Points with a NaN are never part of it.
 
@@ -139,7 +139,7 @@ def pareto_front(costs: Array, errors: Array) -> NDArray[np.intp]:
 
 
 def out_of_round(points: Array) -> float:
-    """Give the root mean square distance of points from the circle that fits them best [m].
+    """Return the root mean square distance of points from the circle that fits them best [m].
 
     The circle minimises the squared error of x^2 + y^2 + a x + b y + c = 0
     (Kasa, "A circle fitting procedure and its error analysis", 1976).

@@ -44,7 +44,7 @@ WALKS = {
 
 
 def margin(stride, a=A, b=B):
-    """Give the margin of a two-phase walk along a: the distance from the diagonal of support."""
+    """Return the margin of a two-phase walk along a: the distance from the diagonal of support."""
     return stride / 4 * 2 * b / hypot(2 * a - stride / 2, 2 * b)
 
 

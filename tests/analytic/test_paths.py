@@ -226,7 +226,7 @@ def test_parabola():
 
 
 def powers(controls):
-    """Give the coefficients of 1, u, ..., u^n of each coordinate: n over j times D^j b_0."""
+    """Return the coefficients of 1, u, ..., u^n of each coordinate: n over j times D^j b_0."""
     degree = len(controls) - 1
     coordinates = []
     for column in np.transpose(controls):

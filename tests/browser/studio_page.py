@@ -113,7 +113,7 @@ class Opened:
         return self.page.evaluate("window.kinetarium.frame().poses")
 
     def eye(self):
-        """Give the matrix that takes points of the world to the picture."""
+        """Return the matrix that takes points of the world to the picture."""
         return np.array(self.state()["eye"]).reshape(4, 4).T
 
     def drag(self, start, end):
@@ -140,7 +140,7 @@ class Opened:
         self.until(lambda s: len(s["replays"]) == wanted and title in s["replays"])
 
     def pixels(self, selector=".stage canvas"):
-        """Give a screenshot as an array of colours."""
+        """Return a screenshot as an array of colours."""
         from io import BytesIO
 
         from PIL import Image

@@ -107,7 +107,7 @@ def report():
 
 
 def colors_of_lines(page):
-    """Give the colours of the drawn lines by name of their series, as #rrggbb."""
+    """Return the colours of the drawn lines by name of their series, as #rrggbb."""
     return page.evaluate(
         """Object.fromEntries(document.querySelector('figure.chart .view')._fullData
            .filter(trace => trace.showlegend).map(trace => [trace.name, trace.line.color]))"""

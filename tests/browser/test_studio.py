@@ -53,7 +53,7 @@ def opened(browser):
 
 
 def true_poses(results, folder, key, sample):
-    """Give what Python says of a sample of a run: poses by name, and its time."""
+    """Return what Python says of a sample of a run: poses by name, and its time."""
     served = Results(results)
     place = next(place for place in served.run_folders() if place.name == folder)
     run, label = served.run(place.id, key)

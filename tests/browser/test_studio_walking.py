@@ -75,13 +75,13 @@ class Workshop(Opened):
         return self.after(lambda: field.press("Enter"))["plan"]
 
     def on_page(self, x, y):
-        """Give where a point of the ground [m] is on the page [px]."""
+        """Return where a point of the ground [m] is on the page [px]."""
         u, v, _, w = self.eye() @ [x, y, 0.0, 1.0]
         left, top, width, height = self._stage()
         return left + (u / w + 1) / 2 * width, top + (1 - v / w) / 2 * height
 
     def on_ground(self, px, py):
-        """Give the point of the ground under a point of the page: its ray meets z = 0."""
+        """Return the point of the ground under a point of the page: its ray meets z = 0."""
         left, top, width, height = self._stage()
         u, v = 2 * (px - left) / width - 1, 1 - 2 * (py - top) / height
         ends = np.linalg.solve(self.eye(), np.array([[u, v, -1, 1], [u, v, 1, 1]]).T).T

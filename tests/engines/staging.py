@@ -54,7 +54,7 @@ def with_joint(model: RobotModel, **changes) -> RobotModel:
 
 
 def joint_state(q, v, poses=None, twists=None) -> State:
-    """Give a state at time zero; nothing floats unless it is given."""
+    """Return a state at time zero; nothing floats unless it is given."""
     poses = np.zeros((0, 7)) if poses is None else poses
     twists = np.zeros((0, 6)) if twists is None else twists
     return State(0.0, np.asarray(q, float), np.asarray(v, float), poses, twists)

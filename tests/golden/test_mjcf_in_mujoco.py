@@ -198,7 +198,7 @@ def _mass_matrix(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
 
 
 def _residuals(data: mujoco.MjData) -> np.ndarray:
-    """Give how far the constraints are from being met, whatever their order and sign."""
+    """Return how far the constraints are from being met, whatever their order and sign."""
     return np.sort(np.abs(data.efc_pos))
 
 

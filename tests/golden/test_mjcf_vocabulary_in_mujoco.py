@@ -80,7 +80,7 @@ def _needed(tag: str, kind: Kind) -> dict[str, str]:
 
 
 def _places() -> Iterator[Place]:
-    """Return every place of the table once, bodies in bodies and defaults in defaults not again."""
+    """Yield every place of the table once, bodies in bodies and defaults in defaults not again."""
     root: tuple[tuple[str, Kind], ...] = (("mujoco", ROOT),)
     pending = [(root, ROOT)]
     while pending:

@@ -64,7 +64,7 @@ def test_no_false_claim_in_10000_poses(name: str, scale: float, tmp_path: Path) 
 
 
 def reachable_share(name: str, count: int) -> float:
-    """Give which part of poses that are surely reachable is solved."""
+    """Return which part of poses that are surely reachable is solved."""
     robot = load_robot(name)
     chain = serial_chain(robot).arrays
     q = np.random.default_rng(17).uniform(*ranges(chain), (count, len(chain.lower)))

@@ -23,7 +23,7 @@ sys.exit(code)
 
 
 def codes_alone(file: Path) -> list[str]:
-    """Give the codes a file is refused with; fail if it is not, or not cleanly, or not in time."""
+    """Return the codes a file is refused with; fail if it is not, cleanly and in time."""
     done = subprocess.run(
         [sys.executable, "-c", _SCRIPT, str(file)], capture_output=True, text=True, timeout=120
     )

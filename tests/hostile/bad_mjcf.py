@@ -414,7 +414,7 @@ CHANGES = [
 
 
 def bad_mjcfs() -> Iterator[Case]:
-    """Give every bad file."""
+    """Yield every bad file."""
     yield Case("empty file", b"", "not-xml")
     yield Case("NUL bytes", SOUND.encode().replace(b"arm", b"a\0m"), "encoding")
     yield Case("UTF-16", SOUND.encode("utf-16"), "encoding")

@@ -396,7 +396,7 @@ NEWER_CHANGES = [
 
 
 def bad_urdfs() -> Iterator[Case]:
-    """Give every bad URDF file."""
+    """Yield every bad URDF file."""
     for change in CHANGES:
         assert SOUND.count(change.old) >= 1, change.name
         text = SOUND.replace(change.old, change.new, 1)

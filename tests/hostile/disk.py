@@ -14,7 +14,7 @@ def key(number: int) -> str:
 
 
 def run(number: int) -> Run:
-    """Give a run of eight channels and about 20 kB."""
+    """Return a run of eight channels and about 20 kB."""
     random = np.random.default_rng(number)
     channels = {f"channel {i}": Channel(random.normal(size=(300, 1)), "m") for i in range(8)}
     recording = Recording(channels, "running", {"seed": number})
@@ -27,7 +27,7 @@ def create(path: Path) -> ResultFolder:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Give every file but the timings and SQLite's own, by its path in the folder."""
+    """Return every file but the timings and SQLite's own, by its path in the folder."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")

@@ -29,7 +29,7 @@ def finish(out: Path, *, workers: int) -> None:
 
 
 def results(out: Path) -> dict[str, bytes]:
-    """Give everything that does not depend on how long it took."""
+    """Return everything that does not depend on how long it took."""
     return {
         str(path.relative_to(out)): path.read_bytes()
         for path in sorted(out.rglob("*"))

@@ -131,7 +131,7 @@ def crowded(texts):
 
 
 def svg_markup(chart, names):
-    """Give the root of the picture of a chart, and all its elements and attributes."""
+    """Return the root of the picture of a chart, and all its elements and attributes."""
     root = ElementTree.fromstring(draw_still(chart, {name: n for n, name in enumerate(names)}).svg)
     return root, {(part.tag, name) for part in root.iter() for name in (*part.attrib, "")}
 

@@ -344,7 +344,7 @@ def test_the_environment_stays_as_it_was(tmp_path: Path) -> None:
 
 @pytest.fixture
 def hanging(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Give a script with one run finished and two workers that hang."""
+    """Yield a script with one run finished and two workers that hang."""
     faults = [Fault.NONE, Fault.HANG, Fault.HANG_WITH_GIL, Fault.NONE]
     diary = tmp_path / "diary"
     tasks = [task(i, fault, engine="mujoco", diary=str(diary)) for i, fault in enumerate(faults)]

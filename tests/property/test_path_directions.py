@@ -21,7 +21,7 @@ brisk = settings(deadline=None, max_examples=100)
 
 
 def drawn(kind, points):
-    """Give the path, or None and the refusal."""
+    """Return the path, or None and the refusal."""
     try:
         return kind(points), None
     except PathError as refusal:
@@ -33,7 +33,7 @@ def repeated(points):
 
 
 def velocity(controls, u):
-    """Give the derivative of a Bezier curve over its degree, by De Casteljau's algorithm."""
+    """Return the derivative of a Bezier curve over its degree, by De Casteljau's algorithm."""
     rest = list(np.diff(np.asarray(controls, dtype=float), axis=0))
     while len(rest) > 1:
         rest = [(1 - u) * a + u * b for a, b in pairwise(rest)]

@@ -50,7 +50,7 @@ LOOKS = {("visual", "name"), ("collision", "name")}
 
 
 def _slips(name: str, random: Random) -> Iterator[str]:
-    """Return a name with one letter wrong, missing, doubled or swapped, at every place."""
+    """Yield a name with one letter wrong, missing, doubled or swapped, at every place."""
     for i, letter in enumerate(name):
         other = random.choice(ascii_lowercase.replace(letter, ""))
         yield name[:i] + other + name[i + 1 :]

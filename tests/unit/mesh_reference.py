@@ -6,7 +6,7 @@ from kinetarium.spatial.arrays import Array
 
 
 def distances(points: Array, triangles: Array) -> Array:
-    """Give the distance of each point from the nearest triangle [m].
+    """Return the distance of each point from the nearest triangle [m].
 
     Args:
         points: The points [m], shape (n, 3).
@@ -35,7 +35,7 @@ def distances(points: Array, triangles: Array) -> Array:
 
 
 def winding_numbers(points: Array, triangles: Array) -> Array:
-    """Give how often triangles wind around each point, by their solid angles.
+    """Return how often triangles wind around each point, by their solid angles.
 
     The solid angle of a triangle is that of Van Oosterom and Strackee, 1983.
 

@@ -30,7 +30,7 @@ class ReplayReader:
         return np.where(codes > 65534, np.nan, low + (high - low) * codes / 65534)
 
     def poses(self, name):
-        """Give the poses of a solid, shape (n, 7)."""
+        """Return the poses of a solid, shape (n, 7)."""
         entry = next(solid for solid in self.head["solids"] if solid["name"] == name)
         return self._rows(entry["streams"])
 

@@ -26,7 +26,7 @@ class Studio:
         self.cookie = f"kinetarium-{self.port}={self.token}"
 
     def request(self, path, *, method="GET", headers=None, body=None, cookie=True):
-        """Give status, headers (names in lower case) and body; the path is sent as it is."""
+        """Return status, headers (names in lower case) and body; the path is sent as it is."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         sent = {"Cookie": self.cookie} if cookie else {}
         try:

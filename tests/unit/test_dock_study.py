@@ -125,7 +125,7 @@ def test_rows_are_those_of_the_contract_and_ticks_are_timed(monkeypatch, tmp_pat
 
 
 def seen(case, *, warnings, **row):
-    """Give the flags of a run of which only the warnings and a row are known."""
+    """Return the flags of a run of which only the warnings and a row are known."""
     empty = Channel(np.zeros((1, 6)), "N")
     recording = Recording(
         {

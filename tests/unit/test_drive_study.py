@@ -62,7 +62,7 @@ ORIGIN = Placement(0.0, 0.0, 0.0)
 def record(
     placements: Array, *, commands: Array | None = None, yaw_rate: Array | None = None
 ) -> Recording:
-    """Give the recording of a motion on the ground, sampled as the study samples."""
+    """Return the recording of a motion on the ground, sampled as the study samples."""
     n = len(placements)
     time = np.arange(n) / SAMPLE_RATE
     x, y, heading = placements.T
@@ -86,7 +86,7 @@ def record(
 
 
 def perfect(path: PathName, *, start: Placement = ORIGIN) -> Recording:
-    """Give the recording of a robot that is always where it should be, seen from its start."""
+    """Return the recording of a robot that is always where it should be, seen from its start."""
     reference = REFERENCES[path]
     count = round((SETTLE + reference.duration + HOLD) * SAMPLE_RATE) + 1
     times = np.arange(count) / SAMPLE_RATE - SETTLE
@@ -265,7 +265,7 @@ class TestScore:
 
 
 def turning(multiplier: Array, headings: Array) -> Track:
-    """Give a turn in place whose multiplier depends on the heading."""
+    """Return a turn in place whose multiplier depends on the heading."""
     time = np.arange(len(headings)) / SAMPLE_RATE
     rate = np.gradient(headings, time)
     aside = multiplier * rate * HUSKY.track / 2 / HUSKY.wheel_radius

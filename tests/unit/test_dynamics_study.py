@@ -287,7 +287,7 @@ def _altered(scene: Scene, override: Override) -> Scene:
 
 
 def _honest_looking(simulation: Simulation, scene: Scene) -> Any:
-    """Give an audit of the robot as it was asked for, not as it is."""
+    """Return an audit of the robot as it was asked for, not as it is."""
 
     def audit() -> Audit:
         honest = open_engine("mujoco").compile(scene, timestep=1e-3)

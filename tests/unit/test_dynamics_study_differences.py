@@ -184,7 +184,7 @@ def test_lost_links() -> None:
 
 
 def two_parts(*, lumped: bool, lost: bool = False) -> RobotModel:
-    """Give an arm with a fixed flange, kept apart, lumped into the arm, or lost."""
+    """Return an arm with a fixed flange, kept apart, lumped into the arm, or lost."""
     X = pose([0.3, 0, 0], R)
     arm, flange = DIAGONAL, replace(BODY, mass=0.5)
     if lumped:

@@ -58,7 +58,7 @@ def poses_within_reach(leg, count, seed=0):
 
 
 def tip(poses, link, length):
-    """Give the end of a bar that hangs down from its origin."""
+    """Return the end of a bar that hangs down from its origin."""
     w, x, y, z = np.moveaxis(poses[:, link, 3:], -1, 0)
     axis = np.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], axis=-1)
     return poses[:, link, :3] - length * axis

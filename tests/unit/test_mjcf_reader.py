@@ -35,7 +35,7 @@ TENDON = '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'
 
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
-    """Give a reader of the content of <worldbody> and of what stands before and after it."""
+    """Return a reader of the content of <worldbody> and of what stands before and after it."""
 
     def read(world: str, before: str = "", after: str = "", **options: object) -> RobotModel:
         file = tmp_path / "robot.xml"

@@ -32,7 +32,7 @@ def post(body, name=None):
 
 
 def walks(body):
-    """Give the head of the answer and a reader of each walk."""
+    """Return the head of the answer and a reader of each walk."""
     data = post(body).body
     start = 4 + int.from_bytes(data[:4], "little")
     head = json.loads(data[4:start])

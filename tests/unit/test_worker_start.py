@@ -19,7 +19,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="there is a fork serv
 
 @pytest.fixture
 def server() -> Iterator[int]:
-    """Give the fork server of this process, and end it afterwards, for it may be maltreated."""
+    """Yield the fork server of this process, and end it afterwards, for it may be maltreated."""
     process, connection = WorkerStart(()).start(describe)
     with connection:
         connection.recv()

@@ -38,7 +38,7 @@ def expand(tmp_path: Path) -> Expand:
 
 
 def plain(element: Element) -> tuple[Any, ...]:
-    """Give an element as it is compared: without lines, name spaces and white space."""
+    """Return an element as it is compared: without lines, name spaces and white space."""
     attributes = {k: v for k, v in element.attributes.items() if not k.startswith("xmlns")}
     children = [plain(child) for child in element.children]
     return element.tag, attributes, " ".join(element.text.split()), children

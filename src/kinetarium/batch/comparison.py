@@ -122,7 +122,7 @@ def compare(first: ResultFolder, second: ResultFolder, *, tolerance: float = 0.0
 
 
 def _identified(folder: ResultFolder, shared: Sequence[str], case: Sequence[str]) -> dict[str, Row]:
-    """Give the results of each row by what names it: its case and which row of it this is."""
+    """Return the results of each row by what names it: its case and which row of it this is."""
     found: dict[str, Row] = {}
     for run in folder.runs():
         words = ", ".join(f"{name} {_text(run.case.get(name))}" for name in shared)

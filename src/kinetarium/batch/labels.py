@@ -44,7 +44,7 @@ def case_labels(cases: Sequence[Any]) -> list[str]:
 
 
 def _parts(field: Field, value: Any) -> Iterator[tuple[Field, Any]]:
-    """Give the innermost fields of a value; a list is one of them."""
+    """Yield the innermost fields of a value; a list is one of them."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             yield from _parts((*field, name), part)

@@ -33,7 +33,7 @@ _NOT_IN_RESULTS = frozenset({"cli", "figure", "report", "studio", "export"})
 
 @cache
 def versions() -> dict[str, str]:
-    """Give the version of everything that can change a result, by name.
+    """Return the version of everything that can change a result, by name.
 
     Besides the packages there are Python and the machine's kind, the packages
     of plug-ins, and "source", a digest of our own code.
@@ -51,7 +51,7 @@ def versions() -> dict[str, str]:
 
 
 def environment(command: str, *, seed: int) -> dict[str, Any]:
-    """Give how a result is made, for environment.json.
+    """Return how a result is made, for environment.json.
 
     Args:
         command: The command, without what does not change the result.
@@ -107,7 +107,7 @@ def _sources(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
 
 
 def _git_hash() -> str:
-    """Give the commit of our own source tree; empty where it is not a checkout of ours."""
+    """Return the commit of our own source tree; empty where it is not a checkout of ours."""
     source = Path(__file__).parents[2]
     if not (source.parent / ".git").exists():
         return ""
@@ -181,7 +181,7 @@ class Plan:
         return configs[0]
 
     def configs(self) -> tuple[Any, ...]:
-        """Give every config of the plan.
+        """Return every config of the plan.
 
         Raises:
             KinetariumError: If a value does not fit the study's config.
@@ -203,7 +203,7 @@ class Plan:
         )
 
     def tasks(self) -> tuple[Task, ...]:
-        """Give a task for every case, each once.
+        """Return a task for every case, each once.
 
         Raises:
             KinetariumError: If a config asks for something that is not there.

@@ -91,7 +91,7 @@ class Study(ABC, Generic[ConfigT, CaseT]):
 
     @abstractmethod
     def cases(self, config: ConfigT) -> Sequence[CaseT]:
-        """Give the cases of a config, in the order of the report.
+        """Return the cases of a config, in the order of the report.
 
         Raises:
             KinetariumError: If the config asks for something that is not there.

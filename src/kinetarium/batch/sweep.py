@@ -104,14 +104,14 @@ def _all_rows(runs: Sequence[Run]) -> list[Row]:
 
 
 def _rows(run: Run) -> list[Row]:
-    """Give the rows of a run, each with its case; one for a run that was not judged."""
+    """Return the rows of a run, each with its case; one for a run that was not judged."""
     own = {**run.case, "status": str(run.status), "message": run.message}
     # Named twice: the first gives the order, the last has the last word.
     return [{**own, **row, **own} for row in run.rows or ({},)]
 
 
 def _uniform(rows: Sequence[Row]) -> list[Row]:
-    """Give every row the same names, with None where a case has no value."""
+    """Return every row the same names, with None where a case has no value."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     return [{name: row.get(name) for name in names} for row in rows]
 
@@ -150,7 +150,7 @@ def sweep(
 
     Args:
         plan: What to run.
-        out: The folder; made if missing, gone on with if it holds the same plan.
+        out: The folder; made if missing, resumed if it holds the same plan.
         executor: How cases are run.
         command: The command that asked for it, for the record.
         retry_failed: Whether cases that crashed, failed or ran out of time or memory
@@ -195,7 +195,7 @@ def sweep(
 
 
 def _engines(plan: Plan) -> Sequence[str]:
-    """Give the engines that a plan may need: those it names, or all if it leaves that open."""
+    """Return the engines that a plan may need: those it names, or all if it leaves that open."""
     wanted = [getattr(config, "engine", None) for config in plan.configs()]
     if () in wanted:
         return engine_names()

@@ -64,7 +64,7 @@ def _run(task: Task) -> Run:
 
 
 def _own_timing(run: Run) -> dict[str, float]:
-    """Give what a run measured of its own cost [s].
+    """Return what a run measured of its own cost [s].
 
     Raises:
         ValueError: If it is no time.

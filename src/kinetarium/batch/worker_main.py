@@ -39,7 +39,7 @@ class ProcessUsage:
 
 
 def process_usage(process: int) -> ProcessUsage:
-    """Give what a process uses; nothing if it has ended (proc(5))."""
+    """Return what a process uses; nothing if it has ended (proc(5))."""
     with suppress(OSError, ValueError, IndexError):
         pages = Path(f"/proc/{process}/statm").read_text().split()
         # A process's name is in parentheses and may hold anything, parentheses too.
@@ -132,7 +132,7 @@ def _signal_in_words(number: int) -> str:
 
 
 def _last_line(output: str) -> str:
-    """Give the last line that has a word in it."""
+    """Return the last line that has a word in it."""
     lines = (line for line in reversed(output.splitlines()) if any(map(str.isalnum, line)))
     return one_line(next(lines, ""))
 

@@ -61,7 +61,7 @@ class Crew:
         return sum(worker.job is not None for worker in self._members)
 
     def set_to_work(self, waiting: deque[Job]) -> None:
-        """Give out jobs to those who are free, and start more workers for what is left.
+        """Hand out jobs to those who are free, and start more workers for what is left.
 
         Raises:
             WorkerError: If no worker can be started.
@@ -188,7 +188,7 @@ class IsolatedExecutor:
             yield from over
 
     def _end(self, worker: WorkerProcess, crew: Crew, waiting: deque[Job]) -> Finished | None:
-        """Give the task that a worker has ended, if it has, and if there is no second attempt."""
+        """Return the task that a worker has ended, if it has, and if there is no second attempt."""
         job, was_ready = worker.job, worker.ready
         news = worker.look(self._timeout)
         if worker.ready and not was_ready:
@@ -216,7 +216,7 @@ def _engines(tasks: Sequence[Task]) -> list[str]:
 
 
 def _may_be_chance(news: Finished | Ending, worker: WorkerProcess) -> bool:
-    """Tell whether a case may end otherwise in a new worker.
+    """Return whether a case may end otherwise in a new worker.
 
     Memory may have been lost by the worker's earlier cases; a crash may be anything.
     """

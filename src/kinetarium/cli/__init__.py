@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0 done, 1 a defect of Kinetarium, 2 something the user
-        can put right, 130 stopped from the keyboard, 143 by a polite kill.
+        can put right, 130 stopped from the keyboard, 143 by SIGTERM.
     """
     with listening():
         return _answer(list(sys.argv[1:] if argv is None else argv))

@@ -37,7 +37,7 @@ class Controller(Protocol):
         """Forget everything."""
 
     def update(self, t: float, measurement: Measurement) -> Array:
-        """Give the command at a time [s], in the order of the layout's commands, shape (c,)."""
+        """Return the command at a time [s], in the order of the layout's commands, shape (c,)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,4 +59,4 @@ class Interaction(Protocol):
     """A law that acts at every physics step: a prescribed contact, a disturbance."""
 
     def update(self, t: float, measurement: Measurement) -> Iterable[ExternalWrench]:
-        """Give the wrenches of the next step."""
+        """Return the wrenches of the next step."""

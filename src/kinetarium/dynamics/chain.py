@@ -114,7 +114,7 @@ def serial_chain(model: RobotModel, *, base_link: str = "", tool: str = "") -> S
 
 
 def ranges(chain: ChainArrays) -> tuple[Array, Array]:
-    """Give finite bounds of the joints: their limits, within half a turn or a metre of the middle.
+    """Return finite joint bounds: the limits, within half a turn or a metre of the middle.
 
     A limit that is farther away than that leaves no pose out.
     """
@@ -125,7 +125,7 @@ def ranges(chain: ChainArrays) -> tuple[Array, Array]:
 
 
 def _only_end(model: RobotModel) -> str:
-    """Give the one link that ends a branch with moving joints."""
+    """Return the one link that ends a branch with moving joints."""
     parents = {joint.parent for joint in model.joints}
     ends = [link.name for link in model.links if link.name not in parents]
     moved = [end for end in ends if any(j.type is not JointType.FIXED for j in _above(model, end))]
@@ -136,7 +136,7 @@ def _only_end(model: RobotModel) -> str:
 
 
 def _above(model: RobotModel, link: str) -> list[Joint]:
-    """Give the joints between a link and the root, the nearest first."""
+    """Return the joints between a link and the root, the nearest first."""
     joints = []
     while link in model.parent_joint:
         joints.append(model.parent_joint[link])
@@ -145,7 +145,7 @@ def _above(model: RobotModel, link: str) -> list[Joint]:
 
 
 def _path(model: RobotModel, *, base_link: str, tool: str) -> list[Joint]:
-    """Give the joints from the base link down to the tool."""
+    """Return the joints from the base link down to the tool."""
     path = []
     for joint in _above(model, tool):
         path.append(joint)

@@ -46,23 +46,23 @@ class Coupling:
         return cls(independent, frozen(E), frozen(offset))
 
     def positions(self, q_independent: ArrayLike) -> Array:
-        """Give all positions [rad or m], shape (..., nq), from the independent ones."""
+        """Return all positions [rad or m], shape (..., nq), from the independent ones."""
         base, joints = self._split(q_independent)
         return np.concatenate([base, joints @ self.E.T + self.offset], axis=-1)
 
     def velocities(self, v_independent: ArrayLike) -> Array:
-        """Give all velocities or accelerations, shape (..., nv), from the independent."""
+        """Return all velocities or accelerations, shape (..., nv), from the independent."""
         base, joints = self._split(v_independent)
         return np.concatenate([base, joints @ self.E.T], axis=-1)
 
     def forces(self, tau: ArrayLike) -> Array:
-        """Give the forces on the independent coordinates, E' tau [N, N m], from those on all."""
+        """Return the forces on the independent coordinates, E' tau [N, N m], from those on all."""
         tau = np.asarray(tau, dtype=np.float64)
         base, joints = np.split(tau, [tau.shape[-1] - self.offset.size], axis=-1)
         return np.concatenate([base, joints @ self.E], axis=-1)
 
     def matrix(self, M: ArrayLike) -> Array:
-        """Give E' M E of a mass or Coriolis matrix, shape (nv, nv).
+        """Return E' M E of a mass or Coriolis matrix, shape (nv, nv).
 
         E is constant, so that the reduced matrices keep the properties of the
         full ones: M stays positive definite and Mdot - 2 C skew.
@@ -124,7 +124,7 @@ class LoopClosure:
         self.size = sum(3 if loop.kind is LoopKind.POINT else 6 for loop in self._loops)
 
     def residual(self, q: ArrayLike) -> Array:
-        """Give the residual at a configuration [m, rad], shape (size,)."""
+        """Return the residual at a configuration [m, rad], shape (size,)."""
         rows = [np.zeros(0)]
         for loop, (X_WA, X_WB) in zip(self._loops, self._frames(q), strict=True):
             rows.append(X_WB[:3, 3] - X_WA[:3, 3])
@@ -133,7 +133,7 @@ class LoopClosure:
         return np.concatenate(rows)
 
     def jacobian(self, q: ArrayLike) -> Array:
-        """Give the Jacobian, shape (size, nv): the rate of the residual is J v."""
+        """Return the Jacobian, shape (size, nv): the rate of the residual is J v."""
         rows = [np.zeros((0, self._dynamics.nv))]
         for loop, (X_WA, X_WB) in zip(self._loops, self._frames(q), strict=True):
             J_A = self._dynamics.jacobian(q, loop.link_a, point=loop.X_AC[:3, 3])
@@ -147,7 +147,7 @@ class LoopClosure:
         return np.concatenate(rows)
 
     def _frames(self, q: ArrayLike) -> list[tuple[Array, Array]]:
-        """Give the two constrained frames of every loop in the world."""
+        """Return the two constrained frames of every loop in the world."""
         X_WL = self._dynamics.link_poses(q)
         return [
             (X_WL[a] @ loop.X_AC, X_WL[b] @ loop.X_BC)

@@ -55,7 +55,7 @@ def place(chain: ChainArrays, q: Array, X: Array) -> None:
 
 @compiled
 def _row(F: Array, x: float, y: float, z: float, p: float) -> tuple[float, float, float, float]:
-    """Give one row of the product of a pose, whose row is given, with a frame."""
+    """Return one row of the product of a pose, whose row is given, with a frame."""
     return (
         x * F[0, 0] + y * F[1, 0] + z * F[2, 0],
         x * F[0, 1] + y * F[1, 1] + z * F[2, 1],
@@ -89,7 +89,7 @@ def differentiate(chain: ChainArrays, X: Array, J: Array) -> None:
 
 @compiled
 def gram(J: Array) -> tuple[Symmetric, Square, Symmetric]:
-    """Give J J' = [P Q; Q' S] of a Jacobian, shape (6, joints), in numbers.
+    """Return J J' = [P Q; Q' S] of a Jacobian, shape (6, joints), in numbers.
 
     Returns:
         P, Q and S row by row; of P and S, which are symmetric, the upper half.
@@ -114,7 +114,7 @@ def gram(J: Array) -> tuple[Symmetric, Square, Symmetric]:
 
 @compiled
 def volume(J: Array) -> float:
-    """Give the manipulability sqrt(det(J J')) (Yoshikawa, 1985).
+    """Return the manipulability sqrt(det(J J')) (Yoshikawa, 1985).
 
     With J J' = [P Q; Q' S] it is det(S) det(P - Q S^-1 Q'), all of them 3 x 3.
 
@@ -172,7 +172,7 @@ def _times(
 
 @compiled
 def poses(chain: ChainArrays, q: Array) -> Array:
-    """Give the pose X_BT of the tool for many configurations.
+    """Return the pose X_BT of the tool for many configurations.
 
     Args:
         chain: The chain.
@@ -193,7 +193,7 @@ def poses(chain: ChainArrays, q: Array) -> Array:
 
 @compiled
 def jacobians(chain: ChainArrays, q: Array) -> Array:
-    """Give the Jacobian of the tool for configurations, shape (n, joints), as (n, 6, joints)."""
+    """Return the Jacobian of the tool for configurations, shape (n, joints), as (n, 6, joints)."""
     count = q.shape[1]
     X = np.empty((count + 2, 3, 4))
     result = np.empty((len(q), 6, count))
@@ -205,7 +205,7 @@ def jacobians(chain: ChainArrays, q: Array) -> Array:
 
 @compiled
 def manipulabilities(chain: ChainArrays, q: Array) -> Array:
-    """Give the manipulability [m^3] of configurations, shape (n, joints), as (n,)."""
+    """Return the manipulability [m^3] of configurations, shape (n, joints), as (n,)."""
     count = q.shape[1]
     X, J = np.empty((count + 2, 3, 4)), np.empty((6, count))
     result = np.empty(len(q))

@@ -9,7 +9,7 @@ from kinetarium.spatial.rotation import pose
 
 
 def link_frames(chain: ChainArrays, q: Array) -> Array:
-    """Give the poses of the base link's frame, the joints' and the tool's."""
+    """Return the poses of the base link's frame, the joints' and the tool's."""
     X = pose()
     places = [X]
     for i, position in enumerate(q):
@@ -21,7 +21,7 @@ def link_frames(chain: ChainArrays, q: Array) -> Array:
 
 
 def jacobian(chain: ChainArrays, q: Array) -> Array:
-    """Give the tool's twist [v; w] in base axes at its origin per joint rate, shape (6, joints)."""
+    """Return the tool's twist [v; w] per joint rate in base axes, shape (6, joints)."""
     _, *joints, tool = link_frames(chain, q)
     columns = []
     for X, slides in zip(joints, chain.prismatic, strict=True):
@@ -34,6 +34,6 @@ def jacobian(chain: ChainArrays, q: Array) -> Array:
 
 
 def manipulability(chain: ChainArrays, q: Array) -> float:
-    """Give sqrt(det(J J')) [m^3] (Yoshikawa, "Manipulability of robotic mechanisms", 1985)."""
+    """Return sqrt(det(J J')) [m^3] (Yoshikawa, "Manipulability of robotic mechanisms", 1985)."""
     J = jacobian(chain, q)
     return float(np.sqrt(max(np.linalg.det(J @ J.T), 0.0)))

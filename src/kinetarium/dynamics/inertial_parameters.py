@@ -15,7 +15,7 @@ _ROWS, _COLUMNS = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)
 
 
 def inertial_parameters(inertia: Inertia | None) -> Array:
-    """Give the parameters of a body in its link's frame, zeros for none, shape (10,)."""
+    """Return the parameters of a body in its link's frame, zeros for none, shape (10,)."""
     if inertia is None:
         return np.zeros(10)
     moment = inertia.moment + steiner(inertia.mass, inertia.center)
@@ -23,7 +23,7 @@ def inertial_parameters(inertia: Inertia | None) -> Array:
 
 
 def inertia_of(parameters: ArrayLike) -> Inertia | None:
-    """Give the body of some parameters, shape (10,); None where there is no mass."""
+    """Return the body of some parameters, shape (10,); None where there is no mass."""
     pi = np.asarray(parameters, dtype=np.float64)
     mass = float(pi[0])
     if mass == 0.0:
@@ -35,13 +35,13 @@ def inertia_of(parameters: ArrayLike) -> Inertia | None:
 
 
 def moved(inertia: Inertia, X_BL: Array) -> Inertia:
-    """Give an inertia of link frame L in the frame B."""
+    """Return an inertia of link frame L in the frame B."""
     R_BL = X_BL[:3, :3]
     center = R_BL @ inertia.center + X_BL[:3, 3]
     return Inertia(inertia.mass, frozen(center), frozen(R_BL @ inertia.moment @ R_BL.T))
 
 
 def steiner(mass: float, center: Array) -> Array:
-    """Give what a mass at a centre adds to the moment about the origin (parallel axes)."""
+    """Return what a mass at a centre adds to the moment about the origin (parallel axes)."""
     moment: Array = mass * (center @ center * np.eye(3) - np.outer(center, center))
     return moment

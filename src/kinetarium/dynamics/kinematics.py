@@ -10,7 +10,7 @@ from kinetarium.spatial.rotation import pose
 
 
 def link_poses(model: RobotModel, q: ArrayLike, *, X_WB: ArrayLike | None = None) -> Array:
-    """Give the pose of every link at many configurations.
+    """Return the pose of every link at many configurations.
 
     One array operation per joint serves all configurations; for a single one
     `RobotDynamics.link_poses` is faster.
@@ -38,7 +38,7 @@ def link_poses(model: RobotModel, q: ArrayLike, *, X_WB: ArrayLike | None = None
 
 
 def _motion(joint: Joint, position: Array) -> Array:
-    """Give the pose of the moved joint frame in the frame at zero, shape (..., 4, 4)."""
+    """Return the pose of the moved joint frame in the frame at zero, shape (..., 4, 4)."""
     X = np.zeros((*position.shape, 4, 4))
     X[...] = np.eye(4)
     if joint.type is JointType.PRISMATIC:

@@ -22,7 +22,7 @@ FAR = 2.0
 
 @compiled
 def distances(points: Array, groups: TriangleGroups) -> Array:
-    """Give the distance of points [m], shape (n, 3), from the nearest triangle, shape (n,)."""
+    """Return the distance of points [m], shape (n, 3), from the nearest triangle, shape (n,)."""
     centers, radii = groups.centers, groups.radii
     result = np.empty(len(points))
     gaps = np.empty(len(radii))
@@ -43,7 +43,7 @@ def distances(points: Array, groups: TriangleGroups) -> Array:
 
 @compiled
 def _distance_group(p: Vector, groups: TriangleGroups, g: int, best: float) -> float:
-    """Give the distance from the triangles of a group, if below the best so far."""
+    """Return the distance from the triangles of a group, if below the best so far."""
     for t in range(groups.starts[g], groups.starts[g + 1]):
         if _length(minus(_row(groups.middles, t), p)) - groups.reaches[t] < best:
             best = min(best, sqrt(_squared_distance(p, groups.triangles, t)))
@@ -52,7 +52,7 @@ def _distance_group(p: Vector, groups: TriangleGroups, g: int, best: float) -> f
 
 @compiled
 def winding_numbers(points: Array, groups: TriangleGroups) -> Array:
-    """Give how often triangles wind around points [m], shape (n, 3): one inside, zero outside.
+    """Return how often triangles wind around points [m], shape (n, 3): one inside, zero outside.
 
     Fractions appear where the mesh has holes, and small ones by the dipoles.
     """
@@ -104,7 +104,7 @@ def _squared_distance_edge(p: Vector, a: Vector, b: Vector) -> float:
 
 @compiled
 def _solid_angle(p: Vector, triangles: Array, t: int) -> float:
-    """Give the signed solid angle of a triangle (Van Oosterom and Strackee, 1983) [sr]."""
+    """Return the signed solid angle of a triangle (Van Oosterom and Strackee, 1983) [sr]."""
     a = minus(_corner(triangles, t, 0), p)
     b = minus(_corner(triangles, t, 1), p)
     c = minus(_corner(triangles, t, 2), p)

@@ -88,7 +88,7 @@ def frame_placements(data: PinocchioData) -> Array:
 
 
 def to_pinocchio(q: Array) -> tuple[Array, Array]:
-    """Give Pinocchio's configuration, with a unit quaternion, and B, shape (6, 6).
+    """Return Pinocchio's configuration, with a unit quaternion, and B, shape (6, 6).
 
     Raises:
         KinetariumError: If the quaternion of the base is zero.
@@ -124,7 +124,7 @@ def rotate_base_both(M: Array, B: Array) -> Array:
 
 
 def transport(v: Array) -> Array:
-    """Give w x v of the base, shape (3,).
+    """Return w x v of the base, shape (3,).
 
     It is what the acceleration of the base loses when its coordinates turn
     with the body: a_pin = R' (a - w x v).

@@ -101,7 +101,7 @@ class RobotDynamics:
         self.nv = len(self.velocity_names)
 
     def neutral(self) -> Array:
-        """Give the configuration with the base at the world's frame and all joints at zero."""
+        """Return the configuration with the base at the world's frame and all joints at zero."""
         q = np.zeros(self.nq)
         if self.free_base:
             q[3] = 1.0
@@ -118,7 +118,7 @@ class RobotDynamics:
         return np.concatenate([q[:3] + dq[:3], (w, x, y, z), q[7:] + dq[6:]])
 
     def difference(self, q_0: ArrayLike, q_1: ArrayLike) -> Array:
-        """Give the shortest dq, shape (nv,), with integrate(q_0, dq) = q_1."""
+        """Return the shortest dq, shape (nv,), with integrate(q_0, dq) = q_1."""
         q_0, q_1 = _vector(q_0), _vector(q_1)
         if not self.free_base:
             return q_1 - q_0
@@ -128,7 +128,7 @@ class RobotDynamics:
         return np.concatenate([q_1[:3] - q_0[:3], turn, q_1[7:] - q_0[7:]])
 
     def link_poses(self, q: ArrayLike) -> Array:
-        """Give the pose X_WL of every link in the model's order, shape (links, 4, 4)."""
+        """Return the pose X_WL of every link in the model's order, shape (links, 4, 4)."""
         q_pin, _ = self._configuration(q)
         self._pin.framesForwardKinematics(self._model, self._data, q_pin)
         X_WL = np.zeros((len(self._frame), 4, 4))
@@ -137,7 +137,7 @@ class RobotDynamics:
         return X_WL
 
     def link_pose(self, q: ArrayLike, link: str) -> Array:
-        """Give the pose X_WL of one link, shape (4, 4).
+        """Return the pose X_WL of one link, shape (4, 4).
 
         Raises:
             UnknownNameError: If there is no such link.
@@ -146,7 +146,7 @@ class RobotDynamics:
         return X_WL
 
     def jacobian(self, q: ArrayLike, link: str, *, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-        """Give J with [v; w] = J v for a point fixed to a link, in world axes.
+        """Return J with [v; w] = J v for a point fixed to a link, in world axes.
 
         Args:
             q: Configuration, shape (nq,).
@@ -173,13 +173,13 @@ class RobotDynamics:
         return J
 
     def mass_matrix(self, q: ArrayLike) -> Array:
-        """Give M, symmetric positive definite [kg, kg m, kg m^2], shape (nv, nv)."""
+        """Return M, symmetric positive definite [kg, kg m, kg m^2], shape (nv, nv)."""
         q_pin, B = self._configuration(q)
         M: Array = self._pin.crba(self._model, self._data, q_pin)
         return rotate_base_both(M, B) if self.free_base else M
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Give C, shape (nv, nv), with Mdot - 2 C skew symmetric.
+        """Return C, shape (nv, nv), with Mdot - 2 C skew symmetric.
 
         For a free base C = T' (C_pin T + M_pin Tdot), which keeps Pinocchio's
         skew symmetry; Tdot = -T diag([w], [w], 0).
@@ -199,23 +199,23 @@ class RobotDynamics:
         return C
 
     def gravity_forces(self, q: ArrayLike) -> Array:
-        """Give g, the forces that hold the robot still [N, N m], shape (nv,)."""
+        """Return g, the forces that hold the robot still [N, N m], shape (nv,)."""
         q_pin, B = self._configuration(q)
         g: Array = self._pin.computeGeneralizedGravity(self._model, self._data, q_pin)
         return rotate_base(g, B) if self.free_base else g
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Give C v + g, the forces of motion without acceleration [N, N m], shape (nv,)."""
+        """Return C v + g, the forces of motion without acceleration [N, N m], shape (nv,)."""
         return self.inverse_dynamics(q, v, np.zeros(self.nv))
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Give tau = M a + C v + g (recursive Newton-Euler) [N, N m], shape (nv,)."""
+        """Return tau = M a + C v + g (recursive Newton-Euler) [N, N m], shape (nv,)."""
         q_pin, B, v, a = self._motion(q, v, a)
         tau: Array = self._pin.rnea(self._model, self._data, q_pin, v, a)
         return rotate_base(tau, B) if self.free_base else tau
 
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Array:
-        """Give the acceleration a that forces tau cause (articulated bodies), shape (nv,)."""
+        """Return the acceleration a that forces tau cause (articulated bodies), shape (nv,)."""
         q_pin, B = self._configuration(q)
         v, tau = _vector(v), _vector(tau)
         if not self.free_base:
@@ -227,7 +227,7 @@ class RobotDynamics:
         return a
 
     def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Give Y with tau = Y pi, for tau is linear in the inertial parameters.
+        """Return Y with tau = Y pi, for tau is linear in the inertial parameters.
 
         pi holds the ten parameters (`inertial_parameters`) of what each moving
         joint carries rigidly, in the frame of its child link, joint after
@@ -243,7 +243,7 @@ class RobotDynamics:
         return rotate_base(Y, B) if self.free_base else Y
 
     def joint_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array]:
-        """Give the derivatives of tau by joint positions and by joint velocities.
+        """Return the derivatives of tau by joint positions and by joint velocities.
 
         A free base keeps its pose, twist and acceleration; the derivative by
         the accelerations is M.
@@ -258,7 +258,7 @@ class RobotDynamics:
         return rotate_base(by_q[:, 6:].copy(), B), rotate_base(by_v[:, 6:].copy(), B)
 
     def center_of_mass(self, q: ArrayLike) -> Array:
-        """Give the centre of mass of the whole robot in the world [m], shape (3,)."""
+        """Return the centre of mass of the whole robot in the world [m], shape (3,)."""
         q_pin, _ = self._configuration(q)
         moving: Array = self._pin.centerOfMass(self._model, self._data, q_pin)
         moving_mass = self._data.mass[0]
@@ -266,17 +266,17 @@ class RobotDynamics:
         return center
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
-        """Give v' M v / 2 [J]."""
+        """Return v' M v / 2 [J]."""
         # Pinocchio's own function counts the drives of some kinds of joints only.
         v = _vector(v)
         return float(0.5 * v @ self.mass_matrix(q) @ v)
 
     def potential_energy(self, q: ArrayLike) -> float:
-        """Give the energy of the whole robot against gravity, zero at the world's origin [J]."""
+        """Return the energy of the whole robot against gravity, zero at the world's origin [J]."""
         return float(-self._mass * (self.gravity @ self.center_of_mass(q)))
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Give [p; L] of the moving links in world axes, L about their centre of mass.
+        """Return [p; L] of the moving links in world axes, L about their centre of mass.
 
         Returns:
             Linear [kg m/s] and angular momentum [kg m^2/s], shape (6,).
@@ -291,7 +291,7 @@ class RobotDynamics:
     def _motion(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike
     ) -> tuple[Array, Array, Array, Array]:
-        """Give q, the rotation of the base, v and a as Pinocchio has them."""
+        """Return q, the rotation of the base, v and a as Pinocchio has them."""
         q_pin, B = self._configuration(q)
         v, a = _vector(v), _vector(a)
         if self.free_base:
@@ -301,7 +301,7 @@ class RobotDynamics:
         return q_pin, B, v, a
 
     def _configuration(self, q: ArrayLike) -> tuple[Array, Array]:
-        """Give Pinocchio's configuration and B = diag(R_WB, R_WB)."""
+        """Return Pinocchio's configuration and B = diag(R_WB, R_WB)."""
         q = _vector(q)
         return to_pinocchio(q) if self.free_base else (q, _UPRIGHT)
 

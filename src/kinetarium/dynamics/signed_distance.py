@@ -20,11 +20,11 @@ from kinetarium.model.robot import (
 from kinetarium.spatial.arrays import Array
 
 SignedDistance = Callable[[Array], Array]
-"""Gives the signed distances [m], shape (n,), of points [m], shape (n, 3)."""
+"""Computes the signed distances [m], shape (n,), of points [m], shape (n, 3)."""
 
 
 def signed_distance(shape: Shape) -> SignedDistance:
-    """Give the signed distance from a shape, in the shape's frame.
+    """Return the signed distance from a shape, in the shape's frame.
 
     A mesh counts as solid where it winds around a point more than half a time
     (Jacobson et al., "Robust Inside-Outside Segmentation using Generalized
@@ -48,7 +48,7 @@ def signed_distance(shape: Shape) -> SignedDistance:
 
 
 def union_distance(geometries: Sequence[Geometry], *, surface: Array) -> SignedDistance:
-    """Give the signed distance from several shapes together, in the link frame.
+    """Return the signed distance from several shapes together, in the link frame.
 
     Inside, where the exact depth is not known in closed form, it may be less.
 
@@ -85,12 +85,12 @@ def _beyond(gap: Array) -> Array:
 
 
 def _radius_and_height(points: Array) -> Array:
-    """Give the distances from the z axis and from the plane z = 0, shape (n, 2)."""
+    """Return the distances from the z axis and from the plane z = 0, shape (n, 2)."""
     return np.column_stack([np.hypot(points[:, 0], points[:, 1]), np.abs(points[:, 2])])
 
 
 def _from_segment(points: Array, *, length: float) -> Array:
-    """Give the distance from a segment centred along z, shape (n,)."""
+    """Return the distance from a segment centred along z, shape (n,)."""
     beyond = np.maximum(np.abs(points[:, 2]) - length / 2, 0.0)
     distance: Array = np.linalg.norm(np.column_stack([points[:, :2], beyond]), axis=1)
     return distance
@@ -110,7 +110,7 @@ def _from_mesh(triangles: Array) -> SignedDistance:
 
 
 def distance_from_triangles(triangles: Array) -> SignedDistance:
-    """Give the distance, never negative, from triangles [m], shape (m, 3, 3)."""
+    """Return the distance, never negative, from triangles [m], shape (m, 3, 3)."""
     from kinetarium.dynamics import mesh_kernel
 
     groups = TriangleGroups.of(triangles)

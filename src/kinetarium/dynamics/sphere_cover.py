@@ -54,14 +54,14 @@ def surface_pieces(
 
 
 def _surface(part: Geometry, bulge: float) -> Array:
-    """Give the triangles of a shape in the link frame [m], shape (m, 3, 3)."""
+    """Return the triangles of a shape in the link frame [m], shape (m, 3, 3)."""
     mesh = triangulate(part.shape, segments=_segments(part.shape, bulge))
     vertices = mesh.vertices @ part.X_LG[:3, :3].T + part.X_LG[:3, 3]
     return vertices[mesh.faces]
 
 
 def _segments(shape: Shape, bulge: float) -> int:
-    """Give how many edges a full circle needs.
+    """Return how many edges a full circle needs.
 
     The triangles of a sphere stay r (1 - cos^2(pi/n)) below it, around and
     along together; those of a cylinder less.
@@ -89,7 +89,7 @@ def _cut(triangles: Array, owners: Owners, *, longest: float) -> tuple[Array, Ow
 
 
 def _edges(pieces: Array) -> Array:
-    """Give the lengths of the edges of pieces [m], shape (n, 3)."""
+    """Return the lengths of the edges of pieces [m], shape (n, 3)."""
     edges: Array = np.linalg.norm(np.roll(pieces, -1, axis=1) - pieces, axis=2)
     return edges
 
@@ -279,14 +279,14 @@ def _grow(
 
 
 def _reach(pieces: Array, centers: Array) -> Array:
-    """Give how far the farthest corner of each piece is from one or its own centre [m]."""
+    """Return how far the farthest corner of each piece is from one or its own centre [m]."""
     gap = pieces - centers[..., None, :]
     reach: Array = np.sqrt(np.vecdot(gap, gap).max(axis=1))
     return reach
 
 
 def _squared_distances(points: Array, centers: Array) -> Array:
-    """Give the squared distance of every point from every centre [m^2], shape (n, k)."""
+    """Return the squared distance of every point from every centre [m^2], shape (n, k)."""
     # |p - c|^2 = |p|^2 - 2 p.c + |c|^2, exact enough about an origin among the points.
     origin = centers.mean(axis=0)
     points, centers = points - origin, centers - origin

@@ -59,6 +59,6 @@ class TriangleGroups(NamedTuple):
 
 
 def _reach(triangles: Array, points: Array) -> Array:
-    """Give how far each triangle's farthest corner is from a point of its own [m]."""
+    """Return how far each triangle's farthest corner is from a point of its own [m]."""
     reach: Array = np.linalg.norm(triangles - points[:, None], axis=2).max(axis=1)
     return reach

@@ -34,7 +34,7 @@ class TwoLink:
     gravity: float = 9.81
 
     def mass_matrix(self, q: ArrayLike) -> Array:
-        """Give M [kg m^2] at the angles q [rad], shape (2, 2)."""
+        """Return M [kg m^2] at the angles q [rad], shape (2, 2)."""
         _, q2 = np.asarray(q)
         (m1, m2), l1, (c1, c2), (i1, i2) = self.masses, self.length, self.centers, self.moments
         m22 = m2 * c2**2 + i2
@@ -43,13 +43,13 @@ class TwoLink:
         return np.array([[m11, m12], [m12, m22]])
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Give C [kg m^2/s] at angles q [rad] and rates v [rad/s], shape (2, 2)."""
+        """Return C [kg m^2/s] at angles q [rad] and rates v [rad/s], shape (2, 2)."""
         (_, q2), (v1, v2) = np.asarray(q), np.asarray(v)
         h = -self.masses[1] * self.length * self.centers[1] * sin(q2)
         return np.array([[h * v2, h * (v1 + v2)], [-h * v1, 0.0]])
 
     def gravity_forces(self, q: ArrayLike) -> Array:
-        """Give g [N m] at the angles q [rad], shape (2,)."""
+        """Return g [N m] at the angles q [rad], shape (2,)."""
         q1, q2 = np.asarray(q)
         (m1, m2), (c1, c2) = self.masses, self.centers
         forearm = m2 * c2 * cos(q1 + q2)
@@ -57,7 +57,7 @@ class TwoLink:
         return -self.gravity * np.array([upper_arm + forearm, forearm])
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Give tau = M a + C v + g [N m], shape (2,)."""
+        """Return tau = M a + C v + g [N m], shape (2,)."""
         a, v = np.asarray(a, dtype=np.float64), np.asarray(v, dtype=np.float64)
         inertial: Array = self.mass_matrix(q) @ a + self.coriolis_matrix(q, v) @ v
         return inertial + self.gravity_forces(q)

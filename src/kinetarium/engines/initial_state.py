@@ -10,7 +10,7 @@ from kinetarium.spatial.rotation import quaternion_from_rotation
 
 
 def starting_state(scene: Scene) -> State:
-    """Give the state a scene starts in, at time zero."""
+    """Return the state a scene starts in, at time zero."""
     q = [value for robot in scene.robots for value in _positions(robot)]
     floating = [(robot.X_WB, np.zeros(6)) for robot in scene.robots if robot.base is Base.FREE]
     floating += [(body.X_WB, body.V_WB) for body in scene.bodies if body.motion is Motion.FREE]
@@ -25,7 +25,7 @@ def starting_state(scene: Scene) -> State:
 
 
 def _positions(robot: PlacedRobot) -> list[float]:
-    """Give the joint positions; a follower that is not placed stands where its leader puts it."""
+    """Return the joint positions; a follower that is not placed stands where its leader puts it."""
     values = []
     for joint in robot.model.moving_joints:
         value = robot.positions.get(joint.name)
@@ -37,7 +37,7 @@ def _positions(robot: PlacedRobot) -> list[float]:
 
 
 def checked_timestep(timestep: float) -> float:
-    """Give the time step back if it is one.
+    """Return the time step back if it is one.
 
     Args:
         timestep: Time step [s].

@@ -37,7 +37,7 @@ def check_timesteps(timestep: Sequence[float], *, period: float) -> None:
 
 
 def distinct_iterations(kind: type[Any], asked: Sequence[int]) -> tuple[int, ...]:
-    """Give the iterations that make a difference, each once; those of its own if none are asked.
+    """Return the iterations that make a difference, each once; those of its own if none are asked.
 
     Args:
         kind: The engine's class of options.
@@ -47,7 +47,7 @@ def distinct_iterations(kind: type[Any], asked: Sequence[int]) -> tuple[int, ...
 
 
 def with_iterations(options: Any, iterations: int) -> Any:
-    """Give options with other iterations of the solver; of an engine that counts none, the same.
+    """Return options with other iterations of the solver; of an engine that counts none, the same.
 
     ODE's direct solver does not iterate: there the iterative one is meant.
 

@@ -49,7 +49,7 @@ class FrictionRule(StrEnum):
     MINIMUM = "minimum"
 
     def combine(self, a: float, b: float) -> float:
-        """Give the friction between surfaces of friction a and b [-]."""
+        """Return the friction between surfaces of friction a and b [-]."""
         match self:
             case FrictionRule.MAXIMUM:
                 return max(a, b)
@@ -283,7 +283,7 @@ class Simulation(Protocol):
         """Advance n time steps under one command, in the order of `layout.commands`."""
 
     def contacts(self) -> Contacts:
-        """Give the contacts of the last step."""
+        """Return the contacts of the last step."""
 
     def wrench(self, sensor: str) -> Array:
         """Read a force-torque sensor [N, N m], shape (6,), as of the last step."""
@@ -292,7 +292,7 @@ class Simulation(Protocol):
         """Apply a wrench [f; m] in world axes at a world point during the next time step."""
 
     def save(self) -> Any:
-        """Give everything needed to go on from here."""
+        """Return everything needed to go on from here."""
 
     def restore(self, saved: Any) -> None:
         """Go back to where `save` was called."""
@@ -301,10 +301,10 @@ class Simulation(Protocol):
         """Read back the model as the engine loaded it."""
 
     def mass_matrix(self, robot: str) -> Array:
-        """Give the mass matrix of a robot in Kinetarium's coordinates, as the engine sees it."""
+        """Return the mass matrix of a robot in Kinetarium's coordinates, as the engine sees it."""
 
     def inverse_dynamics(self, robot: str, acceleration: Array) -> Array:
-        """Give the generalised forces for an acceleration at the present state."""
+        """Return the generalised forces for an acceleration at the present state."""
 
     def close(self) -> None:
         """Release what the engine holds."""

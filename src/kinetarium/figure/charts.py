@@ -274,7 +274,7 @@ def are_names(steps: Steps) -> bool:
 
 
 def cell_edges(steps: Steps, axis: Axis) -> Array:
-    """Give where cells begin and end along an axis.
+    """Return where cells begin and end along an axis.
 
     Args:
         steps: The rows or columns.

@@ -57,7 +57,7 @@ def robot_scene(
 
 
 def _display_mesh(geometry: Geometry) -> TriangleMesh:
-    """Give the triangles of a geometry in the link frame, few enough to show."""
+    """Return the triangles of a geometry in the link frame, few enough to show."""
     mesh = decimate(triangulate(geometry.shape), most_faces=_MOST_FACES)
     X_LG = geometry.X_LG
     return TriangleMesh(frozen(mesh.vertices @ X_LG[:3, :3].T + X_LG[:3, 3]), mesh.faces)
@@ -79,7 +79,7 @@ _UNITS = {
 
 
 def joint_units(joint: Joint) -> tuple[str, str, str]:
-    """Give the units of a joint's position, speed and effort; empty for one that is fixed."""
+    """Return the units of a joint's position, speed and effort; empty for one that is fixed."""
     return _UNITS[joint.type]
 
 
@@ -150,7 +150,7 @@ Catalogue = Mapping[str, tuple[CatalogueEntry, RobotModel]]
 
 
 def catalogue_table(robots: Catalogue) -> Table:
-    """Give the headline table: a row for every robot."""
+    """Return the headline table: a row for every robot."""
     return Table(
         "",
         (
@@ -182,7 +182,7 @@ def catalogue_table(robots: Catalogue) -> Table:
 
 
 def catalogue_page(robots: Catalogue, *, provenance: tuple[tuple[str, str], ...]) -> Page:
-    """Give the whole page.
+    """Return the whole page.
 
     Args:
         robots: The robots.
@@ -219,7 +219,7 @@ def _card(entry: CatalogueEntry, model: RobotModel) -> Section:
 
 
 def home(entry: CatalogueEntry, model: RobotModel) -> Array:
-    """Give the positions of the moving joints in the home pose [rad or m], shape (joints,)."""
+    """Return the positions of the moving joints in the home pose [rad or m], shape (joints,)."""
     return np.array([entry.home.get(joint.name, 0.0) for joint in model.moving_joints])
 
 

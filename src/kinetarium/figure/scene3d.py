@@ -136,7 +136,7 @@ class Scene3D:
 
 
 def _round_length(length: float) -> float:
-    """Give the nearest of 1, 2 and 5 times a power of ten."""
+    """Return the nearest of 1, 2 and 5 times a power of ten."""
     power = 10.0 ** floor(log10(length))
     return min((1.0, 2.0, 5.0, 10.0), key=lambda digit: abs(digit * power - length)) * power
 
@@ -199,7 +199,7 @@ def _rebuild(mesh: TriangleMesh, clusters: _Clusters) -> TriangleMesh:
 
 
 def _best_points(mesh: TriangleMesh, clusters: _Clusters) -> Array:
-    """Give each cluster the point nearest to its planes, at most half a cell from its mean."""
+    """Return each cluster the point nearest to its planes, at most half a cell from its mean."""
     count = int(clusters.of_vertex.max()) + 1
     members = np.bincount(clusters.of_vertex, minlength=count)[:, None]
     means = np.column_stack(

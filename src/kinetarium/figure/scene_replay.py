@@ -23,7 +23,7 @@ _TONES: tuple[Color, Color] = ((0.88, 0.88, 0.87, 1.0), (0.44, 0.50, 0.58, 1.0))
 
 
 def link_coats(model: RobotModel) -> dict[str, tuple[Coat, ...]]:
-    """Give what is seen of each link, or what touches where nothing is seen at all.
+    """Return what is seen of each link, or what touches where nothing is seen at all.
 
     Returns:
         The coats in the link's frame by the link's name, for every link.
@@ -42,7 +42,7 @@ def link_coats(model: RobotModel) -> dict[str, tuple[Coat, ...]]:
 
 
 def shape_coat(shape: Shape, color: Color) -> Coat:
-    """Give a shape in its own frame."""
+    """Return a shape in its own frame."""
     return Coat(_few_faces(shape), color)
 
 
@@ -106,7 +106,7 @@ def scene_replay(
 
 
 def _robot_poses(robot: PlacedRobot, recording: Recording, *, samples: int) -> Array:
-    """Give the poses of all links at all times, shape (n, links, 4, 4)."""
+    """Return the poses of all links at all times, shape (n, links, 4, 4)."""
     q = np.empty((samples, len(robot.model.moving_joints)))
     for i, joint in enumerate(robot.model.moving_joints):
         recorded = _column(recording, "q", f"{robot.name}/{joint.name}")
@@ -138,7 +138,7 @@ def _sensor_arrow(scene: Scene, sensor: WrenchSensor, recording: Recording, X_WL
 
 
 def _column(recording: Recording, channel: str, name: str) -> Array | None:
-    """Give what a channel has under a column's name, or None."""
+    """Return what a channel has under a column's name, or None."""
     if channel not in recording.channels:
         return None
     found = recording.channels[channel]

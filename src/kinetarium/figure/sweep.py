@@ -70,12 +70,12 @@ def varied_fields(cases: Iterable[SetCase]) -> tuple[str, ...]:
 
 
 def setting_columns(varied: Sequence[str]) -> tuple[Column, ...]:
-    """Give the columns of a table that tell settings apart."""
+    """Return the columns of a table that tell settings apart."""
     return tuple(_COLUMNS[name] for name in varied)
 
 
 def setting_cells(case: SetCase, varied: Sequence[str]) -> tuple[Cell, ...]:
-    """Give what is set in the engine of a case, for those columns."""
+    """Return what is set in the engine of a case, for those columns."""
     cells: dict[str, Cell] = {
         "timestep": case.timestep * 1e3,
         "iterations": str(case.iterations) if case.iterations else "own",
@@ -85,7 +85,7 @@ def setting_cells(case: SetCase, varied: Sequence[str]) -> tuple[Cell, ...]:
 
 
 def sweep_series(samples: Sequence[Sample]) -> tuple[Series, ...]:
-    """Give a line with markers for each name, from left to right, with gaps where nothing is."""
+    """Return a line with markers for each name, from left to right, with gaps where nothing is."""
     series = []
     for name in dict.fromkeys(sample.name for sample in samples):
         own = sorted((s.x, np.nan if s.y is None else s.y) for s in samples if s.name == name)

@@ -9,7 +9,7 @@ Cell = str | int | float | None
 
 
 def as_cell(value: Any) -> Cell:
-    """Give a value itself if it is a single one, else as text."""
+    """Return a value itself if it is a single one, else as text."""
     return value if isinstance(value, str | int | float | None) else str(value)
 
 

@@ -14,7 +14,7 @@ from kinetarium.model.findings import Code, Findings
 
 @cache
 def installed_packages() -> dict[str, Path]:
-    """Give the folders of the installed robot data packages by name, importing none of them."""
+    """Return the folders of the installed robot data packages by name, importing none of them."""
     found = {"example-robot-data": _example_robot_data(), "pybullet_data": _pybullet_data()}
     return {name: folder.resolve() for name, folder in found.items() if folder and folder.is_dir()}
 
@@ -173,7 +173,7 @@ class AssetResolver:
         ]
 
     def _first(self, candidates: Iterable[Path], allowed: Sequence[Path] | None = None) -> Path:
-        """Give the first candidate that exists inside the allowed roots and is a regular file."""
+        """Return the first candidate that exists inside the allowed roots and is a regular file."""
         outside, reason = True, ""
         for candidate in candidates:
             try:

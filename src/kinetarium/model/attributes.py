@@ -17,7 +17,7 @@ _LONGEST = 40
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """Give the known name that a misspelt one stands for, or None if it resembles none."""
+    """Return the known name that a misspelt one stands for, or None if it resembles none."""
     if len(name) > _LONGEST:
         return None
     folded = {other.lower(): other for other in known}
@@ -75,7 +75,7 @@ class AttributeReader:
         self.findings = findings
 
     def text(self, element: Element, name: str) -> str:
-        """Give a required attribute.
+        """Return a required attribute.
 
         Raises:
             RobotFileError: If it is missing.
@@ -91,7 +91,7 @@ class AttributeReader:
         return element.attributes[name]
 
     def name(self, element: Element, attribute: str = "name") -> str:
-        """Give a required attribute that names something: not blank, printable, not too long.
+        """Return a required attribute that names something: not blank, printable, not too long.
 
         Raises:
             RobotFileError: If it is missing, blank or unprintable.
@@ -119,7 +119,7 @@ class AttributeReader:
         default: float | None = None,
         most: float = MOST_MAGNITUDE,
     ) -> float:
-        """Give one finite number; a missing one is refused unless there is a default."""
+        """Return one finite number; a missing one is refused unless there is a default."""
         return float(self.vector(element, name, 1, default=_pad(default), most=most)[0])
 
     def vector(
@@ -131,7 +131,7 @@ class AttributeReader:
         default: tuple[float, ...] | None = None,
         most: float = MOST_MAGNITUDE,
     ) -> Array:
-        """Give a fixed number of finite numbers separated by white space, shape (count,).
+        """Return a fixed number of finite numbers separated by white space, shape (count,).
 
         Args:
             element: The element.
@@ -157,7 +157,7 @@ class AttributeReader:
     def numbers(
         self, element: Element, name: str, *, most: float = MOST_MAGNITUDE
     ) -> tuple[float, ...]:
-        """Give any number of finite numbers separated by white space."""
+        """Return any number of finite numbers separated by white space."""
         words = _BLANKS.sub(" ", self.text(element, name)).split(" ")
         words = [word for word in words if word]
         if all(map(_NUMBER.fullmatch, words)):
@@ -176,7 +176,7 @@ class AttributeReader:
     def choice(
         self, element: Element, name: str, kinds: type[NamedValue], *, default: NamedValue
     ) -> NamedValue:
-        """Give an attribute that must be one of an enumeration's values."""
+        """Return an attribute that must be one of an enumeration's values."""
         text = element.attributes.get(name, default)
         if text not in list(kinds):
             raise self.findings.refusal(
@@ -188,7 +188,7 @@ class AttributeReader:
         return kinds(text)
 
     def flag(self, element: Element, name: str, *, default: bool) -> bool:
-        """Give an attribute that must be true or false."""
+        """Return an attribute that must be true or false."""
         text = element.attributes.get(name, "true" if default else "false")
         if text not in ("true", "false", "1", "0"):
             raise self.findings.refusal(

@@ -66,7 +66,7 @@ class Allowance(StrEnum):
     MISSING_LIMIT = "missing-limit"
     """Read a revolute or prismatic joint without <limit> as unlimited."""
     MASSLESS = "massless"
-    """Give a massless moving branch a gram per link."""
+    """Return a massless moving branch a gram per link."""
     BAD_INERTIA = "bad-inertia"
     """Replace an inertia beyond repair by that of a solid sphere of the same mass."""
 
@@ -90,7 +90,7 @@ class Refusal:
     line: int | None
 
     def __str__(self) -> str:
-        """Give the refusal as one line: file:line: message [code]; remedy."""
+        """Return the refusal as one line: file:line: message [code]; remedy."""
         place = f"{self.file}:{self.line}" if self.line else self.file
         remedy = f"; {self.remedy}" if self.remedy else ""
         return f"{place}: {self.message} [{self.code}]{remedy}"

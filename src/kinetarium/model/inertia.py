@@ -1,4 +1,4 @@
-"""Sound inertias: what is kept, what is mended and said, what is refused.
+"""Sound inertias: what is kept, what is repaired and said, what is refused.
 
 A moment of inertia belongs to a real body when its second moments of mass
 s_i = (I_j + I_k - I_i)/2 about the principal axes are not negative; that holds
@@ -46,7 +46,7 @@ def checked_inertia(
         findings: Takes the repairs.
 
     Returns:
-        The inertia, mended where that was needed; None for a massless link.
+        The inertia, repaired where that was needed; None for a massless link.
 
     Raises:
         RobotFileError: If the mass is negative or the moment beyond repair.
@@ -77,21 +77,21 @@ def checked_inertia(
         return Inertia(mass, frozen(center), _water_ball(mass))
     if fault and _beyond_repair(values):
         return _replaced(mass, center, where=f"{where}: {fault}", line=line, findings=findings)
-    mended = _mended(values)
+    repaired = _mended(values)
     if fault:
         changed = ", ".join(
-            f"{old:.3g} -> {new:.3g}" for old, new in zip(values, mended, strict=True)
+            f"{old:.3g} -> {new:.3g}" for old, new in zip(values, repaired, strict=True)
         )
         findings.repair(
             Code.INERTIA, where, f"{fault}: principal moments {changed} kg m^2", line=line
         )
-    elif np.array_equal(mended, values):
+    elif np.array_equal(repaired, values):
         return Inertia(mass, frozen(center), frozen(moment))
-    return Inertia(mass, frozen(center), frozen(axes @ np.diag(mended) @ axes.T))
+    return Inertia(mass, frozen(center), frozen(axes @ np.diag(repaired) @ axes.T))
 
 
 def water_ball(mass: float, center: ArrayLike = (0.0, 0.0, 0.0)) -> Inertia:
-    """Give the inertia of a ball of water of a mass [kg] at a centre [m], shape (3,)."""
+    """Return the inertia of a ball of water of a mass [kg] at a centre [m], shape (3,)."""
     return Inertia(mass, frozen(center), _water_ball(mass))
 
 

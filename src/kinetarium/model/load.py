@@ -245,7 +245,7 @@ class CatalogueEntry:
 
 @cache
 def catalogue() -> tuple[CatalogueEntry, ...]:
-    """Give every robot of the catalogue, in its order; no robot file is opened."""
+    """Return every robot of the catalogue, in its order; no robot file is opened."""
     entries: dict[str, CatalogueEntry] = {}
     for name, table in tomllib.loads((_ROBOTS / "catalogue.toml").read_text("utf-8")).items():
         if "mounting" in table:
@@ -256,12 +256,12 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
 
 
 def catalogue_names() -> tuple[str, ...]:
-    """Give the names of the robots in the catalogue, in its order."""
+    """Return the names of the robots in the catalogue, in its order."""
     return tuple(entry.name for entry in catalogue())
 
 
 def catalogue_entry(name: str) -> CatalogueEntry:
-    """Give what the catalogue says of one robot.
+    """Return what the catalogue says of one robot.
 
     Raises:
         UnknownNameError: If there is no robot of that name.

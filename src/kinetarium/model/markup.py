@@ -39,11 +39,11 @@ class Element:
     file: str = ""
 
     def all(self, tag: str) -> list["Element"]:
-        """Give the children of one name."""
+        """Return the children of one name."""
         return [child for child in self.children if child.tag == tag]
 
     def walk(self) -> Iterator["Element"]:
-        """Give this element and all below it, in document order."""
+        """Yield this element and all below it, in document order."""
         pending = [self]
         while pending:
             element = pending.pop()
@@ -51,7 +51,7 @@ class Element:
             pending.extend(reversed(element.children))
 
     def __str__(self) -> str:
-        """Give the element as a person would point at it: <tag name="...">."""
+        """Return the element as a person would point at it: <tag name="...">."""
         name = self.attributes.get("name")
         if not name:
             return f"<{self.tag}>"
@@ -159,7 +159,7 @@ def parse_xml(data: bytes, *, findings: Findings) -> Element:
         raise findings.refusal(
             Code.NOT_XML,
             f"not well-formed XML: {reason}",
-            remedy="mend the XML at this line",
+            remedy="repair the XML at this line",
             line=error.lineno,
         ) from None
     assert builder.root is not None  # expat accepts no document without an element

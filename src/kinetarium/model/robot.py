@@ -320,7 +320,7 @@ class RobotModel:
         return {joint.child: joint for joint in self.joints}
 
     def link(self, name: str) -> Link:
-        """Give the link of a name.
+        """Return the link of a name.
 
         Raises:
             UnknownNameError: If there is none.
@@ -331,7 +331,7 @@ class RobotModel:
         raise UnknownNameError("link", name, known=(link.name for link in self.links))
 
     def joint(self, name: str) -> Joint:
-        """Give the joint of a name.
+        """Return the joint of a name.
 
         Raises:
             UnknownNameError: If there is none.

@@ -62,7 +62,7 @@ def arm_of(
 
 
 def turns_about_base(chain: ChainArrays) -> bool:
-    """Tell whether the first joint turns about the z axis of the base link."""
+    """Return whether the first joint turns about the z axis of the base link."""
     first = chain.frames[0]
     off = np.abs([first[0, 2], first[1, 2], first[0, 3], first[1, 3]]).max()
     return bool(not chain.prismatic[0] and off < STRAIGHT and first[2, 2] > 0)

@@ -44,7 +44,7 @@ class Recording:
     timing: Mapping[str, float] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Array:
-        """Give the values of a channel.
+        """Return the values of a channel.
 
         Raises:
             UnknownNameError: If there is no such channel.

@@ -57,7 +57,7 @@ def differences(held: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
 
 
 def _leaves(data: Mapping[str, Any], path: tuple[str, ...]) -> dict[tuple[str, ...], Any]:
-    """Give the values by the names that lead to them."""
+    """Return the values by the names that lead to them."""
     found: dict[tuple[str, ...], Any] = {}
     for name, value in data.items():
         if isinstance(value, Mapping):

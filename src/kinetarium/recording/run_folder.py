@@ -118,7 +118,7 @@ def read_run(folder: Path) -> Run:
 
 
 def read_timing(folder: Path) -> dict[str, float]:
-    """Give what a run cost by name [s].
+    """Return what a run cost by name [s].
 
     Raises:
         RunFileError: If it cannot be read.

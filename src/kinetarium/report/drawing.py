@@ -30,7 +30,7 @@ class Samples(NamedTuple):
 
 
 def drawable(values: Array, axis: Axis) -> Array:
-    """Give values with NaN for all that has no place on an axis."""
+    """Return values with NaN for all that has no place on an axis."""
     lowest = 1 / _FARTHEST if axis.log else -_FARTHEST
     inside = (values >= lowest) & (values <= _FARTHEST)
     drawn: Array = np.where(inside, values, np.nan)
@@ -85,7 +85,7 @@ def _kept(curves: list[Array], gaps: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def bar_span(bars: Bars) -> tuple[float, float]:
-    """Give whole powers of ten around all values and ranges, so that each bar can be seen."""
+    """Return whole powers of ten around all values and ranges, so that each bar can be seen."""
     ends = [
         drawable(part, bars.value)
         for series in bars.series
@@ -139,7 +139,7 @@ def color_scale(heatmap: Heatmap) -> ColorScale:
 
 
 def _decades(low: float, high: float) -> tuple[tuple[float, str], ...]:
-    """Give powers of ten between two exponents, with their doubles and halves if they are few."""
+    """Return powers of ten between two exponents, with their doubles and halves if they are few."""
     apart = max(1, ceil((high - low) / 6))
     digits = (1, 2, 5) if high - low < 3 else (1,)
     levels = [
@@ -156,7 +156,7 @@ _NARROWEST, _WIDEST = 0.6, 3.0
 
 
 def aspect(chart: Lines | Heatmap) -> float:
-    """Give the width over the height of what is drawn, within what a page can show."""
+    """Return the width over the height of what is drawn, within what a page can show."""
     if isinstance(chart, Heatmap):
         x, y = cell_edges(chart.columns, chart.x), cell_edges(chart.rows, chart.y)
     else:
@@ -184,7 +184,7 @@ def readable(text: str) -> str:
 
 
 def label(text: str, *, most: int = 40) -> str:
-    """Give a text for a label: on one line, and cut where it is long.
+    """Return a text for a label: on one line, and cut where it is long.
 
     Args:
         text: The text.

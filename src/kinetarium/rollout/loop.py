@@ -32,7 +32,7 @@ class Probe(Protocol):
         """What its values are, in order."""
 
     def read(self, simulation: Simulation) -> Array:
-        """Give the values, shape (len(columns),)."""
+        """Return the values, shape (len(columns),)."""
 
 
 class RunError(KinetariumError):
@@ -217,7 +217,7 @@ class ContactProbe:
         return f"contact/{self.solid}"
 
     def read(self, simulation: Simulation) -> Array:
-        """Give the sum of the normal forces [N], the greatest depth [m] and the number."""
+        """Return the sum of the normal forces [N], the greatest depth [m] and the number."""
         solids = simulation.layout.solids
         pair = {solids.index(self.solid), solids.index(self.other)}
         contacts = simulation.contacts()

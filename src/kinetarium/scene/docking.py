@@ -66,7 +66,7 @@ class DockingScene:
 
 
 def satellite_arm(payload: float) -> RobotModel:
-    """Give the KR 250 with a satellite of some mass and a link at its centre of mass.
+    """Return the KR 250 with a satellite of some mass and a link at its centre of mass.
 
     Args:
         payload: Mass of the satellite [kg], spread as evenly as that of the catalogue.

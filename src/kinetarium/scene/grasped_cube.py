@@ -30,7 +30,7 @@ PADS = ("panda_leftpad", "panda_rightpad")
 
 
 def gripper_arm(*, coupled: bool, armature: float = 0.0) -> RobotModel:
-    """Give the Panda with fingers that are coupled by a gear, or free of each other.
+    """Return the Panda with fingers that are coupled by a gear, or free of each other.
 
     The fingers have no limit of force in the model: what drives them has.
 

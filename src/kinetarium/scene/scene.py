@@ -67,7 +67,7 @@ class Scene:
         return (*links, *(body.name for body in self.bodies))
 
     def robot(self, name: str) -> PlacedRobot:
-        """Give the placed robot of a name.
+        """Return the placed robot of a name.
 
         Raises:
             UnknownNameError: If there is none.
@@ -101,7 +101,7 @@ class Scene:
 
 
 def rigid_groups(model: RobotModel) -> dict[str, str]:
-    """Give for each link the topmost link that it is rigidly fixed to, itself if it moves."""
+    """Return for each link the topmost link that it is rigidly fixed to, itself if it moves."""
     group = {model.root: model.root}
     for joint in model.joints:
         fixed = joint.type is JointType.FIXED

@@ -22,39 +22,39 @@ _TERMS = 12
 
 
 def sine(x: Array) -> Array:
-    """Give sin(t)/t at x = t^2 [rad^2]."""
+    """Return sin(t)/t at x = t^2 [rad^2]."""
     return _evaluate(x, _SINE, closed_form=_sine)
 
 
 def versine(x: Array) -> Array:
-    """Give (1 - cos(t))/t^2 at x = t^2 [rad^2]."""
+    """Return (1 - cos(t))/t^2 at x = t^2 [rad^2]."""
     return _evaluate(x, _VERSINE, closed_form=_versine)
 
 
 def remainder(x: Array) -> Array:
-    """Give (t - sin(t))/t^3 at x = t^2 [rad^2]."""
+    """Return (t - sin(t))/t^3 at x = t^2 [rad^2]."""
     return _evaluate(x, _REMAINDER, closed_form=_remainder)
 
 
 def cotangent(x: Array) -> Array:
-    """Give (1 - (t/2) cot(t/2))/t^2 at x = t^2 [rad^2]; unbounded at a full turn."""
+    """Return (1 - (t/2) cot(t/2))/t^2 at x = t^2 [rad^2]; unbounded at a full turn."""
     return _evaluate(x, _COTANGENT, closed_form=_cotangent)
 
 
 def versine_slope(x: Array) -> Array:
-    """Give (1/t) d versine/dt at x = t^2 [rad^2]."""
+    """Return (1/t) d versine/dt at x = t^2 [rad^2]."""
     return _evaluate(x, _VERSINE_SLOPE, closed_form=lambda x: (_sine(x) - 2 * _versine(x)) / x)
 
 
 def remainder_slope(x: Array) -> Array:
-    """Give (1/t) d remainder/dt at x = t^2 [rad^2]."""
+    """Return (1/t) d remainder/dt at x = t^2 [rad^2]."""
     return _evaluate(
         x, _REMAINDER_SLOPE, closed_form=lambda x: (_versine(x) - 3 * _remainder(x)) / x
     )
 
 
 def cotangent_slope(x: Array) -> Array:
-    """Give (1/t) d cotangent/dt at x = t^2 [rad^2]; unbounded at a full turn."""
+    """Return (1/t) d cotangent/dt at x = t^2 [rad^2]; unbounded at a full turn."""
     return _evaluate(x, _COTANGENT_SLOPE, closed_form=_cotangent_slope)
 
 

@@ -60,7 +60,7 @@ def exp(V: Array) -> Array:
 
 @compiled
 def log(X: Array) -> Array:
-    """Give the twist [v; w] [m, rad], shape (6,), whose exp is X; its angle is at most pi."""
+    """Return the twist [v; w] [m, rad], shape (6,), whose exp is X; its angle is at most pi."""
     q = _quaternion(X)
     s = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     t = 2 * atan2(s, q[0])
@@ -84,7 +84,7 @@ def log(X: Array) -> Array:
 
 @compiled
 def adjoint(X: Array) -> Array:
-    """Give [[R, [p]R], [0, R]], shape (6, 6)."""
+    """Return [[R, [p]R], [0, R]], shape (6, 6)."""
     A = np.zeros((6, 6))
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
@@ -96,7 +96,7 @@ def adjoint(X: Array) -> Array:
 
 @compiled
 def between(X_WA: Array, X_WB: Array) -> Array:
-    """Give X_AB = X_WA^-1 X_WB, shape (4, 4)."""
+    """Return X_AB = X_WA^-1 X_WB, shape (4, 4)."""
     X = np.zeros((4, 4))
     for i in range(3):
         for n in range(4):
@@ -109,7 +109,7 @@ def between(X_WA: Array, X_WB: Array) -> Array:
 
 @compiled
 def moved(X_WA: Array, V: Array) -> Array:
-    """Give X_WA exp(V), its rotation kept orthonormal to first order, shape (4, 4)."""
+    """Return X_WA exp(V), its rotation kept orthonormal to first order, shape (4, 4)."""
     E = exp(V)
     X = np.zeros((4, 4))
     for i in range(3):
@@ -144,7 +144,7 @@ def _sum(series: tuple[float, ...], x: float) -> float:
 
 @compiled
 def _quaternion(X: Array) -> Array:
-    """Give the unit quaternion wxyz of a pose, w >= 0 (Shepperd, 1978), shape (4,)."""
+    """Return the unit quaternion wxyz of a pose, w >= 0 (Shepperd, 1978), shape (4,)."""
     a, e, i = X[0, 0], X[1, 1], X[2, 2]
     squares = (1 + a + e + i, 1 + a - e - i, 1 - a + e - i, 1 - a - e + i)
     largest = 0
@@ -171,17 +171,17 @@ Vector = tuple[float, float, float]
 
 @compiled
 def minus(a: Vector, b: Vector) -> Vector:
-    """Give a - b."""
+    """Return a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @compiled
 def dot(a: Vector, b: Vector) -> float:
-    """Give the scalar product."""
+    """Return the scalar product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @compiled
 def cross(a: Vector, b: Vector) -> Vector:
-    """Give the vector product."""
+    """Return the vector product."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]

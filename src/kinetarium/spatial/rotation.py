@@ -29,7 +29,7 @@ def rotation_from_rpy(rpy: ArrayLike) -> Array:
 
 
 def rpy_from_rotation(R: Array) -> Array:
-    """Give roll, pitch and yaw [rad] of a rotation matrix, shape (3,).
+    """Return roll, pitch and yaw [rad] of a rotation matrix, shape (3,).
 
     Roll is read after yaw has been taken out of R, so that the three angles
     give R back to rounding even where yaw alone is ill defined (pitch near
@@ -43,7 +43,7 @@ def rpy_from_rotation(R: Array) -> Array:
 
 
 def rotation_from_quaternion(quaternion: ArrayLike) -> Array:
-    """Give the rotation matrix, shape (3, 3), of a quaternion wxyz of any non-zero length."""
+    """Return the rotation matrix, shape (3, 3), of a quaternion wxyz of any non-zero length."""
     w, x, y, z = _unit(quaternion)
     return np.array(
         [
@@ -55,7 +55,7 @@ def rotation_from_quaternion(quaternion: ArrayLike) -> Array:
 
 
 def quaternion_from_rotation(R: Array) -> Array:
-    """Give the unit quaternions wxyz, shape (..., 4), w >= 0, of rotations, shape (..., 3, 3).
+    """Return the unit quaternions wxyz, shape (..., 4), w >= 0, of rotations, shape (..., 3, 3).
 
     The products 4 q q^T are linear in R; the row of the largest component is
     taken and normalised (Shepperd, "Quaternion from rotation matrix", 1978),
@@ -88,7 +88,7 @@ def rotation_about(axis: ArrayLike, angle: float) -> Array:
 
 
 def rotation_onto(direction: ArrayLike) -> Array:
-    """Give the shortest rotation, shape (3, 3), that turns z onto a direction of any length.
+    """Return the shortest rotation, shape (3, 3), that turns z onto a direction of any length.
 
     For -z, where every half turn is as short, it is the half turn about x.
     """
@@ -99,7 +99,7 @@ def rotation_onto(direction: ArrayLike) -> Array:
 
 
 def pose(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = None) -> Array:
-    """Give the homogeneous transform, shape (4, 4), of a position [m] and a rotation matrix."""
+    """Return the homogeneous transform, shape (4, 4), of a position [m] and a rotation matrix."""
     X = np.eye(4)
     X[:3, 3] = position
     if rotation is not None:

@@ -52,7 +52,7 @@ def exp(V: ArrayLike) -> Array:
 
 
 def log(X: ArrayLike) -> Array:
-    """Give the twists [v; w] [m, rad], shape (..., 6), whose exp are the poses X.
+    """Return the twists [v; w] [m, rad], shape (..., 6), whose exp are the poses X.
 
     The angle is at most pi; at pi both signs of the axis are right, and either
     may be given.
@@ -66,7 +66,7 @@ def log(X: ArrayLike) -> Array:
 
 
 def adjoint(X_AB: ArrayLike) -> Array:
-    """Give the matrices that express twists of B in A: [[R, [p]R], [0, R]].
+    """Return the matrices that express twists of B in A: [[R, [p]R], [0, R]].
 
     Args:
         X_AB: Poses of B in A, shape (..., 4, 4).
@@ -80,7 +80,7 @@ def adjoint(X_AB: ArrayLike) -> Array:
 
 
 def ad(V: ArrayLike) -> Array:
-    """Give the matrices of the Lie bracket with V, shape (..., 6, 6): [[[w], [v]], [0, [w]]].
+    """Return the matrices of the Lie bracket with V, shape (..., 6, 6): [[[w], [v]], [0, [w]]].
 
     Args:
         V: Twists [v; w], shape (..., 6).
@@ -90,7 +90,7 @@ def ad(V: ArrayLike) -> Array:
 
 
 def dexp(V: ArrayLike) -> Array:
-    """Give the derivative of exp: exp(V + dV) = exp(dexp(V) dV) exp(V) to first order.
+    """Return the derivative of exp: exp(V + dV) = exp(dexp(V) dV) exp(V) to first order.
 
     It is the sum of ad(V)^k/(k + 1)!. With the small motion on the right of
     exp(V), where body twists stand, the derivative is dexp(-V).
@@ -115,7 +115,7 @@ def dexp(V: ArrayLike) -> Array:
 
 
 def dexp_inv(V: ArrayLike) -> Array:
-    """Give the inverse of dexp, shape (..., 6, 6); it grows without bound towards |w| = 2 pi.
+    """Return the inverse of dexp, shape (..., 6, 6); it grows without bound towards |w| = 2 pi.
 
     Args:
         V: Twists [v; w] [m, rad], shape (..., 6).
@@ -184,7 +184,7 @@ def _apply(matrices: Array, vectors: Array) -> Array:
 
 
 def _block_triangular(diagonal: Array, corner: Array) -> Array:
-    """Give [[diagonal, corner], [0, diagonal]], shape (..., 6, 6), of blocks (..., 3, 3)."""
+    """Return [[diagonal, corner], [0, diagonal]], shape (..., 6, 6), of blocks (..., 3, 3)."""
     matrices = np.zeros((*diagonal.shape[:-2], 6, 6))
     matrices[..., :3, :3] = matrices[..., 3:, 3:] = diagonal
     matrices[..., :3, 3:] = corner

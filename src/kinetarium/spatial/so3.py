@@ -25,7 +25,7 @@ _GENERATORS = frozen(
 
 
 def hat(w: ArrayLike) -> Array:
-    """Give the matrices of the cross product with w.
+    """Return the matrices of the cross product with w.
 
     Args:
         w: Vectors, shape (..., 3).
@@ -38,7 +38,7 @@ def hat(w: ArrayLike) -> Array:
 
 
 def vee(W: ArrayLike) -> Array:
-    """Give the vectors, shape (..., 3), of skew-symmetric matrices, shape (..., 3, 3)."""
+    """Return the vectors, shape (..., 3), of skew-symmetric matrices, shape (..., 3, 3)."""
     return np.asarray(W, dtype=np.float64)[..., (2, 0, 1), (1, 2, 0)]
 
 
@@ -57,7 +57,7 @@ def exp(w: ArrayLike) -> Array:
 
 
 def log(R: ArrayLike) -> Array:
-    """Give the rotation vectors [rad], shape (..., 3), of rotations, shape (..., 3, 3).
+    """Return the rotation vectors [rad], shape (..., 3), of rotations, shape (..., 3, 3).
 
     The angle is at most pi. It is read from the quaternion, which turns by half
     the angle and so stays regular at pi, where the skew part of R vanishes.
@@ -73,7 +73,7 @@ def log(R: ArrayLike) -> Array:
 
 
 def dexp(w: ArrayLike) -> Array:
-    """Give the derivative of exp in fixed axes: d exp(w) = hat(dexp(w) dw) exp(w).
+    """Return the derivative of exp in fixed axes: d exp(w) = hat(dexp(w) dw) exp(w).
 
     It is the sum of hat(w)^k/(k + 1)!; in body axes the derivative is dexp(-w).
 
@@ -89,13 +89,13 @@ def dexp(w: ArrayLike) -> Array:
 
 
 def dexp_inv(w: ArrayLike) -> Array:
-    """Give the inverse of dexp, shape (..., 3, 3); it grows without bound towards |w| = 2 pi."""
+    """Return the inverse of dexp, shape (..., 3, 3); it grows without bound towards |w| = 2 pi."""
     w = np.asarray(w, dtype=np.float64)
     return _quadratic(w, linear=-0.5, square=coefficients.cotangent(np.vecdot(w, w)))
 
 
 def _quadratic(w: Array, *, linear: ArrayLike, square: Array) -> Array:
-    """Give I + linear W + square W^2 with W = hat(w)."""
+    """Return I + linear W + square W^2 with W = hat(w)."""
     W = hat(w)
     return _IDENTITY + _spread(linear) * W + _spread(square) * (W @ W)
 

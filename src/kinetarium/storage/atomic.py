@@ -221,7 +221,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def is_temporary(name: str) -> bool:
-    """Tell whether a name is one of those that are written under before the rename."""
+    """Return whether a name is one of those that are written under before the rename."""
     return name.startswith(_TEMPORARY)
 
 

@@ -34,7 +34,7 @@ class PlainDataError(KinetariumError):
 
 
 def to_plain(value: Any) -> Any:
-    """Give a value as dictionaries, lists, strings, numbers, booleans and None.
+    """Return a value as dictionaries, lists, strings, numbers, booleans and None.
 
     Args:
         value: Dataclasses, mappings, sequences, enums (given by value), paths,
@@ -58,7 +58,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(kind: type[T], data: Any, *, where: str) -> T:
-    """Give plain data its types back.
+    """Convert plain data to a type.
 
     Nothing is guessed: the only number that changes its type is a whole one
     given for a float. Numbers keep to the ranges that their fields declare.
@@ -86,7 +86,7 @@ def from_plain(kind: type[T], data: Any, *, where: str) -> T:
 
 
 def to_toml(data: Mapping[str, Any]) -> str:
-    """Give plain data as TOML, in its own order; what is None is left out.
+    """Return plain data as TOML, in its own order; what is None is left out.
 
     Raises:
         PlainDataError: If a number is not finite or has more than 64 bits, or a text is none

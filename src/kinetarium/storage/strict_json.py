@@ -16,7 +16,7 @@ _LONGEST_NUMBER = 400
 
 
 def strict_json(value: Any, *, indent: int | None = 2) -> str:
-    r"""Give a value as JSON in ASCII, where a number that is not finite becomes null.
+    r"""Return a value as JSON in ASCII, where a number that is not finite becomes null.
 
     ASCII (other characters as \uXXXX) is UTF-8 whatever the locale, and can
     hold even the half characters of an undecodable file name.

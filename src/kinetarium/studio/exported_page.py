@@ -35,7 +35,7 @@ def check_page() -> None:
 
 
 def page_routes() -> tuple[Route, ...]:
-    """Give the routes of the page and its parts."""
+    """Return the routes of the page and its parts."""
     return (
         route("GET", "/", lambda request: _file("index.html")),
         Route("GET", re.compile("/(?P<name>.+)"), lambda request: _file(request.parts["name"])),
@@ -62,7 +62,7 @@ class Part(StrEnum):
 
 
 def exported_page(parts: Iterable[tuple[Part, bytes]], *, title: str) -> bytes:
-    """Give an HTML file that shows things from wherever it lies, and loads nothing.
+    """Return an HTML file that shows things from wherever it lies, and loads nothing.
 
     Args:
         parts: What it holds.

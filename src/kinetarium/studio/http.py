@@ -49,7 +49,7 @@ class Request:
     parts: Mapping[str, str] = field(default_factory=dict)
 
     def json(self) -> Any:
-        """Give the body as plain data.
+        """Return the body as plain data.
 
         Raises:
             HttpError: If it is no JSON.

@@ -21,7 +21,7 @@ class _Client:
 
 
 class Broadcast:
-    """Gives messages to all pages that listen; used in one event loop."""
+    """Sends messages to all pages that listen; used in one event loop."""
 
     def __init__(self) -> None:
         """Start without listeners."""
@@ -32,7 +32,7 @@ class Broadcast:
         return len(self._clients)
 
     def publish(self, message: str) -> None:
-        """Give a message to every page; one it has not taken yet is forgotten."""
+        """Send a message to every page; one it has not taken yet is forgotten."""
         for client in self._clients:
             client.message = message
             client.waiting.set()

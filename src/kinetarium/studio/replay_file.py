@@ -40,7 +40,7 @@ class MeshBlock:
         return self._known[key]
 
     def packed(self) -> bytes:
-        """Give the block: for each mesh its corners, then its triangles."""
+        """Return the block: for each mesh its corners, then its triangles."""
         return packed(b"".join(self._data))
 
     def _append(self, mesh: TriangleMesh) -> None:
@@ -81,7 +81,7 @@ def replay_file(
     title: str,
     encoding: Encoding = Encoding.EXACT,
 ) -> bytes:
-    """Give a replay and the channels it came with as one file.
+    """Return a replay and the channels it came with as one file.
 
     Args:
         replay: What moves.
@@ -151,7 +151,7 @@ def replay_file(
 
 
 def still_replay(time: Array) -> Replay:
-    """Give a replay in which nothing is seen, for a recording that is numbers alone."""
+    """Return a replay in which nothing is seen, for a recording that is numbers alone."""
     return Replay(np.asarray(time, dtype=np.float64), ())
 
 
@@ -195,7 +195,7 @@ class _Streams:
         return numbers
 
     def moving(self) -> Array:
-        """Give those that change, shape (streams, samples)."""
+        """Return those that change, shape (streams, samples)."""
         return np.array(self._moving).reshape(len(self._moving), self._samples)
 
 

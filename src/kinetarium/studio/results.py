@@ -46,7 +46,7 @@ class Results:
         self.root = root
 
     def run_folders(self) -> list[Place]:
-        """Give the folders of runs."""
+        """Return the folders of runs."""
         return [
             self._place(path)
             for path in _folders(self.root)
@@ -54,11 +54,11 @@ class Results:
         ]
 
     def maps(self) -> list[Place]:
-        """Give the reachability maps."""
+        """Return the reachability maps."""
         return [self._place(path) for path in _folders(self.root) if path.suffix == MAP_SUFFIX]
 
     def fingerprint(self) -> str:
-        """Give a text that changes whenever a run, a result or a map comes or goes."""
+        """Return a text that changes whenever a run, a result or a map comes or goes."""
         state = []
         for place in (*self.run_folders(), *self.maps()):
             names = (RUNS, INDEX, METRICS)
@@ -66,7 +66,7 @@ class Results:
         return sha256(repr(state).encode()).hexdigest()
 
     def listing(self) -> dict[str, Any]:
-        """Give everything as plain data; a folder that cannot be read says why."""
+        """Return everything as plain data; a folder that cannot be read says why."""
         return {
             "root": self.root.name or str(self.root),
             "folders": [_folder(place) for place in self.run_folders()],
@@ -105,7 +105,7 @@ class Results:
 
 
 def case_of(run: Run) -> tuple[Any, Any]:
-    """Give the study of a run and its case with its types.
+    """Return the study of a run and its case with its types.
 
     Raises:
         KinetariumError: If the study is not installed, or was another one then.
@@ -140,7 +140,7 @@ def _folder(place: Place) -> dict[str, Any]:
 
 
 def _labelled(place: Place) -> list[tuple[Run, str]]:
-    """Give the runs of a folder, without what they recorded, each with its label."""
+    """Return the runs of a folder, without what they recorded, each with its label."""
     runs = ResultFolder(place.path).rows()
     return list(zip(runs, case_labels([run.case for run in runs]), strict=True))
 

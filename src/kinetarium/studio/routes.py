@@ -32,7 +32,7 @@ class RunRoutes:
         self._lock = Lock()
 
     def routes(self) -> tuple[Route, ...]:
-        """Give the routes."""
+        """Return the routes."""
         return (
             route("GET", "/api/runs", lambda request: json_response(self._results.listing())),
             route("GET", "/api/replay/{folder}/{key}", self._replay),
@@ -51,7 +51,7 @@ class RunRoutes:
 
 
 def run_replay(run: Run, label: str, *, encoding: Encoding = Encoding.EXACT) -> bytes:
-    """Give the replay file of a run; numbers alone where its study has nothing to show.
+    """Return the replay file of a run; numbers alone where its study has nothing to show.
 
     Args:
         run: The run.
@@ -79,7 +79,7 @@ class MapRoutes:
         self._results = results
 
     def routes(self) -> tuple[Route, ...]:
-        """Give the routes."""
+        """Return the routes."""
         return (
             route("GET", "/api/maps/{map}", self._map),
             route("GET", "/api/maps/{map}/robot", self._robot),
@@ -101,7 +101,7 @@ class MapRoutes:
 
 
 def robot_file(name: str, *, base_link: str) -> bytes:
-    """Give a robot of the catalogue at its home pose as a replay file, one link at the origin.
+    """Return a robot of the catalogue at its home pose as a replay file, one link at the origin.
 
     Raises:
         UnknownNameError: If there is no such robot or link.
@@ -133,7 +133,7 @@ class ExportRoutes:
         self._results = results
 
     def routes(self) -> tuple[Route, ...]:
-        """Give the routes."""
+        """Return the routes."""
         return (route("GET", "/api/export", self._export),)
 
     def _export(self, request: Request) -> Response:

@@ -26,7 +26,7 @@ class Encoding(StrEnum):
 
 
 def packed(data: bytes) -> bytes:
-    """Give a gzip member that depends on the data alone."""
+    """Return a gzip member that depends on the data alone."""
     return gzip.compress(data, _LEVEL, mtime=0)
 
 
@@ -37,7 +37,7 @@ def packed_array(values: np.ndarray) -> bytes:
 
 
 def ranges(streams: Array) -> list[list[float]]:
-    """Give the least and greatest finite value of each stream, shape (streams, samples)."""
+    """Return the least and greatest finite value of each stream, shape (streams, samples)."""
     finite = np.isfinite(streams)
     low = np.where(finite, streams, np.inf).min(axis=1, initial=np.inf)
     high = np.where(finite, streams, -np.inf).max(axis=1, initial=-np.inf)

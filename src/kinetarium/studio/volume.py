@@ -41,7 +41,7 @@ class Volume:
 
 
 def describe_volumes(path: Path) -> dict[str, Any]:
-    """Give what a map shows, as plain data.
+    """Return what a map shows, as plain data.
 
     Raises:
         MapFileError: If it is not a sound map.
@@ -61,7 +61,7 @@ def describe_volumes(path: Path) -> dict[str, Any]:
 
 
 def read_volume(path: Path, field: str) -> Volume | None:
-    """Give a field of a map as a volume, or None if it has no such field.
+    """Return a field of a map as a volume, or None if it has no such field.
 
     Raises:
         MapFileError: If it is not a sound map.
@@ -82,7 +82,7 @@ def read_volume(path: Path, field: str) -> Volume | None:
 
 
 def _graded(reach_map: ReachMap, field: str, values: Array) -> Volume:
-    """Give a graded map over the place of the base and the height, at its best tilt."""
+    """Return a graded map over the place of the base and the height, at its best tilt."""
     grid = graded_grid(reach_map.recipe)
     best = values.max(axis=1).transpose(1, 2, 0)
     greatest = float(FULL) if field == "reach" else float(best.max(initial=0.0))
@@ -112,7 +112,7 @@ HALF: Cuts = (0.0, 1.0, 0.5, 1.0, 0.0, 1.0, 0.0)
 
 
 def volume_file(path: Path, field: str, *, cuts: Cuts = HALF) -> bytes:
-    """Give a field of a map: the length of the head [bytes, u32], the head as JSON, gzip'd grades.
+    """Return a field of a map: length of the head [bytes, u32], head as JSON, gzip'd grades.
 
     Args:
         path: The map.

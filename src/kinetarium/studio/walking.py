@@ -31,7 +31,7 @@ MOST_WARNINGS = 200
 
 
 def walk_facts(walk: Walk) -> dict[str, Any]:
-    """Give the figures, warnings and gait of a walk; lengths in the machine's unit."""
+    """Return the figures, warnings and gait of a walk; lengths in the machine's unit."""
     machine = walk.plan.machine
     way = float(np.hypot(*np.diff(walk.path, axis=0).T).sum())
     return {
@@ -58,7 +58,7 @@ def walk_facts(walk: Walk) -> dict[str, Any]:
 
 
 def _markers(walk: Walk) -> list[list[float]]:
-    """Give x, y and heading [rad] of the body as each cycle begins, and at the end."""
+    """Return x, y and heading [rad] of the body as each cycle begins, and at the end."""
     frames = [0, *(step.last for step in walk.steps[3:-1:4]), len(walk.time) - 1]
     body = walk.body[frames]
     heading = 2 * np.arctan2(body[:, 6], body[:, 3])
@@ -67,7 +67,7 @@ def _markers(walk: Walk) -> list[list[float]]:
 
 
 def joint_table(walk: Walk) -> str:
-    """Give the body, the joints and the margin of every frame as CSV."""
+    """Return the body, the joints and the margin of every frame as CSV."""
     drives = ("h_x", "omega_rad" if walk.plan.machine.kind == "ttr" else "h_y", "v_z")
     names = [
         "time_s", "body_x", "body_y", "body_z", "heading_rad",
@@ -94,13 +94,13 @@ _ABOVE = 0.1
 
 
 def walk_file(walk: Walk, *, encoding: Encoding = Encoding.EXACT) -> bytes:
-    """Give a walk as a replay file."""
+    """Return a walk as a replay file."""
     title = walk.plan.machine.kind.upper()
     return replay_file(walk_replay(walk), walk_channels(walk), title=title, encoding=encoding)
 
 
 def walk_replay(walk: Walk) -> Replay:
-    """Give a walk as bodies in time: the body, the links "leg1/thigh" ..., the ground."""
+    """Return a walk as bodies in time: the body, the links "leg1/thigh" ..., the ground."""
     *legs, (trunk,) = walk.plan.machine.link_shapes
     group = str(walk.plan.machine.kind)
     solids = [_solid("body", trunk, BODY_COLOR, walk.body, group=group)]
@@ -118,7 +118,7 @@ def walk_replay(walk: Walk) -> Replay:
 
 
 def walk_channels(walk: Walk) -> dict[str, Channel]:
-    """Give what is plotted and drawn over time; joints and margin in the machine's unit."""
+    """Return what is plotted and drawn over time; joints and margin in the machine's unit."""
     machine = walk.plan.machine
     lateral = "omega" if machine.kind is LegKind.TTR else "h_y"
     drives = tuple(f"{leg} {name}" for leg in LEGS for name in ("h_x", lateral, "v_z"))
@@ -140,7 +140,7 @@ def _solid(name: str, shape: LinkShape, color: Color, poses: Array, *, group: st
 
 
 def _ground(walk: Walk) -> list[Solid]:
-    """Give the slope and the steps near the path."""
+    """Return the slope and the steps near the path."""
     terrain = walk.plan.terrain
     x0, y0 = (walk.path.min(axis=0) - _AROUND).tolist()
     x1, y1 = (walk.path.max(axis=0) + _AROUND).tolist()
@@ -267,7 +267,7 @@ _ONE_AT_A_TIME = Lock()
 
 
 def walking_routes() -> tuple[Route, ...]:
-    """Give the routes."""
+    """Return the routes."""
     return (
         route("POST", "/api/walking/plan", _plan),
         route("POST", "/api/walking/files/{name}", _file),

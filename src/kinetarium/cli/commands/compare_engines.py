@@ -119,7 +119,7 @@ def _compare(plans: dict[str, Any], config: Config, *, invocation: Invocation, o
 
 
 def _plans(config: Config) -> dict[str, Any]:
-    """Give the plan of every part; all are checked before the first is run."""
+    """Return the plan of every part; all are checked before the first is run."""
     from kinetarium.batch.plan import Plan
     from kinetarium.batch.study import open_study
     from kinetarium.storage.serialization import from_plain

@@ -47,7 +47,7 @@ def _headline(model: "RobotModel") -> str:
 
 
 def _tree(model: "RobotModel") -> list[tuple[int, str]]:
-    """Give depth and text of every link; the model's order is depth first already."""
+    """Return depth and text of every link; the model's order is depth first already."""
     from kinetarium.figure.text import cell_text
 
     depth = {model.root: 0}

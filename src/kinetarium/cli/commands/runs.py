@@ -92,7 +92,7 @@ def _folder(folder: "ResultFolder") -> dict[str, Any]:
 
 
 def _runs(folder: "ResultFolder") -> list[dict[str, Any]]:
-    """Give the case, the end and the first figures of every run."""
+    """Return the case, the end and the first figures of every run."""
     return [
         {
             "key": run.key,

@@ -161,7 +161,7 @@ def _ranged(field: StructFieldSpec) -> StructFieldSpec:
 
 
 def _flags(arguments: type) -> set[str]:
-    """Give every flag; only the parser knows how it named them, and the help lists them."""
+    """Return every flag; only the parser knows how it named them, and the help lists them."""
     text = StringIO()
     with suppress(SystemExit), redirect_stdout(text):
         tyro.cli(arguments, args=["--help"], config=_MARKERS)

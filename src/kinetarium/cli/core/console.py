@@ -267,7 +267,7 @@ _CODES: dict[type[Exception], str] = {
 
 
 def is_defect(error: Exception) -> bool:
-    """Tell whether it is nothing that a user can put right."""
+    """Return whether it is nothing that a user can put right."""
     return not isinstance(error, KinetariumError) and not _names_a_file(error)
 
 
@@ -306,7 +306,7 @@ def failure_payload(error: Exception) -> dict[str, Any]:
 
 
 def _names_a_file(error: Exception) -> bool:
-    """Tell whether a file is at fault: closed to the user, or with a name that is too long."""
+    """Return whether a file is at fault: closed to the user, or with a name that is too long."""
     return isinstance(error, OSError) and isinstance(error.filename, str | bytes)
 
 

@@ -123,7 +123,7 @@ def show(folder: "ResultFolder", findings: "Findings", invocation: Invocation) -
 
 
 def finish(folder: "ResultFolder", invocation: Invocation) -> int:
-    """Give a finished folder as JSON, and the exit code: 2 if not a single case was judged."""
+    """Return a finished folder as JSON, and the exit code: 2 if not a single case was judged."""
     from kinetarium.batch.sweep import FINAL
 
     runs = list(folder.rows())
@@ -167,7 +167,7 @@ Watch = Callable[["Progress"], None]
 
 @contextmanager
 def sweep_progress(console: Console, *, label: str) -> Iterator[Watch]:
-    """Give what a sweep tells of its progress.
+    """Yield what a sweep tells of its progress.
 
     Args:
         console: Where it is shown.
@@ -238,7 +238,7 @@ class _Files:
 
     Attributes:
         out: Folder of the results; a new one in ./out if not given. One that holds the
-            same run is gone on with.
+            same run is resumed.
         config: Take the values from a config.toml or a finished folder; flags beside it win.
     """
 
@@ -247,7 +247,7 @@ class _Files:
 
 
 def study_command(name: str, words: Sequence[str]) -> tuple[type, Run]:
-    """Give the flags and the function of a study's command.
+    """Return the flags and the function of a study's command.
 
     Args:
         name: The study.

@@ -33,7 +33,7 @@ Run = Callable[[Any, Invocation], int | None]
 
 
 def provenance(command_line: str) -> tuple[tuple[str, str], ...]:
-    """Give names and values that tell how to make a report again.
+    """Return names and values that tell how to make a report again.
 
     Args:
         command_line: The exact command.

@@ -71,7 +71,7 @@ class RobotFlags:
 
 
 def robot_payload(model: RobotModel) -> dict[str, Any]:
-    """Give what a program may ask of a robot; infinite limits become null in JSON."""
+    """Return what a program may ask of a robot; infinite limits become null in JSON."""
     return {
         "name": model.name,
         "links": len(model.links),
@@ -94,7 +94,7 @@ def robot_payload(model: RobotModel) -> dict[str, Any]:
 
 
 def repairs_payload(model: RobotModel) -> list[dict[str, Any]]:
-    """Give what the gate changed."""
+    """Return what the gate changed."""
     return [
         {
             "code": str(repair.code),

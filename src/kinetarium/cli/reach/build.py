@@ -29,7 +29,7 @@ Watch = Callable[[str, int, int], None]
 
 @contextmanager
 def shown_progress(console: Console) -> Iterator[Watch]:
-    """Give what a computation tells of its progress.
+    """Yield what a computation tells of its progress.
 
     Args:
         console: Where it is shown.
@@ -131,7 +131,7 @@ class Config(RobotFlags):
     part: Annotated[str, tyro.conf.arg(metavar="K/N", help_behavior_hint="")] = ""
 
     def wishes(self) -> MapWishes:
-        """Give what the map is asked for."""
+        """Return what the map is asked for."""
         return {
             "kind": self.kind,
             "voxel": self.voxel,

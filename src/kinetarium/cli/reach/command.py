@@ -25,7 +25,7 @@ ACTIONS = {
 
 
 def load(words: Sequence[str]) -> tuple[type, Run]:
-    """Give the flags and the function of an action.
+    """Return the flags and the function of an action.
 
     Args:
         words: The words after the command, the first of which names the action.
@@ -56,7 +56,7 @@ def load(words: Sequence[str]) -> tuple[type, Run]:
 
 
 def _overview() -> type:
-    """Give a config of all actions, for the help and for shells to complete."""
+    """Return a config of all actions, for the help and for shells to complete."""
     choices: Any = reduce(
         or_,
         (

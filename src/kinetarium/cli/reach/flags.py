@@ -70,7 +70,7 @@ class PlaneFlags:
     plane_height: Annotated[float, Range(-1e4, 1e4, unit="m")] = 0.0
 
     def plane(self) -> "Plane":
-        """Give the plane.
+        """Return the plane.
 
         Raises:
             KinetariumError: If it is none, or too steep.

@@ -11,7 +11,7 @@ from math import hypot, inf, pi, sqrt
 
 
 def critical_frequency(D: float, K: float, *, s: float, stiffness: float, damping: float) -> float:
-    """Give the frequency at which the loop oscillates at its critical delay [rad/s].
+    """Return the frequency at which the loop oscillates at its critical delay [rad/s].
 
     Args:
         D: Virtual mass times s [kg].
@@ -29,7 +29,7 @@ def critical_frequency(D: float, K: float, *, s: float, stiffness: float, dampin
 
 
 def critical_delay(D: float, K: float, *, s: float, stiffness: float, damping: float) -> float:
-    """Give the delay from which the loop is unstable [s]; infinite without stiffness.
+    """Return the delay from which the loop is unstable [s]; infinite without stiffness.
 
     Args:
         D: Virtual mass times s [kg].

@@ -72,12 +72,12 @@ class FloatingBody:
         self.w = self._rate()
 
     def mobility(self, direction: Array, *, point: Array) -> float:
-        """Give how far an impulse at a point changes the velocity there, along it [1/kg]."""
+        """Return how far an impulse at a point changes the velocity there, along it [1/kg]."""
         lever = self.R_WB.T @ (so3.hat(point - self.p_WB) @ direction)
         return float(1 / self.mass + lever @ self._inverse @ lever)
 
     def velocity_at(self, point: Array) -> Array:
-        """Give the velocity of a point of the body [m/s], shape (3,)."""
+        """Return the velocity of a point of the body [m/s], shape (3,)."""
         return np.asarray(self.v + so3.hat(self.w) @ (point - self.p_WB))
 
     def step(self, F: Array, *, dt: float) -> None:
@@ -92,7 +92,7 @@ class FloatingBody:
         self.w = self._rate()
 
     def pose_ahead(self, lead: float) -> Array:
-        """Give the pose to tell an arm that is late by a time [s], shape (4, 4).
+        """Return the pose to tell an arm that is late by a time [s], shape (4, 4).
 
         With p + v t + a t^2/3 a spring that is felt the time t late gives back what it took, to
         fourth order in w t: the third derivative, which p + v t alone leaves with t^3/3 and
@@ -105,12 +105,12 @@ class FloatingBody:
         return X
 
     def _rate(self) -> Array:
-        """Give the angular velocity that belongs to the spin [rad/s], shape (3,)."""
+        """Return the angular velocity that belongs to the spin [rad/s], shape (3,)."""
         return np.asarray(self.R_WB @ (self._inverse @ (self.R_WB.T @ self.spin)))
 
 
 def _turned(rotation_vector: Array) -> Array:
-    """Give the rotation of a rotation vector [rad], shape (3, 3)."""
+    """Return the rotation of a rotation vector [rad], shape (3, 3)."""
     R: Array = se3_kernel.exp(np.concatenate([np.zeros(3), rotation_vector]))[:3, :3]
     return R
 
@@ -163,12 +163,12 @@ EARTH_RADIUS = 6378.137e3
 
 
 def mean_motion(altitude: float) -> float:
-    """Give the angular rate n of a circular orbit [rad/s] at an altitude [m]."""
+    """Return the angular rate n of a circular orbit [rad/s] at an altitude [m]."""
     return sqrt(EARTH_GRAVITY / (EARTH_RADIUS + altitude) ** 3)
 
 
 def relative_acceleration(p: Array, v: Array, *, n: float) -> Array:
-    """Give the acceleration of a free body in the orbit's frame [m/s^2], shape (3,).
+    """Return the acceleration of a free body in the orbit's frame [m/s^2], shape (3,).
 
     Args:
         p: Its position in that frame [m], shape (3,).

@@ -53,7 +53,7 @@ def integrate(
 
 @compiled
 def reduced_law(X_BD: Array, V_D: Array, impulse: Array, D: Array, K: Array) -> Array:
-    """Give V_ref = Ad (V_D - D^-1 (impulse - K log(X_BD))), shape (6,); D and K are diagonals."""
+    """Return V_ref = Ad (V_D - D^-1 (impulse - K log(X_BD))), shape (6,); D and K are diagonals."""
     error, A = log(X_BD), adjoint(X_BD)
     V_ref = np.zeros(6)
     for j in range(6):

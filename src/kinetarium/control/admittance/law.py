@@ -160,7 +160,7 @@ class AdmittanceSE3:
         F_D: Array,
         contact: bool = True,
     ) -> Array:
-        """Give the body twist V_ref [v; w] in {b} [m/s, rad/s], shape (6,).
+        """Return the body twist V_ref [v; w] in {b} [m/s, rad/s], shape (6,).
 
         Args:
             X_WB: Pose of the body, or of the reference where the law is to be blind to the
@@ -210,7 +210,7 @@ class AdmittanceSE3:
 
 
 def paper_law(X_BD: Array, V_D: Array, *, impulse: Array, D: Array, K: Array) -> Array:
-    """Give V_ref by the paper's own chain, equations 14 and 15, shape (6,).
+    """Return V_ref by the paper's own chain, equations 14 and 15, shape (6,).
 
     Args:
         X_BD: The desired pose in the body's frame, shape (4, 4).
@@ -226,7 +226,7 @@ def paper_law(X_BD: Array, V_D: Array, *, impulse: Array, D: Array, K: Array) ->
 
 
 def gain_terms(error: ArrayLike, impulse: ArrayLike, *, D: Array, K: Array) -> tuple[Array, Array]:
-    """Give the two terms of equation 14, Kp l and Kv I [m/s, rad/s], shape (..., 6) each.
+    """Return the two terms of equation 14, Kp l and Kv I [m/s, rad/s], shape (..., 6) each.
 
     Args:
         error: Exponential coordinates [m, rad], shape (..., 6).

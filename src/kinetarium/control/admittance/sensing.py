@@ -48,7 +48,7 @@ class ContactGate:
 
 
 def contact_point(F_B: Array, *, face: float) -> Array:
-    """Give the point on the face x = `face` through which a force acts [m], shape (3,).
+    """Return the point on the face x = `face` through which a force acts [m], shape (3,).
 
     Args:
         F_B: Wrench on the body, in its frame [N, N m], shape (6,).
@@ -80,7 +80,7 @@ class PayloadWrench:
         self._to_body = np.ascontiguousarray(se3.adjoint(X_SB).T)
 
     def contact(self, F_S: Array, *, R_WB: Array, acceleration: Array | None = None) -> Array:
-        """Give the wrench F_B of the surroundings on the body, in {b} [N, N m], shape (6,).
+        """Return the wrench F_B of the surroundings on the body, in {b} [N, N m], shape (6,).
 
         Args:
             F_S: The reading, in the sensor's frame [N, N m], shape (6,).
@@ -111,7 +111,7 @@ class TickAverage:
         self._count += 1
 
     def take(self) -> Array:
-        """Give the mean [N, N m], shape (6,), and start anew; there is at least one sample."""
+        """Return the mean [N, N m], shape (6,), and start anew; there is at least one sample."""
         mean = self._sum / self._count
         self.reset()
         return mean
@@ -147,7 +147,7 @@ class RandomWalkKalman:
         self._value: Array | None = None
 
     def update(self, z: Array) -> Array:
-        """Give the estimate after a sample, shape (6,)."""
+        """Return the estimate after a sample, shape (6,)."""
         if self._value is None:
             self._value = z.copy()
         else:

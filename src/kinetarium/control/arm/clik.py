@@ -88,7 +88,7 @@ class Clik:
         )
 
     def locate(self, q: Array) -> Array:
-        """Give the pose of the link at joint positions q, shapes (4, 4) and (n,)."""
+        """Return the pose of the link at joint positions q, shapes (4, 4) and (n,)."""
         chain = self._chain
         self._kernel.locate(
             chain.frames, chain.prismatic, chain.lower, q, self._frames, self._X_WB, self._J
@@ -96,7 +96,7 @@ class Clik:
         return self._X_WB.copy()
 
     def rates(self, q: Array, *, V_ref: Array) -> Array:
-        """Give joint rates [rad/s or m/s], shape (n,), and move the reference on by one tick.
+        """Return joint rates [rad/s or m/s], shape (n,), and move the reference on by one tick.
 
         Args:
             q: Joint positions for which `locate` was called last, shape (n,).

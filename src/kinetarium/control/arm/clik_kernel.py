@@ -109,7 +109,7 @@ def joint_rates(J: Array, V_W: Array, threshold: float, damping: float) -> tuple
 
 @compiled
 def pursuit(X_WB: Array, X_WR: Array, V_ref: Array, gain: float) -> Array:
-    """Give V_ref + gain log(X_WB^-1 X_WR), turned into world axes, shape (6,)."""
+    """Return V_ref + gain log(X_WB^-1 X_WR), turned into world axes, shape (6,)."""
     V = V_ref + gain * log(between(X_WB, X_WR))
     V_W = np.zeros(6)
     for i in range(3):
@@ -143,7 +143,7 @@ def within_limits(
 
 @compiled
 def _smallest_singular_value(G: Array) -> float:
-    """Give the root of the smallest eigenvalue of G = J J^T by inverse iteration."""
+    """Return the root of the smallest eigenvalue of G = J J^T by inverse iteration."""
     shift = 1e-12
     C = G.copy()
     for i in range(6):
@@ -172,7 +172,7 @@ def _normalize(x: Array) -> float:
 
 @compiled
 def _cholesky(G: Array) -> Array:
-    """Give the lower triangle L with L L^T = G, shape (n, n)."""
+    """Return the lower triangle L with L L^T = G, shape (n, n)."""
     n = len(G)
     L = np.zeros((n, n))
     for i in range(n):

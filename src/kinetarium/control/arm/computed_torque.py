@@ -32,7 +32,7 @@ class ComputedTorque:
         self._damping = 2 * omega
 
     def torques(self, q: Array, v: Array, *, q_ref: Array, v_ref: Array) -> Array:
-        """Give the torques [N m or N], shape (n,), at a state for a reference."""
+        """Return the torques [N m or N], shape (n,), at a state for a reference."""
         a = self._stiffness * (q_ref - q)
         a += self._damping * (v_ref - v)
         return self._dynamics.inverse_dynamics(q, v, a)
@@ -100,7 +100,7 @@ class GraspComputedTorque:
         """Do nothing: it remembers nothing."""
 
     def update(self, t: float, measurement: Measurement) -> Array:
-        """Give the torques and forces at a time [s], shape (arm + 2,)."""
+        """Return the torques and forces at a time [s], shape (arm + 2,)."""
         reference, q, v = self._reference, measurement.q, measurement.v
         k = min(round(t * reference.rate), self._last)
         q_ref, v_ref = self._q_ref, self._v_ref
@@ -146,7 +146,7 @@ class StablePD:
         self._timestep = timestep
 
     def torques(self, q: Array, v: Array, *, q_ref: Array, v_ref: Array) -> Array:
-        """Give the torques [N m or N], shape (n,), at a state for a reference."""
+        """Return the torques [N m or N], shape (n,), at a state for a reference."""
         h = self._timestep
         pull = -self._stiffness * (q + h * v - q_ref) - self._damping * (v - v_ref)
         M = self._dynamics.mass_matrix(q) + np.diag(self._damping) * h

@@ -38,7 +38,7 @@ class JacobianTracker:
         self._upper = np.array([joint.limits.upper for joint in joints])
 
     def velocity(self, q: Array, *, X_WD: ArrayLike, V_WD: ArrayLike) -> Array:
-        """Give joint velocities [rad/s or m/s], shape (n,).
+        """Return joint velocities [rad/s or m/s], shape (n,).
 
         Args:
             q: Joint positions, shape (n,).
@@ -54,7 +54,7 @@ class JacobianTracker:
         return np.asarray(J_L.T @ np.linalg.solve(J_L @ J_L.T + self._damping**2 * np.eye(6), V_L))
 
     def follow(self, q_start: ArrayLike, poses: ArrayLike, *, timestep: float) -> Array:
-        """Give joint positions along a sequence of poses, shape (k, n).
+        """Return joint positions along a sequence of poses, shape (k, n).
 
         Args:
             q_start: Where to start, near the first pose, shape (n,).
@@ -105,7 +105,7 @@ class Setpoints:
         self._lines.append((t + self._tick + self._delay, last[2], point))
 
     def at(self, t: float) -> tuple[Array, Array]:
-        """Give positions and rates at a time [s] that never goes back, shape (n,) each."""
+        """Return positions and rates at a time [s] that never goes back, shape (n,) each."""
         while self._lines and t > self._lines[0][0] - self._tick + _INSTANT:
             self._line = self._lines.popleft()
         end, p, q = self._line

@@ -27,7 +27,7 @@ class DifferentialDrive:
     multiplier: float = 1.0
 
     def wheel_speeds(self, v: Number, w: Number) -> tuple[Number, Number]:
-        """Give the speeds of the left and right wheels [rad/s].
+        """Return the speeds of the left and right wheels [rad/s].
 
         Args:
             v: Forward speed [m/s].
@@ -37,7 +37,7 @@ class DifferentialDrive:
         return (v - aside) / self.wheel_radius, (v + aside) / self.wheel_radius
 
     def vehicle_speeds(self, left: Number, right: Number) -> tuple[Number, Number]:
-        """Give forward speed [m/s] and yaw rate [rad/s] for speeds of the wheels [rad/s]."""
+        """Return forward speed [m/s] and yaw rate [rad/s] for speeds of the wheels [rad/s]."""
         wide = self.track * self.multiplier
         return (left + right) * (self.wheel_radius / 2), (right - left) * (self.wheel_radius / wide)
 
@@ -57,7 +57,7 @@ class SpeedRamp:
     def toward(
         self, speeds: tuple[float, float], *, now: tuple[float, float], period: float
     ) -> tuple[float, float]:
-        """Give the speeds nearest to those wanted that can be reached within a period.
+        """Return the speeds nearest to those wanted that can be reached within a period.
 
         Args:
             speeds: Forward speed [m/s] and yaw rate [rad/s] that are wanted.

@@ -32,10 +32,10 @@ class Speeds(NamedTuple):
 
 
 class DrivingLaw(Protocol):
-    """Gives the speeds of a vehicle that is to be somewhere and is somewhere else."""
+    """Computes the speeds of a vehicle that is to be somewhere and is somewhere else."""
 
     def speeds(self, actual: Placement, *, wanted: Placement, reference: Speeds) -> Speeds:
-        """Give the speeds to move with.
+        """Return the speeds to move with.
 
         Args:
             actual: Where the vehicle is.
@@ -49,7 +49,7 @@ class FeedForward:
     """Open loop: the speeds of the reference, wherever the vehicle is."""
 
     def speeds(self, actual: Placement, *, wanted: Placement, reference: Speeds) -> Speeds:
-        """Give the speeds of the reference."""
+        """Return the speeds of the reference."""
         return reference
 
 
@@ -68,7 +68,7 @@ class Kanayama:
     turn: float = 4.0
 
     def speeds(self, actual: Placement, *, wanted: Placement, reference: Speeds) -> Speeds:
-        """Give the speeds that take the errors back.
+        """Return the speeds that take the errors back.
 
         Args:
             actual: Where the vehicle is.

@@ -24,10 +24,10 @@ class DrivingReference(ABC):
 
     @abstractmethod
     def _moving(self, t: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Give x, y, heading, v and w at times up to the end, shape (n,) each."""
+        """Return x, y, heading, v and w at times up to the end, shape (n,) each."""
 
     def sample(self, times: ArrayLike) -> tuple[Array, Array]:
-        """Give the placements and the speeds at times [s], shape (n,).
+        """Return the placements and the speeds at times [s], shape (n,).
 
         Returns:
             x [m], y [m] and unwrapped heading [rad], shape (n, 3), and forward speed [m/s]

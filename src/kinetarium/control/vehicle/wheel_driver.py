@@ -62,7 +62,7 @@ class WheelDriver:
         self._now = (0.0, 0.0)
 
     def update(self, t: float, measurement: Measurement) -> Array:
-        """Give the speeds of the wheels [rad/s], in the order of the layout's commands."""
+        """Return the speeds of the wheels [rad/s], in the order of the layout's commands."""
         k = min(round(t * self._rate), len(self._speeds) - 1)
         wanted = self._law.speeds(
             placement(measurement.poses[0]), wanted=self._placements[k], reference=self._speeds[k]
@@ -73,7 +73,7 @@ class WheelDriver:
 
 
 def placement(pose: Array) -> Placement:
-    """Give where a vehicle is on the ground.
+    """Return where a vehicle is on the ground.
 
     Args:
         pose: Its position [m] and quaternion wxyz, shape (7,).

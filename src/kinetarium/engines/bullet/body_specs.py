@@ -59,7 +59,7 @@ class Part:
 
 
 def body_parts(body: Body) -> tuple[Part, ...]:
-    """Give a body beside the robots as parts.
+    """Return a body beside the robots as parts.
 
     Bullet meets a plane with one corner of a box after the other, which sends
     a box that lands flat into a spin; for boxes the plane is a box too.
@@ -76,7 +76,7 @@ def body_parts(body: Body) -> tuple[Part, ...]:
 def robot_parts(
     robot: PlacedRobot, *, keep: Collection[str], touching: Collection[str]
 ) -> tuple[Part, ...]:
-    """Give a robot as parts, a parent before its children.
+    """Return a robot as parts, a parent before its children.
 
     The surface of a link that is not the topmost of its rigid body sits on a
     massless part of its own, so that contacts know the link they are on.
@@ -122,13 +122,13 @@ def _is_mesh(geometry: Geometry) -> bool:
 
 
 def _divided(shapes: Shapes) -> tuple[Shapes, Shapes]:
-    """Give the shapes that can sit on a body itself, and the others."""
+    """Return the shapes that can sit on a body itself, and the others."""
     plain = tuple(shape for shape in shapes if not _is_mesh(shape))
     return plain[:_MOST_SHAPES], (*plain[_MOST_SHAPES:], *filter(_is_mesh, shapes))
 
 
 def _carriers(solid: str, shapes: Shapes, *, parent: int, X_BL: Array) -> Iterator[Part]:
-    """Give massless parts for shapes of a link; a mesh has one to itself, in its own frame."""
+    """Yield massless parts for shapes of a link; a mesh has one to itself, in its own frame."""
     plain = tuple(shape for shape in shapes if not _is_mesh(shape))
     for i in range(0, len(plain), _MOST_SHAPES):
         yield Part(solid, parent, X_BL, surface=plain[i : i + _MOST_SHAPES])

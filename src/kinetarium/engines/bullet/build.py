@@ -97,7 +97,7 @@ class World:
     surfaces: Surfaces
 
     def places(self) -> dict[str, Place]:
-        """Give the place that each solid moves with."""
+        """Return the place that each solid moves with."""
         return {
             solid: (multibody.id, link)
             for multibody in (*self.robots, *self.bodies)

@@ -66,7 +66,7 @@ class Surfaces:
         )  # fmt: skip
 
     def cover(self, bullet: BulletClient, *, timestep: float, options: BulletOptions) -> None:
-        """Give every surface its material.
+        """Set the material of every surface.
 
         Bullet multiplies the friction and restitution of two surfaces; with the
         roots of ours two equal surfaces have exactly theirs.
@@ -117,7 +117,7 @@ class Surfaces:
 
 
 def _materials(scene: Scene) -> list[Material]:
-    """Give the material of every solid."""
+    """Return the material of every solid."""
     links = [
         robot.link_materials.get(link.name, robot.material)
         for robot in scene.robots
@@ -134,7 +134,7 @@ def _other_plane(plane: Part, part: Part) -> bool:
 
 
 def read_contacts(bullet: BulletClient, surfaces: Surfaces) -> Contacts:
-    """Give the points that overlap or exert a force, with normal and friction forces, read-only.
+    """Return the points that overlap or exert a force, with normal and friction forces, read-only.
 
     The solver may leave a little friction on a point that in the end it has
     relieved of its normal force; it acted, and is told.

@@ -37,7 +37,7 @@ class TorqueDrive:
 
 
 class MotorDrive:
-    """Gives the position and velocity commands of one robot to Bullet's own motors."""
+    """Passes the position and velocity commands of one robot to Bullet's own motors."""
 
     def __init__(self, bullet: BulletClient, wiring: Wiring, *, options: BulletOptions) -> None:
         """Wire a robot.
@@ -78,7 +78,7 @@ class MotorDrive:
 
 
 def _links(wiring: Wiring, wires: Wires) -> list[int]:
-    """Give Bullet's links of the joints that wires drive."""
+    """Return Bullet's links of the joints that wires drive."""
     return [wiring.robot.joints[joint] for joint in wires.joints]
 
 

@@ -136,7 +136,7 @@ class JointSpace:
             self._matrix([0.0] * self._n)  # the first one complains of rounding
 
     def mass_matrix(self, q: list[float]) -> Array:
-        """Give M in Kinetarium's coordinates.
+        """Return M in Kinetarium's coordinates.
 
         Args:
             q: The positions that the joints have [rad or m].
@@ -149,7 +149,7 @@ class JointSpace:
         return M
 
     def inverse_dynamics(self, q: list[float], v: list[float], *, acceleration: Array) -> Array:
-        """Give tau of an acceleration in Kinetarium's coordinates.
+        """Return tau of an acceleration in Kinetarium's coordinates.
 
         Args:
             q: The positions that the joints have [rad or m].
@@ -168,7 +168,7 @@ class JointSpace:
         return tau
 
     def of_joints(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """Give M and C v + g of the joints alone, without armature; a free base yields.
+        """Return M and C v + g of the joints alone, without armature; a free base yields.
 
         Args:
             q: Joint positions [rad or m], shape (n,).
@@ -183,7 +183,7 @@ class JointSpace:
         return reduced[:, 6:-1], reduced[:, -1]
 
     def _base(self) -> tuple[Array, Array, Array, Array]:
-        """Give R_WI, the vector r, and the velocities v and w of I, in world axes."""
+        """Return R_WI, the vector r, and the velocities v and w of I, in world axes."""
         _, quaternion = self._bullet.getBasePositionAndOrientation(self._robot.id)
         v, w = self._bullet.getBaseVelocity(self._robot.id)
         R_WI = np.array(self._bullet.getMatrixFromQuaternion(quaternion)).reshape(3, 3)
@@ -197,7 +197,7 @@ class JointSpace:
         return T
 
     def _matrix(self, q: list[float]) -> Array:
-        """Give M in Bullet's coordinates.
+        """Return M in Bullet's coordinates.
 
         Raises:
             SceneError: If Bullet refuses the robot's inertias, which it checks once more.
@@ -208,7 +208,7 @@ class JointSpace:
             raise SceneError(f"Bullet refuses an inertia of robot '{self._robot.name}'") from error
 
     def _forces(self, q: list[float], v: list[float], a: Array) -> Array:
-        """Give tau in Bullet's coordinates of an acceleration in the same.
+        """Return tau in Bullet's coordinates of an acceleration in the same.
 
         Bullet takes every base for upright or turns it by Euler angles of its
         own. So it is asked about an upright one, under gravity that is turned
@@ -254,7 +254,7 @@ class Floating:
         self._number = bullet.number
 
     def read(self) -> tuple[Numbers, Numbers]:
-        """Give position and quaternion wxyz, and the twist [v; w], of L."""
+        """Return position and quaternion wxyz, and the twist [v; w], of L."""
         p, q = self._read_pose(self._id, self._number)
         v, w = self._read_twist(self._id, self._number)
         if self._shifted:
@@ -288,7 +288,7 @@ def _turn(q: Numbers, r: Numbers) -> Numbers:
 
 
 def _moved(p: Numbers, v: Numbers, w: Numbers, r: Numbers) -> tuple[Numbers, Numbers]:
-    """Give position and velocity of a body's point at a distance r."""
+    """Return position and velocity of a body's point at a distance r."""
     (px, py, pz), (vx, vy, vz), (wx, wy, wz), (rx, ry, rz) = p, v, w, r
     return (
         (px + rx, py + ry, pz + rz),

@@ -55,7 +55,7 @@ class BulletClient:
             raise KinetariumError("pybullet takes no more simulations at once; close some first")
 
     def __getattr__(self, name: str) -> Any:
-        """Give a function or constant of pybullet, and keep it for the next time."""
+        """Return a function or constant of pybullet, and keep it for the next time."""
         attribute = getattr(load(), name)
         if callable(attribute):
             attribute = partial(attribute, physicsClientId=self.number)
@@ -63,7 +63,7 @@ class BulletClient:
         return attribute
 
     def bare(self, name: str) -> Any:
-        """Give a function as pybullet has it, for loops that feel the difference.
+        """Return a function as pybullet has it, for loops that feel the difference.
 
         It takes the world's number as its last argument.
         """
@@ -71,24 +71,24 @@ class BulletClient:
 
 
 def position(X: Array) -> list[float]:
-    """Give the position of a pose [m]."""
+    """Return the position of a pose [m]."""
     return [float(x) for x in X[:3, 3]]
 
 
 def quaternion_xyzw(X: Array) -> list[float]:
-    """Give the rotation of a pose as a quaternion in Bullet's order."""
+    """Return the rotation of a pose as a quaternion in Bullet's order."""
     w, x, y, z = quaternion_from_rotation(X[:3, :3])
     return [float(x), float(y), float(z), float(w)]
 
 
 def rotation(quaternion: Sequence[float]) -> Array:
-    """Give the rotation matrix, shape (3, 3), of a quaternion in Bullet's order."""
+    """Return the rotation matrix, shape (3, 3), of a quaternion in Bullet's order."""
     x, y, z, w = quaternion
     return rotation_from_quaternion((w, x, y, z))
 
 
 def principal(inertia: Inertia | None) -> tuple[Array, Array]:
-    """Give the principal moments, shape (3,), and the pose X_LI of their frame, shape (4, 4).
+    """Return the principal moments, shape (3,), and the pose X_LI of their frame, shape (4, 4).
 
     The frame lies at the centre of mass. It keeps the link's axes where those
     are principal already, so that nothing is lost in turning, and is the link's

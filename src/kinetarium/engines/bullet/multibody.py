@@ -55,7 +55,7 @@ def collision_shape(bullet: BulletClient, surface: Shapes | Plane) -> int:
 
 
 def _measures(bullet: BulletClient, shape: Shape) -> tuple[int, float, tuple[float, ...], float]:
-    """Give kind, radius, half edges and length of a plain shape, as Bullet asks for them."""
+    """Return kind, radius, half edges and length of a plain shape, as Bullet asks for them."""
     no_edges = (0.0, 0.0, 0.0)
     match shape:
         case Box(size):
@@ -118,7 +118,7 @@ class Multibody:
         return self.parts[0].inertia is not None
 
     def inertial_pose(self, link: str) -> tuple[int, Array]:
-        """Give Bullet's link that a link of the robot moves with, and its pose in that, X_IL."""
+        """Return Bullet's link that a link of the robot moves with, and its pose in that, X_IL."""
         return next(
             (i, inverse_pose(X_BI) @ X_BL)
             for i, (part, X_BI) in enumerate(zip(self.parts, self.X_LI, strict=True), -1)

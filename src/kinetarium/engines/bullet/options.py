@@ -49,7 +49,7 @@ class BulletOptions:
 
     @classmethod
     def stock(cls) -> "BulletOptions":
-        """Give Bullet as pybullet sets it up."""
+        """Return Bullet as pybullet sets it up."""
         return cls(
             residual=1e-7,
             cone_friction=True,

@@ -141,7 +141,7 @@ class WrenchSensors:
         return np.concatenate([f @ X_WC[:3, :3], m @ X_WC[:3, :3]])
 
     def _momenta(self, load: _Load, states: LinkStates) -> tuple[Array, Array, Array, Array]:
-        """Give position, rotation, momentum and angular momentum of each link of a load."""
+        """Return position, rotation, momentum and angular momentum of each link of a load."""
         x, v, w = (np.array([state[i] for state in states]) for i in (0, 6, 7))
         R = np.array([self._bullet.getMatrixFromQuaternion(state[1]) for state in states])
         R = R.reshape(-1, 3, 3)

@@ -180,7 +180,7 @@ class BulletSimulation:
             self._known, self._touch, self._may_touch = False, None, True
 
     def contacts(self) -> Contacts:
-        """Give the contacts of the last step; the arrays are read-only."""
+        """Return the contacts of the last step; the arrays are read-only."""
         if self._touch is None:
             self._touch = read_contacts(self._bullet, self._world.surfaces)
         return self._touch
@@ -199,7 +199,7 @@ class BulletSimulation:
         self._pending.append(push)
 
     def save(self) -> _Saved:
-        """Give everything needed to go on from here."""
+        """Return everything needed to go on from here."""
         saved = _Saved(
             self,
             self._bullet.saveState(),
@@ -242,12 +242,12 @@ class BulletSimulation:
         )
 
     def mass_matrix(self, robot: str) -> Array:
-        """Give the mass matrix of a robot in Kinetarium's coordinates, as Bullet sees it."""
+        """Return the mass matrix of a robot in Kinetarium's coordinates, as Bullet sees it."""
         q, _ = self._joints(robot)
         return self._space(robot).mass_matrix(q)
 
     def inverse_dynamics(self, robot: str, acceleration: Array) -> Array:
-        """Give the generalised forces for an acceleration at the present state.
+        """Return the generalised forces for an acceleration at the present state.
 
         Joint damping and friction are left out, as in `RobotDynamics`.
         """
@@ -335,7 +335,7 @@ class BulletSimulation:
         return self._spaces[robot]
 
     def _joints(self, robot: str) -> tuple[list[float], list[float]]:
-        """Give the positions and velocities of a robot's joints."""
+        """Return the positions and velocities of a robot's joints."""
         own = self._layout.robot_joints.get(robot, slice(0))
         self._observe()
         return self._q[own], self._v[own]

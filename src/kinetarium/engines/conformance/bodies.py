@@ -18,7 +18,7 @@ _BRICK = Box((0.1, 0.2, 0.3))
 
 
 def rounding(engine: Engine, exact: float, *, scale: float) -> tuple[float, str]:
-    """Give a tolerance for what is exact but for rounding, and the reason if it is single."""
+    """Return a tolerance for what is exact but for rounding, and the reason if it is single."""
     if engine.info.precision is Precision.SINGLE:
         return 1e-5 * scale, "single precision: a thousand steps round to 1e-5"
     return exact * scale, ""

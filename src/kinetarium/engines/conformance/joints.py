@@ -202,7 +202,7 @@ def _free_base(engine: Engine) -> Measurement:
 
 
 def _center(model: RobotModel, simulation: Simulation) -> Array:
-    """Give the centre of mass of a free robot [m], shape (3,)."""
+    """Return the centre of mass of a free robot [m], shape (3,)."""
     from kinetarium.dynamics import RobotDynamics
 
     state = simulation.state()

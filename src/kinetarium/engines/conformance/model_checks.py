@@ -21,7 +21,7 @@ def _driven(engine: Engine, model: RobotModel) -> Simulation:
 
 
 def _moving_states(count: int, n: int) -> list[tuple[Array, Array, Array]]:
-    """Give seeded positions, velocities and accelerations of n joints."""
+    """Return seeded positions, velocities and accelerations of n joints."""
     rng = np.random.default_rng(7)
     return [
         (rng.uniform(-1, 1, n), rng.uniform(-2, 2, n), rng.uniform(-5, 5, n)) for _ in range(count)

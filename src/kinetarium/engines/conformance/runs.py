@@ -35,7 +35,7 @@ def drive(simulation: Simulation, steps: int) -> bytes:
 
 
 def state_bytes(state: State) -> bytes:
-    """Give a state as its bits."""
+    """Return a state as its bits."""
     return b"".join(
         np.ascontiguousarray(a).tobytes() for a in (state.q, state.v, state.poses, state.twists)
     )

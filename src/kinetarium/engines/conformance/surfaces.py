@@ -71,7 +71,7 @@ def _rest_depth(engine: Engine) -> Measurement:
 
 
 def _slides(engine: Engine, angle: float, friction: tuple[float, float]) -> float:
-    """Give how far the cube slides down a slope in half a second [m]."""
+    """Return how far the cube slides down a slope in half a second [m]."""
     simulation = _resting(engine, gravity=_tilted(angle), friction=friction)
     simulation.step(NO_COMMAND, 500)
     slid = simulation.state().poses[0, 0]

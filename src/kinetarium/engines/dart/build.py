@@ -139,7 +139,7 @@ def build_world(scene: Scene, *, timestep: float) -> World:
 
 
 def _still(scene: Scene) -> tuple[Any, list[Node]]:
-    """Give a skeleton of the bodies that rest, and those bodies."""
+    """Return a skeleton of the bodies that rest, and those bodies."""
     skeleton = dynamics.Skeleton("still")
     nodes = []
     for body in scene.bodies:

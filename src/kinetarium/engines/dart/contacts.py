@@ -40,7 +40,7 @@ class Surfaces:
         self.solids: dict[Any, int] = {}
 
     def cover(self, nodes: Iterable[Node]) -> None:
-        """Give bodies the shapes of the solids they stand for.
+        """Attach to bodies the shapes of the solids they stand for.
 
         DART rules by body who meets whom. Solids of one body that do not meet
         the same others get a massless body each, welded to it.
@@ -108,7 +108,7 @@ def _shape(shape: Shape | Plane, solid: str) -> Any:
 
 
 def _geometry(scene: Scene) -> list[list[tuple[Shape | Plane, Array]]]:
-    """Give the shapes of every solid at their poses in its own frame."""
+    """Return the shapes of every solid at their poses in its own frame."""
     links: list[list[tuple[Shape | Plane, Array]]] = [
         [(geometry.shape, geometry.X_LG) for geometry in link.collisions]
         for robot in scene.robots
@@ -118,7 +118,7 @@ def _geometry(scene: Scene) -> list[list[tuple[Shape | Plane, Array]]]:
 
 
 def _materials(scene: Scene) -> list[Material]:
-    """Give the material of every solid."""
+    """Return the material of every solid."""
     links = [
         robot.link_materials.get(link.name, robot.material)
         for robot in scene.robots
@@ -137,7 +137,7 @@ NO_CONTACTS = Contacts(
 
 
 def read_contacts(world: Any, surfaces: Surfaces) -> Contacts:
-    """Give the contacts of the last step, with normal and friction forces, read-only.
+    """Return the contacts of the last step, with normal and friction forces, read-only.
 
     Args:
         world: DART's world.

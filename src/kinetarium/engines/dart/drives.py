@@ -103,7 +103,7 @@ class Wiring:
         )
 
     def forces(self, command: Array) -> Array:
-        """Give what the commands [in the scene's order] contribute to the forces, shape (n,)."""
+        """Return what the commands [in the scene's order] contribute to the forces, shape (n,)."""
         force = np.zeros(len(self.effort))
         wanted = command[self.commands] * self.scale
         force[self.coordinates] = np.minimum(np.maximum(wanted, -self.limit), self.limit)

@@ -30,7 +30,7 @@ class Floating:
         self._shifted = any(self._p_BC)
 
     def read(self, q: Any, v: Any) -> tuple[Numbers, Numbers]:
-        """Give position and quaternion wxyz, and the twist [v; w], of B.
+        """Return position and quaternion wxyz, and the twist [v; w], of B.
 
         Args:
             q: DART's positions of the skeleton, the root's first.
@@ -55,7 +55,7 @@ class Floating:
         return (px, py, pz, *quaternion), (ux, uy, uz, wx, wy, wz)
 
     def write(self, placed: Array, twist: Array) -> tuple[Numbers, Numbers]:
-        """Give DART's positions and velocities of a position, quaternion wxyz and twist of B.
+        """Return DART's positions and velocities of a position, quaternion wxyz and twist of B.
 
         A quaternion that is none makes positions that are none.
         """
@@ -76,7 +76,7 @@ class Floating:
         return (x * scale, y * scale, z * scale, px, py, pz), (wx, wy, wz, ux, uy, uz)
 
     def center_offset(self, q: Array) -> Array:
-        """Give the vector from the origin of B to the centre of mass in world axes [m]."""
+        """Return the vector from the origin of B to the centre of mass in world axes [m]."""
         (_, _, _, *quaternion), _ = self.read(q, np.zeros(6))
         return np.array(_turn(tuple(quaternion), self._p_BC))
 
@@ -115,7 +115,7 @@ class JointSpace:
         self._diagonal = np.diag_indices(len(self._armature))
 
     def mass_matrix(self) -> Array:
-        """Give M in Kinetarium's coordinates."""
+        """Return M in Kinetarium's coordinates."""
         M: Array = self._skeleton.getMassMatrix()
         if self._floating:
             T = self._transform(self._floating.center_offset(self._skeleton.getPositions()))
@@ -125,7 +125,7 @@ class JointSpace:
         return M
 
     def inverse_dynamics(self, acceleration: Array) -> Array:
-        """Give tau of an acceleration in Kinetarium's coordinates."""
+        """Return tau of an acceleration in Kinetarium's coordinates."""
         skeleton, a = self._skeleton, acceleration
         if self._floating:
             r = self._floating.center_offset(skeleton.getPositions())
@@ -151,7 +151,7 @@ class JointSpace:
 
 
 def coupling_rows(model: RobotModel, *, free: bool) -> tuple[Array, Array]:
-    """Give the couplings of a robot as J q = offset, J being 1 at a follower.
+    """Return the couplings of a robot as J q = offset, J being 1 at a follower.
 
     Args:
         model: The robot.

@@ -36,12 +36,12 @@ def quiet() -> Iterator[None]:
 
 
 def isometry(X: ArrayLike) -> Any:
-    """Give a pose, shape (4, 4), as DART has it."""
+    """Return a pose, shape (4, 4), as DART has it."""
     return _dartpy.math.Isometry3(np.array(X, dtype=np.float64))
 
 
 def inertia_of(inertia: Inertia | None, *, about: ArrayLike = (0.0, 0.0, 0.0)) -> Any:
-    """Give mass properties as DART has them; zero if there are none.
+    """Return mass properties as DART has them; zero if there are none.
 
     Args:
         inertia: Mass properties in the frame of a link.

@@ -181,7 +181,7 @@ class DartSimulation:
             self._sense()
 
     def contacts(self) -> Contacts:
-        """Give the contacts of the last step; the arrays are read-only."""
+        """Return the contacts of the last step; the arrays are read-only."""
         if self._touch is None:
             self._touch = read_contacts(self._world.bare, self._world.surfaces)
         return self._touch
@@ -202,7 +202,7 @@ class DartSimulation:
         self._pending.append(push)
 
     def save(self) -> _Saved:
-        """Give everything needed to go on from here."""
+        """Return everything needed to go on from here."""
         touch = self.contacts()
         self._forget_contacts()
         return _Saved(
@@ -239,11 +239,11 @@ class DartSimulation:
         return audit(self._scene, world=self._world, wirings=self._wirings)
 
     def mass_matrix(self, robot: str) -> Array:
-        """Give the mass matrix of a robot in Kinetarium's coordinates, as DART sees it."""
+        """Return the mass matrix of a robot in Kinetarium's coordinates, as DART sees it."""
         return self._space(robot).mass_matrix()
 
     def inverse_dynamics(self, robot: str, acceleration: Array) -> Array:
-        """Give the generalised forces for an acceleration at the present state.
+        """Return the generalised forces for an acceleration at the present state.
 
         Joint damping and friction are left out, as in `RobotDynamics`.
         """
@@ -304,7 +304,7 @@ class DartSimulation:
         return self._spaces[robot]
 
     def _gone_wrong(self) -> bool:
-        """Tell whether the state is not finite or absurd."""
+        """Return whether the state is not finite or absurd."""
         for skeleton, _, _ in self._movers:
             q, v = skeleton.getPositions(), skeleton.getVelocities()
             if not hypot(*q.tolist(), *v.tolist()) < _ABSURD:

@@ -41,7 +41,7 @@ _RESOLUTION = 0.1
 
 
 class SurfaceBuilder:
-    """Gives the bodies of a plant their geometry, and then rules which of it touches.
+    """Adds geometry to the bodies of a plant, and then rules which of it touches.
 
     Of every shape there is one copy for each friction it meets with, and only
     copies of the same friction touch, so that the friction of two surfaces is
@@ -126,12 +126,12 @@ class SurfaceBuilder:
 
 
 def refusal(what: str, error: BaseException) -> SceneError:
-    """Give in one line what Drake does not take, and why."""
+    """Return in one line what Drake does not take, and why."""
     return SceneError(f"Drake refuses {what}: {' '.join(str(error).split())}")
 
 
 def _frictions(scene: Scene) -> list[float]:
-    """Give the friction of every solid, in their order."""
+    """Return the friction of every solid, in their order."""
     frictions = [
         robot.link_materials.get(link.name, robot.material).friction
         for robot in scene.robots

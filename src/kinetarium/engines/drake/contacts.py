@@ -14,12 +14,12 @@ _Row = tuple[tuple[int, int], Array, Array, float, Array]
 
 
 def no_contacts() -> Contacts:
-    """Give the contacts of what has not been stepped."""
+    """Return the contacts of what has not been stepped."""
     return _gathered([])
 
 
 def read_contacts(results: Any, solids: Mapping[Any, int], *, query: Any) -> Contacts:
-    """Give Drake's contacts, with normal and friction forces.
+    """Return Drake's contacts, with normal and friction forces.
 
     Args:
         results: What Drake found.
@@ -53,7 +53,7 @@ def _at_point(info: Any, solids: Mapping[Any, int]) -> _Row:
 def _over_surface(
     info: Any, solids: Mapping[Any, int], depths: Mapping[frozenset[Any], float]
 ) -> _Row:
-    """Give a surface as one contact at its centre of pressure, where no moment tips it."""
+    """Return a surface as one contact at its centre of pressure, where no moment tips it."""
     surface, F = info.contact_surface(), info.F_Ac_W()
     faces = range(surface.num_faces())
     areas = np.array([surface.area(i) for i in faces])
@@ -151,12 +151,12 @@ class Instant:
         self._forces.FixValue(self.context, forces)
 
     def following(self) -> Array:
-        """Give the state [q; v] one time step later."""
+        """Return the state [q; v] one time step later."""
         x: Array = self._update(self.context).value().copy()  # Drake's own memory
         return x
 
     def contacts(self) -> Contacts:
-        """Give the contacts of the step that begins here."""
+        """Return the contacts of the step that begins here."""
         return read_contacts(
             self._plant.get_contact_results_output_port().Eval(self.context),
             self._world.solids,
@@ -164,6 +164,6 @@ class Instant:
         )
 
     def reaction(self, joint: Any) -> Array:
-        """Give the wrench [f; m] of a joint on its child, in the child's frame at its origin."""
+        """Return the wrench [f; m] of a joint on its child, in the child's frame at its origin."""
         F = self._plant.get_reaction_forces_output_port().Eval(self.context)[int(joint.index())]
         return np.concatenate([F.translational(), F.rotational()])

@@ -21,7 +21,7 @@ _FRICTION = "#friction"
 def add_actuators(
     plant: Any, joint: Any, *, model: Joint, drive: Actuation | None, options: DrakeOptions
 ) -> None:
-    """Give a joint what drives it, what rubs in it and the inertia of its drive.
+    """Add to a joint what drives it, what rubs in it and the inertia of its drive.
 
     Coulomb friction is a servo of speed zero whose effort is limited to it. The
     inertia of a joint is that of its last actuator, so that each is given all.
@@ -144,6 +144,6 @@ class Drives:
 
 
 def _own_actuators(plant: Any, joint: Any) -> list[Any]:
-    """Give all actuators of the robot that a joint belongs to."""
+    """Return all actuators of the robot that a joint belongs to."""
     indices = plant.GetJointActuatorIndices(joint.model_instance())
     return [plant.get_joint_actuator(index) for index in indices]

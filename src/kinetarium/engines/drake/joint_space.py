@@ -88,12 +88,12 @@ class JointSpace:
         self._acceleration = np.zeros(n)
 
     def mass_matrix(self, context: Any) -> Array:
-        """Give M, shape (n, n)."""
+        """Return M, shape (n, n)."""
         M: Array = self._plant.CalcMassMatrix(context).T.take(self._block)
         return M
 
     def inverse_dynamics(self, context: Any, acceleration: Array) -> Array:
-        """Give tau = M a + C v + g for an acceleration (recursive Newton-Euler), shape (n,)."""
+        """Return tau = M a + C v + g for an acceleration (recursive Newton-Euler), shape (n,)."""
         self._acceleration[self._dofs] = acceleration
         self._plant.CalcForceElementsContribution(context, self._forces)
         self._forces.mutable_generalized_forces()[:] = 0.0  # joint damping; gravity acts on bodies

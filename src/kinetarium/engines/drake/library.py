@@ -44,7 +44,7 @@ logging.getLogger("drake").setLevel(logging.ERROR)  # it warns of uses that nobo
 
 
 def drake_pose(X: Array) -> Any:
-    """Give a homogeneous transform, shape (4, 4), as Drake's own.
+    """Return a homogeneous transform, shape (4, 4), as Drake's own.
 
     Products of rotations that have lost a few digits are made orthonormal again.
     """
@@ -52,7 +52,7 @@ def drake_pose(X: Array) -> Any:
 
 
 def drake_inertia(inertia: Inertia | None) -> Any:
-    """Give mass properties as Drake's own; none for a massless frame."""
+    """Return mass properties as Drake's own; none for a massless frame."""
     if inertia is None:
         return trees.SpatialInertia.Zero()
     I = inertia.moment  # noqa: E741

@@ -59,7 +59,7 @@ class DrakeOptions:
 
     @classmethod
     def stock(cls) -> "DrakeOptions":
-        """Give Drake as it comes."""
+        """Return Drake as it comes."""
         return cls(
             touch=Touch.POINT,
             modulus=1e7,

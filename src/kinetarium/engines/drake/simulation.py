@@ -131,7 +131,7 @@ class DrakeSimulation:
             self._now, self._before = later, now
 
     def contacts(self) -> Contacts:
-        """Give the contacts of the last step."""
+        """Return the contacts of the last step."""
         return self._before.contacts() if self._stepped else no_contacts()
 
     def wrench(self, sensor: str) -> Array:
@@ -161,7 +161,7 @@ class DrakeSimulation:
         self._pending.append((solid, F))
 
     def save(self) -> _Saved:
-        """Give everything needed to go on from here."""
+        """Return everything needed to go on from here."""
         return _Saved(
             self._world,
             self._time,
@@ -198,11 +198,11 @@ class DrakeSimulation:
         return audit(self._world, self._scene, context=self._now.context)
 
     def mass_matrix(self, robot: str) -> Array:
-        """Give the mass matrix of a robot in Kinetarium's coordinates, as Drake sees it."""
+        """Return the mass matrix of a robot in Kinetarium's coordinates, as Drake sees it."""
         return self._space(robot).mass_matrix(self._now.context)
 
     def inverse_dynamics(self, robot: str, acceleration: Array) -> Array:
-        """Give the generalised forces for an acceleration at the present state.
+        """Return the generalised forces for an acceleration at the present state.
 
         Joint damping and friction are left out, as in `RobotDynamics`.
         """

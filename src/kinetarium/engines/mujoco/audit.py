@@ -38,7 +38,7 @@ def audit(model: mujoco.MjModel, layout: Layout) -> Audit:
 
 
 def _inertia(model: mujoco.MjModel, body: int, X_TB: Array) -> Inertia:
-    """Give the inertia of one body in the frame of its topmost body."""
+    """Return the inertia of one body in the frame of its topmost body."""
     R_BI = rotation_from_quaternion(model.body_iquat[body])
     R = X_TB[:3, :3] @ R_BI
     center = X_TB[:3, :3] @ model.body_ipos[body] + X_TB[:3, 3]

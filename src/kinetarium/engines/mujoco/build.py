@@ -63,7 +63,7 @@ class _Surface:
 
 
 class SurfaceBuilder:
-    """Gives the bodies of a spec their geometry, and then rules which of them touch."""
+    """Adds geometry to the bodies of a spec, and then rules which of them touch."""
 
     def __init__(self, spec: Any, scene: Scene, *, options: MujocoOptions) -> None:
         """Begin with a spec whose bodies are named as the solids of the scene.
@@ -164,7 +164,7 @@ class SurfaceBuilder:
                 geom.meshname = self._mesh(shape, geom.name)
 
     def _mesh(self, shape: MeshFile | MeshData, name: str) -> str:
-        """Give the name of a mesh, whose corners alone are handed over: MuJoCo takes their hull."""
+        """Return the name of a mesh; only its corners are passed, MuJoCo takes their hull."""
         if shape not in self._meshes:
             self._spec.add_mesh(
                 name=name,
@@ -176,7 +176,7 @@ class SurfaceBuilder:
 
 
 def _still(scene: Scene) -> set[str]:
-    """Give the solids that never move."""
+    """Return the solids that never move."""
     still = {body.name for body in scene.bodies if body.motion is Motion.STATIC}
     for robot in scene.robots:
         if robot.base is Base.FIXED:

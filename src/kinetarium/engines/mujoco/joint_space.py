@@ -80,7 +80,7 @@ class JointSpace:
         self._base = int(model.dof_bodyid[dofs[0]]) if free_base else None
 
     def mass_matrix(self, data: mujoco.MjData) -> Array:
-        """Give M, shape (n, n)."""
+        """Return M, shape (n, n)."""
         self._place(data)
         mujoco.mj_crb(self._model, data)
         full = np.zeros((self._model.nv, self._model.nv))
@@ -92,7 +92,7 @@ class JointSpace:
         return T.T @ M @ T
 
     def inverse_dynamics(self, data: mujoco.MjData, acceleration: Array) -> Array:
-        """Give tau = M a + C v + g for an acceleration (recursive Newton-Euler), shape (n,)."""
+        """Return tau = M a + C v + g for an acceleration (recursive Newton-Euler), shape (n,)."""
         self._place(data)
         mujoco.mj_comVel(self._model, data)
         T = None if self._base is None else self._transform(data)

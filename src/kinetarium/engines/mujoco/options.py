@@ -79,7 +79,7 @@ class MujocoOptions:
 
     @classmethod
     def stock(cls) -> "MujocoOptions":
-        """Give MuJoCo as it comes."""
+        """Return MuJoCo as it comes."""
         return cls(
             integrator=Integrator.EULER,
             cone=Cone.PYRAMIDAL,

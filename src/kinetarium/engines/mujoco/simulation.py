@@ -127,7 +127,7 @@ class MujocoSimulation:
         self._diverged = self._warnings.tobytes() != self._unwarned
 
     def contacts(self) -> Contacts:
-        """Give the contacts of the last step."""
+        """Return the contacts of the last step."""
         contact = self._data.contact
         frames = contact.frame.reshape(-1, 3, 3)
         local = np.zeros((len(frames), 6))
@@ -168,7 +168,7 @@ class MujocoSimulation:
         self._pushed = True
 
     def save(self) -> _Saved:
-        """Give everything needed to go on from here."""
+        """Return everything needed to go on from here."""
         copy = mujoco.MjData(self._model)
         mujoco.mj_copyData(copy, self._model, self._data)
         return _Saved(copy, self._diverged, self._pushed)
@@ -190,11 +190,11 @@ class MujocoSimulation:
         return audit(self._model, self._layout)
 
     def mass_matrix(self, robot: str) -> Array:
-        """Give the mass matrix of a robot in Kinetarium's coordinates, as MuJoCo sees it."""
+        """Return the mass matrix of a robot in Kinetarium's coordinates, as MuJoCo sees it."""
         return self._joint_space(robot).mass_matrix(self._scratch)
 
     def inverse_dynamics(self, robot: str, acceleration: Array) -> Array:
-        """Give the generalised forces of an acceleration at the present state.
+        """Return the generalised forces of an acceleration at the present state.
 
         Joint damping and friction are left out, as in `RobotDynamics`.
         """
@@ -221,7 +221,7 @@ class MujocoSimulation:
         return JointSpace(self._model, dofs=dofs, free_base=free)
 
     def _gone_wrong(self) -> bool:
-        """Tell whether the state is not finite or absurd, or MuJoCo has warned."""
+        """Return whether the state is not finite or absurd, or MuJoCo has warned."""
         q, v = self._qpos, self._qvel
         speed = v.dot(v)
         sane = speed < _CALM or (speed < _ABSURD and q.dot(q) < _ABSURD)

@@ -65,7 +65,7 @@ def placement(assembly: Assembly, state: State, *, timestep: float) -> Placement
 
 
 def motion(piece: Piece, q: float) -> Array:
-    """Give the pose of a moved joint [rad or m] against its position zero, shape (4, 4)."""
+    """Return the pose of a moved joint [rad or m] against its position zero, shape (4, 4)."""
     if piece.joint is None or piece.coordinate == NONE:
         return pose()
     if piece.joint.type is JointType.PRISMATIC:
@@ -80,7 +80,7 @@ def _moved(piece: Piece, state: State) -> Array:
 def _carried(
     piece: Piece, state: State, X_WB: Array, V_P: Array, A_P: Array, i: int
 ) -> tuple[Array, Array]:
-    """Give the twist of a piece on a moving parent and its acceleration at a steady joint."""
+    """Return the twist of a piece on a moving parent and its acceleration at a steady joint."""
     assert piece.joint is not None
     arm = X_WB[i, :3, 3] - X_WB[piece.parent, :3, 3]
     V, A = V_P.copy(), A_P.copy()
@@ -98,7 +98,7 @@ def _carried(
 
 
 def _lagging(piece: Piece, R: Array, V: Array, A: Array, timestep: float) -> Array:
-    """Give the velocity to set of a centre of mass and the angular velocity, shape (6,)."""
+    """Return the velocity to set of a centre of mass and the angular velocity, shape (6,)."""
     arm = R @ piece.inertia.center
     v = V[:3] + np.cross(V[3:], arm)
     a = A[:3] + np.cross(A[3:], arm) + _centripetal(V[3:], arm)
@@ -166,7 +166,7 @@ class OdeWorld:
                 self._close(loop, homes)
 
     def body(self, piece: int) -> int | None:
-        """Give the body of a piece; None, which is ODE's name for the world, for WORLD."""
+        """Return the body of a piece; None, which is ODE's name for the world, for WORLD."""
         return None if piece == WORLD else self.bodies[piece]
 
     def place(self, placed: Placement) -> None:

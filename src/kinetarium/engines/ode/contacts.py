@@ -159,7 +159,7 @@ class Touch:
         self._room -= timestep * speed * self._haste
 
     def contacts(self) -> Contacts:
-        """Give the contacts of the last step: where they were found, and what they transmitted."""
+        """Return the contacts of the last step: where they were, and what they transmitted."""
         rows = self._contacts[self._rows]
         pairs = np.array(self._touching, dtype=np.intp)
         return Contacts(
@@ -173,7 +173,7 @@ class Touch:
         )
 
     def save(self) -> tuple[list[int], list[int], Array, Array]:
-        """Give a copy of the contacts of the last step."""
+        """Return a copy of the contacts of the last step."""
         return (
             self._rows, self._touching, self._contacts[self._rows], self._feedback[self._rows],
         )  # fmt: skip
@@ -185,7 +185,7 @@ class Touch:
         self._contacts[self._rows], self._feedback[self._rows] = saved[2:]
 
     def _look(self, bodies: Array) -> list[int]:
-        """Give the pairs where the ball around the smaller is near the box around the larger."""
+        """Return the pairs where the ball around the smaller is near the box around the larger."""
         R_body = bodies[ROTATION, self._pieces].T.reshape(-1, 3, 3)
         p = bodies[POSITION, self._pieces].T + (R_body @ self._center)[..., 0]
         R = (R_body @ self._rotation)[self._box]
@@ -196,7 +196,7 @@ class Touch:
 
 
 def _pairs(scene: Scene, shapes: list[OdeShape]) -> NDArray[np.intp]:
-    """Give the shapes that may touch, the first of a moving body, shape (pairs, 2)."""
+    """Return the shapes that may touch, the first of a moving body, shape (pairs, 2)."""
     pairs = [
         (i, j) if shapes[i].piece != WORLD else (j, i)
         for i in range(len(shapes))
@@ -213,7 +213,7 @@ def _pairs(scene: Scene, shapes: list[OdeShape]) -> NDArray[np.intp]:
 
 
 def _surface(first: OdeShape, second: OdeShape, options: OdeOptions) -> Array:
-    """Give the surface of a contact as it stands in a dContact, shape (15,)."""
+    """Return the surface of a contact as it stands in a dContact, shape (15,)."""
     a, b = first.material, second.material
     bounce = FRICTION_RULE.combine(a.restitution, b.restitution)
     surface = np.zeros(GEOMETRY_SLOT)

@@ -161,7 +161,7 @@ class Couplings:
         return np.asarray(self.forces @ self._G)
 
     def save(self) -> tuple[Array, Array]:
-        """Give the forces and what was learnt of their effect."""
+        """Return the forces and what was learnt of their effect."""
         return self.forces, self._slope
 
     def restore(self, saved: tuple[Array, Array]) -> None:

@@ -28,7 +28,7 @@ class Row(IntEnum):
     """Coulomb friction, which holds the joint still up to its own limit."""
 
     def parameter(self, number: int) -> int:
-        """Give ODE's number for a parameter of this row."""
+        """Return ODE's number for a parameter of this row."""
         return number + 0x100 * self
 
 
@@ -99,7 +99,7 @@ class OdeJoint:
             self._call("Set", self._motor_kind, "Axis")(self.motor, row, _OF_CHILD, *axis)
 
     def axis(self) -> Array:
-        """Give the axis in the world frame, shape (3,)."""
+        """Return the axis in the world frame, shape (3,)."""
         axis = np.zeros(4)
         self._call("Get", self._kind, "Axis")(self.handle, axis.ctypes.data)
         return axis[:3]
@@ -117,7 +117,7 @@ class OdeJoint:
         self._set_motor(self.motor, row.parameter(_MOST_EFFORT), effort)
 
     def row(self, row: Row) -> tuple[float, float]:
-        """Give the damping and the effort limit in force in a row; zeros if it is off."""
+        """Return the damping and the effort limit in force in a row; zeros if it is off."""
         effort = float(self._get_motor(self.motor, row.parameter(_MOST_EFFORT)))
         cfm = float(self._get_motor(self.motor, row.parameter(_CFM)))
         return (1 / cfm, effort) if effort else (0.0, 0.0)
@@ -193,7 +193,7 @@ class Stops:
         self._near = near
 
     def limits(self) -> list[tuple[float, float]]:
-        """Give the limits in force [rad or m]: what ODE was given, or is when it comes near."""
+        """Return the limits in force [rad or m]: what ODE was given, or is when it comes near."""
         limits = [
             (
                 joint.get_stop(joint.handle, LO_STOP) + joint.reference,
@@ -209,5 +209,5 @@ class Stops:
 
 
 def _less_turns(angle: float) -> float:
-    """Give an angle [rad] less its full turns, in -pi .. pi."""
+    """Return an angle [rad] less its full turns, in -pi .. pi."""
     return angle - 2 * pi * round(angle / (2 * pi))

@@ -170,7 +170,7 @@ def load() -> CDLL:
 
 
 def version() -> str:
-    """Give the version of the library, or that of its binary interface if it does not tell."""
+    """Return the version of the library, or that of its binary interface if it does not tell."""
     path = Path(load()._name)
     if path.is_file() and (found := _MADE_IN.search(path.read_bytes())):
         return found[1].decode()
@@ -301,7 +301,7 @@ class BodyMemory:
         self._numbers[self._state] = self._moving
 
     def rotation(self, body: int) -> Array:
-        """Give the present rotation of a body, shape (3, 3)."""
+        """Return the present rotation of a body, shape (3, 3)."""
         return self.now[ROTATION, body].reshape(3, 3)
 
     def forces(self) -> Array:

@@ -66,5 +66,5 @@ class OdeOptions:
 
     @classmethod
     def stock(cls) -> "OdeOptions":
-        """Give ODE as programs commonly set it up: 20 quick iterations, hard contacts."""
+        """Return ODE as programs commonly set it up: 20 quick iterations, hard contacts."""
         return cls(solver=OdeSolver.QUICK, iterations=20, contact_cfm=1e-10, correcting_speed=inf)

@@ -54,7 +54,7 @@ class BilinearForms:
         assert all(lengths), "a form without terms would take its neighbour's"
 
     def __call__(self, numbers: Array) -> Array:
-        """Give the value of each form."""
+        """Return the value of each form."""
         products = numbers.take(self._first) * numbers.take(self._second)
         products *= self._factors
         return np.add.reduceat(products, self._starts)
@@ -97,7 +97,7 @@ class JointReadings:
         self._sliders = [(i, float(e.axis @ e.arm)) for i, e in enumerate(ends) if e.slides]
 
     def read(self, memory: BodyMemory, near: Array) -> tuple[Array, Array]:
-        """Give positions [rad or m] and speeds [rad/s or m/s], each of shape (joints,).
+        """Return positions [rad or m] and speeds [rad/s or m/s], each of shape (joints,).
 
         Args:
             memory: The bodies.
@@ -135,18 +135,18 @@ class _End:
         self.arm: Array = R_PJ.T @ (p_PJ - center) + piece.inertia.center
 
     def way(self) -> list[Term]:
-        """Give the way along the axis from the one centre of mass to the other."""
+        """Return the way along the axis from the one centre of mass to the other."""
         return self._along(self.axis, POSITION, _NOW)
 
     def speed(self) -> list[Term]:
-        """Give the speed along or about the axis."""
+        """Return the speed along or about the axis."""
         if not self.slides:
             return self._along(self.axis, ANGULAR, _BEFORE)
         turned = self._dot(-np.cross(self.arm, self.axis), self._parent, ANGULAR, _BEFORE)
         return self._along(self.axis, LINEAR, _BEFORE) + turned
 
     def half_turn(self) -> tuple[list[Term], list[Term]]:
-        """Give sine and cosine of half the angle.
+        """Return sine and cosine of half the angle.
 
         The quaternion of the motion is J* P* C with the parent's P, the child's C
         and the joint's J. Its vector part along the axis is the sine, its scalar
@@ -239,7 +239,7 @@ class OdeSensors:
         self._feedback[...] = saved
 
     def wrench(self, name: str, bodies: Array, efforts: Array) -> Array:
-        """Give the wrench of the load [N, N m] in the child's frame about its origin, shape (6,).
+        """Return the wrench of the load [N, N m] in the child's frame about its origin, shape (6,).
 
         Args:
             name: The sensor.

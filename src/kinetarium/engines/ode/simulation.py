@@ -163,7 +163,7 @@ class OdeSimulation:
                 return
 
     def contacts(self) -> Contacts:
-        """Give the contacts of the last step, each with its whole force."""
+        """Return the contacts of the last step, each with its whole force."""
         return self._touch.contacts()
 
     def wrench(self, sensor: str) -> Array:
@@ -192,7 +192,7 @@ class OdeSimulation:
         self._pending[piece] = self._pending.get(piece, 0.0) + F
 
     def save(self) -> Any:
-        """Give everything needed to go on from here to the bit."""
+        """Return everything needed to go on from here to the bit."""
         return (
             self._memory.save(),
             self._near,
@@ -334,11 +334,11 @@ class OdeSimulation:
         self._status = Status.DIVERGED
 
     def _efforts(self) -> Array:
-        """Give what was pushed along the joints in the last step [N m or N], shape (joints,)."""
+        """Return what was pushed along the joints in the last step [N m or N], shape (joints,)."""
         return np.asarray(self._drives.efforts) + self._couplings.efforts
 
     def _inertia_along(self, child: int) -> float:
-        """Give the mass or the moment of inertia [kg or kg m^2] of a piece along its joint."""
+        """Return the mass or the moment of inertia [kg or kg m^2] of a piece along its joint."""
         piece = self._world.pieces[child]
         assert piece.joint is not None
         if piece.joint.type is JointType.PRISMATIC:

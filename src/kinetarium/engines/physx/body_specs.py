@@ -179,7 +179,7 @@ def free_of_extras(component: Any) -> None:
 
 
 def set_inertia(component: Any, inertia: Inertia) -> None:
-    """Give a body its mass, centre and moment."""
+    """Set the mass, centre and moment of a body."""
     moments, axes = np.linalg.eigh(inertia.moment)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
     component.mass = inertia.mass

@@ -265,7 +265,7 @@ def build(scene: Scene, layout: Layout, *, timestep: float, options: PhysxOption
 
 
 def _may_meet(scene: Scene) -> NDArray[np.bool_]:
-    """Give who may touch whom, without pairs of solids that are both fixed to the world."""
+    """Return who may touch whom, without pairs of solids that are both fixed to the world."""
     held = []
     for robot in scene.robots:
         tops = rigid_groups(robot.model)
@@ -277,7 +277,7 @@ def _may_meet(scene: Scene) -> NDArray[np.bool_]:
 
 
 def _body(body: Body, *, options: PhysxOptions) -> tuple[Any, Any]:
-    """Give the entity and the component of a body without its surface."""
+    """Return the entity and the component of a body without its surface."""
     entity = Entity()
     if body.motion is Motion.STATIC:
         component = physx.PhysxRigidStaticComponent()

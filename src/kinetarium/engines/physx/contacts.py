@@ -41,7 +41,7 @@ def read_contacts(world: World, shapes: Mapping[Any, tuple[int, int]]) -> Contac
 
 
 def no_contacts() -> Contacts:
-    """Give the contacts of a scene that has not been stepped."""
+    """Return the contacts of a scene that has not been stepped."""
     return _contacts([])
 
 
@@ -61,7 +61,7 @@ _BITS = 32
 
 
 def collision_groups(may_touch: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Give each solid its groups, so that exactly the right pairs touch.
+    """Return each solid its groups, so that exactly the right pairs touch.
 
     Two shapes touch if a bit of the first one's type is in the second one's
     affinity, or the other way round. Each bit thus lets a set of solids touch
@@ -100,7 +100,7 @@ def collision_groups(may_touch: NDArray[np.bool_]) -> list[tuple[int, int]]:
 def _grow(
     open_to: NDArray[np.bool_], missing: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Give two sets of which each member of one may touch each of the other."""
+    """Return two sets of which each member of one may touch each of the other."""
     ones = np.zeros(len(open_to), dtype=np.bool_)
     first = int(np.argmax(missing.sum(axis=1)))
     ones[first] = True
@@ -129,7 +129,7 @@ _ON_AXIS = 1e-6
 
 
 class Surfaces:
-    """Gives the components of a scene their collision shapes.
+    """Adds collision shapes to the components of a scene.
 
     Attributes:
         solids: Number and solid of every shape, by shape.
@@ -205,7 +205,7 @@ class Surfaces:
 
 
 def _is_wheel(X_BG: Array, axle: Array) -> bool:
-    """Tell whether a cylinder turns about its own axis."""
+    """Return whether a cylinder turns about its own axis."""
     off_angle = np.cross(X_BG[:3, 2], axle)
     off_center = np.cross(X_BG[:3, 3], axle)
     return bool(np.linalg.norm(off_angle) < _ON_AXIS and np.linalg.norm(off_center) < _ON_AXIS)

@@ -20,7 +20,7 @@ _HINGES = (JointType.REVOLUTE, JointType.CONTINUOUS)
 
 
 def directions(bodies: Sequence[RigidBody]) -> list[float]:
-    """Give each joint the sign by which hinges that are parallel, one below the other, turn alike.
+    """Return for each joint the sign by which parallel hinges, one below the other, turn alike.
 
     A tendon of PhysX takes it for granted that they do.
     """
@@ -94,7 +94,7 @@ def couple(
 def _pulls(
     branches: Sequence[list[int]], weights: Array, *, mobility: Array
 ) -> tuple[list[float], float]:
-    """Give the weight of each pull of a tendon, and the greatest inertia that one of them moves.
+    """Return the weight of each pull of a tendon, and the greatest inertia that one of them moves.
 
     Args:
         branches: The joints along the tendon, branch by branch downwards.
@@ -118,7 +118,7 @@ def _pulls(
 def _branches(
     bodies: Sequence[RigidBody], leader: Joint, follower: Joint
 ) -> tuple[int, list[list[int]]]:
-    """Give the body a tendon starts from, and the bodies along it downwards from there."""
+    """Return the body a tendon starts from, and the bodies along it downwards from there."""
     index = {body.name: i for i, body in enumerate(bodies)}
     paths = []
     for joint in (leader, follower):
@@ -142,7 +142,7 @@ def _branches(
 
 
 def _along_parent(bodies: Sequence[RigidBody], i: int) -> float:
-    """Give the cosine of the angle between a hinge and the one above, zero if either is none."""
+    """Return the cosine of the angle between a hinge and the one above, zero if either is none."""
     below, above = bodies[i].joint, bodies[bodies[i].parent].joint
     if below is None or above is None or not {below.type, above.type} <= set(_HINGES):
         return 0.0

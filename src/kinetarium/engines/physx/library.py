@@ -24,7 +24,7 @@ Scene: Any = sapien.pysapien.Scene
 
 
 def physx_pose(X: Array) -> Any:
-    """Give a homogeneous transform, shape (4, 4), as the library's pose."""
+    """Return a homogeneous transform, shape (4, 4), as the library's pose."""
     return Pose(X[:3, 3], quaternion_from_rotation(X[:3, :3]))
 
 

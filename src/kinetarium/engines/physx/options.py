@@ -44,5 +44,5 @@ class PhysxOptions:
 
     @classmethod
     def stock(cls) -> "PhysxOptions":
-        """Give PhysX as it comes with SAPIEN."""
+        """Return PhysX as it comes with SAPIEN."""
         return cls(solver=Solver.TGS, bounce_threshold=2.0)

@@ -194,7 +194,7 @@ class PhysxSimulation:
                 return
 
     def contacts(self) -> Contacts:
-        """Give the contacts of the last step, each with the normal part of its force."""
+        """Return the contacts of the last step, each with the normal part of its force."""
         if self._readings:
             return self._readings.contacts
         return read_contacts(self._world, self._parts.shapes)
@@ -223,7 +223,7 @@ class PhysxSimulation:
             self._pushes = (*self._pushes, push)
 
     def save(self) -> _Saved:
-        """Give everything needed to go on from here.
+        """Return everything needed to go on from here.
 
         The run itself goes on as a restored one does, without the contact
         points that PhysX keeps from step to step.

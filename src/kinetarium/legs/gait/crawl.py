@@ -15,7 +15,7 @@ Indices = NDArray[np.int64]
 
 @compiled
 def crawl_feet(order: Indices, holds: Array, two_phase: bool, cycles: int) -> Array:
-    """Give where the feet stand before each swing and at the end, shape (4 cycles + 1, 4, 3).
+    """Return where the feet stand before each swing and at the end, shape (4 cycles + 1, 4, 3).
 
     Args:
         order: Legs 0 to 3 in the order in which they swing, shape (4,).
@@ -45,7 +45,7 @@ def crawl_bodies(
     height: float,
     sway: float,
 ) -> Array:
-    """Give the body during each swing: x, y, z, heading, and its sway in x and y, shape (n, 6).
+    """Return the body during each swing: x, y, z, heading, and its sway in x and y, shape (n, 6).
 
     Args:
         order: Legs 0 to 3 in the order in which they swing, shape (4,).
@@ -142,7 +142,7 @@ def judge_orders(
 
 @compiled
 def body_index(swing: int, two_phase: bool) -> int:
-    """Give the index of the body's pose during a swing."""
+    """Return the index of the body's pose during a swing."""
     half = (swing % 4) // 2
     return 2 * (swing // 4) + half + 1 if two_phase else swing // 4 + half
 
@@ -161,7 +161,7 @@ def standing_corners(feet: Array, swinging: int, corners: Array) -> None:
 def _violation(
     kind: int, dimensions: Array, limits: Array, rest: float, fx: float, fy: float, fz: float
 ) -> float:
-    """Give by how much one foot in its leg's frame is beyond the limits [unit or rad]."""
+    """Return by how much one foot in its leg's frame is beyond the limits [unit or rad]."""
     gain, rail = dimensions[2], dimensions[3]
     drop = (fz - gain * rail) / (1.0 - gain) - rail
     beyond = 0.0

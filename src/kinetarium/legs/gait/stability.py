@@ -11,7 +11,7 @@ from kinetarium.spatial.compiled import compiled
 
 @compiled
 def hull_margin(points: Array, x: float, y: float) -> float:
-    """Give the distance of a point from the border of a convex hull, negative outside.
+    """Return the distance of a point from the border of a convex hull, negative outside.
 
     The hull of four feet is often a triangle, and their polygon may be crossed; so an edge
     counts if all points lie on one side of it, whatever their order.
@@ -49,7 +49,7 @@ def hull_margin(points: Array, x: float, y: float) -> float:
 
 @compiled
 def support_margins(feet: Array, support: NDArray[np.bool_], com: Array) -> Array:
-    """Give the static margin of every frame [unit], shape (n,).
+    """Return the static margin of every frame [unit], shape (n,).
 
     Args:
         feet: The feet in the world [unit], shape (n, 4, 3).
@@ -70,7 +70,7 @@ def support_margins(feet: Array, support: NDArray[np.bool_], com: Array) -> Arra
 
 @compiled
 def into_triangle(corners: Array, x: float, y: float, inset: float) -> tuple[float, float]:
-    """Give the point of a triangle, shrunk by an inset, that is nearest to a point.
+    """Return the point of a triangle, shrunk by an inset, that is nearest to a point.
 
     A triangle that has no such place gives the centre of its inscribed circle, the best it has.
 

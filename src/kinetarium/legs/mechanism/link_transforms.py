@@ -12,7 +12,7 @@ from kinetarium.spatial.arrays import Array
 
 
 def link_transforms(leg: PantographLeg, q: Array) -> Array:
-    """Give the poses of links 1 to 9 in the leg frame, shape (9, 4, 4).
+    """Return the poses of links 1 to 9 in the leg frame, shape (9, 4, 4).
 
     Args:
         leg: The leg.

@@ -56,7 +56,7 @@ class LinkShape:
     bottom: float
 
     def mirrored(self) -> "LinkShape":
-        """Give its mirror image in the plane of x and z."""
+        """Return its mirror image in the plane of x and z."""
         section = tuple((x, -y) for x, y in reversed(self.section))
         return LinkShape(self.name, section, self.top, self.bottom)
 
@@ -79,7 +79,7 @@ def check_shape(shape: LinkShape) -> None:
 
 
 def default_link_shapes(*, l1: float, l2: float, gain: float) -> tuple[LinkShape, ...]:
-    """Give plain bars for the nine links of a leg.
+    """Return plain bars for the nine links of a leg.
 
     Args:
         l1: Length from the upper pivot to the crank's pin on the thigh [unit].
@@ -242,7 +242,7 @@ BODY_COLOR = (0.62, 0.63, 0.65, 1.0)
 
 
 def link_mesh(shape: LinkShape, *, unit_m: float) -> TriangleMesh:
-    """Give a prism as triangles that face outwards [m]; its section is taken as convex."""
+    """Return a prism as triangles that face outwards [m]; its section is taken as convex."""
     section = np.array(shape.section) * unit_m
     x, y = section.T
     if (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() < 0:

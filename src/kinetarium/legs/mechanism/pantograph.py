@@ -106,7 +106,7 @@ class PantographLeg:
         return abs(self.l1 - self.l2), STRETCH * (self.l1 + self.l2)
 
     def forward(self, q: ArrayLike) -> Array:
-        """Give the feet of joint values, shape (n, 3).
+        """Return the feet of joint values, shape (n, 3).
 
         Args:
             q: Joint values, shape (n, 3).
@@ -123,7 +123,7 @@ class PantographLeg:
                 return np.stack([K * x * np.cos(c), K * x * np.sin(c), z], axis=-1)
 
     def inverse(self, f: ArrayLike) -> Array:
-        """Give the joint values of feet, shape (n, 3).
+        """Return the joint values of feet, shape (n, 3).
 
         A TTR leg has two: it points to its foot or away from it. Rows are taken one by one, the
         angle within a quarter turn of x. Where the foot is under the axis, the angle of the row
@@ -145,7 +145,7 @@ class PantographLeg:
                 return np.stack([side * np.hypot(x, y) / self.gain, angle, v], axis=-1)
 
     def follow(self, f: ArrayLike, *, azimuth: float = 0.0) -> Array:
-        """Give the joint values of a foot's motion, row after row, shape (n, 3).
+        """Return the joint values of a foot's motion, row after row, shape (n, 3).
 
         A TTR leg chooses for each row the angle next to that of the row before, so that it
         never jumps; other legs have no choice.
@@ -177,18 +177,18 @@ class PantographLeg:
         return np.asarray((self.kind is LegKind.TTR) & (np.hypot(x, y) < near))
 
     def span(self, q: ArrayLike) -> Array:
-        """Give the distance |ab| between the two drives' pivots [unit], shape (n,)."""
+        """Return the distance |ab| between the two drives' pivots [unit], shape (n,)."""
         x, c, v = _columns(q)
         lateral = c if self.kind is LegKind.TTT2 else np.zeros_like(c)
         return np.sqrt(x**2 + lateral**2 + (v - self.rail_height) ** 2)
 
     def overreach(self, q: ArrayLike) -> Array:
-        """Give how far the pantograph is asked beyond its reach [unit of |ab|], shape (n,)."""
+        """Return how far the pantograph is asked beyond its reach [unit of |ab|], shape (n,)."""
         span, (low, high) = self.span(q), self.reach
         return np.maximum(np.maximum(span - high, low - span), 0.0)
 
     def passive_angles(self, q: ArrayLike) -> Array:
-        """Give alpha1 and alpha2, of thigh and shank, and alpha3, of the hinge [rad], shape (n, 3).
+        """Return alpha1 (thigh), alpha2 (shank) and alpha3 (hinge) [rad], shape (n, 3).
 
         The angles theta1 and theta3 of the triangle (a, d, b) come from the half-angle formula,
         which keeps its digits in a triangle that is nearly flat (W. Kahan, "Miscalculating area
@@ -208,7 +208,7 @@ class PantographLeg:
         return np.stack([alpha1, alpha1 + theta3, alpha3], axis=-1)
 
     def link_poses(self, q: ArrayLike) -> Array:
-        """Give position and quaternion wxyz of links 1 to 9 in the leg frame, shape (n, 9, 7).
+        """Return position and quaternion wxyz of links 1 to 9 in the leg frame, shape (n, 9, 7).
 
         In order: bracket, vertical guide, vertical slider, horizontal slider, thigh, parallel
         bar, crank, shank, foot. A bar lies along -z of its own frame.
@@ -229,7 +229,7 @@ def _columns(rows: ArrayLike) -> tuple[Array, Array, Array]:
 
 
 def _kept(values: Array, undefined: NDArray[np.bool_]) -> Array:
-    """Give each undefined value that of the row before it, zero at the start."""
+    """Return each undefined value that of the row before it, zero at the start."""
     if values.ndim == 0:
         return np.where(undefined, 0.0, values)
     last = np.maximum.accumulate(np.where(undefined, -1, np.arange(len(values))))

@@ -23,7 +23,7 @@ _STIFF_LOOP = 'solref="0.002 1" solimp="0.9999 0.9999 0.001 0.5 2"'
 
 
 def drive_gains(machine: Machine, *, unit_m: float) -> dict[str, tuple[float, float]]:
-    """Give stiffness and damping of each driven joint [N/m, N s/m; N m/rad, N m s/rad].
+    """Return stiffness and damping of each driven joint [N/m, N s/m; N m/rad, N m s/rad].
 
     A TTR leg's turning is as stiff as a slide at the end of the stretched pantograph.
     """

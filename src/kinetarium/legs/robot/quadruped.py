@@ -58,7 +58,7 @@ _COLOR = (0.55, 0.6, 0.68, 1.0)
 
 
 def quadruped_model(machine: Machine, *, unit_m: float = 0.01, mass: float = MASS) -> RobotModel:
-    """Give the whole robot, free to fly, its feet small balls.
+    """Return the whole robot, free to fly, its feet small balls.
 
     Joint values are those of a leg in SI: "leg1_x", "leg1_y" or "leg1_turn", and "leg1_z" are
     driven; "leg1_alpha3" (only a TTT2 leg has it), "leg1_alpha1", "leg1_knee", "leg1_pin_d" and
@@ -89,7 +89,7 @@ def quadruped_model(machine: Machine, *, unit_m: float = 0.01, mass: float = MAS
 
 
 def joint_positions(machine: Machine, joints: Array, *, unit_m: float = 0.01) -> dict[str, float]:
-    """Give the positions of all joints of the model for the joint values of the four legs.
+    """Return the positions of all joints of the model for the joint values of the four legs.
 
     Args:
         machine: The machine.
@@ -116,13 +116,13 @@ def joint_positions(machine: Machine, joints: Array, *, unit_m: float = 0.01) ->
 
 
 def drive_names(machine: Machine) -> tuple[str, ...]:
-    """Give the driven joints, in the order of joint values along the legs."""
+    """Return the driven joints, in the order of joint values along the legs."""
     lateral = "turn" if machine.kind is LegKind.TTR else "y"
     return tuple(f"leg{leg}_{name}" for leg in (1, 2, 3, 4) for name in ("x", lateral, "z"))
 
 
 def rest_joints(machine: Machine) -> Array:
-    """Give the joint values of a machine at rest [unit, rad], shape (4, 3)."""
+    """Return the joint values of a machine at rest [unit, rad], shape (4, 3)."""
     feet = machine.neutral_feet - machine.hips
     return np.concatenate(
         [
@@ -135,7 +135,7 @@ def rest_joints(machine: Machine) -> Array:
 def mass_center(
     machine: Machine, *, unit_m: float = 0.01, mass: float = MASS
 ) -> tuple[float, float]:
-    """Give the true centre of mass of a machine at rest, forward and to the left [unit].
+    """Return the true centre of mass of a machine at rest, forward and to the left [unit].
 
     Args:
         machine: The machine.
@@ -162,7 +162,7 @@ class _Leg:
     mass: float
 
     def parts(self) -> Iterator[tuple[Joint, Link]]:
-        """Give each joint with the link it moves, depth first."""
+        """Yield each joint with the link it moves, depth first."""
         m, u = self.machine, self.unit
         K, l1, l2 = m.gain, m.l1 * u, m.l2 * u
         rail = (0.0, 0.0, m.rail_height * u)
@@ -192,7 +192,7 @@ class _Leg:
             yield self._slide("x", base, "slider", at=np.add(at, rail), axis=X_AXIS)
 
     def loops(self) -> tuple[Loop, Loop]:
-        """Give the two loops, which close at the horizontal slider."""
+        """Return the two loops, which close at the horizontal slider."""
         m, u = self.machine, self.unit
         crank, bar = (
             Loop(

@@ -44,7 +44,7 @@ class _Stops:
 
 
 def crawl_frames(plan: WalkPlan, route: Route, *, order: Order) -> Frames:
-    """Give the frames of a crawl.
+    """Return the frames of a crawl.
 
     Args:
         plan: What is asked for.
@@ -92,7 +92,7 @@ def _stops(plan: WalkPlan, route: Route, *, legs: Indices, feet: Array) -> _Stop
 
 
 def _frame_counts(plan: WalkPlan) -> tuple[Indices, int]:
-    """Give the frames of the body's move before each swing of a cycle, and those of a swing."""
+    """Return the frames of the body's move before each swing of a cycle, and those of a swing."""
     part = plan.frames_per_step // 3
     if plan.sway > 0:
         shares = (1, 1, 1, 1)
@@ -104,7 +104,7 @@ def _frame_counts(plan: WalkPlan) -> tuple[Indices, int]:
 def _clock(
     moves: Indices, swing: int, *, cycles: int, returning: bool
 ) -> tuple[Indices, Array, Array]:
-    """Give each frame's step, and how much of its move and of its swing is done, 0..1."""
+    """Return each frame's step, and how much of its move and of its swing is done, 0..1."""
     steps, moved, swung = [], [], []
     for i, move in enumerate(moves.tolist()):
         steps.append(np.full(move + swing, i + 1))

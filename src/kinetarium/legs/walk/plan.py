@@ -58,7 +58,7 @@ class Timing(StrEnum):
 
 
 def table1_row(order: Order) -> int:
-    """Give the row of Table 1 that an order equals, 0 for none."""
+    """Return the row of Table 1 that an order equals, 0 for none."""
     return next((row for row, legs in TABLE_1.items() if legs == order), 0)
 
 

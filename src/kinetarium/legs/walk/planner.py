@@ -54,7 +54,7 @@ def judge_all_orders(plan: WalkPlan, route: Route) -> tuple[Verdict, ...]:
 
 
 def best_order(plan: WalkPlan, route: Route) -> Order:
-    """Give the order that breaks no limit, has the best margin and keeps its feet outward.
+    """Return the order that breaks no limit, has the best margin and keeps its feet outward.
 
     Among equals the first row of Table 1 is taken.
     """
@@ -130,7 +130,7 @@ def plan_walk(plan: WalkPlan) -> Walk:
 
 
 def _hips(body: Array, hips: Array) -> Array:
-    """Give the leg frames in the world, position and quaternion wxyz, shape (n, 4, 7)."""
+    """Return the leg frames in the world, position and quaternion wxyz, shape (n, 4, 7)."""
     c, s = np.cos(body[:, 3:]), np.sin(body[:, 3:])
     poses = np.zeros((len(body), 4, 7))
     poses[:, :, 0] = body[:, :1] + c * hips[:, 0] - s * hips[:, 1]

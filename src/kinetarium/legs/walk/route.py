@@ -34,10 +34,10 @@ class BodyPath(ABC):
 
     @abstractmethod
     def poses(self, w: Array) -> Array:
-        """Give x, y [unit] and heading [rad] at ways [unit], shape (n, 3); beyond the ends too."""
+        """Return x, y [unit], heading [rad] at ways [unit], shape (n, 3); beyond the ends too."""
 
     def outline(self) -> Array:
-        """Give points of the path for drawing [unit], shape (m, 2)."""
+        """Return points of the path for drawing [unit], shape (m, 2)."""
         return self.poses(np.linspace(0.0, self.length, _OUTLINE))[:, :2]
 
 
@@ -52,7 +52,7 @@ class _CurvePath(BodyPath):
     headings: Array
 
     def poses(self, w: Array) -> Array:
-        """Give poses on the curve, and straight on beyond its ends."""
+        """Return poses on the curve, and straight on beyond its ends."""
         s = np.interp(w, self.ways, self.arcs)
         i = np.clip(np.searchsorted(self.arcs, s, side="right") - 1, 0, len(self.arcs) - 2)
         h = self.arcs[i + 1] - self.arcs[i]
@@ -77,7 +77,7 @@ class _Spin(BodyPath):
     rate: float
 
     def poses(self, w: Array) -> Array:
-        """Give poses on the spot."""
+        """Return poses on the spot."""
         place = np.broadcast_to(self.center, (len(w), 2))
         return np.column_stack([place, self.heading + self.rate * w])
 
@@ -209,7 +209,7 @@ def lay_route(plan: WalkPlan) -> Route:
 
 
 def _placed(points: Array, poses: Array) -> Array:
-    """Give points of the body frame on the ground for each pose, shape (m, points, 2)."""
+    """Return points of the body frame on the ground for each pose, shape (m, points, 2)."""
     c, s = np.cos(poses[:, 2:]), np.sin(poses[:, 2:])
     x, y = points[:, 0], points[:, 1]
     return np.stack([poses[:, :1] + c * x - s * y, poses[:, 1:2] + s * x + c * y], axis=-1)

@@ -70,12 +70,12 @@ class Terrain:
         return self.slope_deg == 0 and not self.steps
 
     def height(self, x: "Array", y: "Array") -> "Array":
-        """Give the height of the ground at points [unit], shape (...)."""
+        """Return the height of the ground at points [unit], shape (...)."""
         return ground_height(self, x, y)
 
 
 def ground_height(terrain: Terrain, x: Array, y: Array) -> Array:
-    """Give the height of the ground at points [unit], shape (...)."""
+    """Return the height of the ground at points [unit], shape (...)."""
     z = np.maximum(0.0, (x - terrain.slope_from) * tan(radians(terrain.slope_deg)))
     for step in terrain.steps:
         on = (step.x0 <= x) & (x <= step.x1) & (step.y0 <= y) & (y <= step.y1)
@@ -84,7 +84,7 @@ def ground_height(terrain: Terrain, x: Array, y: Array) -> Array:
 
 
 def footholds(terrain: Terrain, points: Array, *, highest: float) -> Array:
-    """Give where feet are put instead of points on level ground [unit], shape (..., 3).
+    """Return where feet are put instead of points on level ground [unit], shape (..., 3).
 
     A foot keeps clear of the edges of blocks, on the nearer side, and off blocks that are too
     high.

@@ -125,13 +125,13 @@ LEG_WEIGHT = 0.05
 
 
 def joint_travel(walk: Walk) -> Array:
-    """Give the travel of the three drives of all legs together [unit, rad], shape (3,)."""
+    """Return the travel of the three drives of all legs together [unit, rad], shape (3,)."""
     travel: Array = np.abs(np.diff(walk.joints, axis=0)).sum(axis=(0, 1))
     return travel
 
 
 def drive_work(walk: Walk) -> float:
-    """Give the work of all drives on a slow walk [weight of the robot x unit].
+    """Return the work of all drives on a slow walk [weight of the robot x unit].
 
     A foot that carries N loads the slide of the horizontal drive with K N, by the pantograph's
     law, and a leg that slides as a whole (TTT1) with N on its own slide; what the slides rub,
@@ -155,7 +155,7 @@ def drive_work(walk: Walk) -> float:
 
 
 def walking_volume(machine: Machine) -> float:
-    """Give the volume that a foot can reach in its leg's frame [unit^3].
+    """Return the volume that a foot can reach in its leg's frame [unit^3].
 
     The drives place b against a within a half shell between the least and the greatest span of
     the pantograph, below a; the Jacobian of the leg makes it the volume of the foot.
@@ -173,7 +173,7 @@ def walking_volume(machine: Machine) -> float:
 
 
 def _loads(walk: Walk) -> Array:
-    """Give the share of the weight that each foot carries, shape (n, 4).
+    """Return the share of the weight that each foot carries, shape (n, 4).
 
     On three feet it is determined; on four the smallest forces are taken. A foot never pulls.
     """

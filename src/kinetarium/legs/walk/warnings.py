@@ -42,7 +42,7 @@ def find_warnings(
 
 
 def foot_gaps(feet: Array) -> Array:
-    """Give the least distance between two feet over the ground [unit], shape (n,)."""
+    """Return the least distance between two feet over the ground [unit], shape (n,)."""
     pairs = [feet[:, a, :2] - feet[:, b, :2] for a, b in combinations(range(4), 2)]
     least: Array = np.min([np.hypot(pair[:, 0], pair[:, 1]) for pair in pairs], axis=0)
     return least
@@ -145,7 +145,7 @@ def _by_leg(
 def _worst(
     frames: Frames, values: Array, *, above: float = _TOLERANCE
 ) -> Iterator[tuple[int, int]]:
-    """Give each step with a value above a limit, and the frame of its greatest."""
+    """Yield each step with a value above a limit, and the frame of its greatest."""
     starts = np.flatnonzero(np.diff(frames.step, prepend=-1))
     ends = np.append(starts[1:], len(values))
     for i in np.flatnonzero(np.maximum.reduceat(values, starts) > above).tolist():

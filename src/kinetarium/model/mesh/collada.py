@@ -73,7 +73,7 @@ class _Scene:
         self._triangles = 0
 
     def read(self) -> _Part:
-        """Give all that the scene shows; a file that names none shows its only one, or all."""
+        """Return all that the scene shows; a file that names none shows its only one, or all."""
         self._check_up_axis()
         X = np.diag([*[self._unit()] * 3, 1.0])
         shown = [
@@ -100,7 +100,7 @@ class _Scene:
                 _refuse(axis, "is none of X_UP, Y_UP and Z_UP")
 
     def _unit(self) -> float:
-        """Give the length of the file's unit [m]."""
+        """Return the length of the file's unit [m]."""
         for unit in (unit for asset in self._root.all("asset") for unit in asset.all("unit")):
             meter = float(_numbers(unit, unit.attributes.get("meter", "1"), count=1)[0])
             return meter if meter > 0 else _refuse(unit, "is not positive")
@@ -193,7 +193,7 @@ class _Scene:
 
 
 def _polygons(surface: Element, stride: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give the indices of a surface as they stand, and how many corners each polygon has."""
+    """Return the indices of a surface as they stand, and how many corners each polygon has."""
     lists = [_numbers(p, p.text, kind=np.int64) for p in surface.all("p")]
     indices = np.concatenate([np.zeros(0, dtype=np.int64), *lists])
     corners, rest = divmod(len(indices), stride)
@@ -273,7 +273,7 @@ def _count(element: Element, attribute: str, *, default: int | None = None) -> i
 
 
 def _child(element: Element, tag: str) -> Element:
-    """Give the first child of a name."""
+    """Return the first child of a name."""
     for child in element.children:
         if child.tag == tag:
             return child
@@ -281,7 +281,7 @@ def _child(element: Element, tag: str) -> Element:
 
 
 def _input(element: Element, semantic: str) -> Element:
-    """Give the first input of a meaning."""
+    """Return the first input of a meaning."""
     for child in element.all("input"):
         if child.attributes.get("semantic") == semantic:
             return child

@@ -53,7 +53,7 @@ def _bare(data: bytes) -> bytes:
 
 
 def _polygons(data: bytes, points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give the corners of all faces, counted from zero, and how many each face has."""
+    """Return the corners of all faces, counted from zero, and how many each face has."""
     rows = _FACE.findall(data)
     if len(rows) > MOST_TRIANGLES:
         raise BrokenMeshError(f"it holds more than {MOST_TRIANGLES:,} faces")
@@ -77,7 +77,7 @@ def _polygons(data: bytes, points: int) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def _indices(rows: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Give the indices of all faces as they stand and how many each has; None if one is bad.
+    """Return the indices of all faces as they stand and how many each has; None if one is bad.
 
     Raises:
         BrokenMeshError: If there are too many.
@@ -209,6 +209,6 @@ def _read_text(data: bytes) -> TriangleMesh:
 
 
 def _statements(data: bytes) -> tuple[list[bytes], bytes]:
-    """Give the first word of each line, and a letter for each of them."""
+    """Return the first word of each line, and a letter for each of them."""
     words = _WORD.findall(data)
     return words, b"".join([_LETTERS.get(word.lower(), b"?") for word in words])

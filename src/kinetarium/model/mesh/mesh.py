@@ -123,7 +123,7 @@ def load_mesh(path: Path, *, findings: Findings, line: int | None = None) -> Tri
 
 
 def mesh_of(shape: MeshFile | MeshData) -> TriangleMesh:
-    """Give the triangles of a mesh shape [m], scaled; mirroring turns them so as to face outwards.
+    """Return the triangles of a mesh shape [m], scaled; mirrored ones still face outwards.
 
     Raises:
         RobotFileError: If the file cannot be loaded.

@@ -34,7 +34,7 @@ _BOX_FACES = np.array(
 
 
 def solid_properties(shape: Shape, *, density: float) -> Inertia:
-    """Give the mass properties of a shape filled evenly.
+    """Return the mass properties of a shape filled evenly.
 
     A mesh counts as the volume it encloses, whichever way its triangles face.
     One that encloses none, because it is open or flat or its triangles face
@@ -67,7 +67,7 @@ def solid_properties(shape: Shape, *, density: float) -> Inertia:
 
 
 def triangulate(shape: Shape, *, segments: int = 24) -> TriangleMesh:
-    """Give a closed surface of triangles that face outwards; a mesh is given as it is.
+    """Return a closed surface of triangles that face outwards; a mesh is given as it is.
 
     Args:
         shape: The shape.
@@ -93,7 +93,7 @@ def triangulate(shape: Shape, *, segments: int = 24) -> TriangleMesh:
 
 
 def bounding_box(shape: Shape) -> Array:
-    """Give the lowest and the highest coordinates [m] of a shape, shape (2, 3)."""
+    """Return the lowest and the highest coordinates [m] of a shape, shape (2, 3)."""
     match shape:
         case Box(size=size):
             half = np.asarray(size) / 2
@@ -110,7 +110,7 @@ def bounding_box(shape: Shape) -> Array:
 
 
 def _centered(mass: float, *squares: float) -> Inertia:
-    """Give the inertia of a body from the mean squares [m^2] of its points along x, y and z."""
+    """Return the inertia of a body from the mean squares [m^2] of its points along x, y and z."""
     moment = mass * np.diag(sum(squares) - np.array(squares))
     return Inertia(mass, frozen(np.zeros(3)), frozen(moment))
 

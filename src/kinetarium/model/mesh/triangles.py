@@ -67,7 +67,7 @@ def triangle_mesh(vertices: ArrayLike, faces: NDArray[np.integer[Any]]) -> Trian
 
 
 def _distinct(points: NDArray[Any]) -> tuple[Array, NDArray[np.intp]]:
-    """Give the distinct points in ascending order, and for each point its place among them."""
+    """Return the distinct points in ascending order, and for each point its place among them."""
     place = np.zeros(len(points), dtype=np.intp)
     for column in points.T:
         values, rank = np.unique(column, return_inverse=True)
@@ -79,7 +79,7 @@ def _distinct(points: NDArray[Any]) -> tuple[Array, NDArray[np.intp]]:
 
 
 def _has_area(mesh: TriangleMesh, *, step: int = 10_000) -> bool:
-    """Tell whether any triangle has an area; the first few nearly always do."""
+    """Return whether any triangle has an area; the first few nearly always do."""
     for start in range(0, len(mesh.faces), step):
         a, b, c = mesh.vertices[mesh.faces[start : start + step]].transpose(1, 0, 2)
         if np.cross(b - a, c - a).any():
@@ -197,7 +197,7 @@ def first_bad(rows: Sequence[bytes], good: Callable[[Sequence[bytes]], bool]) ->
 
 
 def line_of_match(pattern: re.Pattern[bytes], data: bytes, *, index: int) -> int:
-    """Give the line, counted from one, on which a match of a pattern begins."""
+    """Return the line, counted from one, on which a match of a pattern begins."""
     for place, match in enumerate(pattern.finditer(data)):
         if place == index:
             return data.count(b"\n", 0, match.start(1)) + 1
@@ -221,7 +221,7 @@ def refuse_stand_in(data: bytes) -> None:
 
 
 def plain_text(data: bytes) -> bytes:
-    """Give the text of a mesh file without byte order mark, its lines ending in a line feed.
+    """Return the text of a mesh file without byte order mark, its lines ending in a line feed.
 
     Raises:
         BrokenMeshError: If it holds NUL bytes or more lines than any mesh needs.
@@ -246,7 +246,7 @@ _TOO_CLOSE = "its points are too close to each other for a hull"
 
 
 def convex_hull(points: Array) -> NDArray[np.int64]:
-    """Give the triangles, shape (m, 3), of the convex hull of points, facing outwards.
+    """Return the triangles, shape (m, 3), of the convex hull of points, facing outwards.
 
     Args:
         points: The points, shape (n, 3).
@@ -341,7 +341,7 @@ class _Hull:
         return True
 
     def closed_faces(self) -> NDArray[np.int64]:
-        """Give the faces, after a check that each edge is shared by two of them."""
+        """Return the faces, after a check that each edge is shared by two of them."""
         faces = self._faces[np.isfinite(self._offsets)]
         edges = faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
         forth, back = {(a, b) for a, b in edges.tolist()}, {(b, a) for a, b in edges.tolist()}

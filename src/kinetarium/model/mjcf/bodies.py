@@ -76,7 +76,7 @@ class BodyReader:
         self.surroundings: set[str] = set()
 
     def is_free(self, body: Part) -> bool:
-        """Tell whether a body has a free joint."""
+        """Return whether a body has a free joint."""
         return any(
             part.element.tag in JOINTS and self._joint_reader.is_free(part)
             for part in parts_of(body.element, scope=self._scope, child_class=body.child_class)

@@ -81,11 +81,11 @@ class Compiler:
     fuse_static: bool = False
 
     def radians(self, angle: float) -> float:
-        """Give an angle of the file in radians."""
+        """Return an angle of the file in radians."""
         return radians(angle) if self.angle is AngleUnit.DEGREE else angle
 
     def address(self, written: str, *, folder: str) -> str:
-        """Give the address of a file that is written relative to one of the folders."""
+        """Return the address of a file that is written relative to one of the folders."""
         if self.strip_path:
             written = PurePosixPath(written.replace("\\", "/")).name
         if folder and not written.startswith("/"):
@@ -93,7 +93,7 @@ class Compiler:
         return written
 
     def pose(self, element: Element, reading: Reading) -> Array:
-        """Give the pose, shape (4, 4), that an element is placed at by its attributes.
+        """Return the pose, shape (4, 4), that an element is placed at by its attributes.
 
         Raises:
             RobotFileError: If its position or orientation is not strictly right.
@@ -197,7 +197,7 @@ def _folder(sections: Sequence[Element], name: str) -> str:
 
 
 def read_quaternion(element: Element, name: str, *, reading: Reading) -> Array:
-    """Give the rotation matrix, shape (3, 3), of a quaternion wxyz in an attribute.
+    """Return the rotation matrix, shape (3, 3), of a quaternion wxyz in an attribute.
 
     Raises:
         RobotFileError: If it is zero.
@@ -207,7 +207,7 @@ def read_quaternion(element: Element, name: str, *, reading: Reading) -> Array:
 
 
 def shortest_turn(direction: Array) -> Array:
-    """Give the rotation matrix, shape (3, 3), of the shortest turn of z onto a unit vector.
+    """Return the rotation matrix, shape (3, 3), of the shortest turn of z onto a unit vector.
 
     The opposite direction has no shortest turn; MuJoCo takes half a turn about x.
     """

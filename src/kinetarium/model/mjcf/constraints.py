@@ -143,7 +143,7 @@ class EqualityReader:
         return ends[0], ends[1]
 
     def _ends_at_bodies(self, element: Element) -> tuple[_End, _End]:
-        """Give the ends of a constraint that holds where the file writes the bodies.
+        """Return the ends of a constraint that holds where the file writes the bodies.
 
         A connect has its anchor in the first body, a weld in the second; the
         other end is where the anchor is at that moment, unless a weld says
@@ -214,7 +214,7 @@ def read_actuators(sections: Sequence[Element], *, scope: Scope, bodies: BodyRea
 
 
 def _target(element: Element, scope: Scope) -> str:
-    """Give the attribute that names what an actuator acts on."""
+    """Return the attribute that names what an actuator acts on."""
     targets = [name for name in _TARGETS if name in element.attributes]
     if len(targets) == 1:
         return targets[0]
@@ -227,7 +227,7 @@ def _target(element: Element, scope: Scope) -> str:
 
 
 def _gear(element: Element, scope: Scope) -> float:
-    """Give the ratio between the force of an actuator and the effort at its joint."""
+    """Return the ratio between the force of an actuator and the effort at its joint."""
     if "gear" not in element.attributes:
         return 1.0
     gears = scope.reading.attributes.numbers(element, "gear")
@@ -237,7 +237,7 @@ def _gear(element: Element, scope: Scope) -> float:
 
 
 def _force(element: Element, scope: Scope) -> float:
-    """Give the largest force of an actuator; that of a motor is also bounded by its input."""
+    """Return the largest force of an actuator; that of a motor is also bounded by its input."""
     force = scope.interval(element, limited="forcelimited", bounds="forcerange")
     control = scope.interval(element, limited="ctrllimited", bounds="ctrlrange")
     strongest = largest(force, element, scope=scope)

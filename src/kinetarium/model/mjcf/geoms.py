@@ -49,7 +49,7 @@ class Materials:
                 self._colors[name] = self._own_color(scope.defaults.complete(element))
 
     def color(self, geom: Element, *, fallback: str = "") -> Color | None:
-        """Give the colour of a geom; None for the viewer's choice.
+        """Return the colour of a geom; None for the viewer's choice.
 
         Args:
             geom: The geom, with its defaults.
@@ -104,7 +104,7 @@ PRIMITIVES = {
 
 
 def read_sizes(element: Element, kind: GeomType, *, scope: Scope) -> tuple[Array, Array]:
-    """Give the half lengths [m] of a primitive, as many as it has, and its pose, shape (4, 4).
+    """Return the half lengths [m] of a primitive, as many as it has, and its pose, shape (4, 4).
 
     Args:
         element: The geom, with its defaults.
@@ -143,7 +143,7 @@ def read_sizes(element: Element, kind: GeomType, *, scope: Scope) -> tuple[Array
 
 
 def two_point_pose(points: Array) -> tuple[Array, float]:
-    """Give the pose, shape (4, 4), of a shape between two points, and half its length [m].
+    """Return the pose, shape (4, 4), of a shape between two points, and half its length [m].
 
     Its z axis points from the second point to the first, as MuJoCo has it.
     """
@@ -154,7 +154,7 @@ def two_point_pose(points: Array) -> tuple[Array, float]:
 
 
 def primitive(kind: GeomType, half: Array) -> Shape:
-    """Give the shape of a primitive with half lengths [m]; an ellipsoid as a mesh."""
+    """Return the shape of a primitive with half lengths [m]; an ellipsoid as a mesh."""
     sizes = [float(size) for size in half]
     match kind:
         case GeomType.SPHERE:
@@ -175,7 +175,7 @@ def _unit_sphere() -> TriangleMesh:
 
 
 def primitive_inertia(kind: GeomType, half: Array) -> Inertia:
-    """Give the inertia of a primitive with half lengths [m] and density one."""
+    """Return the inertia of a primitive with half lengths [m] and density one."""
     if kind is not GeomType.ELLIPSOID:
         return solid_properties(primitive(kind, half), density=1.0)
     volume = 4 / 3 * pi * float(np.prod(half))
@@ -317,7 +317,7 @@ class GeomReader:
         self._scope.left_out.add("ground", element.line)
 
     def _mass_and_density(self, element: Element) -> tuple[float | None, float]:
-        """Give the mass, None if only the density counts, and the density [kg, kg/m^3]."""
+        """Return the mass, None if only the density counts, and the density [kg, kg/m^3]."""
         mass, density = None, WATER_DENSITY
         if "mass" in element.attributes:
             mass = self._scope.not_negative(element, "mass", code=Code.MASS)

@@ -58,7 +58,7 @@ class Motion:
     aligned: bool = False
 
     def reference_pose(self) -> Array:
-        """Give the pose, shape (4, 4), by which position zero differs from the one written."""
+        """Return the pose, shape (4, 4), by which position zero differs from the one written."""
         if self.type is JointType.PRISMATIC:
             return pose(-self.reference * self.axis)
         return pose(rotation=rotation_about(self.axis, -self.reference))
@@ -73,7 +73,7 @@ class JointReader:
         self._attributes = scope.reading.attributes
 
     def is_free(self, part: Part) -> bool:
-        """Tell whether a <joint> or <freejoint> is a free joint."""
+        """Return whether a <joint> or <freejoint> is a free joint."""
         if part.element.tag == "freejoint":
             return True
         element = self._scope.defaults.complete(part.element, part.child_class)
@@ -194,7 +194,7 @@ class JointReader:
 
 
 def linear_damping(element: Element, scope: Scope) -> float:
-    """Give the damping of a joint or actuator, which must be proportional to its speed.
+    """Return the damping of a joint or actuator, which must be proportional to its speed.
 
     Raises:
         RobotFileError: If it is negative or has terms of higher order.
@@ -217,7 +217,7 @@ def linear_damping(element: Element, scope: Scope) -> float:
 
 
 def largest(bounds: tuple[float, float] | None, element: Element, *, scope: Scope) -> float:
-    """Give the largest magnitude in an interval of efforts; infinite where there is no limit.
+    """Return the largest magnitude in an interval of efforts; infinite where there is no limit.
 
     A limit that differs between the two directions is noted, since a model has one for both.
     """

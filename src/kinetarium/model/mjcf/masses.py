@@ -16,13 +16,13 @@ from kinetarium.spatial.arrays import Array, frozen
 
 
 def moved_inertia(inertia: Inertia, X: Array) -> Inertia:
-    """Give an inertia in the frame that its own frame has the pose X in, shape (4, 4)."""
+    """Return an inertia in the frame that its own frame has the pose X in, shape (4, 4)."""
     R, p = X[:3, :3], X[:3, 3]
     return Inertia(inertia.mass, frozen(R @ inertia.center + p), frozen(R @ inertia.moment @ R.T))
 
 
 def scaled_inertia(inertia: Inertia, factor: float) -> Inertia:
-    """Give the inertia of the same body, denser by a factor."""
+    """Return the inertia of the same body, denser by a factor."""
     return replace(inertia, mass=inertia.mass * factor, moment=frozen(inertia.moment * factor))
 
 
@@ -56,7 +56,7 @@ _LEAST_MASS = 1e-15
 
 
 def geoms_bring_mass(parts: Sequence[Part], scope: Scope) -> bool:
-    """Tell whether the mass of a body, given by its parts, comes from its geoms."""
+    """Return whether the mass of a body, given by its parts, comes from its geoms."""
     source = scope.compiler.inertia_source
     if source is not InertiaSource.WHERE_MISSING:
         return source is InertiaSource.ALWAYS
@@ -66,7 +66,7 @@ def geoms_bring_mass(parts: Sequence[Part], scope: Scope) -> bool:
 def body_inertia(
     name: str, parts: Sequence[Part], *, weighed: Sequence[Inertia], body: Element, scope: Scope
 ) -> Inertia | None:
-    """Give the checked inertia of a body in its own frame.
+    """Return the checked inertia of a body in its own frame.
 
     Args:
         name: The body's name, for messages.

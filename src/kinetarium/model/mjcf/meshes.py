@@ -49,7 +49,7 @@ class MeshInertia(StrEnum):
 
 
 def mesh_inertia(mesh: TriangleMesh, rule: MeshInertia) -> Inertia:
-    """Give the inertia of a mesh of density one [1/m^3, or 1/m^2 for a shell].
+    """Return the inertia of a mesh of density one [1/m^3, or 1/m^2 for a shell].
 
     Args:
         mesh: The triangles [m]; those of its hull if it is to be filled as that.
@@ -85,7 +85,7 @@ def _are_consistent(faces: NDArray[np.integer[Any]]) -> bool:
 def _simplices(
     vertices: Array, faces: NDArray[np.integer[Any]], *, rule: MeshInertia, apex: Array | None
 ) -> Simplices:
-    """Give triangles with their areas or, over an apex, pyramids with their volumes."""
+    """Return triangles with their areas or, over an apex, pyramids with their volumes."""
     for start in range(0, len(faces), _PIECE):
         corners = vertices[faces[start : start + _PIECE]]
         if apex is None:
@@ -101,7 +101,7 @@ def _simplices(
 
 
 def _first_moment(simplices: Simplices) -> tuple[float, Array]:
-    """Give the mass of simplices of uniform density, and that times their centre of mass."""
+    """Return the mass of simplices of uniform density, and that times their centre of mass."""
     mass, first = 0.0, np.zeros(3)
     for masses, corners in simplices:
         mass += float(masses.sum())
@@ -230,7 +230,7 @@ class Meshes:
                 self._assets[name] = self._asset(name, element)
 
     def get(self, geom: Element) -> MeshAsset | None:
-        """Give the mesh that a geom names; None for one that was refused.
+        """Return the mesh that a geom names; None for one that was refused.
 
         Raises:
             RobotFileError: If there is none of that name.
@@ -295,7 +295,7 @@ class Meshes:
         return faces
 
     def _name(self, element: Element) -> str:
-        """Give the name of a mesh: its own, or that of its file without the suffix."""
+        """Return the name of a mesh: its own, or that of its file without the suffix."""
         if "name" in element.attributes:
             return self._scope.reading.attributes.name(element)
         return PurePosixPath(self._scope.reading.attributes.name(element, "file")).stem

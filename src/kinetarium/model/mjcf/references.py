@@ -122,14 +122,14 @@ def check_references(root: Element, known: Known, *, reading: Reading, origins: 
 
 
 def near_name(name: str, known: set[str]) -> str | None:
-    """Give the known name that a misspelt one stands for, if that is found in short time."""
+    """Return the known name that a misspelt one stands for, if that is found in short time."""
     if len(name) > _LONGEST_SUGGESTION or len(known) > _MOST_SUGGESTIONS:
         return None
     return nearest_name(name, known)
 
 
 def _named(root: Element) -> Iterator[tuple[str, Element]]:
-    """Give the elements that have names, each with its kind."""
+    """Yield the elements that have names, each with its kind."""
     for section in root.children:
         if section.tag == "worldbody":
             for element in section.walk():
@@ -145,7 +145,7 @@ def _named(root: Element) -> Iterator[tuple[str, Element]]:
 
 
 def _references(element: Element) -> Iterator[tuple[str, str]]:
-    """Give the attributes of an element that name something, each with the kind of it."""
+    """Yield the attributes of an element that name something, each with the kind of it."""
     for attribute in element.attributes:
         if attribute in REFERENCES:
             yield attribute, REFERENCES[attribute]

@@ -86,7 +86,7 @@ class Defaults:
                             self.check(element.attributes[attribute], element)
 
     def check(self, name: str, element: Element) -> str:
-        """Give back the name of a class that an element asks for.
+        """Return back the name of a class that an element asks for.
 
         Raises:
             RobotFileError: If there is no such class.
@@ -102,7 +102,7 @@ class Defaults:
         return name
 
     def complete(self, element: Element, child_class: str = MAIN, *, kind: str = "") -> Element:
-        """Give an element with what its class says of it filled in.
+        """Return an element with what its class says of it filled in.
 
         Args:
             element: The element as written.
@@ -154,7 +154,7 @@ class Scope:
         return self.reading.findings
 
     def pose(self, element: Element) -> Array:
-        """Give the pose, shape (4, 4), that an element is placed at by its attributes."""
+        """Return the pose, shape (4, 4), that an element is placed at by its attributes."""
         return self.compiler.pose(element, self.reading)
 
     def refusal(
@@ -176,7 +176,7 @@ class Scope:
         )
 
     def not_negative(self, element: Element, name: str, *, code: Code = Code.BAD_VALUE) -> float:
-        """Give a number that must not be negative; zero where it is not written.
+        """Return a number that must not be negative; zero where it is not written.
 
         Raises:
             RobotFileError: If it is negative.
@@ -189,7 +189,7 @@ class Scope:
     def interval(
         self, element: Element, *, limited: str, bounds: str
     ) -> tuple[float, float] | None:
-        """Give an interval that may or may not be in force.
+        """Return an interval that may or may not be in force.
 
         Args:
             element: The element, with its defaults.
@@ -247,7 +247,7 @@ class Part:
 def parts_of(
     element: Element, *, scope: Scope, child_class: str = MAIN, X: Array = IDENTITY
 ) -> Iterator[Part]:
-    """Give what stands in a body or the world.
+    """Yield what stands in a body or the world.
 
     Args:
         element: The body, the world, or a frame in them.
@@ -269,7 +269,7 @@ def parts_of(
 
 
 class Names:
-    """Gives names that nothing in the file has."""
+    """Makes names that nothing in the file has."""
 
     def __init__(self, sections: Sequence[Element]) -> None:
         """Note the names that the bodies and joints below the sections have."""
@@ -282,7 +282,7 @@ class Names:
         self._used: Counter[tuple[str, str]] = Counter()
 
     def fresh(self, kind: str, stem: str) -> str:
-        """Give a new name: the stem itself where it is free, or the stem and a number.
+        """Return a new name: the stem itself where it is free, or the stem and a number.
 
         Args:
             kind: What the name is for, as the tag of its element.

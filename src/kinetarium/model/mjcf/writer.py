@@ -73,7 +73,7 @@ class MeshFiles:
 
 
 def _with_volume(mesh: TriangleMesh) -> TriangleMesh | None:
-    """Give a flat mesh a second layer, for MuJoCo makes a convex hull of what touches."""
+    """Return a flat mesh a second layer, for MuJoCo makes a convex hull of what touches."""
     vertices = mesh.vertices.astype(np.float32).astype(np.float64)
     centered = vertices - vertices.mean(axis=0)
     _, axes = np.linalg.eigh(centered.T @ centered)
@@ -150,7 +150,7 @@ class _Writer:
         self._world = root.name if root.name == _WORLD and massless else None
 
     def bodies(self) -> Iterator[str]:
-        """Give the links as bodies, each closed when the next one is none of its own."""
+        """Yield the links as bodies, each closed when the next one is none of its own."""
         opened: list[str] = []
         for link in self._model.links:
             joint = self._model.parent_joint.get(link.name)
@@ -166,7 +166,7 @@ class _Writer:
             yield from self._end(opened)
 
     def equalities(self) -> Iterator[str]:
-        """Give the couplings and the loops."""
+        """Yield the couplings and the loops."""
         for joint in self._model.joints:
             if joint.mimic:
                 line = [joint.mimic.offset, joint.mimic.multiplier, 0.0, 0.0, 0.0]
@@ -182,7 +182,7 @@ class _Writer:
             yield "  " * len(opened) + "</body>"
 
     def _body_name(self, link: str) -> str:
-        """Give a link's own name; "world" is taken in MuJoCo and gets underscores."""
+        """Return a link's own name; "world" is taken in MuJoCo and gets underscores."""
         names = {each.name for each in self._model.links} if link == _WORLD else set()
         while link in names or link == _WORLD:
             link += "_"
@@ -214,7 +214,7 @@ class _Writer:
             yield _tag("geom", **named, **shape, **common)
 
     def _shapes(self, shape: Shape) -> list[dict[str, str]]:
-        """Give the attributes of a shape; of several where a mesh is in pieces."""
+        """Return the attributes of a shape; of several where a mesh is in pieces."""
         match shape:
             case Box(size):
                 return [{"type": "box", "size": _numbers(edge / 2 for edge in size)}]

@@ -69,7 +69,7 @@ class JointReader:
         self._version = version
 
     def kind(self, element: Element) -> UrdfJointType:
-        """Give the type of a <joint>."""
+        """Return the type of a <joint>."""
         text = self._attributes.text(element, "type")
         if text not in list(UrdfJointType):
             raise self._findings.refusal(
@@ -81,7 +81,7 @@ class JointReader:
         return UrdfJointType(text)
 
     def ends(self, element: Element) -> tuple[str, str]:
-        """Give the names of the parent and the child link of a <joint>."""
+        """Return the names of the parent and the child link of a <joint>."""
         parent, child = (self._children.exactly_one(element, tag) for tag in ("parent", "child"))
         return self._attributes.name(parent, "link"), self._attributes.name(child, "link")
 

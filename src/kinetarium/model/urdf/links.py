@@ -166,7 +166,7 @@ class LinkReader:
         return MeshFile(uri, path, (float(x), float(y), float(z)))
 
     def color(self, element: Element) -> Color | None:
-        """Give the colour of a <material>, its own or that of its name."""
+        """Return the colour of a <material>, its own or that of its name."""
         color = self._children.at_most_one(element, "color")
         if color is None:
             return self._colors.get(element.attributes.get("name", ""))

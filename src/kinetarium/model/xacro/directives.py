@@ -94,7 +94,7 @@ def define_property(element: Element, scope: Scope, *, texts: Texts, place: Plac
 
 
 def _target(element: Element, scope: Scope, place: Place) -> Scope:
-    """Give the scope that the attribute scope names."""
+    """Return the scope that the attribute scope names."""
     named = element.attributes.get("scope")
     match named:
         case None:

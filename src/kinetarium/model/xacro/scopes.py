@@ -83,7 +83,7 @@ class Scope(Namespace):
         )
 
     def outward(self) -> Iterator["Scope"]:
-        """Give this scope and those around it, innermost first."""
+        """Yield this scope and those around it, innermost first."""
         scope: Scope | None = self
         while scope is not None:
             self._budget.spend()
@@ -95,7 +95,7 @@ class Scope(Namespace):
         return any(name in scope.values for scope in self.outward())
 
     def lookup(self, name: str) -> Value:
-        """Give the value of a property, working it out if it is used for the first time.
+        """Return the value of a property, working it out if it is used for the first time.
 
         Raises:
             ExpressionError: If there is no such property.
@@ -136,14 +136,14 @@ class Scope(Namespace):
         return (home.macros[last], home) if last in home.macros else None
 
     def caller(self) -> "Scope | None":
-        """Give the scope that scope="parent" means: the macro's caller, or the including file."""
+        """Return the scope that scope="parent" means: the macro's caller, or the including file."""
         scope = self.parent
         while not self._is_namespace and scope is not None and scope._is_namespace:
             scope = scope.parent
         return scope
 
     def outermost(self) -> "Scope":
-        """Give the scope of the robot file itself."""
+        """Return the scope of the robot file itself."""
         scope = self
         while scope.parent is not None:
             scope = scope.parent

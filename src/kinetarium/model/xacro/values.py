@@ -48,7 +48,7 @@ class Namespace(ABC):
 
     @abstractmethod
     def lookup(self, name: str) -> Value:
-        """Give the value of a name.
+        """Return the value of a name.
 
         Raises:
             ExpressionError: If the name is unknown.
@@ -106,7 +106,7 @@ def finite(value: Value) -> Value:
 
 
 def bounded(size: int) -> int:
-    """Give back a weight that a value may have; also used before a value is made.
+    """Return back a weight that a value may have; also used before a value is made.
 
     Raises:
         ExpressionError: If it is too large.
@@ -177,7 +177,7 @@ def shown(text: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Give the end of a message that suggests the nearest known name, if any is near."""
+    """Return the end of a message that suggests the nearest known name, if any is near."""
     if len(name) > _MOST_HINT_CHARACTERS:
         return ""
     short = (other for other in known if len(other) <= _MOST_HINT_CHARACTERS)

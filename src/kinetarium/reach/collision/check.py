@@ -28,13 +28,13 @@ def collisions(pieces: PieceArrays, chain: ChainArrays, q: Array) -> NDArray[np.
 
 @compiled
 def none_touching() -> NDArray[np.int64]:
-    """Give what `collides` remembers at first, shape (3,)."""
+    """Return what `collides` remembers at first, shape (3,)."""
     return np.full(3, -1)
 
 
 @compiled
 def collides(pieces: PieceArrays, X: Array, q: Array, touching: NDArray[np.int64]) -> bool:
-    """Tell whether any two pieces of bodies that are to be checked touch.
+    """Return whether any two pieces of bodies that are to be checked touch.
 
     Args:
         pieces: The pieces.
@@ -110,7 +110,7 @@ def _meet(
     p: Vector,
     v: Vector,
 ) -> bool:
-    """Tell whether a piece of body A and one of body B, at p along v in A's frame, touch."""
+    """Return whether a piece of body A and one of body B, at p along v in A's frame, touch."""
     P = places[i]
     way = (p[0] - P[0, 3], p[1] - P[1, 3], p[2] - P[2, 3])
     # A ball around the second is far from the first's capsule mostly; then the two capsules
@@ -139,7 +139,7 @@ def _squared_gap(way: Vector, along: float, u: Vector) -> float:
 
 @compiled
 def _between(X: Array, a: int, Y: Array, b: int) -> Pose:
-    """Give the second of two poses, rows [R p], in the frame of the first."""
+    """Return the second of two poses, rows [R p], in the frame of the first."""
     A, B = X[a], Y[b]
     x = _turned_back(A, B[0, 0], B[1, 0], B[2, 0])
     y = _turned_back(A, B[0, 1], B[1, 1], B[2, 1])
@@ -149,7 +149,7 @@ def _between(X: Array, a: int, Y: Array, b: int) -> Pose:
 
 @compiled
 def _relative(P: Array, X_AB: Pose, Q: Array, way: Vector) -> Pose:
-    """Give the pose of piece Q of body B in the frame of piece P of body A."""
+    """Return the pose of piece Q of body B in the frame of piece P of body A."""
     x = _turned(X_AB, Q[0, 0], Q[1, 0], Q[2, 0])
     y = _turned(X_AB, Q[0, 1], Q[1, 1], Q[2, 1])
     z = _turned(X_AB, Q[0, 2], Q[1, 2], Q[2, 2])
@@ -163,7 +163,7 @@ def _relative(P: Array, X_AB: Pose, Q: Array, way: Vector) -> Pose:
 
 @compiled
 def _apart(balls: Array, i: int, X_AB: Pose, others: Array, j: int) -> bool:
-    """Tell whether a ball of body A and one of body B are apart."""
+    """Return whether a ball of body A and one of body B are apart."""
     p = _moved(X_AB, others[j, 0], others[j, 1], others[j, 2])
     reach: float = balls[i, 3] + others[j, 3]
     return _squared(p, balls, i) > reach * reach

@@ -28,7 +28,7 @@ NIL = (0.0, 0.0, 0.0)
 def closer(
     sizes: Array, i: int, j: int, x: Vector, y: Vector, z: Vector, p: Vector, margin: float
 ) -> bool:
-    """Tell whether two sets are closer to each other than a margin.
+    """Return whether two sets are closer to each other than a margin.
 
     Args:
         sizes: Half edge lengths of the boxes and radii of the discs [m], shape (n, 4).
@@ -68,7 +68,7 @@ def closer(
 
 @compiled
 def segments_gap(u: Vector, half_u: float, v: Vector, half_v: float, d: Vector) -> float:
-    """Give the squared distance between two segments (Ericson, 2005, section 5.1.9) [m^2].
+    """Return the squared distance between two segments (Ericson, 2005, section 5.1.9) [m^2].
 
     Args:
         u: Direction of the first.
@@ -91,7 +91,7 @@ def segments_gap(u: Vector, half_u: float, v: Vector, half_v: float, d: Vector) 
 
 @compiled
 def _support(sizes: Array, i: int, d: Vector) -> Vector:
-    """Give the point of a set that lies farthest in a direction."""
+    """Return the point of a set that lies farthest in a direction."""
     x, y, z = 0.0, 0.0, sizes[i, 2] if d[2] > 0.0 else -sizes[i, 2]
     disc = sizes[i, 3]
     if disc > 0.0:

@@ -45,7 +45,7 @@ class Piece(NamedTuple):
 
 
 def no_pieces() -> PieceArrays:
-    """Give the pieces of a robot that touches nothing."""
+    """Return the pieces of a robot that touches nothing."""
     return _joined([], [])
 
 
@@ -146,7 +146,7 @@ def _pieces(geometries: Sequence[Geometry], X_BL: Array) -> list[Piece]:
 
 
 def _caps(balls: list[tuple[Array, float]], X: Array, height: float, radius: float) -> set[int]:
-    """Give which balls make one end of a cylinder round, and it a capsule."""
+    """Return which balls make one end of a cylinder round, and it a capsule."""
     end = X[:3, 3] + height * X[:3, 2]
     return {
         number
@@ -156,7 +156,7 @@ def _caps(balls: list[tuple[Array, float]], X: Array, height: float, radius: flo
 
 
 def _box(X: Array, size: tuple[float, float, float]) -> Piece:
-    """Give a box whose longest edge lies along z."""
+    """Return a box whose longest edge lies along z."""
     x, y, z = np.argsort(size, kind="stable")
     axes = X[:3, [x, y, z]]
     # A box has no left and right: any sign of an axis will do.
@@ -218,7 +218,7 @@ def _starts(counts: list[int]) -> NDArray[np.int64]:
 
 
 def _bounds(places: Array, reaches: Array, starts: NDArray[np.int64]) -> Array:
-    """Give centre and radius of a sphere around each run of pieces; negative for none."""
+    """Return centre and radius of a sphere around each run of pieces; negative for none."""
     bounds = np.full((len(starts) - 1, 4), -1.0)
     for bound, (first, end) in zip(bounds, pairwise(starts), strict=True):
         if first < end:
@@ -252,7 +252,7 @@ def with_tables(pieces: PieceArrays, chain: ChainArrays) -> PieceArrays:
 def _table(
     pieces: PieceArrays, chain: ChainArrays, lower: Array, upper: Array
 ) -> NDArray[np.uint8]:
-    """Give 1 for the cells in which the one pair of bodies is surely apart."""
+    """Return 1 for the cells in which the one pair of bodies is surely apart."""
     # Numba is loaded with the first pieces, not with this module.
     from kinetarium.reach.collision.check import collisions
 
@@ -280,7 +280,7 @@ def _table(
 
 
 def _grown(pieces: PieceArrays, *, by: float) -> PieceArrays:
-    """Give pieces with a layer around them [m]: two meet where they are within twice that."""
+    """Return pieces with a layer around them [m]: two meet where they are within twice that."""
     layer = np.array([0.0, 0.0, 0.0, by])
     return pieces._replace(
         radii=pieces.radii + by,

@@ -69,7 +69,7 @@ def solve_many(
 
 @compiled
 def out_of_reach(X_BT: Array, table: StartTable) -> bool:
-    """Tell whether a pose is farther away than the chain is long, or too near.
+    """Return whether a pose is farther away than the chain is long, or too near.
 
     Args:
         X_BT: The pose of the tool in the base link's frame, shape (3 or 4, 4).

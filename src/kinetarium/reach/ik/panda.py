@@ -67,7 +67,7 @@ def solve_many(
 
 @compiled
 def wrist_frame(X_BT: Array, panda: PandaArrays) -> Frame:
-    """Give frame 7, at q7 = 0, in the shoulder's frame for a pose of the tool.
+    """Return frame 7, at q7 = 0, in the shoulder's frame for a pose of the tool.
 
     Args:
         X_BT: The pose in the base link's frame, shape (3 or 4, 4).
@@ -83,7 +83,7 @@ def wrist_frame(X_BT: Array, panda: PandaArrays) -> Frame:
 
 @compiled
 def out_of_reach(frame: Frame, panda: PandaArrays) -> bool:
-    """Tell whether the wrist's whole circle is too far from the shoulder, or too near."""
+    """Return whether the wrist's whole circle is too far from the shoulder, or too near."""
     x, y, _, p = frame
     a6 = panda.lengths[4]
     middle = dot(p, p) + a6 * a6
@@ -241,7 +241,7 @@ def _column(J: Array, i: int, v: Vector, w: Vector) -> None:
 
 @compiled
 def agrees(X: Array, Y: Array) -> bool:
-    """Tell whether two poses, rows [R p], are the same to EXACT."""
+    """Return whether two poses, rows [R p], are the same to EXACT."""
     turn, shift = 0.0, 0.0
     for row in range(3):
         for column in range(3):
@@ -253,14 +253,14 @@ def agrees(X: Array, Y: Array) -> bool:
 
 @compiled
 def _inside(c: float, s: float, limits: Array, i: int) -> bool:
-    """Tell whether an angle is within half the limits' distance from their middle."""
+    """Return whether an angle is within half the limits' distance from their middle."""
     inside: bool = c * limits[i, 0] + s * limits[i, 1] >= limits[i, 2]
     return inside
 
 
 @compiled
 def _angle(c: float, s: float, limits: Array, chain: ChainArrays, i: int) -> float:
-    """Give the position of a joint from its angle's cosine and sine."""
+    """Return the position of a joint from its angle's cosine and sine."""
     cm, sm = limits[i, 0], limits[i, 1]
     q = chain.middle[i] + atan2(s * cm - c * sm, c * cm + s * sm)
     position: float = min(max(q, chain.lower[i]), chain.upper[i])

@@ -95,7 +95,7 @@ def panda_arrays(chain: ChainArrays) -> PandaArrays | None:
 
 
 def no_panda() -> PandaArrays:
-    """Give arrays of the right kind for an arm that is built otherwise."""
+    """Return arrays of the right kind for an arm that is built otherwise."""
     return PandaArrays(
         np.zeros((3, 4)),
         np.zeros((3, 4)),
@@ -107,7 +107,7 @@ def no_panda() -> PandaArrays:
 
 
 def _reach(d3: float, a3: float, a4: float, d5: float, *, middle: float, half: float) -> Array:
-    """Give the range of |SW|^2 = sum of squares + 2 (A cos theta_4 + B sin theta_4)."""
+    """Return the range of |SW|^2 = sum of squares + 2 (A cos theta_4 + B sin theta_4)."""
     A, B = a3 * a4 + d3 * d5, d3 * a4 - a3 * d5
     peak = np.arctan2(B, A)
     inner = [peak + k * pi for k in range(-4, 5) if abs(peak + k * pi - middle) <= half]
@@ -118,7 +118,7 @@ def _reach(d3: float, a3: float, a4: float, d5: float, *, middle: float, half: f
 
 
 def _sweep(middle: float, half: float) -> Array:
-    """Give positions between limits that are spread evenly however many are used.
+    """Return positions between limits that are spread evenly however many are used.
 
     Steps of the golden section leave no large gap (Kronecker's sequence).
     """

@@ -132,7 +132,7 @@ def ik_arrays(
 
 
 def checked_poses(poses: ArrayLike) -> Array:
-    """Give poses, shape (n, 4, 4), as an array of exact rotations.
+    """Return poses, shape (n, 4, 4), as an array of exact rotations.
 
     Raises:
         KinetariumError: If the shape is another, or a pose is not finite or not rigid.

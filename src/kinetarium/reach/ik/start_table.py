@@ -42,7 +42,7 @@ class StartTable(NamedTuple):
 
 
 def no_starts(joints: int) -> StartTable:
-    """Give a table of the right kind for a chain that is not searched."""
+    """Return a table of the right kind for a chain that is not searched."""
     return StartTable(
         np.zeros((0, joints)),
         np.zeros((13, 0), np.float32),

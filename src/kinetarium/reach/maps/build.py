@@ -81,7 +81,7 @@ class Shards:
         self._folder, self._maker, self._stamp = folder, maker, stamp
 
     def missing(self, numbers: Iterable[int]) -> list[int]:
-        """Give those that are not there, or not as they were written."""
+        """Return those that are not there, or not as they were written."""
         return [number for number in numbers if self._read(number) is None]
 
     def make(self, numbers: range, *, workers: int, progress: Progress) -> None:
@@ -326,7 +326,7 @@ def _put(folder: Path, path: Path) -> None:
 
 
 def map_maker(recipe: MapRecipe, arm: Arm) -> MapMaker:
-    """Give the maker of a kind of map."""
+    """Return the maker of a kind of map."""
     from kinetarium.reach.maps.makers import GradedMaker, VoxelMaker
 
     return GradedMaker(recipe, arm) if recipe.kind is MapKind.IRM4 else VoxelMaker(recipe, arm)
@@ -343,7 +343,7 @@ def _begin(order: _Order) -> None:
 
 
 def _claimed(order: _Order) -> bool:
-    """Tell whether the folder is filled by parts.
+    """Return whether the folder is filled by parts.
 
     Raises:
         OutputError: If it is filled by parts of another map.

@@ -159,7 +159,7 @@ def open_map(path: str | PathLike[str]) -> ReachMap:
 
 
 def describe_map(reach_map: ReachMap) -> dict[str, Any]:
-    """Give what a map is, as plain data."""
+    """Return what a map is, as plain data."""
     grid = reach_map.grid
     return {
         "path": str(reach_map.path),
@@ -220,7 +220,7 @@ def _read_manifest(folder: Path) -> _Manifest:
 
 
 def _is_map(folder: Path) -> bool:
-    """Tell whether a folder says that it is a map, sound or not."""
+    """Return whether a folder says that it is a map, sound or not."""
     try:
         return read_sealed_json(folder / MANIFEST).get("format") == FORMAT
     except KinetariumError:
@@ -228,7 +228,7 @@ def _is_map(folder: Path) -> bool:
 
 
 def _header(dtype: str, shape: tuple[int, ...]) -> bytes:
-    """Give the head of a .npy file."""
+    """Return the head of a .npy file."""
     head = io.BytesIO()
     np.lib.format.write_array_header_1_0(
         head, {"descr": dtype, "fortran_order": False, "shape": shape}

@@ -41,11 +41,11 @@ class VoxelGrid:
         return np.asarray((np.arange(self.count) - self.count // 2) * self.size)
 
     def centers(self, voxels: NDArray[np.int64]) -> Array:
-        """Give the middles [m], shape (n, 3), of voxels by their number, shape (n,)."""
+        """Return the middles [m], shape (n, 3), of voxels by their number, shape (n,)."""
         return self.axis[np.stack(np.unravel_index(voxels, self.shape), axis=-1)]
 
     def indices(self, points: ArrayLike) -> NDArray[np.int64]:
-        """Give the voxels that hold points.
+        """Return the voxels that hold points.
 
         Args:
             points: Coordinates [m], shape (..., 3).
@@ -59,7 +59,7 @@ class VoxelGrid:
 
 
 def voxel_grid(size: float, *, radius: float) -> VoxelGrid:
-    """Give the smallest grid whose outermost voxels hold the radius along each axis.
+    """Return the smallest grid whose outermost voxels hold the radius along each axis.
 
     With 0.03 m and 1 m these are the 67^3 = 300,763 voxels of the source.
 

@@ -31,7 +31,7 @@ GOLDEN_ANGLE = pi * (3.0 - sqrt(5.0))
 
 
 def fibonacci_points(count: int) -> Array:
-    """Give points spread evenly over the unit sphere, shape (count, 3)."""
+    """Return points spread evenly over the unit sphere, shape (count, 3)."""
     number = np.arange(count)
     z = 1.0 - (2.0 * number + 1.0) / count
     flat = np.sqrt(1.0 - z * z)
@@ -41,7 +41,7 @@ def fibonacci_points(count: int) -> Array:
 
 
 def sphere_poses(count: int, *, radius: float, seed: int) -> Array:
-    """Give poses on a sphere whose z axes point at its centre.
+    """Return poses on a sphere whose z axes point at its centre.
 
     Args:
         count: How many.
@@ -161,7 +161,7 @@ class GradedMaker:
 
 
 def spread(first: int, count: int, *, seed: int) -> Array:
-    """Give points of a sequence that fills a six-dimensional cube evenly.
+    """Return points of a sequence that fills a six-dimensional cube evenly.
 
     The additive recurrence of Roberts ("The unreasonable effectiveness of
     quasirandom sequences", 2018).
@@ -180,7 +180,7 @@ def spread(first: int, count: int, *, seed: int) -> Array:
 
 
 def cell_poses(grid: GradedGrid, parts: Array, *, layer: int, tilt: int) -> Array:
-    """Give poses of the tool that fall into the cells of one layer and one tilt.
+    """Return poses of the tool that fall into the cells of one layer and one tilt.
 
     Args:
         grid: The cells.
@@ -201,7 +201,7 @@ def cell_poses(grid: GradedGrid, parts: Array, *, layer: int, tilt: int) -> Arra
 
 
 def poses_at(z: Array, theta: Array, *, x: Array, y: Array, azimuth: Array, roll: Array) -> Array:
-    """Give the poses of the tool that have given coordinates in the map.
+    """Return the poses of the tool that have given coordinates in the map.
 
     Args:
         z: Heights of the tool over the base [m], shape (n,).

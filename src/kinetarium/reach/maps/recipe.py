@@ -134,7 +134,7 @@ def map_recipe(
 
 
 def workspace_radius(chain: SerialChain) -> float:
-    """Give how far from the base's axis the tool gets, rounded up [m]: 1 for the Panda."""
+    """Return how far from the base's axis the tool gets, rounded up [m]: 1 for the Panda."""
     from kinetarium.dynamics import forward
 
     arrays = chain.arrays
@@ -174,21 +174,21 @@ class GradedGrid(NamedTuple):
 
 
 def graded_grid(recipe: MapRecipe) -> GradedGrid:
-    """Give the cells of a recipe: as high over the base as wide, and half more."""
+    """Return the cells of a recipe: as high over the base as wide, and half more."""
     grid = voxel_grid(recipe.voxel, radius=recipe.radius)
     layers = grid.count + grid.count // 4
     return GradedGrid(layers, TILTS, grid.count, grid.size, grid.lower, grid.lower)
 
 
 def value_type(kind: MapKind) -> np.dtype[np.void]:
-    """Give the fields of a kind of map as columns of one type."""
+    """Return the fields of a kind of map as columns of one type."""
     if kind is MapKind.IRM4:
         return np.dtype([("reach", "|u1"), ("manipulability", "<f4")])
     return np.dtype([("manipulability", "<f4"), ("reachable", "<u2")])
 
 
 def field_shape(recipe: MapRecipe) -> tuple[int, ...]:
-    """Give the shape of a map's fields."""
+    """Return the shape of a map's fields."""
     if recipe.kind is MapKind.IRM4:
         grid = graded_grid(recipe)
         return grid.layers, grid.tilts, grid.side, grid.side

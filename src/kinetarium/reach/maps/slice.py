@@ -48,7 +48,7 @@ def slice_plainly(
 def slice_values(
     values: Values, X_WT: Array, *, plane: Plane, grid: VoxelGrid, x: Array, y: Array
 ) -> Values:
-    """Give what `slice_plainly` gives, fast."""
+    """Return what `slice_plainly` gives, fast."""
     result = np.empty((len(x), len(y)), np.float32)
     slope_x, slope_y = plane.slopes
     cut(values, X_WT, slope_x, slope_y, plane.height, x, y, grid.lower, 1.0 / grid.size, result)

@@ -103,7 +103,7 @@ def read_trajectory(path: str | PathLike[str]) -> tuple[Array, Array]:
 
 
 def poses_of(data: Any, *, where: str) -> Array:
-    """Give poses, shape (n, 4, 4), from what a JSON file holds; see `read_poses`.
+    """Return poses, shape (n, 4, 4), from what a JSON file holds; see `read_poses`.
 
     Raises:
         PoseFileError: If these are no poses.
@@ -138,7 +138,7 @@ def _numbers(data: Any, shape: tuple[int, ...], *, where: str) -> Array:
 
 
 def _are_numbers(data: Any, shape: tuple[int, ...]) -> bool:
-    """Tell whether data are numbers; NumPy would make an array of anything, at any cost."""
+    """Return whether data are numbers; NumPy would make an array of anything, at any cost."""
     if not shape:
         return type(data) in (int, float) and abs(data) <= GREATEST
     if not isinstance(data, list) or len(data) != shape[0]:

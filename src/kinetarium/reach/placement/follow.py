@@ -138,7 +138,7 @@ def drive_of(speed: float, *, turning: float) -> Drive:
 
 
 def describe_following(following: Following) -> dict[str, Any]:
-    """Give what came of it, as plain data."""
+    """Return what came of it, as plain data."""
     steps = np.diff(following.bases[:, :2], axis=0)
     return {
         "poses": len(following.times),

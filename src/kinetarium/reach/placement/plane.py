@@ -38,7 +38,7 @@ class Plane:
         return pose((0.0, 0.0, self.height), rotation_onto(self.normal))
 
     def height_at(self, x: float, y: float) -> float:
-        """Give the height [m] at world coordinates [m]."""
+        """Return the height [m] at world coordinates [m]."""
         slope_x, slope_y = self.slopes
         return self.height + (slope_x * x + slope_y * y)
 

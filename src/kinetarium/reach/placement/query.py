@@ -73,7 +73,7 @@ class Placement:
     elapsed: float
 
     def as_json(self) -> dict[str, object]:
-        """Give the placement as plain data."""
+        """Return the placement as plain data."""
         x, y, z = self.X_WB[:3, 3].tolist()
         mean = float(self.manipulability[self.reached].mean()) if self.reached.any() else 0.0
         return {
@@ -144,7 +144,7 @@ class Placer:
         self._solve(np.tile(pose((0.3, 0.0, 0.3)), (2, 1, 1)), by_count=True, solves=(1, 1))
 
     def scores(self, poses: Array) -> tuple[Array, Array, Array]:
-        """Give what the map says of a raster of places.
+        """Return what the map says of a raster of places.
 
         Args:
             poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
@@ -212,7 +212,7 @@ class Placer:
     def _solve(
         self, poses: Array, *, by_count: bool, solves: tuple[int, int]
     ) -> tuple[Array, Array, Array]:
-        """Give x, y and yaw of the best base for poses in the plane's frame, and what it does."""
+        """Return x, y and yaw of the best base for poses in the plane's frame, and what it does."""
         x, y, scores = self.scores(poses)
         flat = scores.ravel()
         some = np.argpartition(-flat, min(CANDIDATES, flat.size - 1))[:CANDIDATES]

@@ -95,7 +95,7 @@ class Cells(NamedTuple):
     inside: NDArray[np.bool_]
 
     def values(self, field: NDArray[Any]) -> Array:
-        """Give the values of a field, 0 outside, shape (n, m)."""
+        """Return the values of a field, 0 outside, shape (n, m)."""
         return np.where(self.inside, field[self.layer, self.tilt, self.i, self.j], 0.0)
 
 
@@ -234,7 +234,7 @@ def slice_map(reach_map: ReachMap, pose: ArrayLike, *, plane: Plane = FLOOR) -> 
 
 
 def describe_slice(base_slice: BaseSlice) -> dict[str, Any]:
-    """Give what a slice is, as plain data."""
+    """Return what a slice is, as plain data."""
     reach, plane = base_slice.reach, base_slice.plane
     i, j = base_slice.best
     return {

@@ -38,7 +38,7 @@ class Judgement(NamedTuple):
 
 
 def no_judgement(count: int) -> Judgement:
-    """Give what is known of so many poses before the search."""
+    """Return what is known of so many poses before the search."""
     return Judgement(
         np.zeros(3), np.array([-1.0, -1.0]), np.arange(count), np.zeros(1, dtype=np.int64)
     )
@@ -55,7 +55,7 @@ class Memory(NamedTuple):
 
 @compiled
 def memory_for(site: Site, count: int) -> Memory:
-    """Give the working memory for so many poses."""
+    """Return the working memory for so many poses."""
     joints = len(site.ik.chain.lower)
     return Memory(
         np.empty((count, 3, 4)),
@@ -206,7 +206,7 @@ def search_bases(
 
 
 def facing(places: Array, focus: Array, *, turns: Array) -> Array:
-    """Give bases that face a point, and others turned away from it.
+    """Return bases that face a point, and others turned away from it.
 
     Args:
         places: Places x, y [m], shape (n, 2).

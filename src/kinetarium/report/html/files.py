@@ -129,7 +129,7 @@ def write_study_report(folder: ResultFolder, study: Study[Any, Any], findings: F
 
 
 def study_page(folder: ResultFolder, study: Study[Any, Any], findings: Findings) -> Page:
-    """Give the whole page of a folder."""
+    """Return the whole page of a folder."""
     failures = failure_table(folder)
     headline = Section("Results", (findings.headline, *([failures] if failures.rows else [])))
     environment = folder.environment

@@ -39,7 +39,7 @@ def column_classes(table: Table) -> list[str]:
 
 
 def cell_class(value: Cell, column: str) -> str:
-    """Give the class of a cell: that of its column, and what is wrong with a run's status.
+    """Return the class of a cell: that of its column, and what is wrong with a run's status.
 
     Args:
         value: The value.
@@ -63,7 +63,7 @@ _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def embedded_json(value: Any) -> str:
-    """Give a value as JSON without any character that HTML or JavaScript could misread.
+    """Return a value as JSON without any character that HTML or JavaScript could misread.
 
     Nothing in it can end or open an element; beyond ASCII (such as U+2028)
     everything is escaped already.
@@ -105,7 +105,7 @@ def _plotly(chart: Chart, tones: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _height(chart: Chart) -> str:
-    """Give the height of a chart on a screen, as a length of the style sheet.
+    """Return the height of a chart on a screen, as a length of the style sheet.
 
     One with equal axes is as high as its width asks for.
     """
@@ -255,7 +255,7 @@ def _shown(value: Any) -> Any:
 
 
 def _series_css() -> str:
-    """Give the colours of series to the style sheet, in light and in dark."""
+    """Return the colours of series to the style sheet, in light and in dark."""
     light, dark = (
         ":root {" + " ".join(f"--series-{n}: {c};" for n, c in enumerate(colors)) + "}"
         for colors in (LIGHT, DARK)

@@ -66,7 +66,7 @@ def draw_lines(axes: Any, lines: Lines, tones: Mapping[str, int]) -> None:
 
 
 def scale(side: Any, axis: Axis) -> None:
-    """Give a side of the axes its heading and division."""
+    """Set the heading and division of a side of the axes."""
     from matplotlib.ticker import FuncFormatter
 
     side.set_label_text(label(axis.heading, most=60))
@@ -97,7 +97,7 @@ def _legend_columns(names: Sequence[str]) -> int:
 
 
 def _legend_text(name: str) -> str:
-    """Give a name for the legend, where Matplotlib leaves out those that begin with a stroke."""
+    """Return a name for the legend, where Matplotlib leaves out those that begin with a stroke."""
     text = label(name)
     return f" {text}" if text.startswith("_") else text
 

@@ -70,7 +70,7 @@ def scene_png(scene: Scene3D, *, width: int, height: int) -> bytes:
 
 
 def _shade(triangles: Array) -> Array:
-    """Give the brightness of each triangle, 0..1, shape (n,)."""
+    """Return the brightness of each triangle, 0..1, shape (n,)."""
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     lengths = np.linalg.norm(normals, axis=1)
     facing = np.abs(normals @ _LIGHT) / np.where(lengths > 0, lengths, 1.0)

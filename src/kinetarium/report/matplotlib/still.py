@@ -116,7 +116,7 @@ def _house_style() -> Iterator[None]:
 
 
 def _drawn(chart: Chart, tones: Mapping[str, int]) -> tuple[Any, Any]:
-    """Give a chart as a figure, and its title."""
+    """Return a chart as a figure, and its title."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_WIDTH, _height(chart)), layout="constrained")
@@ -133,7 +133,7 @@ def _drawn(chart: Chart, tones: Mapping[str, int]) -> tuple[Any, Any]:
 
 
 def _height(chart: Chart) -> float:
-    """Give the height of a picture [inch]."""
+    """Return the height of a picture [inch]."""
     legend = 0.0
     if not isinstance(chart, Heatmap):
         legend = 0.17 * legend_rows([series.name for series in chart.series])
@@ -160,7 +160,7 @@ class Stills:
         self._stills = _stills_drawn(charts, tones(page))
 
     def __getitem__(self, chart: Chart) -> Still:
-        """Give the still of a chart."""
+        """Return the still of a chart."""
         return self._stills[chart]
 
 

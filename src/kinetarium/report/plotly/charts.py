@@ -48,7 +48,7 @@ _MOST_AT_ONCE = 8
 
 
 def plotly_lines(lines: Lines, tones: Mapping[str, int]) -> dict[str, Any]:
-    """Give the traces and the layout that draw lines.
+    """Return the traces and the layout that draw lines.
 
     Args:
         lines: The lines.
@@ -134,7 +134,7 @@ def _shape(mark: Mark) -> dict[str, Any]:
 
 
 def plotly_bars(bars: Bars, tones: Mapping[str, int]) -> dict[str, Any]:
-    """Give the traces and the layout that draw bars.
+    """Return the traces and the layout that draw bars.
 
     Args:
         bars: The bars.
@@ -199,7 +199,7 @@ _BELOW_HEADING = '<br><span style="font-size:4px"> </span>'
 
 
 def plotly_heatmap(heatmap: Heatmap) -> dict[str, Any]:
-    """Give the traces and the layout that draw a heatmap."""
+    """Return the traces and the layout that draw a heatmap."""
     x, y = _axis(heatmap.x, heatmap.columns), _axis(heatmap.y, heatmap.rows)
     if are_names(heatmap.rows):
         y["range"] = y["range"][::-1]

@@ -21,22 +21,22 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "x", 
 
 
 def tone_color(tone: int) -> str:
-    """Give the colour of a series by the number of its name."""
+    """Return the colour of a series by the number of its name."""
     return f"var(--series-{tone % len(LIGHT)})"
 
 
 def tone_symbol(tone: int) -> str:
-    """Give the marker of a series by the number of its name."""
+    """Return the marker of a series by the number of its name."""
     return _SYMBOLS[tone % len(_SYMBOLS)]
 
 
 def plotly_text(text: str, *, most: int = 40) -> str:
-    """Give a label in which Plotly finds none of the tags it reads in its texts."""
+    """Return a label in which Plotly finds none of the tags it reads in its texts."""
     return escape(label(text, most=most), quote=False)
 
 
 def plotly_axis(axis: Axis, values: Array) -> dict[str, Any]:
-    """Give an axis with its heading.
+    """Return an axis with its heading.
 
     Args:
         axis: The axis.
@@ -82,7 +82,7 @@ def named_ticks(names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def plotly_layout(x: dict[str, Any], y: dict[str, Any], *, legend: bool) -> dict[str, Any]:
-    """Give the layout of a chart.
+    """Return the layout of a chart.
 
     Args:
         x: The horizontal axis.

@@ -15,7 +15,7 @@ ASPECT = 4 / 3
 
 
 def plotly_scene(scene: Scene3D) -> dict[str, Any]:
-    """Give the traces and the layout that draw a scene.
+    """Return the traces and the layout that draw a scene.
 
     The axes span a cube, so that a metre is as long in every direction, and
     the camera is that of the scene.
@@ -87,7 +87,7 @@ def _ground_trace(ground: Ground) -> dict[str, Any]:
 
 
 def css_color(color: Color) -> str:
-    """Give a colour without its opacity."""
+    """Return a colour without its opacity."""
     return "#" + "".join(f"{round(255 * min(max(part, 0.0), 1.0)):02x}" for part in color[:3])
 
 

@@ -64,7 +64,7 @@ class PiecewiseBezier(ParametricPath):
 
 
 def _evaluate(pieces: Array, u: Array) -> Array:
-    """Give the points at u by nested multiplication in Bernstein form.
+    """Return the points at u by nested multiplication in Bernstein form.
 
     Like De Casteljau's algorithm it only adds positive multiples of the control
     points, so that no degree amplifies rounding, but it takes a number of steps
@@ -84,7 +84,7 @@ def _evaluate(pieces: Array, u: Array) -> Array:
 
 
 def _hodographs(pieces: Array) -> Array:
-    """Give the control points of the derivatives, of one degree less but never below zero."""
+    """Return the control points of the derivatives, of one degree less but never below zero."""
     degree = pieces.shape[1] - 1
     return degree * np.diff(pieces, axis=1) if degree else np.zeros_like(pieces)
 
@@ -134,7 +134,7 @@ class Bezier(PiecewiseBezier):
 
 
 def _straight(controls: Array) -> bool:
-    """Tell whether the curve is the straight line from its first control point to its last.
+    """Return whether the curve is the straight line from its first control point to its last.
 
     By arc length it is, even if it pauses on its way, as that of the points A, B, A, B does.
     """
@@ -194,7 +194,7 @@ class BezierSpline(PiecewiseBezier):
         return np.stack([start, start + leave, end - arrive, end], axis=1)
 
     def _slopes(self, chords: Array, steps: Array) -> Array:
-        """Give the derivatives by the knots at the points, shape (n, dimension).
+        """Return the derivatives by the knots at the points, shape (n, dimension).
 
         Args:
             chords: Mean derivatives from point to point, shape (n - 1, dimension).
@@ -212,6 +212,6 @@ class BezierSpline(PiecewiseBezier):
 
 
 def _catmull_rom(chords: Array, steps: Array) -> Array:
-    """Give the derivative between each two chords of the parabola through their three points."""
+    """Return the derivative between each two chords of the parabola through their three points."""
     before, after = steps[:-1], steps[1:]
     return (after * chords[:-1] + before * chords[1:]) / (before + after)

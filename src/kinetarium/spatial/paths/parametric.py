@@ -19,7 +19,7 @@ _MOST_HALVINGS = 40
 
 
 def stop_refusal(parameter: float) -> PathError:
-    """Give the refusal of a curve that has no direction at a parameter."""
+    """Return the refusal of a curve that has no direction at a parameter."""
     return PathError(
         f"the curve stops or turns on the spot at parameter {parameter:.6g}, "
         "where it has no direction; move the points around it"
@@ -27,7 +27,7 @@ def stop_refusal(parameter: float) -> PathError:
 
 
 def find_stop(velocities: Array) -> float | None:
-    """Give a parameter, piece and fraction of it, at which a curve stops, or None.
+    """Return a parameter, piece and fraction of it, at which a curve stops, or None.
 
     Args:
         velocities: Control velocities of its pieces, shape (m, degree + 1, dimension).
@@ -57,7 +57,7 @@ def _moving(velocities: Array, slow: Array) -> NDArray[np.bool_]:
 
 
 def _halves(pieces: Array) -> Array:
-    """Give the control points of the first halves, then of the second (De Casteljau)."""
+    """Return the control points of the first halves, then of the second (De Casteljau)."""
     first, second = np.empty_like(pieces), np.empty_like(pieces)
     for k in range(pieces.shape[1]):
         first[:, k], second[:, -1 - k] = pieces[:, 0], pieces[:, -1]
@@ -92,11 +92,11 @@ class ArcLength:
     lengths: Array
 
     def panel(self, s: Array) -> NDArray[np.intp]:
-        """Give the panels, 0..n - 1, in which arc lengths [m] lie."""
+        """Return the panels, 0..n - 1, in which arc lengths [m] lie."""
         return np.asarray(np.searchsorted(self.lengths[1:-1], s, side="right"))
 
     def parameter(self, s: Array) -> Array:
-        """Give the parameters, shape (...), at arc lengths within the curve [m], shape (...)."""
+        """Return the parameters, shape (...), at arc lengths within the curve [m], shape (...)."""
         panel = self.panel(s)
         start, low, high = self.edges[panel], self.edges[panel], self.edges[panel + 1]
         wanted = s - self.lengths[panel]
@@ -155,7 +155,7 @@ def measure(velocity: Velocity, breaks: Array) -> ArcLength:
 
 
 def _moves(velocity: Velocity, low: Array, high: Array) -> Array:
-    """Give velocities times weights at the nodes between parameters, shape (..., nodes, d)."""
+    """Return velocities times weights at the nodes between parameters, shape (..., nodes, d)."""
     nodes, weights = _gauss_legendre()
     half = ((high - low) / 2)[..., np.newaxis]
     return velocity(low[..., np.newaxis] + half * (1 + nodes)) * (half * weights)[..., np.newaxis]
@@ -163,7 +163,7 @@ def _moves(velocity: Velocity, low: Array, high: Array) -> Array:
 
 @cache
 def _gauss_legendre() -> tuple[Array, Array]:
-    """Give nodes and weights on -1..1, when first needed: NumPy loads its polynomials for them."""
+    """Return nodes and weights on -1..1; not at import, for NumPy loads its polynomials."""
     nodes, weights = np.polynomial.legendre.leggauss(_ORDER)
     return nodes, weights
 
@@ -189,15 +189,15 @@ class ParametricPath(Path):
 
     @abstractmethod
     def _point(self, u: Array) -> Array:
-        """Give the points [m], shape (..., dimension), at parameters, shape (...)."""
+        """Return the points [m], shape (..., dimension), at parameters, shape (...)."""
 
     @abstractmethod
     def _velocity(self, u: Array) -> Array:
-        """Give the first derivatives by u, shape (..., dimension)."""
+        """Return the first derivatives by u, shape (..., dimension)."""
 
     @abstractmethod
     def _acceleration(self, u: Array) -> Array:
-        """Give the second derivatives by u, shape (..., dimension)."""
+        """Return the second derivatives by u, shape (..., dimension)."""
 
     @property
     def length(self) -> float:
@@ -205,15 +205,15 @@ class ParametricPath(Path):
         return float(self._arc_length.lengths[-1])
 
     def position(self, s: ArrayLike) -> Array:
-        """Give the points at s [m], shape (..., dimension)."""
+        """Return the points at s [m], shape (..., dimension)."""
         return self._point(self._parameter(s))
 
     def tangent(self, s: ArrayLike) -> Array:
-        """Give the unit directions of travel at s, shape (..., dimension)."""
+        """Return the unit directions of travel at s, shape (..., dimension)."""
         return self._direction(self._parameter(s))
 
     def curvature(self, s: ArrayLike) -> Array:
-        """Give the curvatures at s [1/m], shape (...), signed in the plane."""
+        """Return the curvatures at s [1/m], shape (...), signed in the plane."""
         u = self._parameter(s)
         velocity, acceleration = self._velocity(u), self._acceleration(u)
         if self.dimension == 2:
@@ -223,7 +223,7 @@ class ParametricPath(Path):
         return np.asarray(bend / np.linalg.norm(velocity, axis=-1) ** 3)
 
     def heading(self, s: ArrayLike) -> Array:
-        """Give the unwrapped headings at s [rad], shape (...).
+        """Return the unwrapped headings at s [rad], shape (...).
 
         Raises:
             PathError: If the path is in space.

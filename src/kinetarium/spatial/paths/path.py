@@ -21,7 +21,7 @@ class PathError(KinetariumError):
 
 
 def checked_size(name: str, value: float) -> float:
-    """Give a size [m] back as a float.
+    """Return a size [m] back as a float.
 
     Args:
         name: What it is the size of, for the message.
@@ -36,7 +36,7 @@ def checked_size(name: str, value: float) -> float:
 
 
 def checked_points(name: str, points: ArrayLike) -> Array:
-    """Give points [m] back as a read-only array, shape (n, 2) or (n, 3).
+    """Return points [m] back as a read-only array, shape (n, 2) or (n, 3).
 
     Args:
         name: What they are the points of, for the message.
@@ -90,21 +90,21 @@ class Path(ABC):
 
     @abstractmethod
     def position(self, s: ArrayLike) -> Array:
-        """Give the points at s [m], shape (..., dimension)."""
+        """Return the points at s [m], shape (..., dimension)."""
 
     @abstractmethod
     def tangent(self, s: ArrayLike) -> Array:
-        """Give the unit directions of travel at s, shape (..., dimension)."""
+        """Return the unit directions of travel at s, shape (..., dimension)."""
 
     @abstractmethod
     def curvature(self, s: ArrayLike) -> Array:
-        """Give the curvatures at s [1/m], shape (...).
+        """Return the curvatures at s [1/m], shape (...).
 
         In the plane positive to the left of travel; in space the magnitude.
         """
 
     def heading(self, s: ArrayLike) -> Array:
-        """Give the angles from x to the direction of travel at s [rad], shape (...).
+        """Return the angles from x to the direction of travel at s [rad], shape (...).
 
         They are unwrapped: they jump only at corners, by at most pi, and those
         of a closed path go on from lap to lap.
@@ -163,15 +163,15 @@ class PlacedPath(Path):
         return self.path.closed
 
     def position(self, s: ArrayLike) -> Array:
-        """Give the points at s [m], shape (..., 3)."""
+        """Return the points at s [m], shape (..., 3)."""
         return self._turned(self.path.position(s)) + self.X_WP[:3, 3]
 
     def tangent(self, s: ArrayLike) -> Array:
-        """Give the unit directions of travel at s, shape (..., 3)."""
+        """Return the unit directions of travel at s, shape (..., 3)."""
         return self._turned(self.path.tangent(s))
 
     def curvature(self, s: ArrayLike) -> Array:
-        """Give the magnitudes of the curvature at s [1/m], shape (...)."""
+        """Return the magnitudes of the curvature at s [1/m], shape (...)."""
         return np.abs(self.path.curvature(s))
 
     def _turned(self, vectors: Array) -> Array:

@@ -36,21 +36,21 @@ class Circle(Path):
         return 2 * pi * self.radius
 
     def position(self, s: ArrayLike) -> Array:
-        """Give the points at s [m], shape (..., 2)."""
+        """Return the points at s [m], shape (..., 2)."""
         angle = self._angle(s)
         return self.radius * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 
     def tangent(self, s: ArrayLike) -> Array:
-        """Give the unit directions of travel at s, shape (..., 2)."""
+        """Return the unit directions of travel at s, shape (..., 2)."""
         angle = self._angle(s)
         return np.stack([-np.sin(angle), np.cos(angle)], axis=-1)
 
     def curvature(self, s: ArrayLike) -> Array:
-        """Give the curvatures at s [1/m], shape (...)."""
+        """Return the curvatures at s [1/m], shape (...)."""
         return np.full(np.shape(s), 1 / self.radius)
 
     def heading(self, s: ArrayLike) -> Array:
-        """Give the unwrapped headings at s [rad], shape (...)."""
+        """Return the unwrapped headings at s [rad], shape (...)."""
         return pi / 2 + np.asarray(s, dtype=np.float64) / self.radius
 
     def _angle(self, s: ArrayLike) -> Array:
@@ -85,7 +85,7 @@ class Eight(ParametricPath):
 
     @classmethod
     def gerono(cls, half_width: float) -> Self:
-        """Give the lemniscate of Gerono, x^4 = a^2 (x^2 - y^2), of a half width a [m]."""
+        """Return the lemniscate of Gerono, x^4 = a^2 (x^2 - y^2), of a half width a [m]."""
         return cls(half_width, half_width / 2)
 
     @property
@@ -132,24 +132,24 @@ class Square(Path):
         return 4 * self.side
 
     def position(self, s: ArrayLike) -> Array:
-        """Give the points at s [m], shape (..., 2)."""
+        """Return the points at s [m], shape (..., 2)."""
         edge, along = self._edge(s)
         return self.side * _CORNERS[edge % 4] + along[..., np.newaxis] * _TANGENTS[edge % 4]
 
     def tangent(self, s: ArrayLike) -> Array:
-        """Give the unit directions of travel at s, shape (..., 2)."""
+        """Return the unit directions of travel at s, shape (..., 2)."""
         return _TANGENTS[self._edge(s)[0] % 4]
 
     def curvature(self, s: ArrayLike) -> Array:
-        """Give the curvatures at s [1/m], shape (...): zero, on edges and at corners."""
+        """Return the curvatures at s [1/m], shape (...): zero, on edges and at corners."""
         return np.zeros(np.shape(s))
 
     def heading(self, s: ArrayLike) -> Array:
-        """Give the unwrapped headings at s [rad], shape (...): a quarter turn more each edge."""
+        """Return the unwrapped headings at s [rad], shape (...): a quarter turn more each edge."""
         return np.asarray(self._edge(s)[0] * (pi / 2))
 
     def _edge(self, s: ArrayLike) -> tuple[NDArray[np.int64], Array]:
-        """Give the edges, counted on from lap to lap, and the way along them [m]."""
+        """Return the edges, counted on from lap to lap, and the way along them [m]."""
         edge, along = np.divmod(np.asarray(s, dtype=np.float64), self.side)
         return edge.astype(np.int64), along
 
@@ -193,21 +193,21 @@ class Polyline(Path):
         return int(self.points.shape[1])
 
     def position(self, s: ArrayLike) -> Array:
-        """Give the points at s [m], shape (..., dimension)."""
+        """Return the points at s [m], shape (..., dimension)."""
         _, s, edge = self._edge(s)
         along = (s - self._starts[edge])[..., np.newaxis]
         return self.points[edge] + along * self._tangents[edge]
 
     def tangent(self, s: ArrayLike) -> Array:
-        """Give the unit directions of travel at s, shape (..., dimension)."""
+        """Return the unit directions of travel at s, shape (..., dimension)."""
         return self._tangents[self._edge(s)[2]]
 
     def curvature(self, s: ArrayLike) -> Array:
-        """Give the curvatures at s [1/m], shape (...): zero, on edges and at corners."""
+        """Return the curvatures at s [1/m], shape (...): zero, on edges and at corners."""
         return np.zeros(np.shape(s))
 
     def heading(self, s: ArrayLike) -> Array:
-        """Give the unwrapped headings at s [rad], shape (...).
+        """Return the unwrapped headings at s [rad], shape (...).
 
         Raises:
             PathError: If the points are in space.
@@ -236,7 +236,7 @@ class Polyline(Path):
         return np.unwrap(np.arctan2(self._tangents[:, 1], self._tangents[:, 0]))
 
     def _edge(self, s: ArrayLike) -> tuple[Array, Array, NDArray[np.intp]]:
-        """Give whole laps, arc length on the lap [m] and the edge it lies on."""
+        """Return whole laps, arc length on the lap [m] and the edge it lies on."""
         laps, s = self._laps(s)
         edge = np.searchsorted(self._starts, s, side="right") - 1
         return laps, s, np.minimum(edge, len(self.points) - 2)

@@ -23,7 +23,7 @@ class Dock(Study[DockConfig, DockCase]):
     case = DockCase
 
     def cases(self, config: DockConfig) -> Sequence[DockCase]:
-        """Give a case for each preset, wrench, engine and seed."""
+        """Return a case for each preset, wrench, engine and seed."""
         from kinetarium.studies.dock.press.cases import dock_cases
 
         return dock_cases(config)
@@ -63,7 +63,7 @@ class DockStability(Study[StabilityConfig, StabilityCase]):
     case = StabilityCase
 
     def cases(self, config: StabilityConfig) -> Sequence[StabilityCase]:
-        """Give a case for each preset, damping and stiffness."""
+        """Return a case for each preset, damping and stiffness."""
         from kinetarium.studies.dock.stability.map import stability_cases
 
         return stability_cases(config)
@@ -97,7 +97,7 @@ class DockFloat(Study[FloatConfig, FloatCase]):
     case = FloatCase
 
     def cases(self, config: FloatConfig) -> Sequence[FloatCase]:
-        """Give a case for each stiffness and engine."""
+        """Return a case for each stiffness and engine."""
         from kinetarium.studies.dock.floating.cases import float_cases
 
         return float_cases(config)

@@ -26,7 +26,7 @@ class Drive(Study[DriveConfig, DriveCase]):
     case = DriveCase
 
     def cases(self, config: DriveConfig) -> Sequence[DriveCase]:
-        """Give a case for each engine, robot, control, path, profile and start."""
+        """Return a case for each engine, robot, control, path, profile and start."""
         from kinetarium.studies.drive.cases import drive_cases
 
         return drive_cases(config)
@@ -67,7 +67,7 @@ class Calibrate(Study[CalibrateConfig, CalibrateCase]):
     case = CalibrateCase
 
     def cases(self, config: CalibrateConfig) -> Sequence[CalibrateCase]:
-        """Give a case for each engine, robot, profile and pair of speeds."""
+        """Return a case for each engine, robot, profile and pair of speeds."""
         from kinetarium.studies.drive.cases import calibrate_cases
 
         return calibrate_cases(config)

@@ -111,7 +111,7 @@ class Identified:
 
 
 def steady_track(case: CalibrateCase, recording: Recording) -> Track:
-    """Give the part of a turn that is steady."""
+    """Return the part of a turn that is steady."""
     left = vehicle(case.robot).left
     return Track.of(recording, frame=_ORIGIN, begin=SETTLE + _STEADY, left=left)
 
@@ -154,7 +154,7 @@ def identify(track: Track, drive: DifferentialDrive) -> Identified | None:
 
 
 def _by_heading(turned: Array, ideal: Array) -> tuple[Array, Array]:
-    """Give the multiplier over ranges of 15 degrees."""
+    """Return the multiplier over ranges of 15 degrees."""
     count = max(1, int(np.floor(turned[-1] / (pi / 12) + 1e-6)))
     edges = np.linspace(0.0, turned[-1], count + 1)
     # Headings that shake are not in order; the last time at which each was passed is.
@@ -212,7 +212,7 @@ def _figures(outcomes: Sequence[Outcome[CalibrateCase]]) -> dict[str, Any]:
 
 
 def _found(outcomes: Sequence[Outcome[CalibrateCase]]) -> dict[tuple[float, float], float]:
-    """Give the multiplier of every turn that has one, by its speeds."""
+    """Return the multiplier of every turn that has one, by its speeds."""
     return {
         (outcome.case.v, outcome.case.w): row["track_multiplier"]
         for outcome in outcomes
@@ -222,7 +222,7 @@ def _found(outcomes: Sequence[Outcome[CalibrateCase]]) -> dict[tuple[float, floa
 
 
 def _sum_up(found: dict[tuple[float, float], float]) -> dict[str, Any]:
-    """Give the multiplier in place, on arcs, and the one that fits all turns best."""
+    """Return the multiplier in place, on arcs, and the one that fits all turns best."""
     moving = [value for (v, _), value in found.items() if v > 0]
     values = np.array(list(found.values()))
     # With m_i of turn i the yaw rate is predicted m_i / m - 1 too high; least squares over 1 / m.

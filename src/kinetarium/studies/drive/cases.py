@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def drive_cases(config: DriveConfig) -> tuple[DriveCase, ...]:
-    """Give a case for each engine, robot, control, path, profile and start.
+    """Return a case for each engine, robot, control, path, profile and start.
 
     Raises:
         KinetariumError: If an engine is not available or a list is empty.
@@ -59,7 +59,7 @@ def drive_cases(config: DriveConfig) -> tuple[DriveCase, ...]:
 
 
 def calibrate_cases(config: CalibrateConfig) -> tuple[CalibrateCase, ...]:
-    """Give a case for each engine, robot, profile and pair of speeds.
+    """Return a case for each engine, robot, profile and pair of speeds.
 
     Raises:
         KinetariumError: If an engine is not available or a speed makes no sense.

@@ -60,7 +60,7 @@ class Skid:
 
 
 def coulomb_multiplier(vehicle: Vehicle, *, v: float, w: float, friction: float) -> float:
-    """Give the track multiplier of a steady turn of a vehicle with cylindrical wheels [-].
+    """Return the track multiplier of a steady turn of a vehicle with cylindrical wheels [-].
 
     Args:
         vehicle: The vehicle.
@@ -82,7 +82,7 @@ def coulomb_skid(
     wheel_damping: float = _STIFF,
     effort: float = inf,
 ) -> Skid:
-    """Give the steady motion of a vehicle with cylindrical wheels.
+    """Return the steady motion of a vehicle with cylindrical wheels.
 
     All is NaN where none is found, as with servos far too weak for the friction.
 
@@ -145,7 +145,7 @@ def _root(balance: Callable[[Array], tuple[Array, Array]], speeds: Array) -> Arr
 def _balance(
     speeds: Array, footing: _Footing, *, friction: float, smoothing: float
 ) -> tuple[Array, Array]:
-    """Give the forces and the moment on the vehicle that are not balanced, and wheels' torques.
+    """Return the forces and the moment on the vehicle that are not balanced, and wheels' torques.
 
     Args:
         speeds: Of the vehicle at its frame's origin, and of its wheels, shape (3 + c,).

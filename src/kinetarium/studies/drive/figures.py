@@ -184,7 +184,7 @@ def _series(outcome: Outcome[DriveCase], *, whole: bool) -> Series:
 
 
 def _ideal_series(runs: Sequence[Outcome[DriveCase]], *, whole: bool) -> list[Series]:
-    """Give the path of the ideal drive, if it is the same for all engines."""
+    """Return the path of the ideal drive, if it is the same for all engines."""
     drives = {ideal_of(o.case, o.recording.facts) for o in runs if o.recording is not None}
     if len(drives) != 1:
         return []

@@ -98,7 +98,7 @@ def ideal_drive(
 
 
 def _commands(reference: DrivingReference) -> Array:
-    """Give the speeds that open loop commands [m/s and rad/s], shape (n, 2)."""
+    """Return the speeds that open loop commands [m/s and rad/s], shape (n, 2)."""
     times = np.arange(0.0, reference.duration + HOLD, 1 / CONTROL_RATE)
     ramp, now = SpeedRamp(), (0.0, 0.0)
     speeds = np.empty((len(times), 2))
@@ -113,7 +113,7 @@ _STRIDE = round(CONTROL_RATE / SAMPLE_RATE)
 
 @dataclass(frozen=True, slots=True)
 class AgainstIdeal:
-    """The starts of one case in open loop, held against the ideal drive; medians of them.
+    """The starts of one case in open loop, compared with the ideal drive; medians of them.
 
     Attributes:
         distance: Root mean square distance from the ideal drive at equal times [m].
@@ -157,7 +157,7 @@ def against_ideal(case: DriveCase, results: Results) -> AgainstIdeal | None:
 
 
 def ideal_of(case: DriveCase, facts: Mapping[str, Any]) -> IdealDrive:
-    """Give the ideal drive of a case.
+    """Return the ideal drive of a case.
 
     Args:
         case: The case.

@@ -96,7 +96,7 @@ _TUNED = {
 
 
 def settings(engine: Engine, profile: Profile) -> Settings:
-    """Give what is set in an engine; one that is unknown here takes part with its own defaults.
+    """Return what is set in an engine; one that is unknown here takes part with its own defaults.
 
     Args:
         engine: The engine.

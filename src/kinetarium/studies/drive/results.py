@@ -19,24 +19,24 @@ class Results:
         self.outcomes = outcomes
 
     def distinct(self, field: str) -> tuple[Any, ...]:
-        """Give the values of a field of the cases, each once, in order."""
+        """Return the values of a field of the cases, each once, in order."""
         return tuple(dict.fromkeys(getattr(outcome.case, field) for outcome in self.outcomes))
 
     def of(self, **fields: Any) -> "Results":
-        """Give the outcomes whose cases have these values."""
+        """Return the outcomes whose cases have these values."""
         return Results(
             [o for o in self.outcomes
              if all(getattr(o.case, name) == value for name, value in fields.items())]
         )  # fmt: skip
 
     def groups(self) -> Iterator[tuple[Profile, Robot, Control, "Results"]]:
-        """Give the outcomes by profile, robot and control, which are never mixed."""
+        """Yield the outcomes by profile, robot and control, which are never mixed."""
         seen = dict.fromkeys((o.case.profile, o.case.robot, o.case.control) for o in self.outcomes)
         for profile, robot, control in seen:
             yield profile, robot, control, self.of(profile=profile, robot=robot, control=control)
 
     def cells(self) -> Iterator[tuple[DriveCase, "Results"]]:
-        """Give the outcomes by everything but the start, each with its case of start 0."""
+        """Yield the outcomes by everything but the start, each with its case of start 0."""
         found: dict[DriveCase, list[Outcome[DriveCase]]] = {}
         for outcome in self.outcomes:
             found.setdefault(replace(outcome.case, start=0), []).append(outcome)
@@ -44,22 +44,22 @@ class Results:
             yield case, Results(same)
 
     def values(self, key: str) -> list[Any]:
-        """Give a figure of merit of all outcomes that have it."""
+        """Return a figure of merit of all outcomes that have it."""
         rows = [row for outcome in self.outcomes for row in outcome.rows]
         return [row[key] for row in rows if row[key] is not None]
 
     def median(self, key: str) -> float | None:
-        """Give the median of a figure of merit over the outcomes that have it."""
+        """Return the median of a figure of merit over the outcomes that have it."""
         values = self.values(key)
         return median(values) if values else None
 
     def medians(self, key: str) -> dict[str, float]:
-        """Give the median of a figure of merit for each engine that has it."""
+        """Return the median of a figure of merit for each engine that has it."""
         found = {engine: self.of(engine=engine).median(key) for engine in self.distinct("engine")}
         return {engine: value for engine, value in found.items() if value is not None}
 
     def first_starts(self, path: PathName) -> list[Outcome[DriveCase]]:
-        """Give the recorded outcomes on a path that were not displaced, one for each engine."""
+        """Return the recorded outcomes on a path that were not displaced, one for each engine."""
         return [
             o for o in self.outcomes
             if o.case.path is path and o.case.start == 0 and o.recording is not None

@@ -64,7 +64,7 @@ def ground_scene(
 
 
 def _surfaces(friction: float, rule: FrictionRule) -> tuple[Material, Material]:
-    """Give ground and tyres such that tyres grip by the friction and slick casters do not at all.
+    """Return ground and tyres such that tyres grip by the friction and slick casters do not at all.
 
     Where an engine takes the greater or the average of two surfaces, a slick
     caster would still grip a rough ground; so there the ground is slick too, and
@@ -86,7 +86,7 @@ _TURNED = radians(2.0)
 
 
 def start_placement(start: int, *, seed: int) -> Placement:
-    """Give the placement of a start; the same numbers in every engine.
+    """Return the placement of a start; the same numbers in every engine.
 
     Args:
         start: Number of the start; number 0 is the origin, heading along x.

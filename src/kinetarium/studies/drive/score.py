@@ -70,7 +70,7 @@ _NAMES = (
 
 
 def track_of(case: DriveCase, recording: Recording) -> Track:
-    """Give the motion in the frame in which it is judged.
+    """Return the motion in the frame in which it is judged.
 
     A robot in open loop cannot know where it starts: it is judged from there.
     One in closed loop is judged where the reference is.
@@ -81,13 +81,13 @@ def track_of(case: DriveCase, recording: Recording) -> Track:
 
 
 def path_points(reference: DrivingReference) -> Array:
-    """Give points on a reference, about two centimetres apart [m], shape (n, 2)."""
+    """Return points on a reference, about two centimetres apart [m], shape (n, 2)."""
     times = np.append(np.arange(0.0, reference.duration, 2 / SAMPLE_RATE), reference.duration)
     return reference.sample(times)[0][:, :2]
 
 
 def driven_curvature_variation(track: Track, reference: DrivingReference) -> float:
-    """Give the total variation of the curvature of a driven path [1/m].
+    """Return the total variation of the curvature of a driven path [1/m].
 
     The first and the last second of the reference, where speeds rise and fall, do not count.
     """
@@ -99,7 +99,7 @@ def driven_curvature_variation(track: Track, reference: DrivingReference) -> flo
 
 
 def reference_curvature_variation(path: PathName) -> float:
-    """Give the total variation of the curvature of a reference, measured in the same way [1/m]."""
+    """Return the total variation of the curvature of a reference, measured alike [1/m]."""
     reference = REFERENCES[path]
     times = np.arange(1.0, reference.duration - 1.0, 1 / SAMPLE_RATE)
     placements, speeds = reference.sample(times)
@@ -111,7 +111,7 @@ def reference_curvature_variation(path: PathName) -> float:
 
 
 def yaw_ratio(yaw_rate: Array, commanded: Array) -> float | None:
-    """Give the angle turned over the angle commanded, where a turn is commanded [-].
+    """Return the angle turned over the angle commanded, where a turn is commanded [-].
 
     Args:
         yaw_rate: Yaw rates at equal times [rad/s], shape (n,).
@@ -134,7 +134,7 @@ def _corners(track: Track, reference: SquareReference) -> list[float | None]:
 
 
 def _recovery(time: Array, error: Array, reference: SquareReference) -> float | None:
-    """Give the longest time after a corner until the error stays small on the edge that follows."""
+    """Return the longest time after a corner until the error stays small on the next edge."""
     begins = [*reference.corners[1:, 0], reference.duration]
     longest = 0.0
     for end, following in zip(reference.corners[:, 1], begins, strict=True):

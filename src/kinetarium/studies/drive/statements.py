@@ -60,7 +60,7 @@ def _part(results: Results, robot: Robot, control: Control, path: PathName) -> R
 
 
 def _medians(part: Results, key: str, *engines: str) -> dict[str, float]:
-    """Give medians by engine; all of the named engines must have one."""
+    """Return medians by engine; all of the named engines must have one."""
     found = part.medians(key)
     for engine in engines:
         if engine not in found:

@@ -67,7 +67,7 @@ def cost_figures(cells: Sequence[Compared]) -> list[Figure]:
 
 
 def error_axis(case: DriveCase) -> Axis:
-    """Give what is taken for the error of a drive."""
+    """Return what is taken for the error of a drive."""
     if case.control is Control.CLOSED:
         return Axis("cross-track RMSE", "m", log=True)
     return Axis("RMS distance from the ideal drive", "m", log=True)
@@ -126,7 +126,7 @@ def _over_friction(cells: Sequence[Compared]) -> list[Figure]:
 
 
 def _friction_table(cells: Sequence[Compared]) -> Table:
-    """Give cross-track error and yaw ratio by engine and friction."""
+    """Return cross-track error and yaw ratio by engine and friction."""
     columns = (
         Column("engine"), Column("friction"), Column("cross-track RMSE", "m"), Column("yaw ratio"),
         Column("yaw ratio of the ideal"),
@@ -156,5 +156,5 @@ def _median(key: str, part: Results, ideal: AgainstIdeal | None) -> float | None
 
 
 def _error(part: Results, ideal: AgainstIdeal | None) -> float | None:
-    """Give the distance from the ideal drive [m]; where there is none, from the path."""
+    """Return the distance from the ideal drive [m]; where there is none, from the path."""
     return ideal.distance if ideal else part.median("cross_track_rmse_m")

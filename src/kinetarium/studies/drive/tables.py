@@ -26,7 +26,7 @@ _COLUMNS = (
 
 
 def headline(cells: Sequence[Compared], varied: Sequence[str]) -> Table:
-    """Give the table that answers the question.
+    """Return the table that answers the question.
 
     Args:
         cells: The cases.
@@ -70,7 +70,7 @@ def _corner_text(part: Results) -> str | None:
 
 
 def summary(cells: Sequence[Compared]) -> dict[str, Any]:
-    """Give medians and ranges of every case."""
+    """Return medians and ranges of every case."""
     groups = []
     for case, part, _ in cells:
         group: dict[str, Any] = {**_named(case), "runs": len(part.outcomes)}
@@ -83,7 +83,7 @@ def summary(cells: Sequence[Compared]) -> dict[str, Any]:
 
 
 def against_entries(cells: Sequence[Compared]) -> list[dict[str, Any]]:
-    """Give how open loop compares with the ideal drive, for those who read metrics.json."""
+    """Return how open loop compares with the ideal drive, for those who read metrics.json."""
     return [
         {
             **_named(case),

@@ -43,7 +43,7 @@ class Vehicle:
         return len(self.wheels) > 2
 
     def drive(self, multiplier: float = SKID_MULTIPLIER) -> DifferentialDrive:
-        """Give its kinematics.
+        """Return its kinematics.
 
         Args:
             multiplier: What the track is multiplied by if the wheels skid [-].
@@ -125,7 +125,7 @@ class Track:
         )
 
     def sides(self, of_wheels: Array) -> tuple[Array, Array]:
-        """Give the means of left and of right wheels, shape (n,) each.
+        """Return the means of left and of right wheels, shape (n,) each.
 
         Args:
             of_wheels: `rolled`, `wheels` or `commands`.
@@ -133,7 +133,7 @@ class Track:
         return of_wheels[:, self.left].mean(axis=1), of_wheels[:, ~self.left].mean(axis=1)
 
     def commanded_yaw_rate(self, drive: DifferentialDrive) -> Array:
-        """Give the yaw rates that the commands stand for [rad/s], shape (n,)."""
+        """Return the yaw rates that the commands stand for [rad/s], shape (n,)."""
         return drive.vehicle_speeds(*self.sides(self.commands))[1]
 
     @property

@@ -21,7 +21,7 @@ class Drop(Study[Config, Case]):
     case = Case
 
     def cases(self, config: Config) -> Sequence[Case]:
-        """Give a case for each engine."""
+        """Return a case for each engine."""
         from kinetarium.studies.drop.cases import cases
 
         return cases(config)

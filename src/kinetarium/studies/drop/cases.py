@@ -14,17 +14,17 @@ GRAVITY = 9.81
 
 
 def fall_time(height: float) -> float:
-    """Give the time of a fall [s] from a height [m]."""
+    """Return the time of a fall [s] from a height [m]."""
     return sqrt(2 * height / GRAVITY)
 
 
 def impact_speed(height: float) -> float:
-    """Give the speed at the end of a fall [m/s] from a height [m]."""
+    """Return the speed at the end of a fall [m/s] from a height [m]."""
     return sqrt(2 * GRAVITY * height)
 
 
 def fallen(time: Array) -> Array:
-    """Give how far a body has fallen [m] after times [s], shape (n,)."""
+    """Return how far a body has fallen [m] after times [s], shape (n,)."""
     distance: Array = GRAVITY * time**2 / 2
     return distance
 
@@ -33,7 +33,7 @@ _MOST_STEPS = 1_000_000
 
 
 def cases(config: Config) -> tuple[Case, ...]:
-    """Give a case for each engine.
+    """Return a case for each engine.
 
     Raises:
         KinetariumError: If an engine is not available or a value makes no sense.

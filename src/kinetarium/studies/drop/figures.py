@@ -77,7 +77,7 @@ def _scaled(outcome: Outcome[Case], key: str, factor: float) -> float | None:
 
 
 def _summary(outcomes: Sequence[Outcome[Case]]) -> dict[str, Any]:
-    """Give the median and the range of every figure of merit for each engine."""
+    """Return the median and the range of every figure of merit for each engine."""
     summary: dict[str, Any] = {}
     for engine in dict.fromkeys(outcome.case.engine for outcome in outcomes):
         rows = [row for o in outcomes if o.case.engine == engine for row in o.rows]

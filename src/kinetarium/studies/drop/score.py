@@ -47,7 +47,7 @@ def score(case: Case, recording: Recording) -> Row:
 
 
 def lower_face(case: Case, recording: Recording) -> Array:
-    """Give the height of the middle of the lower face [m], shape (samples,)."""
+    """Return the height of the middle of the lower face [m], shape (samples,)."""
     height: Array = recording["poses"][:, 0, 2] - case.size / 2
     return height
 
@@ -59,6 +59,6 @@ def _settling(time: Array, speed: Array, *, impact: float) -> float | None:
 
 
 def _tilt(quaternion: Array) -> float:
-    """Give the angle between the box's own z axis and the vertical [deg]."""
+    """Return the angle between the box's own z axis and the vertical [deg]."""
     upright = float(rotation_from_quaternion(quaternion)[2, 2])
     return degrees(np.arccos(np.clip(upright, -1.0, 1.0)))

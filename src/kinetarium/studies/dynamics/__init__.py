@@ -20,7 +20,7 @@ class Dynamics(Study[Config, Case]):
     case = Case
 
     def cases(self, config: Config) -> Sequence[Case]:
-        """Give a case for each back-end."""
+        """Return a case for each back-end."""
         from kinetarium.studies.dynamics.cases import cases
 
         return cases(config)

@@ -12,7 +12,7 @@ _MOST_NUMBERS = 20_000_000
 
 
 def cases(config: Config) -> tuple[Case, ...]:
-    """Give a case for the reference, the closed form if there is one, and each engine.
+    """Return a case for the reference, the closed form if there is one, and each engine.
 
     With a second robot there are two: the reference, and the second robot in it.
 

@@ -35,7 +35,7 @@ _MASSES = (
 def explain(
     matched: Matched, states: States, measured: Measurement, *, whole: RobotModel
 ) -> tuple[Finding, ...]:
-    """Give the findings of a back-end.
+    """Return the findings of a back-end.
 
     Args:
         matched: The back-end beside the reference.
@@ -182,7 +182,7 @@ def examine(
 
 
 def _refused(model: RobotModel, backend: str, override: Override, *, reason: str) -> Recording:
-    """Give the recording of a robot that a back-end does not take, and what may be why."""
+    """Return the recording of a robot that a back-end does not take, and what may be why."""
     differences = (
         *model_differences(model, override.applied(model)).differences,
         Difference(Cause.REFUSED, "", None, f"it does not take the robot: {reason}"),
@@ -205,7 +205,7 @@ def _refused(model: RobotModel, backend: str, override: Override, *, reason: str
 def _terms_at(
     matched: Matched, model: RobotModel, at: Sequence[float], at_velocity: Sequence[float]
 ) -> dict[str, Any] | None:
-    """Give the terms of the back-end at one state, or None if no state is asked for."""
+    """Return the terms of the back-end at one state, or None if no state is asked for."""
     if not at:
         return None
     names = [joint.name for joint in model.moving_joints]

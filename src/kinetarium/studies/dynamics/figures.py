@@ -143,7 +143,7 @@ def free_motions(recordings: Named) -> tuple[Lines, ...]:
 
 
 def _thinned(count: int) -> Any:
-    """Give the indices of at most so many samples, the first and last among them."""
+    """Return the indices of at most so many samples, the first and last among them."""
     return np.unique(np.linspace(0, count - 1, min(count, _MOST_SAMPLES)).astype(int))
 
 
@@ -266,7 +266,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
 
 
 def _headline(outcomes: Sequence[Outcome[Case]], *, several: bool) -> Table:
-    """Give the largest relative difference of each term, and the verdict."""
+    """Return the largest relative difference of each term, and the verdict."""
     columns = (
         *((Column("robot"),) if several else ()),
         Column("back-end"),

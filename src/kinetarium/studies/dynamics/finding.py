@@ -86,7 +86,7 @@ class Difference:
     severity: Severity = Severity.FAULT
 
     def found_in(self, backend: str) -> "Finding":
-        """Give the finding of this difference in a back-end."""
+        """Return the finding of this difference in a back-end."""
         message = f"{backend}: {self.text}"
         return Finding(backend, self.severity, self.cause, self.where, self.size, message)
 
@@ -118,7 +118,7 @@ class Finding:
         return cls(**{**data, **kinds})
 
     def as_data(self) -> dict[str, Any]:
-        """Give the finding as plain data."""
+        """Return the finding as plain data."""
         return {name: _plain(value) for name, value in asdict(self).items()}
 
 

@@ -80,7 +80,7 @@ def match(
 
 
 def _shared(model: RobotModel, other: RobotModel) -> tuple[str, ...]:
-    """Give the joints that both have and that turn, or slide, in both."""
+    """Return the joints that both have and that turn, or slide, in both."""
     slides = {joint.name: joint.type is JointType.PRISMATIC for joint in other.moving_joints}
     return tuple(
         joint.name

@@ -30,12 +30,12 @@ DIFFERENCE_TOLERANCE = 1e-7
 
 
 def asymmetry(M: Array) -> Array:
-    """Give the largest entry of M - M' at each state, shape (n,)."""
+    """Return the largest entry of M - M' at each state, shape (n,)."""
     return largest(M - M.swapaxes(1, 2))
 
 
 def least_eigenvalue(M: Array) -> Array:
-    """Give the least eigenvalue of the symmetric part of M at each state, shape (n,)."""
+    """Return the least eigenvalue of the symmetric part of M at each state, shape (n,)."""
     eigenvalues = np.full(len(M), -np.inf)
     finite = np.isfinite(M).all(axis=(1, 2))
     symmetric = (M + M.swapaxes(1, 2))[finite] / 2
@@ -44,7 +44,7 @@ def least_eigenvalue(M: Array) -> Array:
 
 
 def skewness(backend: Backend, states: States) -> Array:
-    """Give the largest entry of the symmetric part of Mdot - 2 C at each state, shape (n,).
+    """Return the largest entry of the symmetric part of Mdot - 2 C at each state, shape (n,).
 
     c(q, v) is quadratic in v; its polar form gives, without any differences,
     C(q, v) w = (c(v + w) - c(v) - c(w)) / 2, which is the C of the Christoffel
@@ -137,7 +137,7 @@ class Motion:
 
 
 def falling_robot(model: RobotModel) -> RobotModel:
-    """Give a robot as it falls: without limits and couplings, its sliders held."""
+    """Return a robot as it falls: without limits and couplings, its sliders held."""
     return with_held_sliders(unhindered(model, reference=model))
 
 
@@ -170,7 +170,7 @@ def exact_motion(model: RobotModel, *, gravity: Array, start: dict[str, float]) 
 
 
 def deviation(backend: Backend, motion: Motion, *, tolerance: float) -> Array:
-    """Give how far rounding may lead a motion astray, over its time.
+    """Return how far rounding may lead a motion astray, over its time.
 
     A small disturbance of the start is followed; what it grows by, every
     rounding on the way grows by at most.
@@ -193,7 +193,7 @@ def deviation(backend: Backend, motion: Motion, *, tolerance: float) -> Array:
 
 
 def horizon(deviation: Array) -> int:
-    """Give the number of samples until rounding has its way with a motion."""
+    """Return the number of samples until rounding has its way with a motion."""
     return max(2, int(np.count_nonzero(deviation <= _ASTRAY)))
 
 
@@ -226,7 +226,7 @@ class Measurement:
 
     Attributes:
         channels: Motions, matrices and, as "error_" and the quantity, errors.
-        scales: What each error is held against, by quantity.
+        scales: What each error is compared with, by quantity.
         tolerances: Largest relative error that passes, by quantity [-].
         terms: The terms of the back-end.
         missing: Forces that were missing in single steps of its own motion [N m or N],

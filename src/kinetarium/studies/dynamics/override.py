@@ -52,7 +52,7 @@ class Override:
 
     @classmethod
     def of(cls, content: "Override | Mapping[str, Any]") -> "Override":
-        """Give an override by its attributes, such as {"armature": {"elbow": 0.1}}.
+        """Return an override by its attributes, such as {"armature": {"elbow": 0.1}}.
 
         Raises:
             UnknownNameError: If it has no such attribute.
@@ -71,7 +71,7 @@ class Override:
         return cls(**content)
 
     def applied(self, model: RobotModel) -> RobotModel:
-        """Give the robot as altered.
+        """Return the robot as altered.
 
         Raises:
             UnknownNameError: If it names a link or joint that is not there.

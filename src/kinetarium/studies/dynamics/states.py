@@ -31,11 +31,11 @@ class States:
     a: Array
 
     def __len__(self) -> int:
-        """Give the number of states."""
+        """Return the number of states."""
         return len(self.q)
 
     def first(self, count: int) -> "States":
-        """Give the first so many states, or all if there are fewer."""
+        """Return the first so many states, or all if there are fewer."""
         return States(self.q[:count], self.v[:count], self.a[:count])
 
     def only(self, joints: list[int]) -> "States":
@@ -114,23 +114,23 @@ class Terms:
     tau: Array
 
     def __getitem__(self, quantity: Quantity) -> Array:
-        """Give the values of M, g, c or tau."""
+        """Return the values of M, g, c or tau."""
         values: Array = getattr(self, quantity.value)
         return values
 
     def of_joints(self, joints: list[int]) -> "Terms":
-        """Give the terms in some of the joints, by number, in that order."""
+        """Return the terms in some of the joints, by number, in that order."""
         pick = np.array(joints, dtype=np.intp)
         M = self.M[:, pick[:, None], pick]
         return Terms(M, self.g[:, pick], self.c[:, pick], self.tau[:, pick])
 
     def first(self, count: int) -> "Terms":
-        """Give the terms at the first so many states."""
+        """Return the terms at the first so many states."""
         return Terms(self.M[:count], self.g[:count], self.c[:count], self.tau[:count])
 
 
 def scales(terms: Terms) -> dict[Quantity, float]:
-    """Give what errors are held against: the greatest entry of M, and of all forces.
+    """Return what errors are compared with: the greatest entry of M, and of all forces.
 
     Gravity or Coriolis forces may vanish, on a wheel for instance; their
     errors are still small only beside the forces they are added to.
@@ -141,19 +141,19 @@ def scales(terms: Terms) -> dict[Quantity, float]:
 
 
 def largest(values: Array) -> Array:
-    """Give the largest magnitude at each state, shape (n,); infinite where it is no number."""
+    """Return the largest magnitude at each state, shape (n,); infinite where it is no number."""
     flat = np.abs(values.reshape(len(values), -1)).max(axis=1, initial=0.0)
     return np.where(np.isnan(flat), np.inf, flat)
 
 
 def joint_numbers(names: tuple[str, ...], among: tuple[str, ...]) -> list[int]:
-    """Give the position of each name among others."""
+    """Return the position of each name among others."""
     place = {name: i for i, name in enumerate(among)}
     return [place[name] for name in names]
 
 
 Acceleration = Callable[[Array, Array], Array]
-"""Gives a at positions and velocities."""
+"""Computes a at positions and velocities."""
 
 
 def semi_implicit_euler(

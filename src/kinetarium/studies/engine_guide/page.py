@@ -57,7 +57,7 @@ class Purpose:
 
 
 def select(rows: Mapping[str, Sequence[Row]], part: str, **wanted: str) -> list[Row]:
-    """Give the rows of a part that have these values.
+    """Return the rows of a part that have these values.
 
     Args:
         rows: The rows of each part.
@@ -110,12 +110,12 @@ def _cross_track(rows: Mapping[str, Sequence[Row]], engine: str, **wanted: str) 
 
 
 def _least_cost(rows: Sequence[Row]) -> float:
-    """Give the least cost of rows that are good enough; infinite if none is."""
+    """Return the least cost of rows that are good enough; infinite if none is."""
     return min((row[COST] for row in rows if not isnan(row[COST])), default=inf)
 
 
 def good_grips(rows: Mapping[str, Sequence[Row]], engine: str) -> list[Row]:
-    """Give the runs whose force is good enough, whatever they cost."""
+    """Return the runs whose force is good enough, whatever they cost."""
     return [
         row for row in select(rows, "grasp-effort", engine=engine)
         if row["held"] and row["moving_variance_n2"]
@@ -124,7 +124,7 @@ def good_grips(rows: Mapping[str, Sequence[Row]], engine: str) -> list[Row]:
 
 
 def good_skids(rows: Mapping[str, Sequence[Row]], engine: str) -> list[Row]:
-    """Give the runs that turn as Coulomb friction does, whatever they cost."""
+    """Return the runs that turn as Coulomb friction does, whatever they cost."""
     runs = select(rows, "drive-effort", engine=engine)
     return [row for row in runs if abs(row[YAW_OFF]) <= _GOOD_YAW]
 
@@ -201,7 +201,7 @@ _LEAD = (
 def engine_guide(
     parts: Mapping[str, ResultFolder], *, provenance: tuple[tuple[str, str], ...]
 ) -> Page:
-    """Give the page.
+    """Return the page.
 
     Args:
         parts: Finished folders of the studies by their part: "grasp", "drive", "calibrate",
@@ -222,7 +222,7 @@ def engine_guide(
 
 
 def judged_rows(folder: ResultFolder) -> Sequence[Row]:
-    """Give the rows of a folder with what they cost, and how they compare with the ideal.
+    """Return the rows of a folder with what they cost, and how they compare with the ideal.
 
     Args:
         folder: A finished folder.
@@ -330,5 +330,5 @@ def _cheapest_settings(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]
 
 
 def headline(page: Page) -> Table:
-    """Give the table that answers the question, for the screen."""
+    """Return the table that answers the question, for the screen."""
     return next(figure for figure in page.sections[0].figures if isinstance(figure, Table))

@@ -21,7 +21,7 @@ class Grasp(Study[Config, Case]):
     case = Case
 
     def cases(self, config: Config) -> Sequence[Case]:
-        """Give a case for each profile, engine, path and start."""
+        """Return a case for each profile, engine, path and start."""
         from kinetarium.studies.grasp.cases import cases
 
         return cases(config)

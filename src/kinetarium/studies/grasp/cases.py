@@ -15,7 +15,7 @@ _MOST_STEPS = 2_000_000
 
 
 def cases(config: Config) -> tuple[Case, ...]:
-    """Give the cases of a config.
+    """Return the cases of a config.
 
     Raises:
         KinetariumError: If an engine is not available or a value makes no sense.

@@ -39,7 +39,7 @@ VARIANCE: dict[str, tuple[float, float, float]] = {
 
 
 def table_1() -> Table:
-    """Give the simulators and engines of the paper, and how the engines are run here."""
+    """Return the simulators and engines of the paper, and how the engines are run here."""
     return Table(
         "Simulators and engines: the paper's and ours (its Table 1)",
         (Column("engine"), Column("the paper's simulator"), Column("here")),
@@ -315,7 +315,7 @@ def _traces(groups: Sequence[Group], path: ToolPath) -> list[Figure]:
 
 
 def _ends(time: Array) -> Array:
-    """Give the times at which the windows end."""
+    """Return the times at which the windows end."""
     return time[WINDOW - 1 :]
 
 

@@ -98,7 +98,7 @@ def ideal(
 
 
 def tool_error(q: Array, *, path: ToolPath, time: Array) -> Array:
-    """Give the distance of the tool from where it should be [m], shape (k,).
+    """Return the distance of the tool from where it should be [m], shape (k,).
 
     Args:
         q: Positions of arm and fingers, shape (k, 9).
@@ -153,7 +153,7 @@ def _servos(
 def _pad_forces(
     q: Array, v: Array, a: Array, *, carrying: RobotDynamics, bare: RobotDynamics
 ) -> Array:
-    """Give the forces between the pads and the cube [N], left and right, shape (2,).
+    """Return the forces between the pads and the cube [N], left and right, shape (2,).
 
     Their sum is what closes the fingers, their difference what moves the cube alone.
     """

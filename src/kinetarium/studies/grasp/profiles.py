@@ -59,7 +59,7 @@ _OWN_FRICTION = {"mujoco": 1.0, "bullet": 0.25, "physx": 0.3, "drake": 1.0}
 
 
 def setting(engine: str, profile: Profile) -> Setting:
-    """Give what a profile means in an engine.
+    """Return what a profile means in an engine.
 
     An engine that is not known here takes part with its own defaults.
 
@@ -169,7 +169,7 @@ _FINGER_DAMPING = 40.0
 
 
 def actuation(model: RobotModel, control: Control) -> Mapping[str, Actuation]:
-    """Give the drive of every joint.
+    """Return the drive of every joint.
 
     Args:
         model: The arm, its fingers coupled if servos drive it.
@@ -190,7 +190,7 @@ def actuation(model: RobotModel, control: Control) -> Mapping[str, Actuation]:
 def grasp_law(
     model: RobotModel, arm: ArmReference, *, opening: Array, grip: Array, rate: float
 ) -> GraspComputedTorque:
-    """Give the law that carries the cube along a joint motion.
+    """Return the law that carries the cube along a joint motion.
 
     Args:
         model: The arm, its fingers free.
@@ -204,13 +204,13 @@ def grasp_law(
 
 
 def closing(time: Array) -> Array:
-    """Give the fingers' command [m] at times since they began to close [s], shape (k,)."""
+    """Return the fingers' command [m] at times since they began to close [s], shape (k,)."""
     opening: Array = CUBE_SIZE / 2 * np.clip(1 - time / CLOSING, 0.0, 1.0)
     return opening
 
 
 def lifts(model: RobotModel, q: Array) -> Array:
-    """Give by how much servos must aim higher to bear the arm and the cube [rad], shape (k, 7).
+    """Return by how much servos must aim higher to bear the arm and the cube [rad], shape (k, 7).
 
     Args:
         model: The arm.
@@ -238,6 +238,6 @@ class ServoCommands:
         """Do nothing: it remembers nothing."""
 
     def update(self, t: float, measurement: Measurement) -> Array:
-        """Give the commands at a time [s], shape (8,)."""
+        """Return the commands at a time [s], shape (8,)."""
         row: Array = self.commands[min(round(t * self.rate), len(self.commands) - 1)]
         return row

@@ -35,7 +35,7 @@ class ArmReference:
 
 
 def offsets(path: ToolPath, time: Array) -> Array:
-    """Give where the tool should be, from where it starts, along y and z [m], shape (k, 2).
+    """Return where the tool should be, from where it starts, along y and z [m], shape (k, 2).
 
     Every path sets off along y, across the pads. Circle and square are run at constant
     speed, the eight (Gerono's, upright) at constant rate of its angle.
@@ -62,14 +62,14 @@ def offsets(path: ToolPath, time: Array) -> Array:
 
 
 def home() -> Array:
-    """Give the positions of arm and fingers at the start, the pads at the cube, shape (9,)."""
+    """Return the positions of arm and fingers at the start, the pads at the cube, shape (9,)."""
     positions = {**catalogue_entry("panda").home, **dict.fromkeys(FINGERS, CUBE_SIZE / 2)}
     return frozen(list(positions.values()))
 
 
 @lru_cache(maxsize=8)
 def arm_reference(path: ToolPath, *, duration: float, timestep: float) -> ArmReference:
-    """Give the joint motion along a path, the same for all engines.
+    """Return the joint motion along a path, the same for all engines.
 
     Args:
         path: The path.

@@ -49,7 +49,7 @@ class AuditError(KinetariumError):
 
 
 def one_step_error(scene: Scene, *, engine: Engine, options: Any, timestep: float) -> float:
-    """Give the largest error of an acceleration after one step [rad/s^2 or m/s^2].
+    """Return the largest error of an acceleration after one step [rad/s^2 or m/s^2].
 
     Args:
         scene: The scene, all joints of its arm driven by torques.
@@ -79,7 +79,7 @@ def one_step_error(scene: Scene, *, engine: Engine, options: Any, timestep: floa
 
 
 def _states(home: Array) -> Sequence[tuple[Array, Array, Array]]:
-    """Give positions, velocities and accelerations about a posture, the same every time."""
+    """Return positions, velocities and accelerations about a posture, the same every time."""
     rng = np.random.default_rng(0)
     reach = np.array([0.3] * 7 + [0.01] * 2)
     return [
@@ -166,12 +166,12 @@ def run(case: Case) -> Recording:
 
 
 def path_time(case: Case) -> float:
-    """Give the time from the start of the path to the end of the run [s]."""
+    """Return the time from the start of the path to the end of the run [s]."""
     return RELEASE[-1][0] if case.path is ToolPath.RELEASE else case.duration
 
 
 def _setting(case: Case) -> Setting:
-    """Give what is in force; the grip is lowered by the law, whatever the profile."""
+    """Return what is in force; the grip is lowered by the law, whatever the profile."""
     own = setting(case.engine, case.profile)
     return replace(
         own,
@@ -217,7 +217,7 @@ def _controller(case: Case, model: RobotModel, chosen: Setting) -> Controller:
 
 
 def _ideal_channels(case: Case, chosen: Setting, samples: int) -> dict[str, Channel]:
-    """Give the ideal forces and errors at the samples of a run, unknown before the path."""
+    """Return the ideal forces and errors at the samples of a run, unknown before the path."""
     if case.path is ToolPath.RELEASE:
         return {}
     best = ideal(

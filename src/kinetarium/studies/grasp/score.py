@@ -115,7 +115,7 @@ def _no_path() -> Row:
 
 
 def carried_part(recording: Recording) -> Carried:
-    """Give what of a recording is judged; nothing if it ended before the path began."""
+    """Return what of a recording is judged; nothing if it ended before the path began."""
     X_TC = _cube_in_tool(recording)[round(SETTLE * SAMPLE_RATE) :]
     slip = _slip(X_TC)[1:]
     contacts = _contacts(recording)[round(SETTLE * SAMPLE_RATE) + 1 :]
@@ -141,7 +141,7 @@ def _waiting_variance(recording: Recording) -> float | None:
 
 
 def _cube_in_tool(recording: Recording) -> Array:
-    """Give the pose of the cube in the tool's frame, shape (samples, 4, 4)."""
+    """Return the pose of the cube in the tool's frame, shape (samples, 4, 4)."""
     model = gripper_arm(coupled=False)
     tool = [link.name for link in model.links].index(TOOL)
     X_WT = link_poses(model, recording["q"])[:, tool]
@@ -151,18 +151,18 @@ def _cube_in_tool(recording: Recording) -> Array:
 
 
 def _slip(X_TC: Array) -> Array:
-    """Give the distances from the first place [m], shape (k,)."""
+    """Return the distances from the first place [m], shape (k,)."""
     distance: Array = np.linalg.norm(X_TC[:, :3, 3] - X_TC[:1, :3, 3], axis=1)
     return distance
 
 
 def _contacts(recording: Recording) -> Array:
-    """Give force, depth and number of the contacts of both pads, shape (samples, 2, 3)."""
+    """Return force, depth and number of the contacts of both pads, shape (samples, 2, 3)."""
     return np.stack([recording[f"contact/arm/{pad}"] for pad in PADS], axis=1)
 
 
 def pads_variance(force: Array, *, disjoint: bool = False) -> float | None:
-    """Give the mean moving variance of both pads [N^2]; None where there is no whole window.
+    """Return the mean moving variance of both pads [N^2]; None where there is no whole window.
 
     Args:
         force: Of both pads [N], shape (k, 2).
@@ -173,12 +173,12 @@ def pads_variance(force: Array, *, disjoint: bool = False) -> float | None:
 
 
 def _on_path(recording: Recording, channel: str) -> Array:
-    """Give the samples after the path has begun."""
+    """Return the samples after the path has begun."""
     return recording[channel][round(SETTLE * SAMPLE_RATE) + 1 :]
 
 
 def _sliding_grip(carried: Carried) -> float | None:
-    """Give the force at the last sample before the cube slides for good."""
+    """Return the force at the last sample before the cube slides for good."""
     if carried.kept.all() or not carried.kept.any():
         return None
     speed = np.linalg.norm(np.gradient(carried.X_TC[:, :3, 3], 1 / SAMPLE_RATE, axis=0), axis=1)
@@ -187,7 +187,7 @@ def _sliding_grip(carried: Carried) -> float | None:
 
 
 def _tilts(X_TC: Array) -> Array:
-    """Give the angles from the first orientation [deg], shape (k,)."""
+    """Return the angles from the first orientation [deg], shape (k,)."""
     if not len(X_TC):
         return np.empty(0)
     turns = so3.log(X_TC[:1, :3, :3].mT @ X_TC[:, :3, :3])

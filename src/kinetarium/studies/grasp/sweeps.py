@@ -66,18 +66,18 @@ class Group:
     outcomes: tuple[Outcome[Case], ...]
 
     def spread(self, figure: str) -> Spread | None:
-        """Give the median and the range of a figure; None if no start gave it."""
+        """Return the median and the range of a figure; None if no start gave it."""
         rows = [row for outcome in self.outcomes for row in outcome.rows]
         values = [float(row[figure]) for row in rows if row.get(figure) is not None]
         return Spread(median(values), min(values), max(values)) if values else None
 
     def median(self, figure: str) -> float | None:
-        """Give the median of a figure; None if no start gave it."""
+        """Return the median of a figure; None if no start gave it."""
         spread = self.spread(figure)
         return spread.median if spread else None
 
     def greatest(self, figure: str) -> float | None:
-        """Give the greatest of a figure; None if no start gave it."""
+        """Return the greatest of a figure; None if no start gave it."""
         spread = self.spread(figure)
         return spread.high if spread else None
 
@@ -118,7 +118,7 @@ def grouped(outcomes: Sequence[Outcome[Case]]) -> tuple[Group, ...]:
 
 
 def summary(groups: Sequence[Group]) -> dict[str, Any]:
-    """Give the median and the range of every figure of every group."""
+    """Return the median and the range of every figure of every group."""
     entries = []
     for group in groups:
         case = group.case
@@ -141,12 +141,12 @@ def summary(groups: Sequence[Group]) -> dict[str, Any]:
 
 
 def profiles_of(groups: Sequence[Group]) -> tuple[Profile, ...]:
-    """Give the profiles of groups, in their order."""
+    """Return the profiles of groups, in their order."""
     return tuple(dict.fromkeys(group.case.profile for group in groups))
 
 
 def paths_of(groups: Sequence[Group]) -> tuple[ToolPath, ...]:
-    """Give the paths of groups that are carried along, in their order."""
+    """Return the paths of groups that are carried along, in their order."""
     paths = dict.fromkeys(group.case.path for group in groups)
     return tuple(path for path in paths if path is not ToolPath.RELEASE)
 
@@ -213,7 +213,7 @@ def cost_section(profile: Profile, groups: Sequence[Group]) -> Section:
 def _trials(
     settings: Mapping[tuple[str, float, int], Sequence[Group]], measure: _Measure
 ) -> list[Trial]:
-    """Give the median cost and the worst error of each setting over its paths."""
+    """Return the median cost and the worst error of each setting over its paths."""
     trials = []
     for (engine, *_), paths in settings.items():
         errors = [measure(group) for group in paths]
@@ -319,16 +319,16 @@ def _series(
 
 
 def _ratio(group: Group) -> float | None:
-    """Give the variance by that of the rigid grasp [-], of a cube that was held."""
+    """Return the variance by that of the rigid grasp [-], of a cube that was held."""
     return group.ratio if group.whole else None
 
 
 def _force_error(group: Group) -> float | None:
-    """Give how far the variance is from that of the rigid grasp [%]."""
+    """Return how far the variance is from that of the rigid grasp [%]."""
     return None if group.ratio is None else 100 * abs(group.ratio - 1)
 
 
 def _slip(group: Group) -> float | None:
-    """Give the greatest slip of all starts [mm]."""
+    """Return the greatest slip of all starts [mm]."""
     slip = group.greatest("slip_m")
     return None if slip is None else 1e3 * slip

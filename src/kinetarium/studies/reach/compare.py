@@ -202,7 +202,7 @@ def _bench(folder: Path, *, seed: int, samples: int, workers: int, progress: Pro
 
 
 def _methods(bench: _Bench) -> dict[str, Method]:
-    """Give every method by name: from poses to x, y and yaw of a base."""
+    """Return every method by name: from poses to x, y and yaw of a base."""
     arm, site, x, y = bench.placer.arm, bench.placer.site, bench.x, bench.y
 
     def paper(poses: Array) -> Array:
@@ -249,7 +249,7 @@ def _reuleaux(bench: _Bench, poses: Array) -> Array:
 
 
 def _judged(bench: _Bench, poses: Array, base: Array) -> dict[str, list[float | None]]:
-    """Give the manipulability of each pose by both evaluators, None where it is missed."""
+    """Return the manipulability of each pose by both evaluators, None where it is missed."""
     arm = bench.placer.arm
     _, exact = serve(bench.placer.site, poses, base=base, effort=arm.full_effort)
     X_PB = pose((base[0], base[1], 0.0), rotation_about((0, 0, 1), base[2]))
@@ -280,7 +280,7 @@ def _summary(rows: list[Any]) -> dict[str, Any]:
 
 
 def _distribution(rows: list[Any]) -> dict[str, Any]:
-    """Give success and mean manipulability of every set, None where nothing was reached."""
+    """Return success and mean manipulability of every set, None where nothing was reached."""
     result: dict[str, Any] = {}
     for evaluator in ("exact", "numerical"):
         found = [[v for v in judged[evaluator] if v is not None] for judged, _ in rows]
@@ -292,7 +292,7 @@ def _distribution(rows: list[Any]) -> dict[str, Any]:
 
 
 def _costs(bench: _Bench, three: Array) -> dict[str, Any]:
-    """Give what maps and bases cost for three poses [ms of CPU]."""
+    """Return what maps and bases cost for three poses [ms of CPU]."""
     arm, site = bench.placer.arm, bench.placer.site
     grid = bench.paper_map.grid
     values = bench.paper_map.fields["manipulability"]
@@ -321,7 +321,7 @@ def _costs(bench: _Bench, three: Array) -> dict[str, Any]:
 
 
 def _cost(work: Callable[[], object], *, repeats: int = 21) -> float:
-    """Give the median cost of some work [ms of CPU]."""
+    """Return the median cost of some work [ms of CPU]."""
     work()
     costs = []
     for _ in range(repeats):

@@ -110,7 +110,7 @@ _BINS = 24
 def compare_page(
     folder: Path, tables: dict[str, Any], *, provenance: tuple[tuple[str, str], ...]
 ) -> Page:
-    """Give the page of a comparison.
+    """Return the page of a comparison.
 
     Args:
         folder: Where its maps are.
@@ -139,7 +139,7 @@ def compare_page(
 
 
 def _placement(placer: Placer, poses: Array, *, base: Array) -> Placement:
-    """Give the source's own choice as a placement."""
+    """Return the source's own choice as a placement."""
     q, w = serve(placer.site, poses, base=base, effort=placer.arm.full_effort)
     X_WB = pose((base[0], base[1], 0.0), rotation_about((0, 0, 1), base[2]))
     reached = w >= 0.0
@@ -184,7 +184,7 @@ def _distributions(tables: dict[str, Any]) -> tuple[Figure, ...]:
 
 
 def _part(success: list[float], shares: Array) -> Array:
-    """Give the part of the sets with each share of reached poses."""
+    """Return the part of the sets with each share of reached poses."""
     number = np.rint(np.array(success) * (len(shares) - 1)).astype(np.int64)
     counts = np.bincount(number, minlength=len(shares))
     part: Array = counts / max(len(success), 1)

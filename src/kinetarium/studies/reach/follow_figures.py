@@ -31,7 +31,7 @@ def follow_page(
     placer: "Placer",
     provenance: tuple[tuple[str, str], ...],
 ) -> Page:
-    """Give the page of a way.
+    """Return the page of a way.
 
     Args:
         following: The way.

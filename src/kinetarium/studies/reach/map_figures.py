@@ -29,7 +29,7 @@ _QUALITY = Axis("manipulability", "m^3")
 
 
 def map_page(reach_map: "ReachMap", *, provenance: tuple[tuple[str, str], ...]) -> Page:
-    """Give the page of a map.
+    """Return the page of a map.
 
     Args:
         reach_map: The map.

@@ -174,7 +174,7 @@ def cut_volume(title: str, values: Array, *, size: float, lower: Array, unit: st
 
 
 def _joined(values: Array, step: int) -> Array:
-    """Give the mean of each block of voxels, those that hold nothing left out."""
+    """Return the mean of each block of voxels, those that hold nothing left out."""
     if step == 1:
         return np.array(values, dtype=np.float64)
     pad = [(0, -length % step) for length in values.shape]

@@ -41,7 +41,7 @@ def placement_page(
     placer: "Placer",
     provenance: tuple[tuple[str, str], ...],
 ) -> Page:
-    """Give the page of a placement.
+    """Return the page of a placement.
 
     Args:
         placement: The placement.

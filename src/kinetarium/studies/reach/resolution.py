@@ -47,7 +47,7 @@ def success_by_resolution(
     workers: int,
     progress: Progress,
 ) -> list[dict[str, Any]]:
-    """Give the success of the source's method with coarser and coarser maps.
+    """Return the success of the source's method with coarser and coarser maps.
 
     Args:
         finest: The finest map, an irm3.

@@ -30,7 +30,7 @@ _LEAD = (
 def slice_page(
     base_slice: "BaseSlice", reach_map: "ReachMap", *, provenance: tuple[tuple[str, str], ...]
 ) -> Page:
-    """Give the page of a slice.
+    """Return the page of a slice.
 
     Args:
         base_slice: The slice.
@@ -118,7 +118,7 @@ def slice_figures(
 
 
 def tile_frame(base_slice: "BaseSlice", reach_map: "ReachMap") -> Array:
-    """Give the frame X_WP that the points of a slice lie flat in, shape (4, 4).
+    """Return the frame X_WP that the points of a slice lie flat in, shape (4, 4).
 
     The points of an irm3 are given by their world coordinates: their frame is sheared by
     the plane's slopes, not turned.

@@ -21,7 +21,7 @@ class Walk(Study[Config, Case]):
     case = Case
 
     def cases(self, config: Config) -> Sequence[Case]:
-        """Give a case for each engine, path, ground, timing, order, stride, sway and type."""
+        """Return a case for each engine, path, ground, timing, order, stride, sway and type."""
         from kinetarium.studies.walk.cases import cases
 
         return cases(config)

@@ -52,7 +52,7 @@ class NamedPath:
 
 
 def find_path(name: str, *, stride: float, heading: Heading) -> NamedPath:
-    """Give a path by its name, or from a file.
+    """Return a path by its name, or from a file.
 
     Straight and side walks are a whole number of strides long, near 1.27 m and 0.64 m at 1 cm.
 
@@ -76,7 +76,7 @@ def find_path(name: str, *, stride: float, heading: Heading) -> NamedPath:
 
 
 def terrain_of(ground: Ground, *, slope_deg: float, step_height: float) -> Terrain:
-    """Give the terrain of a name.
+    """Return the terrain of a name.
 
     Args:
         ground: Its name.
@@ -161,7 +161,7 @@ _LONGEST = 2000.0
 
 
 def cases(config: Config) -> tuple[Case, ...]:
-    """Give a case for each engine, path, ground, timing, order, stride, sway and type.
+    """Return a case for each engine, path, ground, timing, order, stride, sway and type.
 
     Raises:
         KinetariumError: If a value makes no sense, or an engine cannot close loops.

@@ -25,7 +25,7 @@ def drives(kind: LegKind) -> tuple[str, ...]:
 
 
 def joint_scale(kind: LegKind, unit_m: float) -> Array:
-    """Give what joint values are multiplied by for SI, shape (3,)."""
+    """Return what joint values are multiplied by for SI, shape (3,)."""
     return np.array([unit_m, 1.0 if kind is LegKind.TTR else unit_m, unit_m])
 
 
@@ -68,7 +68,7 @@ def walk_channels(
 
 
 def planned_channels(walk: Walk, *, unit_m: float) -> dict[str, Channel]:
-    """Give a planned walk as channels."""
+    """Return a planned walk as channels."""
     kind = walk.plan.machine.kind
     metres = np.array([unit_m] * 3 + [1.0] * 4)
     return walk_channels(
@@ -89,7 +89,7 @@ _FRAMES_IN_PHYSICS = 48
 
 
 def walk_plan(case: Case) -> WalkPlan:
-    """Give the plan of a case.
+    """Return the plan of a case.
 
     In physics the feet are placed about the true centre of mass, which lies behind the middle
     of the hips, since all knees point backwards.
@@ -116,7 +116,7 @@ def walk_plan(case: Case) -> WalkPlan:
 
 
 def true_machine(case: Case) -> Machine:
-    """Give a machine with its true centre of mass, its feet about it."""
+    """Return a machine with its true centre of mass, its feet about it."""
     x, y = mass_center(case.machine, unit_m=case.unit_m, mass=case.mass)
     return replace(case.machine, com=(x, y), foot_forward=case.machine.foot_forward + x)
 

@@ -64,7 +64,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
 
 
 def _short(case: Case) -> dict[str, Any]:
-    """Give the fields by which people know a case."""
+    """Return the fields by which people know a case."""
     names = ("engine", "type", "path", "ground", "timing", "leg_order", "stride", "sway", "lift")
     return {name: getattr(case, name) for name in (*names, "machine")}
 

@@ -57,7 +57,7 @@ class Picture:
 
 
 def printed_values(*, legacy: bool) -> Array:
-    """Give h_x and h_y of legs 1 to 4 at the end or, for 2 and 3, the start of their swing.
+    """Return h_x and h_y of legs 1 to 4 at the end or, for 2 and 3, the start of their swing.
 
     Args:
         legacy: As the paper printed them; else as they should be.
@@ -70,12 +70,12 @@ def printed_values(*, legacy: bool) -> Array:
 
 
 def slips() -> Array:
-    """Give how far the feet of legs 1 to 4 slip in the paper's way [unit], shape (4,)."""
+    """Return how far the feet of legs 1 to 4 slip in the paper's way [unit], shape (4,)."""
     return np.asarray(np.linalg.norm(_offsets(legacy=True) - _offsets(legacy=False), axis=1))
 
 
 def pictures(*, legacy: bool) -> tuple[Picture, ...]:
-    """Give the pictures (a) to (k).
+    """Return the pictures (a) to (k).
 
     Args:
         legacy: As the paper printed them; else as they should be.
@@ -107,7 +107,7 @@ def pictures(*, legacy: bool) -> tuple[Picture, ...]:
 
 
 def _offsets(*, legacy: bool) -> Array:
-    """Give how far each foot is from its place at rest, in the body frame, shape (4, 2)."""
+    """Return how far each foot is from its place at rest, in the body frame, shape (4, 2)."""
     c, s = np.cos(HEADING), np.sin(HEADING)
     R = np.array([[c, -s], [s, c]])
     t = _MACHINE.neutral_feet[:, :2]
@@ -131,7 +131,7 @@ _DIRECTIONS = {
 
 
 def paper_sections() -> tuple[Section, ...]:
-    """Give Tables 1 to 5 and Figs. 12 to 14."""
+    """Return Tables 1 to 5 and Figs. 12 to 14."""
     return (
         Section("The paper's walks", (*_figure_12(), *_scenes()), "Figs. 12 to 14"),
         Section("The paper's tables", _tables(), "Tables 1 to 5"),

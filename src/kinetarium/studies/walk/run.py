@@ -78,7 +78,7 @@ class WalkDriver:
         """Forget nothing: it has no state."""
 
     def update(self, t: float, measurement: Measurement) -> Array:
-        """Give the commands at a time [s], shape (c,)."""
+        """Return the commands at a time [s], shape (c,)."""
         time, joints = self._time, self._joints
         i = int(np.clip(np.searchsorted(time, t, side="right") - 1, 0, len(time) - 2))
         part = np.clip((t - time[i]) / (time[i + 1] - time[i]), 0.0, 1.0)
@@ -184,7 +184,7 @@ def _channels(case: Case, walk: Walk, model: RobotModel, recorded: Recording) ->
 
 
 def _forces(case: Case, walk: Walk, recorded: Recording) -> Array:
-    """Give the efforts of the servos, in the order of joint values, shape (n, 12)."""
+    """Return the efforts of the servos, in the order of joint values, shape (n, 12)."""
     machine = walk.plan.machine
     commands = [name.split("/", 1)[1] for name in recorded.channels["command"].columns]
     joints = [name.split("/", 1)[1] for name in recorded.channels["q"].columns]
@@ -199,7 +199,7 @@ def _forces(case: Case, walk: Walk, recorded: Recording) -> Array:
 def _leg_links(
     case: Case, walk: Walk, X_WL: Array, X_WB: Array, *, index: dict[str, int], leg: int
 ) -> Array:
-    """Give the nine links of a leg as the mechanism's own frames have them, shape (n, 9, 7)."""
+    """Return the nine links of a leg as the mechanism's own frames have them, shape (n, 9, 7)."""
     machine, unit = walk.plan.machine, case.unit_m
     K, l1, l2 = machine.gain, machine.l1 * unit, machine.l2 * unit
 

@@ -62,7 +62,7 @@ def score(case: Case, recording: Recording) -> Row:
 
 
 def slip(feet: Array, support: NDArray[np.bool_]) -> float:
-    """Give the farthest that a foot moves from where its stance began [m].
+    """Return the farthest that a foot moves from where its stance began [m].
 
     Args:
         feet: The feet [m], shape (n, 4, 3).
@@ -79,7 +79,7 @@ def slip(feet: Array, support: NDArray[np.bool_]) -> float:
 
 
 def tilt(recording: Recording) -> Array:
-    """Give the angle between the body's z axis and the vertical [deg], shape (n,)."""
+    """Return the angle between the body's z axis and the vertical [deg], shape (n,)."""
     _, x, y, _ = np.asarray(recording["body"][:, 3:]).T
     return np.asarray(np.degrees(np.arccos(np.clip(1 - 2 * (x * x + y * y), -1.0, 1.0))))
 
@@ -124,5 +124,5 @@ def _clean(value: float) -> float:
 
 
 def _way(walk: Walk) -> float:
-    """Give the length of the body's path [unit]."""
+    """Return the length of the body's path [unit]."""
     return float(np.hypot(*np.diff(walk.path, axis=0).T).sum())

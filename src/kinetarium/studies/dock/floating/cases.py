@@ -16,7 +16,7 @@ _HARDEST = 0.5
 
 
 def float_cases(config: FloatConfig) -> tuple[FloatCase, ...]:
-    """Give a case for each stiffness and engine.
+    """Return a case for each stiffness and engine.
 
     Raises:
         KinetariumError: If an engine is not available or a value makes no sense.

@@ -111,7 +111,7 @@ class _ArmLoop:
         self._samples += 1
 
     def take(self) -> tuple[Array, Array]:
-        """Give the mean wrench and the mean body twist since the last tick, shape (6,) each."""
+        """Return the mean wrench and the mean body twist since the last tick, shape (6,) each."""
         F_B = self._sum / max(self._samples, 1)
         V_B = between_twist(self._X_tick, self.X_WB, self._tick)
         self._sum, self._samples, self._X_tick = np.zeros(6), 0, self.X_WB
@@ -131,7 +131,7 @@ class _ArmLoop:
         self._setpoints.add(t, self._q)
 
     def command(self, t: float) -> Array:
-        """Give what the servos are told for the step that ends at a time [s], shape (6,)."""
+        """Return what the servos are told for the step that ends at a time [s], shape (6,)."""
         q, rates = self._setpoints.at(t)
         sag = self._dynamics.gravity_forces(q) / self._stiffness
         return np.asarray(q + self._per_rate * rates + sag)
@@ -172,7 +172,7 @@ class FloatController:
         self._steps = 0
 
     def update(self, t: float, measurement: Measurement) -> Array:
-        """Give the positions of all joints for the servos [rad], shape (12,)."""
+        """Return the positions of all joints for the servos [rad], shape (12,)."""
         n = len(measurement.q) // 2
         parts = (slice(0, n), slice(n, 2 * n))
         if self._steps:  # a sensor reads nothing before the first step

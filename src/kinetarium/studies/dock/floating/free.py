@@ -45,7 +45,7 @@ def run_free(case: FloatCase) -> Recording:
 
 
 def ideal_case(case: FloatCase) -> FloatCase:
-    """Give the same meeting without lag and payload."""
+    """Return the same meeting without lag and payload."""
     return replace(
         case,
         delay_ms=0.0,
@@ -60,13 +60,13 @@ def ideal_case(case: FloatCase) -> FloatCase:
 
 
 def ideal_channels(case: FloatCase) -> dict[str, Channel]:
-    """Give the same meeting without lag and payload, by fine steps."""
+    """Return the same meeting without lag and payload, by fine steps."""
     figures, force = _meet(ideal_case(case), step=_FINE, until=duration(case))
     return {"ideal": Channel(figures, UNITS, FIGURES), "ideal_force": Channel(force, "N")}
 
 
 def _meet(case: FloatCase, *, step: float, until: float) -> tuple[Array, Array]:
-    """Give the figures of the pair, shape (n, 8), and the contact force [N], (n,), at each STEP."""
+    """Return the figures of the pair, shape (n, 8), and the contact force [N], at each STEP."""
     pair = FloatingPair(case, X_WB=np.eye(4))
     every, sampled = tick_steps(case, step), round(STEP / step)
     tick = every * step
@@ -104,17 +104,17 @@ def _meet(case: FloatCase, *, step: float, until: float) -> tuple[Array, Array]:
 
 
 def _felt(case: FloatCase) -> float:
-    """Give the mass behind which the sensors sit [kg]."""
+    """Return the mass behind which the sensors sit [kg]."""
     return 0.0 if case.sensor_in_front else case.payload_kg
 
 
 def _between(before: Array, after: Array, fraction: float) -> Array:
-    """Give the poses of two arms on the way from one command to the next, shape (2, 4, 4)."""
+    """Return the poses of two arms on the way from one command to the next, shape (2, 4, 4)."""
     return after if fraction == 1 else se3.interpolate(before, after, fraction=fraction)
 
 
 def between_twist(X_WA: Array, X_WB: Array, time: float) -> Array:
-    """Give the constant body twist that leads from one pose to another in a time [s]."""
+    """Return the constant body twist that leads from one pose to another in a time [s]."""
     return np.asarray(se3_kernel.log(se3_kernel.between(X_WA, X_WB)) / time)
 
 
@@ -133,12 +133,12 @@ class _Arm:
         self.X_WB, self.V_B = X_WB, V_B
 
     def sensed(self, F_B: Array) -> Array:
-        """Give what the sensor reads of a wrench on the payload [N, N m], shape (6,)."""
+        """Return what the sensor reads of a wrench on the payload [N, N m], shape (6,)."""
         return np.asarray(F_B - self.inertia * self.acceleration)
 
 
 def _contact(case: FloatCase, arms: list[_Arm]) -> tuple[tuple[Array, Array], float]:
-    """Give the wrench on each payload in its own frame, and the normal force."""
+    """Return the wrench on each payload in its own frame, and the normal force."""
     chaser, target = (arm.X_WB for arm in arms)
     vertex = contact_vertex(case)
     point = chaser[:3, 3] + chaser[:3, :3] @ vertex
@@ -154,7 +154,7 @@ def _contact(case: FloatCase, arms: list[_Arm]) -> tuple[tuple[Array, Array], fl
 
 
 def _velocity(arm: _Arm, p_B: Array) -> Array:
-    """Give the velocity of a point of a payload in the world [m/s], shape (3,)."""
+    """Return the velocity of a point of a payload in the world [m/s], shape (3,)."""
     return np.asarray(arm.X_WB[:3, :3] @ (arm.V_B[:3] + so3.hat(arm.V_B[3:]) @ p_B))
 
 

@@ -17,33 +17,33 @@ _AFTER = 0.3
 
 
 def gap(case: FloatCase) -> float:
-    """Give the distance of the docking faces at the start [m]."""
+    """Return the distance of the docking faces at the start [m]."""
     return case.speed * (RUN_UP / 2 + _COAST)
 
 
 def reduced_mass(mass: tuple[float, float]) -> float:
-    """Give the mass mu = m1 m2/(m1 + m2) with which two bodies meet [kg]."""
+    """Return the mass mu = m1 m2/(m1 + m2) with which two bodies meet [kg]."""
     return mass[0] * mass[1] / (mass[0] + mass[1])
 
 
 def contact_frequency(mass: tuple[float, float], stiffness: float) -> float:
-    """Give w = sqrt(k/mu) of a contact [rad/s] of masses [kg] by a spring [N/m]."""
+    """Return w = sqrt(k/mu) of a contact [rad/s] of masses [kg] by a spring [N/m]."""
     return sqrt(stiffness / reduced_mass(mass))
 
 
 def duration(case: FloatCase) -> float:
-    """Give how long a meeting is watched [s], in whole hundredths."""
+    """Return how long a meeting is watched [s], in whole hundredths."""
     contact = pi / contact_frequency(case.mass, case.stiffness)
     return round(RUN_UP + _COAST + 2 * contact + 5 * case.delay_ms * 1e-3 + _AFTER, 2)
 
 
 def tick_steps(case: FloatCase, step: float) -> int:
-    """Give how many steps [s] of the world there are in a tick of the loop."""
+    """Return how many steps [s] of the world there are in a tick of the loop."""
     return round(_RSI_TICK / step) if case.timing is Timing.RSI else 1
 
 
 def lead_time(case: FloatCase, tick: float, *, own_lag: float = 0.0) -> float:
-    """Give by how much the commands are ahead [s].
+    """Return by how much the commands are ahead [s].
 
     The mean of the force over a tick of several steps is late by half of it.
 

@@ -29,7 +29,7 @@ MOMENTS = (0.0375, 0.03208333333333334, 0.03208333333333334)
 
 
 def contact_vertex(case: FloatCase) -> Array:
-    """Give the point of the chaser that touches, from its centre of mass [m], shape (3,)."""
+    """Return the point of the chaser that touches, from its centre of mass [m], shape (3,)."""
     return np.array([SATELLITE_LENGTH / 2, case.offset_m, 0.0])
 
 
@@ -93,16 +93,16 @@ class FloatingPair:
         self._observer.dissipate(chaser, target, normal=self._normal, point=self.point())
 
     def commands(self, lead: float) -> Array:
-        """Give the poses that the arms are told, shape (2, 4, 4), ahead by a time [s]."""
+        """Return the poses that the arms are told, shape (2, 4, 4), ahead by a time [s]."""
         return np.array([body.pose_ahead(lead) for body in self.bodies])
 
     def point(self) -> Array:
-        """Give where the chaser touches, by its simulated pose [m], shape (3,)."""
+        """Return where the chaser touches, by its simulated pose [m], shape (3,)."""
         chaser = self.bodies[0]
         return np.asarray(chaser.p_WB + chaser.R_WB @ contact_vertex(self._case))
 
     def figures(self) -> Array:
-        """Give momentum less what the orbit gave, angular momentum, energy and closing speed.
+        """Return momentum less what the orbit gave, angular momentum, energy and closing speed.
 
         Returns:
             [px, py, pz, Lx, Ly, Lz, E, u], shape (8,): the angular momentum is that about the

@@ -65,7 +65,7 @@ def judge_meeting(case: FloatCase, recording: Recording) -> Row:
 
 
 def _before_and_after(figures: Array, force: Array, wait: float) -> tuple[Array, Array] | None:
-    """Give the figures at the first touch and once the contact has been felt to end."""
+    """Return the figures at the first touch and once the contact has been felt to end."""
     released = round(RUN_UP / STEP)
     touching = np.flatnonzero(force > 0)
     if not touching.size:
@@ -77,12 +77,12 @@ def _before_and_after(figures: Array, force: Array, wait: float) -> tuple[Array,
 
 
 def _w_tau(case: FloatCase) -> float:
-    """Give the frequency of the contact times the lag of the arms [rad]."""
+    """Return the frequency of the contact times the lag of the arms [rad]."""
     return contact_frequency(case.mass, case.stiffness) * case.delay_ms * 1e-3
 
 
 def _formula(case: FloatCase, e_ideal: float) -> float | None:
-    """Give the restitution under the lag that neither lead nor observer takes out."""
+    """Return the restitution under the lag that neither lead nor observer takes out."""
     if _w_tau(case) > LATE:
         return None
     left = -case.lead_error_ms if case.lead else case.delay_ms

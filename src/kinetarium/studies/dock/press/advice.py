@@ -54,7 +54,7 @@ _RULES = (
 
 
 def advice() -> Section:
-    """Give the page of advice."""
+    """Return the page of advice."""
     return Section(
         "Which gains, gate and filter",
         (
@@ -121,7 +121,7 @@ def _bears_table(ratio: float) -> Table:
 
 
 def _bears(preset: Preset, stiffness: float, ratio: float) -> float:
-    """Give the critical delay [s] of a preset's gains."""
+    """Return the critical delay [s] of a preset's gains."""
     return critical_delay(
         preset.D, preset.K, s=WRENCH_GAIN, stiffness=stiffness, damping=ratio * stiffness
     )

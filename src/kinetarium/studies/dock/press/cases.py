@@ -35,7 +35,7 @@ class Approach:
         self._start, self._along = X_WB.copy(), DISTANCE * X_WB[:3, 0]
 
     def at(self, t: float) -> tuple[Array, Array]:
-        """Give pose and body twist at a time [s], shapes (4, 4) and (6,)."""
+        """Return pose and body twist at a time [s], shapes (4, 4) and (6,)."""
         u = min(t / DURATION, 1.0)
         s = u**3 * (10 - 15 * u + 6 * u**2)
         X, V = self._start.copy(), np.zeros(6)
@@ -44,7 +44,7 @@ class Approach:
         return X, V
 
     def acceleration(self, t: float) -> Array:
-        """Give the acceleration in the world at a time [m/s^2], shape (3,)."""
+        """Return the acceleration in the world at a time [m/s^2], shape (3,)."""
         u = min(t / DURATION, 1.0)
         return np.asarray(60 * u * (1 - u) * (1 - 2 * u) / DURATION**2 * self._along)
 
@@ -56,7 +56,7 @@ HEAVIEST = 0.6
 
 
 def dock_cases(config: DockConfig) -> tuple[DockCase, ...]:
-    """Give a case for each preset, wrench, engine and seed.
+    """Return a case for each preset, wrench, engine and seed.
 
     Raises:
         KinetariumError: If an engine is not available or a value makes no sense.

@@ -73,7 +73,7 @@ class FaceContact:
         self.force, self.point = 0.0, np.full(3, np.nan)
 
     def update(self, t: float, measurement: Measurement) -> Iterable[ExternalWrench]:
-        """Give the wrenches on both satellites for the next step."""
+        """Return the wrenches on both satellites for the next step."""
         n = self._dynamics.nq
         q, v = measurement.q, measurement.v
         X_WC = self._dynamics.link_pose(q[:n], CENTER)
@@ -116,7 +116,7 @@ class FaceContact:
     def _velocities(
         self, points: Array, X_WB: Array, *, q: Array, v: Array, R: Array | None
     ) -> Array:
-        """Give the velocities of points of a satellite in the world, shape (n, 3)."""
+        """Return the velocities of points of a satellite in the world, shape (n, 3)."""
         V = self._dynamics.jacobian(q, CENTER) @ v
         linear, angular = (V[:3], V[3:]) if R is None else (R @ V[:3], R @ V[3:])
         return np.asarray(linear + (points - X_WB[:3, 3]) @ so3.hat(angular).T)

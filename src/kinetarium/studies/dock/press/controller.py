@@ -105,7 +105,7 @@ class DockingController:
         self.tick_times: list[float] = []
 
     def update(self, t: float, measurement: Measurement) -> Array:
-        """Give the positions of all joints for the servos [rad], shape (12,)."""
+        """Return the positions of all joints for the servos [rad], shape (12,)."""
         if self._steps:  # a sensor reads nothing before the first step
             noise = self._scatter * self._noise.standard_normal(6)
             self._average.add(measurement.wrenches[CHASER] + noise)
@@ -171,18 +171,18 @@ class DockingController:
         return np.array([*law, arm.singular, arm.at_limit, arm.too_fast], dtype=np.float64)
 
     def _ramp(self, t: float) -> float:
-        """Give the share of the wanted wrench that acts at a time."""
+        """Return the share of the wanted wrench that acts at a time."""
         since = t - self._gate.opened_at
         if since < 0:
             return 0.0
         return min(since / self._preset.ramp, 1.0) if self._preset.ramp else 1.0
 
     def _twist(self, q: Array, v: Array, X_WB: Array) -> Array:
-        """Give the body twist of the satellite [m/s, rad/s], shape (6,)."""
+        """Return the body twist of the satellite [m/s, rad/s], shape (6,)."""
         V = self._dynamics.jacobian(q, CENTER) @ v
         R = X_WB[:3, :3]
         return np.concatenate([R.T @ V[:3], R.T @ V[3:]])
 
     def _sag(self, q: Array) -> Array:
-        """Give by how much a servo's command must lead to carry the arm's weight [rad]."""
+        """Return by how much a servo's command must lead to carry the arm's weight [rad]."""
         return np.asarray(self._dynamics.gravity_forces(q) / self._docking.stiffness)

@@ -19,7 +19,7 @@ STEP = 1e-3
 
 
 def filter_lag(tick: float, kalman: float) -> float:
-    """Give how late the mean over a tick and a Kalman filter are [s].
+    """Return how late the mean over a tick and a Kalman filter are [s].
 
     Args:
         tick: Time between two ticks [s].
@@ -30,7 +30,7 @@ def filter_lag(tick: float, kalman: float) -> float:
 
 
 def loop_delay(preset: Preset) -> float:
-    """Give the delay from a force to the answer of the arm [s].
+    """Return the delay from a force to the answer of the arm [s].
 
     Set points, the mean over a tick (half of it), the Kalman filter and the age of a reading.
     """
@@ -38,12 +38,12 @@ def loop_delay(preset: Preset) -> float:
 
 
 def case_delay(case: DockCase) -> float:
-    """Give the delay of the loop of a case [s]."""
+    """Return the delay of the loop of a case [s]."""
     return loop_delay(replace(PRESETS[case.preset], delay=case.delay_ms * 1e-3))
 
 
 def case_critical_delay(case: DockCase) -> float:
-    """Give the delay from which the loop of a case is unstable on its prescribed contact [s]."""
+    """Return the delay from which the loop of a case is unstable on its prescribed contact [s]."""
     preset = PRESETS[case.preset]
     return critical_delay(
         preset.D,
@@ -72,7 +72,7 @@ Gains = tuple[float, float, float]
 
 
 def delay_maps(cases: Sequence[DockCase]) -> Section:
-    """Give a map for all gains that the cases have, with the place of each case."""
+    """Return a map for all gains that the cases have, with the place of each case."""
     groups: dict[Gains, list[DockCase]] = {}
     for case in cases:
         preset = PRESETS[case.preset]

@@ -45,7 +45,7 @@ _OF_CASE: Mapping[tuple[PresetName, ForceCase], Mapping[str, float]] = {
 
 
 def limits(case: DockCase) -> Mapping[str, float]:
-    """Give the limits of a case by the name of the figure; none where it has none."""
+    """Return the limits of a case by the name of the figure; none where it has none."""
     own = _OF_CASE.get((case.preset, case.case))
     if own is None or case.contact is not Contact.PRESCRIBED or case.friction:
         return {}
@@ -145,7 +145,7 @@ def _groups(
 
 
 def _summary(outcomes: Sequence[Outcome[DockCase]]) -> dict[str, Any]:
-    """Give median and worst of every figure for each preset, case and engine."""
+    """Return median and worst of every figure for each preset, case and engine."""
     summary: dict[str, Any] = {}
     for key, group in _groups(outcomes).items():
         rows = [row for outcome in group for row in outcome.rows]

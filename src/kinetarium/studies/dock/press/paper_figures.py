@@ -17,7 +17,7 @@ from kinetarium.studies.dock.press.presets import PRESETS, damper, desired_wrenc
 
 
 def loop_diagram() -> Diagram:
-    """Give the block diagram of the controller."""
+    """Return the block diagram of the controller."""
     return Diagram(
         "What a tick goes through",
         (
@@ -73,7 +73,7 @@ _MOST_RUNS = 12
 
 
 def paper_figures(runs: Named) -> list[Section]:
-    """Give a section for each figure; Figs. 3 to 5 are of the first run of case A, if any."""
+    """Return a section for each figure; Figs. 3 to 5 are of the first run of case A, if any."""
     first = next(((label, o) for label, o in runs if o.case.case is ForceCase.A), runs[0])
     label, outcome = first
     case, recording = outcome.case, outcome.recording
@@ -210,7 +210,7 @@ def _transients(runs: Named) -> tuple[Lines, ...]:
 
 
 def _by_case(runs: Named) -> dict[ForceCase, list[tuple[str, Recording, Style]]]:
-    """Give the first runs of each case; engines that lie on each other are told by dashes."""
+    """Return the first runs of each case; engines that lie on each other are told by dashes."""
     engines = list(dict.fromkeys(outcome.case.engine for _, outcome in runs))
     styles = dict(zip(engines, cycle((Style.LINE, Style.DASHED, Style.DOTTED)), strict=False))
     groups: dict[ForceCase, list[tuple[str, Recording, Style]]] = {}

@@ -83,16 +83,16 @@ _PAPER_K_OF_B = 700.0
 
 
 def desired_wrench(case: ForceCase) -> Array:
-    """Give F_des of a case in {d} [N, N m], shape (6,)."""
+    """Return F_des of a case in {d} [N, N m], shape (6,)."""
     return _WRENCHES[case]
 
 
 def damper(case: ForceCase, preset: PresetName) -> float:
-    """Give K [N s/m]: that of the preset, but the paper's own for its case B."""
+    """Return K [N s/m]: that of the preset, but the paper's own for its case B."""
     K = PRESETS[preset].K
     return _PAPER_K_OF_B if case is ForceCase.B and K == Preset().K else K
 
 
 def start_positions(start_deg: Posture) -> dict[str, float]:
-    """Give the joint positions at the start by name [rad]."""
+    """Return the joint positions at the start by name [rad]."""
     return {f"A{number}": radians(angle) for number, angle in enumerate(start_deg, 1)}

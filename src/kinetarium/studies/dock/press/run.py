@@ -23,7 +23,7 @@ _CHOICES: Mapping[str, Mapping[str, Any]] = {"mujoco": {"integrator": "discrete"
 
 
 def engine_options(name: str) -> Any:
-    """Give the options of an engine: its own, but for what its sensors need."""
+    """Return the options of an engine: its own, but for what its sensors need."""
     kind = open_engine(name).options
     chosen = {**to_plain(kind()), **_CHOICES.get(name, {})}
     return from_plain(kind, chosen, where=f"options of {name}")
@@ -51,7 +51,7 @@ class Watched:
     look: Callable[[], Array]
 
     def read(self, simulation: Simulation) -> Array:
-        """Give the values, shape (len(columns),)."""
+        """Return the values, shape (len(columns),)."""
         return self.look()
 
 
@@ -64,7 +64,7 @@ class EngineContact:
     columns: tuple[str, ...] = ("force", "x", "y", "z")
 
     def read(self, simulation: Simulation) -> Array:
-        """Give the normal force and the point at which all normal forces act as one."""
+        """Return the normal force and the point at which all normal forces act as one."""
         solids = simulation.layout.solids
         pair = {solids.index(f"{robot}/{SATELLITE}") for robot in (CHASER, TARGET)}
         contacts = simulation.contacts()
@@ -139,7 +139,7 @@ def run(case: DockCase) -> Recording:
 
 
 def tick_timing(times: Sequence[float]) -> dict[str, float]:
-    """Give the median and the 99th percentile of the times of all ticks [s]."""
+    """Return the median and the 99th percentile of the times of all ticks [s]."""
     if not times:
         return {}
     half, most = np.percentile(times, (50, 99))

@@ -40,7 +40,7 @@ _SENTENCES = {
 
 
 def flags(case: DockCase, recording: Recording, row: Row) -> list[str]:
-    """Give the sentences for a run.
+    """Return the sentences for a run.
 
     Args:
         case: The case.
@@ -154,7 +154,7 @@ def score(case: DockCase, recording: Recording) -> Row:
 
 
 def settling(time: Array, force: Array, wanted: float) -> float | None:
-    """Give the time until a force stays near a wanted one to the end [s]; None if never.
+    """Return the time until a force stays near a wanted one to the end [s]; None if never.
 
     Args:
         time: From the contact on [s], shape (n,).
@@ -201,7 +201,7 @@ def _drift(case: DockCase, recording: Recording) -> dict[str, float | None]:
 
 
 def free_drift(case: DockCase, force: float, *, time: float) -> float:
-    """Give how far the path is left where nothing pushes back [m].
+    """Return how far the path is left where nothing pushes back [m].
 
     Under a force that acts at once D l' + K l = s F t, so that with T = D/K
     l = (s F/K)(t - T (1 - exp(-t/T))). One that comes up in a time r is the mean of such

@@ -26,7 +26,7 @@ def envelope(
     windows: int,
     step: float,
 ) -> Array:
-    """Give the greatest deflection in each window of time, after a kick.
+    """Return the greatest deflection in each window of time, after a kick.
 
     Args:
         D: Virtual mass times s [kg].

@@ -75,7 +75,7 @@ def _headline(maps: Maps) -> Table:
 
 
 def _bracket(rows: Sequence[Row]) -> tuple[float | None, float | None]:
-    """Give the greatest delay that was stable and the smallest that was not [ms]."""
+    """Return the greatest delay that was stable and the smallest that was not [ms]."""
     calm = [row["at_delay_ms"] for row in rows if row["stable"]]
     wild = [row["at_delay_ms"] for row in rows if not row["stable"]]
     return max(calm, default=None), min(wild, default=None)

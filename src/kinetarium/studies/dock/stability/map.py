@@ -24,7 +24,7 @@ _SETTLED = 0.4
 
 
 def stability_cases(config: StabilityConfig) -> tuple[StabilityCase, ...]:
-    """Give a case for each preset, damping and stiffness.
+    """Return a case for each preset, damping and stiffness.
 
     Raises:
         ConfigError: If a list is empty or a value makes no sense.
@@ -129,7 +129,7 @@ def judge(case: StabilityCase, recording: Recording) -> list[Row]:
 
 
 def growth_rate(time: Array, deflection: Array) -> float:
-    """Give the rate at which a deflection grows [1/s], negative where it fades."""
+    """Return the rate at which a deflection grows [1/s], negative where it fades."""
     from kinetarium.studies.dock.stability.delayed_contact import RUNAWAY
 
     wild = np.flatnonzero(deflection >= RUNAWAY)

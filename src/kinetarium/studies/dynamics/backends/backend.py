@@ -36,16 +36,16 @@ class Backend(Protocol):
         """Read back the robot as the library loaded it."""
 
     def terms(self, states: States) -> Terms:
-        """Give all terms."""
+        """Return all terms."""
 
     def mass_matrix(self, q: Array) -> Array:
-        """Give M, shape (n, joints, joints)."""
+        """Return M, shape (n, joints, joints)."""
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
-        """Give tau without damping and friction, shape (n, joints)."""
+        """Return tau without damping and friction, shape (n, joints)."""
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
-        """Give the acceleration that forces cause in its own motion, shape (n, joints)."""
+        """Return the acceleration that forces cause in its own motion, shape (n, joints)."""
 
     def fall(self, start: dict[str, float], *, timestep: float, steps: int) -> tuple[Array, Array]:
         """Let the robot go from rest, its sliders held at zero, without limits and couplings.
@@ -130,7 +130,7 @@ class InOrder:
         return self._backend.audit()
 
     def terms(self, states: States) -> Terms:
-        """Give all terms."""
+        """Return all terms."""
         terms = self._backend.terms(
             States(*(values[:, self._theirs] for values in (states.q, states.v, states.a)))
         )
@@ -138,17 +138,17 @@ class InOrder:
         return Terms(self._matrix(terms.M), *vectors)
 
     def mass_matrix(self, q: Array) -> Array:
-        """Give M, shape (n, joints, joints)."""
+        """Return M, shape (n, joints, joints)."""
         return self._matrix(self._backend.mass_matrix(q[:, self._theirs]))
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
-        """Give tau without damping and friction, shape (n, joints)."""
+        """Return tau without damping and friction, shape (n, joints)."""
         order = self._theirs
         tau = self._backend.inverse_dynamics(q[:, order], v[:, order], a[:, order])
         return tau[:, self._ours]
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
-        """Give the acceleration that forces cause in its own motion, shape (n, joints)."""
+        """Return the acceleration that forces cause in its own motion, shape (n, joints)."""
         order = self._theirs
         a = self._backend.acceleration(q[:, order], v[:, order], tau[:, order])
         return a[:, self._ours]

@@ -55,7 +55,7 @@ class EngineBackend:
         return audit
 
     def terms(self, states: States) -> Terms:
-        """Give all terms; setting a state often costs more than a term, so it is set twice only."""
+        """Return all terms; setting a state often costs more than a term: it is set twice only."""
         if not self._has >= NEEDED:
             return terms_of(self, states)
         simulation, rest = self._simulation, np.zeros(len(self.joints))
@@ -70,7 +70,7 @@ class EngineBackend:
         return Terms(np.array(M), np.array(g), np.array(bias) - np.array(g), np.array(tau))
 
     def mass_matrix(self, q: Array) -> Array:
-        """Give M, column by column from inverse dynamics where the engine has none."""
+        """Return M, column by column from inverse dynamics where the engine has none."""
         n = len(self.joints)
         if Capability.MASS_MATRIX not in self._has:
             rest = np.zeros_like(q)
@@ -85,7 +85,7 @@ class EngineBackend:
         return np.array(M).reshape(-1, n, n)
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
-        """Give tau, as M (a - a_free) from one step where the engine has none."""
+        """Return tau, as M (a - a_free) from one step where the engine has none."""
         if Capability.INVERSE_DYNAMICS not in self._has:
             free = self.acceleration(q, v, np.zeros_like(v))
             tau: Array = np.einsum("nij,nj->ni", self.mass_matrix(q), a - free)
@@ -97,7 +97,7 @@ class EngineBackend:
         return np.array(forces).reshape(-1, len(self.joints))
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
-        """Give the change of velocity over one step, per time."""
+        """Return the change of velocity over one step, per time."""
         a = []
         for q_i, v_i, tau_i in zip(q, v, tau, strict=True):
             self._unhindered.reset(State(0.0, q_i, v_i, _NO_POSES, _NO_TWISTS))

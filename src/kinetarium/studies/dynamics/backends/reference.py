@@ -91,22 +91,22 @@ class PinocchioBackend:
         return model_audit(self._model, self._gravity)
 
     def terms(self, states: States) -> Terms:
-        """Give all terms."""
+        """Return all terms."""
         return terms_of(self, states)
 
     def mass_matrix(self, q: Array) -> Array:
-        """Give M, shape (n, joints, joints)."""
+        """Return M, shape (n, joints, joints)."""
         n = len(self.joints)
         return np.array([self._dynamics.mass_matrix(each) for each in q]).reshape(-1, n, n)
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
-        """Give tau without damping and friction, shape (n, joints)."""
+        """Return tau without damping and friction, shape (n, joints)."""
         rnea = self._dynamics.inverse_dynamics
         tau = [rnea(*state) for state in zip(q, v, a, strict=True)]
         return np.array(tau).reshape(-1, len(self.joints))
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
-        """Give the acceleration that forces cause (articulated bodies), shape (n, joints)."""
+        """Return the acceleration that forces cause (articulated bodies), shape (n, joints)."""
         aba = self._dynamics.forward_dynamics
         driving = tau - _resistance(self._free, v)
         a = [aba(*state) for state in zip(q, v, driving, strict=True)]
@@ -131,7 +131,7 @@ class PinocchioBackend:
 
 
 def _resistance(model: RobotModel, v: Array) -> Array:
-    """Give what damping and friction take from the forces at velocities, shape as v."""
+    """Return what damping and friction take from the forces at velocities, shape as v."""
     damping = np.array([joint.damping for joint in model.moving_joints])
     friction = np.array([joint.friction for joint in model.moving_joints])
     resistance: Array = damping * v + friction * np.sign(v)
@@ -169,20 +169,20 @@ class ClosedFormBackend:
         return model_audit(self._model, GRAVITY)
 
     def terms(self, states: States) -> Terms:
-        """Give all terms."""
+        """Return all terms."""
         return terms_of(self, states)
 
     def mass_matrix(self, q: Array) -> Array:
-        """Give M, shape (n, 2, 2)."""
+        """Return M, shape (n, 2, 2)."""
         return np.array([self._arm.mass_matrix(each) for each in q]).reshape(-1, 2, 2)
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
-        """Give tau, shape (n, 2)."""
+        """Return tau, shape (n, 2)."""
         tau = [self._arm.inverse_dynamics(*state) for state in zip(q, v, a, strict=True)]
         return np.array(tau).reshape(-1, 2)
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
-        """Give M^-1 (tau - c - g), shape (n, 2)."""
+        """Return M^-1 (tau - c - g), shape (n, 2)."""
         a = [self._accelerate(*state) for state in zip(q, v, tau, strict=True)]
         return np.array(a).reshape(-1, 2)
 

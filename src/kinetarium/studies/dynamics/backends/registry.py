@@ -21,7 +21,7 @@ AGAINST = "against"
 
 
 def backend_names(model: RobotModel, *, engines: Sequence[str] = ()) -> tuple[str, ...]:
-    """Give the back-ends of a robot: the reference, its closed form, and the engines that fit.
+    """Return the back-ends of a robot: the reference, its closed form, and the engines that fit.
 
     Args:
         model: The robot.
@@ -39,7 +39,7 @@ def backend_names(model: RobotModel, *, engines: Sequence[str] = ()) -> tuple[st
 
 
 def open_backend(name: str, model: RobotModel, *, gravity: Array, reference: RobotModel) -> Backend:
-    """Give a back-end of a name and hand it a robot.
+    """Return a back-end of a name and hand it a robot.
 
     Args:
         name: One of `backend_names`, or AGAINST.

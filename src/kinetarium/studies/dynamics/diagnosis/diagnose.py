@@ -155,7 +155,7 @@ def diagnose(
 def _next(
     assumed: Assumed, states: States, there: Array, *, least: float, most: int
 ) -> list[list[Suspect]]:
-    """Give the causes to assume next, each with all that cannot be told apart from it."""
+    """Return the causes to assume next, each with all that cannot be told apart from it."""
     difference = there - assumed.observed(states)
     causes = [] if assumed.order else linear_causes(assumed, states)
     differing = [part for part in (_MA, _G, _C) if np.abs(difference[:, part]).max() > least]
@@ -202,7 +202,7 @@ def _resistances(
 def _fitting(
     suspects: list[Suspect], assumed: Assumed, states: States, there: Array
 ) -> list[Suspect]:
-    """Give those that explain most of all terms, of some that explain a part equally well."""
+    """Return those that explain most of all terms, of some that explain a part equally well."""
     if len(suspects) == 1:
         return suspects
     left = [np.linalg.norm(there - each.change(assumed).observed(states)) for each in suspects]
@@ -219,7 +219,7 @@ def _alone(
     part: Part,
     enough: float,
 ) -> list[Suspect]:
-    """Give the plainest causes that explain a part of the terms each by itself."""
+    """Return the plainest causes that explain a part of the terms each by itself."""
     difference = (there - assumed.observed(states))[:, part].ravel()
     few, seen = states.first(_FEW), there[:_FEW, part]
     suspects = list(exchanges_and_flips(assumed, few, seen, part=part))
@@ -275,7 +275,7 @@ def _without(values: Array, columns: Array) -> Array:
 
 
 def _plainest(suspects: list[Suspect], *, enough: float) -> list[Suspect]:
-    """Give those that explain all with the fewest numbers."""
+    """Return those that explain all with the fewest numbers."""
     full = [each for each in suspects if each.left <= enough]
     fewest = min((each.parameters for each in full), default=0)
     return [each for each in full if each.parameters == fewest]

@@ -34,7 +34,7 @@ class Assumed:
     order: tuple[int, ...] = ()
 
     def observed(self, states: States) -> Array:
-        """Give what `observed` would of this robot's terms."""
+        """Return what `observed` would of this robot's terms."""
         dynamics = RobotDynamics(self.model, free_base=False, gravity=self.gravity)
         names = [joint.name for joint in self.model.moving_joints]
         damping = np.array([self.damping.get(name, 0.0) for name in names])
@@ -50,12 +50,12 @@ class Assumed:
         return np.array(rows)
 
     def with_joint(self, joint: Joint) -> "Assumed":
-        """Give this with one joint replaced by another of its name."""
+        """Return this with one joint replaced by another of its name."""
         joints = tuple(joint if each.name == joint.name else each for each in self.model.joints)
         return replace(self, model=replace(self.model, joints=joints))
 
     def with_resistance(self, *, kind: Cause, joint: str, value: float) -> "Assumed":
-        """Give this with another armature, or damping or friction that counts in tau."""
+        """Return this with another armature, or damping or friction that counts in tau."""
         if kind is Cause.ARMATURE:
             return self.with_joint(replace(self.model.joint(joint), armature=value))
         if kind is Cause.DAMPING:
@@ -63,7 +63,7 @@ class Assumed:
         return replace(self, friction={**self.friction, joint: value})
 
     def with_inertias(self, inertias: Mapping[str, Inertia | None]) -> "Assumed":
-        """Give this with other mass properties of some links."""
+        """Return this with other mass properties of some links."""
         links = tuple(
             replace(link, inertia=inertias.get(link.name, link.inertia))
             for link in self.model.links
@@ -72,7 +72,7 @@ class Assumed:
 
 
 def observed(terms: Terms, states: States) -> Array:
-    """Give M a, g and c of a back-end [N m or N], shape (n, 3, joints).
+    """Return M a, g and c of a back-end [N m or N], shape (n, 3, joints).
 
     They are apart because causes are: gravity shows in g alone, resistance in c.
     """

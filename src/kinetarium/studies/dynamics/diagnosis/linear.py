@@ -39,7 +39,7 @@ _STARTS = (np.zeros(3), *(np.pi / 2 * np.eye(3)))
 def inertia_changes(
     given: Inertia, left_by: Callable[[Inertia | None], Array]
 ) -> Iterator[tuple[int, Inertia | None]]:
-    """Give the number of fitted parameters, and the inertia, for each way it might have changed.
+    """Yield the number of fitted parameters, and the inertia, for each way it might have changed.
 
     Args:
         given: The inertia as it should be.
@@ -110,7 +110,7 @@ class LinearCause:
 
 
 def linear_causes(assumed: Assumed, states: States) -> list[LinearCause]:
-    """Give all linear causes of a robot."""
+    """Return all linear causes of a robot."""
     shape = (len(states), 3, len(assumed.model.moving_joints))
     causes = [_gravity(assumed, states, shape)]
     for i, joint in enumerate(assumed.model.moving_joints):
@@ -131,7 +131,7 @@ def linear_causes(assumed: Assumed, states: States) -> list[LinearCause]:
 
 
 def regressors(assumed: Assumed, states: States) -> Array:
-    """Give Y of M a, g and c, shape (n, 3, joints, 10 * bodies)."""
+    """Return Y of M a, g and c, shape (n, 3, joints, 10 * bodies)."""
     heavy = RobotDynamics(assumed.model, free_base=False, gravity=assumed.gravity)
     light = RobotDynamics(assumed.model, free_base=False, gravity=np.zeros(3))
     still = np.zeros(heavy.nv)
@@ -148,7 +148,7 @@ def regressors(assumed: Assumed, states: States) -> Array:
 
 
 def solved(columns: Array, difference: Array) -> tuple[Array, float]:
-    """Give the least-squares solution and the share of the difference that it leaves."""
+    """Return the least-squares solution and the share of the difference that it leaves."""
     x = np.asarray(np.linalg.lstsq(columns, difference, rcond=_RANK)[0], dtype=np.float64)
     size = np.linalg.norm(difference) or 1.0
     return x, float(np.linalg.norm(columns @ x - difference) / size)
@@ -209,7 +209,7 @@ def _body(
 
 
 def _compressed(columns: Array, difference: Array) -> tuple[Array, Array]:
-    """Give a system of eleven rows that any ten parameters leave as much of."""
+    """Return a system of eleven rows that any ten parameters leave as much of."""
     Q, R = np.linalg.qr(columns)
     inside = difference @ Q
     outside = np.linalg.norm(difference - Q @ inside)

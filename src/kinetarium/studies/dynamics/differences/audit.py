@@ -1,4 +1,4 @@
-"""The first step: a robot as a back-end loaded it, held against the robot it should be."""
+"""The first step: a robot as a back-end loaded it, compared with the robot it should be."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -106,7 +106,7 @@ def _of_bodies(model: RobotModel, solids: _Solids, *, tolerance: float) -> Itera
 def _as_audited(
     model: RobotModel, solids: _Solids, joints: _Joints, *, tolerance: float
 ) -> RobotModel:
-    """Give the robot with what the audit shows; a body that differs has all mass at its top."""
+    """Return the robot with what the audit shows; a body that differs has all mass at its top."""
     changed: dict[str, Inertia | None] = {}
     for body in rigid_tree(model):
         solid = solids.get(body.name)

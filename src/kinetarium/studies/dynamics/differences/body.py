@@ -99,7 +99,7 @@ def _of_link(
 def _suspects(
     model: RobotModel, body: RigidBody, found: Inertia | None, *, tolerance: float
 ) -> dict[str, tuple[Difference, ...]]:
-    """Give for each member what must have happened to it, if it was that one alone."""
+    """Return for each member what must have happened to it, if it was that one alone."""
     inertias = {link: model.link(link).inertia for link, _ in body.members}
     parts = {
         link: inertial_parameters(inertia and moved(inertia, X_BL))

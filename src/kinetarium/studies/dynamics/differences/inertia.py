@@ -213,7 +213,7 @@ def _exchange(before: Array, after: Array, near: float) -> str:
 
 
 def _turns(before: Array, after: Array, near: float) -> list[Array]:
-    """Give rotation vectors R with after = R before R', the least first; none if there are none."""
+    """Return rotation vectors R with after = R before R', the least first; may be empty."""
     principal, A = np.linalg.eigh(before)
     others, B = np.linalg.eigh(after)
     if not _near(others, principal, near):
@@ -229,7 +229,7 @@ def _turns(before: Array, after: Array, near: float) -> list[Array]:
 
 
 def _shortest(a: Array, b: Array) -> Array:
-    """Give the least rotation vector that turns the line along a into that along b."""
+    """Return the least rotation vector that turns the line along a into that along b."""
     b = b if a @ b >= 0 else -b
     normal = np.cross(a, b)
     sine = float(np.linalg.norm(normal))
@@ -278,7 +278,7 @@ def _scale(given: Inertia, found: Inertia) -> float:
 
 
 def _reach(given: Inertia, found: Inertia) -> float:
-    """Give the size of a body: where its mass is, and how far it is spread [m]."""
+    """Return the size of a body: where its mass is, and how far it is spread [m]."""
     return float(
         max(
             np.linalg.norm(given.center),

@@ -29,7 +29,7 @@ _NEAR = 1e-6
 def with_names_of(
     model: RobotModel, other: RobotModel
 ) -> tuple[RobotModel, tuple[Difference, ...]]:
-    """Give another robot with the names of this one, and say what was called otherwise.
+    """Return another robot with the names of this one, and say what was called otherwise.
 
     A link or joint that has no namesake is taken for the one in the same
     place of the tree, where there is only one that it can be.
@@ -74,7 +74,7 @@ def _called(ours: str, theirs: str) -> Difference:
 
 
 def _pairs(model: RobotModel, other: RobotModel) -> tuple[dict[str, str], dict[str, str]]:
-    """Give our name for each of the other's links and joints that has one here."""
+    """Return our name for each of the other's links and joints that has one here."""
     our_links = {link.name for link in model.links}
     our_joints = {joint.name: joint for joint in model.joints}
     links = {link.name: link.name for link in other.links if link.name in our_links}
@@ -101,7 +101,7 @@ def _pairs(model: RobotModel, other: RobotModel) -> tuple[dict[str, str], dict[s
 def _counterpart(
     joint: Joint, free: list[Joint], rivals: list[Joint], links: dict[str, str]
 ) -> Joint | None:
-    """Give the one of our free joints that a joint must be, its siblings being rivals for it.
+    """Return the one of our free joints that a joint must be, its siblings being rivals for it.
 
     Where several might be, it is the one in the same pose with the same axis.
     """
@@ -277,7 +277,7 @@ def _same_in_the_world(model: RobotModel, other: RobotModel) -> bool:
 
 
 def _in_the_world(model: RobotModel) -> list[tuple[str, Array]]:
-    """Give each joint's axis as a line, and each body's inertial parameters, at zero."""
+    """Return each joint's axis as a line, and each body's inertial parameters, at zero."""
     poses = link_poses(model, np.zeros(len(model.moving_joints)))
     X_WL = {link.name: X for link, X in zip(model.links, poses, strict=True)}
     shown = []
