@@ -1,14 +1,14 @@
 """What the gate has to say of a robot file: refusals, repairs and their codes."""
 
-import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from errno import EFBIG
 from pathlib import Path
 
 from kinetarium.errors import KinetariumError
+from kinetarium.storage.regular_file import read_regular, reason
 
 MOST_CHARACTERS = 400
 """Messages quote files; what is longer than this is cut."""
@@ -189,13 +189,10 @@ MOST_BYTES = 64 * 2**20
 """The largest file that is read, unless a smaller bound is given."""
 
 
-def read_regular(
+def read_robot_part(
     path: Path, *, findings: Findings, code: Code = Code.UNREADABLE, most: int = MOST_BYTES
 ) -> bytes:
-    """Read a whole regular file.
-
-    Opened without blocking and checked by its descriptor, so that a FIFO does
-    not hang the reader and nothing can be swapped in between check and read.
+    """Read a whole regular file that is part of a robot.
 
     Args:
         path: The file.
@@ -207,28 +204,19 @@ def read_regular(
         RobotFileError: If it is missing, not a regular file, or too large.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a valid path"
-        raise findings.refusal(
-            code,
-            f"cannot read {str(path)!r}: {reason.lower()}",
-            remedy="name a file that exists and may be read",
-        ) from None
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise findings.refusal(code, f"{str(path)!r} is not a regular file")
-        if status.st_size > most:
+        return read_regular(path, most=most)
+    except OSError as error:
+        if error.errno == EFBIG:
             raise findings.refusal(
                 Code.TOO_LARGE,
-                f"{str(path)!r} has {status.st_size / 2**20:.0f} MiB",
+                f"{str(path)!r} is too large",
                 remedy=f"up to {most // 2**20} MiB are read here",
-            )
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(most)
-    except OSError as error:
-        reason = (error.strerror or "read error").lower()
-        raise findings.refusal(code, f"cannot read {str(path)!r}: {reason}") from None
-    finally:
-        os.close(descriptor)
+            ) from None
+        fault = reason(error)
+    except ValueError as error:
+        fault = reason(error)
+    raise findings.refusal(
+        code,
+        f"cannot read {str(path)!r}: {fault}",
+        remedy="name a file that exists and may be read",
+    )

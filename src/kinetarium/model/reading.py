@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kinetarium.model.assets import AssetResolver
 from kinetarium.model.attributes import AttributeReader
-from kinetarium.model.findings import Code, Findings, RobotFileError, read_regular
+from kinetarium.model.findings import Code, Findings, RobotFileError, read_robot_part
 from kinetarium.model.markup import Element, parse_xml
 from kinetarium.model.mesh.mesh import load_mesh
 from kinetarium.model.robot import Source
@@ -50,7 +50,7 @@ class Reading:
 
     def open_markup(self, path: Path, *, code: Code = Code.UNREADABLE) -> Element:
         """Read and parse an XML file that is part of the robot, and take it into the hash."""
-        data = read_regular(path, findings=self.findings, code=code, most=MOST_ROBOT_BYTES)
+        data = read_robot_part(path, findings=self.findings, code=code, most=MOST_ROBOT_BYTES)
         self._hash.update(data)
         return parse_xml(data, findings=self.findings)
 

@@ -10,7 +10,7 @@ from threading import Lock
 
 import numpy as np
 
-from kinetarium.model.findings import Code, Findings, RobotFileError, read_regular
+from kinetarium.model.findings import Code, Findings, RobotFileError, read_robot_part
 from kinetarium.model.mesh.collada import read_collada
 from kinetarium.model.mesh.formats import read_obj, read_stl
 from kinetarium.model.mesh.triangles import BrokenMeshError, read_only_mesh
@@ -108,7 +108,7 @@ def load_mesh(path: Path, *, findings: Findings, line: int | None = None) -> Tri
     mesh = _cache.get(key)
     if mesh is None:
         try:
-            mesh = reader(read_regular(path, findings=findings, code=Code.MESH_BROKEN))
+            mesh = reader(read_robot_part(path, findings=findings, code=Code.MESH_BROKEN))
         except BrokenMeshError as error:
             raise findings.refusal(
                 Code.MESH_BROKEN,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.model.findings import Allowance, Code, RobotFileError, read_regular
+from kinetarium.model.findings import Allowance, Code, RobotFileError, read_robot_part
 from kinetarium.model.markup import Element
 from kinetarium.model.mesh.formats import read_obj_points
 from kinetarium.model.mesh.mesh import mesh_of
@@ -401,7 +401,7 @@ class Meshes:
         if shape is None or not address.lower().endswith(".obj"):
             return None
         path = reading.assets.mesh(address, line=element.line)
-        data = read_regular(path, findings=reading.findings, code=Code.MESH_BROKEN)
+        data = read_robot_part(path, findings=reading.findings, code=Code.MESH_BROKEN)
         points = read_obj_points(data)
         return points * shape.scale if isinstance(shape, MeshFile) else placement.placed(points)
 
