@@ -16,7 +16,7 @@ class KinetariumError(Exception):
 
 
 class UnknownNameError(KinetariumError):
-    """A name that is none of the valid ones."""
+    """A name that is not one of the valid ones."""
 
     def __init__(self, kind: str, name: str, *, known: Iterable[str]) -> None:
         """Say which name is unknown, which is nearest and which are valid.
