@@ -140,7 +140,7 @@ class Placer:
         self.site: Site = site_of(self.arm, surroundings)
         self._map = reach_map
         self._turns = np.zeros(1) if self.arm.turns else np.arange(8) * np.float64(pi / 4)
-        # Machine code is loaded by the first query, which is not the user's.
+        # Warm up the JIT before the first query of the user.
         self._solve(np.tile(pose((0.3, 0.0, 0.3)), (2, 1, 1)), by_count=True, solves=(1, 1))
 
     def scores(self, poses: Array) -> tuple[Array, Array, Array]:
