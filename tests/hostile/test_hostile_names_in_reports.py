@@ -97,7 +97,7 @@ def undrawn(monkeypatch):
     """Spare the time that drawing takes."""
     blank = Still(b"", b"", b"")
     monkeypatch.setattr(
-        "kinetarium.report.matplotlib.still._drawn",
+        "kinetarium.report.matplotlib.still._stills_drawn",
         lambda charts, tones: dict.fromkeys(charts, blank),
     )
 
