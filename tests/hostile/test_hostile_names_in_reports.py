@@ -97,7 +97,7 @@ def undrawn(monkeypatch):
     """Spare the time that drawing takes."""
     blank = Still(b"", b"", b"")
     monkeypatch.setattr(
-        "kinetarium.report.matplotlib.still._stills_drawn",
+        "kinetarium.report.matplotlib.still._draw_all",
         lambda charts, tones: dict.fromkeys(charts, blank),
     )
 

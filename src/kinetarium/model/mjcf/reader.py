@@ -266,13 +266,13 @@ def _open(root: Element, reading: Reading) -> tuple[Scope, Known]:
     origins = Origins(reading.findings)
     left_out = LeftOut()
     include_files(root, reading=reading, origins=origins)
-    _reader_check_size(root, reading=reading, origins=origins)
+    _check_file_size(root, reading=reading, origins=origins)
     check_vocabulary(root, reading=reading, origins=origins, left_out=left_out)
     check_settings(root, reading=reading, origins=origins)
     compiler = read_compiler(root.all("compiler"), reading=reading)
     written = written_names(root)
     Replicator(root, compiler=compiler, reading=reading, origins=origins).write_out()
-    _reader_check_size(root, reading=reading, origins=origins)
+    _check_file_size(root, reading=reading, origins=origins)
     defaults = Defaults(root.all("default"), reading=reading, origins=origins)
     reading.findings.stop_if_refused()
     defaults.check_all(root)
@@ -282,7 +282,7 @@ def _open(root: Element, reading: Reading) -> tuple[Scope, Known]:
     return Scope(reading, origins, left_out, compiler, defaults), known
 
 
-def _reader_check_size(root: Element, *, reading: Reading, origins: Origins) -> None:
+def _check_file_size(root: Element, *, reading: Reading, origins: Origins) -> None:
     """Refuse what would take minutes to read, before it is read."""
     count: Counter[str] = Counter()
     for section in root.children:

@@ -157,14 +157,14 @@ class Stills:
         """Draw all charts of a page."""
         figures = (figure for section in page.sections for figure in section.figures)
         charts = list(dict.fromkeys(figure for figure in figures if isinstance(figure, Chart)))
-        self._stills = _stills_drawn(charts, tones(page))
+        self._stills = _draw_all(charts, tones(page))
 
     def __getitem__(self, chart: Chart) -> Still:
         """Return the still of a chart."""
         return self._stills[chart]
 
 
-def _stills_drawn(charts: Sequence[Chart], tones: Mapping[str, int]) -> dict[Chart, Still]:
+def _draw_all(charts: Sequence[Chart], tones: Mapping[str, int]) -> dict[Chart, Still]:
     """Draw charts, a share of them in each process; this one draws, too."""
     parts = max(1, min(os.cpu_count() or 1, len(charts) // _FEW))
     if current_process().daemon:  # which may have no children

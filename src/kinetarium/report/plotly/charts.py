@@ -241,7 +241,7 @@ def _cells(heatmap: Heatmap) -> dict[str, Any]:
     if heatmap.annotate:
         trace |= {"text": _texts(heatmap), "texttemplate": "%{text}", "xgap": 1, "ygap": 1}
     if are_names(heatmap.rows) or are_names(heatmap.columns):
-        return trace | {"hovertext": _plotly_heatmap_hints(heatmap), "hoverinfo": "text"}
+        return trace | {"hovertext": _cell_hints(heatmap), "hoverinfo": "text"}
     return trace | {
         "customdata": packed_values(heatmap.values),
         "hovertemplate": "%{x}, %{y}<br>%{customdata:.4~g}<extra></extra>",
@@ -280,7 +280,7 @@ def _texts(heatmap: Heatmap) -> list[list[str]]:
     ]
 
 
-def _plotly_heatmap_hints(heatmap: Heatmap) -> list[list[str]]:
+def _cell_hints(heatmap: Heatmap) -> list[list[str]]:
     """Say of each cell what the pointer shows."""
     columns, rows = (
         [plotly_text(step if isinstance(step, str) else cell_text(step)) for step in steps]

@@ -71,7 +71,7 @@ Velocity = Callable[[Array], Array]
 _ORDER = 12
 _QUADRATURE_ERROR = 1e-13  # relative to the panel
 _ROUNDING_ERROR = 1e-15  # relative to the panel at the mean speed of its stretch
-_ARC_LENGTH_MOST_HALVINGS = 40
+_MOST_BISECTIONS = 40
 _MOST_UNFINISHED = 256  # panels per stretch between breaks
 _NEWTON_ERROR = 1e-8  # relative to the panel; the step that follows squares it
 _MOST_STEPS = 60
@@ -131,7 +131,7 @@ def measure(velocity: Velocity, breaks: Array) -> ArcLength:
     moves = _moves(velocity, low, high)
     pace = _length(moves) / (high - low)
     finished: list[tuple[Array, Array]] = []
-    for _ in range(_ARC_LENGTH_MOST_HALVINGS):
+    for _ in range(_MOST_BISECTIONS):
         middle = (low + high) / 2
         left, right = _moves(velocity, low, middle), _moves(velocity, middle, high)
         length = _length(left) + _length(right)

@@ -235,7 +235,7 @@ def _whole_body(
 
 
 _STATES = 20
-_IDENTIFIABILITY_RANK = 1e-9
+_SEPARABLE = 1e-9
 """Singular values below this share of the greatest are zero [-]."""
 
 
@@ -249,10 +249,10 @@ def inseparable(model: RobotModel, states: States, *, gravity: Array) -> Differe
     Y = regressors(Assumed(model, gravity), states.first(_STATES))
     Y = Y.reshape(-1, Y.shape[-1])
     norms = np.linalg.norm(Y, axis=0)
-    seen = norms > _IDENTIFIABILITY_RANK * norms.max(initial=0.0)
+    seen = norms > _SEPARABLE * norms.max(initial=0.0)
     triangle = np.linalg.qr(Y[:, seen] / norms[seen], mode="r")
     values = np.linalg.svd(triangle, compute_uv=False)
-    rank = int(np.count_nonzero(values > _IDENTIFIABILITY_RANK * values.max(initial=0.0)))
+    rank = int(np.count_nonzero(values > _SEPARABLE * values.max(initial=0.0)))
     bodies = [body.name for body in rigid_tree(model) if body.joint]
     never = []
     for i, name in enumerate(bodies):

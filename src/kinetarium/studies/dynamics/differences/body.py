@@ -150,7 +150,7 @@ def link_differences(
             difference
             for name, _ in body.members
             if name in theirs
-            for difference in _link_of_link(model, name, theirs[name], tolerance=tolerance)
+            for difference in _at_link(model, name, theirs[name], tolerance=tolerance)
         ]
         uneven = [link for link in (*lost, *added) if link.inertia]
         if there and uneven and (each or _same(body, there, tolerance=tolerance)):
@@ -161,7 +161,7 @@ def link_differences(
             yield from (_added(link) for link in added)
 
 
-def _link_of_link(
+def _at_link(
     model: RobotModel, name: str, found: Link, *, tolerance: float
 ) -> Iterator[Difference]:
     for each in inertia_differences(model.link(name).inertia, found.inertia, tolerance=tolerance):
