@@ -7,6 +7,7 @@ from dataclasses import dataclass, make_dataclass, replace
 from io import StringIO
 from itertools import pairwise
 from typing import Annotated, Any
+from warnings import catch_warnings, simplefilter
 
 import tyro
 from tyro.constructors import (
@@ -161,11 +162,11 @@ def _ranged(field: StructFieldSpec) -> StructFieldSpec:
 
 
 def _flags(arguments: type) -> set[str]:
-    """Return every flag; only the parser knows how it named them, and the help lists them."""
-    text = StringIO()
-    with suppress(SystemExit), redirect_stdout(text):
-        tyro.cli(arguments, args=["--help"], config=_MARKERS)
-    return set(re.findall(r"(?<=[ ,])--?[a-z][\w.-]*", text.getvalue()))
+    """Return every flag of the parser."""
+    with catch_warnings():
+        simplefilter("ignore", DeprecationWarning)  # tyro has no other way to its parser
+        parser = tyro.extras.get_parser(arguments, config=_MARKERS)
+    return {flag for action in parser._actions for flag in action.option_strings}
 
 
 def _refuse_unknown_flags(words: Sequence[str], *, known: set[str]) -> None:
