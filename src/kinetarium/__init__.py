@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from kinetarium.scene import Scene as Scene
     from kinetarium.studies.dynamics.override import Override as Override
     from kinetarium.studies.dynamics.run import verify_dynamics as verify_dynamics
+    from kinetarium.study_result import StudyResult as StudyResult
+    from kinetarium.study_result import run_study as run_study
 
 __version__ = "0.1.0"
 
@@ -61,12 +63,14 @@ _HOMES = {
     "Scene": "kinetarium.scene",
     "Simulation": "kinetarium.engines.protocol",
     "Study": "kinetarium.batch.study",
+    "StudyResult": "kinetarium.study_result",
     "check_engine": "kinetarium.engines.conformance",
     "check_study": "kinetarium.batch.check_study",
     "list_engines": "kinetarium.engines.registry",
     "list_studies": "kinetarium.batch.study",
     "load_robot": "kinetarium.model.load",
     "run": "kinetarium.rollout.loop",
+    "run_study": "kinetarium.study_result",
     "sweep": "kinetarium.batch.sweep",
     "verify_dynamics": "kinetarium.studies.dynamics.run",
     **{name: f"kinetarium.{name}" for name in _PACKAGES},

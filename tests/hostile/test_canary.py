@@ -17,8 +17,7 @@ from urllib.parse import quote
 import pytest
 
 from kinetarium.cli import main
-from kinetarium.storage.sealed_json import sealed_json
-from kinetarium.storage.serialization import read_toml, to_toml
+from kinetarium.storage.serialization import read_toml, sealed_json, to_toml
 from unit.studio_server import running_studio
 
 DROP = ("--engine", "mujoco", "--duration", "0.02", "--height", "0.0001", "--workers", "0")

@@ -150,7 +150,7 @@ def test_a_damaged_run_is_run_again(made: Path, tmp_path: Path, capsys: Any) -> 
 
 def test_metrics_of_other_runs(made: Path, tmp_path: Path, capsys: Any) -> None:
     """Sealed anew by somebody, metrics.json still has to hold the rows of the runs."""
-    from kinetarium.storage.sealed_json import sealed_json
+    from kinetarium.storage.serialization import sealed_json
 
     folder = shutil.copytree(made / "drop", tmp_path / "drop")
     metrics = ResultFolder.open(folder).metrics

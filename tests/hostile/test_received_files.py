@@ -19,8 +19,7 @@ from kinetarium.reach.collision.obstacles import MOST_MESHES, MOST_SHAPES, read_
 from kinetarium.reach.placement.files import read_pose, read_poses, read_trajectory, write_result
 from kinetarium.reach.placement.plane import plane_of
 from kinetarium.report.html.files import write_page
-from kinetarium.storage.sealed_json import versioned_json
-from kinetarium.storage.serialization import read_toml, to_plain
+from kinetarium.storage.serialization import read_toml, to_plain, versioned_json
 from kinetarium.studies.walk.cases import read_waypoints
 
 LONGEST_LINE = 1500

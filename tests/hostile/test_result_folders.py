@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kinetarium.cli import main
-from kinetarium.storage.sealed_json import sealed_json
+from kinetarium.storage.serialization import sealed_json
 
 QUICK = ("--engine", "mujoco", "--height", "0.02", "--duration", "0.3", "--workers", "0")
 

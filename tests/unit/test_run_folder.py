@@ -17,7 +17,7 @@ from kinetarium.recording.run_folder import (
     verify_run,
     write_run,
 )
-from kinetarium.storage.sealed_json import sealed_json
+from kinetarium.storage.serialization import sealed_json
 
 CHANNELS = {
     "time": Channel(np.linspace(0.0, 1.0, 5), "s"),

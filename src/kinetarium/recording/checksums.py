@@ -14,8 +14,7 @@ from typing import TypeVar
 from kinetarium.errors import KinetariumError, OutputError
 from kinetarium.storage.atomic import sync_folder, write_atomic
 from kinetarium.storage.regular_file import open_regular, reason
-from kinetarium.storage.sealed_json import read_sealed_json, sealed_json
-from kinetarium.storage.serialization import from_plain
+from kinetarium.storage.serialization import from_plain, read_sealed_json, sealed_json
 
 CHECKSUMS = "checksums.json"
 

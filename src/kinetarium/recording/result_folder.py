@@ -31,8 +31,13 @@ from kinetarium.storage.atomic import (
     write_folder_atomic,
 )
 from kinetarium.storage.regular_file import reason
-from kinetarium.storage.sealed_json import read_sealed_json, sealed_json
-from kinetarium.storage.serialization import MOST_TOML_BYTES, read_toml, to_toml
+from kinetarium.storage.serialization import (
+    MOST_TOML_BYTES,
+    read_sealed_json,
+    read_toml,
+    sealed_json,
+    to_toml,
+)
 from kinetarium.storage.strict_json import strict_json
 
 _MOST_CHARACTERS = 60

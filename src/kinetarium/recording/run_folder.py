@@ -19,8 +19,13 @@ from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.spatial.arrays import Array
 from kinetarium.storage.atomic import write_folder_atomic
 from kinetarium.storage.regular_file import open_regular, reason
-from kinetarium.storage.sealed_json import MOST_JSON_BYTES, read_sealed_json, sealed_json
-from kinetarium.storage.serialization import from_plain, to_plain
+from kinetarium.storage.serialization import (
+    MOST_JSON_BYTES,
+    from_plain,
+    read_sealed_json,
+    sealed_json,
+    to_plain,
+)
 
 MANIFEST = "manifest.json"
 TIMING = "timing.json"

@@ -17,7 +17,7 @@ from kinetarium.recording.result_folder import (
     ResultFolder,
 )
 from kinetarium.recording.run_folder import verify_run
-from kinetarium.storage.sealed_json import read_sealed_json
+from kinetarium.storage.serialization import read_sealed_json
 
 
 def verify_folder(path: Path) -> list[str]:

@@ -1,6 +1,5 @@
 """Spatial algebra: rotations, rigid motions, twists and wrenches, and paths."""
 
-from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.paths import (
     Bezier,

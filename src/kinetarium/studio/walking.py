@@ -18,8 +18,7 @@ from kinetarium.legs.walk.walk import drive_work, joint_travel, walking_volume
 from kinetarium.legs.walk.warnings import foot_gaps
 from kinetarium.recording.recording import Channel
 from kinetarium.spatial.arrays import Array
-from kinetarium.storage.sealed_json import versioned_json
-from kinetarium.storage.serialization import PlainDataError, from_plain, to_plain
+from kinetarium.storage.serialization import PlainDataError, from_plain, to_plain, versioned_json
 from kinetarium.storage.strict_json import strict_json
 from kinetarium.studio.exported_page import Part, exported_page
 from kinetarium.studio.http import HttpError, Request, Response, Route, route

@@ -16,8 +16,12 @@ import numpy as np
 from kinetarium.model.robot import TriangleMesh
 from kinetarium.spatial.arrays import frozen
 from kinetarium.storage.atomic import write_atomic
-from kinetarium.storage.sealed_json import read_versioned_json, versioned_json
-from kinetarium.storage.serialization import from_plain, to_plain
+from kinetarium.storage.serialization import (
+    from_plain,
+    read_versioned_json,
+    to_plain,
+    versioned_json,
+)
 
 LINK_NAMES = (
     "bracket",

@@ -30,8 +30,7 @@ from kinetarium.storage.atomic import (
     write_atomic,
 )
 from kinetarium.storage.regular_file import read_regular, reason
-from kinetarium.storage.sealed_json import versioned_json
-from kinetarium.storage.serialization import to_plain
+from kinetarium.storage.serialization import to_plain, versioned_json
 
 MOST_SHARD_BYTES = 1 << 30
 

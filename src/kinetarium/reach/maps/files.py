@@ -33,8 +33,7 @@ from kinetarium.storage.atomic import (
     write_folder_atomic,
 )
 from kinetarium.storage.regular_file import open_regular, reason
-from kinetarium.storage.sealed_json import read_sealed_json, sealed_json
-from kinetarium.storage.serialization import from_plain, to_plain
+from kinetarium.storage.serialization import from_plain, read_sealed_json, sealed_json, to_plain
 
 MANIFEST = "manifest.json"
 FORMAT = "kinetarium reach map"

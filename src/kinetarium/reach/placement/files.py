@@ -16,7 +16,7 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 from kinetarium.storage.atomic import check_folder, make_folder, write_folder_atomic
 from kinetarium.storage.regular_file import read_regular, reason
-from kinetarium.storage.sealed_json import versioned_json
+from kinetarium.storage.serialization import versioned_json
 from kinetarium.storage.strict_json import parse_json
 
 MOST_BYTES = 64_000_000

@@ -33,7 +33,7 @@ from kinetarium.spatial.rotation import (
     rotation_from_quaternion,
 )
 from kinetarium.storage.atomic import check_folder, make_folder, write_atomic
-from kinetarium.storage.sealed_json import versioned_json
+from kinetarium.storage.serialization import versioned_json
 from kinetarium.studies.reach.baselines import (
     algorithm_2,
     brute_force,
