@@ -1,4 +1,4 @@
-"""Plain data: dataclasses as dictionaries, lists and numbers, and back; TOML and JSON files of them.
+"""Plain data: dataclasses as dictionaries, lists and numbers, and back; TOML and JSON files.
 
 JSON files carry the version of their schema, so that later releases can open them. Files that
 people may edit carry the version alone. Results and maps are sealed, too: their last entry is
