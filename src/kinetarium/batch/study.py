@@ -2,21 +2,19 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from kinetarium.errors import KinetariumError
+from kinetarium.errors import KinetariumError, UnknownNameError, one_line
+from kinetarium.plugins import PluginError, discover, running_plugin
 
 if TYPE_CHECKING:  # the list of commands imports every study, and is to stay light
     from kinetarium.figure.page import Section
     from kinetarium.figure.replay import Replay
     from kinetarium.figure.text import Table
     from kinetarium.recording.recording import Recording, Row, RunStatus
-from contextlib import suppress
-from dataclasses import MISSING, fields, is_dataclass
 
-from kinetarium.errors import UnknownNameError, one_line
-from kinetarium.plugins import PluginError, discover, running_plugin
 
 ConfigT = TypeVar("ConfigT")
 CaseT = TypeVar("CaseT")

@@ -2,40 +2,32 @@
 
 import os
 import shlex
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, make_dataclass
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from kinetarium.cli.core.invocation import Invocation
+from kinetarium.batch.study import open_study
+from kinetarium.cli.core.arguments import flag_value
+from kinetarium.cli.core.console import Console
+from kinetarium.cli.core.invocation import Invocation, Run
 from kinetarium.interruption import is_stop
 from kinetarium.ranges import Range
+from kinetarium.recording.recording import RunStatus
 
 if TYPE_CHECKING:
     from kinetarium.batch.plan import Plan
     from kinetarium.batch.study import Findings
+    from kinetarium.batch.sweep import Progress
     from kinetarium.batch.task import Executor
     from kinetarium.recording.result_folder import ResultFolder
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from time import monotonic
-from typing import TYPE_CHECKING
 
-from kinetarium.cli.core.console import Console
-from kinetarium.recording.recording import RunStatus
-
-if TYPE_CHECKING:
-    from kinetarium.batch.sweep import Progress
-from collections.abc import Sequence
-from dataclasses import field, make_dataclass
-from typing import Any
-
-from kinetarium.batch.study import open_study
-from kinetarium.cli.core.arguments import flag_value
-from kinetarium.cli.core.invocation import Run
 
 CORES = os.cpu_count() or 1
 WORKERS = Range(0, max(64, 4 * CORES), unit="-")

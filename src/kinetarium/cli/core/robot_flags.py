@@ -2,19 +2,18 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from kinetarium.cli.core.arguments import UsageError
+from kinetarium.figure.robot_page import joint_units
 from kinetarium.model.findings import Allowance
+from kinetarium.model.robot import Joint, Link, RobotModel
 
 if TYPE_CHECKING:
     from kinetarium.model.robot import RobotModel
-from typing import Any
 
-from kinetarium.figure.robot_page import joint_units
-from kinetarium.model.robot import Joint, Link, RobotModel
 
 _Switch = Annotated[bool, tyro.conf.arg(help_behavior_hint="")]
 

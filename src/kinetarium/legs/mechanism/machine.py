@@ -2,17 +2,12 @@
 
 from dataclasses import dataclass
 from math import pi, radians, sqrt
-from typing import TYPE_CHECKING
-
-from kinetarium.legs.mechanism.pantograph import LegKind, LegsError, checked
-
-if TYPE_CHECKING:  # a machine is part of a command's flags, whose help loads no NumPy
-    from kinetarium.legs.mechanism.pantograph import PantographLeg
-    from kinetarium.spatial.arrays import Array
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinetarium.legs.mechanism.pantograph import LegKind, LegsError, checked
 from kinetarium.model.robot import TriangleMesh
 from kinetarium.spatial.arrays import frozen
 from kinetarium.storage.atomic import write_atomic
@@ -22,6 +17,11 @@ from kinetarium.storage.serialization import (
     to_plain,
     versioned_json,
 )
+
+if TYPE_CHECKING:  # a machine is part of a command's flags, whose help loads no NumPy
+    from kinetarium.legs.mechanism.pantograph import PantographLeg
+    from kinetarium.spatial.arrays import Array
+
 
 LINK_NAMES = (
     "bracket",

@@ -1,18 +1,17 @@
 """Terrain: level ground with a slope and low steps on it."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from kinetarium.legs.mechanism.pantograph import LegsError, checked
-
-if TYPE_CHECKING:  # a terrain is part of a command's flags, whose help loads no NumPy
-    from kinetarium.spatial.arrays import Array
 from math import radians, tan
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetarium.legs.mechanism.pantograph import LegsError, checked
 from kinetarium.spatial.arrays import Array
+
+if TYPE_CHECKING:  # a terrain is part of a command's flags, whose help loads no NumPy
+    from kinetarium.spatial.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

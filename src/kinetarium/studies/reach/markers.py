@@ -7,24 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.figure.page import SEQUENTIAL, Section
-from kinetarium.figure.scene3d import Body, Color, Scene3D
+from kinetarium.figure.robot_page import robot_scene
+from kinetarium.figure.scene3d import Body, Color, Scene3D, decimate
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.mesh.triangles import read_only_mesh
 from kinetarium.model.robot import Box, Geometry
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.spatial.rotation import pose
+from kinetarium.spatial.rotation import inverse_pose, pose
 
 if TYPE_CHECKING:
     from kinetarium.figure.charts import Heatmap
-from typing import TYPE_CHECKING
-
-from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.figure.robot_page import robot_scene
-from kinetarium.figure.scene3d import decimate
-from kinetarium.spatial.rotation import inverse_pose
-
-if TYPE_CHECKING:
     from kinetarium.reach.placement.query import Placer
 
 
