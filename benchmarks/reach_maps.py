@@ -13,10 +13,10 @@ from benchmarks.reach_ik import eaik, toolbox, trac_ik
 from kinetarium import load_robot
 from kinetarium.reach import SerialChain, serial_chain
 from kinetarium.reach.arm import arm_of
+from kinetarium.reach.maps._makers import sphere_poses, write_poses
 from kinetarium.reach.maps.build import build_map, map_maker
 from kinetarium.reach.maps.files import ReachMap, open_map
 from kinetarium.reach.maps.grid import voxel_grid
-from kinetarium.reach.maps.makers import sphere_poses, write_poses
 from kinetarium.reach.maps.recipe import MapKind, map_recipe
 from kinetarium.reach.maps.slice import slice_plainly, slice_values
 from kinetarium.reach.placement.plane import Plane

@@ -6,8 +6,8 @@ import pytest
 from kinetarium import load_robot
 from kinetarium.dynamics import RobotDynamics, TwoLink
 from kinetarium.figure.text import Table
+from kinetarium.studies.dynamics._examination import examine
 from kinetarium.studies.dynamics.backends.registry import backend_names
-from kinetarium.studies.dynamics.examination import examine
 from kinetarium.studies.dynamics.figures import two_link_section
 from kinetarium.studies.dynamics.run import score
 from kinetarium.studies.dynamics.states import runge_kutta, semi_implicit_euler

@@ -25,7 +25,7 @@ from kinetarium.legs.walk.plan import table1_row
 from kinetarium.legs.walk.planner import judge_all_orders
 from kinetarium.legs.walk.route import lay_route
 from kinetarium.legs.walk.walk import joint_travel
-from kinetarium.studies.walk.paper import pictures, printed_values, slips
+from kinetarium.studies.walk._paper import pictures, printed_values, slips
 
 A, B, S = 18.5, 20.75, 31.87
 LONG = WalkPlan(waypoints=((0.0, 0.0), (4 * S, 0.0)), stride=S)

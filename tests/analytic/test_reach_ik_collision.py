@@ -11,7 +11,7 @@ from collision_pairs import collision_pairs
 from kinetarium import load_robot
 from kinetarium.model.robot import RobotModel
 from kinetarium.reach import body_pieces, serial_chain
-from kinetarium.reach.collision import gjk
+from kinetarium.reach.collision import _gjk as gjk
 from kinetarium.reach.collision.check import collisions
 from kinetarium.spatial import so3
 

@@ -12,8 +12,8 @@ from kinetarium.model.robot import Inertia
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_from_rpy
+from kinetarium.studies.dynamics._examination import examine
 from kinetarium.studies.dynamics.backends.registry import backend_names
-from kinetarium.studies.dynamics.examination import examine
 from kinetarium.studies.dynamics.finding import Cause, Finding, Severity
 from kinetarium.studies.dynamics.override import Override
 from kinetarium.studies.dynamics.run import score

@@ -12,7 +12,7 @@ from websockets.exceptions import InvalidStatus
 
 import kinetarium.studio.live as live_module
 from hostile.test_studio_security import deaf_socket, socket_to
-from kinetarium.studio.connections import Limits
+from kinetarium.studio._connections import Limits
 from unit.studio_server import running_studio
 
 SHORT = Limits(head=0.6, body=0.6, rate=1e9, idle=0.6, stall=1.0)

@@ -17,6 +17,7 @@ from kinetarium.metrics import cross_track
 from kinetarium.recording.recording import Channel, Recording, RunStatus
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drive import Calibrate, Drive
+from kinetarium.studies.drive._statements import statement_table
 from kinetarium.studies.drive.calibrate import identify
 from kinetarium.studies.drive.config import (
     CalibrateConfig,
@@ -40,7 +41,6 @@ from kinetarium.studies.drive.run import (
     start_placement,
 )
 from kinetarium.studies.drive.score import path_points, score, yaw_ratio
-from kinetarium.studies.drive.statements import statement_table
 from kinetarium.studies.drive.vehicle import Track, vehicle
 
 CASE = DriveCase(

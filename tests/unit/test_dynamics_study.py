@@ -19,11 +19,11 @@ from kinetarium.recording.recording import Recording, RunStatus
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import frozen
 from kinetarium.studies.dynamics import Dynamics
+from kinetarium.studies.dynamics._examination import examine
 from kinetarium.studies.dynamics.backends import registry
 from kinetarium.studies.dynamics.backends.backend import Backend, InOrder
 from kinetarium.studies.dynamics.backends.registry import backend_names, open_backend
 from kinetarium.studies.dynamics.config import Case, Config
-from kinetarium.studies.dynamics.examination import examine
 from kinetarium.studies.dynamics.finding import Cause, Finding, Severity
 from kinetarium.studies.dynamics.override import GRAVITY, Override
 from kinetarium.studies.dynamics.run import score, verify_dynamics

@@ -9,10 +9,10 @@ import pytest
 from kinetarium import KinetariumError, load_robot
 from kinetarium.errors import OutputError, UnknownNameError
 from kinetarium.reach.ik.solve import solve_ik
+from kinetarium.reach.maps._makers import fibonacci_points, poses_at, sphere_poses, write_poses
 from kinetarium.reach.maps.build import build_map
 from kinetarium.reach.maps.files import ReachMap, describe_map, open_map, verify_map
 from kinetarium.reach.maps.grid import voxel_grid
-from kinetarium.reach.maps.makers import fibonacci_points, poses_at, sphere_poses, write_poses
 from kinetarium.reach.maps.recipe import graded_grid
 from kinetarium.reach.placement.plane import plane_of
 from kinetarium.reach.placement.score_raster import (

@@ -26,6 +26,7 @@ from kinetarium.reach.placement.query import Effort, Placement, Placer, place_ba
 from kinetarium.reach.placement.score_raster import union_of_slices
 from kinetarium.reach.placement.search import serve
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
+from kinetarium.studies.reach._resolution import solve_numerically
 from kinetarium.studies.reach.baselines import (
     algorithm_2,
     brute_force,
@@ -33,7 +34,6 @@ from kinetarium.studies.reach.baselines import (
     transformed_voxels,
 )
 from kinetarium.studies.reach.compare import compare_methods, random_poses
-from kinetarium.studies.reach.resolution import solve_numerically
 
 PANDA = load_robot("panda")
 DOWN = np.diag([1.0, -1.0, -1.0])

@@ -7,10 +7,10 @@ import pytest
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.recording.result_folder import ResultFolder
+from kinetarium.studio._routes import run_replay
 from kinetarium.studio.exported_page import Part, _inert, exported_page
 from kinetarium.studio.http import Request, ranged
 from kinetarium.studio.results import Results
-from kinetarium.studio.routes import run_replay
 from kinetarium.studio.serve import StudioServer
 from unit.replay_reader import ReplayReader
 from unit.studio_server import running_studio

@@ -8,8 +8,7 @@ from kinetarium.legs import Heading, LegKind, Machine, Step, Terrain, WalkPlan, 
 from kinetarium.legs.mechanism.machine import link_mesh
 from kinetarium.legs.robot.mjcf import quadruped_mjcf
 from kinetarium.storage.serialization import to_plain
-from kinetarium.studio.http import HttpError, Request
-from kinetarium.studio.walking import (
+from kinetarium.studio._walking import (
     MOST_WAYPOINTS,
     UNIT,
     joint_table,
@@ -18,6 +17,7 @@ from kinetarium.studio.walking import (
     walk_request,
     walking_routes,
 )
+from kinetarium.studio.http import HttpError, Request
 from unit.replay_reader import ReplayReader
 
 PLAN, FILES = walking_routes()

@@ -115,7 +115,7 @@ def test_another_server_is_started_when_one_has_ended(server: int) -> None:
 def test_a_server_that_does_not_answer_is_replaced(
     server: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kinetarium.batch.forked._REPORT_TIMEOUT", 0.1)
+    monkeypatch.setattr("kinetarium.batch._forked._REPORT_TIMEOUT", 0.1)
     process, connection = WorkerStart(()).start(sleep)
     with connection:
         connection.recv()

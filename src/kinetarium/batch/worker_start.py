@@ -68,7 +68,7 @@ class WorkerStart:
     def begin(self) -> None:
         """Start the server that workers are forked off, where there is one, and do not wait."""
         if _can_fork():
-            from kinetarium.batch.forked import ForkServer
+            from kinetarium.batch._forked import ForkServer
 
             with suppress(OSError):
                 ForkServer.current(self._engines, environment=_ENVIRONMENT)
@@ -113,7 +113,7 @@ class WorkerStart:
         return process, ours
 
     def _ask_for_process(self, connection: Connection) -> StartedProcess:
-        from kinetarium.batch.forked import ForkServer
+        from kinetarium.batch._forked import ForkServer
 
         for _ in range(_TRIES - 1):
             with suppress(ConnectionError, TimeoutError):

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetarium.dynamics.pinocchio_model import (
+from kinetarium.dynamics._pinocchio_model import (
     frame_placements,
     pinocchio_model,
     rotate_base,

@@ -11,14 +11,14 @@ import uvicorn
 
 from kinetarium.errors import KinetariumError
 from kinetarium.storage.strict_json import strict_json
-from kinetarium.studio.application import Application
-from kinetarium.studio.connections import Limits, protocols
+from kinetarium.studio._application import Application
+from kinetarium.studio._connections import Limits, protocols
+from kinetarium.studio._routes import ExportRoutes, MapRoutes, RunRoutes
+from kinetarium.studio._walking import walking_routes
 from kinetarium.studio.exported_page import check_page, page_routes
 from kinetarium.studio.http import Guard
 from kinetarium.studio.live import Broadcast
 from kinetarium.studio.results import Results
-from kinetarium.studio.routes import ExportRoutes, MapRoutes, RunRoutes
-from kinetarium.studio.walking import walking_routes
 
 HOST = "127.0.0.1"
 

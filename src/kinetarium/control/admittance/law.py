@@ -119,7 +119,7 @@ class AdmittanceSE3:
             anti_windup: When the impulse is integrated and whether it is bounded.
         """
         # Numba is loaded with the first law, not with this module.
-        from kinetarium.control.admittance import kernel as admittance_kernel
+        from kinetarium.control.admittance import _kernel as admittance_kernel
         from kinetarium.spatial import kernels as se3_kernel
 
         self._kernel, self._se3 = admittance_kernel, se3_kernel

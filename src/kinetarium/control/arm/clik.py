@@ -58,7 +58,7 @@ class Clik:
             timestep: Time between two ticks [s].
         """
         # Numba is loaded with the first arm, not with this module.
-        from kinetarium.control.arm import clik_kernel
+        from kinetarium.control.arm import _clik_kernel as clik_kernel
 
         self._kernel = clik_kernel
         self._chain = serial_chain(model, base_link=model.root, tool=link).arrays

@@ -11,7 +11,7 @@ from threading import Lock
 import numpy as np
 
 from kinetarium.model.findings import Code, Findings, RobotFileError, read_robot_part
-from kinetarium.model.mesh.collada import read_collada
+from kinetarium.model.mesh._collada import read_collada
 from kinetarium.model.mesh.formats import read_obj, read_stl
 from kinetarium.model.mesh.triangles import BrokenMeshError, read_only_mesh
 from kinetarium.model.robot import MeshData, MeshFile, TriangleMesh

@@ -10,10 +10,10 @@ import numpy as np
 from kinetarium.model.findings import Allowance, Code, RobotFileError
 from kinetarium.model.inertia import NEGLIGIBLE_MASS
 from kinetarium.model.markup import Element
+from kinetarium.model.mjcf._constraints import EqualityReader, read_actuators
+from kinetarium.model.mjcf._expansion import Replicator, include_files
 from kinetarium.model.mjcf.bodies import JOINTS, WORLD, Body, BodyReader
 from kinetarium.model.mjcf.compiler import read_compiler
-from kinetarium.model.mjcf.constraints import EqualityReader, read_actuators
-from kinetarium.model.mjcf.expansion import Replicator, include_files
 from kinetarium.model.mjcf.geoms import GeomReader, Materials
 from kinetarium.model.mjcf.joints import JointReader
 from kinetarium.model.mjcf.masses import scaled_inertia

@@ -5,8 +5,8 @@ from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import Joint, Link, RobotModel
 from kinetarium.model.tree import Located, assemble
-from kinetarium.model.urdf.joints import JointReader, UrdfJointType
-from kinetarium.model.urdf.links import Color, LinkReader
+from kinetarium.model.urdf._joints import JointReader, UrdfJointType
+from kinetarium.model.urdf._links import Color, LinkReader
 from kinetarium.model.urdf.origins import FIRST, OriginReader, read_version
 from kinetarium.model.urdf.vocabulary import Children
 

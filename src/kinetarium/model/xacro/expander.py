@@ -10,9 +10,9 @@ from types import MappingProxyType
 from kinetarium.model.findings import Code
 from kinetarium.model.markup import MOST_DEPTH, Element
 from kinetarium.model.reading import Reading
+from kinetarium.model.xacro._calls import bind_parameters, given_values
+from kinetarium.model.xacro._directives import Includes, check_attributes, define_property
 from kinetarium.model.xacro.budget import Budget, Place
-from kinetarium.model.xacro.calls import bind_parameters, given_values
-from kinetarium.model.xacro.directives import Includes, check_attributes, define_property
 from kinetarium.model.xacro.expressions import CONSTANTS
 from kinetarium.model.xacro.macros import Macro, parse_parameters
 from kinetarium.model.xacro.scopes import Scope

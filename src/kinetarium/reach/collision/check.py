@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from kinetarium.dynamics.chain import ChainArrays
 from kinetarium.dynamics.forward import place
-from kinetarium.reach.collision.gjk import closer, segments_gap
+from kinetarium.reach.collision._gjk import closer, segments_gap
 from kinetarium.reach.collision.piece_arrays import CELLS, PieceArrays
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled

@@ -326,7 +326,7 @@ def _put(folder: Path, path: Path) -> None:
 
 def map_maker(recipe: MapRecipe, arm: Arm) -> MapMaker:
     """Return the maker of a kind of map."""
-    from kinetarium.reach.maps.makers import GradedMaker, VoxelMaker
+    from kinetarium.reach.maps._makers import GradedMaker, VoxelMaker
 
     return GradedMaker(recipe, arm) if recipe.kind is MapKind.IRM4 else VoxelMaker(recipe, arm)
 

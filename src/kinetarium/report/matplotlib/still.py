@@ -18,7 +18,7 @@ from kinetarium.batch.worker_start import StartedProcess, WorkerStart
 from kinetarium.figure.charts import Bars, Heatmap, Lines
 from kinetarium.figure.page import Chart, Page, tones
 from kinetarium.report.drawing import aspect, label
-from kinetarium.report.matplotlib.charts import draw_bars, draw_heatmap, draw_lines, legend_rows
+from kinetarium.report.matplotlib._charts import draw_bars, draw_heatmap, draw_lines, legend_rows
 
 _WIDTH = 7.0
 """Width of a picture [inch]: a page of A4 between its margins."""

@@ -16,6 +16,8 @@ from kinetarium.figure.text import Prose, Table
 from kinetarium.recording.recording import Recording
 from kinetarium.scene import driving_ground
 from kinetarium.spatial.arrays import Array
+from kinetarium.studies.drive._statements import statement_table
+from kinetarium.studies.drive._sweeps import IDEAL, cost_figures, sweep_figures
 from kinetarium.studies.drive.config import Control, DriveCase, PathName, Profile, Robot
 from kinetarium.studies.drive.ideal import Compared, against_ideal, ideal_of
 from kinetarium.studies.drive.profiles import CONTROL_RATE
@@ -27,8 +29,6 @@ from kinetarium.studies.drive.score import (
     reference_curvature_variation,
     track_of,
 )
-from kinetarium.studies.drive.statements import statement_table
-from kinetarium.studies.drive.sweeps import IDEAL, cost_figures, sweep_figures
 from kinetarium.studies.drive.tables import against_entries, headline, settings_section, summary
 
 _LEAD = (

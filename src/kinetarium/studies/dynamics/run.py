@@ -9,10 +9,10 @@ from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.load import load_robot
 from kinetarium.model.robot import RobotModel
 from kinetarium.recording.recording import Recording, Row
+from kinetarium.studies.dynamics._examination import examine
 from kinetarium.studies.dynamics.backends.reference import CLOSED_FORM
 from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE, backend_names
 from kinetarium.studies.dynamics.config import Case
-from kinetarium.studies.dynamics.examination import examine
 from kinetarium.studies.dynamics.finding import Finding, Severity
 from kinetarium.studies.dynamics.override import Override
 from kinetarium.studies.dynamics.states import Quantity

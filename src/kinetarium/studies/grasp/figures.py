@@ -15,9 +15,7 @@ from kinetarium.metrics import moving_mean, moving_variance
 from kinetarium.recording.recording import Recording
 from kinetarium.scene.grasped_cube import grasped_cube, gripper_arm
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.grasp.config import Case, Profile, ToolPath
-from kinetarium.studies.grasp.score import WINDOW, carried_part
-from kinetarium.studies.grasp.sweeps import (
+from kinetarium.studies.grasp._sweeps import (
     RIGID,
     Group,
     Spread,
@@ -28,6 +26,8 @@ from kinetarium.studies.grasp.sweeps import (
     summary,
     sweep_sections,
 )
+from kinetarium.studies.grasp.config import Case, Profile, ToolPath
+from kinetarium.studies.grasp.score import WINDOW, carried_part
 
 _PATHS = (ToolPath.CIRCLE, ToolPath.SQUARE, ToolPath.EIGHT)
 VARIANCE: dict[str, tuple[float, float, float]] = {

@@ -34,18 +34,18 @@ from kinetarium.spatial.rotation import (
 )
 from kinetarium.storage.atomic import check_folder, make_folder, write_atomic
 from kinetarium.storage.serialization import versioned_json
+from kinetarium.studies.reach._resolution import (
+    Progress,
+    kept_map,
+    solve_numerically,
+    success_by_resolution,
+)
 from kinetarium.studies.reach.baselines import (
     algorithm_2,
     brute_force,
     random_base,
     sampled_map,
     transformed_voxels,
-)
-from kinetarium.studies.reach.resolution import (
-    Progress,
-    kept_map,
-    solve_numerically,
-    success_by_resolution,
 )
 
 TABLES = "tables.json"

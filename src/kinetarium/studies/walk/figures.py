@@ -15,9 +15,9 @@ from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.text import Column, Prose, Table
 from kinetarium.legs import LegKind, Machine
 from kinetarium.legs.walk.walk import walking_volume
+from kinetarium.studies.walk._paper import paper_sections
 from kinetarium.studies.walk.channels import LEGS, drives
 from kinetarium.studies.walk.config import NO_ENGINE, Case
-from kinetarium.studies.walk.paper import paper_sections
 from kinetarium.studies.walk.replay import robot_bodies
 from kinetarium.studies.walk.score import TIPPED, tilt
 

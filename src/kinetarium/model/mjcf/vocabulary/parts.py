@@ -3,7 +3,7 @@
 It states the format of MuJoCo 3.17, whose own table `mujoco.mj_printSchema` prints.
 """
 
-from kinetarium.model.mjcf.vocabulary import scene_parts as scene
+from kinetarium.model.mjcf.vocabulary import _scene_parts as scene
 from kinetarium.model.mjcf.vocabulary.kinds import Fate, Kind
 
 _ALL = "name class group:i1 nsample:i1 interp:interpolation delay:1 ctrlrange:2 user:0-"

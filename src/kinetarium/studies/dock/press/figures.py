@@ -16,11 +16,11 @@ from kinetarium.recording.recording import Recording, Row
 from kinetarium.scene.docking import docking_scene
 from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase
 from kinetarium.studies.dock.floating.meeting import gap
+from kinetarium.studies.dock.press._paper_figures import paper_figures
 from kinetarium.studies.dock.press.advice import advice
 from kinetarium.studies.dock.press.cases import GAP
 from kinetarium.studies.dock.press.config import Contact, DockCase, ForceCase, PresetName
 from kinetarium.studies.dock.press.delays import delay_maps
-from kinetarium.studies.dock.press.paper_figures import paper_figures
 from kinetarium.studies.dock.press.presets import start_positions
 
 CONTACT_TIME = (2.79, 2.81)

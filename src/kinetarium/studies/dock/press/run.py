@@ -13,10 +13,10 @@ from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene.docking import CHASER, SATELLITE, TARGET, docking_scene
 from kinetarium.spatial.arrays import Array
 from kinetarium.storage.serialization import from_plain, to_plain
+from kinetarium.studies.dock.press._controller import DockingController
 from kinetarium.studies.dock.press.cases import GAP
 from kinetarium.studies.dock.press.config import Contact, DockCase
 from kinetarium.studies.dock.press.contact import FaceContact
-from kinetarium.studies.dock.press.controller import DockingController
 from kinetarium.studies.dock.press.presets import PRESETS, start_positions
 
 _CHOICES: Mapping[str, Mapping[str, Any]] = {"mujoco": {"integrator": "discrete"}}

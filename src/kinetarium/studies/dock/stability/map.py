@@ -71,7 +71,7 @@ def _period(case: StabilityCase) -> float:
 
 def follow(case: StabilityCase) -> Recording:
     """Kick the contact at every delay, and record how its deflection grows or fades."""
-    from kinetarium.studies.dock.stability.delayed_contact import envelope
+    from kinetarium.studies.dock.stability._delayed_contact import envelope
 
     preset = PRESETS[case.preset]
     k, c = case.stiffness, case.damping_ratio * case.stiffness
@@ -130,7 +130,7 @@ def judge(case: StabilityCase, recording: Recording) -> list[Row]:
 
 def growth_rate(time: Array, deflection: Array) -> float:
     """Return the rate at which a deflection grows [1/s], negative where it fades."""
-    from kinetarium.studies.dock.stability.delayed_contact import RUNAWAY
+    from kinetarium.studies.dock.stability._delayed_contact import RUNAWAY
 
     wild = np.flatnonzero(deflection >= RUNAWAY)
     if wild.size:

@@ -6,8 +6,8 @@ from kinetarium.engines.protocol import Capability, CapabilityError
 from kinetarium.engines.registry import list_engines, open_engine
 from kinetarium.model.robot import RobotModel
 from kinetarium.spatial.arrays import Array
+from kinetarium.studies.dynamics.backends._engine import NEEDED, EngineBackend
 from kinetarium.studies.dynamics.backends.backend import Backend
-from kinetarium.studies.dynamics.backends.engine import NEEDED, EngineBackend
 from kinetarium.studies.dynamics.backends.reference import (
     CLOSED_FORM,
     ClosedFormBackend,

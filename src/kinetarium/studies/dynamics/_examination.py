@@ -8,6 +8,7 @@ import numpy as np
 from kinetarium.model.robot import RobotModel
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.scene import SceneError
+from kinetarium.studies.dynamics._measurement import Measurement, measure
 from kinetarium.studies.dynamics.backends.reference import ClosedFormBackend, has_closed_form
 from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE
 from kinetarium.studies.dynamics.diagnosis.diagnose import diagnose
@@ -21,7 +22,6 @@ from kinetarium.studies.dynamics.differences.model import model_differences
 from kinetarium.studies.dynamics.figures import POSITIONS, VELOCITIES
 from kinetarium.studies.dynamics.finding import Cause, Difference, Finding, Severity
 from kinetarium.studies.dynamics.matched import Matched, match
-from kinetarium.studies.dynamics.measurement import Measurement, measure
 from kinetarium.studies.dynamics.override import GRAVITY, Override
 from kinetarium.studies.dynamics.states import Quantity, States, draw_states
 

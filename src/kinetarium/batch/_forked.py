@@ -14,10 +14,10 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-from kinetarium.batch.fork_server import kill_when_closed
+from kinetarium.batch._fork_server import kill_when_closed
 
 _MAIN = (
-    "import sys; sys.path[:] = {path!a}; from kinetarium.batch.fork_server import serve;"
+    "import sys; sys.path[:] = {path!a}; from kinetarium.batch._fork_server import serve;"
     " serve({control}, {lifeline}, engines={engines!a})"
 )
 

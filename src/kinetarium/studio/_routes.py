@@ -11,12 +11,12 @@ from kinetarium.figure.scene_replay import link_coats
 from kinetarium.model.load import catalogue_entry, catalogue_names, load_robot
 from kinetarium.recording.recording import Run
 from kinetarium.spatial.rotation import inverse_pose
+from kinetarium.studio._volume import Cuts, describe_volumes, volume_file
 from kinetarium.studio.exported_page import Part, exported_page
 from kinetarium.studio.http import HttpError, Request, Response, Route, json_response, ranged, route
 from kinetarium.studio.replay_file import replay_file, still_replay
 from kinetarium.studio.results import Results, case_of
 from kinetarium.studio.streams import Encoding
-from kinetarium.studio.volume import Cuts, describe_volumes, volume_file
 
 _MOST_BYTES = 200_000_000
 """Of the replay files that are kept, as a page asks for their parts one by one."""
