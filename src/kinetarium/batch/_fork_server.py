@@ -68,7 +68,6 @@ def kill_when_closed(pipe: int, process: int) -> None:
 
     Args:
         pipe: The end for reading; the wish lasts until it is closed everywhere.
-        process: The process.
     """
     fcntl.fcntl(pipe, fcntl.F_SETOWN, process)
     fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)

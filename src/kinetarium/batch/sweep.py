@@ -68,7 +68,6 @@ def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
     """Let a study sum up a folder, without writing anything.
 
     Args:
-        folder: The folder.
         study: The study that made it.
 
     Raises:

@@ -61,7 +61,6 @@ class Executor(Protocol):
         ends everything at once and leaves nothing but whole runs.
 
         Args:
-            tasks: The tasks.
             runs: The folder of all runs, which must exist; that of a task is named by its key.
 
         Raises:

@@ -111,7 +111,6 @@ class SerialExecutor:
         """Run tasks in their order.
 
         Args:
-            tasks: The tasks.
             runs: The folder of all runs.
 
         Raises:

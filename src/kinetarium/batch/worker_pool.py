@@ -153,7 +153,6 @@ class IsolatedExecutor:
         """Run tasks and give each as it ends, its run whole on disk.
 
         Args:
-            tasks: The tasks.
             runs: The folder of all runs, to which nobody else may write meanwhile.
 
         Raises:

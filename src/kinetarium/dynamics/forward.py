@@ -23,7 +23,6 @@ def place(chain: ChainArrays, q: Array, X: Array) -> None:
     """Write the poses of all frames that the chain moves, in the base link's frame.
 
     Args:
-        chain: The chain.
         q: Joint positions [rad or m], shape (joints,).
         X: Written to: the base link's frame, the joints' and the tool's, rows [R p],
             shape (joints + 2, 3, 4).
@@ -69,7 +68,6 @@ def differentiate(chain: ChainArrays, X: Array, J: Array) -> None:
     """Write the Jacobian of the tool: its twist [v; w] in base axes at its origin, per rate.
 
     Args:
-        chain: The chain.
         X: The poses that `place` wrote, shape (joints + 2, 3, 4).
         J: Written to, shape (6, joints).
     """
@@ -175,7 +173,6 @@ def poses(chain: ChainArrays, q: Array) -> Array:
     """Return the pose X_BT of the tool for many configurations.
 
     Args:
-        chain: The chain.
         q: Joint positions [rad or m], shape (n, joints).
 
     Returns:

@@ -116,7 +116,6 @@ def thinned(replay: Replay, *, most: int) -> Replay:
     """Leave out samples at even steps, so that at most some number is left.
 
     Args:
-        replay: The replay.
         most: The most samples.
     """
     step = -(-len(replay.time) // most)

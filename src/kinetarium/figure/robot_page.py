@@ -185,7 +185,6 @@ def catalogue_page(robots: Catalogue, *, provenance: tuple[tuple[str, str], ...]
     """Return the whole page.
 
     Args:
-        robots: The robots.
         provenance: How to make the page again.
 
     Raises:

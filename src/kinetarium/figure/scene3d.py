@@ -151,7 +151,6 @@ def decimate(mesh: TriangleMesh, *, most_faces: int) -> TriangleMesh:
     """Simplify a mesh for display.
 
     Args:
-        mesh: The mesh.
         most_faces: The most triangles the result may have.
 
     Returns:

@@ -134,7 +134,6 @@ class AttributeReader:
         """Return a fixed number of finite numbers separated by white space, shape (count,).
 
         Args:
-            element: The element.
             name: The attribute.
             count: How many numbers it must hold.
             default: What a missing attribute means; None if it may not be missing.

@@ -47,7 +47,6 @@ def arm_of(
     """Make a robot ready.
 
     Args:
-        robot: The robot.
         tool: The link to be placed; see `serial_chain`.
         base_link: The link that stands; see `serial_chain`.
         self_collision: Whether configurations in collision count as out of reach.

@@ -29,7 +29,6 @@ def write_checksums(folder: Path, files: Iterable[str], *, folders: Iterable[str
     """Write the checksums of a folder.
 
     Args:
-        folder: The folder.
         files: Names of files in it; one that is missing is left out.
         folders: Names of folders in it whose files are listed, too.
 
@@ -77,7 +76,6 @@ def check_listed(folder: Path, name: str, read: Callable[[Path], T]) -> T:
     """Read a file of a folder that is as its checksum says, if it has one.
 
     Args:
-        folder: The folder.
         name: The file's name in it.
         read: Reads the file.
 
@@ -100,7 +98,6 @@ def changes(folder: Path, listed: dict[str, str], *, names: Iterable[str]) -> It
     """Yield a sentence for each file that is not as its checksum says.
 
     Args:
-        folder: The folder.
         listed: Its checksums.
         names: The files to look at; one without a checksum is passed over.
     """

@@ -315,7 +315,6 @@ class ResultFolder:
         is, and `run` may come without its recording.
 
         Args:
-            run: The run.
             position: Its place in the report, counted from 0.
             timing: What it cost by name [s]; nothing is known if None.
 

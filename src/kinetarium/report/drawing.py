@@ -45,7 +45,6 @@ def drawn_samples(series: Series, *, x: Axis, y: Axis) -> Samples:
     gap; of a curve that turns back, the leftmost and rightmost as well.
 
     Args:
-        series: The series.
         x: The horizontal axis.
         y: The vertical axis.
     """
@@ -187,7 +186,6 @@ def label(text: str, *, most: int = 40) -> str:
     """Return a text for a label: on one line, and cut where it is long.
 
     Args:
-        text: The text.
         most: The most characters it may have.
     """
     line = " ".join(readable(text).split())

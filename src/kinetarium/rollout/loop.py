@@ -55,7 +55,6 @@ def run(
     """Simulate a scene and record it.
 
     Args:
-        scene: The scene.
         engine: An engine or its name.
         duration: How long [s].
         controller: Gives the commands; zeros without one.

@@ -80,8 +80,6 @@ def free_body(
     """Make a free body of uniform density.
 
     Args:
-        name: Its name.
-        shape: Its shape.
         mass: Its mass [kg].
         position: Where it starts [m], shape (3,).
         rotation: How it is turned, shape (3, 3); not at all if None.

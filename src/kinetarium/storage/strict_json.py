@@ -32,7 +32,6 @@ def parse_json(text: str, *, most_values: int = MOST_VALUES) -> Any:
     """Parse JSON of unknown origin.
 
     Args:
-        text: The text.
         most_values: How many values it may hold.
 
     Returns:

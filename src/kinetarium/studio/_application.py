@@ -38,7 +38,6 @@ class Application:
 
         Args:
             guard: Says who may ask.
-            routes: The routes.
             broadcast: What pages are told.
             most_pages: How many pages are told at once.
         """

@@ -54,7 +54,6 @@ def run_replay(run: Run, label: str, *, encoding: Encoding = Encoding.EXACT) -> 
     """Return the replay file of a run; numbers alone where its study has nothing to show.
 
     Args:
-        run: The run.
         label: What tells it apart.
         encoding: How exactly numbers are kept.
 

@@ -116,7 +116,6 @@ def volume_file(path: Path, field: str, *, cuts: Cuts = HALF) -> bytes:
 
     Args:
         path: The map.
-        field: Its field.
         cuts: Where it is cut open at first.
 
     Raises:

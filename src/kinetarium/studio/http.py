@@ -162,7 +162,6 @@ class Guard:
         """Let a request pass.
 
         Args:
-            request: The request.
             acts: Whether it does more than read, and must come from the page itself.
 
         Returns:

@@ -52,7 +52,6 @@ def parse_arguments(
     """Read the words after a command.
 
     Args:
-        words: The words.
         command: The command's name.
         config: The command's config.
         help: What the command does, in one line.

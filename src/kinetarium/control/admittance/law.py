@@ -113,7 +113,6 @@ class AdmittanceSE3:
         """Start with no impulse.
 
         Args:
-            gains: The gains.
             timestep: Time between two ticks [s].
             form: How the law is computed.
             anti_windup: When the impulse is integrated and whether it is bounded.

@@ -33,7 +33,6 @@ def audit(
 
     Args:
         bullet: pybullet's world.
-        scene: The scene.
         world: The scene in it.
         springs: The drives that apply damping and armature, by robot.
         options: The settings.

@@ -82,7 +82,6 @@ def robot_parts(
     massless part of its own, so that contacts know the link they are on.
 
     Args:
-        robot: The robot.
         keep: Fixed joints to keep as joints, because a sensor sits in them.
         touching: Solids that may touch anything; the others get no surface.
     """

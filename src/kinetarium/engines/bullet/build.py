@@ -113,7 +113,6 @@ def build_world(
 
     Args:
         bullet: The world.
-        scene: The scene.
         timestep: Time step [s].
         options: The settings.
 

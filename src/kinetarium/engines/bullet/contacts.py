@@ -37,7 +37,6 @@ class Surfaces:
         """Find the surfaces.
 
         Args:
-            scene: The scene.
             multibodies: Its robots and bodies in Bullet.
         """
         index = {solid: i for i, solid in enumerate(scene.solids)}
@@ -141,7 +140,6 @@ def read_contacts(bullet: BulletClient, surfaces: Surfaces) -> Contacts:
 
     Args:
         bullet: The world.
-        surfaces: Its surfaces.
     """
     points, solids = [], []
     for point in bullet.getContactPoints():

@@ -41,7 +41,6 @@ class EngineBullet:
         """Build a scene.
 
         Args:
-            scene: The scene.
             timestep: Time step [s].
             options: Settings; None for the defaults.
             seed: Not used.

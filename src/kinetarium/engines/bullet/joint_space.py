@@ -71,7 +71,6 @@ class Wiring:
         """Find the drives of a robot in the layout of its scene.
 
         Args:
-            layout: The layout.
             placed: The robot in the scene.
             robot: The robot in Bullet.
         """

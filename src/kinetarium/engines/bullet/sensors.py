@@ -74,7 +74,6 @@ class WrenchSensors:
 
         Args:
             bullet: The world.
-            scene: The scene.
             robots: Its robots in Bullet.
             timestep: Time step [s].
 

@@ -70,7 +70,6 @@ class BulletSimulation:
 
         Args:
             bullet: pybullet's world, which ends with the simulation.
-            scene: The scene.
             world: The scene in it.
             timestep: Time step [s].
             options: The settings.

@@ -17,7 +17,6 @@ def audit(scene: Scene, *, world: World, wirings: Mapping[str, Wiring]) -> Audit
     """Read back masses, joints and gravity.
 
     Args:
-        scene: The scene.
         world: The scene in DART.
         wirings: What applies damping and armature, by robot.
     """

@@ -25,7 +25,6 @@ def close_loops(world: Any, robot: PlacedRobot, *, nodes: Mapping[str, tuple[Any
 
     Args:
         world: DART's world.
-        robot: The robot.
         nodes: DART's body of every solid, and the solid's pose in it.
     """
     solver = world.getConstraintSolver()
@@ -98,7 +97,6 @@ def build_world(scene: Scene, *, timestep: float) -> World:
     """Build a scene in a world of its own.
 
     Args:
-        scene: The scene.
         timestep: Time step [s].
 
     Raises:

@@ -141,7 +141,6 @@ def read_contacts(world: Any, surfaces: Surfaces) -> Contacts:
 
     Args:
         world: DART's world.
-        surfaces: Its surfaces.
     """
     found = world.getLastCollisionResult().getContacts()
     if not found:

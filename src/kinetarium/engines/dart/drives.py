@@ -61,7 +61,6 @@ class Wiring:
         """Find the drives of a robot in the layout of its scene.
 
         Args:
-            layout: The layout.
             model: The robot.
             robot: Its name in the scene.
             free: Whether it has a free base.

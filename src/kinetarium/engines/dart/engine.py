@@ -40,7 +40,6 @@ class EngineDart:
         """Build a scene.
 
         Args:
-            scene: The scene.
             timestep: Time step [s].
             options: Settings; None for the defaults.
             seed: Not used.

@@ -104,7 +104,6 @@ class JointSpace:
         """Choose a robot.
 
         Args:
-            robot: The robot.
             armature: Inertia of its drives [kg m^2 or kg], zero for a free base, shape (n,). DART
                 has no place for it.
         """

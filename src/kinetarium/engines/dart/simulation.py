@@ -64,7 +64,6 @@ class DartSimulation:
         """Start a scene that has been built.
 
         Args:
-            scene: The scene.
             world: The scene in DART.
             timestep: Time step [s].
             options: The settings.

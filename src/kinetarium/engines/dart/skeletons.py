@@ -68,7 +68,6 @@ def robot_skeleton(robot: PlacedRobot, *, keep: Collection[str]) -> Articulation
     """Build a robot.
 
     Args:
-        robot: The robot.
         keep: Fixed joints to keep as joints, because a sensor sits in them.
 
     Raises:

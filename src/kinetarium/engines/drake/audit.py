@@ -19,7 +19,6 @@ def audit(world: DrakeWorld, scene: Scene, *, context: Any) -> Audit:
 
     Args:
         world: The scene in Drake.
-        scene: The scene.
         context: The plant's context.
     """
     solids = [

@@ -200,7 +200,6 @@ def build_world(scene: Scene, *, timestep: float, options: DrakeOptions) -> Drak
     """Build a scene.
 
     Args:
-        scene: The scene.
         timestep: Time step [s].
         options: Settings.
 

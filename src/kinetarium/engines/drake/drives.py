@@ -107,7 +107,6 @@ class Drives:
         """Find the actuators in a finished plant.
 
         Args:
-            plant: The plant.
             layout: The layout of the scene.
             joints: The plant's joints in the order of the layout.
         """

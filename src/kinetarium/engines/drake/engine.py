@@ -45,7 +45,6 @@ class EngineDrake:
         """Build a scene.
 
         Args:
-            scene: The scene.
             timestep: Time step [s].
             options: Settings; None for the defaults.
             seed: Not used.

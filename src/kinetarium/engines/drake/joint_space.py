@@ -73,7 +73,6 @@ class JointSpace:
 
         Args:
             world: The scene in Drake.
-            robot: The robot.
             addresses: Where things lie in the state vector.
         """
         self._plant = world.plant

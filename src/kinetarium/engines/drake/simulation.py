@@ -48,7 +48,6 @@ class DrakeSimulation:
         """Start a scene that has been built.
 
         Args:
-            scene: The scene.
             world: The scene in Drake.
             timestep: Time step [s].
             start: The state it starts in.

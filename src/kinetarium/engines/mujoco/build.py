@@ -220,7 +220,6 @@ def mujoco_model(
     inertia, never one inferred from geometry.
 
     Args:
-        scene: The scene.
         layout: Its layout; actuators stand in the order of its commands.
         timestep: Time step [s].
         options: Settings.

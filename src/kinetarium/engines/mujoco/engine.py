@@ -64,7 +64,6 @@ class EngineMujoco:
         """Build a scene.
 
         Args:
-            scene: The scene.
             timestep: Time step [s].
             options: Settings; None for the defaults.
             seed: Not used.

@@ -43,8 +43,6 @@ class MujocoSimulation:
         """Start a compiled scene.
 
         Args:
-            scene: The scene.
-            layout: Its layout.
             model: The scene as MuJoCo compiled it.
             start: The state it starts in.
         """

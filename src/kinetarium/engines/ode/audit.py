@@ -25,7 +25,6 @@ def audit(
     """Read back masses, joints and gravity.
 
     Args:
-        world: The world.
         layout: The layout of the scene.
         assembly: Its pieces.
         stops: The joint limits.

@@ -40,7 +40,6 @@ def placement(assembly: Assembly, state: State, *, timestep: float) -> Placement
 
     Args:
         assembly: The pieces.
-        state: The state.
         timestep: Time step [s].
     """
     n = len(assembly.pieces)
@@ -135,7 +134,6 @@ class OdeWorld:
 
         Args:
             library: ODE.
-            scene: The scene.
             assembly: Its pieces.
             options: Settings.
         """

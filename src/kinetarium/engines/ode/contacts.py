@@ -59,9 +59,7 @@ class Touch:
         """Find the pairs.
 
         Args:
-            world: The world.
             scene: The scene, which says who may touch whom.
-            shapes: The shapes.
             options: Settings.
         """
         library = self._library = world.library

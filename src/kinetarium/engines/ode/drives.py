@@ -121,8 +121,6 @@ class Couplings:
         """Read the couplings off the robots of a scene.
 
         Args:
-            scene: The scene.
-            layout: Its layout.
             joints: The joints, in the order of `layout.joints`.
             inertias: Mass or moment of inertia that moves with each [kg or kg m^2].
             timestep: Time step [s].

@@ -34,7 +34,6 @@ class EngineOde:
         """Build a scene.
 
         Args:
-            scene: The scene.
             timestep: Time step [s].
             options: Settings; None for the defaults.
             seed: Of the order in which the QUICK solver visits the constraints.

@@ -56,7 +56,6 @@ class OdeJoint:
 
         Args:
             library: ODE.
-            world: The world.
             joint: The joint of the model.
             reference: Where ODE's own position is to be zero [rad or m].
         """
@@ -108,7 +107,6 @@ class OdeJoint:
         """Switch on a row.
 
         Args:
-            row: The row.
             damping: Its damping d [N m s/rad or N s/m]; infinite for ODE's stiffest.
             effort: Its effort limit [N m or N].
         """

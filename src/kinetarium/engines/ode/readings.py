@@ -200,12 +200,7 @@ class OdeSensors:
     """The force-torque sensors of a scene."""
 
     def __init__(self, world: OdeWorld, scene: Scene) -> None:
-        """Ask ODE for the feedback of the joints that carry sensors.
-
-        Args:
-            world: The world.
-            scene: The scene.
-        """
+        """Ask ODE for the feedback of the joints that carry sensors."""
         self._world = world
         self._children: dict[str, int] = {}
         by_joint = {

@@ -77,9 +77,7 @@ class OdeShapes:
 
         Args:
             world: The world with its bodies.
-            scene: The scene.
             assembly: Its pieces.
-            layout: Its layout.
 
         Raises:
             SceneError: If a mesh has no convex hull.

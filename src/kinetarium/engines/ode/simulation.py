@@ -55,7 +55,6 @@ class OdeSimulation:
         """Build the scene.
 
         Args:
-            scene: The scene.
             timestep: Time step [s].
             options: Settings.
             seed: Of the order in which the QUICK solver visits the constraints.

@@ -39,7 +39,6 @@ def close_loop(loop: Loop, homes: Mapping[str, tuple[Any, Array]]) -> None:
     """Hold two points together, or four of each body where the whole pose is to be held.
 
     Args:
-        loop: The loop.
         homes: For each link of the robot, the body it is part of and its pose there.
     """
     body_a, X_A = homes[loop.link_a]
@@ -101,7 +100,6 @@ def articulate(
     """Build a robot without its surfaces.
 
     Args:
-        robot: The robot.
         keep: Fixed joints to keep, because a sensor sits in them.
         actuations: The drives of its joints, by name.
         timestep: Time step [s].
@@ -191,8 +189,6 @@ def build(scene: Scene, layout: Layout, *, timestep: float, options: PhysxOption
     """Build everything in a scene.
 
     Args:
-        scene: The scene.
-        layout: Its layout.
         timestep: Time step [s].
         options: Settings.
 

@@ -24,7 +24,6 @@ def read_contacts(world: World, shapes: Mapping[Any, tuple[int, int]]) -> Contac
     not touch yet; those without force are left out.
 
     Args:
-        world: The world.
         shapes: Number and solid of every shape.
     """
     rows = []
@@ -172,7 +171,6 @@ class Surfaces:
 
         Args:
             component: The body.
-            shape: The shape.
             X_BG: Pose of the shape in the body's frame, shape (4, 4).
             solid: Index of the solid it belongs to.
             material: Its surface.

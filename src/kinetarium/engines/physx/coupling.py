@@ -50,7 +50,6 @@ def couple(
     squeeze something hard, since contacts have the last word in an iteration.
 
     Args:
-        robot: The robot.
         bodies: Its rigid bodies.
         links: The link of each.
         timestep: Time step [s].

@@ -48,7 +48,6 @@ class EnginePhysx:
         """Build a scene.
 
         Args:
-            scene: The scene.
             timestep: Time step [s].
             options: Settings; None for the defaults.
             seed: Not used.

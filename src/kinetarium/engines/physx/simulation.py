@@ -107,8 +107,6 @@ class PhysxSimulation:
         """Start a scene.
 
         Args:
-            scene: The scene.
-            layout: Its layout.
             parts: The scene in PhysX.
             world: Where the parts are.
         """

@@ -15,7 +15,6 @@ def link_transforms(leg: PantographLeg, q: Array) -> Array:
     """Return the poses of links 1 to 9 in the leg frame, shape (9, 4, 4).
 
     Args:
-        leg: The leg.
         q: One set of joint values, shape (3,).
     """
     x, c, v = (float(value) for value in q)

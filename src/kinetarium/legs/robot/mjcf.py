@@ -39,7 +39,6 @@ def quadruped_mjcf(machine: Machine, *, unit_m: float = 0.01, mass: float = MASS
     """Write a machine as MJCF.
 
     Args:
-        machine: The machine.
         unit_m: Its unit of length [m].
         mass: Its whole mass [kg].
     """

@@ -65,7 +65,6 @@ def quadruped_model(machine: Machine, *, unit_m: float = 0.01, mass: float = MAS
     "leg1_pin_g" are passive, and at their own zero all bars hang down.
 
     Args:
-        machine: The machine.
         unit_m: Its unit of length [m].
         mass: Its whole mass [kg].
     """
@@ -92,7 +91,6 @@ def joint_positions(machine: Machine, joints: Array, *, unit_m: float = 0.01) ->
     """Return the positions of all joints of the model for the joint values of the four legs.
 
     Args:
-        machine: The machine.
         joints: Joint values [unit, rad], shape (4, 3).
         unit_m: Its unit of length [m].
     """
@@ -138,7 +136,6 @@ def mass_center(
     """Return the true centre of mass of a machine at rest, forward and to the left [unit].
 
     Args:
-        machine: The machine.
         unit_m: Its unit of length [m].
         mass: Its whole mass [kg].
     """

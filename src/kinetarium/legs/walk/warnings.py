@@ -25,7 +25,6 @@ def find_warnings(
 
     Args:
         plan: What is asked for.
-        frames: The frames.
         joints: Joint values, shape (n, 4, 3).
         local: The feet in their legs' frames, shape (n, 4, 3).
         margin: The static margin, shape (n,).

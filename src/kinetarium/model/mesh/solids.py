@@ -41,7 +41,6 @@ def solid_properties(shape: Shape, *, density: float) -> Inertia:
     both ways, counts as its bounding box; a flat one thus has no mass.
 
     Args:
-        shape: The shape.
         density: Density [kg/m^3].
 
     Returns:
@@ -70,7 +69,6 @@ def triangulate(shape: Shape, *, segments: int = 24) -> TriangleMesh:
     """Return a closed surface of triangles that face outwards; a mesh is given as it is.
 
     Args:
-        shape: The shape.
         segments: How many edges a full circle is made of, at least 4; the
             corners lie on the true surface.
     """

@@ -122,7 +122,6 @@ def decimal_numbers(text: str | bytes, *, kind: type = np.float64) -> NDArray[An
     """Read decimal numbers separated by white space; integers too large become the largest.
 
     Args:
-        text: The text.
         kind: The type of the numbers, float64 or int64.
 
     Raises:
@@ -183,7 +182,6 @@ def first_bad(rows: Sequence[bytes], good: Callable[[Sequence[bytes]], bool]) ->
     """Find the first row that is not good, among rows that together are not, by halving.
 
     Args:
-        rows: The rows.
         good: Whether every one of some rows is good.
     """
     low, high = 0, len(rows)

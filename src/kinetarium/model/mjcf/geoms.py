@@ -227,7 +227,6 @@ class GeomReader:
         Args:
             scope: The file being read.
             meshes: The mesh assets.
-            materials: The materials.
             paired: Names of the geoms in contact pairs, which touch in any case.
         """
         self._scope = scope

@@ -72,7 +72,6 @@ def body_inertia(
         name: The body's name, for messages.
         parts: What stands in it.
         weighed: The inertias of those geoms that bring its mass.
-        body: The body.
         scope: The file being read.
 
     Returns:

@@ -49,7 +49,6 @@ def bind_parameters(
 
     Args:
         scope: The scope of the call.
-        macro: The macro.
         given: The values that the call gives.
         blocks: The elements that the call gives, worked out.
         caller: The scope that defaults are worked out in.

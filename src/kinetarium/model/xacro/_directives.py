@@ -50,7 +50,6 @@ def define_property(element: Element, scope: Scope, *, texts: Texts, place: Plac
     its scope is named.
 
     Args:
-        element: The element.
         scope: The scope it stands in.
         texts: Works out its attributes.
         place: Where it stands.

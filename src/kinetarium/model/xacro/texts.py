@@ -39,7 +39,6 @@ class Texts(Namespace):
         """Start with the arguments that the user gave.
 
         Args:
-            arguments: The arguments.
             place: Where the expansion stands.
             budget: Counts the work.
         """

@@ -189,7 +189,6 @@ def closing_bracket(text: str, opening: int) -> int:
     """Find the bracket that closes another, passing over quoted ones and pairs in between.
 
     Args:
-        text: The text.
         opening: The position of the opening bracket in it.
 
     Raises:

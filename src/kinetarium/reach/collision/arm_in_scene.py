@@ -55,7 +55,6 @@ def site_of(arm: Arm, surroundings: Surroundings = NOTHING) -> Site:
     """Put an arm among shapes.
 
     Args:
-        arm: The arm.
         surroundings: What stands around.
     """
     shapes, ground = surroundings

@@ -37,7 +37,6 @@ def collides(pieces: PieceArrays, X: Array, q: Array, touching: NDArray[np.int64
     """Return whether any two pieces of bodies that are to be checked touch.
 
     Args:
-        pieces: The pieces.
         X: Poses of the chain's frames, as `forward.place` writes them,
             shape (joints + 2, 3, 4).
         q: Joint positions [rad or m], shape (joints,).

@@ -58,7 +58,6 @@ def body_pieces(chain: SerialChain, *, surroundings: Sequence[Geometry] = ()) ->
     stands around with everything that moves.
 
     Args:
-        chain: The chain.
         surroundings: Shapes that stand around, in the frame of the base link.
 
     Returns:
@@ -236,7 +235,6 @@ def with_tables(pieces: PieceArrays, chain: ChainArrays) -> PieceArrays:
     """Fill the tables of pieces; what `collides` says of them stays the same.
 
     Args:
-        pieces: The pieces.
         chain: The chain that moves them.
     """
     lower, upper = ranges(chain)

@@ -128,7 +128,6 @@ def descend(
     Args:
         X_BT: The pose of the tool in the base link's frame, shape (3 or 4, 4).
         length: The length that weighs as much as a radian [m].
-        chain: The chain.
         q: Where to begin; written to [rad or m], shape (joints,).
         X: Working memory, shape (joints + 2, 3, 4).
         J: Working memory, shape (6, joints).

@@ -67,7 +67,6 @@ def solve_ik(
     is found reaches the pose to 1e-7 m and 1e-7 rad within the joint limits.
 
     Args:
-        robot: The robot.
         poses: Poses X_BT of the tool in the base link's frame, shape (n, 4, 4).
         tool: The link to be placed; see `serial_chain`.
         base_link: The link poses are given in; see `serial_chain`.
@@ -109,7 +108,6 @@ def ik_arrays(
     """Prepare a chain for the kernels in `kinetarium.reach.ik.solver`.
 
     Args:
-        chain: The chain.
         seed: Seed of the starts of the numerical search.
         pieces: What must not touch, from `body_pieces`; nothing if not given.
 

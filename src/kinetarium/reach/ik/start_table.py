@@ -57,7 +57,6 @@ def start_table(chain: ChainArrays, *, seed: int) -> StartTable:
     """Fill the table of a chain.
 
     Args:
-        chain: The chain.
         seed: Seed of the configurations.
     """
     rng = np.random.default_rng(seed)

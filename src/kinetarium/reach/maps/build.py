@@ -175,7 +175,6 @@ def build_map(
     """Build a map and write it to a folder; a build that was cut off goes on where it was.
 
     Args:
-        robot: The robot.
         out: The map's folder, such as "panda.rmap".
         kind: What the map is to say.
         voxel: Edge length of a voxel [m]; 0 for the kind's usual part of the radius.
@@ -244,7 +243,6 @@ def build_part(
     is missing in the end and joins all.
 
     Args:
-        robot: The robot.
         out: The map's folder; the shards are gathered beside it.
         part: Which part, from 1 on, and of how many.
         workers: How many shards are made side by side.

@@ -93,7 +93,6 @@ def write_placement(placement: Placement, out: str | PathLike[str]) -> None:
     """Write a placement to a folder.
 
     Args:
-        placement: The placement.
         out: The folder, new or of an earlier placement.
 
     Raises:

@@ -256,7 +256,6 @@ def write_slice(base_slice: BaseSlice, out: str | PathLike[str]) -> None:
     """Write a slice to a folder: its arrays and what they are.
 
     Args:
-        base_slice: The slice.
         out: The folder, new or of an earlier slice.
 
     Raises:

@@ -38,8 +38,6 @@ def write_page(folder: Path, page: Page, *, force: bool = False) -> Path:
     """Write a page and its figures into a folder, which is made where it is missing.
 
     Args:
-        folder: The folder.
-        page: The page.
         force: Whether a page that somebody else wrote may be replaced.
 
     Returns:
@@ -60,7 +58,6 @@ def check_page(folder: Path, *, force: bool = False) -> None:
     """Refuse a folder that `write_page` could not write to, before the work that would be lost.
 
     Args:
-        folder: The folder.
         force: Whether a page that somebody else wrote may be replaced.
 
     Raises:
@@ -79,7 +76,6 @@ def figure_files(page: Page, stills: Stills | None = None) -> Mapping[str, bytes
     The same page gives the same bytes.
 
     Args:
-        page: The page.
         stills: Its stills, where they are used elsewhere too.
 
     Returns:

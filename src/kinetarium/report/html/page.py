@@ -42,7 +42,6 @@ def cell_class(value: Cell, column: str) -> str:
     """Return the class of a cell: that of its column, and what is wrong with a run's status.
 
     Args:
-        value: The value.
         column: The class of its column.
     """
     if column != _STATUS:
@@ -77,7 +76,6 @@ def chart_context(
     """Draw a chart for the page.
 
     Args:
-        chart: The chart.
         tones: Numbers of all names of series on the page.
         still: The chart as a still.
         number: A number that no other figure of the page has.
@@ -213,7 +211,6 @@ def page_html(page: Page, stills: Stills | None = None) -> str:
     such canvases. Paper shows the stills.
 
     Args:
-        page: The page.
         stills: Its stills, where they are used elsewhere too.
     """
     from jinja2 import Environment, StrictUndefined

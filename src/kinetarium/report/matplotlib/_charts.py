@@ -32,8 +32,6 @@ def draw_lines(axes: Any, lines: Lines, tones: Mapping[str, int]) -> None:
     """Draw lines into empty axes.
 
     Args:
-        axes: The axes.
-        lines: The lines.
         tones: Numbers of all names of series on the page.
     """
     scale(axes.xaxis, lines.x)
@@ -130,8 +128,6 @@ def draw_bars(axes: Any, bars: Bars, tones: Mapping[str, int]) -> None:
     """Draw bars into empty axes.
 
     Args:
-        axes: The axes.
-        bars: The bars.
         tones: Numbers of all names of series on the page.
     """
     scale(axes.yaxis, bars.value)

@@ -21,7 +21,6 @@ def scene_png(scene: Scene3D, *, width: int, height: int) -> bytes:
     by Lambert's law, the same on both sides.
 
     Args:
-        scene: The scene.
         width: Width [pixels].
         height: Height [pixels].
 

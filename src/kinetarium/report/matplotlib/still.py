@@ -69,7 +69,6 @@ def draw_still(chart: Chart, tones: Mapping[str, int], *, dots_per_inch: int = 1
     """Draw a chart; it is laid out and painted once, which takes the time, for all its pictures.
 
     Args:
-        chart: The chart.
         tones: Numbers of all names of series on the page.
         dots_per_inch: Resolution of what is painted.
     """

@@ -51,7 +51,6 @@ def plotly_lines(lines: Lines, tones: Mapping[str, int]) -> dict[str, Any]:
     """Return the traces and the layout that draw lines.
 
     Args:
-        lines: The lines.
         tones: Numbers of all names of series on the page.
     """
     x = plotly_axis(lines.x, np.concatenate([[], *(series.x for series in lines.series)]))
@@ -137,7 +136,6 @@ def plotly_bars(bars: Bars, tones: Mapping[str, int]) -> dict[str, Any]:
     """Return the traces and the layout that draw bars.
 
     Args:
-        bars: The bars.
         tones: Numbers of all names of series on the page.
     """
     x = plotly_axis(Axis(""), np.empty(0)) | named_ticks(bars.categories)

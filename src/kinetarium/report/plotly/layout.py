@@ -39,7 +39,6 @@ def plotly_axis(axis: Axis, values: Array) -> dict[str, Any]:
     """Return an axis with its heading.
 
     Args:
-        axis: The axis.
         values: What is drawn along it, shape (n,).
     """
     form: dict[str, Any] = {

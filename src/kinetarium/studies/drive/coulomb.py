@@ -63,7 +63,6 @@ def coulomb_multiplier(vehicle: Vehicle, *, v: float, w: float, friction: float)
     """Return the track multiplier of a steady turn of a vehicle with cylindrical wheels [-].
 
     Args:
-        vehicle: The vehicle.
         v: Forward speed that its wheels are driven for [m/s].
         w: Yaw rate that they are driven for [rad/s].
         friction: Between wheels and ground [-].
@@ -87,7 +86,6 @@ def coulomb_skid(
     All is NaN where none is found, as with servos far too weak for the friction.
 
     Args:
-        vehicle: The vehicle.
         left: Speed that the wheels on the left are commanded [rad/s].
         right: Speed that those on the right are commanded, another one [rad/s].
         friction: Between wheels and ground [-].

@@ -235,7 +235,6 @@ def replay(
     """Show a drive.
 
     Args:
-        robot: The robot.
         recording: What was recorded of it.
         reference: What it was to follow; nothing is drawn if None.
     """

@@ -55,8 +55,6 @@ def ideal_drive(
     """Work out where open loop would take a robot.
 
     Args:
-        robot: The robot.
-        path: The path.
         friction: Between wheels and ground [-].
         wheel_damping: Gain of the wheels' servos [N m s/rad].
         multiplier: What the track is multiplied by if the wheels skid [-].
@@ -136,7 +134,6 @@ def against_ideal(case: DriveCase, results: Results) -> AgainstIdeal | None:
     """Compare all starts of a case; None for closed loop, or if there is nothing to compare.
 
     Args:
-        case: The case.
         results: Its starts.
     """
     recordings = {o.case: o.recording for o in results.outcomes if o.recording is not None}
@@ -160,7 +157,6 @@ def ideal_of(case: DriveCase, facts: Mapping[str, Any]) -> IdealDrive:
     """Return the ideal drive of a case.
 
     Args:
-        case: The case.
         facts: What one of its recordings was made with.
     """
     return ideal_drive(

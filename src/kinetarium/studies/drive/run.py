@@ -46,7 +46,6 @@ def ground_scene(
     """Put a robot on level ground.
 
     Args:
-        robot: The robot.
         wheels: Names of its links that roll; everything else has no friction.
         start: Where it stands.
         friction: Between wheels and ground [-].
@@ -157,8 +156,6 @@ def drive(
     """Drive a robot on level ground, and record what the engine made of the model.
 
     Args:
-        engine: The engine.
-        robot: The robot.
         chosen: What is set in the engine.
         controller: Gives the speeds of the wheels.
         start: Where the robot stands at first.

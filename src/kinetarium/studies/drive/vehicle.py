@@ -101,7 +101,6 @@ class Track:
         """Read a recording from a time on.
 
         Args:
-            recording: The recording.
             frame: The frame on the ground in which the motion is given.
             begin: When the reference begins [s].
             left: Of each wheel, whether it is on the left.

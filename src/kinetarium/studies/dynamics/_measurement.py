@@ -147,7 +147,6 @@ def free_motion(
     """Let a back-end's robot go from rest.
 
     Args:
-        backend: The back-end.
         model: The robot that it was given, by whose masses energy is reckoned.
         gravity: The gravity that it was given [m/s^2], shape (3,).
         start: Positions of the falling robot's joints by name [rad or m].
@@ -177,7 +176,6 @@ def deviation(backend: Backend, motion: Motion, *, tolerance: float) -> Array:
 
     Args:
         backend: The back-end that made the motion.
-        motion: Its motion.
         tolerance: Relative size of the rounding [-].
 
     Returns:

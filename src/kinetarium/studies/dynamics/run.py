@@ -116,7 +116,6 @@ def verify_dynamics(
     """Compare a robot's dynamics in every library, or those of two robot files.
 
     Args:
-        robot: The robot.
         against: A second robot to compare it with, instead of libraries.
         backend_overrides: Faults to plant, by back-end, each an `Override` or its attributes.
         engine: The engines; all that are available and fit by default.

@@ -253,7 +253,6 @@ def purpose_table(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> 
 
     Args:
         rows: The rows of each part.
-        engines: The engines.
     """
     body = []
     for purpose in PURPOSES:

@@ -167,7 +167,6 @@ def sweep_sections(
 
     Args:
         profile: The profile of the groups.
-        groups: The groups.
         varied: What was varied: "timestep", "iterations" or "friction".
     """
     sections = []

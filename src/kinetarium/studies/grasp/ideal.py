@@ -60,7 +60,6 @@ def ideal(
     """Integrate the rigid grasp along a path (semi-implicit Euler).
 
     Args:
-        path: The path.
         duration: How much of it is run [s].
         timestep: Step of the integration and of the control [s].
         control: Who moves the joints.
@@ -102,7 +101,6 @@ def tool_error(q: Array, *, path: ToolPath, time: Array) -> Array:
 
     Args:
         q: Positions of arm and fingers, shape (k, 9).
-        path: The path.
         time: Since the start of the path [s], shape (k,).
     """
     model = gripper_arm(coupled=False)

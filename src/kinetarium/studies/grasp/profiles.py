@@ -65,7 +65,6 @@ def setting(engine: str, profile: Profile) -> Setting:
 
     Args:
         engine: The engine's name.
-        profile: The profile.
 
     Raises:
         KinetariumError: If the engine is not available.

@@ -41,7 +41,6 @@ def offsets(path: ToolPath, time: Array) -> Array:
     speed, the eight (Gerono's, upright) at constant rate of its angle.
 
     Args:
-        path: The path.
         time: Since the start of the path [s], shape (k,).
     """
     turns = np.asarray(time) / PERIOD
@@ -72,7 +71,6 @@ def arm_reference(path: ToolPath, *, duration: float, timestep: float) -> ArmRef
     """Return the joint motion along a path, the same for all engines.
 
     Args:
-        path: The path.
         duration: How much of it is run [s].
         timestep: Time between two positions [s].
     """

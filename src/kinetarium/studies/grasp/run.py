@@ -53,8 +53,6 @@ def one_step_error(scene: Scene, *, engine: Engine, options: Any, timestep: floa
 
     Args:
         scene: The scene, all joints of its arm driven by torques.
-        engine: The engine.
-        options: Its options.
         timestep: Physics step [s].
 
     Raises:

@@ -53,7 +53,6 @@ def success_by_resolution(
         finest: The finest map, an irm3.
         tasks: Sets of poses, each of shape (n, 4, 4).
         placer: The arm and its site.
-        robot: The robot.
         x: Coordinates x of the raster of bases [m].
         y: Coordinates y of the raster [m].
         folder: Where the maps are kept.
@@ -125,7 +124,6 @@ def solve_numerically(
     """Solve for many poses, each from the one start.
 
     Args:
-        chain: The chain.
         pieces: What must not touch.
         X_BT: Poses of the tool in the base link's frame, shape (n, 4, 4).
         q: Written to: joint positions, or NaN [rad or m], shape (n, joints).

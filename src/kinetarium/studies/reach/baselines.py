@@ -29,8 +29,6 @@ def algorithm_2(arm: Arm, site: Site, *, poses: Array, x: Array, y: Array, score
     Lines 12 to 19 of Algorithm 2 of the source.
 
     Args:
-        arm: The arm.
-        site: Its site.
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
         x: Coordinates x of the map [m].
         y: Coordinates y of the map [m].
@@ -48,8 +46,6 @@ def brute_force(arm: Arm, site: Site, *, poses: Array, x: Array, y: Array) -> Ar
     """Judge every place of a raster with every turn: what no map can surpass there.
 
     Args:
-        arm: The arm.
-        site: Its site.
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
         x: Coordinates x of the raster [m].
         y: Coordinates y of the raster [m].

@@ -32,7 +32,6 @@ def map_page(reach_map: "ReachMap", *, provenance: tuple[tuple[str, str], ...]) 
     """Return the page of a map.
 
     Args:
-        reach_map: The map.
         provenance: How to make it again.
     """
     recipe = reach_map.recipe
@@ -45,7 +44,6 @@ def map_figures(reach_map: "ReachMap", *, prefix: str = "") -> tuple[Heatmap | S
     """Draw a map.
 
     Args:
-        reach_map: The map.
         prefix: What stands before each title, such as the number of a figure.
     """
     if reach_map.recipe.kind is MapKind.IRM4:

@@ -44,7 +44,6 @@ def placement_page(
     """Return the page of a placement.
 
     Args:
-        placement: The placement.
         poses: Poses X_WT of the tool, shape (n, 4, 4).
         placer: What was asked.
         provenance: How to make it again.
@@ -98,7 +97,6 @@ def union_figures(
     """Draw the map of all poses, and the best of its places in the world.
 
     Args:
-        placement: The placement.
         poses: Poses X_WT of the tool, shape (n, 4, 4).
         placer: What was asked.
         prefix: What stands before each title.
@@ -152,7 +150,6 @@ def placed_arm(
     """Draw the arm at every pose that is reached.
 
     Args:
-        placement: The placement.
         poses: Poses X_WT of the tool, shape (n, 4, 4).
         placer: What was asked.
         prefix: What stands before the title.

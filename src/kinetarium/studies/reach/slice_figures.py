@@ -33,7 +33,6 @@ def slice_page(
     """Return the page of a slice.
 
     Args:
-        base_slice: The slice.
         reach_map: The map it was cut from.
         provenance: How to make it again.
     """
@@ -69,7 +68,6 @@ def slice_figures(
     """Draw a slice: the plane in the world and seen from the tool, and both values as heat maps.
 
     Args:
-        base_slice: The slice.
         reach_map: The map it was cut from.
         prefix: What stands before each title.
     """

@@ -74,7 +74,6 @@ def robot_bodies(
     """Draw a robot.
 
     Args:
-        machine: The machine.
         links: Poses of the links [m], shape (4, 9, 7).
         body: Pose of the body [m], shape (7,).
         unit_m: The machine's unit of length [m].

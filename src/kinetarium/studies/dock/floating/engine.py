@@ -148,7 +148,6 @@ class FloatController:
         """Build both loops.
 
         Args:
-            case: The case.
             docking: The arms.
         """
         self._case, self._docking = case, docking

@@ -48,7 +48,6 @@ def lead_time(case: FloatCase, tick: float, *, own_lag: float = 0.0) -> float:
     The mean of the force over a tick of several steps is late by half of it.
 
     Args:
-        case: The case.
         tick: Length of a tick [s].
         own_lag: Lag of the arms beside that of the case [s].
     """

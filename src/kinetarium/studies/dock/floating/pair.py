@@ -45,7 +45,6 @@ class FloatingPair:
         """Place both, at rest.
 
         Args:
-            case: The case.
             X_WB: Pose of the chaser at the start, its face towards x, shape (4, 4).
         """
         self._case = case

@@ -52,7 +52,6 @@ class DockingController:
         """Build the loop of a case.
 
         Args:
-            case: The case.
             docking: The arms.
             timestep: Physics step [s].
         """

@@ -43,7 +43,6 @@ def flags(case: DockCase, recording: Recording, row: Row) -> list[str]:
     """Return the sentences for a run.
 
     Args:
-        case: The case.
         recording: What was recorded.
         row: What it was judged by.
     """
@@ -208,7 +207,6 @@ def free_drift(case: DockCase, force: float, *, time: float) -> float:
     forces over all starts from 0 to r, and so is the drift.
 
     Args:
-        case: The case.
         force: The wanted force [N].
         time: Since it began to act [s].
     """

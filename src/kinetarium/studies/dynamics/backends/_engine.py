@@ -31,7 +31,6 @@ class EngineBackend:
         """Hand the engine a robot.
 
         Args:
-            engine: The engine.
             model: The robot.
             gravity: Gravity [m/s^2], shape (3,).
             reference: The robot under study.

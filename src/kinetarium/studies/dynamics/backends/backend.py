@@ -117,7 +117,6 @@ class InOrder:
         """Take a back-end.
 
         Args:
-            backend: The back-end.
             joints: Its joints, in the order they are to have.
         """
         self.name, self.tolerance, self.joints = backend.name, backend.tolerance, joints

@@ -148,8 +148,6 @@ def term_contradictions(
     """See whether tau is M a + c + g of the same back-end.
 
     Args:
-        joints: The joints.
-        states: The states.
         terms: The terms at them.
         tolerance: Largest difference that is rounding [N m or N].
     """
@@ -180,8 +178,6 @@ def motion_contradictions(
     """Name resistance that acts in the motion of a back-end, but in neither tau nor audit.
 
     Args:
-        joints: The joints.
-        states: The states.
         missing: Forces that were missing in one step from each [N m or N], shape (n, joints).
         known: Joints whose resistance the audit shows.
         tolerance: Largest force that is rounding [N m or N].
