@@ -96,7 +96,7 @@ _TUNED = {
 
 
 def settings(engine: Engine, profile: Profile) -> Settings:
-    """Return what is set in an engine; one that is unknown here takes part with its own defaults."""
+    """Return what is set in an engine; one unknown here takes part with its own defaults."""
     kind: Any = engine.options
     name = engine.info.name
     match profile:
