@@ -95,3 +95,21 @@ def test_every_part_of_the_whole_comparison_has_cases() -> None:
         "drive-friction": 4,
         "calibrate": 4 * 3,
     }
+
+
+def test_grips_and_skids_are_judged_by_coulombs_law() -> None:
+    def release(engine: str, grip: float | None) -> dict[str, Any]:
+        row = {**grasp(engine, 1.0), "path": "release", "friction": 0.8}
+        return {**row, "sliding_grip_n": grip}
+
+    rows = [release("a", 1.0 * 9.81 / (2 * 0.8)), release("b", 7.0), release("c", None)]
+    cells = cells_of({"grasp": rows}, "when a grip slides")
+    assert cells == ("a", "0 %", "14.2 % (no)", "fails")
+
+    def turn(engine: str, multiplier: float | None) -> dict[str, Any]:
+        row = {"engine": engine, "status": "completed", "v": 0, "coulomb": 1.54}
+        return {**row, "track_multiplier": multiplier}
+
+    rows = [turn("a", 1.54), turn("b", 2.0), turn("c", 1.54), turn("c", None)]
+    cells = cells_of({"calibrate": rows}, "skidding in place")
+    assert cells == ("a", "0 %", "29.9 % (no)", "fails")

@@ -1,9 +1,10 @@
-"""The engines that the tests judge; some have no wheel for Python 3.12 and newer."""
+"""The engines that the tests judge: all that are installed here."""
 
-import sys
+from kinetarium.engines.protocol import Capability
+from kinetarium.engines.registry import list_engines
 
-ENGINES = ["mujoco", "ode", "physx"]
-WITH_MASS_MATRIX = ["mujoco"]
-if sys.version_info < (3, 12):
-    ENGINES += ["bullet", "dart", "drake"]
-    WITH_MASS_MATRIX += ["bullet", "dart", "drake"]
+_AVAILABLE = [engine for engine in list_engines() if engine.available]
+ENGINES = [engine.name for engine in _AVAILABLE]
+WITH_MASS_MATRIX = [
+    engine.name for engine in _AVAILABLE if Capability.MASS_MATRIX in engine.capabilities
+]

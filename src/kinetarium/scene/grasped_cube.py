@@ -20,6 +20,8 @@ CUBE_SIZE = 0.04
 """Edge of the cube [m]."""
 CUBE_MASS = 1.0
 """Mass of the cube [kg]."""
+GRIP = 100.0
+"""Force between each pad and the cube [N]."""
 PAD_THICKNESS = 0.01
 """Of each pad, along the axis on which they close [m]."""
 TOOL = "panda_hand_tcp"
@@ -27,6 +29,16 @@ TOOL = "panda_hand_tcp"
 FINGERS = ("panda_finger_joint1", "panda_finger_joint2")
 PADS = ("panda_leftpad", "panda_rightpad")
 """The left pad lies towards +y of the tool."""
+
+
+def sliding_grip(friction: float) -> float:
+    """Return the grip below which two pads cannot hold the cube by Coulomb's law [N]."""
+    return CUBE_MASS * 9.81 / (2 * friction)
+
+
+def least_friction(grip: float = GRIP) -> float:
+    """Return the friction below which a grip cannot hold the cube by Coulomb's law [-]."""
+    return CUBE_MASS * 9.81 / (2 * grip)
 
 
 def gripper_arm(*, coupled: bool, armature: float = 0.0) -> RobotModel:

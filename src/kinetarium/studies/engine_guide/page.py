@@ -14,21 +14,16 @@ from kinetarium.figure.text import Cell, Column, Listing, Prose, Table
 from kinetarium.metrics import cost_per_second
 from kinetarium.recording.recording import Row
 from kinetarium.recording.result_folder import ResultFolder
-
-IDEAL_SLIDING_GRIP = 6.131
-"""Grip at which Coulomb's law lets the cube of 1 kg slide at friction 0.8: m g / (2 mu) [N]."""
-
-LEAST_FRICTION = 0.049
-"""Friction below which 100 N cannot hold that cube: m g / (2 F) [-]."""
-
-COULOMB_MULTIPLIER = 1.540
-"""Track multiplier of the Husky in place by Coulomb's law, as calibrate derives it [-]."""
+from kinetarium.scene.grasped_cube import least_friction, sliding_grip
 
 COST = "cost"
 """Name of the CPU time per simulated second [s/s] among the figures of a row."""
 
 YAW_OFF = "yaw_off"
 """Name of the departure of the yaw ratio from the ideal one [-]; infinite if it is unknown."""
+
+COULOMB = "coulomb"
+"""Name of the track multiplier in place by Coulomb's law [-], as calibrate derives it."""
 
 _GOOD_FORCE = 0.05
 """Departure of a variance from the rigid grasp's that is good enough [-]."""
@@ -87,10 +82,11 @@ def _force(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
 
 def _sliding(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
     runs = select(rows, "grasp", engine=engine, profile="matched", path="release")
-    grips = [row["sliding_grip_n"] for row in runs]
-    if any(grip is None for grip in grips):
+    if any(row["sliding_grip_n"] is None for row in runs):
         return inf
-    return _worst([abs(grip / IDEAL_SLIDING_GRIP - 1) * 100 for grip in grips])
+    return _worst(
+        [abs(row["sliding_grip_n"] / sliding_grip(row["friction"]) - 1) * 100 for row in runs]
+    )
 
 
 def _as_it_comes(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
@@ -142,7 +138,7 @@ def _skid_speed(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
 def _grip_friction(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
     runs = select(rows, "grasp-friction", engine=engine)
     for row in runs:
-        if bool(row["held"]) != (row["friction"] > LEAST_FRICTION):
+        if bool(row["held"]) != (row["friction"] > least_friction()):
             return inf
     return _worst([1e3 * row["slip_m"] for row in runs if row["held"]])
 
@@ -162,27 +158,28 @@ def _closed_loop(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None
 
 def _skid(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
     runs = [row for row in select(rows, "calibrate", engine=engine) if row["v"] == 0]
-    found = [row["track_multiplier"] for row in runs if row["track_multiplier"] is not None]
-    return _worst([abs(value / COULOMB_MULTIPLIER - 1) * 100 for value in found])
+    if any(row["track_multiplier"] is None or row[COULOMB] is None for row in runs):
+        return inf
+    return _worst([abs(row["track_multiplier"] / row[COULOMB] - 1) * 100 for row in runs])
 
 
 PURPOSES = (
     Purpose("forces in a grip", "matched: the cube is held, and the variance of the force is within"
             " 5 % of the rigid grasp's on every path", _force, 5.0, "%"),
-    Purpose("when a grip slides", f"matched: within 5 % of Coulomb's {IDEAL_SLIDING_GRIP:g} N",
-            _sliding, 5.0, "%"),
+    Purpose("when a grip slides", "matched: within 5 % of Coulomb's m g / (2 mu)", _sliding,
+            5.0, "%"),
     Purpose("a grip without tuning", "defaults: no cube is lost", _as_it_comes, 0.0, "% lost"),
     Purpose("a fast grip", "matched: some step and iterations keep the variance within 5 % of the"
             " rigid grasp's, faster than real time; the cheapest counts", _grip_speed, 1.0, "s/s"),
     Purpose("a grip on any friction", "matched: the cube is lost where Coulomb's law has it, below"
-            f" {LEAST_FRICTION:g}, held elsewhere, and slips less than 0.5 mm", _grip_friction,
+            f" {least_friction():.3f}, held elsewhere, and slips less than 0.5 mm", _grip_friction,
             0.5, "mm"),
     Purpose("two wheels, open loop", "matched: within 0.03 m of the circle", _two_wheels,
             0.03, "m"),
     Purpose("four wheels, closed loop", "matched: within 0.12 m on every path", _closed_loop,
             0.12, "m"),
-    Purpose("skidding in place", f"within 10 % of Coulomb's multiplier {COULOMB_MULTIPLIER:g}",
-            _skid, 10.0, "%"),
+    Purpose("skidding in place", "within 10 % of the track multiplier of Coulomb friction", _skid,
+            10.0, "%"),
     Purpose("skidding fast", "matched: on the circle some step and iterations turn the robot within"
             " 5 % of what Coulomb friction does, faster than real time; the cheapest counts",
             _skid_speed, 1.0, "s/s"),
@@ -228,6 +225,7 @@ def judged_rows(folder: ResultFolder) -> Sequence[Row]:
         folder: A finished folder.
     """
     timings = folder.timings()
+    coulomb = folder.metrics["summary"].get("coulomb", {}).get("in_place")
     ideal = {_setting(entry): entry for entry in folder.metrics.get("against_ideal", ())}
     rows: list[dict[str, Any]] = []
     for run in folder.runs():
@@ -236,6 +234,7 @@ def judged_rows(folder: ResultFolder) -> Sequence[Row]:
             "status": str(run.status),
             COST: cost_per_second(timings[run.key], run.recording),
             YAW_OFF: ideal.get(_setting(run.case), {}).get("yaw_off", inf),
+            COULOMB: coulomb,
         }
         rows += [{**row, **own} for row in run.rows or ({},)]
     # A run that failed has no figures; asked for one, it has None.

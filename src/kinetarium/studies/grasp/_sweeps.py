@@ -13,9 +13,8 @@ from kinetarium.figure.sweep import Sample, Trial, speed_accuracy, sweep_series
 from kinetarium.figure.text import Column, Prose, Table
 from kinetarium.metrics import cost_per_second
 from kinetarium.recording.recording import Recording
-from kinetarium.scene.grasped_cube import CUBE_MASS
+from kinetarium.scene.grasped_cube import least_friction
 from kinetarium.studies.grasp.config import Case, Profile, ToolPath
-from kinetarium.studies.grasp.profiles import GRIP
 
 FIGURES = (
     "held_s",
@@ -152,8 +151,6 @@ def paths_of(groups: Sequence[Group]) -> tuple[ToolPath, ...]:
 
 
 RIGID = "rigid grasp"
-LEAST_FRICTION = CUBE_MASS * 9.81 / (2 * GRIP)
-"""Friction below which two pads cannot hold the cube's weight (Coulomb) [-]."""
 _RATIO = Axis("variance by that of the rigid grasp", log=True)
 _LOST = "Medians over the starts; nothing is drawn where a cube was lost."
 
@@ -257,7 +254,7 @@ def _over_timestep(groups: Sequence[Group]) -> tuple[Figure, ...]:
 def _over_friction(groups: Sequence[Group]) -> tuple[Figure, ...]:
     """Draw slip and variance over friction, and say who held the cube."""
     x = Axis("friction between pads and cube", log=True)
-    limit = Mark(LEAST_FRICTION, "holds its weight", Side.X)
+    limit = Mark(least_friction(), "holds its weight", Side.X)
 
     def over(group: Group) -> float:
         return group.case.friction
@@ -269,7 +266,7 @@ def _over_friction(groups: Sequence[Group]) -> tuple[Figure, ...]:
             Axis("slip", "mm", log=True),
             _series(groups, _slip, over=over),
             caption="The most over the starts; 20 mm is lost. Left of the line, at"
-            f" m g / (2 F) = {LEAST_FRICTION:.3f}, no friction could hold the cube.",
+            f" m g / (2 F) = {least_friction():.3f}, no friction could hold the cube.",
             marks=(limit,),
         ),
         Lines(

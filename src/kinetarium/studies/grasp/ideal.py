@@ -14,10 +14,10 @@ import numpy as np
 from kinetarium.control.interface import Measurement
 from kinetarium.dynamics import RobotDynamics, link_poses
 from kinetarium.model.robot import RobotModel
-from kinetarium.scene.grasped_cube import TOOL, carrying_cube, gripper_arm
+from kinetarium.scene.grasped_cube import GRIP, TOOL, carrying_cube, gripper_arm
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.grasp.config import ToolPath
-from kinetarium.studies.grasp.profiles import DAMPING, GRIP, STIFFNESS, Control, grasp_law, lifts
+from kinetarium.studies.grasp.profiles import DAMPING, STIFFNESS, Control, grasp_law, lifts
 from kinetarium.studies.grasp.reference import (
     SETTLE,
     ArmReference,

@@ -13,7 +13,7 @@ from kinetarium.dynamics import RobotDynamics
 from kinetarium.engines.registry import open_engine
 from kinetarium.model.robot import RobotModel
 from kinetarium.scene import Actuation, Drive
-from kinetarium.scene.grasped_cube import CUBE_SIZE, FINGERS, carrying_cube
+from kinetarium.scene.grasped_cube import CUBE_SIZE, FINGERS, GRIP, carrying_cube
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.grasp.config import Profile
 from kinetarium.studies.grasp.reference import ArmReference
@@ -153,8 +153,6 @@ def _tuned(engine: str, kind: type[Any]) -> Setting:
     )
 
 
-GRIP = 100.0
-"""Force between each pad and the cube [N]."""
 CLOSING = 0.05
 """Time in which the fingers' command goes from the cube's face to zero [s]."""
 STIFFNESS = frozen([4500, 4500, 3500, 3500, 2000, 2000, 2000])

@@ -19,14 +19,13 @@ from kinetarium.recording.recording import Channel, Recording
 from kinetarium.rollout.loop import ContactProbe
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import Material, Scene
-from kinetarium.scene.grasped_cube import PADS, grasped_cube, gripper_arm
+from kinetarium.scene.grasped_cube import GRIP, PADS, grasped_cube, gripper_arm
 from kinetarium.scene.rigid_tree import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.studies.grasp.config import Case, ToolPath
 from kinetarium.studies.grasp.ideal import SAMPLE_RATE, ideal
 from kinetarium.studies.grasp.profiles import (
-    GRIP,
     Control,
     ServoCommands,
     Setting,
