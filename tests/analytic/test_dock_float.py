@@ -13,7 +13,7 @@ from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import RunStatus
 from kinetarium.studies.dock.floating import free as float_free
 from kinetarium.studies.dock.floating.cases import float_cases
-from kinetarium.studies.dock.floating.config import FloatConfig, Timing
+from kinetarium.studies.dock.floating.config import FloatConfig, LoopRate
 from kinetarium.studies.dock.floating.figures import report
 from kinetarium.studies.dock.floating.free import run_free
 from kinetarium.studies.dock.floating.score import judge_meeting
@@ -70,7 +70,7 @@ def test_lead_restores_the_restitution(stiffness, tolerance):
 
 
 def test_lead_at_an_industrial_rate():
-    row = met(stiffness=(1e5,), lead=True, timing=Timing.RSI)
+    row = met(stiffness=(1e5,), lead=True, timing=LoopRate.RSI)
     assert abs(row["restitution"] - row["restitution_ideal"]) <= 0.06
     assert row["momentum_error"] <= 0.003
 

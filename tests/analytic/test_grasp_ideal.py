@@ -6,15 +6,15 @@ import pytest
 from kinetarium.metrics import mean_moving_variance
 from kinetarium.studies.grasp.config import ToolPath
 from kinetarium.studies.grasp.ideal import Ideal, ideal
-from kinetarium.studies.grasp.profiles import Control
+from kinetarium.studies.grasp.profiles import JointControl
 
 
-def _ideal(path: ToolPath, duration: float, control: Control = Control.LAW) -> Ideal:
+def _ideal(path: ToolPath, duration: float, control: JointControl = JointControl.LAW) -> Ideal:
     return ideal(path, duration=duration, timestep=1e-3, control=control, armature=0.0, lifted=True)
 
 
-@pytest.mark.parametrize("control", list(Control))
-def test_a_still_hand_presses_evenly(control: Control) -> None:
+@pytest.mark.parametrize("control", list(JointControl))
+def test_a_still_hand_presses_evenly(control: JointControl) -> None:
     best = _ideal(ToolPath.STILL, 0.2, control)
     np.testing.assert_allclose(best.force, 100.0, atol=1e-6)
     np.testing.assert_allclose(best.error, 0.0, atol=1e-9)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kinetarium.figure.page import Page, Section
-from kinetarium.figure.scene3d import Body, Scene3D
+from kinetarium.figure.scene3d import Mesh3D, Scene3D
 from kinetarium.figure.text import Column, Facts, Listing, Prose, Table
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box
@@ -70,7 +70,7 @@ def opened(browser, tmp_path):
 
 
 def box_scene(name="box"):
-    body = Body(name, triangulate(Box((1, 2, 0.5))), (0.8, 0.3, 0.2, 1.0), frozen(np.eye(4)))
+    body = Mesh3D(name, triangulate(Box((1, 2, 0.5))), (0.8, 0.3, 0.2, 1.0), frozen(np.eye(4)))
     return Scene3D(name, (body,))
 
 
@@ -148,7 +148,7 @@ def test_phones(opened):
 def test_hostile_names_do_nothing(opened):
     """Every hostile name stands in every place that can hold a text from a file."""
     box = triangulate(Box((1, 2, 0.5)))
-    bodies = tuple(Body(name, box, (0.8, 0.3, 0.2, 1.0), frozen(np.eye(4))) for name in HOSTILE)
+    bodies = tuple(Mesh3D(name, box, (0.8, 0.3, 0.2, 1.0), frozen(np.eye(4))) for name in HOSTILE)
     joined = " ".join(HOSTILE)
     sections = [
         Section(

@@ -15,7 +15,7 @@ from kinetarium.figure.charts import (
     Style,
 )
 from kinetarium.figure.page import DARK, LIGHT, Page, Section
-from kinetarium.figure.scene3d import Body, Scene3D
+from kinetarium.figure.scene3d import Mesh3D, Scene3D
 from kinetarium.figure.text import Column, Facts, Listing, Prose, Table
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box
@@ -96,7 +96,7 @@ TABLE = Table("Runs", (Column("engine"), Column("status"), Column("error", "mm")
 
 @pytest.fixture(scope="module")
 def report():
-    box = Body("box", triangulate(Box((1, 2, 0.5))), (0.8, 0.3, 0.2, 1.0), frozen(np.eye(4)))
+    box = Mesh3D("box", triangulate(Box((1, 2, 0.5))), (0.8, 0.3, 0.2, 1.0), frozen(np.eye(4)))
     return page_html(
         Page("A study", "What it asks.", (
             Section("Runs", (Facts((("runs", 60, ""),)), TABLE)),

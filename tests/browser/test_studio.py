@@ -13,7 +13,7 @@ from browser.studio_page import (
     write_runs,
 )
 from hostile.injections import INJECTIONS
-from kinetarium.studio.results import Results, case_of
+from kinetarium.studio.results import ResultTree, case_of
 from unit.studio_server import running_studio
 from unit.test_studio_server import drop_run
 
@@ -54,7 +54,7 @@ def opened(browser):
 
 def true_poses(results, folder, key, sample):
     """Return what Python says of a sample of a run: poses by name, and its time."""
-    served = Results(results)
+    served = ResultTree(results)
     place = next(place for place in served.run_folders() if place.name == folder)
     run, label = served.run(place.id, key)
     study, case = case_of(run)

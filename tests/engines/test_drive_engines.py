@@ -11,8 +11,8 @@ from kinetarium.studies.drive import Calibrate, Drive
 from kinetarium.studies.drive.config import (
     CalibrateCase,
     CalibrateConfig,
-    Control,
     DriveConfig,
+    PathControl,
     PathName,
     Profile,
     Robot,
@@ -31,7 +31,7 @@ def need(engine: str) -> None:
 
 def drive(engine: str, **changes: Any) -> dict[str, float]:
     config = DriveConfig(
-        engine=(engine,), control=(Control.OPEN,), path=(PathName.CIRCLE,), starts=1
+        engine=(engine,), control=(PathControl.OPEN,), path=(PathName.CIRCLE,), starts=1
     )
     case = replace(Drive().cases(config)[0], **changes)
     return dict(Drive().score(case, Drive().run(case))[0])
@@ -95,6 +95,6 @@ def test_both_studies_hold_together() -> None:
 @pytest.mark.parametrize("path", list(PathName))
 def test_closed_loop_stays_near_the_path(engine: str, path: PathName) -> None:
     need(engine)
-    row = drive(engine, control=Control.CLOSED, path=path)
+    row = drive(engine, control=PathControl.CLOSED, path=path)
     # PhysX needs a multiplier of 1.32 on this circle, not the 1.875 of the law: 0.123 m.
     assert row["cross_track_rmse_m"] <= (0.125 if engine == "physx" else 0.12)

@@ -354,7 +354,7 @@ def test_all_installed_engines_are_those_that_work(shelf: Path, tmp_path: Path) 
 
 
 def test_a_folder_of_a_broken_study_is_still_listed(shelf: Path, tmp_path: Path) -> None:
-    from kinetarium.studio.results import Results
+    from kinetarium.studio.results import ResultTree
 
     install_studies(shelf, {"leaving": FAILING["leaving"]})
     results = tmp_path / "results"
@@ -367,7 +367,7 @@ def test_a_folder_of_a_broken_study_is_still_listed(shelf: Path, tmp_path: Path)
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
     assert "study 'leaving' is not available: it ends the program" in done.stderr
     titles = {
-        folder["name"]: folder.get("title") for folder in Results(results).listing()["folders"]
+        folder["name"]: folder.get("title") for folder in ResultTree(results).listing()["folders"]
     }
     assert titles == {"fine": "A box falls and rests", "broken": "leaving"}
 

@@ -20,7 +20,7 @@ from kinetarium.figure.charts import (
     Style,
 )
 from kinetarium.figure.page import Page, Section
-from kinetarium.figure.scene3d import Body, Scene3D
+from kinetarium.figure.scene3d import Mesh3D, Scene3D
 from kinetarium.figure.text import Column, Facts, Listing, Prose, Table
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box
@@ -59,7 +59,7 @@ def section(text):
 
 def page_of(texts):
     box = triangulate(Box((1, 2, 0.5)))
-    bodies = tuple(Body(text, box, (0.8, 0.3, 0.2, 1.0), frozen(np.eye(4))) for text in texts)
+    bodies = tuple(Mesh3D(text, box, (0.8, 0.3, 0.2, 1.0), frozen(np.eye(4))) for text in texts)
     longest = " ".join(texts)
     scene = Section(longest, (Scene3D(longest, bodies),))
     return Page(longest, longest, (scene, *map(section, texts)), ((longest, longest),))

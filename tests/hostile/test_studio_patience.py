@@ -12,10 +12,10 @@ from websockets.exceptions import InvalidStatus
 
 import kinetarium.studio.live as live_module
 from hostile.test_studio_security import deaf_socket, socket_to
-from kinetarium.studio._connections import Limits
+from kinetarium.studio._connections import HttpLimits
 from unit.studio_server import running_studio
 
-SHORT = Limits(head=0.6, body=0.6, rate=1e9, idle=0.6, stall=1.0)
+SHORT = HttpLimits(head=0.6, body=0.6, rate=1e9, idle=0.6, stall=1.0)
 LONG = 30.0
 """Far beyond every limit [s]: who waits so long has found that a connection does not end."""
 
@@ -153,7 +153,7 @@ def test_half_a_request_behind_a_whole_one_ends(studio):
 
 
 def test_connections_are_used_again(tmp_path):
-    with running_studio(tmp_path, Limits(head=2.0, body=2.0, idle=2.0)) as studio:
+    with running_studio(tmp_path, HttpLimits(head=2.0, body=2.0, idle=2.0)) as studio:
         with connected(studio) as raw:
             for _ in range(5):
                 raw.sendall(head(studio, "GET /api/runs HTTP/1.1"))
@@ -165,7 +165,7 @@ def test_connections_are_used_again(tmp_path):
 
 
 def test_a_slow_body_that_moves_is_waited_for(tmp_path):
-    limits = Limits(body=0.5, rate=200.0, idle=0.5)
+    limits = HttpLimits(body=0.5, rate=200.0, idle=0.5)
     body = json.dumps({"plan": {}, "kinds": ["none"] * 100}).encode()
     with running_studio(tmp_path, limits) as studio, connected(studio) as raw:
         kind = "Content-Type: application/json"
@@ -190,7 +190,7 @@ def test_a_peer_that_reads_nothing_is_dropped(studio):
 
 
 def test_a_peer_that_reads_slowly_is_served(tmp_path):
-    with running_studio(tmp_path, Limits(stall=1.5, idle=0.2)) as studio:
+    with running_studio(tmp_path, HttpLimits(stall=1.5, idle=0.2)) as studio:
         whole = len(studio.request("/assets/studio.js")[2])
         with connected(studio, buffer=65_536) as raw:
             raw.sendall(large_requests(studio))
@@ -227,7 +227,7 @@ def test_a_web_socket_that_never_reads_is_gone_for_good(tmp_path, monkeypatch):
 
 
 def test_there_is_room_for_a_page_whatever_others_hold_open(tmp_path):
-    with running_studio(tmp_path, Limits(head=LONG * 2, connections=10)) as studio:
+    with running_studio(tmp_path, HttpLimits(head=LONG * 2, connections=10)) as studio:
         with socket_to(studio) as page:
             held = [socket.create_connection(("127.0.0.1", studio.port)) for _ in range(40)]
             try:
@@ -244,7 +244,7 @@ def test_there_is_room_for_a_page_whatever_others_hold_open(tmp_path):
 
 def test_those_that_are_being_answered_make_no_room(tmp_path):
     """When nothing is idle, it is the last who has to come again."""
-    with running_studio(tmp_path, Limits(connections=3)) as studio:
+    with running_studio(tmp_path, HttpLimits(connections=3)) as studio:
         with socket_to(studio) as one, socket_to(studio) as two, socket_to(studio) as three:
             with pytest.raises((ConnectionError, HTTPException)):
                 studio.request("/api/runs")
@@ -255,7 +255,7 @@ def test_those_that_are_being_answered_make_no_room(tmp_path):
 
 
 def test_pages_are_counted(tmp_path):
-    with running_studio(tmp_path, Limits(pages=2)) as studio:
+    with running_studio(tmp_path, HttpLimits(pages=2)) as studio:
         with socket_to(studio), socket_to(studio):
             wait_until(lambda: len(studio.server.broadcast) == 2)
             with pytest.raises(InvalidStatus), socket_to(studio):

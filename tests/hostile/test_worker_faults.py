@@ -19,7 +19,7 @@ from hostile.faulty_study import Fault
 from hostile.processes import fork_servers, processes, wait_until, workers
 from kinetarium.batch.task import Task
 from kinetarium.batch.worker import SerialExecutor
-from kinetarium.batch.worker_main import ending_of
+from kinetarium.batch.worker_main import exit_status_of
 from kinetarium.batch.worker_pool import IsolatedExecutor, WorkerError
 from kinetarium.errors import KinetariumError, OutputError
 from kinetarium.recording.run_folder import read_run, read_timing, verify_run
@@ -443,5 +443,5 @@ def test_ctrl_c_ends_everything(hanging: subprocess.Popen[str], tmp_path: Path) 
 def test_endings_in_words(
     code: int, output: str, oom_kill: bool, status: str, message: str
 ) -> None:
-    ending = ending_of(code, output=output, oom_kill=oom_kill)
+    ending = exit_status_of(code, output=output, oom_kill=oom_kill)
     assert (ending.status, ending.message) == (status, message)

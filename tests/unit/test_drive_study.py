@@ -21,9 +21,9 @@ from kinetarium.studies.drive._statements import statement_table
 from kinetarium.studies.drive.calibrate import identify
 from kinetarium.studies.drive.config import (
     CalibrateConfig,
-    Control,
     DriveCase,
     DriveConfig,
+    PathControl,
     PathName,
     Profile,
     Robot,
@@ -31,7 +31,7 @@ from kinetarium.studies.drive.config import (
 from kinetarium.studies.drive.coulomb import coulomb_multiplier
 from kinetarium.studies.drive.ideal import against_ideal, ideal_drive, ideal_of
 from kinetarium.studies.drive.profiles import settings
-from kinetarium.studies.drive.results import Results
+from kinetarium.studies.drive.results import Outcomes
 from kinetarium.studies.drive.run import (
     HOLD,
     REFERENCES,
@@ -46,7 +46,7 @@ from kinetarium.studies.drive.vehicle import Track, vehicle
 CASE = DriveCase(
     engine="mujoco",
     robot=Robot.HUSKY4,
-    control=Control.OPEN,
+    control=PathControl.OPEN,
     path=PathName.CIRCLE,
     profile=Profile.MATCHED,
     start=0,
@@ -109,7 +109,7 @@ class TestCases:
 
     def test_step_iterations_and_friction_may_be_set(self) -> None:
         config = DriveConfig(
-            engine=("mujoco",), control=(Control.OPEN,), path=(PathName.CIRCLE,), starts=1,
+            engine=("mujoco",), control=(PathControl.OPEN,), path=(PathName.CIRCLE,), starts=1,
             timestep=(1e-3, 5e-3), iterations=(0, 7), friction=(0.3, 0.6, 0.3),
         )  # fmt: skip
         cases = Drive().cases(config)
@@ -210,8 +210,8 @@ class TestSettings:
 
 class TestScore:
     @pytest.mark.parametrize("path", list(PathName))
-    @pytest.mark.parametrize("control", list(Control))
-    def test_a_perfect_drive(self, path: PathName, control: Control) -> None:
+    @pytest.mark.parametrize("control", list(PathControl))
+    def test_a_perfect_drive(self, path: PathName, control: PathControl) -> None:
         case = replace(CASE, path=path, control=control)
         row = score(case, perfect(path))
         assert row["cross_track_max_m"] < 1e-3
@@ -232,7 +232,7 @@ class TestScore:
         case = replace(CASE, start=1)
         moved = perfect(PathName.CIRCLE, start=start_placement(1, seed=0))
         assert score(case, moved)["cross_track_max_m"] < 1e-3
-        assert score(replace(case, control=Control.CLOSED), moved)["cross_track_max_m"] > 2e-3
+        assert score(replace(case, control=PathControl.CLOSED), moved)["cross_track_max_m"] > 2e-3
 
     def test_half_the_yaw_rate(self) -> None:
         whole = perfect(PathName.CIRCLE)
@@ -313,19 +313,21 @@ class TestReport:
             eight = replace(CASE, path=PathName.EIGHT)
             outcomes = [outcome(replace(eight, engine=engine), curvature_tv=value)
                         for engine, value in values.items()]  # fmt: skip
-            return str(statement_table(Results(outcomes), Profile.MATCHED).rows[0][1])
+            return str(statement_table(Outcomes(outcomes), Profile.MATCHED).rows[0][1])
 
         assert verdict(11, 20, 30) == "holds"
         assert verdict(25, 20, 30) == "does not hold here"
 
     def test_what_was_not_run_is_not_testable(self) -> None:
-        table = statement_table(Results([]), Profile.MATCHED)
+        table = statement_table(Outcomes([]), Profile.MATCHED)
         assert {row[1] for row in table.rows} == {"not testable"}
 
     def test_profiles_are_never_mixed(self) -> None:
         outcomes = [outcome(replace(CASE, profile=p), cross_track_rmse_m=e)
                     for p, e in ((Profile.MATCHED, 0.1), (Profile.DEFAULTS, 0.9))]  # fmt: skip
-        summary = {p: Results(outcomes).of(profile=p).median("cross_track_rmse_m") for p in Profile}
+        summary = {
+            p: Outcomes(outcomes).of(profile=p).median("cross_track_rmse_m") for p in Profile
+        }
         assert summary == {"matched": 0.1, "defaults": 0.9, "tuned": None}
 
     def test_a_failure_alone_makes_a_report(self) -> None:
@@ -364,14 +366,14 @@ class TestIdeal:
             recording = replace(record(waited), facts=facts)
             row = {"yaw_ratio": 1.0}
             outcomes = [Outcome(case, RunStatus.COMPLETED, "", (row,), recording, {})]
-            found = against_ideal(case, Results(outcomes))
+            found = against_ideal(case, Outcomes(outcomes))
             assert found is not None
             assert found.distance < 1e-9
             assert found.yaw_off == pytest.approx(0.0, abs=1e-6)
 
     def test_closed_loop_has_none(self) -> None:
-        case = replace(CASE, control=Control.CLOSED)
-        assert against_ideal(case, Results([outcome(case, yaw_ratio=1.0)])) is None
+        case = replace(CASE, control=PathControl.CLOSED)
+        assert against_ideal(case, Outcomes([outcome(case, yaw_ratio=1.0)])) is None
 
 
 class TestSweeps:

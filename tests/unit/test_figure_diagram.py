@@ -4,15 +4,19 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kinetarium.figure.page import Arrow, Box, Diagram, Page, Section
+from kinetarium.figure.page import Diagram, DiagramBlock, Page, Section, Signal
 from kinetarium.report.html.page import diagram_svg, page_html
 
 HOSTILE = '<script>alert("x")</script>\x07'
-BOXES = (Box("a", "first\nsecond", 0, 0), Box("b", HOSTILE, 1, 0), Box("c", "", 1, 1))
+BLOCKS = (
+    DiagramBlock("a", "first\nsecond", 0, 0),
+    DiagramBlock("b", HOSTILE, 1, 0),
+    DiagramBlock("c", "", 1, 1),
+)
 
 
-def test_boxes_and_arrows_are_drawn_and_texts_escaped() -> None:
-    diagram = Diagram(HOSTILE, BOXES, (Arrow("a", "b", HOSTILE), Arrow("c", "b", "up")), "seen")
+def test_blocks_and_signals_are_drawn_and_texts_escaped() -> None:
+    diagram = Diagram(HOSTILE, BLOCKS, (Signal("a", "b", HOSTILE), Signal("c", "b", "up")), "seen")
     tree = ElementTree.fromstring(diagram_svg(diagram))
     assert [len(tree.findall(kind)) for kind in ("rect", "path", "script")] == [3, 2, 0]
     page = page_html(Page("page", "lead", (Section("loop", (diagram,)),), ()))
@@ -20,9 +24,9 @@ def test_boxes_and_arrows_are_drawn_and_texts_escaped() -> None:
     assert "<rect" in page and "<figcaption>seen" in page
 
 
-def test_arrows_point_their_way() -> None:
+def test_signals_point_their_way() -> None:
     there, back, up = (
-        ElementTree.fromstring(diagram_svg(Diagram("", BOXES, (Arrow(a, b),)))).find("path")
+        ElementTree.fromstring(diagram_svg(Diagram("", BLOCKS, (Signal(a, b),)))).find("path")
         for a, b in (("a", "b"), ("b", "a"), ("c", "b"))
     )
     assert [path.get("d") for path in (there, back, up) if path is not None] == [
@@ -30,7 +34,7 @@ def test_arrows_point_their_way() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("arrow", [Arrow("a", "x"), Arrow("a", "c"), Arrow("a", "a")])
-def test_arrows_that_lead_nowhere_are_refused(arrow: Arrow) -> None:
+@pytest.mark.parametrize("signal", [Signal("a", "x"), Signal("a", "c"), Signal("a", "a")])
+def test_signals_that_lead_nowhere_are_refused(signal: Signal) -> None:
     with pytest.raises(ValueError, match="diagram 'loop'"):
-        Diagram("loop", BOXES, (arrow,))
+        Diagram("loop", BLOCKS, (signal,))

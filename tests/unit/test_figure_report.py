@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetarium.figure.page import Page, Section
-from kinetarium.figure.scene3d import Body, Scene3D
+from kinetarium.figure.scene3d import Mesh3D, Scene3D
 from kinetarium.figure.text import Column, Prose, Table
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box
@@ -15,7 +15,7 @@ from kinetarium.spatial.arrays import frozen
 
 
 def scene(name):
-    body = Body(name, triangulate(Box((1, 2, 3))), (0.5, 0.5, 0.5, 1.0), frozen(np.eye(4)))
+    body = Mesh3D(name, triangulate(Box((1, 2, 3))), (0.5, 0.5, 0.5, 1.0), frozen(np.eye(4)))
     return Scene3D(name, (body,))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetarium.figure.robot_page import robot_scene
-from kinetarium.figure.scene3d import Body, Scene3D, decimate
+from kinetarium.figure.scene3d import Mesh3D, Scene3D, decimate
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box, Geometry, Joint, JointType, Link, RobotModel, Source, Sphere
 from kinetarium.report.matplotlib.picture import scene_png
@@ -88,7 +88,7 @@ def test_robots_without_visuals_show_what_touches():
 @pytest.mark.parametrize("size", [(1, 1, 1), (3, 0.1, 0.2), (0.001, 0.002, 0.5), (1e3, 2e3, 1.0)])
 @pytest.mark.parametrize("aspect", [4 / 3, 0.5])
 def test_the_camera_sees_everything(size, aspect):
-    body = Body("box", triangulate(Box(size)), (0.5, 0.5, 0.5, 1.0), frozen(pose((5, -3, 2))))
+    body = Mesh3D("box", triangulate(Box(size)), (0.5, 0.5, 0.5, 1.0), frozen(pose((5, -3, 2))))
     scene = Scene3D("box", (body,))
     camera = scene.camera(aspect=aspect)
     np.testing.assert_allclose(camera.rotation.T @ camera.rotation, np.eye(3), atol=1e-12)
@@ -102,7 +102,7 @@ def test_the_camera_sees_everything(size, aspect):
 
 
 def test_the_ground_lies_under_the_bodies():
-    body = Body("box", triangulate(Box((2.3, 0.7, 1))), (0.5, 0.5, 0.5, 1.0), frozen(np.eye(4)))
+    body = Mesh3D("box", triangulate(Box((2.3, 0.7, 1))), (0.5, 0.5, 0.5, 1.0), frozen(np.eye(4)))
     ground = Scene3D("box", (body,)).ground
     assert ground.spacing in (0.2, 0.5)
     points = ground.lines.reshape(-1, 3)
@@ -118,7 +118,7 @@ def test_pictures_show_the_body_on_nothing():
 
     from PIL import Image
 
-    red = Body("box", triangulate(Box((1, 1, 1))), (1.0, 0.0, 0.0, 1.0), frozen(np.eye(4)))
+    red = Mesh3D("box", triangulate(Box((1, 1, 1))), (1.0, 0.0, 0.0, 1.0), frozen(np.eye(4)))
     png = scene_png(Scene3D("box", (red,)), width=80, height=60)
     pixels = np.asarray(Image.open(BytesIO(png)).convert("RGBA")).astype(int)
     assert pixels.shape == (60, 80, 4)

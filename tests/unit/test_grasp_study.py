@@ -14,7 +14,7 @@ from kinetarium.ranges import RangeError
 from kinetarium.recording.recording import Row, RunStatus
 from kinetarium.studies.grasp import Grasp, profiles
 from kinetarium.studies.grasp.config import Case, Config, Profile, ToolPath
-from kinetarium.studies.grasp.profiles import Control, setting
+from kinetarium.studies.grasp.profiles import JointControl, setting
 from kinetarium.studies.grasp.reference import PERIOD, offsets
 
 pytestmark = pytest.mark.engine
@@ -188,4 +188,4 @@ def test_an_unknown_engine_takes_part_with_its_own_defaults(
         chosen = setting("plugin", profile)
         assert chosen.options == Options()
         assert chosen.friction == 0.8
-        assert (chosen.control is Control.LAW) == (profile is Profile.MATCHED)
+        assert (chosen.control is JointControl.LAW) == (profile is Profile.MATCHED)

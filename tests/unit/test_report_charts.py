@@ -26,7 +26,7 @@ from kinetarium.report.html.files import figure_files
 from kinetarium.report.html.page import page_html
 from kinetarium.report.matplotlib.still import draw_still
 from kinetarium.report.plotly.charts import plotly_bars, plotly_heatmap, plotly_lines
-from kinetarium.report.plotly.layout import packed_values
+from kinetarium.report.plotly.layout import typed_values
 
 X, Y = Axis("time", "s"), Axis("height", "m")
 LOG = Axis("height", "m", log=True)
@@ -85,11 +85,11 @@ def test_what_has_no_place_on_an_axis_is_a_gap():
 
 
 def test_values_are_packed_small_where_no_eye_could_tell():
-    assert packed_values(np.array([0.0, 1.0, np.nan]))["dtype"] == "f4"
+    assert typed_values(np.array([0.0, 1.0, np.nan]))["dtype"] == "f4"
     narrow = np.array([1e6, 1e6 + 1e-3])
-    assert unpacked(packed_values(narrow)).tolist() == narrow.tolist()
-    assert packed_values(np.array([1e-40, 2e-40]))["dtype"] == "f8"
-    assert unpacked(packed_values(np.arange(6.0).reshape(2, 3))).shape == (2, 3)
+    assert unpacked(typed_values(narrow)).tolist() == narrow.tolist()
+    assert typed_values(np.array([1e-40, 2e-40]))["dtype"] == "f8"
+    assert unpacked(typed_values(np.arange(6.0).reshape(2, 3))).shape == (2, 3)
 
 
 def test_lines_in_the_words_of_plotly():

@@ -3,7 +3,15 @@ import pytest
 
 from kinetarium.batch.study import Study, list_studies
 from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.figure.replay import Arrow, Coat, Replay, Solid, continuous, pose_rows, thinned
+from kinetarium.figure.replay import (
+    Arrow,
+    DisplayMesh,
+    Replay,
+    Solid,
+    continuous,
+    pose_rows,
+    thinned,
+)
 from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box
@@ -41,12 +49,12 @@ def test_pose_rows_do_not_jump_and_mean_the_same():
 
 
 def box_replay(count, dt=0.01, **extra):
-    coat = Coat(triangulate(Box((1, 2, 3))), (0.5, 0.5, 0.5, 1.0))
+    mesh = DisplayMesh(triangulate(Box((1, 2, 3))), (0.5, 0.5, 0.5, 1.0))
     time = dt * np.arange(count)
     still = pose_rows(np.eye(4)[None])
     solids = (
-        Solid("flying", "", (coat,), pose_rows(tumbling(count))),
-        Solid("standing", "", (coat,), still),
+        Solid("flying", "", (mesh,), pose_rows(tumbling(count))),
+        Solid("standing", "", (mesh,), still),
     )
     return Replay(time, solids, **extra)
 
@@ -119,7 +127,7 @@ def test_an_arm_is_where_forward_kinematics_puts_it():
         if solid := by_name.get(f"arm/{link.name}"):
             expected = pose_rows(poses[:, i])
             np.testing.assert_allclose(np.broadcast_to(solid.poses, (20, 7)), expected, atol=1e-12)
-            assert solid.coats and all(len(coat.mesh.faces) <= 600 for coat in solid.coats)
+            assert solid.meshes and all(len(each.mesh.faces) <= 600 for each in solid.meshes)
     np.testing.assert_array_equal(by_name["cube"].poses, cube)
     assert by_name["table"].poses.shape == (1, 7)
 

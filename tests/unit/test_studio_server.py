@@ -8,9 +8,9 @@ from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.studio._routes import run_replay
-from kinetarium.studio.exported_page import Part, _inert, exported_page
+from kinetarium.studio.exported_page import PagePart, _inert, exported_page
 from kinetarium.studio.http import Request, ranged
-from kinetarium.studio.results import Results
+from kinetarium.studio.results import ResultTree
 from kinetarium.studio.serve import StudioServer
 from unit.replay_reader import ReplayReader
 from unit.studio_server import running_studio
@@ -55,7 +55,7 @@ def results(tmp_path):
 
 
 def test_results_are_listed_with_what_tells_them_apart(results):
-    listing = Results(results).listing()
+    listing = ResultTree(results).listing()
     (folder,) = listing["folders"]
     assert folder["name"] == "deep/drop" and folder["study"] == "drop" and not folder["finished"]
     assert [run["label"] for run in folder["runs"]] == ["mujoco", "bullet", "mujoco"]
@@ -65,7 +65,7 @@ def test_results_are_listed_with_what_tells_them_apart(results):
 
 
 def test_what_is_new_changes_the_fingerprint(results):
-    served = Results(results)
+    served = ResultTree(results)
     before = served.fingerprint()
     assert served.fingerprint() == before
     drop_folder(results / "more", [drop_run("x")])
@@ -75,7 +75,7 @@ def test_what_is_new_changes_the_fingerprint(results):
 def test_a_broken_folder_says_so_and_hides_no_other(results):
     broken = drop_folder(results / "broken", [drop_run("x")])
     (broken / "config.toml").write_text("no toml at all [")
-    folders = Results(results).listing()["folders"]
+    folders = ResultTree(results).listing()["folders"]
     assert {folder["name"]: "error" in folder for folder in folders} == {
         "broken": True,
         "deep/drop": False,
@@ -85,15 +85,15 @@ def test_a_broken_folder_says_so_and_hides_no_other(results):
 def test_links_are_not_followed(results, tmp_path_factory):
     outside = drop_folder(tmp_path_factory.mktemp("outside") / "drop", [drop_run("x")])
     (results / "link").symlink_to(outside)
-    assert [folder["name"] for folder in Results(results).listing()["folders"]] == ["deep/drop"]
+    assert [folder["name"] for folder in ResultTree(results).listing()["folders"]] == ["deep/drop"]
 
 
 def test_a_folder_that_is_not_there_has_no_runs(tmp_path):
-    assert Results(tmp_path / "out").listing()["folders"] == []
+    assert ResultTree(tmp_path / "out").listing()["folders"] == []
 
 
 def test_a_run_becomes_a_replay(results):
-    run, label = Results(results).run(Results(results).run_folders()[0].id, "a")
+    run, label = ResultTree(results).run(ResultTree(results).run_folders()[0].id, "a")
     read = ReplayReader(run_replay(run, label))
     assert read.head["title"] == "drop mujoco"
     np.testing.assert_allclose(read.poses("box"), run.recording["poses"][:, 0], atol=1e-7)
@@ -157,7 +157,7 @@ def test_a_port_that_is_taken_is_refused(tmp_path):
 
 def test_exported_pages_hold_what_is_theirs_alone():
     page = exported_page(
-        [(Part.REPLAY, b"data")], title="</title><script>alert(1)</script>"
+        [(PagePart.REPLAY, b"data")], title="</title><script>alert(1)</script>"
     ).decode()
     assert page.count("</script>") == 2 and "<title>&lt;/title&gt;" in page
     assert "http-equiv" in page and "unsafe" not in page

@@ -92,7 +92,7 @@ def test_the_ground_is_drawn_under_the_feet():
     terrain = Terrain(slope_deg=6.0, slope_from=30.0, steps=(Step(60, 80, -1e5, 1e5, 9.0),))
     walk = plan_walk(WalkPlan(terrain=terrain))
     solids = {solid.name: solid for solid in walk_replay(walk).solids}
-    (wedge,) = solids["slope"].coats
+    (wedge,) = solids["slope"].meshes
     x, y, z, w, i, _, _ = solids["slope"].poses[0]
     turn = 2 * np.arctan2(i, w)
     rows = wedge.mesh.vertices
@@ -102,7 +102,7 @@ def test_the_ground_is_drawn_under_the_feet():
     np.testing.assert_allclose(
         height[top], terrain.height(along[top] / UNIT, np.full(top.sum(), 1e6)) * UNIT, atol=1e-9
     )
-    (block,) = solids["step1"].coats
+    (block,) = solids["step1"].meshes
     assert block.mesh.vertices[:, 2].max() == pytest.approx(9.0 * UNIT)
     assert np.abs(block.mesh.vertices[:, 1]).max() < 2.0  # only what lies near the path
 

@@ -84,7 +84,7 @@ class ForkServer:
             path=sys.path, control=theirs.fileno(), lifeline=lifeline, engines=list(engines)
         )
         try:
-            with theirs, _deaf_to_interrupts():
+            with theirs, _ignoring_sigint():
                 self._process = Popen(
                     [sys.executable, *_interpreter_flags(), "-c", main],
                     stdin=DEVNULL,
@@ -174,9 +174,9 @@ class ForkedProcess:
     def is_alive(self) -> bool:
         """Return whether it is there, or still may come; `exitcode` is up to date afterwards."""
         if not self._ended and self._pidfd is None:
-            self._hear_of_start()
+            self._receive_start()
         if not self._ended and self._pidfd is not None and wait([self._pidfd], timeout=0):
-            self._hear_of_end()
+            self._receive_exit()
         return not self._ended
 
     def kill(self) -> None:
@@ -207,7 +207,7 @@ class ForkedProcess:
     def _overdue(self) -> bool:
         return monotonic() - self._asked > _ANSWER_TIMEOUT
 
-    def _hear_of_start(self) -> None:
+    def _receive_start(self) -> None:
         message, fds = self._receive(timeout=0.0)
         if message is None:
             return
@@ -218,7 +218,7 @@ class ForkedProcess:
             self.failure = message.get("error", "the fork server has ended")
             self._ended = True
 
-    def _hear_of_end(self) -> None:
+    def _receive_exit(self) -> None:
         message, _ = self._receive(timeout=_REPORT_TIMEOUT)
         if message is None:
             self._server.stop()  # it is stopped or stuck, and could not fork workers either
@@ -249,7 +249,7 @@ def _interpreter_flags() -> list[str]:
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
+def _ignoring_sigint() -> Iterator[None]:
     """Start the server with ctrl-C blocked, or it would complain while it is still loading."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

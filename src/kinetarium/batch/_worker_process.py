@@ -8,11 +8,11 @@ from time import monotonic
 
 from kinetarium.batch.task import Finished
 from kinetarium.batch.worker_main import (
-    Ending,
+    ExitStatus,
     Job,
     ProcessUsage,
     closed_pipe,
-    ending_of,
+    exit_status_of,
     oom_kills,
     out_of_memory,
     process_usage,
@@ -98,7 +98,7 @@ class WorkerProcess:
             return self._connection, self._process.sentinel
         return (self._process.sentinel,)
 
-    def give(self, job: Job) -> None:
+    def assign(self, job: Job) -> None:
         """Let it do a job; if it has died meanwhile, the next look shows it."""
         self.job = job
         self.jobs += 1
@@ -108,7 +108,7 @@ class WorkerProcess:
         with suppress(OSError):
             self._connection.send(job)
 
-    def look(self, timeout: float) -> Finished | Ending | None:
+    def poll(self, timeout: float) -> Finished | ExitStatus | None:
         """See what has become of it, and whether it keeps to its limits.
 
         Args:
@@ -137,7 +137,7 @@ class WorkerProcess:
                 # Only a process of the fork server can say why it never came.
                 return vanished(getattr(self._process, "failure", ""))
             killed = oom_kills() > self._oom_kills
-            return ending_of(code, output=self._last_output(), oom_kill=killed)
+            return exit_status_of(code, output=self._last_output(), oom_kill=killed)
         if self._silent_since is not None:
             return closed_pipe() if monotonic() - self._silent_since > _GRACE else None
         return self._over_limit(timeout)
@@ -160,7 +160,7 @@ class WorkerProcess:
         self.ready = True
         return None
 
-    def _over_limit(self, timeout: float) -> Ending | None:
+    def _over_limit(self, timeout: float) -> ExitStatus | None:
         self._usage = process_usage(self._process.pid or 0)
         if self.job is None:
             late = not self.ready and self.wall_s > _START_TIMEOUT

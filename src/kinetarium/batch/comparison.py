@@ -17,7 +17,7 @@ class ComparisonError(KinetariumError):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ColumnDifference:
     """How far two folders are apart in one column.
 
     Attributes:
@@ -57,7 +57,7 @@ class Comparison:
     pairs: int
     only_first: int
     only_second: int
-    differences: tuple[Difference, ...]
+    differences: tuple[ColumnDifference, ...]
 
     @property
     def equal(self) -> bool:
@@ -137,18 +137,18 @@ def _identified(folder: ResultFolder, shared: Sequence[str], case: Sequence[str]
 
 def _difference(
     column: str, pairs: Mapping[str, tuple[Any, Any]], *, tolerance: float
-) -> Difference:
+) -> ColumnDifference:
     differing = [key for key, (a, b) in pairs.items() if not _same(a, b, tolerance)]
     numeric = [key for key in differing if all(isinstance(v, int | float) for v in pairs[key])]
     worst = max(numeric, key=lambda key: abs(pairs[key][0] - pairs[key][1]), default=None)
     if worst is None:
         where = differing[0] if differing else ""
         values = pairs[where] if differing else (None, None)
-        return Difference(column, len(pairs), len(differing), None, None, where, values)
+        return ColumnDifference(column, len(pairs), len(differing), None, None, where, values)
     a, b = pairs[worst]
     apart = abs(a - b)
     relative = apart / max(abs(a), abs(b))
-    return Difference(column, len(pairs), len(differing), apart, relative, worst, (a, b))
+    return ColumnDifference(column, len(pairs), len(differing), apart, relative, worst, (a, b))
 
 
 def _same(a: Any, b: Any, tolerance: float) -> bool:

@@ -65,7 +65,7 @@ _LACK_OF_MEMORY = ("bad_alloc", "out of memory", "cannot allocate memory")
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ExitStatus:
     """How a case ended with its worker.
 
     Attributes:
@@ -80,28 +80,28 @@ class Ending:
     is_verdict: bool = True
 
 
-def closed_pipe() -> Ending:
+def closed_pipe() -> ExitStatus:
     """Say that a worker has closed its end of the pipe."""
-    return Ending(RunStatus.CRASHED, "crashed: the worker closed its own pipe")
+    return ExitStatus(RunStatus.CRASHED, "crashed: the worker closed its own pipe")
 
 
-def vanished(why: str = "") -> Ending:
+def vanished(why: str = "") -> ExitStatus:
     """Say that a worker is gone, and nobody knows how it ended, or why it never came."""
     reason = one_line(why or "the fork server is gone, which alone knows how it ended")
-    return Ending(RunStatus.CRASHED, f"vanished: {reason}", is_verdict=False)
+    return ExitStatus(RunStatus.CRASHED, f"vanished: {reason}", is_verdict=False)
 
 
-def timed_out(timeout: float) -> Ending:
+def timed_out(timeout: float) -> ExitStatus:
     """Say that a case took longer than it may [s]."""
-    return Ending(RunStatus.TIMED_OUT, f"timed out after {timeout:g} s")
+    return ExitStatus(RunStatus.TIMED_OUT, f"timed out after {timeout:g} s")
 
 
-def out_of_memory(reason: str) -> Ending:
+def out_of_memory(reason: str) -> ExitStatus:
     """Say that a worker had no memory left, and how that showed."""
-    return Ending(RunStatus.OUT_OF_MEMORY, f"out of memory: {one_line(reason)}")
+    return ExitStatus(RunStatus.OUT_OF_MEMORY, f"out of memory: {one_line(reason)}")
 
 
-def ending_of(exit_code: int, *, output: str, oom_kill: bool) -> Ending:
+def exit_status_of(exit_code: int, *, output: str, oom_kill: bool) -> ExitStatus:
     """Tell from what a dead process left behind how it ended.
 
     Args:
@@ -119,7 +119,7 @@ def ending_of(exit_code: int, *, output: str, oom_kill: bool) -> Ending:
     if any(words in output.lower() for words in _LACK_OF_MEMORY):
         return out_of_memory(said)
     message = f"crashed: {said}" if exit_code < 0 else said
-    return Ending(RunStatus.CRASHED, one_line(message))
+    return ExitStatus(RunStatus.CRASHED, one_line(message))
 
 
 def _signal_in_words(number: int) -> str:
@@ -167,7 +167,7 @@ def worker_main(connection: Connection, *, output: Path, memory: float) -> None:
         memory: The most it may use [bytes].
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the coordinator who is interrupted
-    _die_with_the_coordinator()
+    _exit_with_coordinator()
     _print_to(output)
     _limit(memory)
     try:
@@ -190,7 +190,7 @@ def _answer(job: Job) -> object:
         return error
 
 
-def _die_with_the_coordinator() -> None:
+def _exit_with_coordinator() -> None:
     """End this process when the coordinator has ended, however that was.
 
     A process of the fork server is ended by the kernel, see `kill_when_closed`.

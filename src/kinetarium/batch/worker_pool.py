@@ -10,7 +10,7 @@ from time import monotonic
 
 from kinetarium.batch._worker_process import WorkerProcess
 from kinetarium.batch.task import Finished, Task
-from kinetarium.batch.worker_main import Ending, Job
+from kinetarium.batch.worker_main import ExitStatus, Job
 from kinetarium.batch.worker_start import WorkerStart
 from kinetarium.errors import KinetariumError
 from kinetarium.interruption import stop_if_asked
@@ -29,11 +29,11 @@ class WorkerError(KinetariumError):
     """Workers cannot be used as asked, or not at all."""
 
 
-class Crew:
+class WorkerPool:
     """The workers of one batch."""
 
     def __init__(self, start: WorkerStart, *, size: int, memory: float, outputs: Path) -> None:
-        """Make a crew that is still empty.
+        """Make a pool that is still empty.
 
         Args:
             start: Starts the workers.
@@ -51,7 +51,7 @@ class Crew:
         self._not_before = 0.0
 
     @property
-    def members(self) -> tuple[WorkerProcess, ...]:
+    def workers(self) -> tuple[WorkerProcess, ...]:
         """All workers, those that are still starting included."""
         return tuple(self._members)
 
@@ -60,7 +60,7 @@ class Crew:
         """How many are at work."""
         return sum(worker.job is not None for worker in self._members)
 
-    def set_to_work(self, waiting: deque[Job]) -> None:
+    def assign_jobs(self, waiting: deque[Job]) -> None:
         """Hand out jobs to those who are free, and start more workers for what is left.
 
         Raises:
@@ -68,7 +68,7 @@ class Crew:
         """
         for worker in self._members:
             if waiting and worker.free:
-                worker.give(waiting.popleft())
+                worker.assign(waiting.popleft())
         while len(self._members) < min(self._size, self.busy + len(waiting)):
             if monotonic() < self._not_before:
                 return
@@ -83,26 +83,26 @@ class Crew:
         self._members.remove(worker)
         worker.stop()
 
-    def note_start(self, ending: Ending | None) -> None:
+    def note_start(self, exit_status: ExitStatus | None) -> None:
         """Keep count of workers that ended before they were ready.
 
         Args:
-            ending: How it ended; None for one that has got ready.
+            exit_status: How it ended; None for one that has got ready.
 
         Raises:
             WorkerError: If it was one too many.
         """
-        if ending is None:
+        if exit_status is None:
             self._failed_starts = self._pauses = 0
-        elif ending.is_verdict:
+        elif exit_status.is_verdict:
             self._failed_starts += 1
         elif monotonic() >= self._not_before:  # all that were waiting for one server count once
             if self._pauses == len(_PAUSES):
-                raise WorkerError(f"worker processes do not start: {ending.message}")
+                raise WorkerError(f"worker processes do not start: {exit_status.message}")
             self._not_before = monotonic() + _PAUSES[self._pauses]
             self._pauses += 1
-        if ending is not None and self._failed_starts == _MOST_FAILED_STARTS:
-            raise WorkerError(f"worker processes do not start: {ending.message}")
+        if exit_status is not None and self._failed_starts == _MOST_FAILED_STARTS:
+            raise WorkerError(f"worker processes do not start: {exit_status.message}")
 
     def stop(self) -> None:
         """End all workers at once."""
@@ -170,43 +170,43 @@ class IsolatedExecutor:
         outputs = runs / _OUTPUTS
         remove_leftovers(runs)  # of a coordinator that was killed
         make_folder(outputs)
-        crew = Crew(start, size=self._workers, memory=self._memory, outputs=outputs)
+        pool = WorkerPool(start, size=self._workers, memory=self._memory, outputs=outputs)
         try:
-            yield from self._run(crew, deque(Job(task, runs) for task in tasks))
+            yield from self._run(pool, deque(Job(task, runs) for task in tasks))
         finally:
-            crew.stop()
+            pool.stop()
             remove_leftovers(runs)
 
-    def _run(self, crew: Crew, waiting: deque[Job]) -> Generator[Finished, None, None]:
-        while waiting or crew.busy:
+    def _run(self, pool: WorkerPool, waiting: deque[Job]) -> Generator[Finished, None, None]:
+        while waiting or pool.busy:
             stop_if_asked()
-            crew.set_to_work(waiting)
-            wait([event for worker in crew.members for event in worker.events], timeout=_INTERVAL)
-            over = [end for worker in crew.members if (end := self._end(worker, crew, waiting))]
-            crew.set_to_work(waiting)  # before results are given away, which may take a while
+            pool.assign_jobs(waiting)
+            wait([event for worker in pool.workers for event in worker.events], timeout=_INTERVAL)
+            over = [end for worker in pool.workers if (end := self._end(worker, pool, waiting))]
+            pool.assign_jobs(waiting)  # before results are given away, which may take a while
             yield from over
 
-    def _end(self, worker: WorkerProcess, crew: Crew, waiting: deque[Job]) -> Finished | None:
+    def _end(self, worker: WorkerProcess, pool: WorkerPool, waiting: deque[Job]) -> Finished | None:
         """Return the task that a worker has ended, if it has, and if there is no second attempt."""
         job, was_ready = worker.job, worker.ready
-        news = worker.look(self._timeout)
+        result = worker.poll(self._timeout)
         if worker.ready and not was_ready:
-            crew.note_start(None)
-        if news is None:
+            pool.note_start(None)
+        if result is None:
             return None
-        if news.status not in _HEALTHY:
-            crew.dismiss(worker)
+        if result.status not in _HEALTHY:
+            pool.dismiss(worker)
         if job is None:
-            if isinstance(news, Ending) and not worker.ready:
-                crew.note_start(news)
+            if isinstance(result, ExitStatus) and not worker.ready:
+                pool.note_start(result)
             return None
-        if isinstance(news, Ending) and not news.is_verdict:
-            waiting.appendleft(_once_more(job, news))
+        if isinstance(result, ExitStatus) and not result.is_verdict:
+            waiting.appendleft(_retried(job, result))
             return None
-        if job.attempt == 1 and _may_be_chance(news, worker):
+        if job.attempt == 1 and _may_be_transient(result, worker):
             waiting.appendleft(replace(job, attempt=2))
             return None
-        return news if isinstance(news, Finished) else _written(news, job, worker)
+        return result if isinstance(result, Finished) else _written(result, job, worker)
 
 
 def _engines(tasks: Sequence[Task]) -> list[str]:
@@ -214,17 +214,17 @@ def _engines(tasks: Sequence[Task]) -> list[str]:
     return sorted(name for name in names if isinstance(name, str))
 
 
-def _may_be_chance(news: Finished | Ending, worker: WorkerProcess) -> bool:
+def _may_be_transient(result: Finished | ExitStatus, worker: WorkerProcess) -> bool:
     """Return whether a case may end otherwise in a new worker.
 
     Memory may have been lost by the worker's earlier cases; a crash may be anything.
     """
-    if news.status is RunStatus.OUT_OF_MEMORY:
+    if result.status is RunStatus.OUT_OF_MEMORY:
         return worker.jobs > 1
-    return news.status is RunStatus.CRASHED
+    return result.status is RunStatus.CRASHED
 
 
-def _once_more(job: Job, ending: Ending) -> Job:
+def _retried(job: Job, exit_status: ExitStatus) -> Job:
     """Return the job of a worker that vanished, to be done by another one.
 
     Raises:
@@ -233,15 +233,15 @@ def _once_more(job: Job, ending: Ending) -> Job:
     if job.vanished == _MOST_VANISHED:
         raise WorkerError(
             f"the workers of one case (study '{job.task.study}', key {job.task.key}) were lost"
-            f" {_MOST_VANISHED + 1} times; the last {ending.message}"
+            f" {_MOST_VANISHED + 1} times; the last {exit_status.message}"
         )
     return replace(job, vanished=job.vanished + 1)
 
 
-def _written(ending: Ending, job: Job, worker: WorkerProcess) -> Finished:
+def _written(exit_status: ExitStatus, job: Job, worker: WorkerProcess) -> Finished:
     """Write the run of a case whose worker cannot do it any more."""
     task = job.task
     timing = {"wall_s": worker.wall_s, "cpu_s": worker.cpu_s, "attempts": float(job.attempt)}
-    run = Run(task.key, task.study, task.case, ending.status, ending.message)
+    run = Run(task.key, task.study, task.case, exit_status.status, exit_status.message)
     write_run(job.runs / task.key, run, timing=timing)
-    return Finished(task, ending.status, ending.message, timing)
+    return Finished(task, exit_status.status, exit_status.message, timing)

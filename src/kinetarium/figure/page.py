@@ -8,7 +8,7 @@ from kinetarium.figure.text import Facts, Listing, Prose, Table
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class DiagramBlock:
     """A block of a diagram.
 
     Attributes:
@@ -25,12 +25,12 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrow:
-    """Something that goes from one box to another in the same row or column.
+class Signal:
+    """A signal from one block to another in the same row or column.
 
     Attributes:
-        start: Name of the box it leaves.
-        end: Name of the box it enters.
+        start: Name of the block it leaves.
+        end: Name of the block it enters.
         label: What goes; may be empty.
     """
 
@@ -41,33 +41,33 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """Boxes and arrows.
+    """Blocks and the signals between them.
 
     Attributes:
         title: What it shows.
-        boxes: The boxes.
-        arrows: The arrows.
+        blocks: The blocks.
+        signals: The signals.
         caption: What to see in it; may be empty.
     """
 
     title: str
-    boxes: tuple[Box, ...]
-    arrows: tuple[Arrow, ...]
+    blocks: tuple[DiagramBlock, ...]
+    signals: tuple[Signal, ...]
     caption: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse arrows that lead nowhere.
+        """Refuse signals that lead nowhere.
 
         Raises:
-            ValueError: If an end is no box, or two ends share neither a row nor a column.
+            ValueError: If an end is not a block, or two ends share neither a row nor a column.
         """
-        places = {box.name: (box.column, box.row) for box in self.boxes}
-        for arrow in self.arrows:
-            if arrow.start not in places or arrow.end not in places:
-                raise ValueError(f"diagram '{self.title}': {arrow} has an end that is no box")
-            (a, b), (c, d) = places[arrow.start], places[arrow.end]
+        places = {block.name: (block.column, block.row) for block in self.blocks}
+        for signal in self.signals:
+            if signal.start not in places or signal.end not in places:
+                raise ValueError(f"diagram '{self.title}': {signal} has an end that is not a block")
+            (a, b), (c, d) = places[signal.start], places[signal.end]
             if (a == c) == (b == d):
-                raise ValueError(f"diagram '{self.title}': {arrow} is neither level nor upright")
+                raise ValueError(f"diagram '{self.title}': {signal} is neither level nor upright")
 
 
 Chart = Lines | Heatmap | Bars

@@ -11,7 +11,7 @@ from kinetarium.spatial.rotation import quaternion_from_rotation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Coat:
+class DisplayMesh:
     """Triangles of one colour on a solid.
 
     Attributes:
@@ -30,14 +30,14 @@ class Solid:
     Attributes:
         name: Its name, unique in the replay.
         group: What it belongs to: a robot's name, or empty.
-        coats: What is seen of it; nothing for a frame that only leads the eye.
+        meshes: What is seen of it; nothing for a frame that only leads the eye.
         poses: Its pose [x y z, wxyz] at every time [m], shape (n, 7), or at all of them,
             shape (1, 7).
     """
 
     name: str
     group: str
-    coats: tuple[Coat, ...]
+    meshes: tuple[DisplayMesh, ...]
     poses: Array
 
 
@@ -127,7 +127,7 @@ def thinned(replay: Replay, *, most: int) -> Replay:
 
     return Replay(
         replay.time[::step],
-        tuple(Solid(s.name, s.group, s.coats, keep(s.poses)) for s in replay.solids),
+        tuple(Solid(s.name, s.group, s.meshes, keep(s.poses)) for s in replay.solids),
         tuple(Arrow(a.name, a.unit, keep(a.points), keep(a.vectors)) for a in replay.arrows),
         replay.guides,
         replay.trails,

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.figure.page import Figure, Page, Section
-from kinetarium.figure.scene3d import Body, Color, Scene3D, decimate
+from kinetarium.figure.scene3d import Color, Mesh3D, Scene3D, decimate
 from kinetarium.figure.text import Cell, Column, Facts, Listing, Prose, Table, cell_text
 from kinetarium.model.load import CatalogueEntry
 from kinetarium.model.mesh.solids import triangulate
@@ -40,7 +40,7 @@ def robot_scene(
         RobotFileError: If a mesh file cannot be loaded.
     """
     seen = any(link.visuals for link in model.links)
-    bodies: list[Body] = []
+    bodies: list[Mesh3D] = []
     poses = link_poses(model, q, X_WB=X_WB)
     for index, (link, X_WL) in enumerate(zip(model.links, poses, strict=True)):
         by_color: dict[Color, list[TriangleMesh]] = {}
@@ -50,7 +50,7 @@ def robot_scene(
                 color = geometry.color or _TONES[index % 2]
                 by_color.setdefault(color, []).append(mesh)
         bodies.extend(
-            Body(link.name, _joined(meshes), color, frozen(X_WL))
+            Mesh3D(link.name, _joined(meshes), color, frozen(X_WL))
             for color, meshes in by_color.items()
         )
     return Scene3D(model.name, tuple(bodies)) if bodies else None

@@ -20,7 +20,7 @@ _FILLED = 0.88
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class Mesh3D:
     """Triangles of one colour.
 
     Attributes:
@@ -65,7 +65,7 @@ class Camera:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ground:
+class GroundGrid:
     """A grid of lines in a horizontal plane.
 
     Attributes:
@@ -87,7 +87,7 @@ class Scene3D:
     """
 
     title: str
-    bodies: tuple[Body, ...]
+    bodies: tuple[Mesh3D, ...]
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
@@ -97,7 +97,7 @@ class Scene3D:
         return frozen(low), frozen(high)
 
     @cached_property
-    def ground(self) -> Ground:
+    def ground(self) -> GroundGrid:
         """The grid under the bodies: 1, 2 or 5 times a power of ten wide, on such multiples."""
         low, high = self.bounds
         spacing = _round_length(float(np.max(high - low)) / 6)
@@ -110,7 +110,7 @@ class Scene3D:
                 ends[:, across] = first[across] + step * spacing
                 ends[:, along] = first[along], first[along] + counts[along] * spacing
                 lines.append(ends)
-        return Ground(spacing, frozen(lines))
+        return GroundGrid(spacing, frozen(lines))
 
     def camera(self, *, aspect: float, azimuth: float = 38.0, elevation: float = 18.0) -> Camera:
         """Place a camera that sees all bodies, as near as it can stand.

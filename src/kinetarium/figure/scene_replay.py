@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.figure.replay import Arrow, Coat, Guide, Replay, Solid, continuous, pose_rows
+from kinetarium.figure.replay import Arrow, DisplayMesh, Guide, Replay, Solid, continuous, pose_rows
 from kinetarium.figure.scene3d import Color, decimate
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Geometry, RobotModel, Shape, TriangleMesh
@@ -22,11 +22,11 @@ _TONES: tuple[Color, Color] = ((0.88, 0.88, 0.87, 1.0), (0.44, 0.50, 0.58, 1.0))
 """For links without a colour: two tones in turn, so that joints can be seen."""
 
 
-def link_coats(model: RobotModel) -> dict[str, tuple[Coat, ...]]:
+def link_meshes(model: RobotModel) -> dict[str, tuple[DisplayMesh, ...]]:
     """Return what is seen of each link, or what touches where nothing is seen at all.
 
     Returns:
-        The coats in the link's frame by the link's name, for every link.
+        The meshes in the link's frame by the link's name, for every link.
 
     Raises:
         RobotFileError: If a mesh file cannot be loaded.
@@ -34,16 +34,16 @@ def link_coats(model: RobotModel) -> dict[str, tuple[Coat, ...]]:
     seen = any(link.visuals for link in model.links)
     return {
         link.name: tuple(
-            _coat(geometry, _TONES[index % 2])
+            _link_mesh(geometry, _TONES[index % 2])
             for geometry in (link.visuals if seen else link.collisions)
         )
         for index, link in enumerate(model.links)
     }
 
 
-def shape_coat(shape: Shape, color: Color) -> Coat:
+def shape_mesh(shape: Shape, color: Color) -> DisplayMesh:
     """Return a shape in its own frame."""
-    return Coat(_few_faces(shape), color)
+    return DisplayMesh(_few_faces(shape), color)
 
 
 @lru_cache(maxsize=256)  # replays of one robot are asked for one after the other
@@ -51,11 +51,11 @@ def _few_faces(shape: Shape) -> TriangleMesh:
     return decimate(triangulate(shape), most_faces=_MOST_FACES)
 
 
-def _coat(geometry: Geometry, tone: Color) -> Coat:
-    coat = shape_coat(geometry.shape, geometry.color or tone)
+def _link_mesh(geometry: Geometry, tone: Color) -> DisplayMesh:
+    local = shape_mesh(geometry.shape, geometry.color or tone)
     X_LG = geometry.X_LG
-    vertices = frozen(coat.mesh.vertices @ X_LG[:3, :3].T + X_LG[:3, 3])
-    return Coat(TriangleMesh(vertices, coat.mesh.faces), coat.color)
+    vertices = frozen(local.mesh.vertices @ X_LG[:3, :3].T + X_LG[:3, 3])
+    return DisplayMesh(TriangleMesh(vertices, local.mesh.faces), local.color)
 
 
 _FREE: Color = (0.86, 0.46, 0.16, 1.0)
@@ -91,11 +91,11 @@ def scene_replay(
     }
     solids: list[Solid] = []
     for robot in scene.robots:
-        for i, (link, coats) in enumerate(link_coats(robot.model).items()):
+        for i, (link, meshes) in enumerate(link_meshes(robot.model).items()):
             name = f"{robot.name}/{link}"
-            if coats or name in trails:
+            if meshes or name in trails:
                 rows = _still(pose_rows(poses[robot.name][:, i]))
-                solids.append(Solid(name, robot.name, coats, rows))
+                solids.append(Solid(name, robot.name, meshes, rows))
     solids += [_body(body, recording) for body in scene.bodies if not isinstance(body.shape, Plane)]
     sensed = [
         _sensor_arrow(scene, sensor, recording, poses[sensor.robot])
@@ -123,7 +123,7 @@ def _body(body: Body, recording: Recording) -> Solid:
     color = _FREE if body.motion is Motion.FREE else _STATIC
     still = pose_rows(body.X_WB[None])
     return Solid(
-        body.name, "", (shape_coat(body.shape, color),), still if rows is None else continuous(rows)
+        body.name, "", (shape_mesh(body.shape, color),), still if rows is None else continuous(rows)
     )
 
 

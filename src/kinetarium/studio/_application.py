@@ -12,9 +12,9 @@ from kinetarium.studio.http import (
     HEADERS,
     Guard,
     HttpError,
+    HttpRoute,
     Request,
     Response,
-    Route,
     json_response,
 )
 from kinetarium.studio.live import Broadcast
@@ -32,7 +32,7 @@ class Application:
     """Answers requests by routes, and sends what is new over WebSockets."""
 
     def __init__(
-        self, guard: Guard, *, routes: Sequence[Route], broadcast: Broadcast, most_pages: int
+        self, guard: Guard, *, routes: Sequence[HttpRoute], broadcast: Broadcast, most_pages: int
     ) -> None:
         """Serve routes; the first whose pattern fits answers.
 
@@ -127,7 +127,7 @@ class Application:
             await asyncio.wait_for(send({"type": "websocket.close", "code": _REFUSED}), 1.0)
 
 
-def _answered(route: Route, request: Request) -> Response:
+def _answered(route: HttpRoute, request: Request) -> Response:
     try:
         return route.answer(request)
     except SystemExit as end:  # a study of another package may say so; the server goes on

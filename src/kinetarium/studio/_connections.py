@@ -20,7 +20,7 @@ _LATE = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class HttpLimits:
     """How patient the studio is.
 
     Attributes:
@@ -46,7 +46,7 @@ class Limits:
 class _Outgoing(asyncio.Protocol):
     """Drops a peer that takes nothing of what it is sent."""
 
-    limits: ClassVar[Limits]
+    limits: ClassVar[HttpLimits]
     transport: asyncio.Transport
     loop: asyncio.AbstractEventLoop
     _stall: asyncio.TimerHandle | None = None
@@ -173,7 +173,7 @@ class PageSocket(_Outgoing, WebSocketsSansIOProtocol):
     """A WebSocket whose page has to take what it is sent."""
 
 
-def protocols(limits: Limits) -> tuple[type[HttpConnection], type[PageSocket]]:
+def protocols(limits: HttpLimits) -> tuple[type[HttpConnection], type[PageSocket]]:
     """Return the protocols of connections and WebSockets under some limits."""
     within = {"limits": limits}
     return (

@@ -7,15 +7,23 @@ import numpy as np
 
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.figure.replay import Replay, Solid, pose_rows
-from kinetarium.figure.scene_replay import link_coats
+from kinetarium.figure.scene_replay import link_meshes
 from kinetarium.model.load import catalogue_entry, catalogue_names, load_robot
 from kinetarium.recording.recording import Run
 from kinetarium.spatial.rotation import inverse_pose
 from kinetarium.studio._volume import Cuts, describe_volumes, volume_file
-from kinetarium.studio.exported_page import Part, exported_page
-from kinetarium.studio.http import HttpError, Request, Response, Route, json_response, ranged, route
+from kinetarium.studio.exported_page import PagePart, exported_page
+from kinetarium.studio.http import (
+    HttpError,
+    HttpRoute,
+    Request,
+    Response,
+    json_response,
+    ranged,
+    route,
+)
 from kinetarium.studio.replay_file import replay_file, still_replay
-from kinetarium.studio.results import Results, case_of
+from kinetarium.studio.results import ResultTree, case_of
 from kinetarium.studio.streams import Encoding
 
 _MOST_BYTES = 200_000_000
@@ -25,13 +33,13 @@ _MOST_BYTES = 200_000_000
 class RunRoutes:
     """Serves what is in a folder of results."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: ResultTree) -> None:
         """Serve some results."""
         self._results = results
         self._files: OrderedDict[tuple[str, str], bytes] = OrderedDict()
         self._lock = Lock()
 
-    def routes(self) -> tuple[Route, ...]:
+    def routes(self) -> tuple[HttpRoute, ...]:
         """Return the routes."""
         return (
             route("GET", "/api/runs", lambda request: json_response(self._results.listing())),
@@ -73,11 +81,11 @@ def run_replay(run: Run, label: str, *, encoding: Encoding = Encoding.EXACT) -> 
 class MapRoutes:
     """Serves the maps in a folder of results."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: ResultTree) -> None:
         """Serve some results."""
         self._results = results
 
-    def routes(self) -> tuple[Route, ...]:
+    def routes(self) -> tuple[HttpRoute, ...]:
         """Return the routes."""
         return (
             route("GET", "/api/maps/{map}", self._map),
@@ -113,9 +121,9 @@ def robot_file(name: str, *, base_link: str) -> bytes:
     names = [link.name for link in model.links]
     X_BW = inverse_pose(poses[names.index(model.link(base_link).name)])
     solids = tuple(
-        Solid(link, name, coats, pose_rows((X_BW @ X_WL)[None]))
-        for (link, coats), X_WL in zip(link_coats(model).items(), poses, strict=True)
-        if coats
+        Solid(link, name, meshes, pose_rows((X_BW @ X_WL)[None]))
+        for (link, meshes), X_WL in zip(link_meshes(model).items(), poses, strict=True)
+        if meshes
     )
     return replay_file(Replay(np.zeros(1), solids), {}, title=name)
 
@@ -127,11 +135,11 @@ _MOST_RUNS = 16
 class ExportRoutes:
     """Serves runs and maps as pages that need no server."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: ResultTree) -> None:
         """Serve some results."""
         self._results = results
 
-    def routes(self) -> tuple[Route, ...]:
+    def routes(self) -> tuple[HttpRoute, ...]:
         """Return the routes."""
         return (route("GET", "/api/export", self._export),)
 
@@ -148,16 +156,17 @@ class ExportRoutes:
         names = [place.partition("/") for place in places]
         runs = [self._results.run(folder, key) for folder, _, key in names]
         parts = [
-            (Part.REPLAY, run_replay(run, label, encoding=Encoding.COMPACT)) for run, label in runs
+            (PagePart.REPLAY, run_replay(run, label, encoding=Encoding.COMPACT))
+            for run, label in runs
         ]
         title = runs[0][0].study if runs else "Map"
         if map_id:
             path = self._results.map(map_id)
             info = describe_volumes(path)
             if not runs and info["shown"]:
-                parts.append((Part.REPLAY, robot_file(info["robot"], base_link=info["base"])))
+                parts.append((PagePart.REPLAY, robot_file(info["robot"], base_link=info["base"])))
             field, cuts = request.query.get("field", ""), _cuts(request.query.get("cuts", ""))
-            parts.append((Part.VOLUME, volume_file(path, field, cuts=cuts)))
+            parts.append((PagePart.VOLUME, volume_file(path, field, cuts=cuts)))
         saved = ("content-disposition", 'attachment; filename="kinetarium.html"')
         page = exported_page(parts, title=f"{title} - Kinetarium")
         return Response(page, "text/html; charset=utf-8", headers=(saved,))

@@ -13,7 +13,7 @@ from kinetarium.reach.maps.recipe import FULL, MapKind, graded_grid
 from kinetarium.spatial.arrays import Array
 from kinetarium.storage.strict_json import strict_json
 from kinetarium.studio.http import HttpError
-from kinetarium.studio.streams import packed
+from kinetarium.studio.streams import compressed
 
 MOST_PER_AXIS = 160
 """Voxels along an axis; of more, blocks are shown by their best."""
@@ -138,5 +138,5 @@ def volume_file(path: Path, field: str, *, cuts: Cuts = HALF) -> bytes:
     }
     text = strict_json(head, indent=None).encode()
     # A texture runs along x first.
-    data = packed(volume.grades.tobytes(order="F"))
+    data = compressed(volume.grades.tobytes(order="F"))
     return len(text).to_bytes(4, "little") + text + data

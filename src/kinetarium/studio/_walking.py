@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.figure.replay import Coat, Guide, Replay, Solid, continuous
+from kinetarium.figure.replay import DisplayMesh, Guide, Replay, Solid, continuous
 from kinetarium.figure.scene3d import Color
 from kinetarium.legs import LegKind, LegsError, LinkShape, Walk, WalkPlan, plan_walk
 from kinetarium.legs.mechanism.machine import BODY_COLOR, LEG_COLORS, LINK_NAMES, link_mesh
@@ -20,8 +20,8 @@ from kinetarium.recording.recording import Channel
 from kinetarium.spatial.arrays import Array
 from kinetarium.storage.serialization import PlainDataError, from_plain, to_plain, versioned_json
 from kinetarium.storage.strict_json import strict_json
-from kinetarium.studio.exported_page import Part, exported_page
-from kinetarium.studio.http import HttpError, Request, Response, Route, route
+from kinetarium.studio.exported_page import PagePart, exported_page
+from kinetarium.studio.http import HttpError, HttpRoute, Request, Response, route
 from kinetarium.studio.replay_file import replay_file
 from kinetarium.studio.streams import Encoding
 
@@ -134,7 +134,10 @@ def walk_channels(walk: Walk) -> dict[str, Channel]:
 
 def _solid(name: str, shape: LinkShape, color: Color, poses: Array, *, group: str) -> Solid:
     return Solid(
-        name, group, (Coat(link_mesh(shape, unit_m=UNIT), color),), continuous(poses * _METRES)
+        name,
+        group,
+        (DisplayMesh(link_mesh(shape, unit_m=UNIT), color),),
+        continuous(poses * _METRES),
     )
 
 
@@ -155,8 +158,8 @@ def _ground(walk: Walk) -> list[Solid]:
         # Turned by 90 deg about x: what was y points up, and z points along -y.
         turn = (sqrt(0.5), sqrt(0.5), 0.0, 0.0)
         pose = np.array([[start, y1, 0.0, *turn]]) * _METRES
-        coat = Coat(link_mesh(wedge, unit_m=UNIT), _GROUND_COLOR)
-        solids.append(Solid("slope", "", (coat,), pose))
+        mesh = DisplayMesh(link_mesh(wedge, unit_m=UNIT), _GROUND_COLOR)
+        solids.append(Solid("slope", "", (mesh,), pose))
     for number, step in enumerate(terrain.steps, 1):
         xs = max(step.x0, x0), min(step.x1, x1)
         ys = max(step.y0, y0), min(step.y1, y1)
@@ -164,8 +167,8 @@ def _ground(walk: Walk) -> list[Solid]:
             corners = ((xs[0], ys[0]), (xs[1], ys[0]), (xs[1], ys[1]), (xs[0], ys[1]))
             block = LinkShape(f"step{number}", corners, step.height, 0.0)
             pose = np.array([[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
-            coat = Coat(link_mesh(block, unit_m=UNIT), _GROUND_COLOR)
-            solids.append(Solid(block.name, "", (coat,), pose))
+            mesh = DisplayMesh(link_mesh(block, unit_m=UNIT), _GROUND_COLOR)
+            solids.append(Solid(block.name, "", (mesh,), pose))
     return solids
 
 
@@ -265,7 +268,7 @@ _ONE_AT_A_TIME = Lock()
 """A walk takes a whole core; two at once would only make both late."""
 
 
-def walking_routes() -> tuple[Route, ...]:
+def walking_routes() -> tuple[HttpRoute, ...]:
     """Return the routes."""
     return (
         route("POST", "/api/walking/plan", _plan),
@@ -322,8 +325,8 @@ def _page(asked: WalkRequest) -> tuple[bytes, str]:
     walks = [plan_walk(plan) for plan in asked.plans]
     head = {"plan": to_plain(asked.plan), "walks": [walk_facts(walk) for walk in walks]}
     parts = [
-        (Part.WALKS, strict_json(head, indent=None).encode()),
-        *((Part.REPLAY, walk_file(walk, encoding=Encoding.COMPACT)) for walk in walks),
+        (PagePart.WALKS, strict_json(head, indent=None).encode()),
+        *((PagePart.REPLAY, walk_file(walk, encoding=Encoding.COMPACT)) for walk in walks),
     ]
     return exported_page(parts, title="Walk - Kinetarium"), "text/html; charset=utf-8"
 

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from kinetarium.errors import KinetariumError
-from kinetarium.studio.http import HttpError, Response, Route, route
+from kinetarium.studio.http import HttpError, HttpRoute, Response, route
 
 PAGE = Path(__file__).parent / "page"
 """Where the build puts the page."""
@@ -34,11 +34,11 @@ def check_page() -> None:
         )
 
 
-def page_routes() -> tuple[Route, ...]:
+def page_routes() -> tuple[HttpRoute, ...]:
     """Return the routes of the page and its parts."""
     return (
         route("GET", "/", lambda request: _file("index.html")),
-        Route("GET", re.compile("/(?P<name>.+)"), lambda request: _file(request.parts["name"])),
+        HttpRoute("GET", re.compile("/(?P<name>.+)"), lambda request: _file(request.parts["name"])),
     )
 
 
@@ -50,7 +50,7 @@ def _file(name: str) -> Response:
     raise HttpError(404, "no such page")
 
 
-class Part(StrEnum):
+class PagePart(StrEnum):
     """What a page can hold."""
 
     REPLAY = "replay"
@@ -61,7 +61,7 @@ class Part(StrEnum):
     """A field of a map, as `volume_file` gives it."""
 
 
-def exported_page(parts: Iterable[tuple[Part, bytes]], *, title: str) -> bytes:
+def exported_page(parts: Iterable[tuple[PagePart, bytes]], *, title: str) -> bytes:
     """Return an HTML file that shows things from wherever it lies, and loads nothing.
 
     Args:

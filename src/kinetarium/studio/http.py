@@ -85,7 +85,7 @@ def json_response(data: Any, *, status: int = 200) -> Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class HttpRoute:
     """What answers some requests; it is called in a thread of its own.
 
     Attributes:
@@ -99,10 +99,10 @@ class Route:
     answer: Callable[[Request], Response]
 
 
-def route(method: str, pattern: str, answer: Callable[[Request], Response]) -> Route:
+def route(method: str, pattern: str, answer: Callable[[Request], Response]) -> HttpRoute:
     """Make a route of a pattern such as "/api/runs/{folder}"; a part holds no slash."""
     parts = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", pattern)
-    return Route(method, re.compile(parts), answer)
+    return HttpRoute(method, re.compile(parts), answer)
 
 
 def ranged(request: Request, data: bytes, *, type: str = BINARY) -> Response:

@@ -17,7 +17,13 @@ from kinetarium.model.robot import TriangleMesh
 from kinetarium.recording.recording import Channel
 from kinetarium.spatial.arrays import Array
 from kinetarium.storage.strict_json import strict_json
-from kinetarium.studio.streams import Encoding, packed, packed_array, packed_streams, ranges
+from kinetarium.studio.streams import (
+    Encoding,
+    compressed,
+    compressed_array,
+    compressed_streams,
+    ranges,
+)
 
 _STEPS = 65535
 
@@ -39,9 +45,9 @@ class MeshBlock:
             self._append(mesh)
         return self._known[key]
 
-    def packed(self) -> bytes:
+    def compressed(self) -> bytes:
         """Return the block: for each mesh its corners, then its triangles."""
-        return packed(b"".join(self._data))
+        return compressed(b"".join(self._data))
 
     def _append(self, mesh: TriangleMesh) -> None:
         low = mesh.vertices.min(axis=0, initial=np.inf)
@@ -98,7 +104,7 @@ def replay_file(
         {
             "name": solid.name,
             "group": solid.group,
-            "coats": [{"mesh": meshes.add(c.mesh), "color": c.color} for c in solid.coats],
+            "coats": [{"mesh": meshes.add(c.mesh), "color": c.color} for c in solid.meshes],
             "streams": table.add(solid.poses.T),
         }
         for solid in replay.solids
@@ -118,14 +124,14 @@ def replay_file(
         "encoding": str(encoding),
         "samples": len(replay.time),
         "step": -(-samples // MOST_SAMPLES),
-        "time": blocks.add(packed_array(replay.time.astype("<f8"))),
+        "time": blocks.add(compressed_array(replay.time.astype("<f8"))),
         "solids": solids,
         "arrows": arrows,
         "guides": [
             {
                 "name": guide.name,
                 "points": len(guide.points),
-                **blocks.add(packed_array(guide.points.astype("<f4"))),
+                **blocks.add(compressed_array(guide.points.astype("<f4"))),
             }
             for guide in replay.guides
         ],
@@ -133,13 +139,13 @@ def replay_file(
         "constants": table.constants,
         "ranges": spans,
         "meshes": meshes.entries,
-        "mesh_block": blocks.add(meshes.packed()),
+        "mesh_block": blocks.add(meshes.compressed()),
         "parts": [
             {
                 "first": first,
                 "samples": last - first,
                 **blocks.add(
-                    packed_streams(streams[:, first:last], encoding=encoding, spans=spans)
+                    compressed_streams(streams[:, first:last], encoding=encoding, spans=spans)
                 ),
             }
             for first, last in _parts(replay.time)
@@ -226,7 +232,7 @@ def _channels(
                 "unit": channel.unit,
                 "columns": _columns(channel, len(rows)),
                 "ranges": spans,
-                **blocks.add(packed_streams(rows, encoding=encoding, spans=spans)),
+                **blocks.add(compressed_streams(rows, encoding=encoding, spans=spans)),
             }
         )
     return entries

@@ -1,4 +1,4 @@
-"""Results: the runs and maps below a folder, found by identifiers that are no paths."""
+"""ResultTree: the runs and maps below a folder, found by identifiers that are not paths."""
 
 import os
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _MOST_FOLDERS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FolderEntry:
     """A folder of results.
 
     Attributes:
@@ -38,14 +38,14 @@ class Place:
     path: Path
 
 
-class Results:
+class ResultTree:
     """What there is to be watched below a folder."""
 
     def __init__(self, root: Path) -> None:
         """Look below a folder."""
         self.root = root
 
-    def run_folders(self) -> list[Place]:
+    def run_folders(self) -> list[FolderEntry]:
         """Return the folders of runs."""
         return [
             self._place(path)
@@ -53,7 +53,7 @@ class Results:
             if (path / CONFIG).is_file() and (path / INDEX).is_file()
         ]
 
-    def maps(self) -> list[Place]:
+    def maps(self) -> list[FolderEntry]:
         """Return the reachability maps."""
         return [self._place(path) for path in _folders(self.root) if path.suffix == MAP_SUFFIX]
 
@@ -98,10 +98,10 @@ class Results:
                 return place.path
         raise HttpError(404, "no such map")
 
-    def _place(self, path: Path) -> Place:
+    def _place(self, path: Path) -> FolderEntry:
         name = path.relative_to(self.root).as_posix()
         shown = self.root.name if name == "." else name
-        return Place(sha256(os.fsencode(name)).hexdigest()[:16], shown, path)
+        return FolderEntry(sha256(os.fsencode(name)).hexdigest()[:16], shown, path)
 
 
 def case_of(run: Run) -> tuple[Any, Any]:
@@ -114,7 +114,7 @@ def case_of(run: Run) -> tuple[Any, Any]:
     return study, from_plain(study.case, run.case, where=f"the case of {run.key}")
 
 
-def _folder(place: Place) -> dict[str, Any]:
+def _folder(place: FolderEntry) -> dict[str, Any]:
     try:
         folder = ResultFolder.open(place.path)
         return {
@@ -139,7 +139,7 @@ def _folder(place: Place) -> dict[str, Any]:
         return {"id": place.id, "name": place.name, "error": str(error), "runs": []}
 
 
-def _labelled(place: Place) -> list[tuple[Run, str]]:
+def _labelled(place: FolderEntry) -> list[tuple[Run, str]]:
     """Return the runs of a folder, without what they recorded, each with its label."""
     runs = ResultFolder(place.path).rows()
     return list(zip(runs, case_labels([run.case for run in runs]), strict=True))

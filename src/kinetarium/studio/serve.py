@@ -12,13 +12,13 @@ import uvicorn
 from kinetarium.errors import KinetariumError
 from kinetarium.storage.strict_json import strict_json
 from kinetarium.studio._application import Application
-from kinetarium.studio._connections import Limits, protocols
+from kinetarium.studio._connections import HttpLimits, protocols
 from kinetarium.studio._routes import ExportRoutes, MapRoutes, RunRoutes
 from kinetarium.studio._walking import walking_routes
 from kinetarium.studio.exported_page import check_page, page_routes
 from kinetarium.studio.http import Guard
 from kinetarium.studio.live import Broadcast
-from kinetarium.studio.results import Results
+from kinetarium.studio.results import ResultTree
 
 HOST = "127.0.0.1"
 
@@ -57,7 +57,7 @@ class StudioServer:
         broadcast: Sends messages to all pages; to be used in the server's event loop.
     """
 
-    def __init__(self, root: Path, *, port: int = 0, limits: Limits | None = None) -> None:
+    def __init__(self, root: Path, *, port: int = 0, limits: HttpLimits | None = None) -> None:
         """Listen; see `serve`.
 
         Args:
@@ -65,13 +65,13 @@ class StudioServer:
             port: The port; any free one if 0.
             limits: How patient it is with those who connect; the usual ones if None.
         """
-        limits = limits or Limits()
+        limits = limits or HttpLimits()
         check_page()
         self._listening = _listen(port)
         guard = Guard(secrets.token_urlsafe(24), self._listening.getsockname()[1])
         self.address = f"http://{HOST}:{guard.port}/?token={guard.token}"
         self.broadcast = Broadcast()
-        self._results = Results(root.resolve())
+        self._results = ResultTree(root.resolve())
         routes = (
             *RunRoutes(self._results).routes(),
             *MapRoutes(self._results).routes(),

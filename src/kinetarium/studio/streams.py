@@ -25,15 +25,15 @@ class Encoding(StrEnum):
     COMPACT = "compact"
 
 
-def packed(data: bytes) -> bytes:
+def compressed(data: bytes) -> bytes:
     """Return a gzip member that depends on the data alone."""
     return gzip.compress(data, _LEVEL, mtime=0)
 
 
-def packed_array(values: np.ndarray) -> bytes:
+def compressed_array(values: np.ndarray) -> bytes:
     """Pack an array, its bytes of equal weight together."""
     planes = np.ascontiguousarray(values).reshape(-1).view(np.uint8).reshape(-1, values.itemsize)
-    return packed(planes.T.tobytes())
+    return compressed(planes.T.tobytes())
 
 
 def ranges(streams: Array) -> list[list[float]]:
@@ -46,7 +46,7 @@ def ranges(streams: Array) -> list[list[float]]:
     return [[float(least), float(greatest)] for least, greatest in spans]
 
 
-def packed_streams(streams: Array, *, encoding: Encoding, spans: list[list[float]]) -> bytes:
+def compressed_streams(streams: Array, *, encoding: Encoding, spans: list[list[float]]) -> bytes:
     """Pack streams.
 
     Args:
@@ -55,7 +55,7 @@ def packed_streams(streams: Array, *, encoding: Encoding, spans: list[list[float
         spans: What `ranges` gives of them, or of the longer ones they are a part of.
     """
     if encoding is Encoding.EXACT:
-        return packed_array(streams.astype("<f4"))
+        return compressed_array(streams.astype("<f4"))
     low, high = np.array(spans).reshape(-1, 2).T[:, :, None]
     scale = np.where(high > low, high - low, 1.0)
     finite = np.isfinite(streams)
@@ -64,4 +64,4 @@ def packed_streams(streams: Array, *, encoding: Encoding, spans: list[list[float
     )
     codes = steps.astype("<u2")
     differences = np.diff(codes, axis=1, prepend=np.zeros((len(codes), 1), "<u2"))
-    return packed_array(differences.astype("<u2"))
+    return compressed_array(differences.astype("<u2"))

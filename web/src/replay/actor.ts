@@ -1,7 +1,7 @@
 import * as THREE from "three";
 import type { Style } from "../stage/style";
 import { Arrows } from "./arrows";
-import { coated, readMeshes } from "./meshes";
+import { solidGeometry, readMeshes } from "./meshes";
 import type { ReplayFile, SolidEntry } from "./replay_file";
 import { Trails } from "./trails";
 
@@ -56,7 +56,7 @@ export class Actor {
     const parts = file.head.solids.map((entry) => {
       const part: Part = { entry, object: new THREE.Group() };
       part.object.name = entry.name;
-      const geometry = coated(entry, meshes);
+      const geometry = solidGeometry(entry, meshes);
       if (geometry) part.mesh = new THREE.Mesh(geometry);
       return part;
     });

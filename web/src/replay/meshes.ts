@@ -33,8 +33,8 @@ export function readMeshes(block: Uint8Array<ArrayBuffer>, entries: MeshEntry[])
   });
 }
 
-/** Put the coats of a solid into one geometry with colours at its corners; null if it has none. */
-export function coated(solid: SolidEntry, meshes: THREE.BufferGeometry[]): THREE.BufferGeometry | null {
+/** Merge the display meshes of a solid into one geometry with colours at its corners; null if it has none. */
+export function solidGeometry(solid: SolidEntry, meshes: THREE.BufferGeometry[]): THREE.BufferGeometry | null {
   const parts = solid.coats.map(({ mesh, color }) => {
     const geometry = meshes[mesh]!.clone();
     const count = geometry.getAttribute("position").count;

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from kinetarium.figure.charts import Bars, Heatmap, Lines
-from kinetarium.figure.page import DARK, LIGHT, Arrow, Box, Chart, Diagram, Page, tones
+from kinetarium.figure.page import DARK, LIGHT, Chart, Diagram, DiagramBlock, Page, Signal, tones
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.text import Cell, Facts, Listing, Prose, Table, cell_text
 from kinetarium.recording.recording import RunStatus
@@ -129,19 +129,19 @@ def _words(chart: Chart) -> str:
 
 
 _WIDTH, _HEIGHT = 170, 66
-"""Size of a box."""
+"""Size of a block."""
 _ACROSS, _DOWN = 92, 44
-"""Room between two boxes, for arrows and their labels."""
+"""Room between two blocks, for signals and their labels."""
 _MARGIN = 8
 
 
 def diagram_svg(diagram: Diagram) -> str:
     """Draw a diagram; every text is escaped."""
-    boxes = {box.name: box for box in diagram.boxes}
-    right = max(_left(box) for box in diagram.boxes) + _WIDTH + _MARGIN
-    bottom = max(_top(box) for box in diagram.boxes) + _HEIGHT + _MARGIN
-    arrows = (_arrow(arrow, boxes[arrow.start], boxes[arrow.end]) for arrow in diagram.arrows)
-    drawn = "\n".join((*arrows, *map(_box, diagram.boxes)))
+    blocks = {block.name: block for block in diagram.blocks}
+    right = max(_left(block) for block in diagram.blocks) + _WIDTH + _MARGIN
+    bottom = max(_top(block) for block in diagram.blocks) + _HEIGHT + _MARGIN
+    signals = (_signal(each, blocks[each.start], blocks[each.end]) for each in diagram.signals)
+    drawn = "\n".join((*signals, *map(_block, diagram.blocks)))
     return (
         f'<svg viewBox="0 0 {right} {bottom}" role="img" aria-label="{_text(diagram.title)}">\n'
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7"'
@@ -150,28 +150,28 @@ def diagram_svg(diagram: Diagram) -> str:
     )
 
 
-def _left(box: Box) -> int:
-    return _MARGIN + box.column * (_WIDTH + _ACROSS)
+def _left(block: DiagramBlock) -> int:
+    return _MARGIN + block.column * (_WIDTH + _ACROSS)
 
 
-def _top(box: Box) -> int:
-    return _MARGIN + box.row * (_HEIGHT + _DOWN)
+def _top(block: DiagramBlock) -> int:
+    return _MARGIN + block.row * (_HEIGHT + _DOWN)
 
 
-def _box(box: Box) -> str:
-    x, y = _left(box), _top(box)
+def _block(block: DiagramBlock) -> str:
+    x, y = _left(block), _top(block)
     middle = x + _WIDTH // 2
     lines = "".join(
         f'<text x="{middle}" y="{y + 39 + 16 * i}">{_text(line)}</text>'
-        for i, line in enumerate(box.text.split("\n"))
+        for i, line in enumerate(block.text.split("\n"))
     )
     return (
         f'<rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="8"/>'
-        f'<text class="name" x="{middle}" y="{y + 21}">{_text(box.name)}</text>{lines}'
+        f'<text class="name" x="{middle}" y="{y + 21}">{_text(block.name)}</text>{lines}'
     )
 
 
-def _arrow(arrow: Arrow, start: Box, end: Box) -> str:
+def _signal(signal: Signal, start: DiagramBlock, end: DiagramBlock) -> str:
     if start.row == end.row:
         forward = end.column > start.column
         y = _top(start) + _HEIGHT // 2
@@ -188,7 +188,7 @@ def _arrow(arrow: Arrow, start: Box, end: Box) -> str:
         label = f'class="beside" x="{x + 8}" y="{(y + to) // 2 + 4}"'
     return (
         f'<path class="arrow" d="{path}" marker-end="url(#tip)"/>'
-        f"<text {label}>{_text(arrow.label)}</text>"
+        f"<text {label}>{_text(signal.label)}</text>"
     )
 
 

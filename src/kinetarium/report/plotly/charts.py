@@ -31,12 +31,12 @@ from kinetarium.report.drawing import (
 )
 from kinetarium.report.plotly.layout import (
     named_ticks,
-    packed_values,
     plotly_axis,
     plotly_layout,
     plotly_text,
     tone_color,
     tone_symbol,
+    typed_values,
 )
 from kinetarium.spatial.arrays import Array
 
@@ -79,8 +79,8 @@ def _traces(lines: Lines, tones: Mapping[str, int]) -> Iterator[dict[str, Any]]:
 def _curve(samples: Samples, style: Style, *, tone: int) -> dict[str, Any]:
     return {
         "mode": _MODES.get(style, "lines"),
-        "x": packed_values(samples.x),
-        "y": packed_values(samples.y),
+        "x": typed_values(samples.x),
+        "y": typed_values(samples.y),
         "line": {"color": tone_color(tone), "width": 2, "dash": _DASHES.get(style, "solid")},
         "marker": {"color": tone_color(tone), "size": 7, "symbol": tone_symbol(tone)},
     }
@@ -96,8 +96,8 @@ def _band(x: Array, low: Array, high: Array, *, tone: int) -> dict[str, Any]:
             outline_y += [low[stretch], high[stretch][::-1], [np.nan]]
     return {
         "mode": "lines",
-        "x": packed_values(np.concatenate([[], *outline_x])),
-        "y": packed_values(np.concatenate([[], *outline_y])),
+        "x": typed_values(np.concatenate([[], *outline_x])),
+        "y": typed_values(np.concatenate([[], *outline_y])),
         "fill": "toself",
         "fillcolor": tone_color(tone),
         "line": {"width": 0},
@@ -224,7 +224,7 @@ def _cells(heatmap: Heatmap) -> dict[str, Any]:
         "type": "heatmap",
         "x": cell_edges(heatmap.columns, heatmap.x).tolist(),
         "y": cell_edges(heatmap.rows, heatmap.y).tolist(),
-        "z": packed_values(scale.levels),
+        "z": typed_values(scale.levels),
         "zmin": scale.low,
         "zmax": scale.high,
         "colorscale": [
@@ -241,7 +241,7 @@ def _cells(heatmap: Heatmap) -> dict[str, Any]:
     if are_names(heatmap.rows) or are_names(heatmap.columns):
         return trace | {"hovertext": _cell_hints(heatmap), "hoverinfo": "text"}
     return trace | {
-        "customdata": packed_values(heatmap.values),
+        "customdata": typed_values(heatmap.values),
         "hovertemplate": "%{x}, %{y}<br>%{customdata:.4~g}<extra></extra>",
     }
 

@@ -108,7 +108,7 @@ def plotly_layout(x: dict[str, Any], y: dict[str, Any], *, legend: bool) -> dict
     }
 
 
-def packed(values: NDArray[Any]) -> dict[str, str]:
+def typed_array(values: NDArray[Any]) -> dict[str, str]:
     """Pack an array as it is, of one or two dimensions."""
     little_endian = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
     form = {
@@ -120,7 +120,7 @@ def packed(values: NDArray[Any]) -> dict[str, str]:
     return form
 
 
-def packed_values(values: Array) -> dict[str, str]:
+def typed_values(values: Array) -> dict[str, str]:
     """Pack measured values, in half the bytes where no eye could tell.
 
     Single precision keeps 7 digits; that is enough unless all values are
@@ -129,4 +129,4 @@ def packed_values(values: Array) -> dict[str, str]:
     finite = values[np.isfinite(values)]
     span = np.ptp(finite) if finite.size else 0.0
     fits = finite.size == 0 or 1e-30 < np.abs(finite).max() < min(1e3 * span, 1e30)
-    return packed(values.astype(np.float32) if fits else values)
+    return typed_array(values.astype(np.float32) if fits else values)

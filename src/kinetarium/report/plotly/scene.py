@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetarium.figure.scene3d import Body, Color, Ground, Scene3D
+from kinetarium.figure.scene3d import Color, GroundGrid, Mesh3D, Scene3D
 from kinetarium.report.drawing import label
-from kinetarium.report.plotly.layout import packed
+from kinetarium.report.plotly.layout import typed_array
 
 ASPECT = 4 / 3
 """Width over height of the picture of a scene."""
@@ -49,14 +49,14 @@ def plotly_scene(scene: Scene3D) -> dict[str, Any]:
     }
 
 
-def _body_trace(body: Body) -> dict[str, Any]:
+def _body_trace(body: Mesh3D) -> dict[str, Any]:
     x, y, z = body.world_points.astype(np.float32).T
     kind = np.uint16 if len(body.world_points) < 2**16 else np.uint32
     i, j, k = body.mesh.faces.astype(kind).T
     return {
         "type": "mesh3d",
-        "x": packed(x), "y": packed(y), "z": packed(z),
-        "i": packed(i), "j": packed(j), "k": packed(k),
+        "x": typed_array(x), "y": typed_array(y), "z": typed_array(z),
+        "i": typed_array(i), "j": typed_array(j), "k": typed_array(k),
         "color": css_color(body.color),
         "opacity": body.color[3],
         "flatshading": True,
@@ -71,7 +71,7 @@ def _body_trace(body: Body) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _ground_trace(ground: Ground) -> dict[str, Any]:
+def _ground_trace(ground: GroundGrid) -> dict[str, Any]:
     """Draw all lines as one, with a gap after each."""
     gap = np.full((len(ground.lines), 1, 3), np.nan)
     x, y, z = np.concatenate([ground.lines, gap], axis=1).reshape(-1, 3).T

@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 
 from kinetarium.figure.text import Column, Table
-from kinetarium.studies.drive.config import Control, PathName, Profile, Robot
-from kinetarium.studies.drive.results import Results
+from kinetarium.studies.drive.config import PathControl, PathName, Profile, Robot
+from kinetarium.studies.drive.results import Outcomes
 from kinetarium.studies.drive.score import track_of
 
 _ROUND = 0.01
@@ -40,7 +40,7 @@ class _MissingError(Exception):
     """What a statement is about was not run."""
 
 
-def statement_table(results: Results, profile: Profile) -> Table:
+def statement_table(results: Outcomes, profile: Profile) -> Table:
     """Check every statement of the paper with the outcomes of one profile."""
     chosen = results.of(profile=profile)
     rows = []
@@ -55,11 +55,11 @@ def statement_table(results: Results, profile: Profile) -> Table:
     return Table(f"Statements of the paper, profile {profile.value}", columns, tuple(rows))
 
 
-def _part(results: Results, robot: Robot, control: Control, path: PathName) -> Results:
+def _part(results: Outcomes, robot: Robot, control: PathControl, path: PathName) -> Outcomes:
     return results.of(robot=robot, control=control, path=path)
 
 
-def _medians(part: Results, key: str, *engines: str) -> dict[str, float]:
+def _medians(part: Outcomes, key: str, *engines: str) -> dict[str, float]:
     """Return medians by engine; all of the named engines must have one."""
     found = part.medians(key)
     for engine in engines:
@@ -79,44 +79,44 @@ def _verdict(holds: bool, why: str) -> _Finding:
     return _Finding(Verdict.HOLDS if holds else Verdict.FAILS, why)
 
 
-def _smooth_mujoco(results: Results) -> _Finding:
-    part = _part(results, Robot.HUSKY4, Control.OPEN, PathName.EIGHT)
+def _smooth_mujoco(results: Outcomes) -> _Finding:
+    part = _part(results, Robot.HUSKY4, PathControl.OPEN, PathName.EIGHT)
     found = _medians(part, "curvature_tv", "mujoco", "ode", "bullet")
     holds = found["mujoco"] < min(found["ode"], found["bullet"])
     return _verdict(holds, _told("variation of curvature [1/m]", found))
 
 
-def _round_circle(results: Results) -> _Finding:
-    part = _part(results, Robot.HUSKY4, Control.OPEN, PathName.CIRCLE)
+def _round_circle(results: Outcomes) -> _Finding:
+    part = _part(results, Robot.HUSKY4, PathControl.OPEN, PathName.CIRCLE)
     found = _medians(part, "out_of_round_m", "physx")
     return _verdict(found["physx"] > 2 * _ROUND, _told("out of round [m]", found))
 
 
-def _slow_recovery(results: Results) -> _Finding:
-    part = _part(results, Robot.HUSKY4, Control.CLOSED, PathName.SQUARE)
+def _slow_recovery(results: Outcomes) -> _Finding:
+    part = _part(results, Robot.HUSKY4, PathControl.CLOSED, PathName.SQUARE)
     found = _medians(part, "recovery_s", "physx")
     holds = found["physx"] == max(found.values())
     return _verdict(holds, _told("within 5 cm again after [s]", found))
 
 
-def _worst_closed(results: Results) -> _Finding:
+def _worst_closed(results: Outcomes) -> _Finding:
     texts, holds = [], True
     for path in PathName:
-        part = _part(results, Robot.HUSKY4, Control.CLOSED, path)
+        part = _part(results, Robot.HUSKY4, PathControl.CLOSED, path)
         found = _medians(part, "cross_track_rmse_m", "physx")
         holds &= found["physx"] == max(found.values())
         texts.append(_told(f"{path.value} [m]", found))
     return _verdict(holds, "; ".join(texts))
 
 
-def _good_two_wheels(results: Results) -> _Finding:
-    part = _part(results, Robot.HUSKY2, Control.OPEN, PathName.CIRCLE)
+def _good_two_wheels(results: Outcomes) -> _Finding:
+    part = _part(results, Robot.HUSKY2, PathControl.OPEN, PathName.CIRCLE)
     found = _medians(part, "cross_track_rmse_m")
     return _verdict(max(found.values()) <= _GOOD, _told("cross-track error [m]", found))
 
 
-def _first_corner(results: Results) -> _Finding:
-    part = _part(results, Robot.HUSKY4, Control.OPEN, PathName.SQUARE)
+def _first_corner(results: Outcomes) -> _Finding:
+    part = _part(results, Robot.HUSKY4, PathControl.OPEN, PathName.SQUARE)
     corners = part.of(engine="ode").values("corners_deg")
     if not corners or None in corners[0]:
         raise _MissingError("nothing of it was driven to the end in ode")
@@ -125,8 +125,8 @@ def _first_corner(results: Results) -> _Finding:
     return _verdict(first < min(second, third) - _LESS, why)
 
 
-def _alike(results: Results) -> _Finding:
-    part = results.of(robot=Robot.HUSKY4, control=Control.OPEN)
+def _alike(results: Outcomes) -> _Finding:
+    part = results.of(robot=Robot.HUSKY4, control=PathControl.OPEN)
     apart: dict[str, list[float]] = {}
     for path in PathName:
         tracks = {o.case.engine: track_of(o.case, o.recording).position
@@ -142,7 +142,7 @@ def _alike(results: Results) -> _Finding:
     return _verdict(holds, _told("mean distance of paths at equal times [m]", found))
 
 
-def _true_cone(results: Results) -> _Finding:
+def _true_cone(results: Outcomes) -> _Finding:
     runs = results.of(engine="mujoco").outcomes
     cones = {o.recording.facts["options"]["cone"] for o in runs if o.recording}
     if not cones:
@@ -150,7 +150,7 @@ def _true_cone(results: Results) -> _Finding:
     return _verdict(cones == {"elliptic"}, f"cone in force: {', '.join(sorted(cones))}")
 
 
-_CLAIMS: dict[str, Callable[[Results], _Finding]] = {
+_CLAIMS: dict[str, Callable[[Outcomes], _Finding]] = {
     "open loop, eight: MuJoCo is smoother than ODE and Bullet": _smooth_mujoco,
     "open loop, circle: PhysX does not drive a round one": _round_circle,
     "open loop, square: ODE turns less in the first corner than in the others": _first_corner,

@@ -10,11 +10,11 @@ from kinetarium.figure.charts import Axis, Lines, Series, Style
 from kinetarium.figure.page import Figure
 from kinetarium.figure.sweep import Sample, Trial, speed_accuracy, sweep_series
 from kinetarium.figure.text import Column, Table
-from kinetarium.studies.drive.config import Control, DriveCase, Robot
+from kinetarium.studies.drive.config import DriveCase, PathControl, Robot
 from kinetarium.studies.drive.ideal import AgainstIdeal, Compared
-from kinetarium.studies.drive.results import Results
+from kinetarium.studies.drive.results import Outcomes
 
-_Measure = Callable[[Results, AgainstIdeal | None], float | None]
+_Measure = Callable[[Outcomes, AgainstIdeal | None], float | None]
 IDEAL = {Robot.HUSKY4: "Coulomb friction", Robot.HUSKY2: "no slip"}
 """What the drive without an engine is called."""
 _MEDIANS = "Medians over the starts."
@@ -68,7 +68,7 @@ def cost_figures(cells: Sequence[Compared]) -> list[Figure]:
 
 def error_axis(case: DriveCase) -> Axis:
     """Return what is taken for the error of a drive."""
-    if case.control is Control.CLOSED:
+    if case.control is PathControl.CLOSED:
         return Axis("cross-track RMSE", "m", log=True)
     return Axis("RMS distance from the ideal drive", "m", log=True)
 
@@ -151,10 +151,10 @@ def _series(
     )
 
 
-def _median(key: str, part: Results, ideal: AgainstIdeal | None) -> float | None:
+def _median(key: str, part: Outcomes, ideal: AgainstIdeal | None) -> float | None:
     return part.median(key)
 
 
-def _error(part: Results, ideal: AgainstIdeal | None) -> float | None:
+def _error(part: Outcomes, ideal: AgainstIdeal | None) -> float | None:
     """Return the distance from the ideal drive [m]; where there is none, from the path."""
     return ideal.distance if ideal else part.median("cross_track_rmse_m")

@@ -26,7 +26,7 @@ class Robot(StrEnum):
     """Two spherical wheels and casters without friction, which do not."""
 
 
-class Control(StrEnum):
+class PathControl(StrEnum):
     """How the robot follows its path."""
 
     OPEN = "open"
@@ -73,7 +73,7 @@ class DriveConfig:
 
     engine: tuple[str, ...] = ()
     robot: tuple[Robot, ...] = (Robot.HUSKY4,)
-    control: tuple[Control, ...] = (Control.OPEN, Control.CLOSED)
+    control: tuple[PathControl, ...] = (PathControl.OPEN, PathControl.CLOSED)
     path: tuple[PathName, ...] = (PathName.CIRCLE, PathName.SQUARE, PathName.EIGHT)
     profile: tuple[Profile, ...] = (Profile.MATCHED,)
     starts: Annotated[int, Range(1, MOST_STARTS, unit="-")] = 5
@@ -102,7 +102,7 @@ class DriveCase:
 
     engine: str
     robot: Robot
-    control: Control
+    control: PathControl
     path: PathName
     profile: Profile
     start: Annotated[int, Range(0, MOST_STARTS - 1, unit="-")]

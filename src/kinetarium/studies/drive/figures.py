@@ -18,10 +18,10 @@ from kinetarium.scene import driving_ground
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drive._statements import statement_table
 from kinetarium.studies.drive._sweeps import IDEAL, cost_figures, sweep_figures
-from kinetarium.studies.drive.config import Control, DriveCase, PathName, Profile, Robot
+from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Profile, Robot
 from kinetarium.studies.drive.ideal import Compared, against_ideal, ideal_of
 from kinetarium.studies.drive.profiles import CONTROL_RATE
-from kinetarium.studies.drive.results import Results
+from kinetarium.studies.drive.results import Outcomes
 from kinetarium.studies.drive.run import REFERENCES
 from kinetarium.studies.drive.score import (
     RECOVERED,
@@ -57,9 +57,9 @@ _IDEAL = (
     " that is nearer to the reference is not nearer to the truth."
 )
 _PAPER_FIGURES = {
-    (Robot.HUSKY4, Control.OPEN): "Fig. 5",
-    (Robot.HUSKY4, Control.CLOSED): "Fig. 7",
-    (Robot.HUSKY2, Control.OPEN): "Fig. 8",
+    (Robot.HUSKY4, PathControl.OPEN): "Fig. 5",
+    (Robot.HUSKY4, PathControl.CLOSED): "Fig. 7",
+    (Robot.HUSKY2, PathControl.OPEN): "Fig. 8",
 }
 _THIN = 5
 """Of so many samples one is drawn."""
@@ -73,7 +73,7 @@ def report(outcomes: Sequence[Outcome[DriveCase]]) -> Findings:
     Where something was varied within an engine, figures over it take the place of those that
     compare engines case by case.
     """
-    results = Results(outcomes)
+    results = Outcomes(outcomes)
     varied = varied_fields(outcome.case for outcome in outcomes)
     cells = [(case, part, against_ideal(case, part)) for case, part in results.cells()]
     sections = [_group_section(*group, cells=cells, varied=varied) for group in results.groups()]
@@ -81,9 +81,9 @@ def report(outcomes: Sequence[Outcome[DriveCase]]) -> Findings:
     if not varied:
         statements = tuple(statement_table(results, p) for p in results.distinct("profile"))
         sections.append(Section("What the paper says", statements))
-    if Control.CLOSED in results.distinct("control"):
+    if PathControl.CLOSED in results.distinct("control"):
         sections.append(Section("About the closed loop", (Prose(_KANAYAMA),)))
-    if Control.OPEN in results.distinct("control"):
+    if PathControl.OPEN in results.distinct("control"):
         sections.append(Section("About the open loop", (Prose(_IDEAL),)))
     sections.append(settings_section([o.recording for o in outcomes], [o.case for o in outcomes]))
     return Findings(
@@ -109,8 +109,8 @@ def _plain(table: Table) -> dict[str, Any]:
 def _group_section(
     profile: Profile,
     robot: Robot,
-    control: Control,
-    results: Results,
+    control: PathControl,
+    results: Outcomes,
     *,
     cells: Sequence[Compared],
     varied: Sequence[str],
@@ -133,7 +133,7 @@ def _group_section(
     )
 
 
-def _engine_figures(robot: Robot, control: Control, results: Results) -> list[Figure]:
+def _engine_figures(robot: Robot, control: PathControl, results: Outcomes) -> list[Figure]:
     """Compare engines path by path."""
     figures: list[Figure] = []
     for path in results.distinct("path"):
@@ -141,7 +141,7 @@ def _engine_figures(robot: Robot, control: Control, results: Results) -> list[Fi
         if not runs:
             continue
         figures.append(_paths(runs, path, control, whole=True))
-        if path is PathName.EIGHT and control is Control.OPEN and robot is Robot.HUSKY4:
+        if path is PathName.EIGHT and control is PathControl.OPEN and robot is Robot.HUSKY4:
             figures.append(_paths(runs, path, control, whole=False))
     figures.append(_bars(results))
     if PathName.EIGHT in results.distinct("path"):
@@ -153,17 +153,17 @@ def _engine_figures(robot: Robot, control: Control, results: Results) -> list[Fi
 
 
 def _paths(
-    runs: Sequence[Outcome[DriveCase]], path: PathName, control: Control, *, whole: bool
+    runs: Sequence[Outcome[DriveCase]], path: PathName, control: PathControl, *, whole: bool
 ) -> Lines:
     reference = REFERENCES[path]
     points = path_points(reference)
     if not whole:
         points = reference.sample(np.arange(*_CURVE, 0.04))[0][:, :2]
     series = [_series(outcome, whole=whole) for outcome in runs]
-    if control is Control.OPEN:
+    if control is PathControl.OPEN:
         series += _ideal_series(runs, whole=whole)
     series.append(Series("reference", points[:, 0], points[:, 1], Style.DASHED))
-    frame = "from where it starts" if control is Control.OPEN else "on the ground"
+    frame = "from where it starts" if control is PathControl.OPEN else "on the ground"
     return Lines(
         f"{path.value.capitalize()}" if whole else "The first lobe of the eight (paper: Fig. 6)",
         Axis("x", "m"),
@@ -196,7 +196,7 @@ def _ideal_series(runs: Sequence[Outcome[DriveCase]], *, whole: bool) -> list[Se
     return [Series(IDEAL[runs[0].case.robot], thin[:, 0], thin[:, 1], Style.DOTTED)]
 
 
-def _bars(results: Results) -> Bars:
+def _bars(results: Outcomes) -> Bars:
     paths = results.distinct("path")
     series = []
     for engine in results.distinct("engine"):

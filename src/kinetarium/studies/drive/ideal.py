@@ -19,10 +19,10 @@ from kinetarium.control.vehicle.reference import DrivingReference
 from kinetarium.metrics import cross_track
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.studies.drive.config import Control, DriveCase, PathName, Robot
+from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Robot
 from kinetarium.studies.drive.coulomb import coulomb_skid
 from kinetarium.studies.drive.profiles import CONTROL_RATE
-from kinetarium.studies.drive.results import Results
+from kinetarium.studies.drive.results import Outcomes
 from kinetarium.studies.drive.run import HOLD, REFERENCES, SAMPLE_RATE
 from kinetarium.studies.drive.score import path_points, track_of, yaw_ratio
 from kinetarium.studies.drive.vehicle import vehicle
@@ -126,11 +126,11 @@ class AgainstIdeal:
     cross_track: float
 
 
-Compared = tuple[DriveCase, Results, AgainstIdeal | None]
+Compared = tuple[DriveCase, Outcomes, AgainstIdeal | None]
 """A case, its starts, and how they compare with the ideal drive."""
 
 
-def against_ideal(case: DriveCase, results: Results) -> AgainstIdeal | None:
+def against_ideal(case: DriveCase, results: Outcomes) -> AgainstIdeal | None:
     """Compare all starts of a case; None for closed loop, or if there is nothing to compare.
 
     Args:
@@ -138,7 +138,7 @@ def against_ideal(case: DriveCase, results: Results) -> AgainstIdeal | None:
     """
     recordings = {o.case: o.recording for o in results.outcomes if o.recording is not None}
     ratio = results.median("yaw_ratio")
-    if case.control is Control.CLOSED or not recordings or ratio is None:
+    if case.control is PathControl.CLOSED or not recordings or ratio is None:
         return None
     ideal = ideal_of(case, next(iter(recordings.values())).facts)
     turned = yaw_ratio(ideal.yaw_rate, ideal.commanded)

@@ -1,4 +1,4 @@
-"""Results: the outcomes of a drive study, asked by what their cases have in common."""
+"""Outcomes: the outcomes of a drive study, asked by what their cases have in common."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,10 +8,10 @@ from typing import Any
 
 from kinetarium.batch.study import Outcome
 from kinetarium.metrics import cost_per_second
-from kinetarium.studies.drive.config import Control, DriveCase, PathName, Profile, Robot
+from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Profile, Robot
 
 
-class Results:
+class Outcomes:
     """Outcomes of cases."""
 
     def __init__(self, outcomes: Sequence[Outcome[DriveCase]]) -> None:
@@ -22,26 +22,26 @@ class Results:
         """Return the values of a field of the cases, each once, in order."""
         return tuple(dict.fromkeys(getattr(outcome.case, field) for outcome in self.outcomes))
 
-    def of(self, **fields: Any) -> "Results":
+    def of(self, **fields: Any) -> "Outcomes":
         """Return the outcomes whose cases have these values."""
-        return Results(
+        return Outcomes(
             [o for o in self.outcomes
              if all(getattr(o.case, name) == value for name, value in fields.items())]
         )  # fmt: skip
 
-    def groups(self) -> Iterator[tuple[Profile, Robot, Control, "Results"]]:
+    def groups(self) -> Iterator[tuple[Profile, Robot, PathControl, "Outcomes"]]:
         """Yield the outcomes by profile, robot and control, which are never mixed."""
         seen = dict.fromkeys((o.case.profile, o.case.robot, o.case.control) for o in self.outcomes)
         for profile, robot, control in seen:
             yield profile, robot, control, self.of(profile=profile, robot=robot, control=control)
 
-    def cells(self) -> Iterator[tuple[DriveCase, "Results"]]:
+    def cells(self) -> Iterator[tuple[DriveCase, "Outcomes"]]:
         """Yield the outcomes by everything but the start, each with its case of start 0."""
         found: dict[DriveCase, list[Outcome[DriveCase]]] = {}
         for outcome in self.outcomes:
             found.setdefault(replace(outcome.case, start=0), []).append(outcome)
         for case, same in found.items():
-            yield case, Results(same)
+            yield case, Outcomes(same)
 
     def values(self, key: str) -> list[Any]:
         """Return a figure of merit of all outcomes that have it."""

@@ -27,7 +27,7 @@ from kinetarium.scene import Material, Scene
 from kinetarium.scene.presets import driving_ground
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about
-from kinetarium.studies.drive.config import Control, DriveCase, PathName, Robot
+from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Robot
 from kinetarium.studies.drive.profiles import CONTROL_RATE, Settings, settings
 from kinetarium.studies.drive.vehicle import vehicle
 
@@ -109,7 +109,10 @@ REFERENCES: dict[PathName, DrivingReference] = {
     PathName.SQUARE: SquareReference(),
     PathName.EIGHT: EightReference(),
 }
-_LAWS: dict[Control, DrivingLaw] = {Control.OPEN: FeedForward(), Control.CLOSED: Kanayama()}
+_LAWS: dict[PathControl, DrivingLaw] = {
+    PathControl.OPEN: FeedForward(),
+    PathControl.CLOSED: Kanayama(),
+}
 
 
 def run(case: DriveCase) -> Recording:

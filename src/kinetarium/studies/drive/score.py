@@ -9,7 +9,7 @@ from kinetarium.control.vehicle.reference import DrivingReference, SquareReferen
 from kinetarium.metrics import cross_track, out_of_round, path_curvature, total_variation
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.drive.config import Control, DriveCase, PathName
+from kinetarium.studies.drive.config import DriveCase, PathControl, PathName
 from kinetarium.studies.drive.run import HOLD, REFERENCES, SAMPLE_RATE, SETTLE, start_placement
 from kinetarium.studies.drive.vehicle import Track, vehicle
 
@@ -76,7 +76,7 @@ def track_of(case: DriveCase, recording: Recording) -> Track:
     One in closed loop is judged where the reference is.
     """
     start = start_placement(case.start, seed=case.seed)
-    frame = start if case.control is Control.OPEN else Placement(0.0, 0.0, 0.0)
+    frame = start if case.control is PathControl.OPEN else Placement(0.0, 0.0, 0.0)
     return Track.of(recording, frame=frame, begin=SETTLE, left=vehicle(case.robot).left)
 
 

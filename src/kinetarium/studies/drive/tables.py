@@ -12,7 +12,7 @@ from kinetarium.recording.recording import Recording, RunStatus
 from kinetarium.storage.strict_json import strict_json
 from kinetarium.studies.drive.config import CalibrateCase, DriveCase
 from kinetarium.studies.drive.ideal import Compared
-from kinetarium.studies.drive.results import Results
+from kinetarium.studies.drive.results import Outcomes
 
 _COLUMNS = (
     ("cross_track_rmse_m", "cross-track RMSE", "m"),
@@ -62,7 +62,7 @@ def headline(cells: Sequence[Compared], varied: Sequence[str]) -> Table:
     return Table("Medians over the starts", columns, tuple(rows))
 
 
-def _corner_text(part: Results) -> str | None:
+def _corner_text(part: Outcomes) -> str | None:
     corners = [angles for angles in part.values("corners_deg") if None not in angles]
     if not corners:
         return None

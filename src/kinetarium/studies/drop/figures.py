@@ -10,7 +10,7 @@ from kinetarium.batch.labels import case_labels
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Lines, Mark, Series, Side, Style
 from kinetarium.figure.page import Section
-from kinetarium.figure.scene3d import Body, Scene3D
+from kinetarium.figure.scene3d import Mesh3D, Scene3D
 from kinetarium.figure.text import Column, Prose, Table
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box
@@ -164,5 +164,5 @@ def _strobe(outcome: Outcome[Case]) -> Scene3D:
         placed = recording["poses"][index, 0]
         X_WB = frozen(pose(placed[:3], rotation_from_quaternion(placed[3:])))
         time = float(recording["time"][index])
-        bodies.append(Body(f"{time:.3f} s", mesh, (0.25, 0.45, 0.75, 1.0), X_WB))
+        bodies.append(Mesh3D(f"{time:.3f} s", mesh, (0.25, 0.45, 0.75, 1.0), X_WB))
     return Scene3D("The falling box", tuple(bodies))

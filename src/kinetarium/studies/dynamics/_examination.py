@@ -8,7 +8,7 @@ import numpy as np
 from kinetarium.model.robot import RobotModel
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.scene import SceneError
-from kinetarium.studies.dynamics._measurement import Measurement, measure
+from kinetarium.studies.dynamics._measurement import Measured, measure
 from kinetarium.studies.dynamics.backends.reference import ClosedFormBackend, has_closed_form
 from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE
 from kinetarium.studies.dynamics.diagnosis.diagnose import diagnose
@@ -33,7 +33,7 @@ _MASSES = (
 
 
 def explain(
-    matched: Matched, states: States, measured: Measurement, *, whole: RobotModel
+    matched: Matched, states: States, measured: Measured, *, whole: RobotModel
 ) -> tuple[Finding, ...]:
     """Return the findings of a back-end.
 
@@ -58,7 +58,7 @@ def explain(
 
 
 def _with_unseen(
-    seen: list[Difference], matched: Matched, states: States, measured: Measurement
+    seen: list[Difference], matched: Matched, states: States, measured: Measured
 ) -> Iterator[Difference]:
     """Add what the audit does not show to what it does."""
     backend, audited, terms = matched.backend, matched.audited, measured.terms
@@ -85,9 +85,7 @@ def _with_unseen(
     yield from _contradictions(matched, states, measured)
 
 
-def _contradictions(
-    matched: Matched, states: States, measured: Measurement
-) -> Iterator[Difference]:
+def _contradictions(matched: Matched, states: States, measured: Measured) -> Iterator[Difference]:
     joints = matched.backend.joints
     force = measured.scales[Quantity.ROUNDTRIP]
     yield from term_contradictions(

@@ -9,7 +9,7 @@ from kinetarium.model.robot import RobotModel
 from kinetarium.recording.recording import Channel
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dynamics.backends.backend import Backend
-from kinetarium.studies.dynamics.backends.reference import unhindered, with_held_sliders
+from kinetarium.studies.dynamics.backends.reference import with_held_sliders, without_limits
 from kinetarium.studies.dynamics.backends.registry import REFERENCE
 from kinetarium.studies.dynamics.matched import Matched
 from kinetarium.studies.dynamics.override import GRAVITY
@@ -115,12 +115,12 @@ _NUDGE = 1e-9
 """Disturbance of the start by which the sensitivity of a motion is measured [rad or m]."""
 _MARGIN = 10.0
 """How far beyond the disturbance that rounding is a motion may go astray [-]."""
-_ASTRAY = 1e-2
+_APART = 1e-2
 """Deviation beyond which motions are not compared any more [rad or m]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Motion:
+class FreeMotion:
     """A free motion.
 
     Attributes:
@@ -138,12 +138,12 @@ class Motion:
 
 def falling_robot(model: RobotModel) -> RobotModel:
     """Return a robot as it falls: without limits and couplings, its sliders held."""
-    return with_held_sliders(unhindered(model, reference=model))
+    return with_held_sliders(without_limits(model, reference=model))
 
 
 def free_motion(
     backend: Backend, model: RobotModel, *, gravity: Array, start: dict[str, float]
-) -> Motion:
+) -> FreeMotion:
     """Let a back-end's robot go from rest.
 
     Args:
@@ -155,7 +155,7 @@ def free_motion(
     return _watched(model, positions, velocities, gravity=gravity, joints=tuple(start))
 
 
-def exact_motion(model: RobotModel, *, gravity: Array, start: dict[str, float]) -> Motion:
+def exact_motion(model: RobotModel, *, gravity: Array, start: dict[str, float]) -> FreeMotion:
     """Let a robot go from rest by a rule that keeps energy far better than engines' does."""
     dynamics = RobotDynamics(falling_robot(model), free_base=False, gravity=gravity)
     still = np.zeros(dynamics.nv)
@@ -168,7 +168,7 @@ def exact_motion(model: RobotModel, *, gravity: Array, start: dict[str, float]) 
     return _watched(model, positions, velocities, gravity=gravity, joints=dynamics.position_names)
 
 
-def deviation(backend: Backend, motion: Motion, *, tolerance: float) -> Array:
+def deviation(backend: Backend, motion: FreeMotion, *, tolerance: float) -> Array:
     """Return how far rounding may lead a motion astray, over its time.
 
     A small disturbance of the start is followed; what it grows by, every
@@ -192,12 +192,12 @@ def deviation(backend: Backend, motion: Motion, *, tolerance: float) -> Array:
 
 def horizon(deviation: Array) -> int:
     """Return the number of samples until rounding has its way with a motion."""
-    return max(2, int(np.count_nonzero(deviation <= _ASTRAY)))
+    return max(2, int(np.count_nonzero(deviation <= _APART)))
 
 
 def _watched(
     model: RobotModel, q: Array, v: Array, *, gravity: Array, joints: tuple[str, ...]
-) -> Motion:
+) -> FreeMotion:
     robot = falling_robot(model)
     dynamics = RobotDynamics(robot, free_base=False, gravity=gravity)
     order = [joints.index(name) for name in dynamics.position_names]
@@ -206,7 +206,7 @@ def _watched(
             [dynamics.kinetic_energy(*s) for s in zip(q[:, order], v[:, order], strict=True)]
         )
         potential = np.array([dynamics.potential_energy(each) for each in q[:, order]])
-        return Motion(joints, q, kinetic + potential, kinetic)
+        return FreeMotion(joints, q, kinetic + potential, kinetic)
 
 
 _SKEW_STATES, _STEP_STATES, _DERIVATIVE_STATES = 5, 50, 20
@@ -219,7 +219,7 @@ _EXACT_ENERGY = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measurement:
+class Measured:
     """What was measured.
 
     Attributes:
@@ -249,7 +249,7 @@ class Measurement:
         return worst <= self.tolerances[quantity] * self.scales[quantity]
 
 
-def measure(matched: Matched, states: States) -> Measurement:
+def measure(matched: Matched, states: States) -> Measured:
     """Measure a back-end against the reference.
 
     Args:
@@ -287,7 +287,7 @@ def measure(matched: Matched, states: States) -> Measurement:
     book.keep("M", terms.M[0], "kg m^2, kg m, kg", columns=backend.joints)
     book.keep("M_reference", theirs.M[0], "kg m^2, kg m, kg", columns=backend.joints)
     joints, seconds = _fall(matched, states, book, itself=itself)
-    return Measurement(book.channels, book.scales, book.tolerances, terms, missing, joints, seconds)
+    return Measured(book.channels, book.scales, book.tolerances, terms, missing, joints, seconds)
 
 
 @dataclass(frozen=True, slots=True)

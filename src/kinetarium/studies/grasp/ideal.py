@@ -17,7 +17,7 @@ from kinetarium.model.robot import RobotModel
 from kinetarium.scene.grasped_cube import GRIP, TOOL, carrying_cube, gripper_arm
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.grasp.config import ToolPath
-from kinetarium.studies.grasp.profiles import DAMPING, STIFFNESS, Control, grasp_law, lifts
+from kinetarium.studies.grasp.profiles import DAMPING, STIFFNESS, JointControl, grasp_law, lifts
 from kinetarium.studies.grasp.reference import (
     SETTLE,
     ArmReference,
@@ -53,7 +53,7 @@ def ideal(
     *,
     duration: float,
     timestep: float,
-    control: Control,
+    control: JointControl,
     armature: float,
     lifted: bool,
 ) -> Ideal:
@@ -71,11 +71,11 @@ def ideal(
     carrying, bare = RobotDynamics(carrying_cube(model)), RobotDynamics(model)
     motion = (
         _law(model, arm, carrying=carrying, timestep=timestep)
-        if control is Control.LAW
+        if control is JointControl.LAW
         else _servos(model, arm, carrying=carrying, timestep=timestep, lifted=lifted)
     )
     q, v = home().copy(), np.zeros(9)
-    if control is Control.SERVO:
+    if control is JointControl.SERVO:
         # Servos that do not bear the arm's weight let it sink before the path begins.
         for _ in range(round(SETTLE / timestep)):
             v = v + timestep * motion(0, q, v)

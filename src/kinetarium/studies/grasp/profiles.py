@@ -22,7 +22,7 @@ FRICTION = 0.8
 """Between cube and pads, where it is not the engine's own [-]."""
 
 
-class Control(StrEnum):
+class JointControl(StrEnum):
     """Who moves the joints."""
 
     LAW = "law"
@@ -46,7 +46,7 @@ class Setting:
     """
 
     options: Any
-    control: Control
+    control: JointControl
     reason: str
     friction: float = FRICTION
     timestep: float = 1e-3
@@ -83,7 +83,7 @@ def _defaults(engine: str, kind: type[Any]) -> Setting:
     stock = hasattr(kind, "stock")
     return Setting(
         kind.stock() if stock else kind(),
-        Control.SERVO,
+        JointControl.SERVO,
         f"{'as it comes' if stock else 'the defaults of its adapter'}, friction included;"
         " only the time step of 1 ms is ours",
         friction=_OWN_FRICTION.get(engine, FRICTION),
@@ -125,7 +125,7 @@ def _matched(engine: str, kind: type[Any]) -> Setting:
             )
         case _:
             options, reason = kind(), "the defaults of its adapter"
-    return Setting(options, Control.LAW, reason)
+    return Setting(options, JointControl.LAW, reason)
 
 
 def _tuned(engine: str, kind: type[Any]) -> Setting:
@@ -136,7 +136,7 @@ def _tuned(engine: str, kind: type[Any]) -> Setting:
                 contact_solref=(0.02, 1.0),
                 contact_solimp=(0.9, 0.95, 0.001, 0.5, 2.0),
             ),
-            Control.SERVO,
+            JointControl.SERVO,
             "elliptic cone, friction 10 times as hard as the normal contact, MuJoCo's own contact"
             " softness at its own step of 2 ms, drives with an inertia of 0.1; the arm's weight is"
             " taken off the servos",
@@ -147,7 +147,7 @@ def _tuned(engine: str, kind: type[Any]) -> Setting:
     matched = _matched(engine, kind)
     return replace(
         matched,
-        control=Control.SERVO,
+        control=JointControl.SERVO,
         lifted=True,
         reason=f"{matched.reason}; the arm's weight is taken off the servos",
     )
@@ -165,7 +165,7 @@ _FINGER_DAMPING = 40.0
 """Of that servo [N s/m]."""
 
 
-def actuation(model: RobotModel, control: Control) -> Mapping[str, Actuation]:
+def actuation(model: RobotModel, control: JointControl) -> Mapping[str, Actuation]:
     """Return the drive of every joint.
 
     Args:
@@ -173,7 +173,7 @@ def actuation(model: RobotModel, control: Control) -> Mapping[str, Actuation]:
         control: Who moves the joints.
     """
     joints = [joint.name for joint in model.moving_joints]
-    if control is Control.LAW:
+    if control is JointControl.LAW:
         return dict.fromkeys(joints, Actuation(Drive.TORQUE))
     servos = {
         name: Actuation(Drive.POSITION, float(stiffness), float(damping))

@@ -26,7 +26,7 @@ from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.studies.grasp.config import Case, ToolPath
 from kinetarium.studies.grasp.ideal import SAMPLE_RATE, ideal
 from kinetarium.studies.grasp.profiles import (
-    Control,
+    JointControl,
     ServoCommands,
     Setting,
     actuation,
@@ -131,7 +131,7 @@ def run(case: Case) -> Recording:
     """
     engine, chosen = open_engine(case.engine), _setting(case)
     # A gear couples the fingers where servos drive them; the law couples them itself.
-    model = gripper_arm(coupled=chosen.control is Control.SERVO, armature=chosen.armature)
+    model = gripper_arm(coupled=chosen.control is JointControl.SERVO, armature=chosen.armature)
     placed, controller = _scene(case, model, chosen), _controller(case, model, chosen)
     begin = process_time()
     recording = simulate(
@@ -155,7 +155,7 @@ def run(case: Case) -> Recording:
         "one_step_rad_s2": one_step_error(
             placed, engine=engine, options=chosen.options, timestep=case.timestep
         )
-        if chosen.control is Control.LAW
+        if chosen.control is JointControl.LAW
         else None,
     }
     channels = {**recording.channels, **_ideal_channels(case, chosen, len(recording["time"]))}
@@ -174,7 +174,7 @@ def _setting(case: Case) -> Setting:
         own,
         options=with_iterations(own.options, case.iterations),
         friction=case.friction,
-        control=Control.LAW if case.path is ToolPath.RELEASE else own.control,
+        control=JointControl.LAW if case.path is ToolPath.RELEASE else own.control,
     )
 
 
@@ -203,7 +203,7 @@ def _controller(case: Case, model: RobotModel, chosen: Setting) -> Controller:
     v = np.concatenate([np.zeros((waiting, arm.v.shape[1])), arm.v])
     time = case.timestep * np.arange(len(q), dtype=np.float64)
     opening, rate = closing(time), 1 / case.timestep
-    if chosen.control is Control.SERVO:
+    if chosen.control is JointControl.SERVO:
         commands = q + lifts(model, q) if chosen.lifted else q
         return ServoCommands(rate, np.column_stack([commands, opening]))
     grip = np.full(len(time), GRIP)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.figure.page import SEQUENTIAL, Section
 from kinetarium.figure.robot_page import robot_scene
-from kinetarium.figure.scene3d import Body, Color, Scene3D, decimate
+from kinetarium.figure.scene3d import Color, Mesh3D, Scene3D, decimate
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.mesh.triangles import read_only_mesh
 from kinetarium.model.robot import Box, Geometry
@@ -31,7 +31,7 @@ TONES: tuple[Color, ...] = tuple(
 QUAD = np.array([[0, 1, 2], [0, 2, 3]])
 
 
-def colored_quads(quads: Array, values: Array, *, unit: str) -> tuple[Body, ...]:
+def colored_quads(quads: Array, values: Array, *, unit: str) -> tuple[Mesh3D, ...]:
     """Paint squares by their values, those of one tone as one body.
 
     Args:
@@ -50,7 +50,7 @@ def colored_quads(quads: Array, values: Array, *, unit: str) -> tuple[Body, ...]
         low, high = number * top / len(TONES), (number + 1) * top / len(TONES)
         name = f"{low:.3g} to {high:.3g} {unit}"
         mesh = read_only_mesh(chosen.reshape(-1, 3), faces)
-        bodies.append(Body(name, mesh, color, frozen(np.eye(4))))
+        bodies.append(Mesh3D(name, mesh, color, frozen(np.eye(4))))
     return tuple(bodies)
 
 
@@ -62,7 +62,7 @@ _POSE = 0.08
 _SOLID: Color = (0.45, 0.48, 0.52, 0.6)
 
 
-def frame_marker(name: str, X_WF: Array, *, length: float) -> tuple[Body, ...]:
+def frame_marker(name: str, X_WF: Array, *, length: float) -> tuple[Mesh3D, ...]:
     """Draw a frame: x red, y green, z blue.
 
     Args:
@@ -78,11 +78,11 @@ def frame_marker(name: str, X_WF: Array, *, length: float) -> tuple[Body, ...]:
         middle[axis] = length / 2
         x, y, z = size.tolist()
         mesh = triangulate(Box((x, y, z)))
-        bodies.append(Body(f"{name}, {'xyz'[axis]}", mesh, color, frozen(X_WF @ pose(middle))))
+        bodies.append(Mesh3D(f"{name}, {'xyz'[axis]}", mesh, color, frozen(X_WF @ pose(middle))))
     return tuple(bodies)
 
 
-def pose_markers(poses: Array, *, radius: float) -> tuple[Body, ...]:
+def pose_markers(poses: Array, *, radius: float) -> tuple[Mesh3D, ...]:
     """Draw the frames that the tool is asked for.
 
     Args:
@@ -96,7 +96,7 @@ def pose_markers(poses: Array, *, radius: float) -> tuple[Body, ...]:
     )
 
 
-def obstacle_bodies(shapes: Sequence[Geometry], *, X_WP: Array) -> tuple[Body, ...]:
+def obstacle_bodies(shapes: Sequence[Geometry], *, X_WP: Array) -> tuple[Mesh3D, ...]:
     """Draw what stands around.
 
     Args:
@@ -104,12 +104,12 @@ def obstacle_bodies(shapes: Sequence[Geometry], *, X_WP: Array) -> tuple[Body, .
         X_WP: That frame, shape (4, 4).
     """
     return tuple(
-        Body(f"obstacle {number}", triangulate(part.shape), _SOLID, frozen(X_WP @ part.X_LG))
+        Mesh3D(f"obstacle {number}", triangulate(part.shape), _SOLID, frozen(X_WP @ part.X_LG))
         for number, part in enumerate(shapes)
     )
 
 
-def plane_tiles(x: Array, y: Array, *, values: Array, X_WP: Array) -> tuple[Body, ...]:
+def plane_tiles(x: Array, y: Array, *, values: Array, X_WP: Array) -> tuple[Mesh3D, ...]:
     """Paint the points of a plane as tiles; where the value is zero there is none.
 
     Args:
@@ -213,7 +213,7 @@ def arm_scene(
         poses: Poses X_WT of the tool, reached or not, shape (m, 4, 4).
     """
     some = np.unique(np.linspace(0, len(joints) - 1, min(len(joints), MOST_ARMS)).astype(int))
-    bodies: dict[tuple[str, bytes], Body] = {}
+    bodies: dict[tuple[str, bytes], Mesh3D] = {}
     chain = placer.arm.chain
     model = chain.model
     base = [link.name for link in model.links].index(chain.base_link)
@@ -231,7 +231,7 @@ def arm_scene(
     faces = sum(len(body.mesh.faces) for body in bodies.values())
     share = min(1.0, MOST_FACES / max(faces, 1))
     fewer = [
-        Body(
+        Mesh3D(
             body.name,
             decimate(body.mesh, most_faces=max(int(share * len(body.mesh.faces)), 12)),
             (*body.color[:3], body.color[3] if number < opaque else CLEAR),

@@ -6,7 +6,7 @@ from math import cos, radians, sin, tan
 import numpy as np
 
 from kinetarium.figure.page import Figure, Section
-from kinetarium.figure.scene3d import Body, Scene3D
+from kinetarium.figure.scene3d import Mesh3D, Scene3D
 from kinetarium.figure.text import Column, Prose, Table
 from kinetarium.legs import TABLE_1, Heading, LegKind, Machine, Timing, WalkPlan
 from kinetarium.legs.mechanism.machine import LINK_NAMES
@@ -140,7 +140,7 @@ def paper_sections() -> tuple[Section, ...]:
 
 def _figure_12() -> tuple[Figure, ...]:
     machine = Machine()
-    bodies: list[Body] = []
+    bodies: list[Mesh3D] = []
     rows = []
     for i, picture in enumerate(pictures(legacy=True)):
         x, y, heading = picture.body * [_UNIT, _UNIT, 1.0]
@@ -169,7 +169,7 @@ def _scenes() -> tuple[Figure, ...]:
         ("Fig. 14: TTR turns the whole leg", LegKind.TTR, _FIGURE_14),
     ):
         machine = Machine(kind=kind)
-        bodies: list[Body] = []
+        bodies: list[Mesh3D] = []
         for i, (leg, values) in enumerate(shown):
             joints = np.zeros((4, 3))
             joints[leg - 1] = values
@@ -187,7 +187,7 @@ def _drawn(
     *,
     label: str,
     shift: tuple[float, float, float],
-) -> list[Body]:
+) -> list[Mesh3D]:
     """Draw a robot whose body stands at a pose [m] with joint values [unit, rad]."""
     links = machine.leg.link_poses(joints) * ([_UNIT] * 3 + [1.0] * 4)
     links[:, :, :3] += machine.hips[:, np.newaxis] * _UNIT

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kinetarium.figure.replay import Coat, Guide, Replay, Solid, continuous
-from kinetarium.figure.scene3d import Body, Color
+from kinetarium.figure.replay import DisplayMesh, Guide, Replay, Solid, continuous
+from kinetarium.figure.scene3d import Color, Mesh3D
 from kinetarium.legs import LEG_NAMES, LinkShape, Machine
 from kinetarium.legs.mechanism.machine import BODY_COLOR, LEG_COLORS, link_mesh
 from kinetarium.recording.recording import Recording
@@ -39,7 +39,7 @@ def replay(case: Case, recording: Recording) -> Replay:
 
 
 def _solid(name: str, shape: LinkShape, color: Color, poses: Array, *, unit_m: float) -> Solid:
-    return Solid(name, _GROUP, (Coat(link_mesh(shape, unit_m=unit_m), color),), poses)
+    return Solid(name, _GROUP, (DisplayMesh(link_mesh(shape, unit_m=unit_m), color),), poses)
 
 
 def _ground(case: Case) -> list[Solid]:
@@ -50,15 +50,15 @@ def _ground(case: Case) -> list[Solid]:
         slab = LinkShape("slope", ((0, -half), (_STRIP, -half), (_STRIP, half), (0, half)), 0, -1)
         tilt = -np.radians(terrain.slope_deg) / 2
         row = [terrain.slope_from * unit, 0.0, 0.0, np.cos(tilt), 0.0, np.sin(tilt), 0.0]
-        coat = Coat(link_mesh(slab, unit_m=unit), _GROUND)
-        solids.append(Solid("slope", "", (coat,), np.array([row])))
+        mesh = DisplayMesh(link_mesh(slab, unit_m=unit), _GROUND)
+        solids.append(Solid("slope", "", (mesh,), np.array([row])))
     for i, step in enumerate(terrain.steps, 1):
         y0, y1 = max(step.y0, -_STRIP / 2), min(step.y1, _STRIP / 2)
         section = ((step.x0, y0), (step.x1, y0), (step.x1, y1), (step.x0, y1))
         block = LinkShape(f"step {i}", section, step.height, 0.0)
-        coat = Coat(link_mesh(block, unit_m=unit), _GROUND)
+        mesh = DisplayMesh(link_mesh(block, unit_m=unit), _GROUND)
         rest = np.array([[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
-        solids.append(Solid(block.name, "", (coat,), rest))
+        solids.append(Solid(block.name, "", (mesh,), rest))
     return solids
 
 
@@ -70,7 +70,7 @@ def robot_bodies(
     unit_m: float,
     label: str = "",
     shift: tuple[float, float, float] = (0.0, 0.0, 0.0),
-) -> list[Body]:
+) -> list[Mesh3D]:
     """Draw a robot.
 
     Args:
@@ -82,12 +82,12 @@ def robot_bodies(
     """
     *legs, (trunk,) = machine.link_shapes
     bodies = [
-        Body(f"{label}body", link_mesh(trunk, unit_m=unit_m), BODY_COLOR, _placed(body, shift))
+        Mesh3D(f"{label}body", link_mesh(trunk, unit_m=unit_m), BODY_COLOR, _placed(body, shift))
     ]
     for leg, shapes in enumerate(legs):
         for link, shape in enumerate(shapes):
             bodies.append(
-                Body(
+                Mesh3D(
                     f"{label}leg {leg + 1} ({LEG_NAMES[leg]}): {shape.name}",
                     link_mesh(shape, unit_m=unit_m),
                     LEG_COLORS[leg],

@@ -23,7 +23,7 @@ Altitude = Annotated[float, Range(0.0, 1e5, unit="km")]
 Payload = Annotated[float, Range(0.1, 500.0, unit="kg")]
 
 
-class Timing(StrEnum):
+class LoopRate(StrEnum):
     """How often the loop runs."""
 
     FAST = "paper"
@@ -65,7 +65,7 @@ class FloatConfig:
     orbit_altitude_km: Altitude = 0.0
     payload_kg: Payload = 20.0
     sensor_in_front: bool = False
-    timing: Timing = Timing.FAST
+    timing: LoopRate = LoopRate.FAST
     engine: tuple[str, ...] = (NO_ENGINE,)
 
 
@@ -102,5 +102,5 @@ class FloatCase:
     orbit_altitude_km: Altitude
     payload_kg: Payload
     sensor_in_front: bool
-    timing: Timing
+    timing: LoopRate
     engine: str

@@ -16,7 +16,7 @@ from kinetarium.scene.docking import SATELLITE_LENGTH
 from kinetarium.spatial import kernels as se3_kernel
 from kinetarium.spatial import se3, so3
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase, Timing
+from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase, LoopRate
 from kinetarium.studies.dock.floating.meeting import STEP, duration, lead_time, tick_steps
 from kinetarium.studies.dock.floating.pair import MOMENTS, FloatingPair, contact_vertex
 
@@ -54,7 +54,7 @@ def ideal_case(case: FloatCase) -> FloatCase:
         passivity=False,
         payload_kg=0.0,
         sensor_in_front=True,
-        timing=Timing.FAST,
+        timing=LoopRate.FAST,
         engine=NO_ENGINE,
     )
 

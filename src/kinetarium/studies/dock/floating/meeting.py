@@ -2,7 +2,7 @@
 
 from math import pi, sqrt
 
-from kinetarium.studies.dock.floating.config import FloatCase, Timing
+from kinetarium.studies.dock.floating.config import FloatCase, LoopRate
 
 STEP = 1e-3
 """Of the world [s]."""
@@ -39,7 +39,7 @@ def duration(case: FloatCase) -> float:
 
 def tick_steps(case: FloatCase, step: float) -> int:
     """Return how many steps [s] of the world there are in a tick of the loop."""
-    return round(_RSI_TICK / step) if case.timing is Timing.RSI else 1
+    return round(_RSI_TICK / step) if case.timing is LoopRate.RSI else 1
 
 
 def lead_time(case: FloatCase, tick: float, *, own_lag: float = 0.0) -> float:
@@ -53,5 +53,5 @@ def lead_time(case: FloatCase, tick: float, *, own_lag: float = 0.0) -> float:
     """
     if not case.lead:
         return 0.0
-    averaging = tick / 2 if case.timing is Timing.RSI else 0.0
+    averaging = tick / 2 if case.timing is LoopRate.RSI else 0.0
     return (case.delay_ms + case.lead_error_ms) * 1e-3 + averaging + own_lag

@@ -10,7 +10,7 @@ from kinetarium.scene import Actuation, Base, Drive, PlacedRobot, Scene
 from kinetarium.scene.rigid_tree import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.dynamics.backends.backend import ROBOT, terms_of
-from kinetarium.studies.dynamics.backends.reference import unhindered, with_held_sliders
+from kinetarium.studies.dynamics.backends.reference import with_held_sliders, without_limits
 from kinetarium.studies.dynamics.states import States, Terms
 
 NEEDED = frozenset({Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS})
@@ -41,7 +41,7 @@ class EngineBackend:
         single = 1e-4 if info.precision is Precision.SINGLE else 1e-12
         self.tolerance = _TOLERANCES.get(info.name, single)
         self._engine, self._gravity = engine, frozen(gravity)
-        self._model, self._free = model, unhindered(model, reference=reference)
+        self._model, self._free = model, without_limits(model, reference=reference)
         self._has = info.capabilities
 
     def audit(self) -> Audit:
@@ -99,9 +99,9 @@ class EngineBackend:
         """Return the change of velocity over one step, per time."""
         a = []
         for q_i, v_i, tau_i in zip(q, v, tau, strict=True):
-            self._unhindered.reset(State(0.0, q_i, v_i, _NO_POSES, _NO_TWISTS))
-            self._unhindered.step(tau_i)
-            a.append((self._unhindered.state().v - v_i) / _TIMESTEP)
+            self._without_limits.reset(State(0.0, q_i, v_i, _NO_POSES, _NO_TWISTS))
+            self._without_limits.step(tau_i)
+            a.append((self._without_limits.state().v - v_i) / _TIMESTEP)
         return np.array(a).reshape(-1, len(self.joints))
 
     def fall(self, start: dict[str, float], *, timestep: float, steps: int) -> tuple[Array, Array]:
@@ -121,7 +121,7 @@ class EngineBackend:
 
     def close(self) -> None:
         """Release the simulations."""
-        for name in ("_simulation", "_unhindered"):
+        for name in ("_simulation", "_without_limits"):
             if name in self.__dict__:
                 self.__dict__[name].close()
 
@@ -130,7 +130,7 @@ class EngineBackend:
         return self._compile(self._model)
 
     @cached_property
-    def _unhindered(self) -> Simulation:
+    def _without_limits(self) -> Simulation:
         return self._compile(self._free)
 
     def _compile(

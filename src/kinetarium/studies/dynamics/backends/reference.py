@@ -16,7 +16,7 @@ from kinetarium.studies.dynamics.override import GRAVITY
 from kinetarium.studies.dynamics.states import States, Terms, semi_implicit_euler
 
 
-def unhindered(model: RobotModel, *, reference: RobotModel) -> RobotModel:
+def without_limits(model: RobotModel, *, reference: RobotModel) -> RobotModel:
     """Leave out limits, couplings, loops and geometry, and damping and friction.
 
     Engines integrate those in ways of their own, so that motions could be
@@ -83,7 +83,7 @@ class PinocchioBackend:
         self.name = name
         self.joints = tuple(joint.name for joint in model.moving_joints)
         self._model, self._gravity = model, gravity
-        self._free = unhindered(model, reference=reference)
+        self._free = without_limits(model, reference=reference)
         self._dynamics = RobotDynamics(model, free_base=False, gravity=gravity)
 
     def audit(self) -> Audit:

@@ -14,8 +14,8 @@ from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose
 from kinetarium.studies.dynamics.diagnosis.hypothesis import (
     Assumed,
+    Hypothesis,
     Part,
-    Suspect,
     gauss_newton,
     observed,
 )
@@ -27,7 +27,7 @@ from kinetarium.studies.dynamics.states import States, Terms
 
 def exchanges_and_flips(
     assumed: Assumed, states: States, there: Array, *, part: Part
-) -> Iterator[Suspect]:
+) -> Iterator[Hypothesis]:
     """Try every joint with its axis reversed, and every two joints in each other's place.
 
     Args:
@@ -46,7 +46,7 @@ def exchanges_and_flips(
         change = partial(Assumed.with_joint, joint=replace(joint, axis=frozen(-joint.axis)))
         for each in axis_difference(joint.name, joint.axis, -joint.axis):
             share = left(change(assumed))
-            yield Suspect(each.cause, joint.name, 0, share, each.size, each.text, change)
+            yield Hypothesis(each.cause, joint.name, 0, share, each.size, each.text, change)
     for i, j in combinations(range(len(joints)), 2):
         order = list(assumed.order or range(len(joints)))
         order[i], order[j] = order[j], order[i]
@@ -54,12 +54,12 @@ def exchanges_and_flips(
         a, b = joints[i].name, joints[j].name
         text = f"joints {a} and {b} are exchanged"
         share = left(change(assumed))
-        yield Suspect(Cause.JOINT_ORDER, f"{a}, {b}", 0, share, None, text, change)
+        yield Hypothesis(Cause.JOINT_ORDER, f"{a}, {b}", 0, share, None, text, change)
 
 
 def moved_frames(
     assumed: Assumed, states: States, there: Array, *, part: Part
-) -> Iterator[Suspect]:
+) -> Iterator[Hypothesis]:
     """Fit to every joint a tilted axis, a displaced origin and a turned frame.
 
     The arguments are those of `exchanges_and_flips`.
@@ -77,7 +77,7 @@ def moved_frames(
         x, left = fitted(tilted, 2)
         change = partial(Assumed.with_joint, joint=tilted(x))
         for each in axis_difference(joint.name, joint.axis, tilted(x).axis):
-            yield Suspect(each.cause, joint.name, 2, left, each.size, each.text, change)
+            yield Hypothesis(each.cause, joint.name, 2, left, each.size, each.text, change)
     # A displaced fixed joint shows too, if it carries something.
     for joint in assumed.model.joints:
         for moved, unit, text in (
@@ -88,7 +88,7 @@ def moved_frames(
             said = text.format(joint.name, vector_text(unit * x))
             change = partial(Assumed.with_joint, joint=moved(x))
             size = float(np.linalg.norm(x))
-            yield Suspect(Cause.JOINT_ORIGIN, joint.name, 3, left, size, said, change)
+            yield Hypothesis(Cause.JOINT_ORIGIN, joint.name, 3, left, size, said, change)
 
 
 def _tilted(joint: Joint, x: Array) -> Joint:
@@ -154,7 +154,7 @@ def diagnose(
 
 def _next(
     assumed: Assumed, states: States, there: Array, *, least: float, most: int
-) -> list[list[Suspect]]:
+) -> list[list[Hypothesis]]:
     """Return the causes to assume next, each with all that cannot be told apart from it."""
     difference = there - assumed.observed(states)
     causes = [] if assumed.order else linear_causes(assumed, states)
@@ -183,7 +183,7 @@ def _next(
 
 def _resistances(
     causes: list[LinearCause], difference: Array, *, part: Part, enough: float
-) -> list[list[Suspect]]:
+) -> list[list[Hypothesis]]:
     """Explain a part of the terms by the resistance of any number of joints."""
     single = [cause for cause in causes if cause.columns.shape[-1] == 1]
     columns, wanted = [_flat(cause, part) for cause in single], difference[:, part].ravel()
@@ -193,21 +193,21 @@ def _resistances(
     least = enough * float(np.abs(wanted).max())
     shares = [column[:, 0] * value for column, value in zip(columns, values, strict=True)]
     return [
-        list(cause.suspects(column, share))
+        list(cause.hypotheses(column, share))
         for cause, column, share in zip(single, columns, shares, strict=True)
         if np.abs(share).max() > least
     ]
 
 
 def _fitting(
-    suspects: list[Suspect], assumed: Assumed, states: States, there: Array
-) -> list[Suspect]:
+    hypotheses: list[Hypothesis], assumed: Assumed, states: States, there: Array
+) -> list[Hypothesis]:
     """Return those that explain most of all terms, of some that explain a part equally well."""
-    if len(suspects) == 1:
-        return suspects
-    left = [np.linalg.norm(there - each.change(assumed).observed(states)) for each in suspects]
+    if len(hypotheses) == 1:
+        return hypotheses
+    left = [np.linalg.norm(there - each.change(assumed).observed(states)) for each in hypotheses]
     near = 1.001 * min(left) + 1e-9 * np.linalg.norm(there)
-    return [each for each, size in zip(suspects, left, strict=True) if size <= near]
+    return [each for each, size in zip(hypotheses, left, strict=True) if size <= near]
 
 
 def _alone(
@@ -218,21 +218,21 @@ def _alone(
     *,
     part: Part,
     enough: float,
-) -> list[Suspect]:
+) -> list[Hypothesis]:
     """Return the plainest causes that explain a part of the terms each by itself."""
     difference = (there - assumed.observed(states))[:, part].ravel()
     few, seen = states.first(_FEW), there[:_FEW, part]
-    suspects = list(exchanges_and_flips(assumed, few, seen, part=part))
+    hypotheses = list(exchanges_and_flips(assumed, few, seen, part=part))
     for cause in causes:
-        suspects += cause.suspects(_flat(cause, part), difference)
-    if not any(each.left <= enough and each.parameters < 2 for each in suspects):
-        suspects += moved_frames(assumed, few, seen, part=part)
-    return _plainest(suspects, enough=enough)
+        hypotheses += cause.hypotheses(_flat(cause, part), difference)
+    if not any(each.left <= enough and each.parameters < 2 for each in hypotheses):
+        hypotheses += moved_frames(assumed, few, seen, part=part)
+    return _plainest(hypotheses, enough=enough)
 
 
 def _together(
     causes: list[LinearCause], difference: Array, *, part: Part, enough: float, most: int
-) -> list[Suspect]:
+) -> list[Hypothesis]:
     """Find the fewest linear causes that explain a part of the terms; give the first of them.
 
     Causes are added one by one, each time that which leaves least. One of them
@@ -255,8 +255,8 @@ def _together(
         left = trials[chosen[-1]]
     for i in chosen:
         others = np.hstack([columns[j] for j in chosen if j != i])
-        suspects = causes[i].suspects(_without(columns[i], others), _without(wanted, others))
-        best = _plainest(list(suspects), enough=1e3 * enough)
+        hypotheses = causes[i].hypotheses(_without(columns[i], others), _without(wanted, others))
+        best = _plainest(list(hypotheses), enough=1e3 * enough)
         if best:
             return best
     return []
@@ -274,20 +274,20 @@ def _without(values: Array, columns: Array) -> Array:
     return left
 
 
-def _plainest(suspects: list[Suspect], *, enough: float) -> list[Suspect]:
+def _plainest(hypotheses: list[Hypothesis], *, enough: float) -> list[Hypothesis]:
     """Return those that explain all with the fewest numbers."""
-    full = [each for each in suspects if each.left <= enough]
+    full = [each for each in hypotheses if each.left <= enough]
     fewest = min((each.parameters for each in full), default=0)
     return [each for each in full if each.parameters == fewest]
 
 
-def _named(suspects: list[Suspect]) -> Difference:
-    first = suspects[0]
-    texts = list(dict.fromkeys(each.text for each in suspects))
+def _named(hypotheses: list[Hypothesis]) -> Difference:
+    first = hypotheses[0]
+    texts = list(dict.fromkeys(each.text for each in hypotheses))
     if len(texts) == 1:
         return Difference(first.cause, first.where, first.size, first.text)
-    where = ", ".join(dict.fromkeys(each.where for each in suspects))
-    causes = {each.cause for each in suspects}
+    where = ", ".join(dict.fromkeys(each.where for each in hypotheses))
+    causes = {each.cause for each in hypotheses}
     cause = first.cause if len(causes) == 1 else Cause.INSEPARABLE
     text = "; or ".join(texts) + ": no measurement here tells these apart"
     return Difference(cause, where, first.size, text)

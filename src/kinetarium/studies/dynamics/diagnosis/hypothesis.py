@@ -1,4 +1,4 @@
-"""Suspect: one cause that might explain why terms differ, and how well it does."""
+"""Hypothesis: one cause that might explain why terms differ, and how well it does."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -81,7 +81,7 @@ def observed(terms: Terms, states: States) -> Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Suspect:
+class Hypothesis:
     """A cause fitted to a difference.
 
     Attributes:

@@ -23,7 +23,7 @@ from kinetarium.model.robot import Inertia, Joint, RobotModel
 from kinetarium.scene.rigid_tree import RigidBody, rigid_tree
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.studies.dynamics.diagnosis.hypothesis import Assumed, Suspect, gauss_newton
+from kinetarium.studies.dynamics.diagnosis.hypothesis import Assumed, Hypothesis, gauss_newton
 from kinetarium.studies.dynamics.differences.inertia import (
     gravity_difference,
     inertia_differences,
@@ -100,13 +100,13 @@ class LinearCause:
     Attributes:
         columns: What a unit of each of its parameters adds to M a, g and c,
             shape (n, 3, joints, parameters).
-        suspects: Names it from columns, shape (m, parameters), and a difference, shape (m,).
+        hypotheses: Names it from columns, shape (m, parameters), and a difference, shape (m,).
 
     A cause of one parameter is the resistance of a joint.
     """
 
     columns: Array
-    suspects: Callable[[Array, Array], Iterator[Suspect]]
+    hypotheses: Callable[[Array, Array], Iterator[Hypothesis]]
 
 
 def linear_causes(assumed: Assumed, states: States) -> list[LinearCause]:
@@ -160,19 +160,19 @@ def _gravity(assumed: Assumed, states: States, shape: tuple[int, ...]) -> Linear
         along = RobotDynamics(assumed.model, free_base=False, gravity=direction)
         columns[:, 1, :, k] = [along.gravity_forces(q) for q in states.q]
 
-    def suspects(columns: Array, difference: Array) -> Iterator[Suspect]:
+    def hypotheses(columns: Array, difference: Array) -> Iterator[Hypothesis]:
         by, left = solved(columns, difference)
         found = frozen(assumed.gravity + by)
         for each in gravity_difference(assumed.gravity, found, tolerance=1e-9):
             change = partial(replace, gravity=found)
-            yield Suspect(each.cause, each.where, 3, left, each.size, each.text, change)
+            yield Hypothesis(each.cause, each.where, 3, left, each.size, each.text, change)
 
-    return LinearCause(columns, suspects)
+    return LinearCause(columns, hypotheses)
 
 
 def _resistance(
     assumed: Assumed, joint: Joint, kind: Cause, columns: Array, difference: Array
-) -> Iterator[Suspect]:
+) -> Iterator[Hypothesis]:
     (by,), left = solved(columns, difference)
     value, name = float(by), joint.name
     given = replace(joint, damping=0.0, friction=0.0)
@@ -181,12 +181,12 @@ def _resistance(
     for each in resistance_differences(given, **values, tolerance=1e-12):
         text = each.text if kind is Cause.ARMATURE else f"{each.text}; its tau counts it"
         change = partial(Assumed.with_resistance, kind=kind, joint=name, value=values[str(kind)])
-        yield Suspect(kind, name, 1, left, value, text, change)
+        yield Hypothesis(kind, name, 1, left, value, text, change)
 
 
 def _body(
     assumed: Assumed, body: RigidBody, columns: Array, difference: Array
-) -> Iterator[Suspect]:
+) -> Iterator[Hypothesis]:
     """Fit changes of each link of a body; then any change of the body as a whole."""
     columns, difference = _compressed(columns, difference)
     for link, X_BL in body.members:
@@ -204,7 +204,7 @@ def _body(
             for each in inertia_differences(given, found, tolerance=1e-9)[:1]:
                 change = partial(Assumed.with_inertias, inertias={link: found})
                 text = f"link {link}: {each.text}"
-                yield Suspect(each.cause, link, parameters, left, each.size, text, change)
+                yield Hypothesis(each.cause, link, parameters, left, each.size, text, change)
     yield from _whole_body(assumed, body, columns, difference)
 
 
@@ -218,7 +218,7 @@ def _compressed(columns: Array, difference: Array) -> tuple[Array, Array]:
 
 def _whole_body(
     assumed: Assumed, body: RigidBody, columns: Array, difference: Array
-) -> Iterator[Suspect]:
+) -> Iterator[Hypothesis]:
     by, left = solved(columns, difference)
     values = np.linalg.svd(columns, compute_uv=False)
     rank = int(np.count_nonzero(values > _RANK * values.max(initial=0.0)))
@@ -231,7 +231,7 @@ def _whole_body(
     size = float(np.linalg.norm(by))
     lumped: dict[str, Inertia | None] = {link: None for link, _ in body.members}
     change = partial(Assumed.with_inertias, inertias=lumped | {body.name: found})
-    yield Suspect(Cause.INERTIA, ", ".join(names), 10, left, size, text, change)
+    yield Hypothesis(Cause.INERTIA, ", ".join(names), 10, left, size, text, change)
 
 
 _STATES = 20

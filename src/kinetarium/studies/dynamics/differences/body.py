@@ -43,13 +43,13 @@ def body_differences(
         yield Difference(Cause.ROUNDING, body.name, unequal[0].size, text, Severity.NOTE)
     if not differing:
         return
-    suspects = _suspects(model, body, found, tolerance=tolerance)
-    plainest = min((_plainness(each) for each in suspects.values()), default=0)
-    guilty = [link for link, each in suspects.items() if _plainness(each) == plainest]
-    if plainest >= _VAGUENESS and len(guilty) > 1:
+    hypotheses = _hypotheses(model, body, found, tolerance=tolerance)
+    plainest = min((_plainness(each) for each in hypotheses.values()), default=0)
+    likeliest = [link for link, each in hypotheses.items() if _plainness(each) == plainest]
+    if plainest >= _VAGUENESS and len(likeliest) > 1:
         yield from _of_all(body, differing)
-    elif guilty:
-        yield from _of_guilty(model, {link: suspects[link] for link in guilty})
+    elif likeliest:
+        yield from _of_likeliest(model, {link: hypotheses[link] for link in likeliest})
 
 
 def _of_all(body: RigidBody, differing: tuple[Difference, ...]) -> Iterator[Difference]:
@@ -62,11 +62,11 @@ def _of_all(body: RigidBody, differing: tuple[Difference, ...]) -> Iterator[Diff
         yield replace(each, where=members, text=text)
 
 
-def _of_guilty(
-    model: RobotModel, guilty: dict[str, tuple[Difference, ...]]
+def _of_likeliest(
+    model: RobotModel, likeliest: dict[str, tuple[Difference, ...]]
 ) -> Iterator[Difference]:
     """Name the link that differs, or those of which any one might."""
-    named = [list(_of_link(model, link, differences)) for link, differences in guilty.items()]
+    named = [list(_of_link(model, link, differences)) for link, differences in likeliest.items()]
     for rivals in zip(*named, strict=False):
         causes = {each.cause for each in rivals}
         if len(rivals) == 1:
@@ -96,7 +96,7 @@ def _of_link(
         yield replace(each, cause=cause, where=link, text=f"{kind} {link}: {each.text}")
 
 
-def _suspects(
+def _hypotheses(
     model: RobotModel, body: RigidBody, found: Inertia | None, *, tolerance: float
 ) -> dict[str, tuple[Difference, ...]]:
     """Return for each member what must have happened to it, if it was that one alone."""
@@ -106,7 +106,7 @@ def _suspects(
         for (link, X_BL), inertia in zip(body.members, inertias.values(), strict=True)
     }
     whole, total = np.sum(list(parts.values()), axis=0), inertial_parameters(found)
-    suspects = {}
+    hypotheses = {}
     for link, X_BL in body.members:
         left = total - (whole - parts[link])
         # What is left of a link that was dropped is rounding.
@@ -114,8 +114,8 @@ def _suspects(
         there = there and moved(there, inverse_pose(X_BL))
         if inertias[link] or there:
             near = max(tolerance, _DIGITS * _outweighed(inertias[link], whole))
-            suspects[link] = inertia_differences(inertias[link], there, tolerance=near)
-    return suspects
+            hypotheses[link] = inertia_differences(inertias[link], there, tolerance=near)
+    return hypotheses
 
 
 def _outweighed(inertia: Inertia | None, whole: Array) -> float:
