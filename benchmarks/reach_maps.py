@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.ratio import Ratio, compare
 from benchmarks.reach_ik import eaik, toolbox, trac_ik
 from kinetarium import load_robot
-from kinetarium.reach import SerialChain, serial_chain
+from kinetarium.dynamics.chain import SerialChain, serial_chain
 from kinetarium.reach.arm import arm_of
 from kinetarium.reach.maps._makers import sphere_poses, write_poses
 from kinetarium.reach.maps.build import build_map, map_maker
@@ -19,7 +19,7 @@ from kinetarium.reach.maps.files import ReachMap, open_map
 from kinetarium.reach.maps.grid import voxel_grid
 from kinetarium.reach.maps.recipe import MapKind, map_recipe
 from kinetarium.reach.maps.slice import slice_plainly, slice_values
-from kinetarium.reach.placement.plane import Plane
+from kinetarium.reach.placement.plane import BasePlane
 from kinetarium.reach.placement.query import Effort, Placer
 from kinetarium.studies.reach.compare import random_poses
 
@@ -49,7 +49,7 @@ def _slices() -> Iterator[Ratio]:
     rng = np.random.default_rng(0)
     values = rng.uniform(0, 0.1, grid.shape).astype(np.float32)
     X_WT = random_poses(rng, count=1)[0]
-    words = {"plane": Plane(), "grid": grid}
+    words = {"plane": BasePlane(), "grid": grid}
     words |= {"x": X_WT[0, 3] + grid.axis, "y": X_WT[1, 3] + grid.axis}
     yield compare(
         "slice of 67 x 67 points",

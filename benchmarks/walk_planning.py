@@ -15,7 +15,7 @@ from rich.table import Table
 
 from benchmarks.ratio import Ratio
 from kinetarium.legs import Walk, WalkPlan, plan_walk
-from kinetarium.legs.mechanism.link_transforms import link_transforms
+from kinetarium.legs.mechanism.pantograph import link_transforms
 
 LEG_STEPS = (248, 500, 1000, 2000)
 TARGET_MS = 150.0

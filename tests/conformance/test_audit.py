@@ -12,7 +12,7 @@ from kinetarium.engines.protocol import Simulation, State
 from kinetarium.engines.registry import open_engine
 from kinetarium.model.robot import JointType
 from kinetarium.scene import Actuation, Base, Drive, PlacedRobot
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
 
 ROBOTS = ["panda", "ur5", "husky4", "kr250"]

@@ -62,7 +62,7 @@ from kinetarium.scene import (
     free_body,
     ground,
 )
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
 

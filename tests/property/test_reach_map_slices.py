@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kinetarium.reach.maps.grid import voxel_grid
 from kinetarium.reach.maps.slice import slice_plainly, slice_values
-from kinetarium.reach.placement.plane import Plane, plane_of
+from kinetarium.reach.placement.plane import BasePlane, plane_of
 from kinetarium.reach.placement.score_raster import union_of_slices
 from kinetarium.spatial import so3
 from kinetarium.spatial.rotation import pose
@@ -27,7 +27,7 @@ planes = st.builds(
 
 @settings(max_examples=200, deadline=None)
 @given(poses, planes)
-def test_bit_identical(X_WT: np.ndarray, plane: Plane) -> None:
+def test_bit_identical(X_WT: np.ndarray, plane: BasePlane) -> None:
     x, y = X_WT[0, 3] + GRID.axis, X_WT[1, 3] + 0.7 * GRID.axis
     fast = slice_values(VALUES, X_WT, plane=plane, grid=GRID, x=x, y=y)
     plain = slice_plainly(VALUES, X_WT, plane=plane, grid=GRID, x=x, y=y)
@@ -36,7 +36,7 @@ def test_bit_identical(X_WT: np.ndarray, plane: Plane) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(poses, planes)
-def test_each_point_shows_its_voxel(X_WT: np.ndarray, plane: Plane) -> None:
+def test_each_point_shows_its_voxel(X_WT: np.ndarray, plane: BasePlane) -> None:
     """Against Algorithm 1 word by word, away from the walls between voxels."""
     x, y = X_WT[0, 3] + GRID.axis[::4], X_WT[1, 3] + GRID.axis[::4]
     fast = slice_values(VALUES, X_WT, plane=plane, grid=GRID, x=x, y=y)
@@ -54,6 +54,6 @@ def test_each_point_shows_its_voxel(X_WT: np.ndarray, plane: Plane) -> None:
 @given(st.lists(poses, min_size=1, max_size=3))
 @settings(max_examples=20, deadline=None)
 def test_a_union_is_the_sum_of_its_slices(tasks: list[np.ndarray]) -> None:
-    words = {"plane": Plane(), "grid": GRID, "x": GRID.axis, "y": GRID.axis}
+    words = {"plane": BasePlane(), "grid": GRID, "x": GRID.axis, "y": GRID.axis}
     fast = union_of_slices(VALUES, np.array(tasks), **words)
     assert (fast == union_of_slices(VALUES, np.array(tasks), **words, plainly=True)).all()

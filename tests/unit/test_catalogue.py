@@ -14,9 +14,9 @@ from kinetarium.model import load as catalogue_module
 from kinetarium.model.assets import installed_packages
 from kinetarium.model.load import (
     attach,
-    catalogue,
     catalogue_entry,
     catalogue_names,
+    list_robots,
     load_catalogue_robot,
     read_robot_file,
 )
@@ -275,7 +275,7 @@ def test_meshes_are_shown_only_where_they_are_installed(monkeypatch: pytest.Monk
     monkeypatch.undo()
     if {"example-robot-data", "pybullet_data"} <= installed_packages().keys():
         dressed = load_catalogue_robot("husky4-panda")
-        for entry in catalogue():
+        for entry in list_robots():
             for link, meshes in entry.display.items():
                 robot = dressed if entry.name != "ur5" else load_catalogue_robot("ur5")
                 shapes = [g.shape for g in robot.link(link).visuals]
@@ -285,7 +285,7 @@ def test_meshes_are_shown_only_where_they_are_installed(monkeypatch: pytest.Monk
 def test_every_file_is_listed_and_its_sources_are_told() -> None:
     folder = files("kinetarium") / "robots"
     sources = (folder / "SOURCES.md").read_text("utf-8")
-    listed = {entry.file for entry in catalogue() if entry.file}
+    listed = {entry.file for entry in list_robots() if entry.file}
     assert listed == {item.name for item in folder.iterdir() if item.name.endswith(".urdf")}
     assert all(file in sources for file in listed)
 

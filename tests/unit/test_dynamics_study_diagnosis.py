@@ -9,7 +9,7 @@ from kinetarium import load_robot
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.dynamics.inertial_parameters import inertial_parameters
 from kinetarium.model.robot import Inertia
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_rpy
 from kinetarium.studies.dynamics.backends.reference import PinocchioBackend

@@ -21,7 +21,7 @@ from kinetarium.model.robot import (
     Mimic,
     RobotModel,
 )
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about, rotation_from_rpy
 from kinetarium.studies.dynamics.differences.body import body_differences

@@ -15,7 +15,7 @@ from kinetarium.legs import (
     load_machine,
     save_machine,
 )
-from kinetarium.legs.mechanism.link_transforms import link_transforms
+from kinetarium.legs.mechanism.pantograph import link_transforms
 from kinetarium.legs.walk.walk import walking_volume
 from kinetarium.spatial import rotation_from_quaternion
 

@@ -21,7 +21,7 @@ from kinetarium.reach.maps.files import ReachMap
 from kinetarium.reach.maps.recipe import graded_grid
 from kinetarium.reach.placement.files import read_poses, read_trajectory
 from kinetarium.reach.placement.follow import Drive, follow, write_following
-from kinetarium.reach.placement.plane import Plane, plane_of
+from kinetarium.reach.placement.plane import BasePlane, plane_of
 from kinetarium.reach.placement.query import Effort, Placement, Placer, place_base
 from kinetarium.reach.placement.score_raster import union_of_slices
 from kinetarium.reach.placement.search import serve
@@ -56,7 +56,9 @@ def placer(graded: ReachMap) -> Placer:
     return Placer(graded)
 
 
-def check(placement: Placement, poses: np.ndarray, *, around: Surroundings, plane: Plane) -> None:
+def check(
+    placement: Placement, poses: np.ndarray, *, around: Surroundings, plane: BasePlane
+) -> None:
     """Hold what is claimed against the model's own kinematics, limits and shapes."""
     arm = arm_of(PANDA)
     limits = [PANDA.joint(name).limits for name in arm.chain.joints]
@@ -86,7 +88,7 @@ def test_nothing_is_claimed_that_is_not_so(effort: Effort, placer: Placer) -> No
     for _ in range(6):
         poses = random_poses(rng, count=20)
         placement = placer.place(poses, effort=effort)
-        check(placement, poses, around=Surroundings(), plane=Plane())
+        check(placement, poses, around=Surroundings(), plane=BasePlane())
         rates.append(placement.reached.mean())
     assert np.mean(rates) > 0.95
 
@@ -121,7 +123,7 @@ def test_the_voxel_map_places_too(voxels: ReachMap) -> None:
     poses = random_poses(np.random.default_rng(6), count=20)
     placement = place_base(voxels, poses, effort="thorough")
     assert placement.reached.mean() > 0.8
-    check(placement, poses, around=Surroundings(), plane=Plane())
+    check(placement, poses, around=Surroundings(), plane=BasePlane())
 
 
 def test_by_manipulability_it_is_greater(placer: Placer) -> None:
@@ -142,7 +144,7 @@ def test_within_reach_of_the_ceiling(placer: Placer, voxels: ReachMap) -> None:
         poses = random_poses(rng, count=20)
         ours.append(placer.place(poses, effort="thorough").reached.mean())
         scores = union_of_slices(
-            voxels.fields["manipulability"], poses, plane=Plane(), grid=voxels.grid, x=x, y=y
+            voxels.fields["manipulability"], poses, plane=BasePlane(), grid=voxels.grid, x=x, y=y
         )
         for base, rates in (
             (algorithm_2(arm, site, poses=poses, x=x, y=y, scores=scores), paper),
@@ -162,11 +164,11 @@ def test_obstacles_are_kept_clear_of(graded: ReachMap, tmp_path: Path) -> None:
     box = {"position": blocked[:3, 3].tolist(), "size": [0.2, 0.2, 0.6]}
     ball = {"center": [0.5, 0.0, 0.1], "radius": 0.1}
     file.write_text(json.dumps({"ground": True, "boxes": [box], "spheres": [ball]}))
-    around = read_obstacles(file, plane=Plane())
+    around = read_obstacles(file, plane=BasePlane())
     placement = place_base(graded, poses, surroundings=around)
     assert placement.reached.all()
     assert np.abs(placement.X_WB[:2, 3] - free.X_WB[:2, 3]).max() > 0.1
-    check(placement, poses, around=around, plane=Plane())
+    check(placement, poses, around=around, plane=BasePlane())
 
 
 def test_a_pose_inside_an_obstacle_is_not_reached(graded: ReachMap) -> None:
@@ -187,7 +189,7 @@ def test_mesh_obstacles(graded: ReachMap, tmp_path: Path) -> None:
     (tmp_path / "corner.obj").write_text("\n".join(lines))
     scene = {"meshes": [{"file": "corner.obj", "position": [0.45, 0.35, 0.25]}]}
     (tmp_path / "scene.json").write_text(json.dumps(scene))
-    around = read_obstacles(tmp_path / "scene.json", plane=Plane())
+    around = read_obstacles(tmp_path / "scene.json", plane=BasePlane())
     poses = np.array([pose((0.5, 0, 0.4), DOWN), pose((0.5, 0.4, 0.4), DOWN)])
     placement = place_base(graded, poses, surroundings=around)
     assert placement.reached.tolist() == [True, False]
@@ -206,7 +208,7 @@ def test_mesh_obstacles(graded: ReachMap, tmp_path: Path) -> None:
 def test_scenes_that_are_none(scene: str, tmp_path: Path) -> None:
     (tmp_path / "scene.json").write_text(scene)
     with pytest.raises(KinetariumError):
-        read_obstacles(tmp_path / "scene.json", plane=Plane())
+        read_obstacles(tmp_path / "scene.json", plane=BasePlane())
 
 
 def test_poses_in_files(tmp_path: Path) -> None:
@@ -322,7 +324,7 @@ def test_the_maps_of_others(placer: Placer, voxels: ReachMap, graded: ReachMap) 
     centers = grid.centers(np.arange(grid.count**3))
     values = voxels.fields["manipulability"]
     moved = transformed_voxels(values, centers, poses=poses, size=grid.size, x=x, y=y)
-    cut = union_of_slices(values, poses, plane=Plane(), grid=grid, x=x, y=y)
+    cut = union_of_slices(values, poses, plane=BasePlane(), grid=grid, x=x, y=y)
     assert np.corrcoef(moved.ravel(), cut.ravel())[0, 1] > 0.7
     cells = sampled_map(placer.arm, graded_grid(graded.recipe), samples=200_000, seed=0)
     reach = graded.fields["reach"]

@@ -25,7 +25,7 @@ from kinetarium.scene import (
     ground,
     two_arms,
 )
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
 
 CUBE = free_body("cube", Box((0.1, 0.1, 0.1)), mass=1.0)

@@ -244,7 +244,7 @@ class CatalogueEntry:
 
 
 @cache
-def catalogue() -> tuple[CatalogueEntry, ...]:
+def list_robots() -> tuple[CatalogueEntry, ...]:
     """Return every robot of the catalogue, in its order; no robot file is opened."""
     entries: dict[str, CatalogueEntry] = {}
     for name, table in tomllib.loads((_ROBOTS / "catalogue.toml").read_text("utf-8")).items():
@@ -257,7 +257,7 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
 
 def catalogue_names() -> tuple[str, ...]:
     """Return the names of the robots in the catalogue, in its order."""
-    return tuple(entry.name for entry in catalogue())
+    return tuple(entry.name for entry in list_robots())
 
 
 def catalogue_entry(name: str) -> CatalogueEntry:
@@ -266,7 +266,7 @@ def catalogue_entry(name: str) -> CatalogueEntry:
     Raises:
         UnknownNameError: If there is no robot of that name.
     """
-    for entry in catalogue():
+    for entry in list_robots():
         if entry.name == name:
             return entry
     raise UnknownNameError("robot", name, known=catalogue_names())

@@ -27,14 +27,14 @@ class Config:
 def run(config: Config, invocation: Invocation) -> None:
     """List the robots and, where it is asked for, write their page."""
     from kinetarium.figure.robot_page import catalogue_table
-    from kinetarium.model.load import catalogue, load_catalogue_robot
+    from kinetarium.model.load import list_robots, load_catalogue_robot
     from kinetarium.report.html.files import check_page
 
     report = Path(config.out) / "report.html"
     if config.out:
         check_page(report.parent, force=invocation.force)
     console = invocation.console
-    entries = console.progress(catalogue(), label="reading robots", total=len(catalogue()))
+    entries = console.progress(list_robots(), label="reading robots", total=len(list_robots()))
     robots = {entry.name: (entry, load_catalogue_robot(entry.name)) for entry in entries}
     console.table(catalogue_table(robots))
     if config.out:

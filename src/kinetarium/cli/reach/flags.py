@@ -13,7 +13,7 @@ from kinetarium.ranges import Range
 if TYPE_CHECKING:
     from kinetarium.model.robot import RobotModel
     from kinetarium.reach.maps.files import ReachMap
-    from kinetarium.reach.placement.plane import Plane
+    from kinetarium.reach.placement.plane import BasePlane
     from kinetarium.reach.placement.query import Placer
 
 MapPath = Annotated[str, tyro.conf.arg(metavar="MAP")]
@@ -69,7 +69,7 @@ class PlaneFlags:
     )
     plane_height: Annotated[float, Range(-1e4, 1e4, unit="m")] = 0.0
 
-    def plane(self) -> "Plane":
+    def plane(self) -> "BasePlane":
         """Return the plane.
 
         Raises:

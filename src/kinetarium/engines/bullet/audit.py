@@ -13,7 +13,7 @@ from kinetarium.engines.bullet.options import BulletOptions, Servo
 from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
 from kinetarium.model.robot import Inertia, MeshData, MeshFile
 from kinetarium.scene import Actuation, Drive, Motion, PlacedRobot, Plane, Scene
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
 
 _MOST_FRICTION = 10.0

@@ -14,7 +14,7 @@ from kinetarium.model.robot import (
     MeshFile,
 )
 from kinetarium.scene import Base, Body, Motion, PlacedRobot, Plane
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose
 

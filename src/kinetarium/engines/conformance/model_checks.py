@@ -9,7 +9,7 @@ from kinetarium.engines.conformance.models import chain
 from kinetarium.engines.protocol import Capability, Engine, Precision, Simulation, State
 from kinetarium.model.robot import RobotModel
 from kinetarium.scene import Actuation, Drive, PlacedRobot, Scene
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array
 
 

@@ -9,7 +9,7 @@ from kinetarium.engines.dart.skeletons import Articulation
 from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
 from kinetarium.model.robot import Inertia
 from kinetarium.scene import Base, PlacedRobot, Scene
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from kinetarium.engines.dart.library import dynamics, inertia_of, isometry
 from kinetarium.model.robot import IDENTITY, Inertia, Joint, JointType
 from kinetarium.scene import Base, Body, PlacedRobot, SceneError
-from kinetarium.scene.rigid_tree import RigidBody, rigid_tree
+from kinetarium.scene.robot import RigidBody, rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose
 

@@ -10,7 +10,7 @@ from kinetarium.engines.drake.options import Touch
 from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
 from kinetarium.model.robot import Box, Capsule, Cylinder, Inertia, JointType, MeshData, MeshFile
 from kinetarium.scene import Base, Motion, PlacedRobot, Scene
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
 
 

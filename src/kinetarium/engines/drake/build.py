@@ -33,7 +33,7 @@ from kinetarium.model.robot import (
     Sphere,
 )
 from kinetarium.scene import Actuation, Base, Motion, PlacedRobot, Plane, Scene, SceneError
-from kinetarium.scene.rigid_tree import RigidBody, rigid_tree
+from kinetarium.scene.robot import RigidBody, rigid_tree
 from kinetarium.spatial.arrays import Array
 
 _RESOLUTION = 0.1

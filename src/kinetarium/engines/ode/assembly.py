@@ -7,7 +7,7 @@ import numpy as np
 from kinetarium.engines.protocol import Layout
 from kinetarium.model.robot import Inertia, Joint, JointType
 from kinetarium.scene import Base, Motion, PlacedRobot, Scene
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 
 WORLD = -1

@@ -25,7 +25,7 @@ from kinetarium.engines.physx.options import PhysxOptions
 from kinetarium.engines.protocol import Layout
 from kinetarium.model.robot import JointType, Loop, LoopKind
 from kinetarium.scene import Actuation, Base, Body, Drive, Motion, PlacedRobot, Scene, rigid_groups
-from kinetarium.scene.rigid_tree import RigidBody, rigid_tree
+from kinetarium.scene.robot import RigidBody, rigid_tree
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion, rotation_onto
 

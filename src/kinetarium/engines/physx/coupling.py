@@ -10,7 +10,7 @@ from kinetarium.engines.physx.options import NAME
 from kinetarium.engines.protocol import Capability, CapabilityError
 from kinetarium.model.robot import Joint, JointType
 from kinetarium.scene import Base, PlacedRobot
-from kinetarium.scene.rigid_tree import RigidBody
+from kinetarium.scene.robot import RigidBody
 from kinetarium.spatial.arrays import Array
 
 _HARDNESS = 1e6

@@ -1,4 +1,4 @@
-"""The poses of all links of many legs, as a Numba kernel; `link_transforms` is its reference."""
+"""The poses of all links of many legs, as a Numba kernel; `pantograph` has its reference."""
 
 from math import atan2, cos, hypot, sin, sqrt
 

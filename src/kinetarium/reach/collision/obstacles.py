@@ -19,7 +19,7 @@ from kinetarium.errors import KinetariumError
 from kinetarium.model.robot import Box, Geometry, MeshFile, Sphere
 from kinetarium.reach.collision.arm_in_scene import Surroundings
 from kinetarium.reach.placement.files import GREATEST, PoseFileError, read_json
-from kinetarium.reach.placement.plane import Plane
+from kinetarium.reach.placement.plane import BasePlane
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_from_quaternion
 from kinetarium.storage.serialization import from_plain
@@ -65,7 +65,7 @@ class _Scene:
     meshes: tuple[_Mesh, ...] = ()
 
 
-def read_obstacles(path: str | PathLike[str], *, plane: Plane) -> Surroundings:
+def read_obstacles(path: str | PathLike[str], *, plane: BasePlane) -> Surroundings:
     """Read what stands around.
 
     Args:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.dynamics import cover_by_spheres, link_poses
+from kinetarium.dynamics import link_poses
 from kinetarium.dynamics.chain import ChainArrays, SerialChain, ranges
+from kinetarium.dynamics.sphere_cover import cover_by_spheres
 from kinetarium.model.robot import Box, Capsule, Cylinder, Geometry, MeshData, MeshFile, Sphere
 from kinetarium.reach.collision.piece_arrays import CELLS, PieceArrays
 from kinetarium.spatial.arrays import Array

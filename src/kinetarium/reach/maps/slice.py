@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.reach.maps.grid import VoxelGrid
-from kinetarium.reach.placement.plane import Plane
+from kinetarium.reach.placement.plane import BasePlane
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
 
@@ -18,7 +18,7 @@ Values = NDArray[np.float32]
 
 
 def slice_plainly(
-    values: Values, X_WT: Array, *, plane: Plane, grid: VoxelGrid, x: Array, y: Array
+    values: Values, X_WT: Array, *, plane: BasePlane, grid: VoxelGrid, x: Array, y: Array
 ) -> Values:
     """Cut a 3-D map by a plane, point by point: the definition.
 
@@ -46,7 +46,7 @@ def slice_plainly(
 
 
 def slice_values(
-    values: Values, X_WT: Array, *, plane: Plane, grid: VoxelGrid, x: Array, y: Array
+    values: Values, X_WT: Array, *, plane: BasePlane, grid: VoxelGrid, x: Array, y: Array
 ) -> Values:
     """Return what `slice_plainly` gives, fast."""
     result = np.empty((len(x), len(y)), np.float32)

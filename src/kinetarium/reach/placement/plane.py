@@ -1,4 +1,4 @@
-"""Plane: where bases may stand, and the frame that lies in it."""
+"""BasePlane: where bases may stand, and the frame that lies in it."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +15,7 @@ STEEPEST = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Plane:
+class BasePlane:
     """A plane that bases stand upright on (equations 8 and 9 of the source).
 
     Attributes:
@@ -43,10 +43,10 @@ class Plane:
         return self.height + (slope_x * x + slope_y * y)
 
 
-FLOOR = Plane()
+FLOOR = BasePlane()
 
 
-def plane_of(normal: ArrayLike, *, height: float) -> Plane:
+def plane_of(normal: ArrayLike, *, height: float) -> BasePlane:
     """Check what a user gives for a plane.
 
     Args:
@@ -63,7 +63,7 @@ def plane_of(normal: ArrayLike, *, height: float) -> Plane:
     if not length or vector[2] < STEEPEST * length:
         raise KinetariumError(f"the normal {vector.tolist()} of the base's plane does not point up")
     x, y, z = (vector / length).tolist()
-    return Plane((x, y, z), float(height))
+    return BasePlane((x, y, z), float(height))
 
 
 class Objective(StrEnum):

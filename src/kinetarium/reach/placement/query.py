@@ -23,7 +23,7 @@ from kinetarium.reach.ik.solve import checked_poses
 from kinetarium.reach.maps.files import MapFileError, ReachMap
 from kinetarium.reach.maps.recipe import MapKind, graded_grid
 from kinetarium.reach.placement.files import write_result
-from kinetarium.reach.placement.plane import FLOOR, Plane
+from kinetarium.reach.placement.plane import FLOOR, BasePlane
 from kinetarium.reach.placement.plane import Effort as Effort
 from kinetarium.reach.placement.plane import Objective as Objective
 from kinetarium.reach.placement.score_raster import (
@@ -117,7 +117,7 @@ class Placer:
         reach_map: ReachMap,
         *,
         robot: RobotModel | None = None,
-        plane: Plane = FLOOR,
+        plane: BasePlane = FLOOR,
         surroundings: Surroundings = NOTHING,
     ) -> None:
         """Load the robot and get the kernels ready.
@@ -255,7 +255,7 @@ def place_base(
     robot: RobotModel | None = None,
     objective: Objective | str = Objective.COUNT,
     effort: Effort | str = Effort.STANDARD,
-    plane: Plane = FLOOR,
+    plane: BasePlane = FLOOR,
     surroundings: Surroundings = NOTHING,
 ) -> Placement:
     """Find the base from which a robot reaches a set of poses best.

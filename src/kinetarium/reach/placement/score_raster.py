@@ -15,7 +15,7 @@ from kinetarium.reach.maps.grid import VoxelGrid
 from kinetarium.reach.maps.recipe import FULL, GradedGrid, MapKind, graded_grid
 from kinetarium.reach.maps.slice import slice_plainly, slice_values
 from kinetarium.reach.placement.files import write_result
-from kinetarium.reach.placement.plane import FLOOR, Plane
+from kinetarium.reach.placement.plane import FLOOR, BasePlane
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
 from kinetarium.spatial.rotation import inverse_pose
@@ -50,7 +50,7 @@ def union_of_slices(
     values: NDArray[np.float32],
     poses: Array,
     *,
-    plane: Plane,
+    plane: BasePlane,
     grid: VoxelGrid,
     x: Array,
     y: Array,
@@ -181,7 +181,7 @@ class BaseSlice:
     """
 
     X_WT: Array
-    plane: Plane
+    plane: BasePlane
     x: Array
     y: Array
     manipulability: NDArray[np.float32]
@@ -195,7 +195,7 @@ class BaseSlice:
         return i, j
 
 
-def slice_map(reach_map: ReachMap, pose: ArrayLike, *, plane: Plane = FLOOR) -> BaseSlice:
+def slice_map(reach_map: ReachMap, pose: ArrayLike, *, plane: BasePlane = FLOOR) -> BaseSlice:
     """Cut an inverse map by a plane of bases (Algorithm 1).
 
     The points lie as close as the map's voxels, around the foot of the pose.

@@ -20,7 +20,7 @@ from kinetarium.rollout.loop import ContactProbe
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import Material, Scene
 from kinetarium.scene.grasped_cube import GRIP, PADS, grasped_cube, gripper_arm
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.studies.grasp.config import Case, ToolPath

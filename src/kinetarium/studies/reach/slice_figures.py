@@ -10,7 +10,7 @@ from kinetarium.figure.page import Page, Section
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.text import Column, Table
 from kinetarium.reach.maps.recipe import MapKind
-from kinetarium.reach.placement.plane import Plane
+from kinetarium.reach.placement.plane import BasePlane
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
 from kinetarium.studies.reach.map_figures import recipe_table
@@ -121,7 +121,7 @@ def tile_frame(base_slice: "BaseSlice", reach_map: "ReachMap") -> Array:
     The points of an irm3 are given by their world coordinates: their frame is sheared by
     the plane's slopes, not turned.
     """
-    plane: Plane = base_slice.plane
+    plane: BasePlane = base_slice.plane
     if reach_map.recipe.kind is MapKind.IRM4:
         return plane.frame
     X_WP = np.eye(4)

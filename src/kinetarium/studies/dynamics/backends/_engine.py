@@ -7,7 +7,7 @@ import numpy as np
 from kinetarium.engines.protocol import Audit, Capability, Engine, Precision, Simulation, State
 from kinetarium.model.robot import RobotModel
 from kinetarium.scene import Actuation, Base, Drive, PlacedRobot, Scene
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.dynamics.backends.backend import ROBOT, terms_of
 from kinetarium.studies.dynamics.backends.reference import with_held_sliders, without_limits

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
 from kinetarium.model.robot import JointType, RobotModel
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.dynamics.states import States, Terms
 

@@ -20,7 +20,7 @@ from kinetarium.dynamics.inertial_parameters import (
     moved,
 )
 from kinetarium.model.robot import Inertia, Joint, RobotModel
-from kinetarium.scene.rigid_tree import RigidBody, rigid_tree
+from kinetarium.scene.robot import RigidBody, rigid_tree
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.dynamics.diagnosis.hypothesis import Assumed, Hypothesis, gauss_newton

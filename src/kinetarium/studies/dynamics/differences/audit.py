@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
 from kinetarium.model.robot import Inertia, Joint, RobotModel
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.dynamics.backends.backend import ROBOT, with_joints
 from kinetarium.studies.dynamics.differences.body import body_differences

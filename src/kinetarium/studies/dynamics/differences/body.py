@@ -7,7 +7,7 @@ import numpy as np
 
 from kinetarium.dynamics.inertial_parameters import inertia_of, inertial_parameters, moved
 from kinetarium.model.robot import Inertia, JointType, Link, RobotModel
-from kinetarium.scene.rigid_tree import RigidBody, rigid_tree
+from kinetarium.scene.robot import RigidBody, rigid_tree
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
 from kinetarium.studies.dynamics.differences.inertia import inertia_differences

@@ -10,7 +10,7 @@ import numpy as np
 from kinetarium.dynamics import link_poses
 from kinetarium.dynamics.inertial_parameters import inertial_parameters, moved
 from kinetarium.model.robot import Joint, JointType, RobotModel
-from kinetarium.scene.rigid_tree import rigid_tree
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dynamics.differences.body import link_differences
