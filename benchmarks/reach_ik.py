@@ -22,12 +22,12 @@ from rich.table import Table
 from benchmarks.ratio import Ratio
 from kinetarium import load_robot
 from kinetarium.dynamics import forward
+from kinetarium.dynamics.chain import SerialChain, serial_chain
 from kinetarium.dynamics.forward_reference import link_frames
-from kinetarium.reach import SerialChain, ik_arrays, serial_chain
 from kinetarium.reach.ik import generic as generic_ik
 from kinetarium.reach.ik import panda as panda_ik
 from kinetarium.reach.ik.panda_geometry import panda_arrays
-from kinetarium.reach.ik.solve import STARTS, SWEEP
+from kinetarium.reach.ik.solve import STARTS, SWEEP, ik_arrays
 from kinetarium.reach.ik.start_table import start_table
 
 Solve = Callable[[np.ndarray], np.ndarray | None]

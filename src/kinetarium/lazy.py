@@ -1,30 +1,54 @@
 """Lazy exports: a package offers names that are imported when they are first used.
 
-`import kinetarium` stays light that way, and `dir()` still shows everything that is public.
+A package lists its public names once, as imports that type checkers read, and `lazy_exports`
+reads at run time:
+
+    if TYPE_CHECKING:
+        from kinetarium.reach.ik.solve import solve_ik as solve_ik
+    else:
+        __all__, __getattr__, __dir__ = lazy_exports(__name__)
+
+`import kinetarium` stays light that way, `dir()` shows what is public and nothing else, and
+types stay exact: to a type checker there is no `__getattr__` that would accept any name.
 """
 
-from collections.abc import Callable, Mapping
+import ast
+import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+Exports = tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]
 
-def lazy_exports(
-    package: str, homes: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the functions `__getattr__` and `__dir__` of a package (PEP 562).
+
+def lazy_exports(package: str) -> Exports:
+    """Return `__all__` and the functions `__getattr__` and `__dir__` of a module (PEP 562).
 
     Args:
-        package: Its name.
-        homes: The module of each public name; a sub-package is its own home.
+        package: Its name; it is being imported.
     """
+    module = sys.modules[package]
+    with open(str(module.__file__), encoding="utf-8") as file:
+        homes = _homes(file.read(), package)
 
     def get_attribute(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = import_module(homes[name])
-        return home if homes[name] == f"{package}.{name}" else getattr(home, name)
+        value = home if homes[name] == f"{package}.{name}" else getattr(home, name)
+        setattr(module, name, value)
+        return value
 
-    def list_names() -> list[str]:
-        return sorted(homes)
+    return list(homes), get_attribute, lambda: sorted(homes)
 
-    return get_attribute, list_names
+
+def _homes(source: str, package: str) -> dict[str, str]:
+    """Return the module of each name that is imported for type checkers; its own of a module."""
+    branches = (node for node in ast.parse(source).body if isinstance(node, ast.If))
+    imports = (node for branch in branches for node in branch.body)
+    return {
+        alias.name: f"{package}.{alias.name}" if node.module == package else node.module
+        for node in imports
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }

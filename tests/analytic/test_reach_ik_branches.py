@@ -7,9 +7,8 @@ import pytest
 
 from kinetarium import load_robot
 from kinetarium.dynamics import forward
-from kinetarium.dynamics.chain import ChainArrays
+from kinetarium.dynamics.chain import ChainArrays, serial_chain
 from kinetarium.model.robot import JointType, Limits, RobotModel
-from kinetarium.reach import serial_chain
 from kinetarium.reach.ik import panda as panda_ik
 from kinetarium.reach.ik.panda_geometry import PandaArrays, panda_arrays
 from kinetarium.spatial import so3

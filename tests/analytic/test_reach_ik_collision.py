@@ -9,10 +9,11 @@ import pytest
 from coal_collision import DATA, PUBLIC, meshes_touching, touching
 from collision_pairs import collision_pairs
 from kinetarium import load_robot
+from kinetarium.dynamics.chain import serial_chain
 from kinetarium.model.robot import RobotModel
-from kinetarium.reach import body_pieces, serial_chain
 from kinetarium.reach.collision import _gjk as gjk
 from kinetarium.reach.collision.check import collisions
+from kinetarium.reach.collision.pieces import body_pieces
 from kinetarium.spatial import so3
 
 

@@ -9,8 +9,8 @@ from coal_collision import DATA, PUBLIC, meshes_touching, touching
 from collision_pairs import collision_pairs
 from kinetarium import load_robot
 from kinetarium.dynamics import RobotDynamics, forward
-from kinetarium.dynamics.chain import ranges
-from kinetarium.reach import build_map, serial_chain, solve_ik
+from kinetarium.dynamics.chain import ranges, serial_chain
+from kinetarium.reach import build_map, solve_ik
 from kinetarium.reach.collision.check import collisions
 from kinetarium.reach.placement.query import Placer
 from kinetarium.spatial import so3

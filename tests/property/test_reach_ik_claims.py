@@ -5,7 +5,8 @@ import pytest
 
 from kinetarium import load_robot
 from kinetarium.dynamics import RobotDynamics, forward
-from kinetarium.reach import SerialChain, serial_chain, solve_ik
+from kinetarium.dynamics.chain import SerialChain, serial_chain
+from kinetarium.reach import solve_ik
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose

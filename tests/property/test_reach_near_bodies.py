@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from kinetarium import load_robot
-from kinetarium.dynamics.chain import ranges
+from kinetarium.dynamics.chain import SerialChain, ranges, serial_chain
 from kinetarium.model.robot import JointType, Limits, RobotModel
-from kinetarium.reach import SerialChain, body_pieces, serial_chain
 from kinetarium.reach.collision.check import collisions
+from kinetarium.reach.collision.pieces import body_pieces
 from kinetarium.spatial.arrays import Array
 
 COUNT = 20_000

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kinetarium.dynamics import SphereCover, cover_by_spheres
 from kinetarium.dynamics.signed_distance import signed_distance
+from kinetarium.dynamics.sphere_cover import SphereCover, cover_by_spheres
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import (
     Box,

@@ -10,7 +10,7 @@ import pytest
 import kinetarium.reach
 from kinetarium import KinetariumError, load_robot
 from kinetarium.dynamics import RobotDynamics, forward, forward_reference
-from kinetarium.dynamics.chain import ranges
+from kinetarium.dynamics.chain import ranges, serial_chain
 from kinetarium.errors import UnknownNameError
 from kinetarium.model.robot import (
     Geometry,
@@ -22,8 +22,9 @@ from kinetarium.model.robot import (
     RobotModel,
     Sphere,
 )
-from kinetarium.reach import body_pieces, serial_chain, solve_ik
+from kinetarium.reach import solve_ik
 from kinetarium.reach.collision.check import collisions
+from kinetarium.reach.collision.pieces import body_pieces
 from kinetarium.reach.ik import generic as generic_ik
 from kinetarium.reach.ik.panda_geometry import panda_arrays
 from kinetarium.reach.ik.start_table import start_table

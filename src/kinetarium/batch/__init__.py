@@ -1,1 +1,22 @@
 """Many cases of a study: run apart from each other, kept as they finish, resumed."""
+
+from typing import TYPE_CHECKING
+
+from kinetarium.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kinetarium.batch.comparison import Comparison as Comparison
+    from kinetarium.batch.comparison import ComparisonError as ComparisonError
+    from kinetarium.batch.comparison import Difference as Difference
+    from kinetarium.batch.comparison import compare as compare
+    from kinetarium.batch.plan import Plan as Plan
+    from kinetarium.batch.plan import PlanError as PlanError
+    from kinetarium.batch.sweep import Progress as Progress
+    from kinetarium.batch.task import Executor as Executor
+    from kinetarium.batch.task import Finished as Finished
+    from kinetarium.batch.task import Task as Task
+    from kinetarium.batch.worker import SerialExecutor as SerialExecutor
+    from kinetarium.batch.worker_pool import IsolatedExecutor as IsolatedExecutor
+    from kinetarium.batch.worker_pool import WorkerError as WorkerError
+else:
+    __all__, __getattr__, __dir__ = lazy_exports(__name__)

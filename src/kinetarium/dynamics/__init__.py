@@ -1,18 +1,17 @@
 """Kinematics and dynamics of a robot model."""
 
-from kinetarium.dynamics.coupling import Coupling, LoopClosure, random_positions
-from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.dynamics.robot_dynamics import RobotDynamics
-from kinetarium.dynamics.sphere_cover import SphereCover, cover_by_spheres
-from kinetarium.dynamics.two_link import TwoLink
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Coupling",
-    "LoopClosure",
-    "RobotDynamics",
-    "SphereCover",
-    "TwoLink",
-    "cover_by_spheres",
-    "link_poses",
-    "random_positions",
-]
+from kinetarium.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kinetarium.dynamics.chain import SerialChain as SerialChain
+    from kinetarium.dynamics.chain import serial_chain as serial_chain
+    from kinetarium.dynamics.coupling import Coupling as Coupling
+    from kinetarium.dynamics.coupling import LoopClosure as LoopClosure
+    from kinetarium.dynamics.coupling import random_positions as random_positions
+    from kinetarium.dynamics.kinematics import link_poses as link_poses
+    from kinetarium.dynamics.robot_dynamics import RobotDynamics as RobotDynamics
+    from kinetarium.dynamics.two_link import TwoLink as TwoLink
+else:
+    __all__, __getattr__, __dir__ = lazy_exports(__name__)

@@ -42,31 +42,5 @@ if TYPE_CHECKING:
     from kinetarium.legs.walk.walk import Walk as Walk
     from kinetarium.legs.walk.walk import WalkWarning as WalkWarning
     from kinetarium.legs.walk.walk import WarningKind as WarningKind
-
-_HOMES = {
-    "LEG_NAMES": "kinetarium.legs.walk.walk",
-    "TABLE_1": "kinetarium.legs.walk.plan",
-    "Curve": "kinetarium.legs.walk.plan",
-    "Heading": "kinetarium.legs.walk.plan",
-    "LegKind": "kinetarium.legs.mechanism.pantograph",
-    "LegStep": "kinetarium.legs.walk.walk",
-    "LegsError": "kinetarium.legs.mechanism.pantograph",
-    "LinkShape": "kinetarium.legs.mechanism.machine",
-    "Machine": "kinetarium.legs.mechanism.machine",
-    "PantographLeg": "kinetarium.legs.mechanism.pantograph",
-    "Step": "kinetarium.legs.walk.terrain",
-    "Terrain": "kinetarium.legs.walk.terrain",
-    "Timing": "kinetarium.legs.walk.plan",
-    "Walk": "kinetarium.legs.walk.walk",
-    "WalkPlan": "kinetarium.legs.walk.plan",
-    "WalkWarning": "kinetarium.legs.walk.walk",
-    "WarningKind": "kinetarium.legs.walk.walk",
-    "load_machine": "kinetarium.legs.mechanism.machine",
-    "plan_walk": "kinetarium.legs.walk.planner",
-    "quadruped_mjcf": "kinetarium.legs.robot.mjcf",
-    "quadruped_model": "kinetarium.legs.robot.quadruped",
-    "save_machine": "kinetarium.legs.mechanism.machine",
-}
-
-__all__ = list(_HOMES)
-__getattr__, __dir__ = lazy_exports(__name__, _HOMES)
+else:
+    __all__, __getattr__, __dir__ = lazy_exports(__name__)

@@ -1,1 +1,13 @@
 """The one simulation loop."""
+
+from typing import TYPE_CHECKING
+
+from kinetarium.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kinetarium.rollout.loop import ContactProbe as ContactProbe
+    from kinetarium.rollout.loop import Probe as Probe
+    from kinetarium.rollout.loop import RunError as RunError
+    from kinetarium.rollout.loop import run as run
+else:
+    __all__, __getattr__, __dir__ = lazy_exports(__name__)

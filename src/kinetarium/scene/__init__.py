@@ -1,27 +1,31 @@
 """Scenes: placed robots, bodies, materials, drives and sensors, frozen."""
 
-from kinetarium.scene.body import DRY, Body, Material, Motion, Plane, free_body, ground
-from kinetarium.scene.presets import arm_with_cube, driving_ground, two_arms
-from kinetarium.scene.robot import Actuation, Base, Drive, PlacedRobot, WrenchSensor
-from kinetarium.scene.scene import Scene, SceneError, rigid_groups
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "DRY",
-    "Actuation",
-    "Base",
-    "Body",
-    "Drive",
-    "Material",
-    "Motion",
-    "PlacedRobot",
-    "Plane",
-    "Scene",
-    "SceneError",
-    "WrenchSensor",
-    "arm_with_cube",
-    "driving_ground",
-    "free_body",
-    "ground",
-    "rigid_groups",
-    "two_arms",
-]
+from kinetarium.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kinetarium.scene.body import DRY as DRY
+    from kinetarium.scene.body import Body as Body
+    from kinetarium.scene.body import Material as Material
+    from kinetarium.scene.body import Motion as Motion
+    from kinetarium.scene.body import Plane as Plane
+    from kinetarium.scene.body import free_body as free_body
+    from kinetarium.scene.body import ground as ground
+    from kinetarium.scene.docking import DockingScene as DockingScene
+    from kinetarium.scene.docking import docking_scene as docking_scene
+    from kinetarium.scene.presets import arm_with_cube as arm_with_cube
+    from kinetarium.scene.presets import driving_ground as driving_ground
+    from kinetarium.scene.presets import two_arms as two_arms
+    from kinetarium.scene.robot import Actuation as Actuation
+    from kinetarium.scene.robot import Base as Base
+    from kinetarium.scene.robot import Drive as Drive
+    from kinetarium.scene.robot import PlacedRobot as PlacedRobot
+    from kinetarium.scene.robot import RigidBody as RigidBody
+    from kinetarium.scene.robot import WrenchSensor as WrenchSensor
+    from kinetarium.scene.robot import rigid_tree as rigid_tree
+    from kinetarium.scene.scene import Scene as Scene
+    from kinetarium.scene.scene import SceneError as SceneError
+    from kinetarium.scene.scene import rigid_groups as rigid_groups
+else:
+    __all__, __getattr__, __dir__ = lazy_exports(__name__)
