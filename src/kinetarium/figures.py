@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from kinetarium.figure.charts import Steps as Steps
     from kinetarium.figure.charts import Style as Style
     from kinetarium.figure.page import Diagram as Diagram
-    from kinetarium.figure.page import DiagramArrow as DiagramArrow
-    from kinetarium.figure.page import DiagramBox as DiagramBox
+    from kinetarium.figure.page import DiagramBlock as DiagramBlock
     from kinetarium.figure.page import Figure as Figure
     from kinetarium.figure.page import Page as Page
     from kinetarium.figure.page import Section as Section
+    from kinetarium.figure.page import Signal as Signal
     from kinetarium.figure.replay import Arrow as Arrow
-    from kinetarium.figure.replay import Coat as Coat
+    from kinetarium.figure.replay import DisplayMesh as DisplayMesh
     from kinetarium.figure.replay import Guide as Guide
     from kinetarium.figure.replay import Replay as Replay
     from kinetarium.figure.replay import Solid as Solid
     from kinetarium.figure.replay import pose_rows as pose_rows
     from kinetarium.figure.robot_page import robot_scene as robot_scene
-    from kinetarium.figure.scene3d import Body3D as Body3D
     from kinetarium.figure.scene3d import Camera as Camera
     from kinetarium.figure.scene3d import Color as Color
+    from kinetarium.figure.scene3d import Mesh3D as Mesh3D
     from kinetarium.figure.scene3d import Scene3D as Scene3D
-    from kinetarium.figure.scene_replay import link_coats as link_coats
+    from kinetarium.figure.scene_replay import link_meshes as link_meshes
     from kinetarium.figure.scene_replay import scene_replay as scene_replay
-    from kinetarium.figure.scene_replay import shape_coat as shape_coat
+    from kinetarium.figure.scene_replay import shape_mesh as shape_mesh
     from kinetarium.figure.text import Cell as Cell
     from kinetarium.figure.text import Column as Column
     from kinetarium.figure.text import Facts as Facts

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from kinetarium.batch.comparison import ColumnDifference as ColumnDifference
     from kinetarium.batch.comparison import Comparison as Comparison
     from kinetarium.batch.comparison import ComparisonError as ComparisonError
-    from kinetarium.batch.comparison import Difference as Difference
     from kinetarium.batch.comparison import compare as compare
     from kinetarium.batch.plan import Plan as Plan
     from kinetarium.batch.plan import PlanError as PlanError

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kinetarium.model.findings import Repair as Repair
     from kinetarium.model.findings import RobotFileError as RobotFileError
     from kinetarium.model.load import CatalogueEntry as CatalogueEntry
-    from kinetarium.model.load import DisplayMesh as DisplayMesh
+    from kinetarium.model.load import CatalogueMesh as CatalogueMesh
     from kinetarium.model.load import Mounting as Mounting
     from kinetarium.model.load import attach as attach
     from kinetarium.model.load import list_robots as list_robots

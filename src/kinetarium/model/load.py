@@ -189,7 +189,7 @@ class Mounting:
 
 
 @dataclass(frozen=True, slots=True)
-class DisplayMesh:
+class CatalogueMesh:
     """A mesh of an installed data package that is shown in place of a link's primitives.
 
     Attributes:
@@ -234,7 +234,7 @@ class CatalogueEntry:
     sources: tuple[str, ...]
     base: str
     home: Mapping[str, float]
-    display: Mapping[str, tuple[DisplayMesh, ...]]
+    display: Mapping[str, tuple[CatalogueMesh, ...]]
     flange: str = ""
     tool: str = ""
     free_base: bool = False
@@ -301,7 +301,7 @@ def load_catalogue_robot(name: str) -> RobotModel:
 
 def _entry(name: str, table: dict[str, Any]) -> CatalogueEntry:
     display = {
-        link: tuple(DisplayMesh(**_tuples(mesh)) for mesh in meshes)
+        link: tuple(CatalogueMesh(**_tuples(mesh)) for mesh in meshes)
         for link, meshes in table.pop("display", {}).items()
     }
     home = MappingProxyType(table.pop("home", {}))
@@ -331,7 +331,7 @@ def _composite(
     )
 
 
-def _dressed(link: Link, meshes: tuple[DisplayMesh, ...]) -> Link:
+def _dressed(link: Link, meshes: tuple[CatalogueMesh, ...]) -> Link:
     """Show meshes in place of a link's primitives, if all of them are installed."""
     visuals = []
     for mesh in meshes:
