@@ -12,13 +12,13 @@ from benchmarks.ratio import Ratio, compare
 from benchmarks.reach_ik import eaik, toolbox, trac_ik
 from kinetarium import load_robot
 from kinetarium.dynamics.chain import SerialChain, serial_chain
-from kinetarium.reach.arm import arm_of
+from kinetarium.reach.arm import prepare_arm
 from kinetarium.reach.maps._makers import sphere_poses, write_poses
 from kinetarium.reach.maps.build import build_map, map_maker
 from kinetarium.reach.maps.files import ReachMap, open_map
 from kinetarium.reach.maps.grid import voxel_grid
 from kinetarium.reach.maps.recipe import MapKind, map_recipe
-from kinetarium.reach.maps.slice import slice_plainly, slice_values
+from kinetarium.reach.maps.slice import slice_reference, slice_values
 from kinetarium.reach.placement.plane import BasePlane
 from kinetarium.reach.placement.query import Effort, Placer
 from kinetarium.studies.reach.compare import random_poses
@@ -54,7 +54,7 @@ def _slices() -> Iterator[Ratio]:
     yield compare(
         "slice of 67 x 67 points",
         ours=lambda: slice_values(values, X_WT, **words),
-        peer=lambda: slice_plainly(values, X_WT, **words),
+        peer=lambda: slice_reference(values, X_WT, **words),
         peer_name="the definition in NumPy",
         repeats=100,
     )
@@ -65,7 +65,7 @@ def _building() -> Iterator[Ratio]:
     robot = load_robot("panda")
     peers = dict(_peers_us(serial_chain(robot)))
     for solid in (False, True):
-        arm = arm_of(robot, self_collision=solid)
+        arm = prepare_arm(robot, self_collision=solid)
         recipe = map_recipe(
             robot,
             kind=MapKind.IRM3,

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from kinetarium.engines.protocol import Simulation as Simulation
     from kinetarium.engines.registry import list_engines as list_engines
     from kinetarium.errors import KinetariumError as KinetariumError
-    from kinetarium.model.findings import Allowance as Allowance
-    from kinetarium.model.findings import RobotFileError as RobotFileError
+    from kinetarium.model.diagnostics import Allowance as Allowance
+    from kinetarium.model.diagnostics import RobotFileError as RobotFileError
     from kinetarium.model.load import list_robots as list_robots
     from kinetarium.model.load import load_robot as load_robot
     from kinetarium.model.robot import RobotModel as RobotModel

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_wishes: list[signal.Signals] = []
+_stop_requests: list[signal.Signals] = []
 
 _REPLACED: dict[signal.Signals, signal.Handlers | Callable[[int, FrameType | None], None]] = {
     signal.SIGINT: signal.default_int_handler,
@@ -21,7 +21,7 @@ _REPLACED: dict[signal.Signals, signal.Handlers | Callable[[int, FrameType | Non
 
 
 @contextmanager
-def listening() -> Iterator[None]:
+def handling_stop_signals() -> Iterator[None]:
     """Take ctrl-C and SIGTERM alike: as KeyboardInterrupt, and remembered.
 
     What somebody has chosen to ignore, or to answer otherwise, stays so; and
@@ -31,35 +31,35 @@ def listening() -> Iterator[None]:
     if threading.current_thread() is threading.main_thread():
         taken = [number for number, usual in _REPLACED.items() if signal.getsignal(number) == usual]
     for number in taken:
-        signal.signal(number, _hear)
+        signal.signal(number, _on_signal)
     try:
         yield
     finally:
         for number in taken:
             signal.signal(number, _REPLACED[number])
-        _wishes.clear()
+        _stop_requests.clear()
 
 
-def asked() -> signal.Signals | None:
+def stop_request() -> signal.Signals | None:
     """Return the signal that has asked this process to stop, if one has."""
-    return _wishes[-1] if _wishes else None
+    return _stop_requests[-1] if _stop_requests else None
 
 
-def is_stop(error: BaseException) -> bool:
+def is_stop_request(error: BaseException) -> bool:
     """Return whether an exception is a wish to stop, or what has become of one."""
-    return isinstance(error, KeyboardInterrupt) or bool(_wishes)
+    return isinstance(error, KeyboardInterrupt) or bool(_stop_requests)
 
 
-def stop_if_asked() -> None:
+def stop_if_requested() -> None:
     """Stop here if that was asked for and got lost on its way.
 
     Raises:
         KeyboardInterrupt: If it was.
     """
-    if _wishes:
+    if _stop_requests:
         raise KeyboardInterrupt
 
 
-def _hear(number: int, frame: FrameType | None) -> None:
-    _wishes.append(signal.Signals(number))
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    _stop_requests.append(signal.Signals(number))
     raise KeyboardInterrupt

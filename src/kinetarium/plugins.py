@@ -15,7 +15,7 @@ from importlib.metadata import Distribution, EntryPoint, distributions, entry_po
 from typing import Any
 
 from kinetarium.errors import KinetariumError, one_line
-from kinetarium.interruption import stop_if_asked
+from kinetarium.interruption import stop_if_requested
 
 OWN_PACKAGE = "kinetarium"
 
@@ -108,7 +108,7 @@ def running_plugin() -> Iterator[None]:
     except (KeyboardInterrupt, PluginError):
         raise
     except BaseException as error:  # SystemExit and the panics of Rust are no Exception
-        stop_if_asked()
+        stop_if_requested()
         raise PluginError(_in_words(error), cause=error) from error
 
 

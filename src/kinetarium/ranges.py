@@ -2,7 +2,7 @@
 
 A range stands in the type of a dataclass's field, `mass: Annotated[float, Range(1e-6, 1e5,
 unit="kg")]`, and holds for every number in it, those of a tuple included. Whatever reads plain
-data (`recording.plain.from_plain`) or flags (`cli.arguments`) checks it; the flags' help shows it.
+data (`storage.serialization`) or flags (`cli.core.arguments`) checks it; the flags' help shows it.
 """
 
 from collections.abc import Iterator, Mapping

@@ -17,7 +17,7 @@ from kinetarium.batch.worker_pool import IsolatedExecutor
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Recording
 from kinetarium.recording.result_folder import ResultFolder
-from kinetarium.storage.serialization import to_plain
+from kinetarium.storage.serialization import to_builtins
 
 if TYPE_CHECKING:
     from kinetarium.figure.page import Figure
@@ -141,7 +141,7 @@ def run_study(
     from kinetarium.report.html.files import write_study_report
 
     study = open_study(name)
-    plan = Plan(study, {"study": name, "config": to_plain(config)})
+    plan = Plan(study, {"study": name, "config": to_builtins(config)})
     plan = Plan.of(study, plan.single)
     temporary = TemporaryDirectory(prefix="kinetarium-") if out is None else None
     path = Path(temporary.name) / name if temporary else Path(os.fspath(out or ""))

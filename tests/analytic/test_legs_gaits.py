@@ -9,13 +9,13 @@ import pytest
 from kinetarium.legs import (
     TABLE_1,
     Curve,
+    GaitTiming,
     Heading,
     LegKind,
     LegsError,
     Machine,
     Step,
     Terrain,
-    Timing,
     WalkPlan,
     WarningKind,
     plan_walk,
@@ -58,12 +58,14 @@ def test_margins_of_the_closed_form():
 
 
 def test_paper_timing_is_on_the_edge_and_says_so():
-    walk = plan_walk(replace(LONG, timing=Timing.PAPER))
+    walk = plan_walk(replace(LONG, timing=GaitTiming.PAPER))
     assert walk.min_margin == pytest.approx(0.0, abs=1e-9)
     assert any(w.kind is WarningKind.STABILITY and "edge" in w.text for w in walk.warnings)
 
 
-@pytest.mark.parametrize(("timing", "least"), [(Timing.TWO_PHASE, -4.92), (Timing.PAPER, -8.22)])
+@pytest.mark.parametrize(
+    ("timing", "least"), [(GaitTiming.TWO_PHASE, -4.92), (GaitTiming.PAPER, -8.22)]
+)
 def test_a_wrong_row_tips_over(timing, least):
     walk = plan_walk(replace(LONG, order=TABLE_1[5], timing=timing))
     assert walk.min_margin == pytest.approx(least, abs=0.005)
@@ -78,14 +80,14 @@ def test_a_wrong_row_tips_over(timing, least):
 def test_table_1_is_found_again_for_oblique_walks(direction, row):
     x, y = direction
     points = ((0, 0), (60 * x, 30 * y))
-    plan = WalkPlan(waypoints=points, heading=Heading.CRAB, timing=Timing.PAPER)
+    plan = WalkPlan(waypoints=points, heading=Heading.CRAB, timing=GaitTiming.PAPER)
     best = min(judge_all_orders(plan, lay_route(plan)), key=lambda v: (v.inward, -v.margin))
     assert table1_row(best.order) == row and best.inward == 0
 
 
 @pytest.mark.parametrize(("angle", "rows"), [(60.0, {3, 7}), (-60.0, {4, 8})])
 def test_table_1_is_found_again_for_spins(angle, rows):
-    plan = WalkPlan(heading=Heading.SPIN, spin_deg=angle, timing=Timing.PAPER)
+    plan = WalkPlan(heading=Heading.SPIN, spin_deg=angle, timing=GaitTiming.PAPER)
     verdicts = judge_all_orders(plan, lay_route(plan))
     best = min((v.inward, -v.margin) for v in verdicts)
     found = {table1_row(v.order) for v in verdicts if (v.inward, -v.margin) == best} - {0}
@@ -99,7 +101,7 @@ def test_the_best_order_of_a_straight_walk_is_row_1():
 
 
 @pytest.mark.parametrize("name", WALKS)
-@pytest.mark.parametrize("timing", Timing)
+@pytest.mark.parametrize("timing", GaitTiming)
 @pytest.mark.parametrize("kind", [LegKind.TTT1, LegKind.TTT2])
 def test_feet_that_stand_do_not_slip(name, timing, kind):
     walk = plan_walk(replace(WALKS[name], timing=timing, machine=Machine(kind=kind)))
@@ -179,7 +181,7 @@ def test_a_planned_paper_step_is_the_exact_figure_12():
     angle = np.radians(-9.858)
     body = Machine()
     plan = WalkPlan(
-        machine=body, heading=Heading.SPIN, spin_deg=-9.858, stride=100.0, timing=Timing.PAPER,
+        machine=body, heading=Heading.SPIN, spin_deg=-9.858, stride=100.0, timing=GaitTiming.PAPER,
         order=TABLE_1[3])  # fmt: skip
     walk = plan_walk(plan)
     c, s = cos(angle), sin(angle)

@@ -8,7 +8,7 @@ import pytest
 from kinetarium import load_robot
 from kinetarium.dynamics import forward
 from kinetarium.dynamics.chain import ChainArrays, serial_chain
-from kinetarium.model.robot import JointType, Limits, RobotModel
+from kinetarium.model.robot import JointLimits, JointType, RobotModel
 from kinetarium.reach.ik import panda as panda_ik
 from kinetarium.reach.ik.panda_geometry import PandaArrays, panda_arrays
 from kinetarium.spatial import so3
@@ -18,7 +18,9 @@ from kinetarium.spatial.rotation import pose
 
 def unlimited(robot: RobotModel) -> RobotModel:
     joints = [
-        replace(joint, limits=Limits(-np.pi, np.pi)) if joint.type is JointType.REVOLUTE else joint
+        replace(joint, limits=JointLimits(-np.pi, np.pi))
+        if joint.type is JointType.REVOLUTE
+        else joint
         for joint in robot.joints
     ]
     return replace(robot, joints=tuple(joints))
@@ -36,7 +38,7 @@ def turned(robot: RobotModel) -> RobotModel:
             if number and before.type is JointType.REVOLUTE:
                 back = pose(rotation=so3.exp([0, 0, -0.3 * (number - 1)]))
                 X = back @ joint.X_PJ @ pose(rotation=so3.exp([0, 0, 0.3 * number]))
-            limits = Limits(-joint.limits.upper, -joint.limits.lower)
+            limits = JointLimits(-joint.limits.upper, -joint.limits.lower)
             joint = replace(joint, X_PJ=frozen(X), axis=frozen(-joint.axis), limits=limits)
         joints.append(joint)
     return replace(robot, joints=tuple(joints))

@@ -9,7 +9,7 @@ from kinetarium.reach.maps.recipe import MapKind, MapRecipe, field_shape
 from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.scene.grasped_cube import PADS, gripper_arm
-from kinetarium.storage.serialization import to_plain
+from kinetarium.storage.serialization import to_builtins
 
 SOFTWARE_WEBGL = [
     "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
@@ -58,7 +58,7 @@ def walk_run(key, **config):
     study = open_study("walk")
     (case,) = study.cases(study.config(type=("ttt2",), path=("curve",), **config))
     recording = study.run(case)
-    return Run(key, "walk", to_plain(case), RunStatus.COMPLETED, "", (), recording)
+    return Run(key, "walk", to_builtins(case), RunStatus.COMPLETED, "", (), recording)
 
 
 def ball_map(path, *, voxel=0.03):

@@ -8,7 +8,7 @@ from browser.studio_page import SIZE, SOFTWARE_WEBGL, Opened
 from kinetarium.legs import WalkPlan, load_machine, plan_walk
 from kinetarium.legs.mechanism.machine import LINK_NAMES
 from kinetarium.legs.robot.mjcf import quadruped_mjcf
-from kinetarium.storage.serialization import from_plain, to_plain
+from kinetarium.storage.serialization import from_builtins, to_builtins
 from unit.studio_server import running_studio
 
 pytestmark = pytest.mark.browser
@@ -50,7 +50,7 @@ class Workshop(Opened):
         self.menu("Robot")
         if len(self.state()["kinds"]) > 1:
             self.after(lambda: self.page.click("[data-kind=ttt2]"))
-        plan = to_plain(WalkPlan(**plan))
+        plan = to_builtins(WalkPlan(**plan))
         return self.after(lambda: self.load(json.dumps({"plan": plan})))
 
     def planned(self, index=0):
@@ -58,7 +58,7 @@ class Workshop(Opened):
         state = self.state()
         plan = dict(state["plan"])
         plan["machine"] = {**plan["machine"], "kind": state["kinds"][index]}
-        return plan_walk(from_plain(WalkPlan, plan, where="the page"))
+        return plan_walk(from_builtins(WalkPlan, plan, where="the page"))
 
     def saved(self, name, path):
         with self.page.expect_download() as download:
@@ -264,7 +264,7 @@ def test_what_is_saved_can_be_loaded(workshop, tmp_path):
     joints = workshop.saved("joints.csv", tmp_path).read_text().splitlines()
     mjcf = workshop.saved("walker.xml", tmp_path).read_text()
     picture = workshop.saved("walk.png", tmp_path).read_bytes()
-    plan = from_plain(WalkPlan, before, where="the page")
+    plan = from_builtins(WalkPlan, before, where="the page")
     assert load_machine(machine_file) == plan.machine
     assert mjcf == quadruped_mjcf(plan.machine)
     assert len(joints) == 1 + len(plan_walk(plan).time)
@@ -275,7 +275,7 @@ def test_what_is_saved_can_be_loaded(workshop, tmp_path):
     assert state["plan"] == before
     workshop.reset()
     state = workshop.after(lambda: workshop.load(machine_file.read_text()))
-    assert state["plan"] == {**to_plain(WalkPlan()), "machine": before["machine"]}
+    assert state["plan"] == {**to_builtins(WalkPlan()), "machine": before["machine"]}
 
 
 def test_paths_come_from_files(workshop):

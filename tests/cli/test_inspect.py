@@ -3,7 +3,7 @@ import json
 import pytest
 
 from kinetarium.cli.commands.inspect import Config
-from kinetarium.model.findings import Allowance
+from kinetarium.model.diagnostics import Allowance
 
 
 def test_good_file_for_programs(call, arm):

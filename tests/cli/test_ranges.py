@@ -18,7 +18,7 @@ from kinetarium.cli.core.registry import COMMANDS
 from kinetarium.cli.reach.command import ACTIONS
 from kinetarium.errors import KinetariumError
 from kinetarium.ranges import Range, check_ranges, declared_range
-from kinetarium.storage.serialization import PlainDataError, from_plain, to_plain
+from kinetarium.storage.serialization import SerializationError, from_builtins, to_builtins
 
 STUDIES = {study.name: study for study in list_studies()}
 
@@ -258,14 +258,14 @@ def test_from_python(name: str, field: Field) -> None:
 def test_a_received_case_keeps_to_the_ranges(name: str) -> None:
     study = open_study(name)
     named = {"engine": ("mujoco",)} if study.config().__dict__.get("engine") == () else {}
-    plain = to_plain(study.cases(study.config(**named))[0])
-    assert from_plain(study.case, plain, where="case")
+    plain = to_builtins(study.cases(study.config(**named))[0])
+    assert from_builtins(study.case, plain, where="case")
     tried = 0
     for field in numeric(study.case):
         for value in outside(field):
-            shaped = to_plain(of_shape(field, value))
-            with pytest.raises(PlainDataError, match=f"^case: {field.name}: .* is outside"):
-                from_plain(study.case, {**plain, field.name: shaped}, where="case")
+            shaped = to_builtins(of_shape(field, value))
+            with pytest.raises(SerializationError, match=f"^case: {field.name}: .* is outside"):
+                from_builtins(study.case, {**plain, field.name: shaped}, where="case")
             tried += 1
     assert tried
 

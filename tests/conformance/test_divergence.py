@@ -11,7 +11,7 @@ from conformance.engine_names import ENGINES
 from kinetarium import Scene, run
 from kinetarium.control.interface import ExternalWrench, Measurement
 from kinetarium.engines.conformance.models import fingers, flyer, rotor
-from kinetarium.model.robot import Box, Limits
+from kinetarium.model.robot import Box, JointLimits
 from kinetarium.scene import Actuation, Base, Drive, PlacedRobot, free_body, ground
 from kinetarium.spatial.arrays import frozen
 
@@ -66,7 +66,7 @@ def _driven(value: float, drive: Actuation) -> Setup:
 
 def _slid(value: float) -> Setup:
     model = fingers()
-    joints = tuple(replace(joint, limits=Limits(), mimic=None) for joint in model.joints)
+    joints = tuple(replace(joint, limits=JointLimits(), mimic=None) for joint in model.joints)
     model = replace(model, joints=joints)
     robot = PlacedRobot("robot", model, actuation={"lead": Actuation(Drive.TORQUE)})
     return {"scene": Scene((robot,)), "controller": Constant(value, 1)}

@@ -45,8 +45,8 @@ from kinetarium.model.robot import (
     Geometry,
     Inertia,
     Joint,
+    JointLimits,
     JointType,
-    Limits,
     Link,
     Loop,
     LoopKind,
@@ -114,7 +114,7 @@ def gripper(*, mimic: bool) -> RobotModel:
         joints += [
             Joint(
                 f"{name}_close", JointType.PRISMATIC, "palm", name,
-                frozen(pose((0, side * 0.03, 0))), frozen([0, -side, 0]), Limits(-0.1, 0.1),
+                frozen(pose((0, side * 0.03, 0))), frozen([0, -side, 0]), JointLimits(-0.1, 0.1),
                 mimic=Mimic("left_close") if mimic and name == "right" else None,
             ),
             Joint(f"{name}_sensor", JointType.FIXED, name, pad.name, frozen(pose((0, 0, -0.06)))),
@@ -452,7 +452,7 @@ def test_joint_friction_is_coulomb(force: float):
 
 
 def test_joint_stops_at_its_limit():
-    model = pendulum(limits=Limits(lower=-0.4))
+    model = pendulum(limits=JointLimits(lower=-0.4))
     simulation = compiled(Scene((PlacedRobot("p", model, positions={"pivot": 0.9}),)))
     lowest = 0.0
     for _ in range(1000):
@@ -466,7 +466,7 @@ def test_joint_stops_at_its_limit():
 def test_bullets_own_motor_holds_its_speed():
     drive = Actuation(Drive.VELOCITY, damping=1e-6)
     options = replace(BulletOptions(), servo=Servo.MOTOR)
-    model = slide(limits=Limits(effort=20.0), friction=1.0)
+    model = slide(limits=JointLimits(effort=20.0), friction=1.0)
     simulation = compiled(Scene((driven(model, drive),)), options)
     simulation.step(np.array([0.5]), 100)
     assert simulation.state().v[0] == pytest.approx(0.5)
@@ -665,7 +665,7 @@ def test_pads_let_go_when_friction_ends():
 @pytest.mark.parametrize("name", ["panda", "kr250", "husky4", "husky4-panda"])
 def test_loads_and_moves_the_robot_as_given(name: str):
     model = load_catalogue_robot(name)
-    joints = tuple(replace(joint, limits=Limits(), mimic=None) for joint in model.joints)
+    joints = tuple(replace(joint, limits=JointLimits(), mimic=None) for joint in model.joints)
     model = replace(model, joints=joints)
     dynamics = RobotDynamics(model)
     base = Base.FREE if model.free_base else Base.FIXED

@@ -44,8 +44,8 @@ from kinetarium.model.robot import (
     Capsule,
     Geometry,
     Joint,
+    JointLimits,
     JointType,
-    Limits,
     Link,
     Loop,
     LoopKind,
@@ -130,7 +130,7 @@ class TestEquationOfMotion:
     @pytest.mark.parametrize("name", ["ur5", "kr250"])
     def test_one_step(self, name: str) -> None:
         model = load_catalogue_robot(name)
-        unlimited = tuple(replace(joint, limits=Limits()) for joint in model.joints)
+        unlimited = tuple(replace(joint, limits=JointLimits()) for joint in model.joints)
         model = replace(model, joints=unlimited)
         dynamics = RobotDynamics(model, free_base=False)
         simulation = start(driven(model))
@@ -154,10 +154,15 @@ class TestJoints:
 
     @pytest.mark.parametrize(
         "limits",
-        [Limits(0.2, 0.2), Limits(-inf, 0.3), Limits(-0.3, inf), Limits(effort=0.0)],
+        [
+            JointLimits(0.2, 0.2),
+            JointLimits(-inf, 0.3),
+            JointLimits(-0.3, inf),
+            JointLimits(effort=0.0),
+        ],
         ids=["shut", "above", "below", "powerless"],
     )
-    def test_unusual_limits(self, limits: Limits) -> None:
+    def test_unusual_limits(self, limits: JointLimits) -> None:
         model = with_joint(rotor(), limits=limits)
         simulation = start(driven(model, positions={"spindle": 0.2}), gravity=WEIGHTLESS)
         (joint,) = simulation.audit().joints

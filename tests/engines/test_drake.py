@@ -43,8 +43,8 @@ from kinetarium.model.robot import (
     Cylinder,
     Inertia,
     Joint,
+    JointLimits,
     JointType,
-    Limits,
     Link,
     LoopKind,
     MeshData,
@@ -185,10 +185,15 @@ class TestJoints:
 
     @pytest.mark.parametrize(
         "limits",
-        [Limits(0.2, 0.2), Limits(-inf, 0.3), Limits(-0.3, inf), Limits(effort=0.0)],
+        [
+            JointLimits(0.2, 0.2),
+            JointLimits(-inf, 0.3),
+            JointLimits(-0.3, inf),
+            JointLimits(effort=0.0),
+        ],
         ids=["shut", "above", "below", "powerless"],
     )
-    def test_unusual_limits(self, limits: Limits) -> None:
+    def test_unusual_limits(self, limits: JointLimits) -> None:
         model = with_joint(rotor(), limits=limits)
         simulation = start(driven(model, positions={"spindle": 0.2}), gravity=WEIGHTLESS)
         (joint,) = simulation.audit().joints
@@ -268,7 +273,7 @@ class TestJoints:
 class TestAudit:
     def test_links_fixed_together_count_as_one(self) -> None:
         model = with_joint(
-            sensed_load(), damping=0.1, friction=0.2, armature=0.3, limits=Limits(-1.0, 2.0)
+            sensed_load(), damping=0.1, friction=0.2, armature=0.3, limits=JointLimits(-1.0, 2.0)
         )
         expected = next(body for body in rigid_tree(model) if body.name == "arm").inertia
         for sensors in ((), (WrenchSensor("ft", "robot", "sensor"),)):
@@ -386,7 +391,7 @@ class TestContacts:
             solid_link("left", pad, mass=0.1, touches=True),
             solid_link("right", pad, mass=0.1, touches=True),
         )
-        limits = Limits(-0.1, 0.1, effort=100.0)
+        limits = JointLimits(-0.1, 0.1, effort=100.0)
         joints = tuple(
             Joint(name, JointType.PRISMATIC, "base", name, frozen(pose((x, 0, 0.5))), axis, limits)
             for name, x, axis in (("left", -0.03, X_AXIS), ("right", 0.03, -X_AXIS))

@@ -5,7 +5,7 @@ import pytest
 
 from engines.staging import WEIGHTLESS, H, driven, joint_state, with_joint
 from kinetarium.engines.conformance.models import rotor
-from kinetarium.model.robot import Limits
+from kinetarium.model.robot import JointLimits
 
 pytestmark = [
     pytest.mark.engine,
@@ -33,7 +33,7 @@ def test_coulomb_friction_holds_and_then_gives(start) -> None:
 
 
 def test_a_limit_does_not_throw_back(start) -> None:
-    model = with_joint(rotor(), limits=Limits(-1.0, 0.5))
+    model = with_joint(rotor(), limits=JointLimits(-1.0, 0.5))
     simulation = start(driven(model), gravity=WEIGHTLESS)
     simulation.reset(joint_state([0.49], [5.0]))
     simulation.step(np.zeros(1), 10)

@@ -37,8 +37,8 @@ from kinetarium.model.robot import (
     Box,
     Inertia,
     Joint,
+    JointLimits,
     JointType,
-    Limits,
     Link,
     LoopKind,
     MeshData,
@@ -82,10 +82,15 @@ class TestJoints:
 
     @pytest.mark.parametrize(
         "limits",
-        [Limits(0.2, 0.2), Limits(-inf, 0.3), Limits(-0.3, inf), Limits(effort=0.0)],
+        [
+            JointLimits(0.2, 0.2),
+            JointLimits(-inf, 0.3),
+            JointLimits(-0.3, inf),
+            JointLimits(effort=0.0),
+        ],
         ids=["shut", "above", "below", "powerless"],
     )
-    def test_unusual_limits(self, limits: Limits) -> None:
+    def test_unusual_limits(self, limits: JointLimits) -> None:
         model = with_joint(rotor(), limits=limits)
         simulation = start(driven(model, positions={"spindle": 0.2}), gravity=WEIGHTLESS)
         (joint,) = simulation.audit().joints
@@ -195,7 +200,7 @@ class TestDynamics:
 class TestAudit:
     def test_links_fixed_together_count_as_one(self) -> None:
         model = with_joint(
-            sensed_load(), damping=0.1, friction=0.2, armature=0.3, limits=Limits(-1.0, 2.0)
+            sensed_load(), damping=0.1, friction=0.2, armature=0.3, limits=JointLimits(-1.0, 2.0)
         )
         audit = start(PlacedRobot("robot", model), gravity=frozen([1.0, 2.0, 3.0])).audit()
         expected = next(body for body in rigid_tree(model) if body.name == "arm").inertia

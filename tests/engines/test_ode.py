@@ -48,8 +48,8 @@ from kinetarium.model.robot import (
     Cylinder,
     Inertia,
     Joint,
+    JointLimits,
     JointType,
-    Limits,
     Link,
     LoopKind,
     MeshData,
@@ -308,7 +308,7 @@ class TestJoints:
 
     def test_servo_pushed_into_a_stop_keeps_its_law(self) -> None:
         # ODE's own motor would push with all it has; a stop and a servo are two rows here.
-        model = with_joint(rotor(), limits=Limits(-1.0, 0.5, effort=100.0))
+        model = with_joint(rotor(), limits=JointLimits(-1.0, 0.5, effort=100.0))
         servo = Actuation(Drive.POSITION, stiffness=10.0, damping=1.0)
         sensor = WrenchSensor("ft", "robot", "spindle")
         simulation = start(driven(model, servo), gravity=WEIGHTLESS, sensors=(sensor,))
@@ -322,20 +322,20 @@ class TestJoints:
     @pytest.mark.parametrize(
         "limits",
         [
-            Limits(-0.3, 0.4),
-            Limits(-2.9, 2.9),
-            Limits(-pi, pi),
-            Limits(-3.3, 3.3),
-            Limits(-2 * pi, 2 * pi),
-            Limits(-6.1, 6.1),
-            Limits(1.0, 9.0),
-            Limits(-inf, 7.0),
-            Limits(-7.0, inf),
+            JointLimits(-0.3, 0.4),
+            JointLimits(-2.9, 2.9),
+            JointLimits(-pi, pi),
+            JointLimits(-3.3, 3.3),
+            JointLimits(-2 * pi, 2 * pi),
+            JointLimits(-6.1, 6.1),
+            JointLimits(1.0, 9.0),
+            JointLimits(-inf, 7.0),
+            JointLimits(-7.0, inf),
         ],
         ids=lambda limits: f"{limits.lower:.2f}..{limits.upper:.2f}",
     )
     @pytest.mark.parametrize("effort", [0.5, -0.5])
-    def test_stops_stop_wherever_they_are(self, limits: Limits, effort: float) -> None:
+    def test_stops_stop_wherever_they_are(self, limits: JointLimits, effort: float) -> None:
         model = with_joint(rotor(), limits=limits, type=JointType.REVOLUTE)
         begin = 1.2 if limits.lower > 0 else 0.1
         simulation = start(driven(model, positions={"spindle": begin}), gravity=WEIGHTLESS)
@@ -353,7 +353,7 @@ class TestJoints:
             assert abs(q) > 15
 
     def test_from_one_stop_to_the_other_unseen(self) -> None:
-        model = with_joint(rotor(), limits=Limits(-2.9, 2.9), type=JointType.REVOLUTE)
+        model = with_joint(rotor(), limits=JointLimits(-2.9, 2.9), type=JointType.REVOLUTE)
         simulation = start(driven(model, positions={"spindle": -2.8}), gravity=WEIGHTLESS)
         simulation.step(np.array([0.5]), 1500)
         assert simulation.state().q[0] == pytest.approx(2.9, abs=1e-3)
@@ -449,7 +449,7 @@ class TestCouplings:
     @pytest.mark.parametrize("force", [1e9, 1e15, 1e300])
     def test_they_diverge_in_order(self, force: float) -> None:
         model = fingers()
-        joints = tuple(replace(joint, limits=Limits()) for joint in model.joints)
+        joints = tuple(replace(joint, limits=JointLimits()) for joint in model.joints)
         simulation = start(driven(replace(model, joints=joints)))
         with np.errstate(all="raise"):
             simulation.step(np.array([force, force]), 2000)
@@ -475,9 +475,9 @@ def gripper(*, mimic: bool, shape: Shape = CUBE) -> tuple[PlacedRobot, Body]:
     )
     joints = (
         Joint("l", JointType.PRISMATIC, "base", "left", frozen(pose((-0.07, 0, 0))), X_AXIS,
-              Limits(-0.1, 0.1)),
+              JointLimits(-0.1, 0.1)),
         Joint("r", JointType.PRISMATIC, "base", "right", frozen(pose((0.07, 0, 0))), -X_AXIS,
-              Limits(-0.1, 0.1), mimic=Mimic("l") if mimic else None),
+              JointLimits(-0.1, 0.1), mimic=Mimic("l") if mimic else None),
     )  # fmt: skip
     model = RobotModel("gripper", links, joints, SOURCE)
     drives = {"l": TORQUE} if mimic else {"l": TORQUE, "r": TORQUE}
@@ -869,7 +869,7 @@ class TestRuns:
 class TestAudit:
     def test_reads_back_what_is_in_force(self) -> None:
         model = with_joint(
-            sensed_load(), damping=0.1, friction=0.2, armature=0.3, limits=Limits(-1.0, 2.0)
+            sensed_load(), damping=0.1, friction=0.2, armature=0.3, limits=JointLimits(-1.0, 2.0)
         )
         simulation = start(
             driven(model, X_WB=frozen(pose((1, 2, 3), rotation_about(Z_AXIS, 0.7)))),

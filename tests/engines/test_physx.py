@@ -37,8 +37,8 @@ from kinetarium.model.robot import (
     Geometry,
     Inertia,
     Joint,
+    JointLimits,
     JointType,
-    Limits,
     Link,
     Loop,
     LoopKind,
@@ -333,11 +333,11 @@ class TestJoints:
     @pytest.mark.parametrize("kind", [JointType.REVOLUTE, JointType.PRISMATIC])
     def test_limits_on_one_side_or_none(self, kind):
         for limits, low, high in [
-            (Limits(-0.1, np.inf), True, False),
-            (Limits(-np.inf, 0.1), False, True),
-            (Limits(), False, False),
-            (Limits(-0.1, 0.1), True, True),
-            (Limits(0.0, 0.0), True, True),
+            (JointLimits(-0.1, np.inf), True, False),
+            (JointLimits(-np.inf, 0.1), False, True),
+            (JointLimits(), False, False),
+            (JointLimits(-0.1, 0.1), True, True),
+            (JointLimits(0.0, 0.0), True, True),
         ]:
             joint = replace(rotor().joints[0], type=kind, limits=limits)
             model = replace(rotor(), joints=(joint,))
@@ -373,7 +373,9 @@ class TestJoints:
     @pytest.mark.parametrize("name", ["panda", "ur5", "husky4-panda"])
     def test_one_step_accelerates_as_pinocchio_says(self, name):
         model = load_robot(name)
-        open_joints = tuple(replace(joint, mimic=None, limits=Limits()) for joint in model.joints)
+        open_joints = tuple(
+            replace(joint, mimic=None, limits=JointLimits()) for joint in model.joints
+        )
         model = replace(model, joints=open_joints)
         free = model.free_base
         dynamics = RobotDynamics(model, free_base=free)

@@ -5,7 +5,7 @@ import pytest
 
 from kinetarium.control.interface import ExternalWrench
 from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.legs import LegKind, Machine, Timing, quadruped_mjcf
+from kinetarium.legs import GaitTiming, LegKind, Machine, quadruped_mjcf
 from kinetarium.legs.robot.mjcf import drive_gains
 from kinetarium.legs.robot.quadruped import (
     drive_names,
@@ -163,7 +163,7 @@ def test_a_straight_walk():
     assert recording["links"].shape[1:] == (36, 7) and recording["joints"].shape[1] == 12
 
 
-@pytest.mark.parametrize("wrong", [{"timing": (Timing.PAPER,)}, {"order": ("5",)}])
+@pytest.mark.parametrize("wrong", [{"timing": (GaitTiming.PAPER,)}, {"order": ("5",)}])
 def test_what_is_planned_to_tip_over_does(wrong):
     row, _ = walked(stride=(31.87,), step_time=0.5, **wrong)
     assert row["verdict"] == "tipped over"
@@ -198,6 +198,6 @@ def test_the_other_types_walk_too(kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wrong", [{"timing": (Timing.PAPER,)}, {"order": ("5",)}])
+@pytest.mark.parametrize("wrong", [{"timing": (GaitTiming.PAPER,)}, {"order": ("5",)}])
 def test_what_is_planned_to_tip_over_does_at_full_length(wrong):
     assert walked(**wrong)[0]["verdict"] == "tipped over"

@@ -10,7 +10,7 @@ import pytest
 from kinetarium import load_robot
 from kinetarium.dynamics import RobotDynamics, random_positions
 from kinetarium.model.assets import installed_packages
-from kinetarium.model.findings import Code
+from kinetarium.model.diagnostics import Code
 from kinetarium.model.mjcf import write_mjcf
 from kinetarium.spatial.arrays import Array
 

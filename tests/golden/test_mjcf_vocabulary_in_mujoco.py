@@ -10,12 +10,18 @@ import mujoco
 import pytest
 
 from kinetarium.model.assets import AssetResolver
-from kinetarium.model.findings import Findings, RobotFileError
+from kinetarium.model.diagnostics import Diagnostics, RobotFileError
 from kinetarium.model.markup import parse_xml
 from kinetarium.model.mjcf.references import Origins
 from kinetarium.model.mjcf.vocabulary import check_vocabulary
-from kinetarium.model.mjcf.vocabulary.kinds import Attribute, Fate, Kind, LeftOut, attributes_of
-from kinetarium.model.mjcf.vocabulary.parts import CONTEXTS, ROOT
+from kinetarium.model.mjcf.vocabulary.element_rule import (
+    Attribute,
+    ElementRule,
+    LeftOut,
+    Treatment,
+    attributes_of,
+)
+from kinetarium.model.mjcf.vocabulary.table import CONTEXTS, ROOT
 from kinetarium.model.reading import Reading
 
 MALFORMED = re.compile(
@@ -41,9 +47,9 @@ VALUES = {"maxhullvert": "4", "eulerseq": "xyz", "memory": "1M", "objtype": "bod
 class Place:
     """An element where it may stand: the tags above it, each with what it needs, and its kind."""
 
-    above: tuple[tuple[str, Kind], ...]
+    above: tuple[tuple[str, ElementRule], ...]
     tag: str
-    kind: Kind
+    kind: ElementRule
 
     @property
     def path(self) -> str:
@@ -71,7 +77,7 @@ def _value(attribute: Attribute, count: int | None = None) -> str:
     return attribute.words[0] if attribute.words else "thing"
 
 
-def _needed(tag: str, kind: Kind) -> dict[str, str]:
+def _needed(tag: str, kind: ElementRule) -> dict[str, str]:
     known = attributes_of(kind)
     needed = [attribute.name for attribute in known.values() if attribute.required]
     for choice in kind.one_of.split():
@@ -81,12 +87,12 @@ def _needed(tag: str, kind: Kind) -> dict[str, str]:
 
 def _places() -> Iterator[Place]:
     """Yield every place of the table once, bodies in bodies and defaults in defaults not again."""
-    root: tuple[tuple[str, Kind], ...] = (("mujoco", ROOT),)
+    root: tuple[tuple[str, ElementRule], ...] = (("mujoco", ROOT),)
     pending = [(root, ROOT)]
     while pending:
         above, kind = pending.pop()
-        for tag, child in CONTEXTS[kind.inside].items():
-            if child.fate is Fate.UNSUPPORTED or tag in [each for each, _ in above]:
+        for tag, child in CONTEXTS[kind.context].items():
+            if child.treatment is Treatment.UNSUPPORTED or tag in [each for each, _ in above]:
                 continue
             if tag in ("frame", "replicate") and any(each == "body" for each, _ in above):
                 continue
@@ -114,11 +120,13 @@ def _theirs() -> dict[str, tuple[str, set[str]]]:
 
 
 def _our_refusal(text: str) -> str:
-    findings = Findings("robot.xml")
-    reading = Reading(Path("robot.xml"), findings, AssetResolver(Path(), findings=findings))
-    root = parse_xml(text.encode(), findings=findings)
+    diagnostics = Diagnostics("robot.xml")
+    reading = Reading(
+        Path("robot.xml"), diagnostics, AssetResolver(Path(), diagnostics=diagnostics)
+    )
+    root = parse_xml(text.encode(), diagnostics=diagnostics)
     try:
-        check_vocabulary(root, reading=reading, origins=Origins(findings), left_out=LeftOut())
+        check_vocabulary(root, reading=reading, origins=Origins(diagnostics), left_out=LeftOut())
     except RobotFileError as error:
         return str(error)
     return ""
@@ -172,7 +180,7 @@ def test_what_is_unsupported_is_part_of_the_format() -> None:
         tag
         for context in CONTEXTS.values()
         for tag, kind in context.items()
-        if kind.fate is Fate.UNSUPPORTED
+        if kind.treatment is Treatment.UNSUPPORTED
     }
     assert refused <= known
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kinetarium.model.findings import Code
+from kinetarium.model.diagnostics import Code
 
 
 class Case(NamedTuple):

@@ -10,7 +10,7 @@ import pytest
 from kinetarium import load_robot
 from kinetarium.model import reading as reading_module
 from kinetarium.model.assets import AssetResolver
-from kinetarium.model.findings import Code, Findings, RobotFileError
+from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.mesh import mesh as mesh_module
 from kinetarium.model.mesh.mesh import load_mesh
 from kinetarium.model.reading import Reading
@@ -189,7 +189,7 @@ BAD_DAE = {
 
 def refusal(path: Path) -> tuple[Code, str]:
     with pytest.raises(RobotFileError) as caught:
-        load_mesh(path, findings=Findings("robot.urdf"), line=77)
+        load_mesh(path, diagnostics=Diagnostics("robot.urdf"), line=77)
     (only,) = caught.value.refusals
     assert (only.file, only.line) == ("robot.urdf", 77)
     assert path.name in only.message
@@ -208,7 +208,7 @@ def assert_broken(path: Path, data: bytes | str, line: int | None = None) -> Non
 def load_or_refuse(path: Path) -> None:
     """Nothing but a mesh or the gate's own refusal comes of a file."""
     try:
-        mesh = load_mesh(path, findings=Findings("robot.urdf"))
+        mesh = load_mesh(path, diagnostics=Diagnostics("robot.urdf"))
     except RobotFileError as error:
         assert error.refusals[0].code in (Code.MESH_BROKEN, Code.TOO_LARGE)
     else:
@@ -218,7 +218,7 @@ def load_or_refuse(path: Path) -> None:
 @pytest.mark.parametrize("suffix", SOUND)
 def test_the_sound_ones_load(tmp_path, suffix):
     (tmp_path / f"a{suffix}").write_bytes(SOUND[suffix])
-    assert len(load_mesh(tmp_path / f"a{suffix}", findings=Findings("x")).faces) == 4
+    assert len(load_mesh(tmp_path / f"a{suffix}", diagnostics=Diagnostics("x")).faces) == 4
 
 
 @pytest.mark.parametrize("name", BAD_STL)
@@ -291,7 +291,7 @@ def test_stand_ins_are_called_by_their_name(tmp_path, suffix, data, reason, reme
     path = tmp_path / f"a{suffix}"
     path.write_bytes(data)
     with pytest.raises(RobotFileError, match=reason) as caught:
-        load_mesh(path, findings=Findings("robot.urdf"))
+        load_mesh(path, diagnostics=Diagnostics("robot.urdf"))
     assert remedy in caught.value.refusals[0].remedy
 
 
@@ -303,8 +303,10 @@ def test_what_is_no_stl_is_not_counted_in_facets(tmp_path, data):
 
 
 def reading(folder: Path) -> Reading:
-    findings = Findings("robot.urdf")
-    return Reading(folder / "robot.urdf", findings, AssetResolver(folder, findings=findings))
+    diagnostics = Diagnostics("robot.urdf")
+    return Reading(
+        folder / "robot.urdf", diagnostics, AssetResolver(folder, diagnostics=diagnostics)
+    )
 
 
 def test_the_meshes_of_a_robot_share_a_budget(tmp_path, monkeypatch):
@@ -399,7 +401,7 @@ def test_what_is_no_regular_file(tmp_path, suffix):
         assert refusal(path)[0] is Code.MESH_BROKEN
     for uri in (folder.name, pipe.name, zero.name):
         with pytest.raises(RobotFileError) as caught:
-            AssetResolver(tmp_path, findings=Findings("robot.urdf")).mesh(uri, line=1)
+            AssetResolver(tmp_path, diagnostics=Diagnostics("robot.urdf")).mesh(uri, line=1)
         expected = Code.MESH_OUTSIDE if uri == zero.name else Code.MESH_BROKEN
         assert caught.value.refusals[0].code is expected
 
@@ -409,7 +411,9 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
     (tmp_path / "secret.stl").write_bytes(STL)
     (tmp_path / "robot/a.stl").symlink_to("../secret.stl")
     with pytest.raises(RobotFileError) as caught:
-        AssetResolver(tmp_path / "robot", findings=Findings("robot.urdf")).mesh("a.stl", line=1)
+        AssetResolver(tmp_path / "robot", diagnostics=Diagnostics("robot.urdf")).mesh(
+            "a.stl", line=1
+        )
     assert caught.value.refusals[0].code is Code.MESH_OUTSIDE
 
 

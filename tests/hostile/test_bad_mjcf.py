@@ -7,7 +7,7 @@ import pytest
 
 from hostile.bad_mjcf import SOUND, Case, bad_mjcfs
 from kinetarium import RobotFileError, load_robot
-from kinetarium.model.findings import MOST_REFUSALS, Code
+from kinetarium.model.diagnostics import MOST_REFUSALS, Code
 
 CASES = list(bad_mjcfs())
 INCLUDING = '<mujoco><include file="{}"/></mujoco>'

@@ -8,7 +8,7 @@ import pytest
 from hostile.bad_urdf import SOUND, bad_urdfs
 from hostile.case import Case
 from kinetarium import RobotFileError, load_robot
-from kinetarium.model.findings import Code
+from kinetarium.model.diagnostics import Code
 
 CASES = list(bad_urdfs())
 WITHOUT_LINE = {"empty file", "blank file"}

@@ -8,7 +8,7 @@ import pytest
 from hostile.alone import codes_alone
 from hostile.bad_xacro import BOMBS, CASES, INCLUDE, Case
 from kinetarium.model.assets import AssetResolver
-from kinetarium.model.findings import Findings, RobotFileError
+from kinetarium.model.diagnostics import Diagnostics, RobotFileError
 from kinetarium.model.reading import Reading
 from kinetarium.model.xacro import expand_xacro
 
@@ -51,8 +51,8 @@ def written(case: Case, folder: Path) -> Path:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_refused(case: Case, folder: Path) -> None:
     file = written(case, folder)
-    findings = Findings("robot.xacro")
-    reading = Reading(file, findings, AssetResolver(folder, findings=findings))
+    diagnostics = Diagnostics("robot.xacro")
+    reading = Reading(file, diagnostics, AssetResolver(folder, diagnostics=diagnostics))
     with pytest.raises(RobotFileError) as caught:
         expand_xacro(reading.open_markup(file), reading=reading)
     (refusal,) = caught.value.refusals
@@ -60,7 +60,7 @@ def test_refused(case: Case, folder: Path) -> None:
     assert refusal.line
     assert refusal.remedy
     assert len(str(refusal)) < 800
-    assert findings.file == "robot.xacro"
+    assert diagnostics.file == "robot.xacro"
 
 
 @pytest.mark.parametrize("case", BOMBS[:2], ids=lambda case: case.name)

@@ -16,7 +16,7 @@ from kinetarium.errors import KinetariumError
 from kinetarium.reach.maps.files import open_map, verify_map
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.recording.verification import verify_folder
-from kinetarium.storage.serialization import to_plain
+from kinetarium.storage.serialization import to_builtins
 
 EVERY = 1_000
 """Bits from one flip to the next."""
@@ -110,7 +110,7 @@ def test_every_thousandth_bit_of_maps(made: Path) -> None:
 def summed_up(folder: Path) -> Any:
     opened = ResultFolder.open(folder)
     findings = findings_of(opened, open_study("drop"))
-    return findings.headline, to_plain(findings.summary), opened.metrics
+    return findings.headline, to_builtins(findings.summary), opened.metrics
 
 
 def test_report_and_compare_notice_what_they_read(made: Path, tmp_path: Path) -> None:

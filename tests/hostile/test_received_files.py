@@ -17,9 +17,9 @@ from kinetarium.legs import Machine
 from kinetarium.legs.mechanism.machine import load_machine
 from kinetarium.reach.collision.obstacles import MOST_MESHES, MOST_SHAPES, read_obstacles
 from kinetarium.reach.placement.files import read_pose, read_poses, read_trajectory, write_result
-from kinetarium.reach.placement.plane import plane_of
+from kinetarium.reach.placement.plane import base_plane
 from kinetarium.report.html.files import write_page
-from kinetarium.storage.serialization import read_toml, to_plain, versioned_json
+from kinetarium.storage.serialization import read_toml, to_builtins, versioned_json
 from kinetarium.studies.walk.cases import read_waypoints
 
 LONGEST_LINE = 1500
@@ -28,7 +28,7 @@ Reader = Callable[[Path], Any]
 
 
 def obstacles(path: Path) -> Any:
-    return read_obstacles(path, plane=plane_of((0.0, 0.0, 1.0), height=0.0))
+    return read_obstacles(path, plane=base_plane((0.0, 0.0, 1.0), height=0.0))
 
 
 READERS: dict[str, Reader] = {
@@ -122,7 +122,7 @@ def test_only_regular_files_are_read(tmp_path: Path, kind: str) -> None:
 
 def machine_file(path: Path, **changes: str) -> Path:
     """Write a machine of which some values are replaced by other JSON."""
-    data = {"schema_version": 1, **to_plain(Machine())}
+    data = {"schema_version": 1, **to_builtins(Machine())}
     marks = {name: f"@{name}@" for name in changes}
     text = json.dumps({**data, **marks})
     for name, value in changes.items():

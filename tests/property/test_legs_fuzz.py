@@ -9,13 +9,13 @@ from kinetarium.errors import KinetariumError
 from kinetarium.legs import (
     TABLE_1,
     Curve,
+    GaitTiming,
     Heading,
     LegKind,
     Machine,
     PantographLeg,
     Step,
     Terrain,
-    Timing,
     WalkPlan,
     plan_walk,
 )
@@ -58,7 +58,7 @@ def _plan(rng):
         stride=10 ** rng.uniform(0.3, 2),
         lift=_pick(rng, (0.0, rng.uniform(0, 20))),
         sway=_pick(rng, (0.0, rng.uniform(0, 15))),
-        timing=_pick(rng, Timing),
+        timing=_pick(rng, GaitTiming),
         order=_pick(rng, ((), *TABLE_1.values(), (4, 2, 1, 3))),
         frames_per_step=int(rng.integers(3, 14)),
         terrain=_pick(

@@ -10,7 +10,7 @@ import mujoco
 import pytest
 
 from kinetarium import RobotFileError, RobotModel, load_robot
-from kinetarium.model.findings import Code, Refusal
+from kinetarium.model.diagnostics import Code, Refusal
 from property.mjcf_comparison import differences
 from property.mjcf_draws import MjcfFile
 from property.mjcf_generator import random_mjcf

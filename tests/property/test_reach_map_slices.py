@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinetarium.reach.maps.grid import voxel_grid
-from kinetarium.reach.maps.slice import slice_plainly, slice_values
-from kinetarium.reach.placement.plane import BasePlane, plane_of
-from kinetarium.reach.placement.score_raster import union_of_slices
+from kinetarium.reach.maps.slice import slice_reference, slice_values
+from kinetarium.reach.placement.plane import BasePlane, base_plane
+from kinetarium.reach.placement.score_raster import sum_of_slices
 from kinetarium.spatial import so3
 from kinetarium.spatial.rotation import pose
 
@@ -21,7 +21,7 @@ poses = st.builds(
     st.tuples(*[reals] * 3),
 )
 planes = st.builds(
-    lambda x, y, h: plane_of((x, y, 1), height=h), st.floats(-1, 1), st.floats(-1, 1), reals
+    lambda x, y, h: base_plane((x, y, 1), height=h), st.floats(-1, 1), st.floats(-1, 1), reals
 )
 
 
@@ -30,7 +30,7 @@ planes = st.builds(
 def test_bit_identical(X_WT: np.ndarray, plane: BasePlane) -> None:
     x, y = X_WT[0, 3] + GRID.axis, X_WT[1, 3] + 0.7 * GRID.axis
     fast = slice_values(VALUES, X_WT, plane=plane, grid=GRID, x=x, y=y)
-    plain = slice_plainly(VALUES, X_WT, plane=plane, grid=GRID, x=x, y=y)
+    plain = slice_reference(VALUES, X_WT, plane=plane, grid=GRID, x=x, y=y)
     assert fast.tobytes() == plain.tobytes()
 
 
@@ -55,5 +55,5 @@ def test_each_point_shows_its_voxel(X_WT: np.ndarray, plane: BasePlane) -> None:
 @settings(max_examples=20, deadline=None)
 def test_a_union_is_the_sum_of_its_slices(tasks: list[np.ndarray]) -> None:
     words = {"plane": BasePlane(), "grid": GRID, "x": GRID.axis, "y": GRID.axis}
-    fast = union_of_slices(VALUES, np.array(tasks), **words)
-    assert (fast == union_of_slices(VALUES, np.array(tasks), **words, plainly=True)).all()
+    fast = sum_of_slices(VALUES, np.array(tasks), **words)
+    assert (fast == sum_of_slices(VALUES, np.array(tasks), **words, reference=True)).all()

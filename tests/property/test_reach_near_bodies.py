@@ -7,7 +7,7 @@ import pytest
 
 from kinetarium import load_robot
 from kinetarium.dynamics.chain import SerialChain, ranges, serial_chain
-from kinetarium.model.robot import JointType, Limits, RobotModel
+from kinetarium.model.robot import JointLimits, JointType, RobotModel
 from kinetarium.reach.collision.check import collisions
 from kinetarium.reach.collision.pieces import body_pieces
 from kinetarium.spatial.arrays import Array
@@ -20,7 +20,7 @@ def robot(name: str) -> RobotModel:
         return load_robot(name)
     arm = load_robot("kr250")
     joints = tuple(
-        replace(joint, type=JointType.PRISMATIC, limits=Limits(-0.6, 0.4))
+        replace(joint, type=JointType.PRISMATIC, limits=JointLimits(-0.6, 0.4))
         if joint.name == "A5"
         else joint
         for joint in arm.joints

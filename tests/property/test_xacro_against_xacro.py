@@ -9,7 +9,7 @@ import pytest
 
 from kinetarium import RobotFileError
 from kinetarium.model.assets import AssetResolver
-from kinetarium.model.findings import Findings
+from kinetarium.model.diagnostics import Diagnostics
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.xacro import expand_xacro
@@ -31,9 +31,9 @@ Tree = tuple[Any, ...]
 
 
 def _ours(file: Path, arguments: dict[str, str]) -> Tree:
-    findings = Findings(file.name)
-    assets = AssetResolver(file.parent, roots=[], findings=findings)
-    reading = Reading(file, findings, assets)
+    diagnostics = Diagnostics(file.name)
+    assets = AssetResolver(file.parent, roots=[], diagnostics=diagnostics)
+    reading = Reading(file, diagnostics, assets)
     used = {name: text for name, text in arguments.items() if _names(file, name)}
     return _plain(expand_xacro(reading.open_markup(file), reading=reading, arguments=used))
 

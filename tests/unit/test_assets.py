@@ -5,7 +5,7 @@ import pytest
 
 from kinetarium.model import assets
 from kinetarium.model.assets import AssetResolver, installed_packages
-from kinetarium.model.findings import Code, Findings, RobotFileError
+from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def resolver(folder: Path, *roots: Path) -> AssetResolver:
-    return AssetResolver(folder, roots=roots, findings=Findings("arm.urdf"))
+    return AssetResolver(folder, roots=roots, diagnostics=Diagnostics("arm.urdf"))
 
 
 def refused(resolver: AssetResolver, uri: str) -> tuple[Code, str]:

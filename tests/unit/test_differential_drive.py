@@ -9,7 +9,7 @@ from kinetarium.control.interface import Measurement
 from kinetarium.control.vehicle.kinematics import DifferentialDrive, SpeedRamp
 from kinetarium.control.vehicle.laws import FeedForward
 from kinetarium.control.vehicle.reference import SteadyReference
-from kinetarium.control.vehicle.wheel_driver import WheelDriver, placement
+from kinetarium.control.vehicle.wheel_driver import WheelDriver, planar_pose
 from kinetarium.spatial.rotation import quaternion_from_rotation, rotation_about
 
 SPEEDS = st.floats(-3, 3)
@@ -60,5 +60,5 @@ def test_a_driver_waits_ramps_and_stops() -> None:
 @given(st.floats(-3, 3), st.floats(-0.2, 0.2))
 def test_the_heading_of_a_tilted_robot(heading: float, tilt: float) -> None:
     R = rotation_about((0, 0, 1), heading) @ rotation_about((0, 1, 0), tilt)
-    seen = placement(np.array([1.0, 2.0, 0.3, *quaternion_from_rotation(R)]))
+    seen = planar_pose(np.array([1.0, 2.0, 0.3, *quaternion_from_rotation(R)]))
     assert seen == pytest.approx((1.0, 2.0, heading), abs=1e-9)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinetarium.batch.study import Outcome
-from kinetarium.control.vehicle.laws import Placement
+from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.engines.protocol import FrictionRule
 from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError, UnknownNameError
@@ -56,7 +56,7 @@ CASE = DriveCase(
     seed=0,
 )
 HUSKY = vehicle(Robot.HUSKY4)
-ORIGIN = Placement(0.0, 0.0, 0.0)
+ORIGIN = PlanarPose(0.0, 0.0, 0.0)
 
 
 def record(
@@ -85,7 +85,7 @@ def record(
     return Recording(channels, "running", facts)
 
 
-def perfect(path: PathName, *, start: Placement = ORIGIN) -> Recording:
+def perfect(path: PathName, *, start: PlanarPose = ORIGIN) -> Recording:
     """Return the recording of a robot that is always where it should be, seen from its start."""
     reference = REFERENCES[path]
     count = round((SETTLE + reference.duration + HOLD) * SAMPLE_RATE) + 1
@@ -197,7 +197,7 @@ class TestSettings:
     def test_tyres_grip_and_casters_do_not_whatever_the_rule(self, rule: FrictionRule) -> None:
         wheels = vehicle(Robot.HUSKY2).wheels
         scene = ground_scene(
-            Robot.HUSKY2, wheels=wheels, start=Placement(1.0, 2.0, 0.5), friction=0.7, rule=rule,
+            Robot.HUSKY2, wheels=wheels, start=PlanarPose(1.0, 2.0, 0.5), friction=0.7, rule=rule,
             wheel_damping=20.0,
         )  # fmt: skip
         placed, floor = scene.robots[0], scene.bodies[0].material.friction

@@ -13,8 +13,8 @@ from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.robot import (
     Inertia,
     Joint,
+    JointLimits,
     JointType,
-    Limits,
     Link,
     Loop,
     LoopKind,
@@ -357,7 +357,14 @@ def test_coupling_reduces_the_dynamics(free_base: bool) -> None:
 
 def test_random_positions_stay_inside_the_limits() -> None:
     model = gripper()
-    limits = [Limits(-0.1, 0.3), Limits(), Limits(0.5), Limits(upper=0.2), Limits(), Limits()]
+    limits = [
+        JointLimits(-0.1, 0.3),
+        JointLimits(),
+        JointLimits(0.5),
+        JointLimits(upper=0.2),
+        JointLimits(),
+        JointLimits(),
+    ]
     moving = iter(limits)
     joints = tuple(
         joint if joint.type is JointType.FIXED else replace(joint, limits=next(moving))

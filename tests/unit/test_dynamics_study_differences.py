@@ -15,8 +15,8 @@ from kinetarium.dynamics.inertial_parameters import (
 from kinetarium.model.robot import (
     Inertia,
     Joint,
+    JointLimits,
     JointType,
-    Limits,
     Link,
     Mimic,
     RobotModel,
@@ -287,7 +287,7 @@ def test_other_link_frames_do_not_make_another_robot() -> None:
 
 
 def test_limits_are_a_note() -> None:
-    found = differences(with_joint("panda_joint4", limits=Limits(-1.0, 1.0)))
+    found = differences(with_joint("panda_joint4", limits=JointLimits(-1.0, 1.0)))
     assert [(x.cause, x.severity) for x in found] == [(Cause.LIMITS, Severity.NOTE)]
 
 

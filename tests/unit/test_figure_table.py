@@ -4,7 +4,7 @@ import pytest
 
 from kinetarium.figure.robot_page import joint_tables
 from kinetarium.figure.text import Column, Table, cell_text
-from kinetarium.model.robot import Joint, JointType, Limits, Link, Mimic, RobotModel, Source
+from kinetarium.model.robot import Joint, JointLimits, JointType, Link, Mimic, RobotModel, Source
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_joints_are_listed_in_their_own_units():
     names = ["base", "arm", "left", "right", "tip"]
     joints = (
         Joint("turn", JointType.CONTINUOUS, "base", "arm"),
-        Joint("left", JointType.PRISMATIC, "arm", "left", limits=Limits(0, 0.1, 1, 5)),
+        Joint("left", JointType.PRISMATIC, "arm", "left", limits=JointLimits(0, 0.1, 1, 5)),
         Joint("right", JointType.PRISMATIC, "arm", "right", mimic=Mimic("left", -2.0, 0.5)),
         Joint("weld", JointType.FIXED, "right", "tip"),
     )

@@ -86,7 +86,7 @@ def test_only_the_pads_touch_the_cube() -> None:
     scene = grasped_cube(
         model, actuation={FINGERS[0]: Actuation(Drive.POSITION)}, X_TC=pose((1e-3, 0, 0))
     )
-    touching = scene.may_touch[scene.solids.index("cube")]
+    touching = scene.may_collide[scene.solids.index("cube")]
     assert {scene.solids[i] for i in np.flatnonzero(touching)} == {f"arm/{pad}" for pad in PADS}
     assert [sensor.name for sensor in scene.sensors] == list(PADS)
     assert all(joint.armature == 0.1 for joint in model.moving_joints)

@@ -11,7 +11,7 @@ from kinetarium.batch.task import Executor, Task
 from kinetarium.batch.worker import SerialExecutor
 from kinetarium.batch.worker_pool import IsolatedExecutor
 from kinetarium.cli import main
-from kinetarium.interruption import asked, listening, stop_if_asked
+from kinetarium.interruption import handling_stop_signals, stop_if_requested, stop_request
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
@@ -34,21 +34,21 @@ def swallow(number: int) -> None:
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_swallowed_wish_is_remembered(number: signal.Signals) -> None:
-    with listening():
-        stop_if_asked()
-        assert asked() is None
+    with handling_stop_signals():
+        stop_if_requested()
+        assert stop_request() is None
         swallow(number)
-        assert asked() is number
+        assert stop_request() is number
         with pytest.raises(KeyboardInterrupt):
-            stop_if_asked()
-    assert asked() is None
+            stop_if_requested()
+    assert stop_request() is None
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 def test_what_is_ignored_stays_ignored() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with listening():
+    with handling_stop_signals():
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
@@ -57,7 +57,7 @@ def test_other_threads_leave_signals_alone() -> None:
     seen = []
 
     def listen() -> None:
-        with listening():
+        with handling_stop_signals():
             seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=listen)
@@ -71,7 +71,7 @@ def test_other_threads_leave_signals_alone() -> None:
 )
 def test_no_case_is_started_after_a_swallowed_wish(executor: Executor, tmp_path: Path) -> None:
     task = Task("key", "drop", "kinetarium.studies.drop.study:Drop", {})
-    with listening():
+    with handling_stop_signals():
         swallow(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
             list(executor.execute([task], runs=tmp_path))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetarium.model.assets import installed_packages
-from kinetarium.model.findings import Code, Findings, RobotFileError
+from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.mesh import mesh as mesh_module
 from kinetarium.model.mesh.formats import stl_bytes
 from kinetarium.model.mesh.mesh import load_mesh, mesh_of
@@ -38,7 +38,7 @@ l 1 2
 
 
 def load(path: Path) -> TriangleMesh:
-    return load_mesh(path, findings=Findings("robot.urdf"))
+    return load_mesh(path, diagnostics=Diagnostics("robot.urdf"))
 
 
 def written(path: Path, data: bytes | str) -> Path:
@@ -227,7 +227,7 @@ def test_collada_applies_the_unit_and_leaves_the_up_axis(tmp_path):
 
 def test_unknown_format_names_the_known_ones(tmp_path):
     with pytest.raises(RobotFileError, match=r"\.stl, \.obj, \.dae") as caught:
-        load_mesh(tmp_path / "a.mesh", findings=Findings("robot.urdf"), line=12)
+        load_mesh(tmp_path / "a.mesh", diagnostics=Diagnostics("robot.urdf"), line=12)
     assert caught.value.refusals[0].code is Code.UNSUPPORTED
     assert caught.value.refusals[0].line == 12
 

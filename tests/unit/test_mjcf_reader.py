@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinetarium import RobotFileError, RobotModel, load_robot
-from kinetarium.model.findings import Allowance
+from kinetarium.model.diagnostics import Allowance
 from kinetarium.model.mesh.formats import stl_bytes
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.mesh.triangles import MOST_POINTS, BrokenMeshError, convex_hull

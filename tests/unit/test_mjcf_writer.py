@@ -19,8 +19,8 @@ from kinetarium.model.robot import (
     Geometry,
     Inertia,
     Joint,
+    JointLimits,
     JointType,
-    Limits,
     Link,
     Loop,
     LoopKind,
@@ -68,10 +68,12 @@ def _with_visual(mesh: TriangleMesh) -> RobotModel:
 
 
 def test_everything_survives(tmp_path: Path) -> None:
-    limits = Limits(-1.5, 2.5, effort=30.0)
+    limits = JointLimits(-1.5, 2.5, effort=30.0)
     joints = (
         Joint("a", JointType.REVOLUTE, "base", "A", TURNED, frozen([0.6, 0, 0.8]), limits),
-        Joint("b", JointType.PRISMATIC, "A", "B", TURNED, limits=Limits(0.0, 0.1), damping=1.0),
+        Joint(
+            "b", JointType.PRISMATIC, "A", "B", TURNED, limits=JointLimits(0.0, 0.1), damping=1.0
+        ),
         Joint("c", JointType.CONTINUOUS, "B", "C", friction=2.0, mimic=Mimic("a", -2.0, 0.5)),
         Joint("D/fixed", JointType.FIXED, "A", "D", TURNED),
         Joint("e", JointType.PRISMATIC, "D", "E", armature=3.0),
@@ -137,27 +139,27 @@ class TestWorld:
 
 
 class TestLimits:
-    def _joint(self, limits: Limits) -> mujoco.MjModel:
+    def _joint(self, limits: JointLimits) -> mujoco.MjModel:
         return _load(_robot(Joint("j", JointType.REVOLUTE, "base", "a", limits=limits)))
 
     def test_a_locked_joint(self) -> None:
-        loaded = self._joint(Limits(0.5, 0.5))
+        loaded = self._joint(JointLimits(0.5, 0.5))
         assert loaded.jnt_limited[0]
         np.testing.assert_allclose(loaded.jnt_range[0], [0.5, 0.5], atol=1e-8)
 
     def test_one_sided(self, tmp_path: Path) -> None:
-        model = _robot(Joint("j", JointType.REVOLUTE, "base", "a", limits=Limits(lower=-1.0)))
+        model = _robot(Joint("j", JointType.REVOLUTE, "base", "a", limits=JointLimits(lower=-1.0)))
         assert _load(model).jnt_range[0, 0] == -1
-        assert _back(model, tmp_path).joint("j").limits == Limits(lower=-1.0)
+        assert _back(model, tmp_path).joint("j").limits == JointLimits(lower=-1.0)
 
     def test_no_effort(self) -> None:
-        loaded = self._joint(Limits(-1.0, 1.0, effort=0.0))
+        loaded = self._joint(JointLimits(-1.0, 1.0, effort=0.0))
         assert loaded.jnt_actfrclimited[0]
         np.testing.assert_allclose(loaded.jnt_actfrcrange[0], [0, 0], atol=1e-8)
 
     def test_effort(self) -> None:
         np.testing.assert_array_equal(
-            self._joint(Limits(effort=7.0)).jnt_actfrcrange[0], [-7.0, 7.0]
+            self._joint(JointLimits(effort=7.0)).jnt_actfrcrange[0], [-7.0, 7.0]
         )
 
 

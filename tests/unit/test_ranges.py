@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinetarium.ranges import Range, RangeError, Seed, check_ranges, declared_range
-from kinetarium.storage.serialization import PlainDataError, from_plain
+from kinetarium.storage.serialization import SerializationError, from_builtins
 
 MASS = Range(1e-6, 1e5, unit="kg")
 DELAY = Range(0.0, 100.0, unit="ms", also=(-1.0,))
@@ -98,11 +98,13 @@ def test_flags_are_named_as_they_are_typed() -> None:
 
 
 def test_plain_data_keeps_to_the_ranges() -> None:
-    with pytest.raises(PlainDataError, match=r"^here: mass: -1 is outside 1e-6 \.\. 100000 kg$"):
-        from_plain(Config, {"mass": -1}, where="here")
-    with pytest.raises(PlainDataError, match=r"^here: count: 9 is outside 1 \.\. 5$"):
-        from_plain(dict[str, Part], {"a": {"count": 9}}, where="here")
-    assert from_plain(Config, {"mass": 2, "delay_ms": [-1]}, where="here").mass == 2.0
+    with pytest.raises(
+        SerializationError, match=r"^here: mass: -1 is outside 1e-6 \.\. 100000 kg$"
+    ):
+        from_builtins(Config, {"mass": -1}, where="here")
+    with pytest.raises(SerializationError, match=r"^here: count: 9 is outside 1 \.\. 5$"):
+        from_builtins(dict[str, Part], {"a": {"count": 9}}, where="here")
+    assert from_builtins(Config, {"mass": 2, "delay_ms": [-1]}, where="here").mass == 2.0
 
 
 def test_the_range_that_a_type_declares() -> None:

@@ -14,8 +14,8 @@ from kinetarium.dynamics.chain import ranges, serial_chain
 from kinetarium.errors import UnknownNameError
 from kinetarium.model.robot import (
     Geometry,
+    JointLimits,
     JointType,
-    Limits,
     Loop,
     LoopKind,
     Mimic,
@@ -47,7 +47,7 @@ def sliding(robot: RobotModel) -> RobotModel:
     """The robot with its second joint sliding along a skew axis."""
     axis = frozen(np.array([0.6, 0.0, 0.8]))
     joints = tuple(
-        replace(joint, type=JointType.PRISMATIC, axis=axis, limits=Limits(-0.3, 0.4))
+        replace(joint, type=JointType.PRISMATIC, axis=axis, limits=JointLimits(-0.3, 0.4))
         if joint.name == robot.moving_joints[1].name
         else joint
         for joint in robot.joints
@@ -201,7 +201,7 @@ def test_what_stands_around_is_avoided() -> None:
     X = reachable(robot, 50)
     tool = pose(X[0, :3, 3])
     ball = Geometry(Sphere(0.05), frozen(tool))
-    solved = solve_ik(robot, X, collision=body_pieces(chain, surroundings=[ball]))
+    solved = solve_ik(robot, X, collision=body_pieces(chain, obstacles=[ball]))
     assert not solved.found[0]
     assert solved.found.any()
 

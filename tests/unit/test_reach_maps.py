@@ -14,7 +14,7 @@ from kinetarium.reach.maps.build import build_map
 from kinetarium.reach.maps.files import ReachMap, describe_map, open_map, verify_map
 from kinetarium.reach.maps.grid import voxel_grid
 from kinetarium.reach.maps.recipe import graded_grid
-from kinetarium.reach.placement.plane import plane_of
+from kinetarium.reach.placement.plane import base_plane
 from kinetarium.reach.placement.score_raster import (
     GRADES,
     cells_under,
@@ -202,7 +202,7 @@ def test_what_cannot_be_sliced(maps: dict[str, ReachMap], tmp_path: Path) -> Non
     with pytest.raises(KinetariumError, match="rigid"):
         slice_map(maps["irm3"], np.full((4, 4), np.nan))
     with pytest.raises(KinetariumError, match="point up"):
-        plane_of((0, 0, -1), height=0)
+        base_plane((0, 0, -1), height=0)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("dear")
     with pytest.raises(OutputError, match="something else"):

@@ -12,19 +12,19 @@ from kinetarium.dynamics import link_poses
 from kinetarium.dynamics.forward_reference import link_frames
 from kinetarium.errors import UnknownNameError
 from kinetarium.model.robot import Box, Geometry, Sphere
-from kinetarium.reach.arm import arm_of
-from kinetarium.reach.collision.arm_in_scene import Surroundings, site_of
-from kinetarium.reach.collision.check import collides, none_touching
+from kinetarium.reach.arm import prepare_arm
+from kinetarium.reach.collision.arm_in_scene import Obstacles, put_arm_in_scene
+from kinetarium.reach.collision.check import collides, no_last_contact
 from kinetarium.reach.collision.obstacles import read_obstacles
 from kinetarium.reach.maps.build import build_map
 from kinetarium.reach.maps.files import ReachMap
 from kinetarium.reach.maps.recipe import graded_grid
 from kinetarium.reach.placement.files import read_poses, read_trajectory
-from kinetarium.reach.placement.follow import Drive, follow, write_following
-from kinetarium.reach.placement.plane import BasePlane, plane_of
-from kinetarium.reach.placement.query import Effort, Placement, Placer, place_base
-from kinetarium.reach.placement.score_raster import union_of_slices
-from kinetarium.reach.placement.search import serve
+from kinetarium.reach.placement.follow import BaseSpeedLimits, follow, write_following
+from kinetarium.reach.placement.plane import BasePlane, base_plane
+from kinetarium.reach.placement.query import BasePlacement, Effort, Placer, place_base
+from kinetarium.reach.placement.score_raster import sum_of_slices
+from kinetarium.reach.placement.search import solve_at_base
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 from kinetarium.studies.reach._resolution import solve_numerically
 from kinetarium.studies.reach.baselines import (
@@ -57,19 +57,19 @@ def placer(graded: ReachMap) -> Placer:
 
 
 def check(
-    placement: Placement, poses: np.ndarray, *, around: Surroundings, plane: BasePlane
+    placement: BasePlacement, poses: np.ndarray, *, around: Obstacles, plane: BasePlane
 ) -> None:
     """Hold what is claimed against the model's own kinematics, limits and shapes."""
-    arm = arm_of(PANDA)
+    arm = prepare_arm(PANDA)
     limits = [PANDA.joint(name).limits for name in arm.chain.joints]
     names = [link.name for link in PANDA.links]
-    site = site_of(arm, around)
+    scene = put_arm_in_scene(arm, around)
     X_BP = inverse_pose(placement.X_WB) @ plane.frame
-    moved = site_of(
+    moved = put_arm_in_scene(
         arm,
-        Surroundings(tuple(Geometry(g.shape, X_BP @ g.X_LG) for g in around.shapes), around.ground),
+        Obstacles(tuple(Geometry(g.shape, X_BP @ g.X_LG) for g in around.shapes), around.ground),
     )
-    assert len(site.still.pairs) == len(moved.still.pairs)
+    assert len(scene.in_plane.pairs) == len(moved.in_plane.pairs)
     for X_WT, q, reached in zip(poses, placement.joints, placement.reached, strict=True):
         assert np.isfinite(q).all() == reached
         if not reached:
@@ -78,7 +78,7 @@ def check(
         X_WL = link_poses(PANDA, arm.chain.whole(q), X_WB=placement.X_WB)
         assert np.abs(X_WL[names.index("panda_link8")] - X_WT).max() < 1e-6
         frames = np.concatenate([np.eye(4)[None, :3], link_frames(arm.chain.arrays, q)[-8:, :3]])
-        assert not collides(moved.still, np.ascontiguousarray(frames), q, none_touching())
+        assert not collides(moved.in_plane, np.ascontiguousarray(frames), q, no_last_contact())
 
 
 @pytest.mark.parametrize("effort", list(Effort))
@@ -88,7 +88,7 @@ def test_nothing_is_claimed_that_is_not_so(effort: Effort, placer: Placer) -> No
     for _ in range(6):
         poses = random_poses(rng, count=20)
         placement = placer.place(poses, effort=effort)
-        check(placement, poses, around=Surroundings(), plane=BasePlane())
+        check(placement, poses, around=Obstacles(), plane=BasePlane())
         rates.append(placement.reached.mean())
     assert np.mean(rates) > 0.95
 
@@ -109,21 +109,21 @@ def test_a_base_follows_its_poses_about(placer: Placer) -> None:
 
 
 def test_a_base_on_a_slope_stands_upright_on_it(graded: ReachMap) -> None:
-    plane = plane_of((0.2, -0.1, 1.0), height=0.4)
+    plane = base_plane((0.2, -0.1, 1.0), height=0.4)
     poses = plane.frame @ random_poses(np.random.default_rng(3), count=10)
     placement = place_base(graded, poses, plane=plane)
     X_WB = placement.X_WB
     assert np.allclose(X_WB[:3, 2], plane.normal)
     assert X_WB[2, 3] == pytest.approx(plane.height_at(X_WB[0, 3], X_WB[1, 3]))
     assert placement.reached.mean() > 0.8
-    check(placement, poses, around=Surroundings(), plane=plane)
+    check(placement, poses, around=Obstacles(), plane=plane)
 
 
 def test_the_voxel_map_places_too(voxels: ReachMap) -> None:
     poses = random_poses(np.random.default_rng(6), count=20)
     placement = place_base(voxels, poses, effort="thorough")
     assert placement.reached.mean() > 0.8
-    check(placement, poses, around=Surroundings(), plane=BasePlane())
+    check(placement, poses, around=Obstacles(), plane=BasePlane())
 
 
 def test_by_manipulability_it_is_greater(placer: Placer) -> None:
@@ -138,19 +138,19 @@ def test_by_manipulability_it_is_greater(placer: Placer) -> None:
 def test_within_reach_of_the_ceiling(placer: Placer, voxels: ReachMap) -> None:
     rng = np.random.default_rng(8)
     x = y = np.linspace(-1, 1, 21)
-    arm, site = placer.arm, placer.site
+    arm, scene = placer.arm, placer.scene
     ours, paper, ceiling = [], [], []
     for _ in range(4):
         poses = random_poses(rng, count=20)
         ours.append(placer.place(poses, effort="thorough").reached.mean())
-        scores = union_of_slices(
+        scores = sum_of_slices(
             voxels.fields["manipulability"], poses, plane=BasePlane(), grid=voxels.grid, x=x, y=y
         )
         for base, rates in (
-            (algorithm_2(arm, site, poses=poses, x=x, y=y, scores=scores), paper),
-            (brute_force(arm, site, poses=poses, x=x, y=y), ceiling),
+            (algorithm_2(arm, scene, poses=poses, x=x, y=y, scores=scores), paper),
+            (brute_force(arm, scene, poses=poses, x=x, y=y), ceiling),
         ):
-            _, w = serve(site, poses, base=base, effort=arm.full_effort)
+            _, w = solve_at_base(scene, poses, base=base, effort=arm.full_effort)
             rates.append((w >= 0).mean())
     assert np.mean(ours) >= np.mean(ceiling) - 0.01
     assert np.mean(ours) > np.mean(paper)
@@ -165,7 +165,7 @@ def test_obstacles_are_kept_clear_of(graded: ReachMap, tmp_path: Path) -> None:
     ball = {"center": [0.5, 0.0, 0.1], "radius": 0.1}
     file.write_text(json.dumps({"ground": True, "boxes": [box], "spheres": [ball]}))
     around = read_obstacles(file, plane=BasePlane())
-    placement = place_base(graded, poses, surroundings=around)
+    placement = place_base(graded, poses, obstacles=around)
     assert placement.reached.all()
     assert np.abs(placement.X_WB[:2, 3] - free.X_WB[:2, 3]).max() > 0.1
     check(placement, poses, around=around, plane=BasePlane())
@@ -174,11 +174,11 @@ def test_obstacles_are_kept_clear_of(graded: ReachMap, tmp_path: Path) -> None:
 def test_a_pose_inside_an_obstacle_is_not_reached(graded: ReachMap) -> None:
     poses = np.array([pose((0.5, 0, 0.4), DOWN), pose((0.5, 0.4, 0.4), DOWN)])
     ball = Geometry(Sphere(0.15), pose((0.5, 0.4, 0.3)))
-    placement = place_base(graded, poses, surroundings=Surroundings((ball,)))
+    placement = place_base(graded, poses, obstacles=Obstacles((ball,)))
     assert placement.reached.tolist() == [True, False]
     cage = Geometry(Box((9.0, 9.0, 0.1)), pose((0.0, 0.0, 0.05)))
     with pytest.raises(KinetariumError, match="no base in the plane"):
-        place_base(graded, poses, surroundings=Surroundings((cage,)))
+        place_base(graded, poses, obstacles=Obstacles((cage,)))
 
 
 def test_mesh_obstacles(graded: ReachMap, tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_mesh_obstacles(graded: ReachMap, tmp_path: Path) -> None:
     (tmp_path / "scene.json").write_text(json.dumps(scene))
     around = read_obstacles(tmp_path / "scene.json", plane=BasePlane())
     poses = np.array([pose((0.5, 0, 0.4), DOWN), pose((0.5, 0.4, 0.4), DOWN)])
-    placement = place_base(graded, poses, surroundings=around)
+    placement = place_base(graded, poses, obstacles=around)
     assert placement.reached.tolist() == [True, False]
 
 
@@ -267,12 +267,12 @@ def test_a_base_that_follows(placer: Placer, tmp_path: Path) -> None:
             for s in t
         ]
     )
-    drive = Drive(speed=1.0, turning=2.0)
-    found = follow(placer, t, poses=poses, drive=drive)
+    limits = BaseSpeedLimits(speed=1.0, turning=2.0)
+    found = follow(placer, t, poses=poses, limits=limits)
     assert found.reached.all()
     steps = np.diff(found.bases, axis=0)
-    assert np.hypot(steps[:, 0], steps[:, 1]).max() <= 0.05 * drive.speed * (1 + 1e-9)
-    assert np.abs(steps[:, 2]).max() <= 0.05 * drive.turning * (1 + 1e-9)
+    assert np.hypot(steps[:, 0], steps[:, 1]).max() <= 0.05 * limits.speed * (1 + 1e-9)
+    assert np.abs(steps[:, 2]).max() <= 0.05 * limits.turning * (1 + 1e-9)
     X_BT = np.array(
         [
             inverse_pose(pose((x, y, 0), rotation_about((0, 0, 1), yaw))) @ X
@@ -324,7 +324,7 @@ def test_the_maps_of_others(placer: Placer, voxels: ReachMap, graded: ReachMap) 
     centers = grid.centers(np.arange(grid.count**3))
     values = voxels.fields["manipulability"]
     moved = transformed_voxels(values, centers, poses=poses, size=grid.size, x=x, y=y)
-    cut = union_of_slices(values, poses, plane=BasePlane(), grid=grid, x=x, y=y)
+    cut = sum_of_slices(values, poses, plane=BasePlane(), grid=grid, x=x, y=y)
     assert np.corrcoef(moved.ravel(), cut.ravel())[0, 1] > 0.7
     cells = sampled_map(placer.arm, graded_grid(graded.recipe), samples=200_000, seed=0)
     reach = graded.fields["reach"]

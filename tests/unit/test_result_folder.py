@@ -14,7 +14,7 @@ from kinetarium.errors import OutputError
 from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.recording.result_folder import ResultFolder, ResultFolderError
 from kinetarium.recording.run_folder import RunFileError, read_run, write_run
-from kinetarium.storage.serialization import PlainDataError
+from kinetarium.storage.serialization import SerializationError
 
 CONFIG = {"study": "drop", "config": {"height": 0.5, "engine": ["mujoco", "ode"], "tool": None}}
 ENVIRONMENT = {"command": "kinetarium drop", "seed": 0, "versions": {"mujoco": "3.18.0"}}
@@ -196,7 +196,7 @@ def test_opening_what_is_not_there(tmp_path: Path) -> None:
 def test_later_releases(name: str, tmp_path: Path) -> None:
     create(tmp_path / "out").close()
     (tmp_path / "out" / name).write_text('{"schema_version": 3}')
-    with pytest.raises(PlainDataError, match="of a later release"):
+    with pytest.raises(SerializationError, match="of a later release"):
         assert ResultFolder.open(tmp_path / "out").metrics
 
 

@@ -63,18 +63,18 @@ def test_who_may_touch() -> None:
     arm = replace(PANDA, self_collision=True)
     scene = Scene((arm,), (CUBE, ground()), no_contact=frozenset({frozenset({"cube", "ground"})}))
     at = scene.solids.index
-    touch = scene.may_touch
+    touch = scene.may_collide
     assert np.array_equal(touch, touch.T)
     assert touch[at("arm/panda_link0"), at("arm/panda_link4")]
     assert not touch[at("arm/panda_link3"), at("arm/panda_link4")]  # joined by a joint
     assert not touch[at("arm/panda_link7"), at("arm/panda_hand")]  # fixed together
     assert not touch[at("cube"), at("ground")]
     assert touch[at("cube"), at("arm/panda_hand")]
-    assert not Scene((PANDA,)).may_touch.any()  # without self-collision
+    assert not Scene((PANDA,)).may_collide.any()  # without self-collision
 
 
 def test_two_static_bodies_never_touch() -> None:
-    assert not Scene(bodies=(ground(), ground(name="floor"))).may_touch.any()
+    assert not Scene(bodies=(ground(), ground(name="floor"))).may_collide.any()
 
 
 @pytest.mark.parametrize("robot", ["panda", "kr250", "husky4-panda"])

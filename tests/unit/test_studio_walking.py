@@ -7,7 +7,7 @@ from kinetarium.errors import KinetariumError
 from kinetarium.legs import Heading, LegKind, Machine, Step, Terrain, WalkPlan, plan_walk
 from kinetarium.legs.mechanism.machine import link_mesh
 from kinetarium.legs.robot.mjcf import quadruped_mjcf
-from kinetarium.storage.serialization import to_plain
+from kinetarium.storage.serialization import to_builtins
 from kinetarium.studio._walking import (
     MOST_WAYPOINTS,
     UNIT,
@@ -46,7 +46,7 @@ def walks(body):
 
 def test_the_plan_of_a_page_that_asks_for_nothing_is_the_default_one():
     head, (reader,) = walks({})
-    assert head["plan"] == to_plain(WalkPlan())
+    assert head["plan"] == to_builtins(WalkPlan())
     walk = plan_walk(WalkPlan())
     assert head["walks"][0]["order"] == list(walk.order)
     assert head["walks"][0]["table1_row"] == 1
@@ -131,12 +131,12 @@ def test_files_are_what_the_command_line_reads(tmp_path):
     from kinetarium.legs import load_machine
 
     machine = Machine(kind=LegKind.TTT1, gain=5.0)
-    asked = {"plan": {"machine": to_plain(machine)}}
+    asked = {"plan": {"machine": to_builtins(machine)}}
     (tmp_path / "m.json").write_bytes(post(asked, "machine.json").body)
     assert load_machine(tmp_path / "m.json") == machine
     assert post(asked, "walker.xml").body.decode() == quadruped_mjcf(machine)
     saved = json.loads(post(asked, "walk.json").body)
-    assert saved["plan"] == to_plain(WalkPlan(machine=machine))
+    assert saved["plan"] == to_builtins(WalkPlan(machine=machine))
     assert saved["facts"][0]["kind"] == "ttt1"
     with pytest.raises(HttpError, match=r"joints\.csv"):
         post(asked, "passwd")

@@ -8,7 +8,7 @@ import pytest
 from kinetarium.batch.check_study import check_study
 from kinetarium.batch.study import Outcome
 from kinetarium.errors import KinetariumError
-from kinetarium.legs import Heading, LegKind, Machine, Timing, save_machine
+from kinetarium.legs import GaitTiming, Heading, LegKind, Machine, save_machine
 from kinetarium.legs.mechanism.machine import link_mesh
 from kinetarium.recording.recording import RunStatus
 from kinetarium.studies.walk import Walk
@@ -52,7 +52,7 @@ def test_lateral_travel_of_the_types():
 
 def test_choices_multiply():
     chosen = STUDY.cases(
-        Config(path=("straight", "spin"), timing=tuple(Timing), order=("auto", "5", "5"))
+        Config(path=("straight", "spin"), timing=tuple(GaitTiming), order=("auto", "5", "5"))
     )
     assert len(chosen) == 2 * 2 * 2 * 3
 

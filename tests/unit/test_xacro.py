@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kinetarium.model.assets import AssetResolver
-from kinetarium.model.findings import Code, Findings, RobotFileError
+from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.markup import Element, parse_xml
 from kinetarium.model.reading import Reading
 from kinetarium.model.xacro import expand_xacro, uses_xacro
@@ -20,8 +20,10 @@ Expand = Callable[..., Element]
 
 
 def reading_of(file: Path, roots: tuple[Path, ...] = ()) -> Reading:
-    findings = Findings(file.name)
-    return Reading(file, findings, AssetResolver(file.parent, roots=roots, findings=findings))
+    diagnostics = Diagnostics(file.name)
+    return Reading(
+        file, diagnostics, AssetResolver(file.parent, roots=roots, diagnostics=diagnostics)
+    )
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def plain(element: Element) -> tuple[Any, ...]:
 
 def expected(body: str) -> tuple[Any, ...]:
     data = f'<robot name="r">{body}</robot>'.encode()
-    return plain(parse_xml(data, findings=Findings("expected")))
+    return plain(parse_xml(data, diagnostics=Diagnostics("expected")))
 
 
 @pytest.mark.parametrize("name", [*SNIPPETS, *OWN_SNIPPETS])
@@ -67,7 +69,7 @@ def test_the_xacro_package_agrees(name: str, tmp_path: Path) -> None:
     source, result = SNIPPETS[name]
     file.write_text(f"{HEAD}{source}</robot>")
     document = xacro.process_file(str(file)).documentElement.toxml()
-    assert plain(parse_xml(document.encode(), findings=Findings("judge"))) == expected(result)
+    assert plain(parse_xml(document.encode(), diagnostics=Diagnostics("judge"))) == expected(result)
 
 
 def test_the_source_is_left_as_it_is(tmp_path: Path) -> None:
@@ -176,7 +178,7 @@ def test_an_optional_include_that_is_missing_is_listed(tmp_path: Path) -> None:
     file.write_text(f'{HEAD}\n<xacro:include filename="no.xacro" optional="true"/></robot>')
     reading = reading_of(file)
     assert not expand_xacro(reading.open_markup(file), reading=reading).children
-    (repair,) = reading.findings.repairs
+    (repair,) = reading.diagnostics.repairs
     assert (repair.code, repair.line) == (Code.INCLUDE, 2)
 
 
@@ -219,4 +221,4 @@ def test_a_fault_in_a_property_names_its_definition(expand: Expand) -> None:
     ],
 )
 def test_uses_xacro(text: str, uses: bool) -> None:
-    assert uses_xacro(parse_xml(text.encode(), findings=Findings("f"))) is uses
+    assert uses_xacro(parse_xml(text.encode(), diagnostics=Diagnostics("f"))) is uses

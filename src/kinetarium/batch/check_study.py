@@ -12,7 +12,7 @@ from kinetarium.figure.page import Section
 from kinetarium.figure.text import Table
 from kinetarium.recording.recording import Recording, RunStatus
 from kinetarium.spatial.arrays import Array
-from kinetarium.storage.serialization import from_plain, to_plain
+from kinetarium.storage.serialization import from_builtins, to_builtins
 from kinetarium.storage.strict_json import strict_json
 
 _UNIT_OFF = 1e-3
@@ -108,9 +108,9 @@ def _check_config(subject: _Subject) -> None:
 
 
 def _check_plain_config(subject: _Subject) -> None:
-    plain = to_plain(subject.config)
+    plain = to_builtins(subject.config)
     _expect(None not in plain.values(), "TOML knows no None: give every field a value")
-    again: Any = from_plain(subject.study.config, plain, where="config")
+    again: Any = from_builtins(subject.study.config, plain, where="config")
     _expect(again == subject.config, "a config read back from plain data is another")
 
 
@@ -118,11 +118,13 @@ def _check_cases(subject: _Subject) -> None:
     study = subject.study
     cases = study.cases(subject.config)
     _expect(len(cases) > 0, "a config gives no case")
-    plain = [to_plain(case) for case in cases]
+    plain = [to_builtins(case) for case in cases]
     texts = {strict_json(entry, indent=None) for entry in plain}
     _expect(len(texts) == len(cases), "two cases are the same")
     for case, entry in zip(cases, plain, strict=True):
-        _expect(from_plain(study.case, entry, where="case") == case, f"{case} reads back another")
+        _expect(
+            from_builtins(study.case, entry, where="case") == case, f"{case} reads back another"
+        )
     _expect(study.cases(subject.config) == cases, "asked twice, the cases are others")
 
 

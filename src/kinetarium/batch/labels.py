@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kinetarium.storage.serialization import to_plain
+from kinetarium.storage.serialization import to_builtins
 
 Field = tuple[str, ...]
 """The way to a value: a field of the case, a field of that, and so on."""
@@ -28,7 +28,7 @@ def case_labels(cases: Sequence[Any]) -> list[str]:
     Returns:
         A label for each, such as "mujoco" or "mujoco, timestep 0.002, machine gain 5".
     """
-    flat = [dict(_parts((), to_plain(case))) for case in cases]
+    flat = [dict(_parts((), to_builtins(case))) for case in cases]
     fields = dict.fromkeys(field for entry in flat for field in entry)
     columns = {field: [entry.get(field) for entry in flat] for field in fields}
     differing = [f for f, values in columns.items() if any(v != values[0] for v in values)]

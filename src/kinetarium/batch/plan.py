@@ -19,7 +19,7 @@ from kinetarium.batch.study import Study, open_study
 from kinetarium.batch.task import Task
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.plugins import discover
-from kinetarium.storage.serialization import from_plain, read_toml, to_plain
+from kinetarium.storage.serialization import from_builtins, read_toml, to_builtins
 from kinetarium.storage.strict_json import strict_json
 
 _PACKAGES = (
@@ -146,7 +146,7 @@ class Plan:
     @classmethod
     def of(cls, study: Study[Any, Any], config: Any) -> "Plan":
         """Plan the cases of one config."""
-        return cls(study, {"study": study.name, "config": to_plain(config)})
+        return cls(study, {"study": study.name, "config": to_builtins(config)})
 
     @classmethod
     def read(cls, path: Path) -> "Plan":
@@ -214,7 +214,7 @@ class Plan:
         for config in self.configs():
             _refuse_many(config)
             for case in study.cases(config):
-                plain = to_plain(case)
+                plain = to_builtins(case)
                 key = case_key(study.name, plain)
                 tasks.setdefault(key, Task(key, study.name, kind, plain))
             if len(tasks) > _MOST_CASES:
@@ -230,7 +230,7 @@ class Plan:
             name: [value] if name in several and not isinstance(value, list) else value
             for name, value in values.items()
         }
-        return from_plain(kind, lists, where=f"the config of '{self.study.name}'")
+        return from_builtins(kind, lists, where=f"the config of '{self.study.name}'")
 
 
 def _refuse_many(config: Any) -> None:

@@ -15,7 +15,7 @@ from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Row, Run, RunStatus
 from kinetarium.recording.result_folder import METRICS, ResultFolder, ResultFolderError
 from kinetarium.recording.run_folder import read_run
-from kinetarium.storage.serialization import from_plain
+from kinetarium.storage.serialization import from_builtins
 from kinetarium.storage.strict_json import strict_json
 
 
@@ -76,7 +76,7 @@ def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
     timings = folder.timings()
     outcomes: list[Outcome[Any]] = [
         Outcome(
-            case=from_plain(study.case, run.case, where=f"run {run.key}"),
+            case=from_builtins(study.case, run.case, where=f"run {run.key}"),
             status=run.status,
             message=run.message,
             rows=run.rows,

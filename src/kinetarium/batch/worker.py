@@ -11,10 +11,10 @@ from kinetarium.batch.study import Study
 from kinetarium.batch.task import Finished, Task, one_line
 from kinetarium.engines.protocol import CapabilityError, Status
 from kinetarium.errors import OutputError
-from kinetarium.interruption import stop_if_asked
+from kinetarium.interruption import stop_if_requested
 from kinetarium.recording.recording import Recording, Run, RunStatus
 from kinetarium.recording.run_folder import write_run
-from kinetarium.storage.serialization import from_plain
+from kinetarium.storage.serialization import from_builtins
 
 
 def run_case(task: Task, runs: Path, *, attempt: int = 1) -> Finished:
@@ -49,13 +49,13 @@ def run_case(task: Task, runs: Path, *, attempt: int = 1) -> Finished:
 def _run(task: Task) -> Run:
     try:
         study = _study(task.study_class)
-        case: Any = from_plain(study.case, task.case, where="case")
+        case: Any = from_builtins(study.case, task.case, where="case")
         recording = study.run(case)
         rows = tuple(study.score(case, recording))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit and the panics of Rust are no Exception
-        stop_if_asked()
+        stop_if_requested()
         return _failed(task, error)
     status, message = RunStatus.COMPLETED, ""
     if recording.status == Status.DIVERGED:
@@ -117,5 +117,5 @@ class SerialExecutor:
             OutputError: If a run cannot be written.
         """
         for task in tasks:
-            stop_if_asked()
+            stop_if_requested()
             yield run_case(task, runs)

@@ -13,7 +13,7 @@ from kinetarium.batch.task import Finished, Task
 from kinetarium.batch.worker_main import ExitStatus, Job
 from kinetarium.batch.worker_start import WorkerStart
 from kinetarium.errors import KinetariumError
-from kinetarium.interruption import stop_if_asked
+from kinetarium.interruption import stop_if_requested
 from kinetarium.recording.recording import Run, RunStatus
 from kinetarium.recording.run_folder import write_run
 from kinetarium.storage.atomic import make_folder, remove_leftovers
@@ -179,7 +179,7 @@ class IsolatedExecutor:
 
     def _run(self, pool: WorkerPool, waiting: deque[Job]) -> Generator[Finished, None, None]:
         while waiting or pool.busy:
-            stop_if_asked()
+            stop_if_requested()
             pool.assign_jobs(waiting)
             wait([event for worker in pool.workers for event in worker.events], timeout=_INTERVAL)
             over = [end for worker in pool.workers if (end := self._end(worker, pool, waiting))]

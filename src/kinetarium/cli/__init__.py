@@ -10,7 +10,7 @@ from kinetarium.cli.core.console import Console, failure_lines, failure_payload,
 from kinetarium.cli.core.invocation import Invocation
 from kinetarium.cli.core.registry import COMMANDS, Command, refused_studies, studies
 from kinetarium.errors import KinetariumError, OutputError, UnknownNameError
-from kinetarium.interruption import asked, is_stop, listening
+from kinetarium.interruption import handling_stop_signals, is_stop_request, stop_request
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0 done, 1 a defect of Kinetarium, 2 something the user
         can put right, 130 stopped from the keyboard, 143 by SIGTERM.
     """
-    with listening():
+    with handling_stop_signals():
         return _answer(list(sys.argv[1:] if argv is None else argv))
 
 
@@ -53,9 +53,9 @@ def _answer(words: list[str]) -> int:
     except SystemExit:  # the parser has printed a command's help
         console.flush()
     except (KeyboardInterrupt, Exception) as error:
-        if isinstance(error, KeyboardInterrupt) or is_stop(error):
+        if isinstance(error, KeyboardInterrupt) or is_stop_request(error):
             console.error("kinetarium: stopped")
-            return 128 + (asked() or SIGINT)
+            return 128 + (stop_request() or SIGINT)
         return _fail(error, console=console, debug="--debug" in words)
     return 0
 

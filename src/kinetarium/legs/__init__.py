@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from kinetarium.legs.robot.quadruped import quadruped_model as quadruped_model
     from kinetarium.legs.walk.plan import TABLE_1 as TABLE_1
     from kinetarium.legs.walk.plan import Curve as Curve
+    from kinetarium.legs.walk.plan import GaitTiming as GaitTiming
     from kinetarium.legs.walk.plan import Heading as Heading
-    from kinetarium.legs.walk.plan import Timing as Timing
     from kinetarium.legs.walk.plan import WalkPlan as WalkPlan
     from kinetarium.legs.walk.planner import plan_walk as plan_walk
     from kinetarium.legs.walk.terrain import Step as Step

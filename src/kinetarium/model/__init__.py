@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kinetarium.model.findings import Allowance as Allowance
-    from kinetarium.model.findings import Code as Code
-    from kinetarium.model.findings import Refusal as Refusal
-    from kinetarium.model.findings import Repair as Repair
-    from kinetarium.model.findings import RobotFileError as RobotFileError
+    from kinetarium.model.diagnostics import Allowance as Allowance
+    from kinetarium.model.diagnostics import Code as Code
+    from kinetarium.model.diagnostics import Refusal as Refusal
+    from kinetarium.model.diagnostics import Repair as Repair
+    from kinetarium.model.diagnostics import RobotFileError as RobotFileError
     from kinetarium.model.load import CatalogueEntry as CatalogueEntry
     from kinetarium.model.load import CatalogueMesh as CatalogueMesh
     from kinetarium.model.load import Mounting as Mounting
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from kinetarium.model.robot import Geometry as Geometry
     from kinetarium.model.robot import Inertia as Inertia
     from kinetarium.model.robot import Joint as Joint
+    from kinetarium.model.robot import JointLimits as JointLimits
     from kinetarium.model.robot import JointType as JointType
-    from kinetarium.model.robot import Limits as Limits
     from kinetarium.model.robot import Link as Link
     from kinetarium.model.robot import Loop as Loop
     from kinetarium.model.robot import LoopKind as LoopKind

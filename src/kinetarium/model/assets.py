@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 
-from kinetarium.model.findings import Code, Findings
+from kinetarium.model.diagnostics import Code, Diagnostics
 
 
 @cache
@@ -45,25 +45,27 @@ class AssetResolver:
     Nothing is ever fetched from a network.
     """
 
-    def __init__(self, folder: Path, *, roots: Sequence[Path] = (), findings: Findings) -> None:
+    def __init__(
+        self, folder: Path, *, roots: Sequence[Path] = (), diagnostics: Diagnostics
+    ) -> None:
         """Fix the allowed roots.
 
         Args:
             folder: The robot file's folder.
             roots: Folders the user named (--mesh-root): packages, or folders of packages.
-            findings: Names the robot file in refusals.
+            diagnostics: Names the robot file in refusals.
 
         Raises:
             RobotFileError: If one of the roots is not a folder.
         """
         for root in roots:
             if not os.path.isdir(root):
-                raise findings.refusal(
+                raise diagnostics.refusal(
                     Code.UNREADABLE,
                     f"the mesh root {str(root)!r} is not a folder",
                     remedy="--mesh-root takes a folder that exists",
                 )
-        self._findings = findings
+        self._diagnostics = diagnostics
         self._folder = _real(folder)
         self._roots = [_real(root) for root in roots]
         self._packages = installed_packages()
@@ -93,7 +95,7 @@ class AssetResolver:
             remedy = error.remedy
             if error.code is Code.MESH_MISSING:
                 remedy += ", or --allow-missing-mesh to leave it out"
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 error.code, f"mesh {_shown(uri)} {error.problem}", remedy=remedy, line=line
             ) from None
 
@@ -102,7 +104,7 @@ class AssetResolver:
         try:
             return self._find(uri, folder)
         except _UnusableError as error:
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.INCLUDE,
                 f"include {_shown(uri)} {error.problem}",
                 remedy=error.remedy,

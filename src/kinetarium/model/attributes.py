@@ -7,7 +7,7 @@ from enum import StrEnum
 from math import isfinite
 from typing import TypeVar
 
-from kinetarium.model.findings import Code, Findings
+from kinetarium.model.diagnostics import Code, Diagnostics
 from kinetarium.model.markup import Element
 from kinetarium.spatial.arrays import Array, frozen
 
@@ -27,7 +27,7 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     return folded[close[0]] if close else None
 
 
-def is_one_slip(name: str, other: str) -> bool:
+def is_one_edit_apart(name: str, other: str) -> bool:
     """Say whether one wrong, missing, doubled or swapped letter makes a name another.
 
     Names of one or two letters are too short to tell.
@@ -70,9 +70,9 @@ NamedValue = TypeVar("NamedValue", bound=StrEnum)
 class AttributeReader:
     """Reads the attributes of elements and refuses what is not strictly right."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, diagnostics: Diagnostics) -> None:
         """Keep the findings that name the file in every refusal."""
-        self.findings = findings
+        self.diagnostics = diagnostics
 
     def text(self, element: Element, name: str) -> str:
         """Return a required attribute.
@@ -82,7 +82,7 @@ class AttributeReader:
         """
         if name not in element.attributes:
             written = next((w for w in element.attributes if nearest_name(w, [name])), None)
-            raise self.findings.refusal(
+            raise self.diagnostics.refusal(
                 Code.MISSING_ATTRIBUTE,
                 f"{element} has no attribute {name!r}",
                 remedy=f"write {name} instead of {written}" if written else f'write {name}="..."',
@@ -98,11 +98,11 @@ class AttributeReader:
         """
         name = self.text(element, attribute)
         if not name.strip():
-            raise self.findings.refusal(
+            raise self.diagnostics.refusal(
                 Code.EMPTY_NAME, f"{element} has an empty {attribute}", line=element.line
             )
         if not name.isprintable() or len(name) > 1000 or name != name.strip():
-            raise self.findings.refusal(
+            raise self.diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"<{element.tag}> has a {attribute} with edge spaces, unprintable or too many "
                 "characters",
@@ -146,7 +146,7 @@ class AttributeReader:
             return frozen(default)
         values = self.numbers(element, name, most=most)
         if len(values) != count:
-            raise self.findings.refusal(
+            raise self.diagnostics.refusal(
                 Code.BAD_NUMBER,
                 f"{element}: {name} holds {len(values)} numbers instead of {count}",
                 line=element.line,
@@ -165,7 +165,7 @@ class AttributeReader:
             if isfinite(largest) and largest <= most:
                 return values
         wrong = next(word for word in words if not self._usable(word, most))
-        raise self.findings.refusal(
+        raise self.diagnostics.refusal(
             Code.BAD_NUMBER,
             f"{element}: {name} holds {wrong[:40]!r}, which is not a usable number",
             remedy="write a finite decimal number such as 0.5 or 1e-3",
@@ -178,7 +178,7 @@ class AttributeReader:
         """Return an attribute that must be one of an enumeration's values."""
         text = element.attributes.get(name, default)
         if text not in list(kinds):
-            raise self.findings.refusal(
+            raise self.diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"{element}: {name} is {text!r}",
                 remedy=f"one of {', '.join(kinds)}",
@@ -190,7 +190,7 @@ class AttributeReader:
         """Return an attribute that must be true or false."""
         text = element.attributes.get(name, "true" if default else "false")
         if text not in ("true", "false", "1", "0"):
-            raise self.findings.refusal(
+            raise self.diagnostics.refusal(
                 Code.BAD_VALUE, f"{element}: {name} is {text!r}", remedy="true or false",
                 line=element.line,
             )  # fmt: skip

@@ -13,7 +13,7 @@ from math import pi
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetarium.model.findings import Allowance, Code, Findings
+from kinetarium.model.diagnostics import Allowance, Code, Diagnostics
 from kinetarium.model.robot import Inertia
 from kinetarium.spatial.arrays import Array, frozen
 
@@ -33,7 +33,7 @@ def checked_inertia(
     *,
     where: str,
     line: int | None,
-    findings: Findings,
+    diagnostics: Diagnostics,
 ) -> Inertia | None:
     """Check mass properties from a file.
 
@@ -43,7 +43,7 @@ def checked_inertia(
         moment: Moment of inertia about it, in link axes [kg m^2], shape (3, 3).
         where: The link, for messages, such as "link hand".
         line: Its line in the file.
-        findings: Takes the repairs.
+        diagnostics: Takes the repairs.
 
     Returns:
         The inertia, repaired where that was needed; None for a massless link.
@@ -53,36 +53,38 @@ def checked_inertia(
     """
     moment = np.asarray(moment, dtype=np.float64)
     if mass < 0:
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.MASS, f"{where} has the negative mass {mass:g} kg", remedy="give its mass in kg",
             line=line,
         )  # fmt: skip
     if mass < NEGLIGIBLE_MASS:
         if mass > 0 or np.any(moment):
-            findings.repair(
+            diagnostics.repair(
                 Code.MASS, where, "massless: its moment of inertia was left out", line=line
             )
         return None
     if not np.any(moment):
-        findings.repair(
+        diagnostics.repair(
             Code.INERTIA, where, "zero moment of inertia: that of a water ball taken", line=line
         )
         return Inertia(mass, frozen(center), _water_ball(mass))
     values, axes = np.linalg.eigh(moment)
     fault = _fault(values)
     if fault and np.abs(values).max() < NEGLIGIBLE_MOMENT:
-        findings.repair(
+        diagnostics.repair(
             Code.INERTIA, where, f"{fault} and negligible: that of a water ball taken", line=line
         )
         return Inertia(mass, frozen(center), _water_ball(mass))
     if fault and _beyond_repair(values):
-        return _replaced(mass, center, where=f"{where}: {fault}", line=line, findings=findings)
-    repaired = _mended(values)
+        return _replaced(
+            mass, center, where=f"{where}: {fault}", line=line, diagnostics=diagnostics
+        )
+    repaired = _repaired(values)
     if fault:
         changed = ", ".join(
             f"{old:.3g} -> {new:.3g}" for old, new in zip(values, repaired, strict=True)
         )
-        findings.repair(
+        diagnostics.repair(
             Code.INERTIA, where, f"{fault}: principal moments {changed} kg m^2", line=line
         )
     elif np.array_equal(repaired, values):
@@ -119,7 +121,7 @@ def _beyond_repair(values: Array) -> bool:
     return bool(values[2] > MOST_TRIANGLE_RATIO * (values[0] + values[1]))
 
 
-def _mended(values: Array) -> Array:
+def _repaired(values: Array) -> Array:
     second = _second_moments(values)
     least = ROUNDING * values[2]
     if second.min() >= least:
@@ -129,14 +131,14 @@ def _mended(values: Array) -> Array:
 
 
 def _replaced(
-    mass: float, center: ArrayLike, *, where: str, line: int | None, findings: Findings
+    mass: float, center: ArrayLike, *, where: str, line: int | None, diagnostics: Diagnostics
 ) -> Inertia:
-    if Allowance.BAD_INERTIA not in findings.allow:
-        raise findings.refusal(
+    if Allowance.BAD_INERTIA not in diagnostics.allow:
+        raise diagnostics.refusal(
             Code.INERTIA,
             f"{where}, beyond repair",
             remedy="correct it, or pass --allow-bad-inertia to take that of a water ball",
             line=line,
         )
-    findings.repair(Code.INERTIA, where, "that of a water ball taken", line=line)
+    diagnostics.repair(Code.INERTIA, where, "that of a water ball taken", line=line)
     return water_ball(mass, center)

@@ -14,7 +14,7 @@ from typing import Any
 
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.assets import AssetResolver, installed_packages
-from kinetarium.model.findings import Allowance, Code, Findings
+from kinetarium.model.diagnostics import Allowance, Code, Diagnostics
 from kinetarium.model.mjcf import read_mjcf
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import (
@@ -53,17 +53,17 @@ def read_robot_file(
         RobotFileError: If the file is refused; it carries every reason.
     """
     text = fspath(file)
-    findings = Findings(text, allow=frozenset(allow))
+    diagnostics = Diagnostics(text, allow=frozenset(allow))
     if "\0" in text:
-        raise findings.refusal(Code.UNREADABLE, "a path cannot hold a NUL character")
+        raise diagnostics.refusal(Code.UNREADABLE, "a path cannot hold a NUL character")
     path = Path(text)
     assets = AssetResolver(
-        path.parent, roots=[Path(root) for root in mesh_roots], findings=findings
+        path.parent, roots=[Path(root) for root in mesh_roots], diagnostics=diagnostics
     )
-    reading = Reading(path, findings, assets)
+    reading = Reading(path, diagnostics, assets)
     root = reading.open_markup(path)
     if arguments and not uses_xacro(root):
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.UNKNOWN_NAME, "the file takes no arguments: it is no xacro", line=root.line
         )
     match root.tag:
@@ -74,7 +74,7 @@ def read_robot_file(
             return read_urdf(root, reading=reading)
         case "mujoco":
             return read_mjcf(root, reading=reading)
-    raise findings.refusal(
+    raise diagnostics.refusal(
         Code.WRONG_ROOT,
         f"the root element is <{root.tag}>",
         remedy="a robot file begins with <robot> (URDF, xacro) or <mujoco> (MJCF)",
@@ -294,7 +294,9 @@ def load_catalogue_robot(name: str) -> RobotModel:
         robot,
         name=name,
         free_base=entry.free_base,
-        links=tuple(_dressed(link, entry.display.get(link.name, ())) for link in robot.links),
+        links=tuple(
+            _with_display_meshes(link, entry.display.get(link.name, ())) for link in robot.links
+        ),
         source=replace(robot.source, file=name),
     )
 
@@ -331,7 +333,7 @@ def _composite(
     )
 
 
-def _dressed(link: Link, meshes: tuple[CatalogueMesh, ...]) -> Link:
+def _with_display_meshes(link: Link, meshes: tuple[CatalogueMesh, ...]) -> Link:
     """Show meshes in place of a link's primitives, if all of them are installed."""
     visuals = []
     for mesh in meshes:

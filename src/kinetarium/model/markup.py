@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pyexpat import ExpatError, ParserCreate
 from pyexpat.errors import messages
 
-from kinetarium.model.findings import Code, Findings
+from kinetarium.model.diagnostics import Code, Diagnostics
 
 MOST_DEPTH = 100
 MOST_ELEMENTS = 200_000
@@ -58,11 +58,11 @@ class Element:
         return f'<{self.tag} name="{name if len(name) <= 80 else name[:77] + "..."}">'
 
 
-class _Builder:
+class _TreeBuilder:
     """Builds the tree from expat's events and enforces the limits while it grows."""
 
-    def __init__(self, findings: Findings, *, ascii_only: bool) -> None:
-        self.findings = findings
+    def __init__(self, diagnostics: Diagnostics, *, ascii_only: bool) -> None:
+        self.diagnostics = diagnostics
         self._ascii = ascii_only
         self.root: Element | None = None
         self._open: list[tuple[Element, list[str]]] = []
@@ -80,7 +80,7 @@ class _Builder:
         self.parser.XmlDeclHandler = self._declaration
 
     def _too_large(self, what: str, most: int) -> None:
-        raise self.findings.refusal(
+        raise self.diagnostics.refusal(
             Code.TOO_LARGE,
             f"more than {most:,} {what}",
             remedy="no robot needs that many; split or simplify the file",
@@ -90,7 +90,7 @@ class _Builder:
     def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
         name = (encoding or "utf-8").lower().replace("_", "-")
         if name not in _UTF_8 and not (self._ascii and name in _SUPERSETS_OF_ASCII):
-            raise self.findings.refusal(
+            raise self.diagnostics.refusal(
                 Code.ENCODING,
                 f"the file declares the encoding {encoding!r}",
                 remedy="save it as UTF-8",
@@ -98,7 +98,7 @@ class _Builder:
             )
 
     def _doctype(self, *_: object) -> None:
-        raise self.findings.refusal(
+        raise self.diagnostics.refusal(
             Code.DOCTYPE,
             "document types and entities are not accepted",
             remedy="remove the <!DOCTYPE ...> declaration",
@@ -136,12 +136,12 @@ class _Builder:
         element.text = "".join(texts)
 
 
-def parse_xml(data: bytes, *, findings: Findings) -> Element:
+def parse_xml(data: bytes, *, diagnostics: Diagnostics) -> Element:
     """Parse one XML document strictly.
 
     Args:
         data: The document, in UTF-8.
-        findings: Names the file in the refusal.
+        diagnostics: Names the file in the refusal.
 
     Returns:
         The root element.
@@ -150,13 +150,13 @@ def parse_xml(data: bytes, *, findings: Findings) -> Element:
         RobotFileError: If it is not well formed, not UTF-8, holds a document
             type or entity, or exceeds a limit.
     """
-    _refuse_foreign_bytes(data, findings)
-    builder = _Builder(findings, ascii_only=data.isascii())
+    _refuse_foreign_bytes(data, diagnostics)
+    builder = _TreeBuilder(diagnostics, ascii_only=data.isascii())
     try:
         builder.parser.Parse(data.removeprefix(b"\xef\xbb\xbf"), True)
     except ExpatError as error:
         reason = messages.get(error.code, "not well formed")
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.NOT_XML,
             f"not well-formed XML: {reason}",
             remedy="repair the XML at this line",
@@ -166,13 +166,13 @@ def parse_xml(data: bytes, *, findings: Findings) -> Element:
     return builder.root
 
 
-def _refuse_foreign_bytes(data: bytes, findings: Findings) -> None:
+def _refuse_foreign_bytes(data: bytes, diagnostics: Diagnostics) -> None:
     """Refuse what XML in UTF-8 cannot hold, with a clearer word than the parser has."""
     if not data.strip():
-        raise findings.refusal(Code.NOT_XML, "the file is empty")
+        raise diagnostics.refusal(Code.NOT_XML, "the file is empty")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data:
         line = data[: data.find(b"\x00")].count(b"\n") + 1
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.ENCODING,
             "the file holds NUL bytes or is not in UTF-8",
             remedy="save it as UTF-8 text",
@@ -182,6 +182,6 @@ def _refuse_foreign_bytes(data: bytes, findings: Findings) -> None:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.ENCODING, "the file is not valid UTF-8", remedy="save it as UTF-8", line=line
         ) from None

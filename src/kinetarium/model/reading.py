@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kinetarium.model.assets import AssetResolver
 from kinetarium.model.attributes import AttributeReader
-from kinetarium.model.findings import Code, Findings, RobotFileError, read_robot_part
+from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError, read_robot_part
 from kinetarium.model.markup import Element, parse_xml
 from kinetarium.model.mesh.mesh import load_mesh
 from kinetarium.model.robot import Source
@@ -31,12 +31,12 @@ class Reading:
 
     Attributes:
         path: The robot file.
-        findings: Collects what the gate has to say.
+        diagnostics: Collects what the gate has to say.
         assets: Finds meshes and includes inside the allowed roots.
     """
 
     path: Path
-    findings: Findings
+    diagnostics: Diagnostics
     assets: AssetResolver
     _hash: "_Hash" = field(default_factory=sha256)
     _bounds: dict[Path, Array] = field(default_factory=dict)
@@ -46,13 +46,13 @@ class Reading:
     @property
     def attributes(self) -> AttributeReader:
         """The strict reader of attributes, bound to the findings."""
-        return AttributeReader(self.findings)
+        return AttributeReader(self.diagnostics)
 
     def open_markup(self, path: Path, *, code: Code = Code.UNREADABLE) -> Element:
         """Read and parse an XML file that is part of the robot, and take it into the hash."""
-        data = read_robot_part(path, findings=self.findings, code=code, most=MOST_ROBOT_BYTES)
+        data = read_robot_part(path, diagnostics=self.diagnostics, code=code, most=MOST_ROBOT_BYTES)
         self._hash.update(data)
-        return parse_xml(data, findings=self.findings)
+        return parse_xml(data, diagnostics=self.diagnostics)
 
     def mesh_bounds(self, path: Path, *, line: int | None) -> Array:
         """Load a mesh that is part of the robot, once however often the robot uses it.
@@ -77,7 +77,7 @@ class Reading:
             self._mesh_bytes += size
             self._check_size(line)
             try:
-                mesh = load_mesh(path, findings=self.findings, line=line)
+                mesh = load_mesh(path, diagnostics=self.diagnostics, line=line)
             except RobotFileError:
                 self._mesh_bytes += 3 * size  # the search for a fault reads everything again
                 raise
@@ -88,7 +88,7 @@ class Reading:
 
     def _check_size(self, line: int | None) -> None:
         if self._mesh_bytes > MOST_MESH_BYTES or self._triangles > MOST_TRIANGLES:
-            raise self.findings.refusal(
+            raise self.diagnostics.refusal(
                 Code.TOO_LARGE,
                 f"the meshes have more than {MOST_MESH_BYTES // 2**20} MiB "
                 f"or {MOST_TRIANGLES:,} triangles together",
@@ -98,4 +98,4 @@ class Reading:
 
     def source(self, format: str) -> Source:
         """Say where the model came from, once everything has been read."""
-        return Source(self.findings.file, format, self._hash.hexdigest())
+        return Source(self.diagnostics.file, format, self._hash.hexdigest())

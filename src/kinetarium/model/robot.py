@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.errors import UnknownNameError
-from kinetarium.model.findings import Repair
+from kinetarium.model.diagnostics import Repair
 from kinetarium.spatial.arrays import Array, frozen
 
 
@@ -169,7 +169,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class JointLimits:
     """Limits of a joint; infinite where there are none.
 
     Attributes:
@@ -224,7 +224,7 @@ class Joint:
     child: str
     X_PJ: Array = field(default_factory=lambda: IDENTITY)
     axis: Array = field(default_factory=lambda: frozen([1, 0, 0]))
-    limits: Limits = Limits()
+    limits: JointLimits = JointLimits()
     damping: float = 0.0
     friction: float = 0.0
     armature: float = 0.0

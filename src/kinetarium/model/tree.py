@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from kinetarium.model.attributes import MOST_MAGNITUDE
-from kinetarium.model.findings import Allowance, Code, Findings
+from kinetarium.model.diagnostics import Allowance, Code, Diagnostics
 from kinetarium.model.inertia import water_ball
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import IDENTITY, Joint, JointType, Link, Loop, Mimic, RobotModel
@@ -59,33 +59,33 @@ def assemble(
     Raises:
         RobotFileError: With every fault that was found.
     """
-    findings = reading.findings
-    findings.stop_if_refused()
+    diagnostics = reading.diagnostics
+    diagnostics.stop_if_refused()
     if not links:
-        raise findings.refusal(Code.NO_LINKS, "the robot has no links", line=1)
+        raise diagnostics.refusal(Code.NO_LINKS, "the robot has no links", line=1)
     if len(links) > MOST_LINKS:
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.TOO_LARGE, f"{len(links):,} links; up to {MOST_LINKS:,} are read", line=1
         )
-    _check_unique("link", links, findings)
-    _check_unique("joint", joints, findings)
-    _check_unique("loop", loops, findings)
-    _check_references(links, joints, loops, findings)
-    findings.stop_if_refused()
-    ordered_links, ordered_joints = _depth_first(links, joints, findings)
+    _check_unique("link", links, diagnostics)
+    _check_unique("joint", joints, diagnostics)
+    _check_unique("loop", loops, diagnostics)
+    _check_references(links, joints, loops, diagnostics)
+    diagnostics.stop_if_refused()
+    ordered_links, ordered_joints = _depth_first(links, joints, diagnostics)
     if floating:
         line = next(joint.line for joint in joints if joint.item.name in floating)
-        _refuse_floating_inside(ordered_links[0], ordered_joints, floating, line, findings)
+        _refuse_floating_inside(ordered_links[0], ordered_joints, floating, line, diagnostics)
         if not np.array_equal(ordered_joints[0].X_PJ, IDENTITY):
             message = "floating: left out its <origin>, for a scene places the robot"
-            findings.repair(Code.UNSUPPORTED, f"joint {floating[0]}", message, line=line)
+            diagnostics.repair(Code.UNSUPPORTED, f"joint {floating[0]}", message, line=line)
         free_base, ordered_links, ordered_joints = True, ordered_links[1:], ordered_joints[1:]
-    ordered_joints = _leaders(ordered_joints, {j.item.name: j.line for j in joints}, findings)
+    ordered_joints = _leaders(ordered_joints, {j.item.name: j.line for j in joints}, diagnostics)
     lines = {located.item.name: located.line for located in links}
     ordered_links = _give_mass(
-        ordered_links, ordered_joints, free_base=free_base, lines=lines, findings=findings
+        ordered_links, ordered_joints, free_base=free_base, lines=lines, diagnostics=diagnostics
     )
-    findings.stop_if_refused()
+    diagnostics.stop_if_refused()
     return RobotModel(
         name=name,
         links=tuple(ordered_links),
@@ -93,7 +93,7 @@ def assemble(
         loops=tuple(located.item for located in loops),
         free_base=free_base,
         source=reading.source(format),
-        repairs=tuple(findings.repairs),
+        repairs=tuple(diagnostics.repairs),
     )
 
 
@@ -102,13 +102,13 @@ def _refuse_floating_inside(
     joints: Sequence[Joint],
     floating: Sequence[str],
     line: int,
-    findings: Findings,
+    diagnostics: Diagnostics,
 ) -> None:
     """Refuse a floating joint that is not the only one below an empty root."""
     bare = not (root.inertia or root.collisions or root.visuals)
     below = [joint.name for joint in joints if joint.parent == root.name]
     if not bare or len(floating) > 1 or below != list(floating):
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.UNSUPPORTED,
             "a floating joint is read only between an empty root link and the robot's base",
             remedy="make separate robots of parts that fly apart",
@@ -116,15 +116,15 @@ def _refuse_floating_inside(
         )
 
 
-def _check_unique(kind: str, parts: Sequence[Located[Item]], findings: Findings) -> None:
+def _check_unique(kind: str, parts: Sequence[Located[Item]], diagnostics: Diagnostics) -> None:
     seen: dict[str, int] = {}
     for located in parts:
         name = located.item.name
         if name not in seen:
             seen[name] = located.line
             continue
-        with findings.collecting():
-            raise findings.refusal(
+        with diagnostics.collecting():
+            raise diagnostics.refusal(
                 Code.DUPLICATE_NAME,
                 f"two {kind}s are named {name!r}, the first at line {seen[name]}",
                 remedy="give each its own name",
@@ -136,7 +136,7 @@ def _check_references(
     links: Iterable[Located[Link]],
     joints: Iterable[Located[Joint]],
     loops: Iterable[Located[Loop]],
-    findings: Findings,
+    diagnostics: Diagnostics,
 ) -> None:
     known = {located.item.name for located in links}
     ends = []
@@ -148,8 +148,8 @@ def _check_references(
         ends += [(where, end, loop.line) for end in (loop.item.link_a, loop.item.link_b)]
     for where, end, line in ends:
         if end not in known:
-            with findings.collecting():
-                raise findings.refusal(
+            with diagnostics.collecting():
+                raise diagnostics.refusal(
                     Code.UNKNOWN_NAME,
                     f"{where} names the link {end!r}, which does not exist",
                     remedy="define the link or correct the name",
@@ -158,22 +158,22 @@ def _check_references(
 
 
 def _depth_first(
-    links: Sequence[Located[Link]], joints: Sequence[Located[Joint]], findings: Findings
+    links: Sequence[Located[Link]], joints: Sequence[Located[Joint]], diagnostics: Diagnostics
 ) -> tuple[list[Link], list[Joint]]:
     above: dict[str, Located[Joint]] = {}
     below: dict[str, list[Joint]] = {located.item.name: [] for located in links}
     for located in joints:
         joint = located.item
         if joint.parent == joint.child:
-            with findings.collecting():
-                raise findings.refusal(
+            with diagnostics.collecting():
+                raise diagnostics.refusal(
                     Code.SELF_JOINT,
                     f"joint {joint.name!r} joins link {joint.child!r} to itself",
                     line=located.line,
                 )
         elif joint.child in above:
-            with findings.collecting():
-                raise findings.refusal(
+            with diagnostics.collecting():
+                raise diagnostics.refusal(
                     Code.TWO_PARENTS,
                     f"link {joint.child!r} hangs on two joints, "
                     f"{above[joint.child].item.name!r} and {joint.name!r}",
@@ -183,11 +183,11 @@ def _depth_first(
         else:
             above[joint.child] = located
             below[joint.parent].append(joint)
-    findings.stop_if_refused()
+    diagnostics.stop_if_refused()
     roots = [located for located in links if located.item.name not in above]
     if len(roots) > 1:
         names = ", ".join(repr(root.item.name) for root in roots[:5])
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.TWO_ROOTS,
             f"{len(roots)} links hang on no joint: {names}",
             remedy="join them to one root link",
@@ -208,7 +208,7 @@ def _depth_first(
     if len(ordered_links) < len(links):
         reached = {link.name for link in ordered_links}
         lost = next(located for located in links if located.item.name not in reached)
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.CYCLE,
             f"link {lost.item.name!r} is part of a cycle of joints",
             remedy="a robot file is a tree with one root link",
@@ -217,19 +217,21 @@ def _depth_first(
     return ordered_links, ordered_joints
 
 
-def _leaders(joints: Sequence[Joint], lines: dict[str, int], findings: Findings) -> list[Joint]:
+def _leaders(
+    joints: Sequence[Joint], lines: dict[str, int], diagnostics: Diagnostics
+) -> list[Joint]:
     """Follow chains of couplings, so that every follower names a joint of its own."""
     by_name = {joint.name: joint for joint in joints}
     resolved = []
     for joint in joints:
-        with findings.collecting():
-            mimic = _to_leader(joint, by_name, line=lines[joint.name], findings=findings)
+        with diagnostics.collecting():
+            mimic = _to_leader(joint, by_name, line=lines[joint.name], diagnostics=diagnostics)
             resolved.append(replace(joint, mimic=mimic))
     return resolved
 
 
 def _to_leader(
-    joint: Joint, by_name: dict[str, Joint], *, line: int, findings: Findings
+    joint: Joint, by_name: dict[str, Joint], *, line: int, diagnostics: Diagnostics
 ) -> Mimic | None:
     mimic, seen = joint.mimic, {joint.name}
     while mimic is not None:
@@ -244,21 +246,21 @@ def _to_leader(
         elif len(seen) > MOST_MIMIC_STEPS:
             fault = f"follows a chain of more than {MOST_MIMIC_STEPS} joints"
         if target is None or fault:
-            raise findings.refusal(
+            raise diagnostics.refusal(
                 Code.MIMIC,
                 f"joint {joint.name!r} {fault}",
                 remedy="a mimic joint follows one moving joint that follows none",
                 line=line,
             )
         if target.name != mimic.joint:
-            findings.repair(
+            diagnostics.repair(
                 Code.MIMIC,
                 f"joint {joint.name}",
                 f"follows {mimic.joint!r}, which does not exist: taken for {target.name!r}",
                 line=line,
             )
         if max(abs(mimic.multiplier), abs(mimic.offset)) > MOST_MAGNITUDE:
-            raise findings.refusal(
+            raise diagnostics.refusal(
                 Code.MIMIC, f"joint {joint.name!r} follows {target.name!r} beyond all measure",
                 line=line,
             )  # fmt: skip
@@ -286,7 +288,7 @@ def _give_mass(
     *,
     free_base: bool,
     lines: dict[str, int],
-    findings: Findings,
+    diagnostics: Diagnostics,
 ) -> list[Link]:
     """See to it that everything that moves has mass: engines divide by it."""
     inertias = {link.name: link.inertia for link in links}
@@ -306,18 +308,18 @@ def _give_mass(
         if carried[name] > 0:
             mass = MASSLESS_SHARE * carried[name]
             message = f"moves, is massless and carries {carried[name]:.3g} kg: given {mass:.3g} kg"
-        elif Allowance.MASSLESS in findings.allow:
+        elif Allowance.MASSLESS in diagnostics.allow:
             mass = ALLOWED_MASS
             message = f"moves and carries no mass at all: given {mass:g} kg"
         else:
-            with findings.collecting():
-                raise findings.refusal(
+            with diagnostics.collecting():
+                raise diagnostics.refusal(
                     Code.MASSLESS,
                     f"link {name!r} moves, but neither it nor anything it carries has mass",
                     remedy="give it an <inertial>, or pass --allow-massless to give it a gram",
                     line=lines[name],
                 )
             continue
-        findings.repair(Code.MASSLESS, where, message, line=lines[name])
+        diagnostics.repair(Code.MASSLESS, where, message, line=lines[name])
         inertias[name] = water_ball(mass)
     return [replace(link, inertia=inertias[link.name]) for link in links]

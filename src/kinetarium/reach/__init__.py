@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kinetarium.reach.collision.arm_in_scene import Surroundings as Surroundings
+    from kinetarium.reach.collision.arm_in_scene import Obstacles as Obstacles
     from kinetarium.reach.collision.obstacles import read_obstacles as read_obstacles
     from kinetarium.reach.ik.solve import IkSolutions as IkSolutions
     from kinetarium.reach.ik.solve import Policy as Policy
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from kinetarium.reach.placement.plane import BasePlane as BasePlane
     from kinetarium.reach.placement.plane import Effort as Effort
     from kinetarium.reach.placement.plane import Objective as Objective
-    from kinetarium.reach.placement.plane import plane_of as plane_of
-    from kinetarium.reach.placement.query import Placement as Placement
+    from kinetarium.reach.placement.plane import base_plane as base_plane
+    from kinetarium.reach.placement.query import BasePlacement as BasePlacement
     from kinetarium.reach.placement.query import Placer as Placer
     from kinetarium.reach.placement.query import place_base as place_base
     from kinetarium.reach.placement.score_raster import BaseSlice as BaseSlice

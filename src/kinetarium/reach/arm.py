@@ -41,7 +41,7 @@ class Arm:
         return turns_about_base(self.chain.arrays)
 
 
-def arm_of(
+def prepare_arm(
     robot: RobotModel, *, tool: str = "", base_link: str = "", self_collision: bool = True
 ) -> Arm:
     """Make a robot ready.

@@ -14,7 +14,7 @@ from typing import TypeVar
 from kinetarium.errors import KinetariumError, OutputError
 from kinetarium.storage.atomic import sync_folder, write_atomic
 from kinetarium.storage.regular_file import open_regular, reason
-from kinetarium.storage.serialization import from_plain, read_sealed_json, sealed_json
+from kinetarium.storage.serialization import from_builtins, read_sealed_json, sealed_json
 
 CHECKSUMS = "checksums.json"
 
@@ -63,13 +63,13 @@ def read_checksums(folder: Path) -> dict[str, str] | None:
     written by release 0.1.
 
     Raises:
-        PlainDataError: If they are broken.
+        SerializationError: If they are broken.
     """
     path = folder / CHECKSUMS
     if not os.path.lexists(path):
         return None
     data = read_sealed_json(path)
-    return from_plain(dict[str, str], data.get("sha256"), where=repr(str(path)))
+    return from_builtins(dict[str, str], data.get("sha256"), where=repr(str(path)))
 
 
 def check_listed(folder: Path, name: str, read: Callable[[Path], T]) -> T:
@@ -81,7 +81,7 @@ def check_listed(folder: Path, name: str, read: Callable[[Path], T]) -> T:
 
     Raises:
         ChecksumError: If it has changed since it was written.
-        PlainDataError: If the checksums are broken.
+        SerializationError: If the checksums are broken.
     """
     while True:
         listed = read_checksums(folder)

@@ -15,7 +15,7 @@ from typing import Any
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Run
 from kinetarium.storage.regular_file import read_regular, reason
-from kinetarium.storage.serialization import from_plain, to_plain
+from kinetarium.storage.serialization import from_builtins, to_builtins
 from kinetarium.storage.strict_json import strict_json
 
 SCHEMA_VERSION = 1
@@ -96,8 +96,8 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
 def _row(run: Run, position: int) -> tuple[Any, ...]:
     # A message may quote a file name that is not text; SQLite takes text alone.
     message = run.message.encode(errors="backslashreplace").decode()
-    case = strict_json(to_plain(run.case), indent=None)
-    rows = strict_json(to_plain(run.rows), indent=None)
+    case = strict_json(to_builtins(run.case), indent=None)
+    rows = strict_json(to_builtins(run.rows), indent=None)
     return run.key, position, run.study, case, run.status.value, message, rows
 
 
@@ -117,4 +117,4 @@ def _run(row: tuple[Any, ...]) -> Run:
         "message": message,
         "rows": json.loads(rows),
     }
-    return from_plain(Run, plain, where=key)
+    return from_builtins(Run, plain, where=key)

@@ -181,7 +181,7 @@ class ResultFolder:
 
         Raises:
             ResultFolderError: If it is not a result folder.
-            PlainDataError: If one of its files is broken or of a later release.
+            SerializationError: If one of its files is broken or of a later release.
         """
         folder = cls(path)
         for name in (CONFIG, ENVIRONMENT, INDEX):
@@ -260,7 +260,7 @@ class ResultFolder:
         """What is in metrics.json, without its schema version.
 
         Raises:
-            PlainDataError: If there is none, or it is broken or of a later release.
+            SerializationError: If there is none, or it is broken or of a later release.
         """
         return read_sealed_json(self.path / METRICS)
 

@@ -21,10 +21,10 @@ from kinetarium.storage.atomic import write_folder_atomic
 from kinetarium.storage.regular_file import open_regular, reason
 from kinetarium.storage.serialization import (
     MOST_JSON_BYTES,
-    from_plain,
+    from_builtins,
     read_sealed_json,
     sealed_json,
-    to_plain,
+    to_builtins,
 )
 
 MANIFEST = "manifest.json"
@@ -56,7 +56,7 @@ class _RecordingEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Manifest:
+class _RunManifest:
     key: str
     study: str
     case: dict[str, Any]
@@ -81,7 +81,7 @@ def write_run(folder: Path, run: Run, *, timing: Mapping[str, float]) -> None:
         RunFileError: If a channel does not hold numbers.
     """
     files = {TIMING: sealed_json(timing)}
-    manifest = _Manifest(
+    manifest = _RunManifest(
         key=run.key,
         study=run.study,
         case=dict(run.case),
@@ -90,7 +90,7 @@ def write_run(folder: Path, run: Run, *, timing: Mapping[str, float]) -> None:
         rows=tuple(dict(row) for row in run.rows),
         recording=_add_channels(files, run.recording) if run.recording else None,
     )
-    files[MANIFEST] = sealed_json(to_plain(manifest))
+    files[MANIFEST] = sealed_json(to_builtins(manifest))
     if len(files[MANIFEST]) > MOST_JSON_BYTES:
         raise RunFileError(f"its rows and facts are larger than {MOST_JSON_BYTES // 10**6} MB")
     write_folder_atomic(folder, files)
@@ -130,7 +130,7 @@ def read_timing(folder: Path) -> dict[str, float]:
     """
     try:
         path = folder / TIMING
-        return from_plain(dict[str, float], read_sealed_json(path), where=repr(str(path)))
+        return from_builtins(dict[str, float], read_sealed_json(path), where=repr(str(path)))
     except KinetariumError as error:
         raise RunFileError(str(error)) from None
 
@@ -179,10 +179,10 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "channel"
 
 
-def _read_manifest(folder: Path) -> _Manifest:
+def _read_manifest(folder: Path) -> _RunManifest:
     path = folder / MANIFEST
     try:
-        manifest = from_plain(_Manifest, read_sealed_json(path), where=repr(str(path)))
+        manifest = from_builtins(_RunManifest, read_sealed_json(path), where=repr(str(path)))
     except KinetariumError as error:
         raise RunFileError(str(error)) from None
     for entry in manifest.recording.channels.values() if manifest.recording else ():

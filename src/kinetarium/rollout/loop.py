@@ -88,7 +88,7 @@ def run(
     simulation = chosen.compile(scene, timestep=timestep, options=settings, seed=seed)
     try:
         samples = _Samples(simulation, scene, probes)
-        readings = _Readings(simulation, scene)
+        readings = _SensorReadings(simulation, scene)
         if controller:
             controller.reset()
         command = np.zeros(len(simulation.layout.commands))
@@ -137,7 +137,7 @@ def _measure(simulation: Simulation, readings: Mapping[str, Array]) -> Measureme
     return Measurement(state.q, state.v, state.poses, state.twists, readings)
 
 
-class _Readings(Mapping[str, Array]):
+class _SensorReadings(Mapping[str, Array]):
     """The force-torque sensors, read when they are asked: few laws look at them."""
 
     def __init__(self, simulation: Simulation, scene: Scene) -> None:

@@ -86,7 +86,7 @@ def docking_scene(
     payload: float,
     gap: float,
     positions: Mapping[str, float] | None = None,
-    touching: bool = False,
+    contact: bool = False,
     friction: float = 0.0,
 ) -> DockingScene:
     """Put two arms face to face, their satellites a gap apart.
@@ -98,7 +98,7 @@ def docking_scene(
         payload: Mass of either satellite [kg].
         gap: Distance of the two docking faces [m].
         positions: Joint positions of both arms by name [rad]; the catalogue's home if None.
-        touching: Whether the engine's own contact acts between the satellites.
+        contact: Whether the engine's own contact acts between the satellites.
         friction: Of the satellites' surfaces [-], where it does.
 
     Raises:
@@ -132,7 +132,7 @@ def docking_scene(
     joint = model.parent_joint[SATELLITE].name
     sensors = tuple(WrenchSensor(name, name, joint) for name in (CHASER, TARGET))
     apart = frozenset({frozenset((f"{CHASER}/{SATELLITE}", f"{TARGET}/{SATELLITE}"))})
-    scene = Scene(arms, (), sensors, no_contact=frozenset() if touching else apart)
+    scene = Scene(arms, (), sensors, no_contact=frozenset() if contact else apart)
     return DockingScene(scene, model, q_start, X_WT, stiffness, damping)
 
 

@@ -78,7 +78,7 @@ class Scene:
         raise UnknownNameError("robot", name, known=(robot.name for robot in self.robots))
 
     @cached_property
-    def may_touch(self) -> NDArray[np.bool_]:
+    def may_collide(self) -> NDArray[np.bool_]:
         """Whether two solids may touch, shape (n, n), symmetric, in the order of `solids`.
 
         Solids that no joint moves against each other, or that one joint joins, never touch.

@@ -36,11 +36,11 @@ _NUMBER = re.compile(rb"(?<![\w.\"'-])[+-]?\d+\.\d+(?:[eE][+-]?\d+)?(?![\w.\"'])
 """A decimal number, as against a name made of digits and dots."""
 
 
-class PlainDataError(KinetariumError):
+class SerializationError(KinetariumError):
     """Data, or a file of it, that does not say what it should."""
 
 
-def to_plain(value: Any) -> Any:
+def to_builtins(value: Any) -> Any:
     """Return a value as dictionaries, lists, strings, numbers, booleans and None.
 
     Args:
@@ -48,7 +48,7 @@ def to_plain(value: Any) -> Any:
             NumPy's scalars and arrays, and what is plain already.
     """
     if isinstance(value, Enum):
-        return to_plain(value.value)
+        return to_builtins(value.value)
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if value is None or isinstance(value, str | int | float):
@@ -56,15 +56,15 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: to_builtins(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {str(to_plain(key)): to_plain(item) for key, item in value.items()}
+        return {str(to_builtins(key)): to_builtins(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [to_plain(item) for item in value]
+        return [to_builtins(item) for item in value]
     raise TypeError(f"{type(value).__name__} has no plain form")
 
 
-def from_plain(kind: type[T], data: Any, *, where: str) -> T:
+def from_builtins(kind: type[T], data: Any, *, where: str) -> T:
     """Convert plain data to a type.
 
     Nothing is guessed: the only number that changes its type is a whole one
@@ -77,7 +77,7 @@ def from_plain(kind: type[T], data: Any, *, where: str) -> T:
 
     Raises:
         UnknownNameError: If a field or a choice is unknown.
-        PlainDataError: If a value has another type than its field, is missing, or is outside
+        SerializationError: If a value has another type than its field, is missing, or is outside
             its range.
     """
     shape: Any = kind
@@ -86,9 +86,9 @@ def from_plain(kind: type[T], data: Any, *, where: str) -> T:
         value = msgspec.convert(data, kind, dec_hook=_path)
         check_ranges(value)
     except msgspec.ValidationError as error:
-        raise PlainDataError(f"{where}: {_in_words(str(error))}") from None
+        raise SerializationError(f"{where}: {_in_words(str(error))}") from None
     except RangeError as error:
-        raise PlainDataError(f"{where}: {error}") from None
+        raise SerializationError(f"{where}: {error}") from None
     return value
 
 
@@ -96,7 +96,7 @@ def to_toml(data: Mapping[str, Any]) -> str:
     """Return plain data as TOML, in its own order; what is None is left out.
 
     Raises:
-        PlainDataError: If a number is not finite or has more than 64 bits, or a text is none
+        SerializationError: If a number is not finite or has more than 64 bits, or a text is none
             that can be encoded.
     """
     _check_finite(data)
@@ -106,7 +106,7 @@ def to_toml(data: Mapping[str, Any]) -> str:
         text.encode()
     except UnicodeEncodeError as error:
         half = ascii(error.object[error.start : error.end])
-        raise PlainDataError(f"{half} is not a character that TOML can hold") from None
+        raise SerializationError(f"{half} is not a character that TOML can hold") from None
     return text
 
 
@@ -118,26 +118,28 @@ def read_toml(path: Path, *, through_links: bool = True) -> dict[str, Any]:
         through_links: Whether the file may be a symbolic link.
 
     Raises:
-        PlainDataError: If it cannot be read, is too large, is not TOML, or
+        SerializationError: If it cannot be read, is too large, is not TOML, or
             holds a number that is not finite or has more than 64 bits.
     """
     try:
         data = read_regular(path, most=MOST_TOML_BYTES, through_links=through_links)
     except (OSError, ValueError) as error:
-        raise PlainDataError(f"cannot read {str(path)!r}: {reason(error)}") from None
+        raise SerializationError(f"cannot read {str(path)!r}: {reason(error)}") from None
     try:
         for number, line in enumerate(data.split(b"\n"), start=1):
             if _NUMBER.sub(b"", line).count(b".") > MOST_TOML_DOTS:
-                raise PlainDataError(f"line {number} has more than {MOST_TOML_DOTS} dots in names")
+                raise SerializationError(
+                    f"line {number} has more than {MOST_TOML_DOTS} dots in names"
+                )
         table = tomllib.loads(_without_mark(data.decode()))
         _check_finite(table)
         _check_whole(table)
     except UnicodeDecodeError:
-        raise PlainDataError(f"{str(path)!r} is not UTF-8 text") from None
+        raise SerializationError(f"{str(path)!r} is not UTF-8 text") from None
     except RecursionError:
-        raise PlainDataError(f"{str(path)!r} is nested too deeply") from None
-    except (ValueError, PlainDataError) as error:
-        raise PlainDataError(f"{str(path)!r}: {error}") from None
+        raise SerializationError(f"{str(path)!r} is nested too deeply") from None
+    except (ValueError, SerializationError) as error:
+        raise SerializationError(f"{str(path)!r}: {error}") from None
     return table
 
 
@@ -200,21 +202,21 @@ def _in_words(message: str) -> str:
 
 def _without_mark(text: str) -> str:
     if text.startswith("\ufeff"):
-        raise PlainDataError("it begins with a byte-order mark; save it as UTF-8 without one")
+        raise SerializationError("it begins with a byte-order mark; save it as UTF-8 without one")
     return text
 
 
 def _check_finite(data: Any) -> None:
     for name, number in _numbers(data, ""):
         if isinstance(number, float) and not isfinite(number):
-            raise PlainDataError(f"{name}: {number} is not a finite number")
+            raise SerializationError(f"{name}: {number} is not a finite number")
 
 
 def _check_whole(data: Any) -> None:
     """Refuse whole numbers beyond those that every reader of TOML has to take."""
     for name, number in _numbers(data, ""):
         if isinstance(number, int) and not -(2**63) <= number < 2**63:
-            raise PlainDataError(f"{name}: a whole number has up to 64 bits")
+            raise SerializationError(f"{name}: a whole number has up to 64 bits")
 
 
 def _numbers(data: Any, name: str) -> Iterator[tuple[str, float]]:
@@ -266,7 +268,7 @@ def read_versioned_json(path: Path, *, most: int = MOST_JSON_BYTES) -> dict[str,
         What it holds, without the version.
 
     Raises:
-        PlainDataError: If it cannot be read, is not strict JSON, or is of a later release.
+        SerializationError: If it cannot be read, is not strict JSON, or is of a later release.
     """
     data, _ = _read(path, most=most, latest=SCHEMA_VERSION, through_links=True)
     return data
@@ -281,12 +283,12 @@ def read_sealed_json(path: Path) -> dict[str, Any]:
         What it holds, without version and seal.
 
     Raises:
-        PlainDataError: If it cannot be read, is not strict JSON, has changed since it was
+        SerializationError: If it cannot be read, is not strict JSON, has changed since it was
             written, or is of a later release.
     """
     data, raw = _read(path, most=MOST_JSON_BYTES, latest=SEALED_VERSION, through_links=False)
     if raw and _sealed(raw[: -len(_sealed(b""))]) != raw:
-        raise PlainDataError(f"{str(path)!r} has changed since it was written")
+        raise SerializationError(f"{str(path)!r} has changed since it was written")
     data.pop(_SEAL, None)
     return data
 
@@ -304,20 +306,20 @@ def _read(
         raw = read_regular(path, most=most, through_links=through_links)
         text = raw.decode()
     except UnicodeDecodeError:
-        raise PlainDataError(f"{str(path)!r} is not UTF-8 text") from None
+        raise SerializationError(f"{str(path)!r} is not UTF-8 text") from None
     except (OSError, ValueError) as error:
-        raise PlainDataError(f"cannot read {str(path)!r}: {reason(error)}") from None
+        raise SerializationError(f"cannot read {str(path)!r}: {reason(error)}") from None
     try:
         data: dict[str, Any] = parse_json(text)
     except RecursionError:
-        raise PlainDataError(f"{str(path)!r} is nested too deeply") from None
+        raise SerializationError(f"{str(path)!r} is nested too deeply") from None
     except ValueError as error:
-        raise PlainDataError(f"{str(path)!r} is not JSON: {error}") from None
+        raise SerializationError(f"{str(path)!r} is not JSON: {error}") from None
     version = data.pop("schema_version", None) if isinstance(data, dict) else None
     if type(version) is not int or version < 1:
-        raise PlainDataError(f"{str(path)!r} does not say its schema_version")
+        raise SerializationError(f"{str(path)!r} does not say its schema_version")
     if version > latest:
-        raise PlainDataError(
+        raise SerializationError(
             f"{str(path)!r} is of a later release: it has schema {version}, "
             f"this release reads up to {latest}"
         )

@@ -18,7 +18,12 @@ from kinetarium.legs.walk.walk import drive_work, joint_travel, walking_volume
 from kinetarium.legs.walk.warnings import foot_gaps
 from kinetarium.recording.recording import Channel
 from kinetarium.spatial.arrays import Array
-from kinetarium.storage.serialization import PlainDataError, from_plain, to_plain, versioned_json
+from kinetarium.storage.serialization import (
+    SerializationError,
+    from_builtins,
+    to_builtins,
+    versioned_json,
+)
 from kinetarium.storage.strict_json import strict_json
 from kinetarium.studio.exported_page import PagePart, exported_page
 from kinetarium.studio.http import HttpError, HttpRoute, Request, Response, route
@@ -48,10 +53,10 @@ def walk_facts(walk: Walk) -> dict[str, Any]:
         "walking_volume": walking_volume(machine),
         "height": machine.height,
         "reach": list(machine.leg.reach),
-        "shapes": to_plain(machine.link_shapes[2]),
+        "shapes": to_builtins(machine.link_shapes[2]),
         "steps": [[step.leg, step.first, step.last] for step in walk.steps],
         "markers": _markers(walk),
-        "warnings": to_plain(walk.warnings[:MOST_WARNINGS]),
+        "warnings": to_builtins(walk.warnings[:MOST_WARNINGS]),
         "warning_count": len(walk.warnings),
     }
 
@@ -210,10 +215,10 @@ def walk_request(data: Any) -> WalkRequest:
         KinetariumError: If it makes no sense, or asks for more than the studio walks.
     """
     if not isinstance(data, dict):
-        raise PlainDataError("a walk is asked for by a plan")
+        raise SerializationError("a walk is asked for by a plan")
     _check_numbers(data)
-    plan = from_plain(WalkPlan, data.get("plan", {}), where="the plan")
-    kinds = from_plain(
+    plan = from_builtins(WalkPlan, data.get("plan", {}), where="the plan")
+    kinds = from_builtins(
         tuple[LegKind, ...], data.get("kinds", [plan.machine.kind.value]), where="the kinds"
     )
     kinds = tuple(dict.fromkeys(kinds)) or (plan.machine.kind,)
@@ -232,7 +237,7 @@ def _check_numbers(data: Any) -> None:
         elif isinstance(value, list):
             waiting += value
         elif isinstance(value, int | float) and not abs(value) <= _GREATEST:
-            raise PlainDataError(f"a number is none, or beyond {_GREATEST:g}")
+            raise SerializationError(f"a number is none, or beyond {_GREATEST:g}")
 
 
 def _check_sizes(plan: WalkPlan) -> None:
@@ -290,7 +295,7 @@ def _plan(request: Request) -> Response:
             {**walk_facts(walk), "bytes": len(file)}
             for walk, file in zip(walks, files, strict=True)
         ]
-    head = strict_json({"plan": to_plain(asked.plan), "walks": facts}, indent=None).encode()
+    head = strict_json({"plan": to_builtins(asked.plan), "walks": facts}, indent=None).encode()
     return Response(b"".join([len(head).to_bytes(4, "little"), head, *files]))
 
 
@@ -310,11 +315,11 @@ def _joints(asked: WalkRequest) -> tuple[bytes, str]:
 
 def _walk(asked: WalkRequest) -> tuple[bytes, str]:
     facts = [walk_facts(plan_walk(plan)) for plan in asked.plans]
-    return versioned_json({"plan": to_plain(asked.plan), "facts": facts}), "application/json"
+    return versioned_json({"plan": to_builtins(asked.plan), "facts": facts}), "application/json"
 
 
 def _machine(asked: WalkRequest) -> tuple[bytes, str]:
-    return versioned_json(to_plain(asked.plan.machine)), "application/json"
+    return versioned_json(to_builtins(asked.plan.machine)), "application/json"
 
 
 def _mjcf(asked: WalkRequest) -> tuple[bytes, str]:
@@ -323,7 +328,7 @@ def _mjcf(asked: WalkRequest) -> tuple[bytes, str]:
 
 def _page(asked: WalkRequest) -> tuple[bytes, str]:
     walks = [plan_walk(plan) for plan in asked.plans]
-    head = {"plan": to_plain(asked.plan), "walks": [walk_facts(walk) for walk in walks]}
+    head = {"plan": to_builtins(asked.plan), "walks": [walk_facts(walk) for walk in walks]}
     parts = [
         (PagePart.WALKS, strict_json(head, indent=None).encode()),
         *((PagePart.REPLAY, walk_file(walk, encoding=Encoding.COMPACT)) for walk in walks),

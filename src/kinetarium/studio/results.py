@@ -13,7 +13,7 @@ from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Run
 from kinetarium.recording.result_folder import CONFIG, INDEX, METRICS, RUNS, ResultFolder
 from kinetarium.recording.run_folder import read_run
-from kinetarium.storage.serialization import from_plain
+from kinetarium.storage.serialization import from_builtins
 from kinetarium.studio.http import HttpError
 
 MAP_SUFFIX = ".rmap"
@@ -111,7 +111,7 @@ def case_of(run: Run) -> tuple[Any, Any]:
         KinetariumError: If the study is not installed, or was another one then.
     """
     study = open_study(run.study)
-    return study, from_plain(study.case, run.case, where=f"the case of {run.key}")
+    return study, from_builtins(study.case, run.case, where=f"the case of {run.key}")
 
 
 def _folder(place: FolderEntry) -> dict[str, Any]:

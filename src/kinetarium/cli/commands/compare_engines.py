@@ -122,7 +122,7 @@ def _plans(config: Config) -> dict[str, Any]:
     """Return the plan of every part; all are checked before the first is run."""
     from kinetarium.batch.plan import Plan
     from kinetarium.batch.study import open_study
-    from kinetarium.storage.serialization import from_plain
+    from kinetarium.storage.serialization import from_builtins
 
     plans: dict[str, Any] = {}
     for name, part in (_QUICK if config.quick else _FULL).items():
@@ -130,6 +130,6 @@ def _plans(config: Config) -> dict[str, Any]:
         study = open_study(values.pop("study", name))
         known = {field.name for field in fields(study.config)}
         chosen = {each: value for each, value in values.items() if each in known}
-        plans[name] = Plan.of(study, from_plain(study.config, chosen, where=name))
+        plans[name] = Plan.of(study, from_builtins(study.config, chosen, where=name))
         plans[name].tasks()
     return plans

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from kinetarium.errors import KinetariumError, MissingPackageError, OutputError, UnknownNameError
 from kinetarium.figure.text import Table, cell_text
-from kinetarium.model.findings import RobotFileError
+from kinetarium.model.diagnostics import RobotFileError
 from kinetarium.storage.atomic import check_replaceable, check_writable, write_atomic
 from kinetarium.storage.regular_file import reason
 from kinetarium.storage.strict_json import strict_json

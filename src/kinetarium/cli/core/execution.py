@@ -17,7 +17,7 @@ from kinetarium.batch.study import open_study
 from kinetarium.cli.core.arguments import flag_value
 from kinetarium.cli.core.console import Console
 from kinetarium.cli.core.invocation import Invocation, Run
-from kinetarium.interruption import is_stop
+from kinetarium.interruption import is_stop_request
 from kinetarium.ranges import Range
 from kinetarium.recording.recording import RunStatus
 
@@ -89,7 +89,7 @@ def execute(
                 watch=watch,
             )
         except (KeyboardInterrupt, Exception) as error:
-            if is_stop(error) and (out / "config.toml").is_file():
+            if is_stop_request(error) and (out / "config.toml").is_file():
                 again = shlex.join(["kinetarium", "resume", str(out)])
                 console.error(f"kinetarium: go on with: {again}")
             raise

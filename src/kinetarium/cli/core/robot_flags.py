@@ -8,7 +8,7 @@ import tyro
 
 from kinetarium.cli.core.arguments import UsageError
 from kinetarium.figure.robot_page import joint_units
-from kinetarium.model.findings import Allowance
+from kinetarium.model.diagnostics import Allowance
 from kinetarium.model.robot import Joint, Link, RobotModel
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from kinetarium.cli.core.console import Console
 from kinetarium.cli.core.invocation import Invocation
 from kinetarium.cli.core.robot_flags import RobotFlags
 from kinetarium.cli.reach.flags import THREADS, Threads
-from kinetarium.interruption import is_stop
+from kinetarium.interruption import is_stop_request
 from kinetarium.ranges import Range, Seed
-from kinetarium.reach.maps.recipe import MapKind, MapWishes
+from kinetarium.reach.maps.recipe import MapKind, MapOptions
 
 _QUIET_TIME = 10.0
 """Least time between two lines in a log [s]."""
@@ -130,7 +130,7 @@ class Config(RobotFlags):
     workers: Threads = THREADS
     part: Annotated[str, tyro.conf.arg(metavar="K/N", help_behavior_hint="")] = ""
 
-    def wishes(self) -> MapWishes:
+    def options(self) -> MapOptions:
         """Return what the map is asked for."""
         return {
             "kind": self.kind,
@@ -162,10 +162,10 @@ def run(config: Config, invocation: Invocation) -> None:
                 config.out,
                 workers=config.workers,
                 progress=partial(watch, config.out),
-                **config.wishes(),
+                **config.options(),
             )
         except (KeyboardInterrupt, Exception) as error:
-            if is_stop(error):
+            if is_stop_request(error):
                 console.error(f"kinetarium: go on with: {invocation.command_line}")
             raise
     if isinstance(built, ReachMap):

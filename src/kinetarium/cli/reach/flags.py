@@ -75,9 +75,9 @@ class PlaneFlags:
         Raises:
             KinetariumError: If it is none, or too steep.
         """
-        from kinetarium.reach.placement.plane import plane_of
+        from kinetarium.reach.placement.plane import base_plane
 
-        return plane_of(self.plane_normal, height=self.plane_height)
+        return base_plane(self.plane_normal, height=self.plane_height)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,11 +112,11 @@ class SiteFlags(PlaneFlags, RobotFlags):
         Raises:
             KinetariumError: If something does not fit.
         """
-        from kinetarium.reach.collision.arm_in_scene import NOTHING
+        from kinetarium.reach.collision.arm_in_scene import NO_OBSTACLES
         from kinetarium.reach.collision.obstacles import read_obstacles
         from kinetarium.reach.placement.query import Placer
 
         plane = self.plane()
-        around = read_obstacles(self.obstacles, plane=plane) if self.obstacles else NOTHING
+        around = read_obstacles(self.obstacles, plane=plane) if self.obstacles else NO_OBSTACLES
         robot = self.model(reach_map)
-        return Placer(reach_map, robot=robot, plane=plane, surroundings=around)
+        return Placer(reach_map, robot=robot, plane=plane, obstacles=around)

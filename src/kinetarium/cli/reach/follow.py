@@ -31,8 +31,8 @@ def run(config: Config, invocation: Invocation) -> None:
     from kinetarium.cli.core.invocation import provenance
     from kinetarium.reach.placement.files import read_trajectory
     from kinetarium.reach.placement.follow import (
+        base_speed_limits,
         describe_following,
-        drive_of,
         follow,
         write_following,
     )
@@ -41,9 +41,9 @@ def run(config: Config, invocation: Invocation) -> None:
 
     reach_map = config.open_map()
     times, poses = read_trajectory(config.trajectory)
-    drive = drive_of(config.speed, turning=config.turning)
+    limits = base_speed_limits(config.speed, turning=config.turning)
     placer = config.placer(reach_map)
-    following = follow(placer, times, poses=poses, drive=drive)
+    following = follow(placer, times, poses=poses, limits=limits)
     write_following(following, config.out)
     words = provenance(invocation.command_line)
     page = follow_page(following, poses, placer=placer, provenance=words)

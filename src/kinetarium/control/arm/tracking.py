@@ -74,7 +74,7 @@ class JacobianTracker:
         return path
 
 
-_INSTANT = 1e-9
+_SAME_TIME = 1e-9
 """Times nearer to each other than this are the same [s]."""
 
 
@@ -106,11 +106,11 @@ class Setpoints:
 
     def at(self, t: float) -> tuple[Array, Array]:
         """Return positions and rates at a time [s] that never goes back, shape (n,) each."""
-        while self._lines and t > self._lines[0][0] - self._tick + _INSTANT:
+        while self._lines and t > self._lines[0][0] - self._tick + _SAME_TIME:
             self._line = self._lines.popleft()
         end, p, q = self._line
         left = end - t
-        if left < -_INSTANT:
+        if left < -_SAME_TIME:
             return q, np.zeros_like(q)
         rates = (q - p) / self._tick
         return q - min(left, self._tick) * rates, rates

@@ -5,7 +5,7 @@ from math import cos, sin
 from typing import NamedTuple, Protocol
 
 
-class Placement(NamedTuple):
+class PlanarPose(NamedTuple):
     """Where a vehicle is on the ground.
 
     Attributes:
@@ -34,7 +34,7 @@ class Speeds(NamedTuple):
 class DrivingLaw(Protocol):
     """Computes the speeds of a vehicle that is to be somewhere and is somewhere else."""
 
-    def speeds(self, actual: Placement, *, wanted: Placement, reference: Speeds) -> Speeds:
+    def speeds(self, actual: PlanarPose, *, wanted: PlanarPose, reference: Speeds) -> Speeds:
         """Return the speeds to move with.
 
         Args:
@@ -48,7 +48,7 @@ class DrivingLaw(Protocol):
 class FeedForward:
     """Open loop: the speeds of the reference, wherever the vehicle is."""
 
-    def speeds(self, actual: Placement, *, wanted: Placement, reference: Speeds) -> Speeds:
+    def speeds(self, actual: PlanarPose, *, wanted: PlanarPose, reference: Speeds) -> Speeds:
         """Return the speeds of the reference."""
         return reference
 
@@ -67,7 +67,7 @@ class Kanayama:
     aside: float = 4.0
     turn: float = 4.0
 
-    def speeds(self, actual: Placement, *, wanted: Placement, reference: Speeds) -> Speeds:
+    def speeds(self, actual: PlanarPose, *, wanted: PlanarPose, reference: Speeds) -> Speeds:
         """Return the speeds that take the errors back.
 
         Args:

@@ -7,7 +7,7 @@ import numpy as np
 
 from kinetarium.control.interface import Measurement
 from kinetarium.control.vehicle.kinematics import DifferentialDrive, SpeedRamp
-from kinetarium.control.vehicle.laws import DrivingLaw, Placement, Speeds
+from kinetarium.control.vehicle.laws import DrivingLaw, PlanarPose, Speeds
 from kinetarium.control.vehicle.reference import DrivingReference
 from kinetarium.spatial.arrays import Array
 
@@ -48,7 +48,7 @@ class WheelDriver:
         self._ramp = ramp or SpeedRamp()
         count = round((wait + reference.duration) * rate) + 1
         placements, speeds = reference.sample(np.arange(count + 1) / rate - wait)
-        self._placements = [Placement(*row) for row in placements.tolist()]
+        self._placements = [PlanarPose(*row) for row in placements.tolist()]
         self._speeds = [Speeds(*row) for row in speeds.tolist()]
         self._now = (0.0, 0.0)
 
@@ -65,18 +65,18 @@ class WheelDriver:
         """Return the speeds of the wheels [rad/s], in the order of the layout's commands."""
         k = min(round(t * self._rate), len(self._speeds) - 1)
         wanted = self._law.speeds(
-            placement(measurement.poses[0]), wanted=self._placements[k], reference=self._speeds[k]
+            planar_pose(measurement.poses[0]), wanted=self._placements[k], reference=self._speeds[k]
         )
         self._now = self._ramp.toward(wanted, now=self._now, period=1 / self._rate)
         left, right = self._drive.wheel_speeds(*self._now)
         return np.array([left if on_left else right for on_left in self._left])
 
 
-def placement(pose: Array) -> Placement:
+def planar_pose(pose: Array) -> PlanarPose:
     """Return where a vehicle is on the ground.
 
     Args:
         pose: Its position [m] and quaternion wxyz, shape (7,).
     """
     x, y, _, qw, qx, qy, qz = pose.tolist()
-    return Placement(x, y, atan2(2 * (qw * qz + qx * qy), 1 - 2 * (qy * qy + qz * qz)))
+    return PlanarPose(x, y, atan2(2 * (qw * qz + qx * qy), 1 - 2 * (qy * qy + qz * qz)))

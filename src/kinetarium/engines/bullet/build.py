@@ -132,7 +132,7 @@ def build_world(
         # Contacts in an order of their own, not in that of their history.
         deterministicOverlappingPairs=1,
     )
-    touching = {solid for i, solid in enumerate(scene.solids) if scene.may_touch[i].any()}
+    touching = {solid for i, solid in enumerate(scene.solids) if scene.may_collide[i].any()}
     robots = tuple(
         _robot(bullet, scene, robot, touching=touching, options=options) for robot in scene.robots
     )

@@ -108,7 +108,7 @@ class Surfaces:
                 continue  # that Bullet knows
             one, other = self._parts[a], self._parts[b]
             if (
-                not self._scene.may_touch[i, j]
+                not self._scene.may_collide[i, j]
                 or _other_plane(one, other)
                 or _other_plane(other, one)
             ):

@@ -17,7 +17,7 @@ from kinetarium.engines.conformance.models import (
     sensed_load,
 )
 from kinetarium.engines.protocol import Capability, Engine, Simulation
-from kinetarium.model.robot import Limits, RobotModel
+from kinetarium.model.robot import JointLimits, RobotModel
 from kinetarium.scene import Actuation, Base, Drive, PlacedRobot, Scene, WrenchSensor
 from kinetarium.spatial.arrays import Array
 
@@ -127,7 +127,7 @@ def _velocity(engine: Engine) -> Measurement:
 
 
 def _joint_limit(engine: Engine) -> Measurement:
-    model = pendulum(limits=Limits(lower=-0.4, upper=1.0))
+    model = pendulum(limits=JointLimits(lower=-0.4, upper=1.0))
     simulation = _compile(engine, model, positions={"pivot": 0.9})
     lowest = 0.0
     for _ in range(1500):

@@ -14,7 +14,7 @@ from kinetarium.engines.conformance import (
 from kinetarium.engines.conformance.check import Check, Outcome
 from kinetarium.engines.protocol import Engine
 from kinetarium.engines.registry import open_engine
-from kinetarium.interruption import stop_if_asked
+from kinetarium.interruption import stop_if_requested
 
 CHECKS: tuple[Check, ...] = (
     *bodies.CHECKS,
@@ -60,7 +60,7 @@ def _outcomes(
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # whatever an engine does wrong is a row, not the end
-            stop_if_asked()
+            stop_if_requested()
             text = f"{type(error).__name__}: {error}"
             yield Outcome(engine.info.name, check.name, False, None, text)
         else:

@@ -9,8 +9,8 @@ from kinetarium.model.robot import (
     Geometry,
     Inertia,
     Joint,
+    JointLimits,
     JointType,
-    Limits,
     Link,
     Loop,
     LoopKind,
@@ -36,7 +36,7 @@ def solid_link(
     return Link(name, inertia, collisions)
 
 
-def pendulum(*, length: float = 0.5, limits: Limits = Limits()) -> RobotModel:  # noqa: B008
+def pendulum(*, length: float = 0.5, limits: JointLimits = JointLimits()) -> RobotModel:  # noqa: B008
     """Make a bob of 1 kg that swings about y at a distance [m] below the pivot."""
     bob = solid_link("bob", Box((0.05, 0.04, 0.06)), mass=1.0, at=(0.0, 0.0, -length))
     pivot = Joint("pivot", JointType.REVOLUTE, "base", "bob", axis=Y_AXIS, limits=limits)
@@ -47,7 +47,12 @@ def rotor(*, effort: float = np.inf) -> RobotModel:
     """Make a bar of 2 kg that turns about z."""
     bar = solid_link("bar", Box((0.3, 0.1, 0.05)), mass=2.0)
     joint = Joint(
-        "spindle", JointType.CONTINUOUS, "base", "bar", axis=Z_AXIS, limits=Limits(effort=effort)
+        "spindle",
+        JointType.CONTINUOUS,
+        "base",
+        "bar",
+        axis=Z_AXIS,
+        limits=JointLimits(effort=effort),
     )
     return RobotModel("rotor", (Link("base"), bar), (joint,), _SOURCE)
 
@@ -73,9 +78,9 @@ def fingers(*, multiplier: float = -2.0, offset: float = 0.01) -> RobotModel:
     )
     joints = (
         Joint("lead", JointType.PRISMATIC, "base", "leader", axis=X_AXIS,
-              limits=Limits(-0.2, 0.2)),
+              limits=JointLimits(-0.2, 0.2)),
         Joint("follow", JointType.PRISMATIC, "base", "follower",
-              frozen(pose((0.0, 0.3, 0.0))), X_AXIS, Limits(-0.5, 0.5),
+              frozen(pose((0.0, 0.3, 0.0))), X_AXIS, JointLimits(-0.5, 0.5),
               mimic=Mimic("lead", multiplier, offset)),
     )  # fmt: skip
     return RobotModel("fingers", links, joints, _SOURCE)

@@ -49,7 +49,7 @@ class Surfaces:
             carriers: dict[bytes, Any] = {}
             for name, X_NL in body.members:
                 solid = self._index[name]
-                row = self._scene.may_touch[solid]
+                row = self._scene.may_collide[solid]
                 if not row.any() or not self._geometry[solid]:
                     continue
                 meets = row.tobytes()
@@ -66,7 +66,7 @@ class Surfaces:
             blacklist: DART's filter of pairs.
         """
         for (a, i), (b, j) in combinations(self._carriers, 2):
-            if not self._scene.may_touch[i, j]:
+            if not self._scene.may_collide[i, j]:
                 blacklist.addBodyNodePairToBlackList(a, b)
 
     def _add(self, node: Any, solid: int, *, shape: Shape | Plane, X_NG: Array) -> None:

@@ -62,7 +62,7 @@ class SurfaceBuilder:
         self._plant = plant
         self._options = options
         self._index = {name: i for i, name in enumerate(scene.solids)}
-        self._may_touch = scene.may_touch
+        self._may_touch = scene.may_collide
         self._frictions = _frictions(scene)
         self._copies: dict[tuple[int, float], list[Any]] = {}
         self.solids: dict[Any, int] = {}

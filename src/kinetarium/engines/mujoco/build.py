@@ -77,7 +77,7 @@ class SurfaceBuilder:
         self._scene = scene
         self._options = options
         self._touching = {
-            name for name, row in zip(scene.solids, scene.may_touch, strict=True) if row.any()
+            name for name, row in zip(scene.solids, scene.may_collide, strict=True) if row.any()
         }
         self._still = _still(scene)
         self._surfaces: dict[str, _Surface] = {}
@@ -111,7 +111,7 @@ class SurfaceBuilder:
         Args:
             timestep: The step [s] within which an impact is over.
         """
-        may_touch = self._scene.may_touch
+        may_touch = self._scene.may_collide
         index = {name: i for i, name in enumerate(self._scene.solids)}
         for (a, on_a), (b, on_b) in combinations(self._surfaces.items(), 2):
             if not may_touch[index[a], index[b]]:

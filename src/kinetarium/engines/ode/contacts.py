@@ -199,7 +199,7 @@ def _pairs(scene: Scene, shapes: list[OdeShape]) -> NDArray[np.intp]:
         (i, j) if shapes[i].piece != WORLD else (j, i)
         for i in range(len(shapes))
         for j in range(i + 1, len(shapes))
-        if scene.may_touch[shapes[i].solid, shapes[j].solid]
+        if scene.may_collide[shapes[i].solid, shapes[j].solid]
         and shapes[i].piece != shapes[j].piece
         and all(
             isinstance(other.shape, Box)

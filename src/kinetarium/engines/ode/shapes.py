@@ -83,7 +83,7 @@ class OdeShapes:
             SceneError: If a mesh has no convex hull.
         """
         self._solids = layout.solids
-        self._touching = [bool(row.any()) for row in scene.may_touch]
+        self._touching = [bool(row.any()) for row in scene.may_collide]
         self._library: CDLL = world.library
         self._world = world
         self._meshes: list[tuple[int, Array, NDArray[np.uint32]]] = []

@@ -269,7 +269,7 @@ def _may_meet(scene: Scene) -> NDArray[np.bool_]:
         held += [fixed and tops[link.name] == robot.model.root for link in robot.model.links]
     held += [body.motion is Motion.STATIC for body in scene.bodies]
     fixed_pairs = np.outer(held, held).astype(np.bool_)
-    return np.asarray(scene.may_touch & ~fixed_pairs)
+    return np.asarray(scene.may_collide & ~fixed_pairs)
 
 
 def _body(body: Body, *, options: PhysxOptions) -> tuple[Any, Any]:

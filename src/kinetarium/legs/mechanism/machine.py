@@ -12,9 +12,9 @@ from kinetarium.model.robot import TriangleMesh
 from kinetarium.spatial.arrays import frozen
 from kinetarium.storage.atomic import write_atomic
 from kinetarium.storage.serialization import (
-    from_plain,
+    from_builtins,
     read_versioned_json,
-    to_plain,
+    to_builtins,
     versioned_json,
 )
 
@@ -280,15 +280,15 @@ def save_machine(machine: Machine, path: Path) -> None:
     Raises:
         OutputError: If the file cannot be written.
     """
-    write_atomic(path, versioned_json(to_plain(machine)))
+    write_atomic(path, versioned_json(to_builtins(machine)))
 
 
 def load_machine(path: Path) -> Machine:
     """Read a machine.
 
     Raises:
-        PlainDataError: If the file cannot be read or does not say what it should.
+        SerializationError: If the file cannot be read or does not say what it should.
         LegsError: If it describes no machine.
     """
     data = read_versioned_json(path, most=MOST_BYTES)
-    return from_plain(Machine, data, where=f"machine {str(path)!r}")
+    return from_builtins(Machine, data, where=f"machine {str(path)!r}")

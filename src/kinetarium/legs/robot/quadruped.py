@@ -20,8 +20,8 @@ from kinetarium.model.robot import (
     Geometry,
     Inertia,
     Joint,
+    JointLimits,
     JointType,
-    Limits,
     Link,
     Loop,
     LoopKind,
@@ -80,7 +80,7 @@ def quadruped_model(machine: Machine, *, unit_m: float = 0.01, mass: float = MAS
         loops += leg.loops()
         leg_mass += sum(link.inertia.mass for _, link in parts if link.inertia)
     a, b = machine.body_length * unit_m, machine.body_width * unit_m
-    body = _solid("body", Box((a, 0.8 * b, 4 * unit_m)), mass=mass - leg_mass, touches=True)
+    body = _solid("body", Box((a, 0.8 * b, 4 * unit_m)), mass=mass - leg_mass, collides=True)
     source = Source(f"quadruped {machine.kind}", "python", "")
     return RobotModel(
         f"quadruped-{machine.kind}", (body, *links), tuple(joints), source, tuple(loops), True
@@ -245,7 +245,7 @@ class _Leg:
             link.name,
             frozen(pose(at)),
             axis,
-            Limits(-inf, inf),
+            JointLimits(-inf, inf),
             damping=_DAMPING,
             armature=armature,
         )
@@ -261,9 +261,9 @@ def _solid(
     *,
     mass: float,
     at: ArrayLike = (0.0, 0.0, 0.0),
-    touches: bool = False,
+    collides: bool = False,
 ) -> Link:
     unit = solid_properties(shape, density=1.0)
     inertia = Inertia(mass, frozen(at), frozen(unit.moment * (mass / unit.mass)))
     geometry = Geometry(shape, frozen(pose(at)), color=_COLOR)
-    return Link(name, inertia, (geometry,) if touches else (), (geometry,))
+    return Link(name, inertia, (geometry,) if collides else (), (geometry,))

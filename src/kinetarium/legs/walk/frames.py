@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.legs.gait.crawl import body_index, crawl_bodies, crawl_feet
-from kinetarium.legs.walk.plan import Order, Timing, WalkPlan
-from kinetarium.legs.walk.route import Route
+from kinetarium.legs.walk.plan import GaitTiming, Order, WalkPlan
+from kinetarium.legs.walk.route import WalkRoute
 from kinetarium.legs.walk.walk import LegStep
 from kinetarium.spatial.arrays import Array
 
@@ -43,7 +43,7 @@ class _Stops:
     height: Array
 
 
-def crawl_frames(plan: WalkPlan, route: Route, *, order: Order) -> Frames:
+def crawl_frames(plan: WalkPlan, route: WalkRoute, *, order: Order) -> Frames:
     """Return the frames of a crawl.
 
     Args:
@@ -77,7 +77,7 @@ def crawl_frames(plan: WalkPlan, route: Route, *, order: Order) -> Frames:
     )
 
 
-def _stops(plan: WalkPlan, route: Route, *, legs: Indices, feet: Array) -> _Stops:
+def _stops(plan: WalkPlan, route: WalkRoute, *, legs: Indices, feet: Array) -> _Stops:
     height = plan.machine.height
     bodies = crawl_bodies(
         legs, feet, route.poses, route.two_phase, np.array(plan.machine.com), height, plan.sway
@@ -97,7 +97,7 @@ def _frame_counts(plan: WalkPlan) -> tuple[Indices, int]:
     if plan.sway > 0:
         shares = (1, 1, 1, 1)
     else:
-        shares = (2, 0, 2, 0) if plan.timing is Timing.TWO_PHASE else (0, 0, 4, 0)
+        shares = (2, 0, 2, 0) if plan.timing is GaitTiming.TWO_PHASE else (0, 0, 4, 0)
     return part * np.array(shares, dtype=np.int64), plan.frames_per_step - part
 
 
@@ -122,7 +122,7 @@ def _clock(
     )
 
 
-def _body(route: Route, stops: _Stops, *, step: Indices, part: Array) -> Array:
+def _body(route: WalkRoute, stops: _Stops, *, step: Indices, part: Array) -> Array:
     """Move the body along its path from stop to stop, shape (n, 4)."""
     source = np.maximum(step - 1, 0)
     begin, end = stops.index[source], stops.index[step]

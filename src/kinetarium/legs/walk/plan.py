@@ -48,7 +48,7 @@ ALL_ORDERS: tuple[Order, ...] = tuple((a, b, c, d) for a, b, c, d in permutation
 """All 24 orders."""
 
 
-class Timing(StrEnum):
+class GaitTiming(StrEnum):
     """When the body moves within a cycle of four legs."""
 
     PAPER = "paper"
@@ -67,7 +67,7 @@ class WalkPlan:
     """A walk that is asked for.
 
     Every field has a default and is a plain value or a dataclass of plain values, so that a
-    plan reads from and writes to JSON as it is (`recording.plain.from_plain` and `to_plain`).
+    plan reads from and writes to JSON as it is (`storage.serialization`).
 
     Attributes:
         machine: The robot.
@@ -98,7 +98,7 @@ class WalkPlan:
     stride: float = 16.0
     lift: float = 5.0
     sway: float = 0.0
-    timing: Timing = Timing.TWO_PHASE
+    timing: GaitTiming = GaitTiming.TWO_PHASE
     order: tuple[int, ...] = ()
     frames_per_step: int = 12
     step_time: float = 1.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetarium.legs.walk.plan import ALL_ORDERS, Order, WalkPlan, table1_row
-from kinetarium.legs.walk.route import Route, lay_route
+from kinetarium.legs.walk.route import WalkRoute, lay_route
 from kinetarium.legs.walk.walk import Walk
 from kinetarium.spatial.arrays import Array
 
@@ -14,7 +14,7 @@ _DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class OrderScore:
     """What an order comes to on a walk.
 
     Attributes:
@@ -30,7 +30,7 @@ class Verdict:
     inward: float
 
 
-def judge_all_orders(plan: WalkPlan, route: Route) -> tuple[Verdict, ...]:
+def judge_all_orders(plan: WalkPlan, route: WalkRoute) -> tuple[OrderScore, ...]:
     """Judge all 24 orders on a walk."""
     from kinetarium.legs.gait.crawl import judge_orders
 
@@ -50,16 +50,16 @@ def judge_all_orders(plan: WalkPlan, route: Route) -> tuple[Verdict, ...]:
         machine.limits,
     )
     rounded = (np.round(verdicts, _DIGITS) + 0.0).tolist()  # no negative zeros
-    return tuple(Verdict(order, *row) for order, row in zip(ALL_ORDERS, rounded, strict=True))
+    return tuple(OrderScore(order, *row) for order, row in zip(ALL_ORDERS, rounded, strict=True))
 
 
-def best_order(plan: WalkPlan, route: Route) -> Order:
+def best_order(plan: WalkPlan, route: WalkRoute) -> Order:
     """Return the order that breaks no limit, has the best margin and keeps its feet outward.
 
     Among equals the first row of Table 1 is taken.
     """
 
-    def merit(verdict: Verdict) -> tuple[bool, float, float, int]:
+    def merit(verdict: OrderScore) -> tuple[bool, float, float, int]:
         row = table1_row(verdict.order) or len(ALL_ORDERS)
         return verdict.violation == 0, verdict.margin, -verdict.inward, -row
 

@@ -1,4 +1,4 @@
-"""Route: a plan cut into cycles: poses of the body along its path, and footholds for each."""
+"""WalkRoute: a plan cut into cycles: poses of the body along its path, and footholds for each."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from math import ceil, radians
 import numpy as np
 
 from kinetarium.legs.mechanism.pantograph import LegsError
-from kinetarium.legs.walk.plan import Curve, Heading, Timing, WalkPlan
+from kinetarium.legs.walk.plan import Curve, GaitTiming, Heading, WalkPlan
 from kinetarium.legs.walk.terrain import footholds
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.paths import Bezier, BezierSpline, Path, PathError
@@ -142,7 +142,7 @@ _WHOLE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Route:
+class WalkRoute:
     """Where the body goes, and where its feet would stand.
 
     Attributes:
@@ -167,7 +167,7 @@ class Route:
         return self.path.length / self.cycles
 
 
-def lay_route(plan: WalkPlan) -> Route:
+def lay_route(plan: WalkPlan) -> WalkRoute:
     """Cut a plan into equal cycles.
 
     Raises:
@@ -200,12 +200,12 @@ def lay_route(plan: WalkPlan) -> Route:
             f" {MOST_FRAMES} frames; shorten it, lengthen the stride or take fewer frames per step"
         )
     cycles = max(1, ceil(wanted - _WHOLE))
-    two_phase = plan.timing is Timing.TWO_PHASE
+    two_phase = plan.timing is GaitTiming.TWO_PHASE
     moves = 2 * cycles if two_phase else cycles
     ways: Array = np.arange(moves + 2, dtype=np.float64) * (path.length / moves)
     poses = path.poses(ways)
     holds = footholds(plan.terrain, _placed(rest, poses), highest=plan.lift)
-    return Route(path, cycles, two_phase, ways, poses, holds)
+    return WalkRoute(path, cycles, two_phase, ways, poses, holds)
 
 
 def _placed(points: Array, poses: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.model.findings import Findings, RobotFileError
+from kinetarium.model.diagnostics import Diagnostics, RobotFileError
 from kinetarium.model.markup import Element, parse_xml
 from kinetarium.model.mesh.triangles import (
     MOST_COORDINATE,
@@ -43,36 +43,36 @@ def read_collada(data: bytes) -> TriangleMesh:
     """
     refuse_stand_in(data)
     try:
-        root = parse_xml(data, findings=Findings(""))
+        root = parse_xml(data, diagnostics=Diagnostics(""))
     except RobotFileError as error:
         refusal = error.refusals[0]
         raise BrokenMeshError(refusal.message, line=refusal.line) from None
     if root.tag != "COLLADA":
         raise BrokenMeshError(f"its root is <{root.tag[:40]}> instead of <COLLADA>", line=root.line)
     with np.errstate(all="ignore"):  # what overflows is refused at the end
-        return triangle_mesh(*_Scene(root).read())
+        return triangle_mesh(*_ColladaScene(root).read())
 
 
-class _Part(NamedTuple):
+class _Triangles(NamedTuple):
     """Points, shape (n, 3), and triangles between them, shape (m, 3)."""
 
     vertices: Array
     faces: NDArray[np.int64]
 
 
-class _Scene:
+class _ColladaScene:
     """The scene of one document."""
 
     def __init__(self, root: Element) -> None:
         self._root = root
         self._by_id = {e.attributes["id"]: e for e in root.walk() if "id" in e.attributes}
-        self._parts: list[_Part] = []
-        self._geometries: dict[int, _Part] = {}
+        self._parts: list[_Triangles] = []
+        self._geometries: dict[int, _Triangles] = {}
         self._positions: dict[str, Array] = {}
         self._steps = 0
         self._triangles = 0
 
-    def read(self) -> _Part:
+    def read(self) -> _Triangles:
         """Return all that the scene shows; a file that names none shows its only one, or all."""
         self._check_up_axis()
         X = np.diag([*[self._unit()] * 3, 1.0])
@@ -137,9 +137,9 @@ class _Scene:
             _refuse(geometry, f"makes more than {MOST_TRIANGLES:,} triangles")
         if np.linalg.det(X[:3, :3]) < 0:
             faces = faces[:, ::-1]  # mirrored triangles face outwards again
-        self._parts.append(_Part(vertices @ X[:3, :3].T + X[:3, 3], faces))
+        self._parts.append(_Triangles(vertices @ X[:3, :3].T + X[:3, 3], faces))
 
-    def _geometry(self, geometry: Element) -> _Part:
+    def _geometry(self, geometry: Element) -> _Triangles:
         """Read all surfaces of a geometry, once however often the scene shows it."""
         key = id(geometry)
         if key not in self._geometries:
@@ -153,7 +153,7 @@ class _Scene:
             self._geometries[key] = _joined(surfaces)
         return self._geometries[key]
 
-    def _surface(self, surface: Element) -> _Part:
+    def _surface(self, surface: Element) -> _Triangles:
         """Read the polygons of a surface, and what they use of their source."""
         vertex = _input(surface, "VERTEX")
         position = _input(self._target(vertex, "source", "vertices"), "POSITION")
@@ -164,7 +164,7 @@ class _Scene:
         if corners.min(initial=0) < 0 or corners.max(initial=-1) >= len(points):
             _refuse(surface, f"names a corner that is none of its {len(points)}")
         used, compact = np.unique(corners, return_inverse=True)
-        return _Part(points[used], fan_triangles(compact, sizes))
+        return _Triangles(points[used], fan_triangles(compact, sizes))
 
     def _points(self, source: Element) -> Array:
         """Read a source of positions, once however many surfaces use it."""
@@ -234,9 +234,9 @@ def _transform(element: Element) -> Array:
     return X
 
 
-def _joined(parts: Sequence[_Part]) -> _Part:
+def _joined(parts: Sequence[_Triangles]) -> _Triangles:
     starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
-    return _Part(
+    return _Triangles(
         np.concatenate([np.zeros((0, 3)), *(part.vertices for part in parts)]),
         np.concatenate(
             [

@@ -10,7 +10,7 @@ from threading import Lock
 
 import numpy as np
 
-from kinetarium.model.findings import Code, Findings, RobotFileError, read_robot_part
+from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError, read_robot_part
 from kinetarium.model.mesh._collada import read_collada
 from kinetarium.model.mesh.formats import read_obj, read_stl
 from kinetarium.model.mesh.triangles import BrokenMeshError, read_only_mesh
@@ -60,7 +60,7 @@ def _size(mesh: TriangleMesh) -> int:
 _cache = _Cache()
 
 
-def load_mesh(path: Path, *, findings: Findings, line: int | None = None) -> TriangleMesh:
+def load_mesh(path: Path, *, diagnostics: Diagnostics, line: int | None = None) -> TriangleMesh:
     """Load an STL, OBJ or COLLADA file by its suffix, in its own units, COLLADA in metres.
 
     A file that has not changed is not read again while it is among the meshes
@@ -68,7 +68,7 @@ def load_mesh(path: Path, *, findings: Findings, line: int | None = None) -> Tri
 
     Args:
         path: The file.
-        findings: Names the robot file in the refusal.
+        diagnostics: Names the robot file in the refusal.
         line: The line of the robot file that asks for it.
 
     Returns:
@@ -80,7 +80,7 @@ def load_mesh(path: Path, *, findings: Findings, line: int | None = None) -> Tri
     """
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.UNSUPPORTED,
             f"mesh {str(path)!r} is of a format that is not read",
             remedy=f"convert it to one of {', '.join(_READERS)}",
@@ -90,15 +90,15 @@ def load_mesh(path: Path, *, findings: Findings, line: int | None = None) -> Tri
         status = os.stat(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a valid path"
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.MESH_MISSING, f"cannot read mesh {str(path)!r}: {reason.lower()}", line=line
         ) from None
     if not stat.S_ISREG(status.st_mode):  # asked first, for opening a device may do something
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.MESH_BROKEN, f"mesh {str(path)!r} is not a regular file", line=line
         )
     if status.st_size > MOST_BYTES:
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.TOO_LARGE,
             f"mesh {str(path)!r} has {status.st_size / 2**20:.0f} MiB",
             remedy=f"meshes up to {MOST_BYTES // 2**20} MiB are read; simplify it",
@@ -108,9 +108,9 @@ def load_mesh(path: Path, *, findings: Findings, line: int | None = None) -> Tri
     mesh = _cache.get(key)
     if mesh is None:
         try:
-            mesh = reader(read_robot_part(path, findings=findings, code=Code.MESH_BROKEN))
+            mesh = reader(read_robot_part(path, diagnostics=diagnostics, code=Code.MESH_BROKEN))
         except BrokenMeshError as error:
-            raise findings.refusal(
+            raise diagnostics.refusal(
                 Code.MESH_BROKEN,
                 f"mesh {str(path)!r} is broken: {error}",
                 remedy=error.remedy,
@@ -130,7 +130,7 @@ def mesh_of(shape: MeshFile | MeshData) -> TriangleMesh:
     """
     if isinstance(shape, MeshData):
         return shape.mesh
-    mesh = load_mesh(shape.path, findings=Findings(shape.uri))
+    mesh = load_mesh(shape.path, diagnostics=Diagnostics(shape.uri))
     if shape.scale == (1.0, 1.0, 1.0):
         return mesh
     vertices = mesh.vertices * shape.scale

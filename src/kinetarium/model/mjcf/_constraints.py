@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinetarium.model.findings import Code
+from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
-from kinetarium.model.mjcf.bodies import WORLD, Body, BodyReader
+from kinetarium.model.mjcf.bodies import WORLD, BodyReader, MjcfBody
+from kinetarium.model.mjcf.document import MjcfDocument, Names
 from kinetarium.model.mjcf.joints import largest, linear_damping
-from kinetarium.model.mjcf.scope import Names, Scope
 from kinetarium.model.robot import Loop, LoopKind, Mimic
 from kinetarium.model.tree import Located
 from kinetarium.spatial.arrays import Array, frozen
@@ -19,10 +19,10 @@ _POLYNOMIAL = (0.0, 1.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _End:
+class _LoopEnd:
     """One end of a loop: a body and a frame in it, shape (4, 4)."""
 
-    body: Body
+    body: MjcfBody
     X_BC: Array
 
 
@@ -34,18 +34,18 @@ class EqualityReader:
     """
 
     def __init__(
-        self, *, scope: Scope, names: Names, bodies: BodyReader, world: Body | None
+        self, *, document: MjcfDocument, names: Names, bodies: BodyReader, world: MjcfBody | None
     ) -> None:
         """Keep what the constraints are between.
 
         Args:
-            scope: The file being read.
+            document: The file being read.
             names: Gives names to what has none.
             bodies: The bodies and joints; followers are marked in its joints.
             world: What stands for the world; None if the robot floats in it.
         """
-        self._scope = scope
-        self._attributes = scope.reading.attributes
+        self._document = document
+        self._attributes = document.reading.attributes
         self._names = names
         self._bodies = bodies
         self._world = world
@@ -54,16 +54,16 @@ class EqualityReader:
     def read(self, sections: Sequence[Element]) -> None:
         """Read all <equality> sections."""
         for written in (child for section in sections for child in section.children):
-            with self._scope.origins.at(written):
-                element = self._scope.defaults.complete(written, kind="equality")
+            with self._document.origins.at(written):
+                element = self._document.defaults.complete(written, kind="equality")
                 if not self._attributes.flag(element, "active", default=True):
-                    self._scope.left_out.add("inactive equality", element.line)
+                    self._document.left_out.add("inactive equality", element.line)
                 elif element.tag == "joint":
                     self._couple(element)
                 elif element.tag in ("connect", "weld"):
                     self._close(element)
                 else:
-                    raise self._scope.refusal(
+                    raise self._document.refusal(
                         Code.UNSUPPORTED,
                         f"an equality of <{element.tag}> is not supported",
                         element,
@@ -80,7 +80,7 @@ class EqualityReader:
         )
         a0, a1, *higher = given + _POLYNOMIAL[len(given) :]
         if "joint2" not in element.attributes or any(higher):
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: only a linear coupling of two joints is supported",
                 element,
@@ -89,7 +89,7 @@ class EqualityReader:
         leader = self._joint(element, "joint2")
         located = self._bodies.joints[follower]
         if located.item.mimic is not None:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.MIMIC, f"joint {follower!r} follows two joints", element,
                 remedy="let each joint follow one",
             )  # fmt: skip
@@ -101,13 +101,13 @@ class EqualityReader:
     def _joint(self, element: Element, attribute: str) -> str:
         name = self._attributes.name(element, attribute)
         if name not in self._bodies.references:
-            raise self._scope.unknown(element, "joint", name, known=self._bodies.references)
+            raise self._document.unknown(element, "joint", name, known=self._bodies.references)
         return name
 
     def _close(self, element: Element) -> None:
         a, b = self._ends_at_sites(element) or self._ends_at_bodies(element)
         if a.body.link == b.body.link:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.LOOP, f"{element} ties link {a.body.link!r} to itself", element
             )
         rigid = element.tag == "weld" and self._attributes.number(
@@ -127,22 +127,22 @@ class EqualityReader:
         )
         self.loops.append(Located(loop, element.line))
 
-    def _ends_at_sites(self, element: Element) -> tuple[_End, _End] | None:
+    def _ends_at_sites(self, element: Element) -> tuple[_LoopEnd, _LoopEnd] | None:
         if "site1" not in element.attributes and "site2" not in element.attributes:
             return None
         if "body1" in element.attributes or "body2" in element.attributes:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.BAD_VALUE, f"{element} names bodies and sites", element, remedy="keep one"
             )
         ends = []
         for attribute in ("site1", "site2"):
             name = self._attributes.name(element, attribute)
             if name not in self._bodies.sites:
-                raise self._scope.unknown(element, "site", name, known=self._bodies.sites)
-            ends.append(_End(*self._bodies.sites[name]))
+                raise self._document.unknown(element, "site", name, known=self._bodies.sites)
+            ends.append(_LoopEnd(*self._bodies.sites[name]))
         return ends[0], ends[1]
 
-    def _ends_at_bodies(self, element: Element) -> tuple[_End, _End]:
+    def _ends_at_bodies(self, element: Element) -> tuple[_LoopEnd, _LoopEnd]:
         """Return the ends of a constraint that holds where the file writes the bodies.
 
         A connect has its anchor in the first body, a weld in the second; the
@@ -154,17 +154,17 @@ class EqualityReader:
         X_AB = inverse_pose(a.X_WB) @ b.X_WB
         if element.tag == "connect":
             X_AC = pose(self._attributes.vector(element, "anchor", 3))
-            return _End(a, X_AC), _End(b, inverse_pose(X_AB) @ X_AC)
+            return _LoopEnd(a, X_AC), _LoopEnd(b, inverse_pose(X_AB) @ X_AC)
         X_BC = pose(self._attributes.vector(element, "anchor", 3, default=(0.0, 0.0, 0.0)))
         relative = self._attributes.vector(element, "relpose", 7, default=(0.0,) * 7)
         if np.any(relative[3:]):
             X_AC = pose(relative[:3], rotation_from_quaternion(relative[3:]))
-            return _End(a, X_AC), _End(b, X_BC)
-        return _End(a, X_AB @ X_BC), _End(b, X_BC)
+            return _LoopEnd(a, X_AC), _LoopEnd(b, X_BC)
+        return _LoopEnd(a, X_AB @ X_BC), _LoopEnd(b, X_BC)
 
-    def _body(self, element: Element, name: str) -> Body:
+    def _body(self, element: Element, name: str) -> MjcfBody:
         if name in self._bodies.surroundings or (name == WORLD and self._world is None):
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.UNSUPPORTED,
                 f"{element} ties the robot to its surroundings",
                 element,
@@ -173,7 +173,7 @@ class EqualityReader:
         if name == WORLD and self._world is not None:
             return self._world
         if name not in self._bodies.bodies:
-            raise self._scope.unknown(element, "body", name, known=self._bodies.bodies)
+            raise self._document.unknown(element, "body", name, known=self._bodies.bodies)
         return self._bodies.bodies[name]
 
 
@@ -181,31 +181,33 @@ _GEARS = 6
 _TARGETS = ("joint", "jointinparent", "tendon", "site", "body", "cranksite")
 
 
-def read_actuators(sections: Sequence[Element], *, scope: Scope, bodies: BodyReader) -> None:
+def read_actuators(
+    sections: Sequence[Element], *, document: MjcfDocument, bodies: BodyReader
+) -> None:
     """Bound the efforts of joints by what their actuators can give together.
 
     Args:
         sections: The <actuator> sections.
-        scope: The file being read.
+        document: The file being read.
         bodies: The joints, whose limits, damping and armature are changed.
     """
     efforts: dict[str, float] = {}
     for written in (child for section in sections for child in section.children):
-        with scope.origins.at(written):
-            element = scope.defaults.complete(written)
-            scope.left_out.add("actuator", element.line)
-            target = _target(element, scope)
+        with document.origins.at(written):
+            element = document.defaults.complete(written)
+            document.left_out.add("actuator", element.line)
+            target = _target(element, document)
             name = element.attributes[target]
             if target not in ("joint", "jointinparent") or name in bodies.free_joints:
-                _refuse_drive(element, scope)
+                _refuse_drive(element, document)
                 continue
             if name not in bodies.references:
-                raise scope.unknown(element, "joint", name, known=bodies.references)
-            gear = _gear(element, scope)
-            force = _force(element, scope)
+                raise document.unknown(element, "joint", name, known=bodies.references)
+            gear = _gear(element, document)
+            force = _force(element, document)
             # A gear of zero gives nothing, however strong the actuator is.
             efforts[name] = efforts.get(name, 0.0) + (gear * force if gear else 0.0)
-            _add_drive(element, name, gear, scope=scope, bodies=bodies)
+            _add_drive(element, name, gear, document=document, bodies=bodies)
     for name, effort in efforts.items():
         located = bodies.joints[name]
         limits = located.item.limits
@@ -213,12 +215,12 @@ def read_actuators(sections: Sequence[Element], *, scope: Scope, bodies: BodyRea
         bodies.joints[name] = replace(located, item=replace(located.item, limits=limits))
 
 
-def _target(element: Element, scope: Scope) -> str:
+def _target(element: Element, document: MjcfDocument) -> str:
     """Return the attribute that names what an actuator acts on."""
     targets = [name for name in _TARGETS if name in element.attributes]
     if len(targets) == 1:
         return targets[0]
-    raise scope.refusal(
+    raise document.refusal(
         Code.BAD_VALUE if targets else Code.MISSING_ATTRIBUTE,
         f"{element} acts on {' and '.join(targets) or 'nothing'}",
         element,
@@ -226,31 +228,33 @@ def _target(element: Element, scope: Scope) -> str:
     )
 
 
-def _gear(element: Element, scope: Scope) -> float:
+def _gear(element: Element, document: MjcfDocument) -> float:
     """Return the ratio between the force of an actuator and the effort at its joint."""
     if "gear" not in element.attributes:
         return 1.0
-    gears = scope.reading.attributes.numbers(element, "gear")
+    gears = document.reading.attributes.numbers(element, "gear")
     if not 1 <= len(gears) <= _GEARS:
-        raise scope.refusal(Code.BAD_NUMBER, f"{element}: gear holds {len(gears)} numbers", element)
+        raise document.refusal(
+            Code.BAD_NUMBER, f"{element}: gear holds {len(gears)} numbers", element
+        )
     return abs(gears[0])
 
 
-def _force(element: Element, scope: Scope) -> float:
+def _force(element: Element, document: MjcfDocument) -> float:
     """Return the largest force of an actuator; that of a motor is also bounded by its input."""
-    force = scope.interval(element, limited="forcelimited", bounds="forcerange")
-    control = scope.interval(element, limited="ctrllimited", bounds="ctrlrange")
-    strongest = largest(force, element, scope=scope)
+    force = document.interval(element, limited="forcelimited", bounds="forcerange")
+    control = document.interval(element, limited="ctrllimited", bounds="ctrlrange")
+    strongest = largest(force, element, document=document)
     if element.tag == "motor":
-        strongest = min(strongest, largest(control, element, scope=scope))
+        strongest = min(strongest, largest(control, element, document=document))
     return strongest
 
 
-def _refuse_drive(element: Element, scope: Scope) -> None:
+def _refuse_drive(element: Element, document: MjcfDocument) -> None:
     """Refuse armature and damping of a drive that acts on something else than one joint."""
     for name in ("armature", "damping"):
-        if name in element.attributes and any(scope.reading.attributes.numbers(element, name)):
-            raise scope.refusal(
+        if name in element.attributes and any(document.reading.attributes.numbers(element, name)):
+            raise document.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: {name} of an actuator is supported at a hinge or slide only",
                 element,
@@ -259,11 +263,11 @@ def _refuse_drive(element: Element, scope: Scope) -> None:
 
 
 def _add_drive(
-    element: Element, joint: str, gear: float, *, scope: Scope, bodies: BodyReader
+    element: Element, joint: str, gear: float, *, document: MjcfDocument, bodies: BodyReader
 ) -> None:
     """Add the armature and damping of an actuator to its joint, where the gear acts twice."""
-    armature = gear**2 * scope.not_negative(element, "armature")
-    damping = gear**2 * linear_damping(element, scope)
+    armature = gear**2 * document.not_negative(element, "armature")
+    damping = gear**2 * linear_damping(element, document)
     located = bodies.joints[joint]
     item = replace(
         located.item,

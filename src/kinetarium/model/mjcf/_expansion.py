@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetarium.model.findings import Code, RobotFileError
+from kinetarium.model.diagnostics import Code, RobotFileError
 from kinetarium.model.markup import MOST_DEPTH, MOST_ELEMENTS, Element
 from kinetarium.model.mjcf.compiler import Compiler
 from kinetarium.model.mjcf.references import REFERENCES, Origins
@@ -45,7 +45,7 @@ def include_files(root: Element, *, reading: Reading, origins: Origins) -> None:
                 elements += sum(1 for element in content for _ in element.walk())
                 if elements > MOST_ELEMENTS:
                     raise _too_large(f"more than {MOST_ELEMENTS:,} elements", child, reading)
-            reading.findings.stop_if_refused()
+            reading.diagnostics.stop_if_refused()
         parent.children = children
         pending.extend((child, depth + 1) for child in children)
 
@@ -55,7 +55,7 @@ def _content(
 ) -> list[Element]:
     uri = reading.attributes.name(element, "file")
     if element.children:
-        raise reading.findings.refusal(
+        raise reading.diagnostics.refusal(
             Code.INCLUDE, f"include {uri!r} has elements of its own inside", line=element.line,
             remedy="put them beside it",
         )  # fmt: skip
@@ -69,7 +69,7 @@ def _content(
             raise
         path = reading.assets.include(uri, line=element.line, folder=folder)
     if path in seen:
-        raise reading.findings.refusal(
+        raise reading.diagnostics.refusal(
             Code.INCLUDE,
             f"include {uri!r} comes a second time, or includes itself",
             remedy="include each file once",
@@ -77,10 +77,10 @@ def _content(
         )
     seen.add(path)
     file = str(folder / uri)
-    with reading.findings.inside(file):
+    with reading.diagnostics.in_file(file):
         root = reading.open_markup(path, code=Code.INCLUDE)
     if not root.children:
-        raise reading.findings.refusal(
+        raise reading.diagnostics.refusal(
             Code.INCLUDE, f"include {uri!r} holds nothing", line=element.line
         )
     for child in root.children:
@@ -89,7 +89,7 @@ def _content(
 
 
 def _too_large(what: str, element: Element, reading: Reading) -> RobotFileError:
-    return reading.findings.refusal(
+    return reading.diagnostics.refusal(
         Code.TOO_LARGE,
         f"{what} with everything included",
         remedy="no robot needs that many; simplify the file",
@@ -143,7 +143,7 @@ class Replicator:
     def _count(self, element: Element) -> int:
         count = self._reading.attributes.number(element, "count")
         if count < 1 or count != int(count):
-            raise self._reading.findings.refusal(
+            raise self._reading.diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"{element}: count is {count:g}",
                 remedy="a positive whole number",
@@ -153,7 +153,7 @@ class Replicator:
 
     def _check_size(self, element: Element) -> None:
         if self._elements > MOST_ELEMENTS:
-            raise self._reading.findings.refusal(
+            raise self._reading.diagnostics.refusal(
                 Code.TOO_LARGE,
                 f"more than {MOST_ELEMENTS:,} elements with all replicas",
                 remedy="no robot needs that many; simplify the file",
@@ -220,7 +220,7 @@ class Replicator:
                     elements.append(element)
                     continue
                 if not all(referring.values()):
-                    raise self._reading.findings.refusal(
+                    raise self._reading.diagnostics.refusal(
                         Code.UNSUPPORTED,
                         f"{element} refers to something inside a <replicate> and outside",
                         remedy="write one for each replica instead",

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetarium.model.findings import Code
+from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
+from kinetarium.model.mjcf.document import MjcfDocument, Names, PlacedElement, placed_elements
 from kinetarium.model.mjcf.geoms import Geom, GeomReader, two_point_pose
-from kinetarium.model.mjcf.joints import JointReader, Motion
+from kinetarium.model.mjcf.joints import JointReader, MjcfJoint
 from kinetarium.model.mjcf.masses import body_inertia, geoms_bring_mass, moved_inertia
-from kinetarium.model.mjcf.scope import Names, Part, Scope, parts_of
 from kinetarium.model.robot import IDENTITY, Geometry, Joint, JointType, Link
 from kinetarium.model.tree import Located
 from kinetarium.spatial.arrays import Array, frozen
@@ -23,7 +23,7 @@ JOINTS = ("joint", "freejoint")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Body:
+class MjcfBody:
     """A body that has become a link.
 
     Attributes:
@@ -53,103 +53,113 @@ class BodyReader:
     """
 
     def __init__(
-        self, *, scope: Scope, names: Names, geoms: GeomReader, joints: JointReader
+        self, *, document: MjcfDocument, names: Names, geoms: GeomReader, joints: JointReader
     ) -> None:
         """Keep what the bodies share.
 
         Args:
-            scope: The file being read.
+            document: The file being read.
             names: Gives names to what has none.
             geoms: Reads geoms.
             joints: Reads joints.
         """
-        self._scope = scope
+        self._document = document
         self._names = names
         self._geom_reader = geoms
         self._joint_reader = joints
         self.links: list[Located[Link]] = []
         self.joints: dict[str, Located[Joint]] = {}
         self.references: dict[str, float] = {}
-        self.bodies: dict[str, Body] = {}
-        self.sites: dict[str, tuple[Body, Array]] = {}
+        self.bodies: dict[str, MjcfBody] = {}
+        self.sites: dict[str, tuple[MjcfBody, Array]] = {}
         self.free_joints: set[str] = set()
         self.surroundings: set[str] = set()
 
-    def is_free(self, body: Part) -> bool:
+    def is_free(self, body: PlacedElement) -> bool:
         """Return whether a body has a free joint."""
         return any(
-            part.element.tag in JOINTS and self._joint_reader.is_free(part)
-            for part in parts_of(body.element, scope=self._scope, child_class=body.child_class)
+            placed.element.tag in JOINTS and self._joint_reader.is_free(placed)
+            for placed in placed_elements(
+                body.element, document=self._document, child_class=body.child_class
+            )
         )
 
-    def read(self, top: Sequence[Part], world: Body | None) -> None:
+    def read(self, top: Sequence[PlacedElement], world: MjcfBody | None) -> None:
         """Read bodies and all below them.
 
         Args:
             top: The outermost bodies.
             world: What they hang on; None if the only one is the root itself.
         """
-        pending: list[tuple[Part, Body | None]] = [(part, world) for part in reversed(top)]
+        pending: list[tuple[PlacedElement, MjcfBody | None]] = [
+            (placed, world) for placed in reversed(top)
+        ]
         while pending:
-            part, parent = pending.pop()
-            with self._scope.origins.at(part.element):
-                body, children = self._read_one(part, parent)
+            placed, parent = pending.pop()
+            with self._document.origins.at(placed.element):
+                body, children = self._read_one(placed, parent)
                 pending.extend((child, body) for child in reversed(children))
 
-    def check_surroundings(self, parts: Sequence[Part]) -> None:
+    def check_surroundings(self, parts: Sequence[PlacedElement]) -> None:
         """Refuse wrong geoms of what is no part of the robot, and take note of its bodies."""
         pending = list(parts)
         while pending:
-            part = pending.pop()
-            with self._scope.origins.at(part.element):
-                if part.element.tag == "geom":
-                    self._geom_reader.check(part)
-                elif part.element.tag == "body":
-                    self.surroundings.add(part.element.attributes.get("name", ""))
+            placed = pending.pop()
+            with self._document.origins.at(placed.element):
+                if placed.element.tag == "geom":
+                    self._geom_reader.check(placed)
+                elif placed.element.tag == "body":
+                    self.surroundings.add(placed.element.attributes.get("name", ""))
                     pending.extend(
-                        parts_of(part.element, scope=self._scope, child_class=part.child_class)
+                        placed_elements(
+                            placed.element, document=self._document, child_class=placed.child_class
+                        )
                     )
 
-    def read_sites(self, parts: Sequence[Part], body: Body) -> None:
+    def read_sites(self, parts: Sequence[PlacedElement], body: MjcfBody) -> None:
         """Note where the named sites of a body are, for the constraints that use them."""
-        for part in parts:
-            if part.element.tag != "site" or "name" not in part.element.attributes:
+        for placed in parts:
+            if placed.element.tag != "site" or "name" not in placed.element.attributes:
                 continue
-            with self._scope.origins.at(part.element):
-                element = self._scope.defaults.complete(part.element, part.child_class)
+            with self._document.origins.at(placed.element):
+                element = self._document.defaults.complete(placed.element, placed.child_class)
                 if "fromto" in element.attributes:
-                    points = self._scope.reading.attributes.vector(element, "fromto", 6)
+                    points = self._document.reading.attributes.vector(element, "fromto", 6)
                     X_FS, _ = two_point_pose(points)
                 else:
-                    X_FS = self._scope.pose(element)
-                self.sites[element.attributes["name"]] = (body, part.X_BF @ X_FS)
+                    X_FS = self._document.pose(element)
+                self.sites[element.attributes["name"]] = (body, placed.X_BF @ X_FS)
 
-    def _read_one(self, part: Part, parent: Body | None) -> tuple[Body, list[Part]]:
-        element = part.element
+    def _read_one(
+        self, placed: PlacedElement, parent: MjcfBody | None
+    ) -> tuple[MjcfBody, list[PlacedElement]]:
+        element = placed.element
         name = self._name(element)
         self._refuse_motion_from_outside(element)
         self._refuse_gravity_compensation(element)
-        parts = list(parts_of(element, scope=self._scope, child_class=part.child_class))
-        X_PB = part.X_BF @ self._scope.pose(element)
+        parts = list(
+            placed_elements(element, document=self._document, child_class=placed.child_class)
+        )
+        X_PB = placed.X_BF @ self._document.pose(element)
         motions = [self._joint_reader.read(inner) for inner in parts if inner.element.tag in JOINTS]
         body = self._body(name, element, motions, X_PB=X_PB, parent=parent)
         self.bodies[name] = body
         geoms = self._geoms(parts, body)
         inertia = None
-        with self._scope.origins.at(element):
+        with self._document.origins.at(element):
             inertia = body_inertia(
                 name,
                 parts,
                 weighed=[geom.inertia for geom in geoms if geom.inertia is not None],
                 body=element,
-                scope=self._scope,
+                document=self._document,
             )
         self.links.append(
             Located(
                 Link(
                     name,
                     inertia=moved_inertia(inertia, body.X_LB) if inertia else None,
-                    collisions=_placed([g.geometry for g in geoms if g.touches], body.X_LB),
+                    collisions=_placed([g.geometry for g in geoms if g.collides], body.X_LB),
                     visuals=_placed([g.geometry for g in geoms if g.seen], body.X_LB),
                 ),
                 element.line,
@@ -161,11 +171,11 @@ class BodyReader:
     def _name(self, element: Element) -> str:
         if "name" not in element.attributes:
             return self._names.fresh("body", "body")
-        return self._scope.reading.attributes.name(element)
+        return self._document.reading.attributes.name(element)
 
     def _refuse_motion_from_outside(self, element: Element) -> None:
-        if self._scope.reading.attributes.flag(element, "mocap", default=False):
-            raise self._scope.refusal(
+        if self._document.reading.attributes.flag(element, "mocap", default=False):
+            raise self._document.refusal(
                 Code.BAD_VALUE,
                 f"{element}: a body inside another cannot be moved from outside",
                 element,
@@ -173,8 +183,8 @@ class BodyReader:
             )
 
     def _refuse_gravity_compensation(self, element: Element) -> None:
-        if self._scope.reading.attributes.number(element, "gravcomp", default=0.0) != 0:
-            raise self._scope.refusal(
+        if self._document.reading.attributes.number(element, "gravcomp", default=0.0) != 0:
+            raise self._document.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: gravity compensation is not supported",
                 element,
@@ -185,15 +195,15 @@ class BodyReader:
         self,
         name: str,
         element: Element,
-        motions: list[Motion],
+        motions: list[MjcfJoint],
         *,
         X_PB: Array,
-        parent: Body | None,
-    ) -> Body:
+        parent: MjcfBody | None,
+    ) -> MjcfBody:
         """Make the joints between a body and its parent, with a link between any two of them."""
         free = [motion for motion in motions if motion.type is None]
         if free and (len(motions) > 1 or parent is not None):
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: a free joint must be the only joint of an outermost body",
                 element,
@@ -201,12 +211,12 @@ class BodyReader:
         if parent is None:
             self.free_joints.update(motion.name for motion in free)
             if not np.array_equal(X_PB, IDENTITY):
-                self._scope.left_out.add("base pose", element.line)
+                self._document.left_out.add("base pose", element.line)
             if any(motion.aligned for motion in free) and not any(
                 inner.tag == "body" for inner in element.walk() if inner is not element
             ):
-                self._scope.left_out.add("free body's alignment", element.line)
-            return Body(name, IDENTITY, X_PB, moves=bool(free))
+                self._document.left_out.add("free body's alignment", element.line)
+            return MjcfBody(name, IDENTITY, X_PB, moves=bool(free))
         X, above, anchor = parent.X_LB @ X_PB, parent.link, np.zeros(3)
         for i, motion in enumerate(motions):
             joint = motion.name or self._names.fresh("joint", f"{name}/joint")
@@ -227,15 +237,19 @@ class BodyReader:
             fixed = Joint(joint, JointType.FIXED, above, name, frozen(X))
             self.joints[joint] = Located(fixed, element.line)
         if np.any(anchor):
-            self._scope.findings.repair(
+            self._document.diagnostics.repair(
                 Code.UNSUPPORTED,
                 f"link {name}",
                 "link frame moved to the joint's anchor",
                 line=element.line,
             )
-        return Body(name, pose(-anchor), parent.X_WB @ X_PB, moves=parent.moves or bool(motions))
+        return MjcfBody(
+            name, pose(-anchor), parent.X_WB @ X_PB, moves=parent.moves or bool(motions)
+        )
 
-    def _add_joint(self, motion: Motion, name: str, above: str, below: str, *, X_PJ: Array) -> None:
+    def _add_joint(
+        self, motion: MjcfJoint, name: str, above: str, below: str, *, X_PJ: Array
+    ) -> None:
         assert motion.type is not None
         joint = Joint(
             name=name,
@@ -252,14 +266,14 @@ class BodyReader:
         self.joints[name] = Located(joint, motion.line)
         self.references[name] = motion.reference
 
-    def _geoms(self, parts: list[Part], body: Body) -> list[Geom]:
-        weigh = geoms_bring_mass(parts, self._scope)
+    def _geoms(self, parts: list[PlacedElement], body: MjcfBody) -> list[Geom]:
+        weigh = geoms_bring_mass(parts, self._document)
         geoms = []
-        for part in parts:
-            if part.element.tag != "geom":
+        for placed in parts:
+            if placed.element.tag != "geom":
                 continue
-            with self._scope.origins.at(part.element):
-                geom = self._geom_reader.read(part, fixed=not body.moves, weigh=weigh)
+            with self._document.origins.at(placed.element):
+                geom = self._geom_reader.read(placed, fixed=not body.moves, weigh=weigh)
                 if geom is not None:
                     geoms.append(geom)
         return geoms

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from kinetarium.model.findings import Code
+from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import IDENTITY
@@ -106,7 +106,7 @@ class Compiler:
     def _rotation(self, element: Element, reading: Reading) -> Array:
         present = [name for name in ORIENTATIONS if name in element.attributes]
         if len(present) > 1:
-            raise reading.findings.refusal(
+            raise reading.diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"{element} has two orientations, {present[0]} and {present[1]}",
                 remedy="keep one",
@@ -151,9 +151,9 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
         return Compiler()
     attributes = {key: text for section in sections for key, text in section.attributes.items()}
     merged = Element("compiler", attributes, sections[-1].line)
-    read, findings = reading.attributes, reading.findings
+    read, diagnostics = reading.attributes, reading.diagnostics
     if read.choice(merged, "coordinate", Coordinates, default=Coordinates.LOCAL) == "global":
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.UNSUPPORTED,
             "global coordinates are not read, by MuJoCo neither",
             remedy="load and save the file with MuJoCo 2.3.3, which makes them local",
@@ -161,7 +161,7 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
         )
     sequence = attributes.get("eulerseq", "xyz")
     if len(sequence) != 3 or set(sequence.lower()) - set("xyz"):
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.BAD_VALUE, f"{merged}: eulerseq is {sequence!r}",
             remedy="three of the letters x, y, z, X, Y, Z", line=merged.line,
         )  # fmt: skip
@@ -221,7 +221,7 @@ def shortest_turn(direction: Array) -> Array:
 def _direction(vector: Array, element: Element, name: str, reading: Reading) -> Array:
     length = float(np.linalg.norm(vector))
     if length <= LEAST_LENGTH:
-        raise reading.findings.refusal(
+        raise reading.diagnostics.refusal(
             Code.BAD_VALUE,
             f"{element}: {name} has no direction",
             remedy="none of its vectors may be zero, or its axes parallel",
@@ -233,7 +233,7 @@ def _direction(vector: Array, element: Element, name: str, reading: Reading) -> 
 def _not_negative(element: Element, name: str, reading: Reading) -> float:
     value = reading.attributes.number(element, name, default=0.0)
     if value < 0:
-        raise reading.findings.refusal(
+        raise reading.diagnostics.refusal(
             Code.BAD_VALUE, f"{element}: {name} is negative", line=element.line
         )
     return value

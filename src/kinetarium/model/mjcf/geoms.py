@@ -8,14 +8,14 @@ from math import pi
 
 import numpy as np
 
-from kinetarium.model.findings import Code
+from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.mesh.solids import solid_properties, triangulate
 from kinetarium.model.mesh.triangles import BrokenMeshError, read_only_mesh
 from kinetarium.model.mjcf.compiler import InertiaSource, shortest_turn
+from kinetarium.model.mjcf.document import MjcfDocument, PlacedElement
 from kinetarium.model.mjcf.masses import moved_inertia, scaled_inertia
 from kinetarium.model.mjcf.meshes import Meshes
-from kinetarium.model.mjcf.scope import Part, Scope
 from kinetarium.model.robot import (
     Box,
     Capsule,
@@ -39,14 +39,14 @@ _UNPAINTED = (0.5, 0.5, 0.5, 1.0)
 class Materials:
     """The colours of the materials of one file."""
 
-    def __init__(self, sections: Sequence[Element], *, scope: Scope) -> None:
+    def __init__(self, sections: Sequence[Element], *, document: MjcfDocument) -> None:
         """Read the materials of all <asset> sections."""
-        self._scope = scope
+        self._document = document
         self._colors: dict[str, Color | None] = {}
         for element in (child for section in sections for child in section.all("material")):
-            with scope.origins.at(element):
-                name = scope.reading.attributes.name(element)
-                self._colors[name] = self._own_color(scope.defaults.complete(element))
+            with document.origins.at(element):
+                name = document.reading.attributes.name(element)
+                self._colors[name] = self._own_color(document.defaults.complete(element))
 
     def color(self, geom: Element, *, fallback: str = "") -> Color | None:
         """Return the colour of a geom; None for the viewer's choice.
@@ -60,7 +60,7 @@ class Materials:
             return own
         name = geom.attributes.get("material", fallback)
         if name and name not in self._colors:
-            self._scope.findings.repair(
+            self._document.diagnostics.repair(
                 Code.UNKNOWN_NAME, f"<{geom.tag}>", f"no material {name!r}: no colour taken",
                 line=geom.line,
             )  # fmt: skip
@@ -70,7 +70,7 @@ class Materials:
     def _own_color(self, element: Element) -> Color | None:
         if "rgba" not in element.attributes:
             return None
-        values = self._scope.reading.attributes.vector(element, "rgba", 4)
+        values = self._document.reading.attributes.vector(element, "rgba", 4)
         r, g, b, a = np.clip(values, 0.0, 1.0)
         return (float(r), float(g), float(b), float(a))
 
@@ -103,37 +103,39 @@ PRIMITIVES = {
 """The shapes that have sizes of their own, and how many."""
 
 
-def read_sizes(element: Element, kind: GeomType, *, scope: Scope) -> tuple[Array, Array]:
+def read_sizes(element: Element, kind: GeomType, *, document: MjcfDocument) -> tuple[Array, Array]:
     """Return the half lengths [m] of a primitive, as many as it has, and its pose, shape (4, 4).
 
     Args:
         element: The geom, with its defaults.
         kind: Which primitive it is.
-        scope: The file being read.
+        document: The file being read.
 
     Raises:
         RobotFileError: If sizes are missing, too many or not positive.
     """
     needed = PRIMITIVES[kind]
     given = np.array(
-        scope.reading.attributes.numbers(element, "size") if "size" in element.attributes else ()
+        document.reading.attributes.numbers(element, "size") if "size" in element.attributes else ()
     )
     if len(given) > max(PRIMITIVES.values()):
-        raise scope.refusal(Code.BAD_NUMBER, f"{element}: size holds {len(given)} numbers", element)
+        raise document.refusal(
+            Code.BAD_NUMBER, f"{element}: size holds {len(given)} numbers", element
+        )
     if "fromto" in element.attributes:
         if kind is GeomType.SPHERE or "pos" in element.attributes:
-            raise scope.refusal(
+            raise document.refusal(
                 Code.BAD_VALUE,
                 f"{element}: fromto is for shapes with two ends, without pos",
                 element,
             )
-        X_FG, half = two_point_pose(scope.reading.attributes.vector(element, "fromto", 6))
+        X_FG, half = two_point_pose(document.reading.attributes.vector(element, "fromto", 6))
         # Across the line between the points, the first size counts for all.
         sizes = np.array([*np.repeat(given[:1], needed - 1), half])
     else:
-        sizes, X_FG = given[:needed], scope.pose(element)
+        sizes, X_FG = given[:needed], document.pose(element)
     if len(sizes) < needed or np.any(sizes < LEAST_SIZE):
-        raise scope.refusal(
+        raise document.refusal(
             Code.SIZE,
             f"{element}: a {kind} needs {needed} positive sizes",
             element,
@@ -195,13 +197,13 @@ class Geom:
 
     Attributes:
         geometry: Its shape and place in the frame of its body.
-        touches: Whether it takes part in collisions.
+        collides: Whether it takes part in collisions.
         seen: Whether it is drawn.
         inertia: Its mass in the frame of its body; None if it does not count.
     """
 
     geometry: Geometry
-    touches: bool
+    collides: bool
     seen: bool
     inertia: Inertia | None
 
@@ -220,26 +222,31 @@ class GeomReader:
     """Reads the geoms of one file."""
 
     def __init__(
-        self, *, scope: Scope, meshes: Meshes, materials: Materials, paired: Collection[str]
+        self,
+        *,
+        document: MjcfDocument,
+        meshes: Meshes,
+        materials: Materials,
+        paired: Collection[str],
     ) -> None:
         """Keep what the geoms share.
 
         Args:
-            scope: The file being read.
+            document: The file being read.
             meshes: The mesh assets.
             paired: Names of the geoms in contact pairs, which touch in any case.
         """
-        self._scope = scope
-        self._attributes = scope.reading.attributes
+        self._document = document
+        self._attributes = document.reading.attributes
         self._meshes = meshes
         self._materials = materials
         self._paired = paired
 
-    def read(self, part: Part, *, fixed: bool, weigh: bool) -> Geom | None:
+    def read(self, placed: PlacedElement, *, fixed: bool, weigh: bool) -> Geom | None:
         """Read one geom.
 
         Args:
-            part: The element and where it stands in its body.
+            placed: The element and where it stands in its body.
             fixed: Whether its body is fixed to the world, as a ground must be.
             weigh: Whether the mass of the body comes from its geoms.
 
@@ -250,93 +257,93 @@ class GeomReader:
         Raises:
             RobotFileError: If it is not strictly right or not supported.
         """
-        element = self._scope.defaults.complete(part.element, part.child_class)
+        element = self._document.defaults.complete(placed.element, placed.child_class)
         kind = self._attributes.choice(element, "type", GeomType, default=GeomType.SPHERE)
         if kind in (GeomType.PLANE, GeomType.HFIELD):
             self._leave_out_ground(element, kind, fixed)
             return None
         mass, density = self._mass_and_density(element)
         group = self._attributes.number(element, "group", default=0.0)
-        first, last = self._scope.compiler.inertia_groups
+        first, last = self._document.compiler.inertia_groups
         weigh = weigh and first <= group <= last
         solid = self._solid(element, kind, weigh)
         if solid is None:
             return None
-        X_BG = part.X_BF @ solid.X_FG
+        X_BG = placed.X_BF @ solid.X_FG
         inertia = None
         if solid.unit is not None:
             factor = density if mass is None else mass / solid.unit.mass
             inertia = moved_inertia(scaled_inertia(solid.unit, factor), X_BG)
         name = self._attributes.name(element) if element.attributes.get("name") else ""
-        touches = name in self._paired or any(
+        collides = name in self._paired or any(
             self._attributes.number(element, mask, default=1.0) != 0
             for mask in ("contype", "conaffinity")
         )
-        if inertia is not None and inertia.mass > 0 and not touches:
+        if inertia is not None and inertia.mass > 0 and not collides:
             self._refuse_discarded_mass(element)
         color = self._materials.color(element, fallback=solid.material)
         return Geom(
             geometry=Geometry(solid.shape, frozen(X_BG), name, color),
-            touches=touches,
-            seen=not touches or group < _HIDDEN_GROUP,
+            collides=collides,
+            seen=not collides or group < _HIDDEN_GROUP,
             inertia=inertia,
         )
 
     def _refuse_discarded_mass(self, element: Element) -> None:
-        compiler = self._scope.compiler
+        compiler = self._document.compiler
         if compiler.discard_visual and compiler.inertia_source is InertiaSource.ALWAYS:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.BAD_VALUE,
                 f"{element} is only seen and thrown away by discardvisual, but brings mass",
                 element,
                 remedy='write inertiafromgeom="auto", or remove discardvisual',
             )
 
-    def check(self, part: Part) -> None:
+    def check(self, placed: PlacedElement) -> None:
         """Refuse a geom of the surroundings that is wrong in itself.
 
         Raises:
             RobotFileError: If its sizes are wrong or its mesh is not there.
         """
-        element = self._scope.defaults.complete(part.element, part.child_class)
+        element = self._document.defaults.complete(placed.element, placed.child_class)
         kind = self._attributes.choice(element, "type", GeomType, default=GeomType.SPHERE)
         if kind is GeomType.MESH:
             self._meshes.get(element)
         elif kind in PRIMITIVES and "mesh" not in element.attributes:
-            read_sizes(element, kind, scope=self._scope)
+            read_sizes(element, kind, document=self._document)
 
     def _leave_out_ground(self, element: Element, kind: GeomType, fixed: bool) -> None:
         if not fixed:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: a {kind} cannot move",
                 element,
                 remedy="put it into the world, or make it a thin box",
             )
-        self._scope.left_out.add("ground", element.line)
+        self._document.left_out.add("ground", element.line)
 
     def _mass_and_density(self, element: Element) -> tuple[float | None, float]:
         """Return the mass, None if only the density counts, and the density [kg, kg/m^3]."""
         mass, density = None, WATER_DENSITY
         if "mass" in element.attributes:
-            mass = self._scope.not_negative(element, "mass", code=Code.MASS)
+            mass = self._document.not_negative(element, "mass", code=Code.MASS)
         if "density" in element.attributes:
-            density = self._scope.not_negative(element, "density", code=Code.MASS)
+            density = self._document.not_negative(element, "density", code=Code.MASS)
         return mass, density
 
     def _solid(self, element: Element, kind: GeomType, weigh: bool) -> _Solid | None:
         if kind is GeomType.MESH:
             return self._mesh(element, weigh)
         if kind is GeomType.SDF or "mesh" in element.attributes:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: distance fields and shapes fitted to meshes are not supported",
                 element,
                 remedy='write its sizes, or type="mesh"',
             )
-        sizes, X_FG = read_sizes(element, kind, scope=self._scope)
+        sizes, X_FG = read_sizes(element, kind, document=self._document)
         if weigh and self._attributes.flag(element, "shellinertia", default=False):
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: hollow geoms are not supported",
                 element,
@@ -350,17 +357,17 @@ class GeomReader:
         if asset is None:
             return None
         if "fromto" in element.attributes:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.BAD_VALUE, f"{element}: fromto is for shapes with two ends", element
             )
         if self._attributes.flag(element, "shellinertia", default=False):
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.BAD_VALUE,
                 f"{element}: shellinertia is for primitive shapes",
                 element,
                 remedy='write inertia="shell" in the <mesh>',
             )
-        X_FG = self._scope.pose(element) @ asset.X_GM
+        X_FG = self._document.pose(element) @ asset.X_GM
         fault = "its mesh is missing"
         if asset.shape is not None:
             try:
@@ -372,7 +379,7 @@ class GeomReader:
                 fault = f"its mesh gives none: {error}"
         if not weigh:
             return None
-        raise self._scope.refusal(
+        raise self._document.refusal(
             Code.MESH_BROKEN,
             f"{element} is needed for the mass of its body, but {fault}",
             element,

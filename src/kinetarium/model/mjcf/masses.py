@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from kinetarium.model.attributes import MOST_MAGNITUDE
-from kinetarium.model.findings import Code
+from kinetarium.model.diagnostics import Code
 from kinetarium.model.inertia import checked_inertia
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.compiler import ORIENTATIONS, Compiler, InertiaSource
-from kinetarium.model.mjcf.scope import Part, Scope
+from kinetarium.model.mjcf.document import MjcfDocument, PlacedElement
 from kinetarium.model.robot import Inertia
 from kinetarium.spatial.arrays import Array, frozen
 
@@ -55,16 +55,21 @@ _LEAST_MASS = 1e-15
 """Masses up to this [kg] are none to MuJoCo."""
 
 
-def geoms_bring_mass(parts: Sequence[Part], scope: Scope) -> bool:
+def geoms_bring_mass(parts: Sequence[PlacedElement], document: MjcfDocument) -> bool:
     """Return whether the mass of a body, given by its parts, comes from its geoms."""
-    source = scope.compiler.inertia_source
+    source = document.compiler.inertia_source
     if source is not InertiaSource.WHERE_MISSING:
         return source is InertiaSource.ALWAYS
-    return not any(part.element.tag == "inertial" for part in parts)
+    return not any(placed.element.tag == "inertial" for placed in parts)
 
 
 def body_inertia(
-    name: str, parts: Sequence[Part], *, weighed: Sequence[Inertia], body: Element, scope: Scope
+    name: str,
+    parts: Sequence[PlacedElement],
+    *,
+    weighed: Sequence[Inertia],
+    body: Element,
+    document: MjcfDocument,
 ) -> Inertia | None:
     """Return the checked inertia of a body in its own frame.
 
@@ -72,7 +77,7 @@ def body_inertia(
         name: The body's name, for messages.
         parts: What stands in it.
         weighed: The inertias of those geoms that bring its mass.
-        scope: The file being read.
+        document: The file being read.
 
     Returns:
         The inertia; None for a massless body.
@@ -80,9 +85,9 @@ def body_inertia(
     Raises:
         RobotFileError: If its mass is negative or its moment beyond repair.
     """
-    inertials = [part for part in parts if part.element.tag == "inertial"]
+    inertials = [placed for placed in parts if placed.element.tag == "inertial"]
     if len(inertials) > 1:
-        raise scope.refusal(
+        raise document.refusal(
             Code.DUPLICATE_ELEMENT,
             f"body {name!r} has {len(inertials)} <inertial>",
             inertials[1].element,
@@ -91,14 +96,14 @@ def body_inertia(
     inertia, line = combined_inertia(weighed), body.line
     # Geoms that bring nothing leave the word to the <inertial>, whatever the compiler prefers.
     if inertials and inertia.mass <= _LEAST_MASS:
-        _refuse_lost_inertial(inertials[0].element, scope)
-        inertia, line = _written_inertia(inertials[0], scope), inertials[0].element.line
+        _refuse_lost_inertial(inertials[0].element, document)
+        inertia, line = _written_inertia(inertials[0], document), inertials[0].element.line
     elif inertia.mass <= _LEAST_MASS:
-        _note_least_mass(name, body, scope)
-    inertia = bounded_inertia(inertia, scope.compiler)
+        _note_least_mass(name, body, document)
+    inertia = bounded_inertia(inertia, document.compiler)
     largest = max(inertia.mass, np.abs(inertia.moment).max(), np.abs(inertia.center).max())
     if not largest <= MOST_MAGNITUDE:
-        raise scope.findings.refusal(
+        raise document.diagnostics.refusal(
             Code.MASS,
             f"link {name} is beyond belief: {inertia.mass:g} kg, "
             f"{np.abs(inertia.moment).max():g} kg m^2",
@@ -111,14 +116,14 @@ def body_inertia(
         inertia.moment,
         where=f"link {name}",
         line=line,
-        findings=scope.findings,
+        diagnostics=document.diagnostics,
     )
 
 
-def _refuse_lost_inertial(element: Element, scope: Scope) -> None:
+def _refuse_lost_inertial(element: Element, document: MjcfDocument) -> None:
     """Refuse an <inertial> that MuJoCo forgets when it fuses its body with one that has geoms."""
-    if scope.compiler.fuse_static and scope.compiler.inertia_source is InertiaSource.ALWAYS:
-        raise scope.refusal(
+    if document.compiler.fuse_static and document.compiler.inertia_source is InertiaSource.ALWAYS:
+        raise document.refusal(
             Code.UNSUPPORTED,
             f'{element} is lost where fusestatic meets inertiafromgeom="true"',
             element,
@@ -126,26 +131,26 @@ def _refuse_lost_inertial(element: Element, scope: Scope) -> None:
         )
 
 
-def _note_least_mass(name: str, body: Element, scope: Scope) -> None:
+def _note_least_mass(name: str, body: Element, document: MjcfDocument) -> None:
     """Note where the least mass of a massless body goes, if MuJoCo has it elsewhere."""
-    position = scope.reading.attributes.vector(body, "pos", 3, default=(0.0, 0.0, 0.0))
-    if scope.compiler.least_mass > 0 and np.any(position):
-        scope.findings.repair(
+    position = document.reading.attributes.vector(body, "pos", 3, default=(0.0, 0.0, 0.0))
+    if document.compiler.least_mass > 0 and np.any(position):
+        document.diagnostics.repair(
             Code.MASS,
             f"link {name}",
-            f"massless: {scope.compiler.least_mass:g} kg (boundmass) put at its origin; MuJoCo "
+            f"massless: {document.compiler.least_mass:g} kg (boundmass) put at its origin; MuJoCo "
             "puts it as far from there as the body is from its parent",
             line=body.line,
         )
 
 
-def _written_inertia(part: Part, scope: Scope) -> Inertia:
-    element, attributes = part.element, scope.reading.attributes
+def _written_inertia(placed: PlacedElement, document: MjcfDocument) -> Inertia:
+    element, attributes = placed.element, document.reading.attributes
     attributes.vector(element, "pos", 3)
     attributes.number(element, "mass")
     full = "fullinertia" in element.attributes
     if full and any(name in element.attributes for name in (*ORIENTATIONS, "diaginertia")):
-        raise scope.refusal(
+        raise document.refusal(
             Code.BAD_VALUE,
             f"{element}: fullinertia takes neither an orientation nor diaginertia",
             element,
@@ -155,6 +160,6 @@ def _written_inertia(part: Part, scope: Scope) -> Inertia:
         moment = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     else:
         moment = np.diag(attributes.vector(element, "diaginertia", 3, default=(0.0, 0.0, 0.0)))
-    mass = scope.not_negative(element, "mass", code=Code.MASS)
+    mass = document.not_negative(element, "mass", code=Code.MASS)
     inertia = Inertia(mass, frozen(np.zeros(3)), frozen(moment))
-    return moved_inertia(inertia, part.X_BF @ scope.pose(element))
+    return moved_inertia(inertia, placed.X_BF @ document.pose(element))

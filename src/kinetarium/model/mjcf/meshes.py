@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.model.findings import Allowance, Code, RobotFileError, read_robot_part
+from kinetarium.model.diagnostics import Allowance, Code, RobotFileError, read_robot_part
 from kinetarium.model.markup import Element
 from kinetarium.model.mesh.formats import read_obj_points
 from kinetarium.model.mesh.mesh import mesh_of
@@ -22,7 +22,7 @@ from kinetarium.model.mesh.triangles import (
     triangle_mesh,
 )
 from kinetarium.model.mjcf.compiler import read_quaternion
-from kinetarium.model.mjcf.scope import Scope
+from kinetarium.model.mjcf.document import MjcfDocument
 from kinetarium.model.robot import IDENTITY, Inertia, MeshData, MeshFile, TriangleMesh
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose
@@ -211,19 +211,19 @@ class MeshAsset:
 class Meshes:
     """The mesh assets of one file, those that no geom uses included."""
 
-    def __init__(self, sections: Sequence[Element], *, scope: Scope) -> None:
+    def __init__(self, sections: Sequence[Element], *, document: MjcfDocument) -> None:
         """Read the meshes of all <asset> sections."""
-        self._scope = scope
+        self._document = document
         self._assets: dict[str, MeshAsset | None] = {}
         self._weighed: dict[tuple[MeshFile | MeshData, MeshInertia, int | None], Inertia] = {}
         self._triangles = 0
         self._hull_faces = 0
         self._sheared = 0
         for element in (child for section in sections for child in section.all("mesh")):
-            with scope.origins.at(element):
+            with document.origins.at(element):
                 name = self._name(element)
                 if name in self._assets:
-                    raise scope.refusal(
+                    raise document.refusal(
                         Code.DUPLICATE_NAME, f"two meshes are named {name!r}", element
                     )
                 self._assets[name] = None
@@ -235,9 +235,9 @@ class Meshes:
         Raises:
             RobotFileError: If there is none of that name.
         """
-        name = self._scope.reading.attributes.text(geom, "mesh")
+        name = self._document.reading.attributes.text(geom, "mesh")
         if name not in self._assets:
-            raise self._scope.unknown(geom, "mesh", name, known=self._assets)
+            raise self._document.unknown(geom, "mesh", name, known=self._assets)
         return self._assets[name]
 
     def unit_inertia(self, asset: MeshAsset, *, geom: Element) -> Inertia:
@@ -257,7 +257,7 @@ class Meshes:
         key = (shape, rule, asset.most_corners)
         if key not in self._weighed:
             if self._triangles > MOST_WEIGHED_TRIANGLES:
-                raise self._scope.refusal(
+                raise self._document.refusal(
                     Code.TOO_LARGE,
                     f"{geom}: masses of meshes with more than {MOST_WEIGHED_TRIANGLES:,} triangles",
                     geom,
@@ -274,7 +274,7 @@ class Meshes:
 
     def _refuse_cut_hull(self, hull: TriangleMesh, asset: MeshAsset, *, geom: Element) -> None:
         if asset.most_corners is not None and len(np.unique(hull.faces)) > asset.most_corners:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.UNSUPPORTED,
                 f"{geom} is needed for the mass of its body, and the hull of its mesh is cut down "
                 "to maxhullvert",
@@ -284,7 +284,7 @@ class Meshes:
 
     def _hull(self, points: Array, element: Element) -> NDArray[np.int64]:
         if self._hull_faces > MOST_HULL_FACES:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.TOO_LARGE,
                 f"{element}: more than {MOST_HULL_FACES:,} faces of hulls in one file",
                 element,
@@ -297,22 +297,22 @@ class Meshes:
     def _name(self, element: Element) -> str:
         """Return the name of a mesh: its own, or that of its file without the suffix."""
         if "name" in element.attributes:
-            return self._scope.reading.attributes.name(element)
-        return PurePosixPath(self._scope.reading.attributes.name(element, "file")).stem
+            return self._document.reading.attributes.name(element)
+        return PurePosixPath(self._document.reading.attributes.name(element, "file")).stem
 
     def _asset(self, name: str, written: Element) -> MeshAsset:
-        attributes = self._scope.reading.attributes
-        element = self._scope.defaults.complete(written)
+        attributes = self._document.reading.attributes
+        element = self._document.defaults.complete(written)
         placement = self._placement(element)
         if "builtin" in element.attributes:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: built-in meshes are not supported",
                 element,
                 remedy="load and save the file with MuJoCo, which writes their vertices",
             )
         if "file" in element.attributes and "vertex" in element.attributes:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.BAD_VALUE, f"{element} has both a file and vertices", element
             )
         rule = attributes.choice(element, "inertia", MeshInertia, default=MeshInertia.LEGACY)
@@ -326,7 +326,7 @@ class Meshes:
             points = self._file_points(shape, element, placement) if hull else None
         most = int(attributes.number(element, "maxhullvert", default=-1.0))
         if most != -1 and most < LEAST_HULL_CORNERS:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.BAD_VALUE,
                 f"{element}: maxhullvert is {most}",
                 element,
@@ -342,15 +342,15 @@ class Meshes:
         )
 
     def _placement(self, element: Element) -> MeshPlacement:
-        attributes = self._scope.reading.attributes
+        attributes = self._document.reading.attributes
         scale = attributes.vector(element, "scale", 3, default=(1.0, 1.0, 1.0))
         if 0 in scale:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.SIZE, f"{element}: a scale of zero flattens the mesh", element
             )
         return MeshPlacement(
             position=attributes.vector(element, "refpos", 3, default=(0.0, 0.0, 0.0)),
-            R=read_quaternion(element, "refquat", reading=self._scope.reading),
+            R=read_quaternion(element, "refquat", reading=self._document.reading),
             scale=scale,
         )
 
@@ -358,14 +358,14 @@ class Meshes:
         self, name: str, element: Element, placement: MeshPlacement
     ) -> tuple[MeshFile | MeshData | None, Array]:
         """Return the mesh of a file and its pose, or None where it is missing and may be."""
-        reading, address = self._scope.reading, self._address(element)
+        reading, address = self._document.reading, self._address(element)
         try:
             path = reading.assets.mesh(address, line=element.line)
         except RobotFileError as error:
             lost = all(refusal.code in _LOST for refusal in error.refusals)
-            if not lost or Allowance.MISSING_MESH not in reading.findings.allow:
+            if not lost or Allowance.MISSING_MESH not in reading.diagnostics.allow:
                 raise
-            reading.findings.repair(
+            reading.diagnostics.repair(
                 Code.MESH_MISSING, f"{element}", f"left out the mesh {address!r}",
                 line=element.line,
             )  # fmt: skip
@@ -373,7 +373,7 @@ class Meshes:
         extent = np.abs(reading.mesh_bounds(path, line=element.line)).max(axis=0)
         reach = np.linalg.norm(extent) + np.linalg.norm(placement.position)
         if reach * np.abs(placement.scale).max() > MOST_COORDINATE:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.SIZE, f"{element}: the scale makes the mesh larger than 1e9 m", element
             )
         rigid = placement.as_scale_and_pose()
@@ -383,7 +383,7 @@ class Meshes:
         mesh = mesh_of(MeshFile(address, path))
         self._sheared += len(mesh.faces)
         if self._sheared > MOST_SHEARED_TRIANGLES:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.TOO_LARGE,
                 f"{element}: more than {MOST_SHEARED_TRIANGLES:,} triangles with an uneven scale "
                 "across a refquat",
@@ -396,18 +396,18 @@ class Meshes:
         self, shape: MeshFile | MeshData | None, element: Element, placement: MeshPlacement
     ) -> Array | None:
         """Return all vertices of an OBJ file, for MuJoCo's hull has those that no face uses too."""
-        reading = self._scope.reading
+        reading = self._document.reading
         address = self._address(element)
         if shape is None or not address.lower().endswith(".obj"):
             return None
         path = reading.assets.mesh(address, line=element.line)
-        data = read_robot_part(path, findings=reading.findings, code=Code.MESH_BROKEN)
+        data = read_robot_part(path, diagnostics=reading.diagnostics, code=Code.MESH_BROKEN)
         points = read_obj_points(data)
         return points * shape.scale if isinstance(shape, MeshFile) else placement.placed(points)
 
     def _address(self, element: Element) -> str:
-        compiler = self._scope.compiler
-        file = self._scope.reading.attributes.name(element, "file")
+        compiler = self._document.compiler
+        file = self._document.reading.attributes.name(element, "file")
         return compiler.address(file, folder=compiler.mesh_folder)
 
     def _written_mesh(self, element: Element, placement: MeshPlacement) -> TriangleMesh:
@@ -425,12 +425,12 @@ class Meshes:
             placed = placement.applied(triangle_mesh(vertices, faces))
             return triangle_mesh(placed.vertices, placed.faces)
         except BrokenMeshError as error:
-            raise self._scope.refusal(
+            raise self._document.refusal(
                 Code.MESH_BROKEN, f"{element} is broken: {error}", element
             ) from None
 
     def _rows(self, element: Element, name: str) -> Array:
-        numbers = self._scope.reading.attributes.numbers(element, name)
+        numbers = self._document.reading.attributes.numbers(element, name)
         if not numbers or len(numbers) % _COORDINATES:
             raise BrokenMeshError(f"{name} holds {len(numbers)} numbers, not three for each")
         return np.reshape(numbers, (-1, _COORDINATES))

@@ -7,13 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetarium.model.findings import Allowance, Code, RobotFileError
+from kinetarium.model.diagnostics import Allowance, Code, RobotFileError
 from kinetarium.model.inertia import NEGLIGIBLE_MASS
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf._constraints import EqualityReader, read_actuators
 from kinetarium.model.mjcf._expansion import Replicator, include_files
-from kinetarium.model.mjcf.bodies import JOINTS, WORLD, Body, BodyReader
+from kinetarium.model.mjcf.bodies import JOINTS, WORLD, BodyReader, MjcfBody
 from kinetarium.model.mjcf.compiler import read_compiler
+from kinetarium.model.mjcf.document import (
+    Defaults,
+    MjcfDocument,
+    Names,
+    PlacedElement,
+    placed_elements,
+)
 from kinetarium.model.mjcf.geoms import GeomReader, Materials
 from kinetarium.model.mjcf.joints import JointReader
 from kinetarium.model.mjcf.masses import scaled_inertia
@@ -25,9 +32,8 @@ from kinetarium.model.mjcf.references import (
     check_references,
     written_names,
 )
-from kinetarium.model.mjcf.scope import Defaults, Names, Part, Scope, parts_of
 from kinetarium.model.mjcf.vocabulary import check_vocabulary
-from kinetarium.model.mjcf.vocabulary.kinds import LeftOut
+from kinetarium.model.mjcf.vocabulary.element_rule import LeftOut
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import IDENTITY, Link, RobotModel
 from kinetarium.model.tree import MOST_LINKS, Located, assemble
@@ -78,11 +84,11 @@ def check_settings(root: Element, *, reading: Reading, origins: Origins) -> None
 def _check_option(option: Element, reading: Reading) -> None:
     for name in _NOT_NEGATIVE:
         if reading.attributes.number(option, name, default=1.0) < 0:
-            raise reading.findings.refusal(
+            raise reading.diagnostics.refusal(
                 Code.BAD_VALUE, f"{option}: {name} is negative", line=option.line
             )
     if reading.attributes.number(option, "timestep", default=1.0) == 0:
-        raise reading.findings.refusal(
+        raise reading.diagnostics.refusal(
             Code.BAD_VALUE, f"{option}: timestep is zero", line=option.line
         )
 
@@ -94,7 +100,7 @@ def _check_size(size: Element, reading: Reading) -> None:
     text = size.attributes.get("memory", "-1").strip()
     match = _MEMORY.fullmatch(text)
     if text != "-1" and not match:
-        raise reading.findings.refusal(
+        raise reading.diagnostics.refusal(
             Code.BAD_NUMBER,
             f"{size}: memory is {text[:40]!r}",
             remedy="a whole number with one of the letters K, M, G, or -1",
@@ -103,21 +109,21 @@ def _check_size(size: Element, reading: Reading) -> None:
     if match:
         unit = " KMGTPE".index(match[2].upper() or " ")
         if int(match[1]) * 1024**unit > MOST_MEMORY:
-            raise reading.findings.refusal(
+            raise reading.diagnostics.refusal(
                 Code.TOO_LARGE, f"{size} asks for {text} bytes of memory", line=size.line
             )
 
 
 def _check_count(count: float, element: Element, what: str, reading: Reading) -> None:
     if count > MOST_ENTRIES:
-        raise reading.findings.refusal(
+        raise reading.diagnostics.refusal(
             Code.TOO_LARGE,
             f"{element}: {what} is {count:g}",
             remedy=f"up to {MOST_ENTRIES:g} are accepted",
             line=element.line,
         )
     if count < -1 or count != int(count):
-        raise reading.findings.refusal(
+        raise reading.diagnostics.refusal(
             Code.BAD_VALUE, f"{element}: {what} is {count:g}, not a count", line=element.line
         )
 
@@ -125,63 +131,64 @@ def _check_count(count: float, element: Element, what: str, reading: Reading) ->
 _FORCES = ("stiffness", "damping", "frictionloss", "armature")
 
 
-def check_tendons(sections: Sequence[Element], *, scope: Scope) -> None:
+def check_tendons(sections: Sequence[Element], *, document: MjcfDocument) -> None:
     """Refuse tendons without which the robot would move differently.
 
     Args:
         sections: The <tendon> sections.
-        scope: The file being read.
+        document: The file being read.
     """
     for written in (child for section in sections for child in section.children):
-        with scope.origins.at(written):
-            element = scope.defaults.complete(written)
+        with document.origins.at(written):
+            element = document.defaults.complete(written)
             if not written.children:
-                raise scope.refusal(
+                raise document.refusal(
                     Code.MISSING_ELEMENT, f"{element} runs along nothing", element,
                     remedy="name its joints or sites",
                 )  # fmt: skip
             bears = any(
-                name in element.attributes and any(scope.reading.attributes.numbers(element, name))
+                name in element.attributes
+                and any(document.reading.attributes.numbers(element, name))
                 for name in _FORCES
             )
-            if bears or scope.interval(element, limited="limited", bounds="range"):
-                raise scope.refusal(
+            if bears or document.interval(element, limited="limited", bounds="range"):
+                raise document.refusal(
                     Code.UNSUPPORTED,
                     f"{element}: tendons with limits, springs, losses or mass are not supported",
                     element,
                     remedy="couple the joints by an equality instead",
                 )
-            scope.left_out.add("tendon", element.line)
+            document.left_out.add("tendon", element.line)
 
 
 _KINDS = ("texture", "hfield", "skin")
 
 
-def check_asset_files(sections: Sequence[Element], *, scope: Scope) -> None:
+def check_asset_files(sections: Sequence[Element], *, document: MjcfDocument) -> None:
     """Note every file of an asset that is left out and lies outside, elsewhere or is no file.
 
     One that is only missing is left out like the rest.
 
     Args:
         sections: The <asset> sections.
-        scope: The file being read; takes the refusals.
+        document: The file being read; takes the refusals.
     """
     for element in (child for section in sections for child in section.children):
         if element.tag in _KINDS:
             for name, address in element.attributes.items():
                 if name.startswith("file"):
-                    with scope.origins.at(element):
-                        _check(element, address, scope)
+                    with document.origins.at(element):
+                        _check(element, address, document)
 
 
-def _check(element: Element, written: str, scope: Scope) -> None:
-    compiler = scope.compiler
+def _check(element: Element, written: str, document: MjcfDocument) -> None:
+    compiler = document.compiler
     folder = compiler.texture_folder if element.tag == "texture" else compiler.mesh_folder
     allowed = {Code.MESH_MISSING}
-    if Allowance.MISSING_MESH in scope.findings.allow:
+    if Allowance.MISSING_MESH in document.diagnostics.allow:
         allowed |= {Code.MESH_OUTSIDE, Code.MESH_REMOTE}
     try:
-        scope.reading.assets.mesh(compiler.address(written, folder=folder), line=element.line)
+        document.reading.assets.mesh(compiler.address(written, folder=folder), line=element.line)
     except RobotFileError as error:
         (refusal,) = error.refusals
         if refusal.code not in allowed:
@@ -217,38 +224,40 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
     Raises:
         RobotFileError: With every fault that was found.
     """
-    scope, known = _open(root, reading)
+    document, known = _open(root, reading)
     world_sections = root.all("worldbody")
     names = Names([*world_sections, *root.all("equality")])
-    check_asset_files(root.all("asset"), scope=scope)
+    check_asset_files(root.all("asset"), document=document)
     pairs = [pair for section in root.all("contact") for pair in section.all("pair")]
     bodies = BodyReader(
-        scope=scope,
+        document=document,
         names=names,
-        joints=JointReader(scope=scope),
+        joints=JointReader(document=document),
         geoms=GeomReader(
-            scope=scope,
-            meshes=Meshes(root.all("asset"), scope=scope),
-            materials=Materials(root.all("asset"), scope=scope),
+            document=document,
+            meshes=Meshes(root.all("asset"), document=document),
+            materials=Materials(root.all("asset"), document=document),
             paired={pair.attributes.get(name, "") for pair in pairs for name in ("geom1", "geom2")},
         ),
     )
-    parts = [part for section in world_sections for part in parts_of(section, scope=scope)]
-    robot, free = _robot_bodies(parts, scope=scope, bodies=bodies)
-    world = _read_bodies(robot, free=free, scope=scope, bodies=bodies)
-    reading.findings.stop_if_refused()
-    check_references(root, known, reading=reading, origins=scope.origins)
-    reading.findings.stop_if_refused()
+    parts = [
+        part for section in world_sections for part in placed_elements(section, document=document)
+    ]
+    robot, free = _robot_bodies(parts, document=document, bodies=bodies)
+    world = _read_bodies(robot, free=free, document=document, bodies=bodies)
+    reading.diagnostics.stop_if_refused()
+    check_references(root, known, reading=reading, origins=document.origins)
+    reading.diagnostics.stop_if_refused()
     if world is not None:
         bodies.read_sites(parts, world)
-    equalities = EqualityReader(scope=scope, names=names, bodies=bodies, world=world)
+    equalities = EqualityReader(document=document, names=names, bodies=bodies, world=world)
     equalities.read(root.all("equality"))
-    check_tendons(root.all("tendon"), scope=scope)
-    read_actuators(root.all("actuator"), scope=scope, bodies=bodies)
-    scope.left_out.report(reading.findings)
+    check_tendons(root.all("tendon"), document=document)
+    read_actuators(root.all("actuator"), document=document, bodies=bodies)
+    document.left_out.report(reading.diagnostics)
     return assemble(
         reading.attributes.name(root, "model") if root.attributes.get("model") else _UNNAMED,
-        links=_scaled(bodies, scope),
+        links=_scaled(bodies, document),
         joints=list(bodies.joints.values()),
         loops=equalities.loops,
         free_base=free,
@@ -257,13 +266,13 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
     )
 
 
-def _open(root: Element, reading: Reading) -> tuple[Scope, Known]:
+def _open(root: Element, reading: Reading) -> tuple[MjcfDocument, Known]:
     """Make one checked tree of the file and its includes, and read what holds for all of it.
 
     Returns:
         The file, and the names in it.
     """
-    origins = Origins(reading.findings)
+    origins = Origins(reading.diagnostics)
     left_out = LeftOut()
     include_files(root, reading=reading, origins=origins)
     _check_file_size(root, reading=reading, origins=origins)
@@ -274,12 +283,12 @@ def _open(root: Element, reading: Reading) -> tuple[Scope, Known]:
     Replicator(root, compiler=compiler, reading=reading, origins=origins).write_out()
     _check_file_size(root, reading=reading, origins=origins)
     defaults = Defaults(root.all("default"), reading=reading, origins=origins)
-    reading.findings.stop_if_refused()
+    reading.diagnostics.stop_if_refused()
     defaults.check_all(root)
-    reading.findings.stop_if_refused()
+    reading.diagnostics.stop_if_refused()
     # What is not copied with a replica, such as a sensor, goes on naming the original.
     known = written | check_names(root, reading=reading, origins=origins)
-    return Scope(reading, origins, left_out, compiler, defaults), known
+    return MjcfDocument(reading, origins, left_out, compiler, defaults), known
 
 
 def _check_file_size(root: Element, *, reading: Reading, origins: Origins) -> None:
@@ -293,36 +302,36 @@ def _check_file_size(root: Element, *, reading: Reading, origins: Origins) -> No
             for kind in kinds:
                 if count[kind] > _MOST[kind]:
                     with origins.at(element):
-                        raise reading.findings.refusal(
+                        raise reading.diagnostics.refusal(
                             Code.TOO_LARGE,
                             f"more than {_MOST[kind]:,} {kind if kind == 'parts' else f'<{kind}>'}",
                             remedy="no robot needs that many; simplify the file",
                             line=element.line,
                         )
-                    reading.findings.stop_if_refused()
+                    reading.diagnostics.stop_if_refused()
 
 
 def _robot_bodies(
-    parts: list[Part], *, scope: Scope, bodies: BodyReader
-) -> tuple[list[Part], bool]:
+    parts: list[PlacedElement], *, document: MjcfDocument, bodies: BodyReader
+) -> tuple[list[PlacedElement], bool]:
     """Tell the robot from its surroundings: its outermost bodies, and whether it floats."""
     candidates, surroundings = [], []
     for part in parts:
         element = part.element
         if element.tag == "geom":
-            scope.left_out.add("world geom", element.line)
+            document.left_out.add("world geom", element.line)
             surroundings.append(part)
-        elif element.tag == "body" and scope.reading.attributes.flag(
+        elif element.tag == "body" and document.reading.attributes.flag(
             element, "mocap", default=False
         ):
             if _has_joints(element):
-                raise scope.refusal(
+                raise document.refusal(
                     Code.UNSUPPORTED,
                     f"{element} is moved from outside, and something moves on it by joints",
                     element,
                     remedy="remove mocap and let the scene place the robot",
                 )
-            scope.left_out.add("mocap body", element.line)
+            document.left_out.add("mocap body", element.line)
             surroundings.append(part)
         elif element.tag == "body":
             candidates.append(part)
@@ -332,14 +341,14 @@ def _robot_bodies(
         return candidates, False
     others = [part for part in candidates if part not in free]
     for part in free[1:] + [part for part in others if _has_joints(part.element)]:
-        raise scope.refusal(
+        raise document.refusal(
             Code.TWO_ROOTS,
             f"{part.element} moves beside {free[0].element}, which floats freely",
             part.element,
             remedy="keep one robot in a file; other things that move belong to the scene",
         )
     for part in others:
-        scope.left_out.add("world body", part.element.line)
+        document.left_out.add("world body", part.element.line)
     bodies.check_surroundings(others)
     return free, True
 
@@ -348,7 +357,9 @@ def _has_joints(body: Element) -> bool:
     return any(element.tag in JOINTS for element in body.walk())
 
 
-def _read_bodies(robot: list[Part], *, free: bool, scope: Scope, bodies: BodyReader) -> Body | None:
+def _read_bodies(
+    robot: list[PlacedElement], *, free: bool, document: MjcfDocument, bodies: BodyReader
+) -> MjcfBody | None:
     """Read the robot's bodies and give what stands for the world; None if it floats.
 
     One body that is fixed at the world's origin is the root itself; otherwise
@@ -356,38 +367,40 @@ def _read_bodies(robot: list[Part], *, free: bool, scope: Scope, bodies: BodyRea
     """
     if not robot:
         return None
-    rooted = free or (len(robot) == 1 and _stands_at_origin(robot[0], scope))
+    rooted = free or (len(robot) == 1 and _stands_at_origin(robot[0], document))
     if rooted:
         bodies.read(robot, None)
         root = bodies.links[0].item.name if bodies.links else WORLD
     else:
         root = WORLD
         bodies.links.append(Located(Link(WORLD), robot[0].element.line))
-        bodies.read(robot, Body(WORLD, IDENTITY, IDENTITY, moves=False))
-    return None if free else Body(root, IDENTITY, IDENTITY, moves=False)
+        bodies.read(robot, MjcfBody(WORLD, IDENTITY, IDENTITY, moves=False))
+    return None if free else MjcfBody(root, IDENTITY, IDENTITY, moves=False)
 
 
-def _stands_at_origin(part: Part, scope: Scope) -> bool:
-    has_joint = any(inner.element.tag in JOINTS for inner in parts_of(part.element, scope=scope))
-    return not has_joint and np.array_equal(part.X_BF @ scope.pose(part.element), IDENTITY)
+def _stands_at_origin(part: PlacedElement, document: MjcfDocument) -> bool:
+    has_joint = any(
+        inner.element.tag in JOINTS for inner in placed_elements(part.element, document=document)
+    )
+    return not has_joint and np.array_equal(part.X_BF @ document.pose(part.element), IDENTITY)
 
 
-def _scaled(bodies: BodyReader, scope: Scope) -> list[Located[Link]]:
+def _scaled(bodies: BodyReader, document: MjcfDocument) -> list[Located[Link]]:
     """Scale all masses so that they add up to the compiler's total; none if it is not positive."""
-    total, links = scope.compiler.total_mass, bodies.links
+    total, links = document.compiler.total_mass, bodies.links
     inertias = [located.item.inertia for located in links]
     mass = sum(inertia.mass for inertia in inertias if inertia)
     if total <= 0 or mass <= 0:
         return links
-    if bodies.surroundings or scope.compiler.fuse_static:
-        raise scope.findings.refusal(
+    if bodies.surroundings or document.compiler.fuse_static:
+        raise document.diagnostics.refusal(
             Code.UNSUPPORTED,
             "settotalmass with fusestatic or with bodies beside the robot is not supported",
             remedy="write the masses of the robot themselves",
         )
     for located, inertia in zip(links, inertias, strict=True):
         if inertia and not NEGLIGIBLE_MASS <= inertia.mass * total / mass:
-            raise scope.findings.refusal(
+            raise document.diagnostics.refusal(
                 Code.MASS,
                 f"settotalmass leaves next to nothing of link {located.item.name!r}",
                 remedy="give the mass of the whole robot in kg",

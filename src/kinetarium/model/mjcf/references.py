@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kinetarium.model.attributes import nearest_name
-from kinetarium.model.findings import MOST_REFUSALS, Code, Findings, RobotFileError
+from kinetarium.model.diagnostics import MOST_REFUSALS, Code, Diagnostics, RobotFileError
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 
@@ -12,9 +12,9 @@ from kinetarium.model.reading import Reading
 class Origins:
     """Remembers the elements that came from included files."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, diagnostics: Diagnostics) -> None:
         """Keep the findings that take refusals."""
-        self._findings = findings
+        self._diagnostics = diagnostics
         # The element is kept beside its file so that its id stays its own.
         self._files: dict[int, tuple[Element, str]] = {}
 
@@ -35,14 +35,14 @@ class Origins:
     @contextmanager
     def at(self, element: Element) -> Iterator[None]:
         """Name the element's file in what is found meanwhile, note a refusal and go on."""
-        _, file = self._files.get(id(element), (element, self._findings.file))
+        _, file = self._files.get(id(element), (element, self._diagnostics.file))
         try:
-            with self._findings.inside(file):
+            with self._diagnostics.in_file(file):
                 yield
         except RobotFileError as error:
             if len(error.refusals) >= MOST_REFUSALS:
                 raise  # it holds all that was noted, and nothing may note it twice
-            with self._findings.collecting():
+            with self._diagnostics.collecting():
                 raise
 
 
@@ -82,7 +82,7 @@ def check_names(root: Element, *, reading: Reading, origins: Origins) -> Known:
     for kind, element in _named(root):
         if (kind, element.attributes["name"]) in known:
             with origins.at(element):
-                raise reading.findings.refusal(
+                raise reading.diagnostics.refusal(
                     Code.DUPLICATE_NAME,
                     f"{element}: another {kind} has this name",
                     remedy="give each its own name",
@@ -113,7 +113,7 @@ def check_references(root: Element, known: Known, *, reading: Reading, origins: 
                 if (kind, name) not in known:
                     with origins.at(element):
                         meant = near_name(name, {other for of, other in known if of == kind})
-                        raise reading.findings.refusal(
+                        raise reading.diagnostics.refusal(
                             Code.UNKNOWN_NAME,
                             f"{element} names the {kind} {name[:80]!r}, which does not exist",
                             remedy=f"did you mean {meant!r}?" if meant else f"define the {kind}",

@@ -7,12 +7,12 @@ from math import inf
 
 import numpy as np
 
-from kinetarium.model.findings import Allowance, Code
+from kinetarium.model.diagnostics import Allowance, Code
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
-from kinetarium.model.robot import IDENTITY, Joint, JointType, Limits, Link, Mimic
+from kinetarium.model.robot import IDENTITY, Joint, JointLimits, JointType, Link, Mimic
 from kinetarium.model.urdf.origins import WITH_OPTIONAL_LIMITS, OriginReader, UrdfVersion
-from kinetarium.model.urdf.vocabulary import KINDS, MOTION_LIMITS, Children
+from kinetarium.model.urdf.vocabulary import ELEMENT_RULES, MOTION_LIMITS, Children
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import rotation_onto
 
@@ -63,7 +63,7 @@ class JointReader:
             version: The version of the file.
         """
         self._attributes = reading.attributes
-        self._findings = reading.findings
+        self._diagnostics = reading.diagnostics
         self._children = children
         self._origins = origins
         self._version = version
@@ -72,7 +72,7 @@ class JointReader:
         """Return the type of a <joint>."""
         text = self._attributes.text(element, "type")
         if text not in list(UrdfJointType):
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.JOINT_TYPE,
                 f"{element} has the unknown type {text!r}",
                 remedy=f"one of {', '.join(UrdfJointType)}",
@@ -108,12 +108,14 @@ class JointReader:
         damping, friction, armature = self._losses(element)
         mimic = self._mimic(element)
         if mimic and mimic.joint == name and kind not in _SINGLE:
-            raise self._findings.refusal(Code.MIMIC, f"{element} follows itself", line=element.line)
+            raise self._diagnostics.refusal(
+                Code.MIMIC, f"{element} follows itself", line=element.line
+            )
         if kind not in _SINGLE:
             idle = ("mimic",) if kind is UrdfJointType.FIXED else ("limit", "dynamics", "mimic")
             unused = [tag for tag in idle if element.all(tag)]
             if unused:
-                self._findings.repair(
+                self._diagnostics.repair(
                     Code.UNSUPPORTED,
                     f"joint {name}",
                     f"{kind}: left out its <{'>, <'.join(unused)}>",
@@ -155,7 +157,7 @@ class JointReader:
             )
         for name in between:
             yield Link(name)
-        self._findings.repair(
+        self._diagnostics.repair(
             Code.UNSUPPORTED,
             f"joint {joint.name}",
             "planar: read as two slides and a turn",
@@ -171,11 +173,11 @@ class JointReader:
         if not moving:  # whose axis means nothing, and is often written as zero
             return frozen([1.0, 0.0, 0.0])
         if length < 1e-9:
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.ZERO_AXIS, f"{element} has no direction: its axis is zero", line=child.line
             )
         if abs(length - 1) > 1e-3:
-            self._findings.repair(
+            self._diagnostics.repair(
                 Code.ZERO_AXIS,
                 f"joint {element.attributes['name']}",
                 f"axis of length {length:.6g} made a unit vector",
@@ -183,33 +185,35 @@ class JointReader:
             )
         return frozen(axis / length)
 
-    def _type_and_limits(self, element: Element, kind: UrdfJointType) -> tuple[JointType, Limits]:
+    def _type_and_limits(
+        self, element: Element, kind: UrdfJointType
+    ) -> tuple[JointType, JointLimits]:
         child = self._children.at_most_one(element, "limit")
         where = f"joint {element.attributes['name']}"
         bounded = kind in (UrdfJointType.REVOLUTE, UrdfJointType.PRISMATIC)
         unbounded = JointType.PRISMATIC if kind is UrdfJointType.PRISMATIC else JointType.CONTINUOUS
         if child is None:
-            if bounded and Allowance.MISSING_LIMIT not in self._findings.allow:
-                raise self._findings.refusal(
+            if bounded and Allowance.MISSING_LIMIT not in self._diagnostics.allow:
+                raise self._diagnostics.refusal(
                     Code.LIMITS,
                     f"{element} is {kind} and has no <limit>",
                     remedy="add one, make it continuous, or pass --allow-missing-limit",
                     line=element.line,
                 )
             if bounded:
-                self._findings.repair(
+                self._diagnostics.repair(
                     Code.LIMITS, where, "no <limit>: read as unlimited", line=element.line
                 )
-            return unbounded, Limits()
+            return unbounded, JointLimits()
         velocity, effort = (self._bound(child, key, bounded) for key in ("velocity", "effort"))
         lower, upper = self._range(element, child, bounded=bounded)
         self._check_unused_limits(element, child)
         if min(velocity, effort) < 0:
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.LIMITS, f"{element} has a negative speed or effort limit", line=child.line
             )
         if lower > upper:
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.LIMITS,
                 f"{element} has its limits reversed: lower {lower:g} > upper {upper:g}",
                 line=child.line,
@@ -218,18 +222,18 @@ class JointReader:
         if not bounded or not has_range:
             if bounded:
                 message = "neither lower nor upper: read as unlimited"
-                self._findings.repair(Code.LIMITS, where, message, line=child.line)
+                self._diagnostics.repair(Code.LIMITS, where, message, line=child.line)
             elif kind is UrdfJointType.CONTINUOUS and _is_range(lower, upper):
                 message = f"continuous: left out its limits {lower:g} to {upper:g}"
-                self._findings.repair(Code.LIMITS, where, message, line=child.line)
-            return unbounded, Limits(velocity=velocity, effort=effort)
+                self._diagnostics.repair(Code.LIMITS, where, message, line=child.line)
+            return unbounded, JointLimits(velocity=velocity, effort=effort)
         if lower >= UNLIMITED or upper <= -UNLIMITED:
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.LIMITS,
                 f"{element} has limits out of reach: lower {lower:g}, upper {upper:g}",
                 line=child.line,
             )
-        return JointType(kind), Limits(_limit(lower), _limit(upper), velocity, effort)
+        return JointType(kind), JointLimits(_limit(lower), _limit(upper), velocity, effort)
 
     def _range(self, element: Element, limit: Element, *, bounded: bool) -> tuple[float, float]:
         """Read lower and upper; what a missing one means depends on the version."""
@@ -237,8 +241,8 @@ class JointReader:
         if self._version >= WITH_OPTIONAL_LIMITS:
             defaults = (-inf, inf)
             missing = [name for name in ("lower", "upper") if name not in limit.attributes]
-            if bounded and missing and Allowance.MISSING_LIMIT not in self._findings.allow:
-                raise self._findings.refusal(
+            if bounded and missing and Allowance.MISSING_LIMIT not in self._diagnostics.allow:
+                raise self._diagnostics.refusal(
                     Code.LIMITS,
                     f"{element} has no {' and no '.join(missing)} limit, "
                     f"which URDF {self._version} asks for",
@@ -255,7 +259,7 @@ class JointReader:
         """Check the limits of acceleration and jerk, and note that they are left out."""
         for name in MOTION_LIMITS:
             if self._attributes.number(limit, name, default=0.0, most=inf) < 0:
-                raise self._findings.refusal(
+                raise self._diagnostics.refusal(
                     Code.LIMITS, f"{element} has a negative limit of {name}", line=limit.line
                 )
         self._children.leave_out_attributes(limit, *MOTION_LIMITS)
@@ -264,7 +268,7 @@ class JointReader:
         optional = (
             not required
             or self._version >= WITH_OPTIONAL_LIMITS
-            or Allowance.MISSING_LIMIT in self._findings.allow
+            or Allowance.MISSING_LIMIT in self._diagnostics.allow
         )
         default = UNLIMITED if optional else None
         return _limit(self._attributes.number(element, name, default=default, most=inf))
@@ -274,10 +278,11 @@ class JointReader:
         if child is None:
             return 0.0, 0.0, 0.0
         damping, friction, armature = (
-            self._attributes.number(child, key, default=0.0) for key in KINDS["dynamics"].attributes
+            self._attributes.number(child, key, default=0.0)
+            for key in ELEMENT_RULES["dynamics"].attributes
         )
         if min(damping, friction, armature) < 0:
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.BAD_VALUE, f"{element} has negative damping or friction", line=child.line
             )
         return damping, friction, armature

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kinetarium.model.findings import Allowance, Code, RobotFileError
+from kinetarium.model.diagnostics import Allowance, Code, RobotFileError
 from kinetarium.model.inertia import checked_inertia
 from kinetarium.model.markup import Element
 from kinetarium.model.mesh.triangles import MOST_COORDINATE
@@ -52,7 +52,7 @@ class LinkReader:
         """
         self._reading = reading
         self._attributes = reading.attributes
-        self._findings = reading.findings
+        self._diagnostics = reading.diagnostics
         self._children = children
         self._origins = origins
         self._colors = colors
@@ -62,7 +62,7 @@ class LinkReader:
         name = self._attributes.name(element)
         self._children.check(element)
         inertia = None
-        with self._findings.collecting():
+        with self._diagnostics.collecting():
             inertial = self._children.at_most_one(element, "inertial")
             inertia = self._inertia(inertial, name) if inertial else None
         return Link(
@@ -85,13 +85,13 @@ class LinkReader:
             R_LC @ moment_C @ R_LC.T,
             where=f"link {link}",
             line=element.line,
-            findings=self._findings,
+            diagnostics=self._diagnostics,
         )
 
     def _geometries(self, elements: list[Element], link: str) -> tuple[Geometry, ...]:
         geometries = []
         for element in elements:
-            with self._findings.collecting():
+            with self._diagnostics.collecting():
                 geometry = self._geometry(element, link)
                 if geometry is not None:
                     geometries.append(geometry)
@@ -103,7 +103,7 @@ class LinkReader:
         container = self._children.exactly_one(element, "geometry")
         shapes = [child for child in container.children if child.tag in SHAPES]
         if len(shapes) != 1:
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.DUPLICATE_ELEMENT if shapes else Code.MISSING_ELEMENT,
                 f"a <geometry> of link {link!r} holds {len(shapes)} shapes instead of one",
                 remedy=f"one of {', '.join(f'<{tag}>' for tag in SHAPES)}",
@@ -131,7 +131,7 @@ class LinkReader:
     def _sizes(self, element: Element, name: str, count: int) -> Array:
         sizes = self._attributes.vector(element, name, count)
         if np.any(sizes <= 0):
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.SIZE, f"{element}: {name} must be positive", line=element.line
             )
         return sizes
@@ -140,7 +140,7 @@ class LinkReader:
         uri = self._attributes.name(element, "filename")
         x, y, z = self._attributes.vector(element, "scale", 3, default=(1.0, 1.0, 1.0))
         if min(abs(x), abs(y), abs(z)) < _LEAST_SCALE:
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.SIZE,
                 f"{element}: a scale of zero, or nearly, flattens the mesh",
                 line=element.line,
@@ -149,15 +149,15 @@ class LinkReader:
             path = self._reading.assets.mesh(uri, line=element.line)
         except RobotFileError as error:
             lost = all(refusal.code in _LOST_MESH for refusal in error.refusals)
-            if not lost or Allowance.MISSING_MESH not in self._findings.allow:
+            if not lost or Allowance.MISSING_MESH not in self._diagnostics.allow:
                 raise
-            self._findings.repair(
+            self._diagnostics.repair(
                 Code.MESH_MISSING, f"link {link}", f"left out the mesh {uri!r}", line=element.line
             )
             return None
         bounds = self._reading.mesh_bounds(path, line=element.line) * (x, y, z)
         if np.ptp(bounds, axis=0).max() < _LEAST_EXTENT or np.abs(bounds).max() > MOST_COORDINATE:
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.SIZE,
                 f"{element}: its scale makes the mesh smaller than {_LEAST_EXTENT:g} m "
                 f"or larger than {MOST_COORDINATE:g} m",

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetarium.model.findings import Code, Findings
+from kinetarium.model.diagnostics import Code, Diagnostics
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.urdf.vocabulary import Children
@@ -39,7 +39,7 @@ WITH_OPTIONAL_LIMITS = UrdfVersion(1, 2)
 KNOWN = (FIRST, WITH_QUATERNIONS, WITH_OPTIONAL_LIMITS)
 
 
-def read_version(root: Element, *, findings: Findings) -> UrdfVersion:
+def read_version(root: Element, *, diagnostics: Diagnostics) -> UrdfVersion:
     """Return the version that a <robot> declares.
 
     Raises:
@@ -49,7 +49,7 @@ def read_version(root: Element, *, findings: Findings) -> UrdfVersion:
     number = _NUMBER.fullmatch(text)
     version = UrdfVersion(int(number[1]), int(number[2])) if number else None
     if version is None or version not in KNOWN:
-        raise findings.refusal(
+        raise diagnostics.refusal(
             Code.BAD_VALUE,
             f"{root} has the version {text!r}",
             remedy=f"the versions of URDF are {', '.join(map(str, KNOWN))}",
@@ -74,7 +74,7 @@ class OriginReader:
             version: The version of the file.
         """
         self._attributes = reading.attributes
-        self._findings = reading.findings
+        self._diagnostics = reading.diagnostics
         self._children = children
         self._version = version
 
@@ -96,14 +96,14 @@ class OriginReader:
     def _rotation(self, origin: Element, parent: Element) -> Array:
         """Return the rotation, shape (3, 3), that quat_xyzw stands for."""
         if self._version < WITH_QUATERNIONS:
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"the <origin> of {parent} has quat_xyzw, which URDF {self._version} ignores",
                 remedy=f'write <robot version="{WITH_QUATERNIONS}" ...>, or rpy instead',
                 line=origin.line,
             )
         if "rpy" in origin.attributes:
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"the <origin> of {parent} has both rpy and quat_xyzw",
                 remedy="keep one of them",
@@ -112,14 +112,14 @@ class OriginReader:
         x, y, z, w = self._attributes.vector(origin, "quat_xyzw", 4)
         length = float(np.linalg.norm((x, y, z, w)))
         if length < _LEAST_LENGTH:
-            raise self._findings.refusal(
+            raise self._diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"the <origin> of {parent} has a quaternion of length zero",
                 remedy='no rotation is quat_xyzw="0 0 0 1"',
                 line=origin.line,
             )
         if abs(length - 1) > _UNIT_TOLERANCE:
-            self._findings.repair(
+            self._diagnostics.repair(
                 Code.BAD_VALUE,
                 str(parent),
                 f"quaternion of length {length:.6g} made a unit quaternion",

@@ -1,6 +1,6 @@
 """URDF robots: the links and joints of a file, a floating base recognised."""
 
-from kinetarium.model.findings import Code
+from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import Joint, Link, RobotModel
@@ -22,32 +22,32 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
     Raises:
         RobotFileError: With every fault that was found.
     """
-    findings = reading.findings
-    children = Children(findings)
+    diagnostics = reading.diagnostics
+    children = Children(diagnostics)
     name, version = "", FIRST
-    with findings.collecting():
+    with diagnostics.collecting():
         name = reading.attributes.name(root)
-    with findings.collecting():
-        version = read_version(root, findings=findings)
+    with diagnostics.collecting():
+        version = read_version(root, diagnostics=diagnostics)
     children.check(root)
     origins = OriginReader(reading=reading, children=children, version=version)
     colors: dict[str, Color] = {}
     link_reader = LinkReader(reading=reading, children=children, origins=origins, colors=colors)
     for element in root.all("material"):
-        with findings.collecting():
+        with diagnostics.collecting():
             color = link_reader.color(element)
             if color is not None:
                 colors[reading.attributes.name(element)] = color
     links: list[Located[Link]] = []
     for element in root.all("link"):
-        with findings.collecting(), findings.inside(element.file or findings.file):
+        with diagnostics.collecting(), diagnostics.in_file(element.file or diagnostics.file):
             links.append(Located(link_reader.read(element), element.line))
     joints: list[Located[Joint]] = []
     floating: list[str] = []
     planar: list[str] = []
     joint_reader = JointReader(reading=reading, children=children, origins=origins, version=version)
     for element in root.all("joint"):
-        with findings.collecting(), findings.inside(element.file or findings.file):
+        with diagnostics.collecting(), diagnostics.in_file(element.file or diagnostics.file):
             kind = joint_reader.kind(element)
             if kind is UrdfJointType.PLANAR:
                 planar.append(reading.attributes.name(element))
@@ -64,8 +64,8 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
     for located in joints:
         mimic = located.item.mimic
         if mimic and mimic.joint in planar:
-            with findings.collecting():
-                raise findings.refusal(
+            with diagnostics.collecting():
+                raise diagnostics.refusal(
                     Code.MIMIC,
                     f"joint {located.item.name!r} follows {mimic.joint!r}, "
                     "which is planar and has no single position",

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kinetarium.model.attributes import extends, is_one_slip, nearest_name, shares_a_word
-from kinetarium.model.findings import Code, Findings, RobotFileError
+from kinetarium.model.attributes import extends, is_one_edit_apart, nearest_name, shares_a_word
+from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.markup import Element
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ElementRule:
     """What is known of an element.
 
     Attributes:
@@ -36,20 +36,20 @@ MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 MOTION_LIMITS = ("acceleration", "deceleration", "jerk")
 """Limits of URDF 1.2 that no study makes use of."""
 
-_GEOMETRY_OWNER = Kind(
+_GEOMETRY_OWNER = ElementRule(
     optional=("name",),
     children=("origin", "geometry", "material"),
     foreign=("surface", "contact_coefficients", "max_contacts", "color", "texture"),
 )
 
-KINDS = {
-    "robot": Kind(
+ELEMENT_RULES = {
+    "robot": ElementRule(
         required=("name",),
         optional=("version",),
         children=("link", "joint", "material"),
         foreign=("group",),
     ),
-    "link": Kind(
+    "link": ElementRule(
         required=("name",),
         children=("inertial", "visual", "collision"),
         foreign=(
@@ -57,29 +57,29 @@ KINDS = {
             "self_filter", "material", "surface", "mask",
         ),
     ),
-    "inertial": Kind(children=("origin", "mass", "inertia")),
-    "origin": Kind(optional=("xyz", "rpy", "quat_xyzw")),
-    "mass": Kind(required=("value",)),
-    "inertia": Kind(required=MOMENTS),
+    "inertial": ElementRule(children=("origin", "mass", "inertia")),
+    "origin": ElementRule(optional=("xyz", "rpy", "quat_xyzw")),
+    "mass": ElementRule(required=("value",)),
+    "inertia": ElementRule(required=MOMENTS),
     "visual": _GEOMETRY_OWNER,
     "collision": _GEOMETRY_OWNER,
-    "geometry": Kind(children=SHAPES, foreign=("material", "plane", "cdf")),
-    "box": Kind(required=("size",)),
-    "cylinder": Kind(required=("radius", "length")),
-    "sphere": Kind(required=("radius",)),
-    "capsule": Kind(required=("radius", "length")),
-    "mesh": Kind(required=("filename",), optional=("scale",)),
-    "joint": Kind(
+    "geometry": ElementRule(children=SHAPES, foreign=("material", "plane", "cdf")),
+    "box": ElementRule(required=("size",)),
+    "cylinder": ElementRule(required=("radius", "length")),
+    "sphere": ElementRule(required=("radius",)),
+    "capsule": ElementRule(required=("radius", "length")),
+    "mesh": ElementRule(required=("filename",), optional=("scale",)),
+    "joint": ElementRule(
         required=("name", "type"),
         children=("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
         foreign=("calibration", "safety_controller", "hardwareInterface", "joint_properties"),
     ),
-    "parent": Kind(required=("link",)),
-    "child": Kind(required=("link",)),
-    "axis": Kind(required=("xyz",)),
-    "limit": Kind(optional=("lower", "upper", "effort", "velocity", *MOTION_LIMITS)),
-    "dynamics": Kind(optional=("damping", "friction", "armature")),
-    "mimic": Kind(required=("joint",), optional=("multiplier", "offset")),
+    "parent": ElementRule(required=("link",)),
+    "child": ElementRule(required=("link",)),
+    "axis": ElementRule(required=("xyz",)),
+    "limit": ElementRule(optional=("lower", "upper", "effort", "velocity", *MOTION_LIMITS)),
+    "dynamics": ElementRule(optional=("damping", "friction", "armature")),
+    "mimic": ElementRule(required=("joint",), optional=("multiplier", "offset")),
 }  # fmt: skip
 """By their names; what is not here (materials, colours) only concerns the looks."""
 
@@ -108,7 +108,10 @@ _OTHER_FORMATS = frozenset(
 )  # fmt: skip
 
 MECHANICAL_NAMES = _OTHER_FORMATS | frozenset(
-    name for kind in KINDS.values() for name in kind.attributes if name not in _PLAIN_ATTRIBUTES
+    name
+    for kind in ELEMENT_RULES.values()
+    for name in kind.attributes
+    if name not in _PLAIN_ATTRIBUTES
 )
 """Words that say where something is, how it moves or what it weighs, here or in other formats."""
 
@@ -129,9 +132,9 @@ class Children:
     wrong place, or misspelt) is refused.
     """
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, diagnostics: Diagnostics) -> None:
         """Keep the findings that take refusals and repairs."""
-        self.findings = findings
+        self.diagnostics = diagnostics
         self._left_out: Counter[tuple[str, str]] = Counter()
         self._lines: dict[tuple[str, str], int] = {}
         self._meant: dict[tuple[str, str, tuple[str, ...]], str | None] = {}
@@ -139,14 +142,14 @@ class Children:
     def check(self, element: Element) -> None:
         """Check an element itself and note every fault; its children's insides are not checked."""
         for fault in self._faults(element):
-            with self.findings.collecting():
+            with self.diagnostics.collecting():
                 raise fault
 
     def at_most_one(self, element: Element, tag: str) -> Element | None:
         """Return the only child of a tag, checked, or None; a second one is refused."""
         found = element.all(tag)
         if len(found) > 1:
-            raise self.findings.refusal(
+            raise self.diagnostics.refusal(
                 Code.DUPLICATE_ELEMENT,
                 f"{element} has {len(found)} <{tag}>",
                 remedy="keep one",
@@ -154,7 +157,7 @@ class Children:
             )
         if not found:
             return None
-        faults = list(self._faults(found[0])) if tag in KINDS else []
+        faults = list(self._faults(found[0])) if tag in ELEMENT_RULES else []
         if faults:
             raise RobotFileError(*(refusal for fault in faults for refusal in fault.refusals))
         return found[0]
@@ -163,7 +166,7 @@ class Children:
         """Return the only child of a tag, checked; none or two are refused."""
         child = self.at_most_one(element, tag)
         if child is None:
-            raise self.findings.refusal(
+            raise self.diagnostics.refusal(
                 Code.MISSING_ELEMENT, f"{element} has no <{tag}>", remedy=f"add <{tag} .../>",
                 line=element.line,
             )  # fmt: skip
@@ -182,12 +185,12 @@ class Children:
             message = f"left out {count} {what}, which is no part of the robot's mechanics"
             if not what.startswith("<"):
                 message = f"left out {count} attributes {what!r}, which are not read"
-            self.findings.repair(
+            self.diagnostics.repair(
                 Code.UNKNOWN_ELEMENT, f"<{parent}>", message, line=self._lines[parent, what]
             )
         if len(kinds) > _MOST_KINDS:
             more = sum(count for _, count in kinds[_MOST_KINDS:])
-            self.findings.repair(
+            self.diagnostics.repair(
                 Code.UNKNOWN_ELEMENT,
                 "<robot>",
                 f"left out {more} parts of {len(kinds) - _MOST_KINDS} further kinds",
@@ -195,10 +198,10 @@ class Children:
             )
 
     def _faults(self, element: Element) -> Iterator[RobotFileError]:
-        kind = KINDS[element.tag]
-        with self.findings.inside(element.file or self.findings.file):
+        kind = ELEMENT_RULES[element.tag]
+        with self.diagnostics.in_file(element.file or self.diagnostics.file):
             if element.text.strip():
-                yield self.findings.refusal(
+                yield self.diagnostics.refusal(
                     Code.UNKNOWN_ELEMENT,
                     f"{element} holds stray text: {element.text.strip()[:40]!r}",
                     remedy="remove it, or make it a comment",
@@ -212,16 +215,18 @@ class Children:
         for child in element.children:
             if child.tag in kind.children:
                 continue
-            with self.findings.inside(child.file or self.findings.file):
+            with self.diagnostics.in_file(child.file or self.diagnostics.file):
                 fault = self._child_fault(element, child, kind)
             if fault:
                 yield fault
 
-    def _attribute_fault(self, element: Element, name: str, kind: Kind) -> RobotFileError | None:
+    def _attribute_fault(
+        self, element: Element, name: str, kind: ElementRule
+    ) -> RobotFileError | None:
         """Return the refusal of an attribute that the element does not have, or note it."""
         meant = self._meant_attribute(element, name, kind)
         if meant:
-            return self.findings.refusal(
+            return self.diagnostics.refusal(
                 Code.UNKNOWN_ELEMENT,
                 f"{element} has the unknown attribute {name!r}",
                 remedy=f"did you mean {meant!r}?",
@@ -229,7 +234,7 @@ class Children:
             )
         if name.lower() in MECHANICAL_NAMES and not _is_zero(element.attributes[name]):
             known = ", ".join(kind.attributes)
-            return self.findings.refusal(
+            return self.diagnostics.refusal(
                 Code.UNKNOWN_ELEMENT,
                 f"{element} has the attribute {name!r}, which means nothing there",
                 remedy=f"it takes {known}" if known else "it takes no attributes",
@@ -238,17 +243,19 @@ class Children:
         self._leave_out(element, name, element.line)
         return None
 
-    def _child_fault(self, element: Element, child: Element, kind: Kind) -> RobotFileError | None:
+    def _child_fault(
+        self, element: Element, child: Element, kind: ElementRule
+    ) -> RobotFileError | None:
         """Return the refusal of a child that has no place in the element, or note it."""
         tag = child.tag
         if tag in NOT_READ:
             what, remedy = NOT_READ[tag]
-            return self.findings.refusal(
+            return self.diagnostics.refusal(
                 Code.UNSUPPORTED, f"{child} is {what}", remedy=remedy, line=child.line
             )
         if tag not in kind.foreign and tag not in FOREIGN_ANYWHERE and ":" not in tag:
-            if tag in KINDS and not _places_nothing(child):
-                return self.findings.refusal(
+            if tag in ELEMENT_RULES and not _places_nothing(child):
+                return self.diagnostics.refusal(
                     Code.UNKNOWN_ELEMENT,
                     f"{child} cannot stand inside {element}",
                     remedy=_right_place(tag),
@@ -256,7 +263,7 @@ class Children:
                 )
             meant = self._meant_element(element, child, kind)
             if meant:
-                return self.findings.refusal(
+                return self.diagnostics.refusal(
                     Code.UNKNOWN_ELEMENT,
                     f"unknown element <{tag}>",
                     remedy=f"did you mean <{meant}>?",
@@ -264,7 +271,7 @@ class Children:
                 )
             if tag.lower() in MECHANICAL_NAMES:
                 known = ", ".join(f"<{other}>" for other in kind.children)
-                return self.findings.refusal(
+                return self.diagnostics.refusal(
                     Code.UNKNOWN_ELEMENT,
                     f"{child} means nothing inside {element}",
                     remedy=f"it takes {known}" if known else "it takes no elements",
@@ -272,7 +279,7 @@ class Children:
                 )
             inside = _definition_inside(child)
             if inside:
-                return self.findings.refusal(
+                return self.diagnostics.refusal(
                     Code.UNKNOWN_ELEMENT,
                     f"{inside} stands inside the unknown element {child}",
                     remedy=f"{_right_place(inside.tag)}, and not inside <{tag}>",
@@ -281,7 +288,7 @@ class Children:
         self._leave_out(element, f"<{tag}>", child.line)
         return None
 
-    def _meant_attribute(self, element: Element, name: str, kind: Kind) -> str | None:
+    def _meant_attribute(self, element: Element, name: str, kind: ElementRule) -> str | None:
         """Find the optional attribute that a misspelt one stands for.
 
         What is required and missing is refused by the readers, with what was written instead.
@@ -292,19 +299,21 @@ class Children:
             return None
         if key not in self._meant:
             there = [other for other in kind.attributes if other in element.attributes]
-            alike = [other for other in (*there, *absent) if is_one_slip(name, other)]
+            alike = [other for other in (*there, *absent) if is_one_edit_apart(name, other)]
             alike += [other for other in absent if extends(name, other)]
             self._meant[key] = nearest_name(name, [*absent, *alike]) or next(iter(alike), None)
         return self._meant[key]
 
-    def _meant_element(self, element: Element, child: Element, kind: Kind) -> str | None:
+    def _meant_element(self, element: Element, child: Element, kind: ElementRule) -> str | None:
         """Find the element that a misspelt one stands for, here or in another place."""
         key = (element.tag, child.tag, kind.children)
-        if child.tag in KINDS or not self._is_worth_comparing(key):
+        if child.tag in ELEMENT_RULES or not self._is_worth_comparing(key):
             return None
         if key not in self._meant:
             meant = nearest_name(child.tag, kind.children)
-            meant = meant or next((other for other in KINDS if is_one_slip(child.tag, other)), None)
+            meant = meant or next(
+                (other for other in ELEMENT_RULES if is_one_edit_apart(child.tag, other)), None
+            )
             # self_collision is another program's word, not a misspelt collision.
             self._meant[key] = None if meant and shares_a_word(child.tag, meant) else meant
         return self._meant[key]
@@ -319,7 +328,7 @@ class Children:
 
 
 def _right_place(tag: str) -> str:
-    owners = [f"<{owner}>" for owner, kind in KINDS.items() if tag in kind.children]
+    owners = [f"<{owner}>" for owner, kind in ELEMENT_RULES.items() if tag in kind.children]
     return f"put it directly into {' or '.join(owners)}" if owners else "close the element before"
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from kinetarium.model.findings import Code
+from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
-from kinetarium.model.xacro.budget import Place
+from kinetarium.model.xacro.budget import SourceLocation
 from kinetarium.model.xacro.macros import Macro, Parameter
 from kinetarium.model.xacro.scopes import Block, Scope
 from kinetarium.model.xacro.texts import Texts
@@ -12,7 +12,7 @@ from kinetarium.model.xacro.values import Value, did_you_mean, literal, shown
 
 
 def given_values(
-    call: Element, macro: Macro, *, caller: Scope, texts: Texts, place: Place
+    call: Element, macro: Macro, *, caller: Scope, texts: Texts, location: SourceLocation
 ) -> dict[str, Value]:
     """Work out the parameters that a call gives as attributes, in the caller's scope.
 
@@ -25,7 +25,7 @@ def given_values(
         if name.startswith("xmlns:"):
             continue
         if name not in known:
-            raise place.refusal(
+            raise location.refusal(
                 Code.MACRO,
                 f"the macro '{macro.name}' has no parameter {shown(name)}"
                 f"{did_you_mean(name, known)}",
@@ -43,7 +43,7 @@ def bind_parameters(
     blocks: Sequence[Element],
     caller: Scope,
     texts: Texts,
-    place: Place,
+    location: SourceLocation,
 ) -> None:
     """Fill the scope of a call with the macro's parameters.
 
@@ -53,7 +53,7 @@ def bind_parameters(
         blocks: The elements that the call gives, worked out.
         caller: The scope that defaults are worked out in.
         texts: Works them out.
-        place: The place of the call.
+        location: The place of the call.
 
     Raises:
         RobotFileError: If a parameter is missing or a block is too many.
@@ -63,20 +63,20 @@ def bind_parameters(
         if parameter.stars:
             element = next(waiting, None)
             if element is None:
-                raise place.refusal(
+                raise location.refusal(
                     Code.MACRO,
                     f"the call of '{macro.name}' has no element for its block '{parameter.name}'",
                     remedy="put one element for each block parameter inside the call",
                 )
-            block = Block(element, place.findings.file, whole=parameter.stars == 1)
+            block = Block(element, location.diagnostics.file, whole=parameter.stars == 1)
             scope.blocks[parameter.name, block.whole] = block
         elif parameter.name in given:
             scope.values[parameter.name] = given[parameter.name]
         else:
-            scope.values[parameter.name] = _default(parameter, macro, caller, texts, place)
+            scope.values[parameter.name] = _default(parameter, macro, caller, texts, location)
     surplus = next(waiting, None)
     if surplus is not None:
-        raise place.refusal(
+        raise location.refusal(
             Code.MACRO,
             f"the macro '{macro.name}' has no block parameter for {surplus}",
             remedy="remove the element, or declare a parameter *name for it",
@@ -84,12 +84,12 @@ def bind_parameters(
 
 
 def _default(
-    parameter: Parameter, macro: Macro, caller: Scope, texts: Texts, place: Place
+    parameter: Parameter, macro: Macro, caller: Scope, texts: Texts, location: SourceLocation
 ) -> Value:
     if parameter.forwarded and caller.defines(parameter.name):
         return literal(caller.lookup(parameter.name))
     if parameter.default is None:
-        raise place.refusal(
+        raise location.refusal(
             Code.MACRO,
             f"the call of '{macro.name}' does not give its parameter '{parameter.name}'",
             remedy=f'write {parameter.name}="..."',

@@ -5,10 +5,10 @@ from collections.abc import Collection
 from keyword import iskeyword
 from pathlib import Path
 
-from kinetarium.model.findings import Code, RobotFileError
+from kinetarium.model.diagnostics import Code, RobotFileError
 from kinetarium.model.markup import MOST_ELEMENTS, Element
 from kinetarium.model.reading import Reading
-from kinetarium.model.xacro.budget import Place
+from kinetarium.model.xacro.budget import SourceLocation
 from kinetarium.model.xacro.scopes import Block, Lazy, Scope
 from kinetarium.model.xacro.texts import Texts
 from kinetarium.model.xacro.values import Value, did_you_mean, literal, shown
@@ -19,7 +19,7 @@ def check_attributes(
     *,
     required: Collection[str],
     optional: Collection[str] = (),
-    place: Place,
+    location: SourceLocation,
 ) -> None:
     """See that one of xacro's elements has the attributes it needs and no unknown ones.
 
@@ -29,21 +29,23 @@ def check_attributes(
     known = [*required, *optional]
     for name in required:
         if name not in element.attributes:
-            raise place.refusal(
+            raise location.refusal(
                 Code.MISSING_ATTRIBUTE,
                 f"{element} has no attribute {name!r}",
                 remedy=f'write {name}="..."',
             )
     for name in element.attributes:
         if name not in known and not name.startswith("xmlns"):
-            raise place.refusal(
+            raise location.refusal(
                 Code.MACRO,
                 f"{element} has the unknown attribute {shown(name)}{did_you_mean(name, known)}",
                 remedy=f"it takes {', '.join(known)}",
             )
 
 
-def define_property(element: Element, scope: Scope, *, texts: Texts, place: Place) -> None:
+def define_property(
+    element: Element, scope: Scope, *, texts: Texts, location: SourceLocation
+) -> None:
     """Define, or remove, what an <xacro:property> says.
 
     A value is worked out when it is first used, unless lazy_eval is false or
@@ -52,24 +54,24 @@ def define_property(element: Element, scope: Scope, *, texts: Texts, place: Plac
     Args:
         scope: The scope it stands in.
         texts: Works out its attributes.
-        place: Where it stands.
+        location: Where it stands.
 
     Raises:
         RobotFileError: If the element is not well formed.
     """
     optional = ("value", "default", "remove", "scope", "lazy_eval")
-    check_attributes(element, required=["name"], optional=optional, place=place)
+    check_attributes(element, required=["name"], optional=optional, location=location)
     attributes = element.attributes
     name = texts.text(attributes["name"], scope)
     if not name.isidentifier() or iskeyword(name) or name.startswith("__"):
-        raise place.refusal(
+        raise location.refusal(
             Code.EXPRESSION,
             f"a property cannot be named {shown(name)}",
             remedy="use letters, digits and underscores, and no word of Python",
         )
     remove = texts.condition(attributes.get("remove", "false"), scope)
     if ("value" in attributes) + ("default" in attributes) + remove > 1:
-        raise place.refusal(
+        raise location.refusal(
             Code.MACRO,
             f"{element} has more than one of value, default and remove",
             remedy="keep one of them",
@@ -79,20 +81,20 @@ def define_property(element: Element, scope: Scope, *, texts: Texts, place: Plac
         return
     if "default" in attributes and scope.defines(name):
         return
-    target = _target(element, scope, place)
+    target = _target(element, scope, location)
     text = attributes.get("value", attributes.get("default"))
     if text is None:
-        target.blocks[name, False] = Block(element, place.findings.file, whole=False)
+        target.blocks[name, False] = Block(element, location.diagnostics.file, whole=False)
         return
     lazy = texts.condition(attributes.get("lazy_eval", "true"), scope)
     lazy = lazy and "scope" not in attributes
     value: Value = literal(text if lazy else texts.value(text, scope))
     if lazy and isinstance(value, str):
-        value = Lazy(value, place.findings.file, element.line)
+        value = Lazy(value, location.diagnostics.file, element.line)
     target.values[name] = value
 
 
-def _target(element: Element, scope: Scope, place: Place) -> Scope:
+def _target(element: Element, scope: Scope, location: SourceLocation) -> Scope:
     """Return the scope that the attribute scope names."""
     named = element.attributes.get("scope")
     match named:
@@ -103,13 +105,13 @@ def _target(element: Element, scope: Scope, place: Place) -> Scope:
         case "parent":
             caller = scope.caller()
             if caller is None:
-                raise place.refusal(
+                raise location.refusal(
                     Code.MACRO,
                     f'{element} has scope="parent" outside of any macro',
                     remedy="remove the scope",
                 )
             return caller
-    raise place.refusal(
+    raise location.refusal(
         Code.MACRO,
         f"{element} has the unknown scope {shown(named)}",
         remedy="the scope is parent or global",
@@ -126,15 +128,15 @@ MOST_INCLUDES = 1000
 class Includes:
     """Finds and reads the files that a robot file includes, each once."""
 
-    def __init__(self, reading: Reading, *, place: Place) -> None:
+    def __init__(self, reading: Reading, *, location: SourceLocation) -> None:
         """Start with none.
 
         Args:
             reading: Finds and reads files.
-            place: Where the expansion stands.
+            location: Where the expansion stands.
         """
         self._reading = reading
-        self._place = place
+        self._location = location
         self._read: dict[Path, Element] = {}
         self._elements = 0
         self._includes = 0
@@ -154,35 +156,37 @@ class Includes:
         """
         self._includes += 1
         if self._includes > MOST_INCLUDES:
-            raise self._place.refusal(
+            raise self._location.refusal(
                 Code.TOO_LARGE,
                 f"more than {MOST_INCLUDES:,} includes",
                 remedy="no robot needs that many; define a macro once and call it",
             )
         if any(character in uri for character in "*?["):
-            raise self._place.refusal(
+            raise self._location.refusal(
                 Code.INCLUDE,
                 f"include {shown(uri)} is a pattern",
                 remedy="include each file by its name",
             )
-        line = self._place.line
+        line = self._location.line
         try:
             path = self._reading.assets.include(uri, line=line, folder=including[-1].parent)
         except RobotFileError as error:
             if not optional:
                 raise
             message = f"left out: {error.refusals[0].message}"
-            self._reading.findings.repair(Code.INCLUDE, f"include {shown(uri)}", message, line=line)
+            self._reading.diagnostics.repair(
+                Code.INCLUDE, f"include {shown(uri)}", message, line=line
+            )
             return None
         if path in including:
             loop = [file.name for file in including[including.index(path) :]]
-            raise self._place.refusal(
+            raise self._location.refusal(
                 Code.INCLUDE,
                 f"files include one another: {' -> '.join([*loop, path.name])}",
                 remedy="remove one of the includes",
             )
         if len(including) > MOST_DEPTH:
-            raise self._place.refusal(
+            raise self._location.refusal(
                 Code.INCLUDE,
                 f"includes are more than {MOST_DEPTH} deep",
                 remedy="include the files from the robot file itself",
@@ -199,7 +203,7 @@ class Includes:
             root = self._reading.open_markup(path, code=Code.INCLUDE)
             self._elements += sum(1 for _ in root.walk())
             if self._elements > MOST_ELEMENTS:
-                raise self._place.refusal(
+                raise self._location.refusal(
                     Code.TOO_LARGE,
                     f"the included files have more than {MOST_ELEMENTS:,} elements",
                     remedy="no robot needs that many; include fewer files",

@@ -4,20 +4,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from kinetarium.model.findings import Code, Findings, RobotFileError
+from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.markup import MOST_ELEMENTS, Element
 
 
 @dataclass(slots=True)
-class Place:
+class SourceLocation:
     """The line being expanded.
 
     Attributes:
-        findings: Knows the file.
+        diagnostics: Knows the file.
         line: The line in it.
     """
 
-    findings: Findings
+    diagnostics: Diagnostics
     line: int
 
     @contextmanager
@@ -25,14 +25,14 @@ class Place:
         """Stand at another line, perhaps of another file, meanwhile."""
         outer, self.line = self.line, line
         try:
-            with self.findings.inside(file):
+            with self.diagnostics.in_file(file):
                 yield
         finally:
             self.line = outer
 
     def refusal(self, code: Code, message: str, *, remedy: str) -> RobotFileError:
         """Make the error for a fault at this place, ready to be raised."""
-        return self.findings.refusal(code, message, remedy=remedy, line=self.line)
+        return self.diagnostics.refusal(code, message, remedy=remedy, line=self.line)
 
 
 MOST_STEPS = 1_000_000
@@ -45,13 +45,13 @@ MOST_CHARACTERS = 64 * 2**20
 class Budget:
     """Counts the work, elements and characters of one expansion and ends it when they run out."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, location: SourceLocation) -> None:
         """Start with nothing used.
 
         Args:
-            place: Where the expansion stands when it is ended.
+            location: Where the expansion stands when it is ended.
         """
-        self._place = place
+        self._location = location
         self._steps = 0
         self._elements = 0
         self._characters = 0
@@ -89,7 +89,7 @@ class Budget:
             raise self._exhausted(f"more than {MOST_CHARACTERS // 2**20} Mi characters")
 
     def _exhausted(self, what: str) -> RobotFileError:
-        return self._place.refusal(
+        return self._location.refusal(
             Code.TOO_LARGE,
             f"expanding the xacro takes {what}",
             remedy="no robot needs that many; look for macros that call each other over and over",

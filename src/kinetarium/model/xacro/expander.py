@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from kinetarium.model.findings import Code
+from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import MOST_DEPTH, Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.xacro._calls import bind_parameters, given_values
 from kinetarium.model.xacro._directives import Includes, check_attributes, define_property
-from kinetarium.model.xacro.budget import Budget, Place
+from kinetarium.model.xacro.budget import Budget, SourceLocation
 from kinetarium.model.xacro.expressions import CONSTANTS
 from kinetarium.model.xacro.macros import Macro, parse_parameters
 from kinetarium.model.xacro.scopes import Scope
@@ -93,10 +93,10 @@ class _Expander:
     """Works through a file in order, with a stack of its own instead of recursion."""
 
     def __init__(self, reading: Reading, arguments: Mapping[str, str]) -> None:
-        self._place = Place(reading.findings, 1)
-        self._budget = Budget(self._place)
-        self._texts = Texts(dict(arguments), place=self._place, budget=self._budget)
-        self._includes = Includes(reading, place=self._place)
+        self._location = SourceLocation(reading.diagnostics, 1)
+        self._budget = Budget(self._location)
+        self._texts = Texts(dict(arguments), location=self._location, budget=self._budget)
+        self._includes = Includes(reading, location=self._location)
         self._given = frozenset(arguments)
         self._frames: list[_Frame] = []
         self._directives: dict[str, Callable[[Element, _Frame], None]] = {
@@ -117,16 +117,16 @@ class _Expander:
         scope = Scope(budget=self._budget, resolve=self._texts.resolve)
         scope.values.update(CONSTANTS)
         document = Element("", {}, root.line)
-        self._place.line = root.line
+        self._location.line = root.line
         including = (self._includes.robot_file,)
-        file = self._place.findings.file
+        file = self._location.diagnostics.file
         # The root goes by its own name even if xacro has a meaning for it.
         self._plain(root, _Frame(iter(()), document, scope, file, including), tag=root.tag)
         while self._frames:
             frame = self._frames[-1]
             source = next(frame.sources, None)
             if source is not None:
-                with self._place.at(frame.file, source.line):
+                with self._location.at(frame.file, source.line):
                     self._budget.spend()
                     self._expand(source, frame)
             else:
@@ -139,7 +139,7 @@ class _Expander:
     def _refuse_unknown_arguments(self) -> None:
         known = sorted(self._texts.used)
         for name in sorted(self._given - self._texts.used):
-            raise self._place.refusal(
+            raise self._location.refusal(
                 Code.UNKNOWN_NAME,
                 f"the file has no argument {shown(name)}{did_you_mean(name, known)}",
                 remedy=f"its arguments are: {', '.join(known) or 'none'}"[:200],
@@ -157,7 +157,7 @@ class _Expander:
     def _plain(self, source: Element, frame: _Frame, *, tag: str) -> None:
         """Expand an element of the result, then what is inside it."""
         if frame.depth >= MOST_DEPTH:
-            raise self._place.refusal(
+            raise self._location.refusal(
                 Code.TOO_LARGE,
                 f"the expanded file has more than {MOST_DEPTH} levels of nesting",
                 remedy="no robot needs that many; look for a macro that calls itself",
@@ -168,7 +168,9 @@ class _Expander:
             if not name.startswith(_PREFIX) and name != "xmlns:xacro"
         }
         text = self._texts.text(source.text, frame.scope)
-        element = Element(tag, attributes, source.line, text=text, file=self._place.findings.file)
+        element = Element(
+            tag, attributes, source.line, text=text, file=self._location.diagnostics.file
+        )
         self._budget.make_element(element)
         frame.target.children.append(element)
         inside = replace(
@@ -184,10 +186,10 @@ class _Expander:
 
     def _splice(self, source: Element, frame: _Frame) -> None:
         """Expand what is inside an element, its text included, in the place of the element."""
-        with self._place.at(frame.file, source.line):
+        with self._location.at(frame.file, source.line):
             text = self._texts.text(source.text, frame.scope)
             if text.strip() and frame.holds_text:
-                raise self._place.refusal(
+                raise self._location.refusal(
                     Code.UNSUPPORTED,
                     f"{source} stands amid text and gives more text",
                     remedy="put the whole text into a property, or into the branches",
@@ -207,26 +209,26 @@ class _Expander:
         self._frames.append(inside)
 
     def _property(self, source: Element, frame: _Frame) -> None:
-        define_property(source, frame.scope, texts=self._texts, place=self._place)
+        define_property(source, frame.scope, texts=self._texts, location=self._location)
 
     def _argument(self, source: Element, frame: _Frame) -> None:
-        check_attributes(source, required=["name"], optional=["default"], place=self._place)
+        check_attributes(source, required=["name"], optional=["default"], location=self._location)
         name, default = source.attributes["name"], source.attributes.get("default")
         self._texts.used.add(name)
         if default is not None and name not in self._texts.arguments:
             self._texts.arguments[name] = self._texts.text(default, frame.scope)
 
     def _condition(self, source: Element, frame: _Frame) -> None:
-        check_attributes(source, required=["value"], place=self._place)
+        check_attributes(source, required=["value"], location=self._location)
         holds = self._texts.condition(source.attributes["value"], frame.scope)
         if holds is (source.tag == "xacro:if"):
             self._splice(source, frame)
 
     def _macro(self, source: Element, frame: _Frame) -> None:
-        check_attributes(source, required=["name"], optional=["params"], place=self._place)
+        check_attributes(source, required=["name"], optional=["params"], location=self._location)
         name = source.attributes["name"].removeprefix(_PREFIX)
         if not name or "." in name or _PREFIX + name in self._directives:
-            raise self._place.refusal(
+            raise self._location.refusal(
                 Code.MACRO,
                 f"a macro cannot be named {shown(name)}",
                 remedy="use letters, digits and underscores, and no word of xacro's own",
@@ -236,7 +238,7 @@ class _Expander:
         try:
             parameters = parse_parameters(text)
         except ExpressionError as fault:
-            raise self._place.refusal(
+            raise self._location.refusal(
                 Code.MACRO, f"macro '{name}': {fault.message}", remedy=fault.remedy
             ) from None
         frame.scope.macros[name] = Macro(name, parameters, source, frame.file)
@@ -244,7 +246,7 @@ class _Expander:
     def _dynamic_call(self, source: Element, frame: _Frame) -> None:
         """Call the macro that an attribute names."""
         if "macro" not in source.attributes:
-            check_attributes(source, required=["macro"], place=self._place)
+            check_attributes(source, required=["macro"], location=self._location)
         attributes = dict(source.attributes)
         name = self._texts.text(attributes.pop("macro"), frame.scope)
         self._call(replace(source, attributes=attributes), frame, name=name)
@@ -255,13 +257,13 @@ class _Expander:
         if found is None:
             known = [other for scope in frame.scope.outward() for other in scope.macros]
             directives = [tag.removeprefix(_PREFIX) for tag in self._directives]
-            raise self._place.refusal(
+            raise self._location.refusal(
                 Code.MACRO,
                 f"unknown macro {shown(name)}{did_you_mean(name, [*known, *directives])}",
                 remedy="define the macro, or include the file that does, before it is called",
             )
         if frame.calls >= MOST_CALLS:
-            raise self._place.refusal(
+            raise self._location.refusal(
                 Code.MACRO,
                 f"macros call one another more than {MOST_CALLS} deep, here '{found[0].name}'",
                 remedy="end the recursion with an <xacro:if>",
@@ -269,7 +271,7 @@ class _Expander:
         macro, home = found
         self._budget.spend(len(macro.parameters))
         given = given_values(
-            source, macro, caller=frame.scope, texts=self._texts, place=self._place
+            source, macro, caller=frame.scope, texts=self._texts, location=self._location
         )
         blocks = Element("", {}, source.line)
         enter = partial(
@@ -296,7 +298,7 @@ class _Expander:
         blocks: Element,
     ) -> None:
         """Expand a macro once the blocks of its call are worked out."""
-        with self._place.at(frame.file, source.line):
+        with self._location.at(frame.file, source.line):
             bind_parameters(
                 scope,
                 macro,
@@ -304,18 +306,18 @@ class _Expander:
                 blocks=blocks.children,
                 caller=frame.scope,
                 texts=self._texts,
-                place=self._place,
+                location=self._location,
             )
         inside = replace(frame, scope=scope, file=macro.file, calls=frame.calls + 1)
         self._splice(macro.body, inside)
 
     def _insert_block(self, source: Element, frame: _Frame) -> None:
-        check_attributes(source, required=["name"], place=self._place)
+        check_attributes(source, required=["name"], location=self._location)
         name = self._texts.text(source.attributes["name"], frame.scope)
         block = frame.scope.block(name)
         if block is None:
             known = [other for scope in frame.scope.outward() for other, _ in scope.blocks]
-            raise self._place.refusal(
+            raise self._location.refusal(
                 Code.MACRO,
                 f"unknown block {shown(name)}{did_you_mean(name, known)}",
                 remedy="declare a parameter *NAME, or a property that holds elements",
@@ -328,7 +330,7 @@ class _Expander:
 
     def _include(self, source: Element, frame: _Frame) -> None:
         optional = ["ns", "optional"]
-        check_attributes(source, required=["filename"], optional=optional, place=self._place)
+        check_attributes(source, required=["filename"], optional=optional, location=self._location)
         attributes, scope = source.attributes, frame.scope
         path = self._includes.find(
             self._texts.text(attributes["filename"], scope),
@@ -340,7 +342,7 @@ class _Expander:
         if "ns" in attributes:
             name = self._texts.text(attributes["ns"], scope)
             if not name.isidentifier():
-                raise self._place.refusal(
+                raise self._location.refusal(
                     Code.INCLUDE,
                     f"a namespace cannot be named {shown(name)}",
                     remedy="use letters, digits and underscores",
@@ -349,7 +351,7 @@ class _Expander:
             scope.values[name] = namespace
             scope = namespace
         file = str(path)
-        with self._place.at(file, 1):
+        with self._location.at(file, 1):
             root = self._includes.read(path)
         including = (*frame.including, path)
         self._splice(root, replace(frame, scope=scope, file=file, including=including))
@@ -357,16 +359,16 @@ class _Expander:
     def _element(self, source: Element, frame: _Frame) -> None:
         """Expand an element whose name is worked out."""
         if "xacro:name" not in source.attributes:
-            check_attributes(source, required=["xacro:name"], place=self._place)
+            check_attributes(source, required=["xacro:name"], location=self._location)
         tag = self._texts.text(source.attributes["xacro:name"], frame.scope)
         self._refuse_bad_name(tag, source)
         self._plain(source, frame, tag=tag)
 
     def _attribute(self, source: Element, frame: _Frame) -> None:
         """Set another attribute of the element around."""
-        check_attributes(source, required=["name", "value"], place=self._place)
+        check_attributes(source, required=["name", "value"], location=self._location)
         if frame.spliced:
-            raise self._place.refusal(
+            raise self._location.refusal(
                 Code.MACRO,
                 f"{source} stands directly in {frame.spliced}, where xacro drops it",
                 remedy="put it directly into the element that it belongs to, "
@@ -380,7 +382,7 @@ class _Expander:
 
     def _refuse_bad_name(self, name: str, source: Element) -> None:
         if not _XML_NAME.fullmatch(name) or name.startswith(_PREFIX):
-            raise self._place.refusal(
+            raise self._location.refusal(
                 Code.MACRO,
                 f"{source} gives the name {shown(name)}",
                 remedy="a name begins with a letter and holds letters, digits, '_', '-' and '.'",

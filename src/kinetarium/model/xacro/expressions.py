@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
-from kinetarium.model.findings import Code
+from kinetarium.model.diagnostics import Code
 from kinetarium.model.xacro.budget import Budget
 from kinetarium.model.xacro.values import (
     MOST_BITS,

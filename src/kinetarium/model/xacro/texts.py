@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from kinetarium.model.findings import Code, RobotFileError
+from kinetarium.model.diagnostics import Code, RobotFileError
 from kinetarium.model.markup import MOST_ATTRIBUTE_CHARACTERS
-from kinetarium.model.xacro.budget import Budget, Place
+from kinetarium.model.xacro.budget import Budget, SourceLocation
 from kinetarium.model.xacro.expressions import CONSTANTS, Interpreter
 from kinetarium.model.xacro.scopes import Lazy, Scope
 from kinetarium.model.xacro.values import (
@@ -35,16 +35,18 @@ class Texts(Namespace):
         used: The arguments that were asked for.
     """
 
-    def __init__(self, arguments: dict[str, str], *, place: Place, budget: Budget) -> None:
+    def __init__(
+        self, arguments: dict[str, str], *, location: SourceLocation, budget: Budget
+    ) -> None:
         """Start with the arguments that the user gave.
 
         Args:
-            place: Where the expansion stands.
+            location: Where the expansion stands.
             budget: Counts the work.
         """
         self.arguments = arguments
         self.used: set[str] = set()
-        self._place = place
+        self._location = location
         self._budget = budget
         self._interpreter = Interpreter(
             budget, functions={"arg": self._typed_argument, "xacro.arg": self._argument}
@@ -92,15 +94,15 @@ class Texts(Namespace):
             RobotFileError: If it cannot be worked out, or is defined by itself.
         """
         chain = " -> ".join([*(other for _, other in self._chain), name][-6:])
-        with self._place.at(lazy.file, lazy.line):
+        with self._location.at(lazy.file, lazy.line):
             if (scope, name) in self._chain:
-                raise self._place.refusal(
+                raise self._location.refusal(
                     Code.EXPRESSION,
                     f"properties are defined by one another: {chain}",
                     remedy='break the circle; lazy_eval="false" uses the value defined before',
                 )
             if len(self._chain) >= MOST_CHAINED:
-                raise self._place.refusal(
+                raise self._location.refusal(
                     Code.EXPRESSION,
                     f"more than {MOST_CHAINED} properties are defined by one another: ...{chain}",
                     remedy='give some of them lazy_eval="false"',
@@ -120,7 +122,7 @@ class Texts(Namespace):
         return constants[name] if name in constants else self._typed_argument(name)
 
     def _refusal(self, error: ExpressionError) -> RobotFileError:
-        return self._place.refusal(error.code, error.message, remedy=error.remedy)
+        return self._location.refusal(error.code, error.message, remedy=error.remedy)
 
     def _argument(self, name: str) -> str:
         self.used.add(name)

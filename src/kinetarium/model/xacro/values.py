@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, TypeAlias
 
 from kinetarium.model.attributes import nearest_name
-from kinetarium.model.findings import Code
+from kinetarium.model.diagnostics import Code
 
 Value: TypeAlias = Any
 """None, a truth value, an int, float or str, a list, tuple or dict of these, or a Namespace."""

@@ -1,4 +1,4 @@
-"""Site: an arm and what stands around it, for bases that move."""
+"""ArmInScene: an arm and what stands around it, for bases that move."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetarium.model.robot import Box, Geometry
 from kinetarium.reach.arm import Arm
-from kinetarium.reach.collision.check import collides, none_touching
+from kinetarium.reach.collision.check import collides, no_last_contact
 from kinetarium.reach.collision.piece_arrays import PieceArrays
 from kinetarium.reach.collision.pieces import body_pieces
 from kinetarium.reach.ik.solver import IkArrays
@@ -18,7 +18,7 @@ GROUND = Geometry(Box((100.0, 100.0, 1.0)), pose((0.0, 0.0, -0.5)))
 """Solid ground below the plane of bases."""
 
 
-class Surroundings(NamedTuple):
+class Obstacles(NamedTuple):
     """What an arm must not touch.
 
     Attributes:
@@ -30,95 +30,100 @@ class Surroundings(NamedTuple):
     ground: bool = False
 
 
-class Site(NamedTuple):
+class ArmInScene(NamedTuple):
     """The solver's arrays, whose last body is what stands around, and where that really is.
 
-    The solver takes its surroundings in the base's frame; `stand` moves them there.
+    The solver takes its surroundings in the base's frame; `move_base` moves them there.
 
     Attributes:
         ik: The solver's arrays; their pieces are written to.
-        still: The same pieces with the surroundings in the plane's frame.
+        in_plane: The same pieces with the surroundings in the plane's frame.
         base: Pieces of which only the base and the shapes around are to be checked.
-        base_still: The same with the shapes in the plane's frame.
+        base_in_plane: The same with the shapes in the plane's frame.
     """
 
     ik: IkArrays
-    still: PieceArrays
+    in_plane: PieceArrays
     base: PieceArrays
-    base_still: PieceArrays
+    base_in_plane: PieceArrays
 
 
-NOTHING = Surroundings()
+NO_OBSTACLES = Obstacles()
 
 
-def site_of(arm: Arm, surroundings: Surroundings = NOTHING) -> Site:
+def put_arm_in_scene(arm: Arm, obstacles: Obstacles = NO_OBSTACLES) -> ArmInScene:
     """Put an arm among shapes.
 
     Args:
-        surroundings: What stands around.
+        obstacles: What stands around.
     """
-    shapes, ground = surroundings
-    still = arm.ik.pieces
+    shapes, ground = obstacles
+    in_plane = arm.ik.pieces
     if shapes or ground:
         everything = (*shapes, GROUND) if ground else shapes
-        still = body_pieces(arm.chain, surroundings=everything)
+        in_plane = body_pieces(arm.chain, obstacles=everything)
         if not len(arm.ik.pieces.pairs):
-            around = still.pairs[:, 1] == len(still.bodies) - 1
-            still = still._replace(pairs=still.pairs[around])
-    base_still = body_pieces(arm.chain, surroundings=shapes)
-    last = len(base_still.bodies) - 1
-    met = base_still.body_starts[0] < base_still.body_starts[1] and bool(shapes)
+            around = in_plane.pairs[:, 1] == len(in_plane.bodies) - 1
+            in_plane = in_plane._replace(pairs=in_plane.pairs[around])
+    base_in_plane = body_pieces(arm.chain, obstacles=shapes)
+    last = len(base_in_plane.bodies) - 1
+    met = base_in_plane.body_starts[0] < base_in_plane.body_starts[1] and bool(shapes)
     pairs = np.array([[0, last]] if met else [], dtype=np.int64).reshape(-1, 2)
-    base_still = base_still._replace(pairs=pairs)
-    return Site(arm.ik._replace(pieces=_own(still)), still, _own(base_still), base_still)
+    base_in_plane = base_in_plane._replace(pairs=pairs)
+    return ArmInScene(
+        arm.ik._replace(pieces=_writable(in_plane)),
+        in_plane,
+        _writable(base_in_plane),
+        base_in_plane,
+    )
 
 
-def _own(pieces: PieceArrays) -> PieceArrays:
-    """Copy what `stand` writes to."""
+def _writable(pieces: PieceArrays) -> PieceArrays:
+    """Copy what `move_base` writes to."""
     return pieces._replace(
         places=pieces.places.copy(), clusters=pieces.clusters.copy(), bodies=pieces.bodies.copy()
     )
 
 
 @compiled
-def stand(site: Site, X_BP: Array, X: Array) -> bool:
+def move_base(scene: ArmInScene, X_BP: Array, X: Array) -> bool:
     """Move a base: what stands around takes its place in the base's frame.
 
     Args:
-        site: The site; the pieces of its solver are written to.
+        scene: The site; the pieces of its solver are written to.
         X_BP: Pose of the plane's frame in the base's, shape (3, 4).
         X: Frames of the chain, the first of which is the base's, shape (joints + 2, 3, 4).
 
     Returns:
         Whether the base itself is clear of what stands around.
     """
-    _carry(site.still, site.ik.pieces, X_BP)
-    if not len(site.base.pairs):
+    _carry(scene.in_plane, scene.ik.pieces, X_BP)
+    if not len(scene.base.pairs):
         return True
-    _carry(site.base_still, site.base, X_BP)
+    _carry(scene.base_in_plane, scene.base, X_BP)
     X[0] = 0.0
     X[0, 0, 0] = X[0, 1, 1] = X[0, 2, 2] = 1.0
-    return not collides(site.base, X, np.empty(0), none_touching())
+    return not collides(scene.base, X, np.empty(0), no_last_contact())
 
 
 @compiled
-def _carry(still: PieceArrays, moved: PieceArrays, X_BP: Array) -> None:
+def _carry(in_plane: PieceArrays, moved: PieceArrays, X_BP: Array) -> None:
     """Write the last body of pieces as it is seen from the base."""
-    last = len(still.bodies) - 1
+    last = len(in_plane.bodies) - 1
     if last < 0:
         return
-    start, end = still.body_starts[last], still.body_starts[last + 1]
-    for i in range(still.cluster_starts[start], still.cluster_starts[end]):
+    start, end = in_plane.body_starts[last], in_plane.body_starts[last + 1]
+    for i in range(in_plane.cluster_starts[start], in_plane.cluster_starts[end]):
         for row in range(3):
             for column in range(4):
                 total = X_BP[row, 3] if column == 3 else 0.0
                 for k in range(3):
-                    total += X_BP[row, k] * still.places[i, k, column]
+                    total += X_BP[row, k] * in_plane.places[i, k, column]
                 moved.places[i, row, column] = total
     for row in range(3):
         for i in range(start, end):
-            moved.clusters[i, row] = _along(X_BP, row, still.clusters[i])
-        moved.bodies[last, row] = _along(X_BP, row, still.bodies[last])
+            moved.clusters[i, row] = _along(X_BP, row, in_plane.clusters[i])
+        moved.bodies[last, row] = _along(X_BP, row, in_plane.bodies[last])
 
 
 @compiled

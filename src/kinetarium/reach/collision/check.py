@@ -18,29 +18,29 @@ Pose = tuple[Vector, Vector, Vector, Vector]
 @compiled
 def collisions(pieces: PieceArrays, chain: ChainArrays, q: Array) -> NDArray[np.bool_]:
     """Tell for configurations [rad or m], shape (n, joints), whether they collide, shape (n,)."""
-    X, touching = np.empty((q.shape[1] + 2, 3, 4)), none_touching()
+    X, last_contact = np.empty((q.shape[1] + 2, 3, 4)), no_last_contact()
     result = np.empty(len(q), dtype=np.bool_)
     for n in range(len(q)):
         place(chain, q[n], X)
-        result[n] = collides(pieces, X, q[n], touching)
+        result[n] = collides(pieces, X, q[n], last_contact)
     return result
 
 
 @compiled
-def none_touching() -> NDArray[np.int64]:
+def no_last_contact() -> NDArray[np.int64]:
     """Return what `collides` remembers at first, shape (3,)."""
     return np.full(3, -1)
 
 
 @compiled
-def collides(pieces: PieceArrays, X: Array, q: Array, touching: NDArray[np.int64]) -> bool:
+def collides(pieces: PieceArrays, X: Array, q: Array, last_contact: NDArray[np.int64]) -> bool:
     """Return whether any two pieces of bodies that are to be checked touch.
 
     Args:
         X: Poses of the chain's frames, as `forward.place` writes them,
             shape (joints + 2, 3, 4).
         q: Joint positions [rad or m], shape (joints,).
-        touching: The pair of bodies and the two pieces that touched last. They are tried
+        last_contact: The pair of bodies and the two pieces that touched last. They are tried
             first, as one configuration is often much like the one before; written to.
     """
     pairs, frames = pieces.pairs, pieces.frames
@@ -51,8 +51,8 @@ def collides(pieces: PieceArrays, X: Array, q: Array, touching: NDArray[np.int64
     apart, spans = pieces.apart, pieces.spans
     if not len(pairs):
         return False
-    if touching[0] >= 0:
-        n, i, j = touching
+    if last_contact[0] >= 0:
+        n, i, j = last_contact
         X_AB = _between(X, frames[pairs[n, 0]], X, frames[pairs[n, 1]])
         p = _moved(X_AB, places[j, 0, 3], places[j, 1, 3], places[j, 2, 3])
         v = _turned(X_AB, places[j, 0, 2], places[j, 1, 2], places[j, 2, 2])
@@ -91,7 +91,7 @@ def collides(pieces: PieceArrays, X: Array, q: Array, touching: NDArray[np.int64
                     v = _turned(X_AB, places[j, 0, 2], places[j, 1, 2], places[j, 2, 2])
                     for i in range(cluster_starts[c], cluster_starts[c + 1]):
                         if _meet(places, sizes, radii, girths, reaches, i, j, X_AB, p, v):
-                            touching[0], touching[1], touching[2] = n, i, j
+                            last_contact[0], last_contact[1], last_contact[2] = n, i, j
                             return True
     return False
 

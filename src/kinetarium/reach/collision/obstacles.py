@@ -17,12 +17,12 @@ import numpy as np
 
 from kinetarium.errors import KinetariumError
 from kinetarium.model.robot import Box, Geometry, MeshFile, Sphere
-from kinetarium.reach.collision.arm_in_scene import Surroundings
+from kinetarium.reach.collision.arm_in_scene import Obstacles
 from kinetarium.reach.placement.files import GREATEST, PoseFileError, read_json
 from kinetarium.reach.placement.plane import BasePlane
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_from_quaternion
-from kinetarium.storage.serialization import from_plain
+from kinetarium.storage.serialization import from_builtins
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
@@ -58,14 +58,14 @@ class _Mesh:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scene:
+class _ObstacleFile:
     ground: bool = False
     spheres: tuple[_Sphere, ...] = ()
     boxes: tuple[_Box, ...] = ()
     meshes: tuple[_Mesh, ...] = ()
 
 
-def read_obstacles(path: str | PathLike[str], *, plane: BasePlane) -> Surroundings:
+def read_obstacles(path: str | PathLike[str], *, plane: BasePlane) -> Obstacles:
     """Read what stands around.
 
     Args:
@@ -79,7 +79,7 @@ def read_obstacles(path: str | PathLike[str], *, plane: BasePlane) -> Surroundin
         KinetariumError: If the file cannot be read, or does not say obstacles.
     """
     where = repr(fspath(path))
-    scene = from_plain(_Scene, read_json(path), where=where)
+    scene = from_builtins(_ObstacleFile, read_json(path), where=where)
     count = len(scene.spheres) + len(scene.boxes) + len(scene.meshes)
     _check(count <= MOST_SHAPES, where, f"it holds more than {MOST_SHAPES} shapes")
     _check(len(scene.meshes) <= MOST_MESHES, where, f"it holds more than {MOST_MESHES} meshes")
@@ -98,7 +98,7 @@ def read_obstacles(path: str | PathLike[str], *, plane: BasePlane) -> Surroundin
     for mesh in scene.meshes:
         X_WO = _placed(mesh.position, mesh.quaternion_wxyz, where)
         shapes.append(Geometry(_mesh_file(mesh.file, folder, where), X_PW @ X_WO))
-    return Surroundings(tuple(shapes), scene.ground)
+    return Obstacles(tuple(shapes), scene.ground)
 
 
 def _mesh_file(name: str, folder: Path, where: str) -> MeshFile:

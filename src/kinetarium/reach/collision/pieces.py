@@ -25,7 +25,7 @@ SAMPLES = 200
 POINT = (0.0, 0.0, 0.0, 0.0)
 
 
-class Piece(NamedTuple):
+class ConvexPiece(NamedTuple):
     """One piece: pose X_BP in its body, half edges and disc, and the radius around them."""
 
     X_BP: Array
@@ -50,7 +50,7 @@ def no_pieces() -> PieceArrays:
     return _joined([], [])
 
 
-def body_pieces(chain: SerialChain, *, surroundings: Sequence[Geometry] = ()) -> PieceArrays:
+def body_pieces(chain: SerialChain, *, obstacles: Sequence[Geometry] = ()) -> PieceArrays:
     """Cut a robot into the bodies that its chain moves, and these into convex pieces.
 
     Joints outside the chain are held. Primitives are what they are; a mesh is replaced by
@@ -59,7 +59,7 @@ def body_pieces(chain: SerialChain, *, surroundings: Sequence[Geometry] = ()) ->
     stands around with everything that moves.
 
     Args:
-        surroundings: Shapes that stand around, in the frame of the base link.
+        obstacles: Shapes that stand around, in the frame of the base link.
 
     Returns:
         The pieces.
@@ -81,12 +81,12 @@ def body_pieces(chain: SerialChain, *, surroundings: Sequence[Geometry] = ()) ->
     X_BF = [pose()]
     for frame in chain.arrays.frames[:-1]:
         X_BF.append(X_BF[-1] @ np.vstack([frame, [0, 0, 0, 1]]))
-    bodies: list[list[Piece]] = [[] for _ in range(count + 2)]
+    bodies: list[list[ConvexPiece]] = [[] for _ in range(count + 2)]
     for i, link in enumerate(model.links):
         number = body[link.name]
         X_FL = inverse_pose(X_BF[number]) @ X_BL[i]
         bodies[number] += _pieces(link.collisions, X_FL)
-    bodies[-1] += _pieces(surroundings, pose())
+    bodies[-1] += _pieces(obstacles, pose())
     apart = [(a, b) for a in range(count + 1) for b in range(a + 2, count + 1)]
     # Close bodies are most likely to touch, and farther out they move most.
     apart.sort(key=lambda pair: (pair[1] - pair[0], -pair[1]))
@@ -112,7 +112,7 @@ def _sometimes_apart(pieces: PieceArrays, chain: ChainArrays) -> list[tuple[int,
     ]
 
 
-def _pieces(geometries: Sequence[Geometry], X_BL: Array) -> list[Piece]:
+def _pieces(geometries: Sequence[Geometry], X_BL: Array) -> list[ConvexPiece]:
     """Turn the shapes of a link into pieces of its body."""
     pieces = []
     balls = [
@@ -127,21 +127,21 @@ def _pieces(geometries: Sequence[Geometry], X_BL: Array) -> list[Piece]:
             case Box(size):
                 pieces.append(_box(X, size))
             case Capsule(radius, length):
-                pieces.append(Piece(X, (0.0, 0.0, length / 2, 0.0), radius))
+                pieces.append(ConvexPiece(X, (0.0, 0.0, length / 2, 0.0), radius))
             case Cylinder(radius, length):
                 ends = [_caps(balls, part.X_LG, side * length / 2, radius) for side in (-1, 1)]
                 if all(ends):
-                    pieces.append(Piece(X, (0.0, 0.0, length / 2, 0.0), radius))
+                    pieces.append(ConvexPiece(X, (0.0, 0.0, length / 2, 0.0), radius))
                     caps = caps.union(*ends)
                 else:
-                    pieces.append(Piece(X, (0.0, 0.0, length / 2, radius), 0.0))
+                    pieces.append(ConvexPiece(X, (0.0, 0.0, length / 2, radius), 0.0))
             case MeshFile() | MeshData():
                 cover = cover_by_spheres([part], excess=EXCESS)
                 for center, radius in zip(cover.centers, cover.radii, strict=True):
-                    pieces.append(Piece(X_BL @ pose(center), POINT, float(radius)))
+                    pieces.append(ConvexPiece(X_BL @ pose(center), POINT, float(radius)))
     for number, (center, radius) in enumerate(balls):
         if number not in caps:
-            pieces.append(Piece(X_BL @ pose(center), POINT, radius))
+            pieces.append(ConvexPiece(X_BL @ pose(center), POINT, radius))
     return pieces
 
 
@@ -155,16 +155,16 @@ def _caps(balls: list[tuple[Array, float]], X: Array, height: float, radius: flo
     }
 
 
-def _box(X: Array, size: tuple[float, float, float]) -> Piece:
+def _box(X: Array, size: tuple[float, float, float]) -> ConvexPiece:
     """Return a box whose longest edge lies along z."""
     x, y, z = np.argsort(size, kind="stable")
     axes = X[:3, [x, y, z]]
     # A box has no left and right: any sign of an axis will do.
     axes[:, 0] *= np.sign(np.linalg.det(axes))
-    return Piece(pose(X[:3, 3], axes), (size[x] / 2, size[y] / 2, size[z] / 2, 0.0), 0.0)
+    return ConvexPiece(pose(X[:3, 3], axes), (size[x] / 2, size[y] / 2, size[z] / 2, 0.0), 0.0)
 
 
-def _joined(bodies: list[list[Piece]], pairs: list[tuple[int, int]]) -> PieceArrays:
+def _joined(bodies: list[list[ConvexPiece]], pairs: list[tuple[int, int]]) -> PieceArrays:
     """Put the pieces of all bodies into arrays, neighbours together."""
     clusters = [part for pieces in bodies for part in _clusters(pieces)]
     pieces = [piece for part in clusters for piece in part]
@@ -196,12 +196,12 @@ def _numbers(pairs: list[tuple[int, int]]) -> NDArray[np.int64]:
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def _clusters(pieces: list[Piece]) -> list[list[Piece]]:
+def _clusters(pieces: list[ConvexPiece]) -> list[list[ConvexPiece]]:
     """Put neighbours together, a few in each cluster."""
     return _halved(pieces, most=max(2, isqrt(len(pieces)) // 2)) if pieces else []
 
 
-def _halved(pieces: list[Piece], *, most: int) -> list[list[Piece]]:
+def _halved(pieces: list[ConvexPiece], *, most: int) -> list[list[ConvexPiece]]:
     """Halve pieces across their longest side until the parts are small."""
     if len(pieces) <= most:
         return [pieces]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kinetarium.dynamics.chain import ChainArrays
 from kinetarium.dynamics.forward import differentiate, gram, place, volume
-from kinetarium.reach.collision.check import collides, none_touching
+from kinetarium.reach.collision.check import collides, no_last_contact
 from kinetarium.reach.collision.piece_arrays import PieceArrays
 from kinetarium.reach.ik.start_table import EXACT, NONE, StartTable
 from kinetarium.spatial.arrays import Array
@@ -43,7 +43,7 @@ def solve_many(
 ) -> None:
     """Find joint positions for many poses; see `ik.solve_many`."""
     joints, size = len(chain.lower), len(table.starts)
-    trial, touching = np.empty(joints), none_touching()
+    trial, last_contact = np.empty(joints), no_last_contact()
     nearness = np.empty(size, np.float32)
     X, J, A = np.empty((joints + 2, 3, 4)), np.empty((6, joints)), np.empty((6, 7))
     for n in range(len(X_BT)):
@@ -56,7 +56,7 @@ def solve_many(
             nearest(table, nearness, trial)
             if not descend(X_BT[n], table.length, chain, trial, X, J, A):
                 continue
-            if collides(pieces, X, trial, touching):
+            if collides(pieces, X, trial, last_contact):
                 continue
             differentiate(chain, X, J)
             value = volume(J)

@@ -20,7 +20,7 @@ import numpy as np
 
 from kinetarium.dynamics.chain import ChainArrays
 from kinetarium.dynamics.forward import place, volume
-from kinetarium.reach.collision.check import collides, none_touching
+from kinetarium.reach.collision.check import collides, no_last_contact
 from kinetarium.reach.collision.piece_arrays import PieceArrays
 from kinetarium.reach.ik.panda_geometry import PandaArrays
 from kinetarium.reach.ik.start_table import EXACT, NONE
@@ -50,7 +50,7 @@ def solve_many(
     end = BRANCHES * min(effort, len(panda.sweep))
     trial, X, J = np.empty(7), np.empty((9, 3, 4)), np.empty((6, 7))
     # A call with so many arguments has its price even where there is nothing to check.
-    solid, touching = len(pieces.pairs) > 0, none_touching()
+    solid, last_contact = len(pieces.pairs) > 0, no_last_contact()
     for n in range(len(X_BT)):
         w[n] = NONE
         q[n] = np.nan
@@ -58,7 +58,7 @@ def solve_many(
         number = end if out_of_reach(frame, panda) else 0
         while number < end:
             value, number = search(X_BT[n], frame, number, end, w[n], panda, chain, trial, X, J)
-            if value > w[n] and not (solid and collides(pieces, X, trial, touching)):
+            if value > w[n] and not (solid and collides(pieces, X, trial, last_contact)):
                 w[n] = value
                 q[n] = trial
                 if not best:

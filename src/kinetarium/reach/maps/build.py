@@ -16,11 +16,11 @@ from typing import NamedTuple, Protocol, Unpack
 import numpy as np
 
 from kinetarium.errors import KinetariumError, OutputError
-from kinetarium.interruption import stop_if_asked
+from kinetarium.interruption import stop_if_requested
 from kinetarium.model.robot import RobotModel
-from kinetarium.reach.arm import Arm, arm_of
+from kinetarium.reach.arm import Arm, prepare_arm
 from kinetarium.reach.maps.files import Field, ReachMap, check_map_path, open_map, write_map
-from kinetarium.reach.maps.recipe import MapKind, MapRecipe, MapWishes, map_recipe
+from kinetarium.reach.maps.recipe import MapKind, MapOptions, MapRecipe, map_recipe
 from kinetarium.storage.atomic import (
     FolderLock,
     check_folder,
@@ -30,7 +30,7 @@ from kinetarium.storage.atomic import (
     write_atomic,
 )
 from kinetarium.storage.regular_file import read_regular, reason
-from kinetarium.storage.serialization import to_plain, versioned_json
+from kinetarium.storage.serialization import to_builtins, versioned_json
 
 MOST_SHARD_BYTES = 1 << 30
 
@@ -100,7 +100,7 @@ class Shards:
                 for done, future in enumerate(as_completed(futures), start=1):
                     future.result()
                     progress(there + done, len(numbers))
-                    stop_if_asked()
+                    stop_if_requested()
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
@@ -196,7 +196,7 @@ def build_map(
         KinetariumError: If there is no chain to the tool, or a number makes no sense.
         OutputError: If the map cannot be written.
     """
-    order = _order(
+    job = _build_job(
         robot,
         out,
         workers=workers,
@@ -210,16 +210,16 @@ def build_map(
         seed=seed,
         effort=effort,
     )
-    path, folder, maker = order.path, order.folder, order.maker
+    path, folder, maker = job.path, job.folder, job.maker
     lock = FolderLock(folder)
     try:
-        _begin(order)
-        shards = order.shards
+        _begin(job)
+        shards = job.shards
         shards.make(range(maker.shards), workers=workers, progress=progress)
         values = shards.join()
         fields = {name: values[name].reshape(maker.shape) for name in maker.units}
         # Made whole among the parts, so that a kill leaves nothing beside them.
-        write_map(folder / WHOLE, order.recipe, fields=fields, units=maker.units)
+        write_map(folder / WHOLE, job.recipe, fields=fields, units=maker.units)
         _put(folder, path)
         shutil.rmtree(folder, ignore_errors=True)
     finally:
@@ -234,7 +234,7 @@ def build_part(
     part: tuple[int, int],
     workers: int = 1,
     progress: Progress = lambda done, total: None,
-    **wishes: Unpack[MapWishes],
+    **options: Unpack[MapOptions],
 ) -> ShardCount:
     """Make one part of a map's shards, beside other processes that make theirs.
 
@@ -247,7 +247,7 @@ def build_part(
         part: Which part, from 1 on, and of how many.
         workers: How many shards are made side by side.
         progress: Told how many shards of this part are done.
-        **wishes: As `build_map` takes them.
+        **options: As `build_map` takes them.
 
     Returns:
         How many shards of the whole map are there.
@@ -263,16 +263,16 @@ def build_part(
             f"part {number}/{count} is none: from 1/1 to {MOST_PARTS}/{MOST_PARTS}, "
             "the first number not above the second"
         )
-    order = _order(robot, out, workers=workers, **wishes)
-    if not _claimed(order):
-        write_atomic(order.folder / CLAIM, order.stamp)
-    shards, total = order.shards, order.maker.shards
+    job = _build_job(robot, out, workers=workers, **options)
+    if not _claimed(job):
+        write_atomic(job.folder / CLAIM, job.stamp)
+    shards, total = job.shards, job.maker.shards
     # Every count-th one: the layers in the middle take the longest.
     shards.make(range(number - 1, total, count), workers=workers, progress=progress)
     return ShardCount(total - len(shards.missing(range(total))), total)
 
 
-class _Order(NamedTuple):
+class _BuildJob(NamedTuple):
     """What is to be built, where, and by whom."""
 
     path: Path
@@ -283,7 +283,7 @@ class _Order(NamedTuple):
     @property
     def stamp(self) -> bytes:
         """Everything that the values depend on."""
-        facts = {"kinetarium": version("kinetarium"), "recipe": to_plain(self.recipe)}
+        facts = {"kinetarium": version("kinetarium"), "recipe": to_builtins(self.recipe)}
         return versioned_json(facts)
 
     @property
@@ -291,25 +291,25 @@ class _Order(NamedTuple):
         return Shards(self.folder, self.maker, stamp=self.stamp)
 
 
-def _order(
-    robot: RobotModel, out: str | PathLike[str], *, workers: int, **wishes: Unpack[MapWishes]
-) -> _Order:
+def _build_job(
+    robot: RobotModel, out: str | PathLike[str], *, workers: int, **options: Unpack[MapOptions]
+) -> _BuildJob:
     """Check everything, and make the folder of shards."""
     if not 0 < workers <= MOST_WORKERS:
         raise KinetariumError(f"a build takes from 1 to {MOST_WORKERS} workers, not {workers}")
     path = check_map_path(out)
-    arm = arm_of(
+    arm = prepare_arm(
         robot,
-        tool=wishes.get("tool", ""),
-        base_link=wishes.get("base_link", ""),
-        self_collision=wishes.get("self_collision", True),
+        tool=options.get("tool", ""),
+        base_link=options.get("base_link", ""),
+        self_collision=options.get("self_collision", True),
     )
-    recipe = map_recipe(robot, **wishes | {"effort": wishes.get("effort") or arm.map_effort})
+    recipe = map_recipe(robot, **options | {"effort": options.get("effort") or arm.map_effort})
     folder = path.with_name(path.name + SUFFIX)
     maker = map_maker(recipe, arm)
     check_folder(folder, ours=rf"shard-\d+|{CLAIM}|{WHOLE}|{ASIDE}")
     make_folder(folder)
-    return _Order(path, folder, recipe, maker)
+    return _BuildJob(path, folder, recipe, maker)
 
 
 def _put(folder: Path, path: Path) -> None:
@@ -329,31 +329,31 @@ def map_maker(recipe: MapRecipe, arm: Arm) -> MapMaker:
     return GradedMaker(recipe, arm) if recipe.kind is MapKind.IRM4 else VoxelMaker(recipe, arm)
 
 
-def _begin(order: _Order) -> None:
+def _begin(job: _BuildJob) -> None:
     """Clear up after a build that was killed, unless parts may be at work."""
-    if _claimed(order):
-        remove_abandoned(order.folder)
+    if _claimed(job):
+        remove_abandoned(job.folder)
     else:
-        remove_leftovers(order.folder)
+        remove_leftovers(job.folder)
     for name in (WHOLE, ASIDE):
-        shutil.rmtree(order.folder / name, ignore_errors=True)
+        shutil.rmtree(job.folder / name, ignore_errors=True)
 
 
-def _claimed(order: _Order) -> bool:
+def _claimed(job: _BuildJob) -> bool:
     """Return whether the folder is filled by parts.
 
     Raises:
         OutputError: If it is filled by parts of another map.
     """
     try:
-        found = read_regular(order.folder / CLAIM, most=len(order.stamp))
+        found = read_regular(job.folder / CLAIM, most=len(job.stamp))
     except FileNotFoundError:
         return False
     except OSError:
         found = b""
-    if found != order.stamp:
+    if found != job.stamp:
         raise OutputError(
-            f"{str(order.folder)!r} holds parts of another map or release: "
+            f"{str(job.folder)!r} holds parts of another map or release: "
             "give the flags they were made with, or remove it"
         )
     return True

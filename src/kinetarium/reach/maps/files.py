@@ -33,7 +33,12 @@ from kinetarium.storage.atomic import (
     write_folder_atomic,
 )
 from kinetarium.storage.regular_file import open_regular, reason
-from kinetarium.storage.serialization import from_plain, read_sealed_json, sealed_json, to_plain
+from kinetarium.storage.serialization import (
+    from_builtins,
+    read_sealed_json,
+    sealed_json,
+    to_builtins,
+)
 
 MANIFEST = "manifest.json"
 FORMAT = "kinetarium reach map"
@@ -54,7 +59,7 @@ class _FieldEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Manifest:
+class _MapManifest:
     format: str
     recipe: MapRecipe
     grid: VoxelGrid
@@ -129,8 +134,8 @@ def write_map(
         )
     grid = voxel_grid(recipe.voxel, radius=recipe.radius)
     versions = {"kinetarium": version("kinetarium"), "numpy": np.__version__}
-    manifest = _Manifest(FORMAT, recipe, grid, versions, entries)
-    files[MANIFEST] = sealed_json(to_plain(manifest))
+    manifest = _MapManifest(FORMAT, recipe, grid, versions, entries)
+    files[MANIFEST] = sealed_json(to_builtins(manifest))
     make_folder(path.parent)
     write_folder_atomic(path, files)
 
@@ -162,8 +167,8 @@ def describe_map(reach_map: ReachMap) -> dict[str, Any]:
     grid = reach_map.grid
     return {
         "path": str(reach_map.path),
-        "recipe": to_plain(reach_map.recipe),
-        "grid": to_plain(grid),
+        "recipe": to_builtins(reach_map.recipe),
+        "grid": to_builtins(grid),
         "voxels": grid.count**3,
         "fields": {
             name: {
@@ -198,13 +203,13 @@ def verify_map(path: str | PathLike[str]) -> None:
         raise MapFileError(f"{str(folder / others[0])!r} is not part of the map")
 
 
-def _read_manifest(folder: Path) -> _Manifest:
+def _read_manifest(folder: Path) -> _MapManifest:
     path = folder / MANIFEST
     try:
         data = read_sealed_json(path)
         if data.get("format") != FORMAT:
             raise MapFileError(f"{str(folder)!r} is no map of reach")
-        manifest = from_plain(_Manifest, data, where=repr(str(path)))
+        manifest = from_builtins(_MapManifest, data, where=repr(str(path)))
         recipe = manifest.recipe
         grid = voxel_grid(recipe.voxel, radius=recipe.radius)
     except KinetariumError as error:

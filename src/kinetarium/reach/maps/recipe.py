@@ -69,7 +69,7 @@ class MapRecipe:
     effort: int
 
 
-class MapWishes(TypedDict, total=False):
+class MapOptions(TypedDict, total=False):
     """What a map may be asked for; see `build_map`."""
 
     kind: MapKind | str

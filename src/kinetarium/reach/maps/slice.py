@@ -3,7 +3,7 @@
 Algorithm 1 of the source: the plane of bases cuts the 3-D map, which hangs on the tool.
 With the plane's slopes folded in, the tool's coordinates of a point of the plane are
 linear in its world coordinates, so that the kernel adds one vector per point. It gives
-what `slice_plainly` defines, bit for bit: the same sums in the same order.
+what `slice_reference` defines, bit for bit: the same sums in the same order.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from kinetarium.spatial.compiled import compiled
 Values = NDArray[np.float32]
 
 
-def slice_plainly(
+def slice_reference(
     values: Values, X_WT: Array, *, plane: BasePlane, grid: VoxelGrid, x: Array, y: Array
 ) -> Values:
     """Cut a 3-D map by a plane, point by point: the definition.
@@ -48,7 +48,7 @@ def slice_plainly(
 def slice_values(
     values: Values, X_WT: Array, *, plane: BasePlane, grid: VoxelGrid, x: Array, y: Array
 ) -> Values:
-    """Return what `slice_plainly` gives, fast."""
+    """Return what `slice_reference` gives, fast."""
     result = np.empty((len(x), len(y)), np.float32)
     slope_x, slope_y = plane.slopes
     cut(values, X_WT, slope_x, slope_y, plane.height, x, y, grid.lower, 1.0 / grid.size, result)

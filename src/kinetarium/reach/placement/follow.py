@@ -19,7 +19,12 @@ from kinetarium.errors import KinetariumError
 from kinetarium.reach.ik.solve import checked_poses
 from kinetarium.reach.placement.files import write_result
 from kinetarium.reach.placement.query import STEPS, Placer
-from kinetarium.reach.placement.search import facing, no_judgement, search_bases, serve
+from kinetarium.reach.placement.search import (
+    bases_facing,
+    no_best_base,
+    search_bases,
+    solve_at_base,
+)
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
 
@@ -35,7 +40,7 @@ LAST_STEPS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Drive:
+class BaseSpeedLimits:
     """What a base can do.
 
     Attributes:
@@ -47,7 +52,7 @@ class Drive:
     turning: float = 2.0
 
 
-SMALL = Drive()
+SMALL_BASE = BaseSpeedLimits()
 """A small mobile base."""
 
 
@@ -82,7 +87,7 @@ def follow(
     times: ArrayLike,
     *,
     poses: ArrayLike,
-    drive: Drive = SMALL,
+    limits: BaseSpeedLimits = SMALL_BASE,
 ) -> Following:
     """Drive a base along so that the arm reaches each pose of a trajectory in its time.
 
@@ -90,7 +95,7 @@ def follow(
         placer: Map, robot, plane and surroundings.
         times: Times, growing [s], shape (n,).
         poses: Poses X_WT of the tool, shape (n, 4, 4).
-        drive: What the base can do.
+        limits: What the base can do.
 
     Raises:
         KinetariumError: If a pose is none, or no base reaches the first ones.
@@ -110,19 +115,19 @@ def follow(
         begin = perf_counter()
         dt = t[n] - t[n - 1] if n else 0.0
         goal = _plan(placer, X_PT[_ahead(t, n)], goal)
-        base = _moved(base, goal, most=dt, drive=drive)
+        base = _moved(base, goal, most=dt, limits=limits)
         now, effort = X_PT[n : n + 1], placer.arm.full_effort
-        q[n : n + 1], w[n : n + 1] = serve(placer.site, now, base=base, effort=effort)
+        q[n : n + 1], w[n : n + 1] = solve_at_base(placer.scene, now, base=base, effort=effort)
         if w[n] < 0.0:
-            base = _kept(placer, now, base, most=dt, drive=drive)
-            q[n : n + 1], w[n : n + 1] = serve(placer.site, now, base=base, effort=effort)
+            base = _kept(placer, now, base, most=dt, limits=limits)
+            q[n : n + 1], w[n : n + 1] = solve_at_base(placer.scene, now, base=base, effort=effort)
         bases[n] = base
         plans[n] = perf_counter() - begin
     reached = w >= 0.0
     return Following(t, bases, reached, q, np.where(reached, w, np.nan), plans)
 
 
-def drive_of(speed: float, *, turning: float) -> Drive:
+def base_speed_limits(speed: float, *, turning: float) -> BaseSpeedLimits:
     """Check what a user gives for a drive.
 
     Args:
@@ -134,7 +139,7 @@ def drive_of(speed: float, *, turning: float) -> Drive:
     """
     if not 0.0 <= speed < inf or not 0.0 <= turning < inf:
         raise KinetariumError(f"a base cannot drive at {speed:g} m/s and turn at {turning:g} rad/s")
-    return Drive(speed, turning)
+    return BaseSpeedLimits(speed, turning)
 
 
 def describe_following(following: Following) -> dict[str, Any]:
@@ -176,9 +181,9 @@ def _ahead(t: Array, n: int) -> NDArray[np.int64]:
 
 def _plan(placer: Placer, poses: Array, goal: Array) -> Array:
     """Keep the goal while it reaches all poses ahead; otherwise look for another near it."""
-    site, effort, most = placer.site, placer.arm.effort, (SOLVES, 0)
-    best, none, widths = no_judgement(len(poses)), np.zeros((0, 3)), np.ones(3)
-    search_bases(site, poses, goal[None], none, widths, effort, True, most, best)
+    scene, effort, most = placer.scene, placer.arm.effort, (SOLVES, 0)
+    best, none, widths = no_best_base(len(poses)), np.zeros((0, 3)), np.ones(3)
+    search_bases(scene, poses, goal[None], none, widths, effort, True, most, best)
     if best.score[0] == len(poses):
         return goal
     x, y, scores = placer.scores(poses)
@@ -186,26 +191,28 @@ def _plan(placer: Placer, poses: Array, goal: Array) -> Array:
     far = np.hypot(x[:, None] - goal[0], y[None] - goal[1])
     top = np.argsort((far - 2.0 * scores).ravel(), kind="stable")[: SOLVES // 2]
     places = np.column_stack([x[top // len(y)], y[top % len(y)]])
-    candidates = facing(places, poses[:, :2, 3].mean(axis=0), turns=np.zeros(1))
-    search_bases(site, poses, candidates, none, widths, effort, True, most, best)
+    candidates = bases_facing(places, poses[:, :2, 3].mean(axis=0), turns=np.zeros(1))
+    search_bases(scene, poses, candidates, none, widths, effort, True, most, best)
     return best.base
 
 
-def _moved(base: Array, goal: Array, *, most: float, drive: Drive) -> Array:
+def _moved(base: Array, goal: Array, *, most: float, limits: BaseSpeedLimits) -> Array:
     """Drive towards a goal for a time [s]."""
     gap = goal - base
     gap[2] = (gap[2] + pi) % (2 * pi) - pi
-    along = min(1.0, drive.speed * most / max(hypot(gap[0], gap[1]), 1e-12))
-    turn = min(max(gap[2], -drive.turning * most), drive.turning * most)
+    along = min(1.0, limits.speed * most / max(hypot(gap[0], gap[1]), 1e-12))
+    turn = min(max(gap[2], -limits.turning * most), limits.turning * most)
     return np.asarray(base + np.array([along * gap[0], along * gap[1], turn]))
 
 
-def _kept(placer: Placer, poses: Array, base: Array, *, most: float, drive: Drive) -> Array:
+def _kept(
+    placer: Placer, poses: Array, base: Array, *, most: float, limits: BaseSpeedLimits
+) -> Array:
     """Look for the step within the drive's means that reaches this moment's pose."""
-    best = no_judgement(1)
+    best = no_best_base(1)
     best.base[:] = base
-    widths = np.array([drive.speed * most, drive.speed * most, drive.turning * most]) / 2
+    widths = np.array([limits.speed * most, limits.speed * most, limits.turning * most]) / 2
     steps, solves, effort = STEPS[:LAST_STEPS], (0, LAST_STEPS), placer.arm.full_effort
     none = np.zeros((0, 3))
-    search_bases(placer.site, poses, none, steps, widths, effort, True, solves, best)
+    search_bases(placer.scene, poses, none, steps, widths, effort, True, solves, best)
     return best.base if best.score[0] > 0 else base

@@ -46,7 +46,7 @@ class BasePlane:
 FLOOR = BasePlane()
 
 
-def plane_of(normal: ArrayLike, *, height: float) -> BasePlane:
+def base_plane(normal: ArrayLike, *, height: float) -> BasePlane:
     """Check what a user gives for a plane.
 
     Args:

@@ -17,8 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.load import load_robot
 from kinetarium.model.robot import RobotModel
-from kinetarium.reach.arm import Arm, arm_of
-from kinetarium.reach.collision.arm_in_scene import NOTHING, Site, Surroundings, site_of
+from kinetarium.reach.arm import Arm, prepare_arm
+from kinetarium.reach.collision.arm_in_scene import (
+    NO_OBSTACLES,
+    ArmInScene,
+    Obstacles,
+    put_arm_in_scene,
+)
 from kinetarium.reach.ik.solve import checked_poses
 from kinetarium.reach.maps.files import MapFileError, ReachMap
 from kinetarium.reach.maps.recipe import MapKind, graded_grid
@@ -30,9 +35,14 @@ from kinetarium.reach.placement.score_raster import (
     GRADES,
     base_raster,
     grade_bases,
-    union_of_slices,
+    sum_of_slices,
 )
-from kinetarium.reach.placement.search import facing, no_judgement, search_bases, serve
+from kinetarium.reach.placement.search import (
+    bases_facing,
+    no_best_base,
+    search_bases,
+    solve_at_base,
+)
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 
@@ -52,7 +62,7 @@ SOLVES_FOR = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placement:
+class BasePlacement:
     """A base and what it reaches.
 
     Attributes:
@@ -89,7 +99,7 @@ class Placement:
         }
 
 
-def write_placement(placement: Placement, out: str | PathLike[str]) -> None:
+def write_placement(placement: BasePlacement, out: str | PathLike[str]) -> None:
     """Write a placement to a folder.
 
     Args:
@@ -109,7 +119,7 @@ class Placer:
         plane: The plane of bases.
         obstacles: What stands around, in the plane's frame.
         radius: How far the map reaches [m].
-        site: The arm among its obstacles.
+        scene: The arm among its obstacles.
     """
 
     def __init__(
@@ -118,7 +128,7 @@ class Placer:
         *,
         robot: RobotModel | None = None,
         plane: BasePlane = FLOOR,
-        surroundings: Surroundings = NOTHING,
+        obstacles: Obstacles = NO_OBSTACLES,
     ) -> None:
         """Load the robot and get the kernels ready.
 
@@ -126,17 +136,17 @@ class Placer:
             reach_map: An inverse reachability map.
             robot: The robot; if not given, the one that the map names is loaded.
             plane: The plane of bases.
-            surroundings: What stands around, in the plane's frame.
+            obstacles: What stands around, in the plane's frame.
 
         Raises:
             MapFileError: If the map is of another kind or was built for another robot file.
             RobotFileError: If the robot's file is refused.
         """
-        self.arm = arm_of_map(reach_map, robot)
+        self.arm = prepare_arm_of_map(reach_map, robot)
         self.plane = plane
-        self.obstacles = surroundings.shapes
+        self.obstacles = obstacles.shapes
         self.radius = reach_map.recipe.radius
-        self.site: Site = site_of(self.arm, surroundings)
+        self.scene: ArmInScene = put_arm_in_scene(self.arm, obstacles)
         self._map = reach_map
         self._turns = np.zeros(1) if self.arm.turns else np.arange(8) * np.float64(pi / 4)
         # Warm up the JIT before the first query of the user.
@@ -156,7 +166,7 @@ class Placer:
         if recipe.kind is MapKind.IRM3:
             values = self._map.fields["manipulability"]
             grid = self._map.grid
-            return x, y, union_of_slices(values, poses, plane=FLOOR, grid=grid, x=x, y=y)
+            return x, y, sum_of_slices(values, poses, plane=FLOOR, grid=grid, x=x, y=y)
         total = np.zeros((len(x), len(y)))
         grid4 = graded_grid(recipe)
         grade_bases(self._map.fields["reach"], GRADES, grid4, poses, x, y, total)
@@ -168,7 +178,7 @@ class Placer:
         *,
         objective: Objective | str = Objective.COUNT,
         effort: Effort | str = Effort.STANDARD,
-    ) -> Placement:
+    ) -> BasePlacement:
         """Find the base for a set of poses.
 
         Args:
@@ -206,7 +216,7 @@ class Placer:
         X_PB = pose((best[0], best[1], 0.0), rotation_about((0, 0, 1), best[2]))
         yaw = float((best[2] + pi) % (2 * pi) - pi)
         w[~reached] = np.nan
-        return Placement(self.plane.frame @ X_PB, yaw, reached, q, w, elapsed)
+        return BasePlacement(self.plane.frame @ X_PB, yaw, reached, q, w, elapsed)
 
     def _solve(
         self, poses: Array, *, by_count: bool, solves: tuple[int, int]
@@ -217,13 +227,15 @@ class Placer:
         some = np.argpartition(-flat, min(CANDIDATES, flat.size - 1))[:CANDIDATES]
         some = some[np.argsort(-flat[some], kind="stable")]
         places = np.column_stack([x[some // len(y)], y[some % len(y)]])
-        candidates = facing(places, poses[:, :2, 3].mean(axis=0), turns=self._turns)
-        best, effort = no_judgement(len(poses)), self.arm.effort
-        search_bases(self.site, poses, candidates, STEPS, WIDTHS, effort, by_count, solves, best)
-        return best.base, *serve(self.site, poses, base=best.base, effort=self.arm.full_effort)
+        candidates = bases_facing(places, poses[:, :2, 3].mean(axis=0), turns=self._turns)
+        best, effort = no_best_base(len(poses)), self.arm.effort
+        search_bases(self.scene, poses, candidates, STEPS, WIDTHS, effort, by_count, solves, best)
+        return best.base, *solve_at_base(
+            self.scene, poses, base=best.base, effort=self.arm.full_effort
+        )
 
 
-def arm_of_map(reach_map: ReachMap, robot: RobotModel | None = None) -> Arm:
+def prepare_arm_of_map(reach_map: ReachMap, robot: RobotModel | None = None) -> Arm:
     """Make the robot of an inverse map ready; see `Placer`.
 
     Raises:
@@ -240,7 +252,7 @@ def arm_of_map(reach_map: ReachMap, robot: RobotModel | None = None) -> Arm:
             f"{str(reach_map.path)!r} was built for another file than {robot.source.file!r} "
             "is now: build it anew"
         )
-    return arm_of(
+    return prepare_arm(
         robot,
         tool=recipe.tool,
         base_link=recipe.base_link,
@@ -256,8 +268,8 @@ def place_base(
     objective: Objective | str = Objective.COUNT,
     effort: Effort | str = Effort.STANDARD,
     plane: BasePlane = FLOOR,
-    surroundings: Surroundings = NOTHING,
-) -> Placement:
+    obstacles: Obstacles = NO_OBSTACLES,
+) -> BasePlacement:
     """Find the base from which a robot reaches a set of poses best.
 
     For several queries make a `Placer` once.
@@ -269,12 +281,12 @@ def place_base(
         objective: What makes one base better than another.
         effort: How long the search goes on.
         plane: The plane of bases.
-        surroundings: What stands around, from `read_obstacles`.
+        obstacles: What stands around, from `read_obstacles`.
 
     Raises:
         MapFileError: If the map is of another kind or was built for another robot file.
         UnknownNameError: If there is no such objective or effort.
         KinetariumError: If a pose is none, or no base reaches any of them.
     """
-    placer = Placer(reach_map, robot=robot, plane=plane, surroundings=surroundings)
+    placer = Placer(reach_map, robot=robot, plane=plane, obstacles=obstacles)
     return placer.place(poses, objective=objective, effort=effort)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.reach.collision.arm_in_scene import Site, stand
+from kinetarium.reach.collision.arm_in_scene import ArmInScene, move_base
 from kinetarium.reach.ik.solver import solve_many
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
@@ -21,7 +21,7 @@ FIRST_GROUP = 3
 """How many poses are asked of a candidate before any is given up."""
 
 
-class Judgement(NamedTuple):
+class BestBase(NamedTuple):
     """What is known of the best base so far.
 
     Attributes:
@@ -37,14 +37,14 @@ class Judgement(NamedTuple):
     solves: NDArray[np.int64]
 
 
-def no_judgement(count: int) -> Judgement:
+def no_best_base(count: int) -> BestBase:
     """Return what is known of so many poses before the search."""
-    return Judgement(
+    return BestBase(
         np.zeros(3), np.array([-1.0, -1.0]), np.arange(count), np.zeros(1, dtype=np.int64)
     )
 
 
-class Memory(NamedTuple):
+class SearchBuffers(NamedTuple):
     """Working memory: poses, rows [R p], their solutions and qualities, and frames."""
 
     X_BT: Array
@@ -54,10 +54,10 @@ class Memory(NamedTuple):
 
 
 @compiled
-def memory_for(site: Site, count: int) -> Memory:
+def search_buffers(scene: ArmInScene, count: int) -> SearchBuffers:
     """Return the working memory for so many poses."""
-    joints = len(site.ik.chain.lower)
-    return Memory(
+    joints = len(scene.ik.chain.lower)
+    return SearchBuffers(
         np.empty((count, 3, 4)),
         np.empty((count, joints)),
         np.empty(count),
@@ -66,7 +66,7 @@ def memory_for(site: Site, count: int) -> Memory:
 
 
 @compiled
-def seen_from(pose: Array, x: float, y: float, c: float, s: float, X_BT: Array) -> None:
+def pose_seen_from(pose: Array, x: float, y: float, c: float, s: float, X_BT: Array) -> None:
     """Write a pose as seen from a base.
 
     Args:
@@ -86,31 +86,31 @@ def seen_from(pose: Array, x: float, y: float, c: float, s: float, X_BT: Array) 
 
 
 @compiled
-def step_onto(site: Site, x: float, y: float, yaw: float, X_BP: Array, X: Array) -> bool:
+def move_base_to(scene: ArmInScene, x: float, y: float, yaw: float, X_BP: Array, X: Array) -> bool:
     """Stand at a base; tell whether it is clear of what stands around."""
     c, s = cos(yaw), sin(yaw)
     X_BP[0, 0], X_BP[0, 1], X_BP[0, 2], X_BP[0, 3] = c, s, 0.0, -(c * x + s * y)
     X_BP[1, 0], X_BP[1, 1], X_BP[1, 2], X_BP[1, 3] = -s, c, 0.0, s * x - c * y
     X_BP[2, 0], X_BP[2, 1], X_BP[2, 2], X_BP[2, 3] = 0.0, 0.0, 1.0, 0.0
-    return stand(site, X_BP, X)
+    return move_base(scene, X_BP, X)
 
 
 @compiled
-def judge(
-    site: Site,
+def judge_base(
+    scene: ArmInScene,
     poses: Array,
     x: float,
     y: float,
     yaw: float,
     effort: int,
     by_count: bool,
-    best: Judgement,
-    memory: Memory,
+    best: BestBase,
+    buffers: SearchBuffers,
 ) -> None:
     """Judge one base and keep it if it is the best.
 
     Args:
-        site: The arm and what stands around.
+        scene: The arm and what stands around.
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
         x: Coordinate x of the base [m].
         y: Its coordinate y [m].
@@ -118,12 +118,12 @@ def judge(
         effort: As in `solve_many`.
         by_count: Whether reached poses count before manipulability.
         best: What is known; written to.
-        memory: Working memory.
+        buffers: Working memory.
     """
-    if not step_onto(site, x, y, yaw, memory.X_BT[0], memory.X):
+    if not move_base_to(scene, x, y, yaw, buffers.X_BT[0], buffers.X):
         return
     c, s = cos(yaw), sin(yaw)
-    order, w, count = best.order, memory.w, len(poses)
+    order, w, count = best.order, buffers.w, len(poses)
     allowed = count - best.score[0]
     reached, missed, total = 0, 0, 0.0
     # Groups that grow: a hopeless base is left early, and each call has its price.
@@ -131,9 +131,9 @@ def judge(
     while start < count:
         end = min(start + size, count)
         for k in range(start, end):
-            seen_from(poses[order[k]], x, y, c, s, memory.X_BT[k])
+            pose_seen_from(poses[order[k]], x, y, c, s, buffers.X_BT[k])
         solve_many(
-            site.ik, memory.X_BT[start:end], effort, False, memory.q[start:end], w[start:end]
+            scene.ik, buffers.X_BT[start:end], effort, False, buffers.q[start:end], w[start:end]
         )
         best.solves[0] += end - start
         for k in range(start, end):
@@ -160,7 +160,7 @@ def judge(
 
 @compiled
 def search_bases(
-    site: Site,
+    scene: ArmInScene,
     poses: Array,
     candidates: Array,
     steps: Array,
@@ -168,12 +168,12 @@ def search_bases(
     effort: int,
     by_count: bool,
     solves: tuple[int, int],
-    best: Judgement,
+    best: BestBase,
 ) -> None:
     """Judge candidates one after the other, then step about the best of them.
 
     Args:
-        site: The arm and what stands around.
+        scene: The arm and what stands around.
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
         candidates: Bases x, y [m] and yaw [rad], shape (m, 3).
         steps: Steps in x, y and yaw between -1 and 1, shape (k, 3).
@@ -183,7 +183,7 @@ def search_bases(
         solves: How many solves end the candidates, and how many more the steps.
         best: What is known; written to.
     """
-    memory = memory_for(site, len(poses))
+    buffers = search_buffers(scene, len(poses))
     begun = best.solves[0]
     for n in range(len(candidates) + len(steps)):
         k = n - len(candidates)
@@ -202,10 +202,10 @@ def search_bases(
             y = best.base[1] + scale * widths[1] * steps[k, 1]
             yaw = best.base[2] + scale * widths[2] * steps[k, 2]
         # Called in one place only, so that it is compiled once.
-        judge(site, poses, x, y, yaw, effort, by_count, best, memory)
+        judge_base(scene, poses, x, y, yaw, effort, by_count, best, buffers)
 
 
-def facing(places: Array, focus: Array, *, turns: Array) -> Array:
+def bases_facing(places: Array, focus: Array, *, turns: Array) -> Array:
     """Return bases that face a point, and others turned away from it.
 
     Args:
@@ -220,11 +220,13 @@ def facing(places: Array, focus: Array, *, turns: Array) -> Array:
     return np.column_stack([np.repeat(places, len(turns), axis=0), yaw.ravel()])
 
 
-def serve(site: Site, poses: Array, *, base: Array, effort: int) -> tuple[Array, Array]:
+def solve_at_base(
+    scene: ArmInScene, poses: Array, *, base: Array, effort: int
+) -> tuple[Array, Array]:
     """Solve for all poses at one base.
 
     Args:
-        site: The arm and what stands around.
+        scene: The arm and what stands around.
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
         base: x, y [m] and yaw [rad], shape (3,).
         effort: As in `solve_many`.
@@ -233,10 +235,10 @@ def serve(site: Site, poses: Array, *, base: Array, effort: int) -> tuple[Array,
         Joint positions, NaN where a pose is not reached [rad or m], shape (n, joints), and
         manipulabilities, there negative [m^3], shape (n,).
     """
-    joints = len(site.ik.chain.lower)
+    joints = len(scene.ik.chain.lower)
     q, w = np.full((len(poses), joints), np.nan), np.full(len(poses), -1.0)
     X_PB = pose((base[0], base[1], 0.0), rotation_about((0, 0, 1), base[2]))
     X_BP = inverse_pose(X_PB)
-    if stand(site, X_BP[:3], np.empty((joints + 2, 3, 4))):
-        solve_many(site.ik, X_BP @ poses, effort, False, q, w)
+    if move_base(scene, X_BP[:3], np.empty((joints + 2, 3, 4))):
+        solve_many(scene.ik, X_BP @ poses, effort, False, q, w)
     return q, w

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.control.vehicle.kinematics import DifferentialDrive
-from kinetarium.control.vehicle.laws import FeedForward, Placement
+from kinetarium.control.vehicle.laws import FeedForward, PlanarPose
 from kinetarium.control.vehicle.reference import SteadyReference
 from kinetarium.control.vehicle.wheel_driver import WheelDriver
 from kinetarium.engines.registry import open_engine
@@ -25,7 +25,7 @@ from kinetarium.studies.drive.run import SETTLE, drive
 from kinetarium.studies.drive.tables import settings_section
 from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER, Track, vehicle
 
-_ORIGIN = Placement(0.0, 0.0, 0.0)
+_ORIGIN = PlanarPose(0.0, 0.0, 0.0)
 _STEADY = 1.0
 """Time after the reference begins until a turn is steady [s]."""
 _EARLY = 4.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kinetarium.engines.protocol import Engine
-from kinetarium.storage.serialization import from_plain, to_plain
+from kinetarium.storage.serialization import from_builtins, to_builtins
 from kinetarium.studies.drive.config import Profile
 from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER
 
@@ -111,8 +111,8 @@ def settings(engine: Engine, profile: Profile) -> Settings:
         case Profile.TUNED:
             start, origin = kind(), "the adapter's defaults"
             choice = _TUNED.get(name, _Choice("nothing better is known"))
-    options = from_plain(
-        kind, {**to_plain(start), **choice.options}, where=f"options of engine '{name}'"
+    options = from_builtins(
+        kind, {**to_builtins(start), **choice.options}, where=f"options of engine '{name}'"
     )
     words = f"{origin}; {choice.words}"
     return Settings(

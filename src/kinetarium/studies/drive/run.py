@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetarium.control.interface import Controller
-from kinetarium.control.vehicle.laws import DrivingLaw, FeedForward, Kanayama, Placement
+from kinetarium.control.vehicle.laws import DrivingLaw, FeedForward, Kanayama, PlanarPose
 from kinetarium.control.vehicle.reference import (
     CircleReference,
     DrivingReference,
@@ -38,7 +38,7 @@ def ground_scene(
     robot: Robot,
     *,
     wheels: Sequence[str],
-    start: Placement,
+    start: PlanarPose,
     friction: float,
     rule: FrictionRule,
     wheel_damping: float,
@@ -84,7 +84,7 @@ _TURNED = radians(2.0)
 """Largest displacement of the heading [rad]."""
 
 
-def start_placement(start: int, *, seed: int) -> Placement:
+def start_placement(start: int, *, seed: int) -> PlanarPose:
     """Return the placement of a start; the same numbers in every engine.
 
     Args:
@@ -92,9 +92,9 @@ def start_placement(start: int, *, seed: int) -> Placement:
         seed: Seed of the displacements.
     """
     if start == 0:
-        return Placement(0.0, 0.0, 0.0)
+        return PlanarPose(0.0, 0.0, 0.0)
     x, y, turn = np.random.default_rng((seed, start)).uniform(-1.0, 1.0, 3).tolist()
-    return Placement(_ASIDE * x, _ASIDE * y, _TURNED * turn)
+    return PlanarPose(_ASIDE * x, _ASIDE * y, _TURNED * turn)
 
 
 SETTLE = 0.5
@@ -152,7 +152,7 @@ def drive(
     robot: Robot,
     chosen: Settings,
     controller: Controller,
-    start: Placement,
+    start: PlanarPose,
     duration: float,
     seed: int,
 ) -> Recording:

@@ -4,7 +4,7 @@ from math import degrees
 
 import numpy as np
 
-from kinetarium.control.vehicle.laws import Placement
+from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.control.vehicle.reference import DrivingReference, SquareReference
 from kinetarium.metrics import cross_track, out_of_round, path_curvature, total_variation
 from kinetarium.recording.recording import Recording, Row
@@ -76,7 +76,7 @@ def track_of(case: DriveCase, recording: Recording) -> Track:
     One in closed loop is judged where the reference is.
     """
     start = start_placement(case.start, seed=case.seed)
-    frame = start if case.control is PathControl.OPEN else Placement(0.0, 0.0, 0.0)
+    frame = start if case.control is PathControl.OPEN else PlanarPose(0.0, 0.0, 0.0)
     return Track.of(recording, frame=frame, begin=SETTLE, left=vehicle(case.robot).left)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.control.vehicle.kinematics import DifferentialDrive
-from kinetarium.control.vehicle.laws import Placement
+from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.model.load import load_robot
 from kinetarium.model.robot import Cylinder, RobotModel, Sphere
 from kinetarium.recording.recording import Recording
@@ -96,7 +96,7 @@ class Track:
 
     @classmethod
     def of(
-        cls, recording: Recording, *, frame: Placement, begin: float, left: tuple[bool, ...]
+        cls, recording: Recording, *, frame: PlanarPose, begin: float, left: tuple[bool, ...]
     ) -> "Track":
         """Read a recording from a time on.
 

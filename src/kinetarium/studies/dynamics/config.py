@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from kinetarium.model.findings import Allowance
+from kinetarium.model.diagnostics import Allowance
 from kinetarium.ranges import Range, Seed
 
 States = Annotated[int, Range(1, 100_000, unit="-")]

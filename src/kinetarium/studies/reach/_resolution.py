@@ -13,15 +13,15 @@ import numpy as np
 from kinetarium.dynamics.chain import ChainArrays
 from kinetarium.dynamics.forward import differentiate, place, volume
 from kinetarium.model.robot import RobotModel
-from kinetarium.reach.collision.check import collides, none_touching
+from kinetarium.reach.collision.check import collides, no_last_contact
 from kinetarium.reach.collision.piece_arrays import PieceArrays
 from kinetarium.reach.maps.build import build_map
 from kinetarium.reach.maps.files import MapFileError, ReachMap, open_map
 from kinetarium.reach.maps.recipe import MapKind
 from kinetarium.reach.placement.plane import FLOOR
 from kinetarium.reach.placement.query import Placer
-from kinetarium.reach.placement.score_raster import union_of_slices
-from kinetarium.reach.placement.search import serve
+from kinetarium.reach.placement.score_raster import sum_of_slices
+from kinetarium.reach.placement.search import solve_at_base
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
 from kinetarium.studies.reach.baselines import algorithm_2
@@ -62,7 +62,7 @@ def success_by_resolution(
     Returns:
         Voxel size [m], poses per voxel and mean success of each map.
     """
-    arm, site, recipe = placer.arm, placer.site, finest.recipe
+    arm, scene, recipe = placer.arm, placer.scene, finest.recipe
     rows = []
     for coarser in COARSER:
         for fewer in FEWER:
@@ -76,9 +76,9 @@ def success_by_resolution(
             values = found.fields["manipulability"]
             success = []
             for poses in tasks:
-                scores = union_of_slices(values, poses, plane=FLOOR, grid=found.grid, x=x, y=y)
-                base = algorithm_2(arm, site, poses=poses, x=x, y=y, scores=scores)
-                _, w = serve(site, poses, base=base, effort=arm.full_effort)
+                scores = sum_of_slices(values, poses, plane=FLOOR, grid=found.grid, x=x, y=y)
+                base = algorithm_2(arm, scene, poses=poses, x=x, y=y, scores=scores)
+                _, w = solve_at_base(scene, poses, base=base, effort=arm.full_effort)
                 success.append(float((w >= 0.0).mean()))
             rows.append({"voxel_m": voxel, "poses": count, "success": float(np.mean(success))})
     return rows
@@ -131,7 +131,7 @@ def solve_numerically(
     """
     joints = len(chain.lower)
     X, J, e = np.empty((joints + 2, 3, 4)), np.empty((6, joints)), np.empty(6)
-    touching = none_touching()
+    last_contact = no_last_contact()
     for n in range(len(X_BT)):
         w[n] = -1.0
         trial = chain.middle.copy()
@@ -139,7 +139,7 @@ def solve_numerically(
             place(chain, trial, X)
             _gap(X[joints + 1], X_BT[n], e)
             if np.abs(e).max() < NEAR:
-                if not collides(pieces, X, trial, touching):
+                if not collides(pieces, X, trial, last_contact):
                     differentiate(chain, X, J)
                     w[n] = volume(J)
                 break

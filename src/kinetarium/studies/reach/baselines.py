@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from kinetarium.dynamics.chain import ChainArrays
 from kinetarium.dynamics.forward import place
 from kinetarium.reach.arm import Arm
-from kinetarium.reach.collision.arm_in_scene import Site
-from kinetarium.reach.collision.check import collides, none_touching
+from kinetarium.reach.collision.arm_in_scene import ArmInScene
+from kinetarium.reach.collision.check import collides, no_last_contact
 from kinetarium.reach.collision.piece_arrays import PieceArrays
 from kinetarium.reach.maps.recipe import GradedGrid
-from kinetarium.reach.placement.search import facing, no_judgement, search_bases
+from kinetarium.reach.placement.search import bases_facing, no_best_base, search_bases
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
 
@@ -23,7 +23,9 @@ TURNS: Array = np.arange(8) * np.float64(pi / 4)
 WITHOUT_END = 1 << 60
 
 
-def algorithm_2(arm: Arm, site: Site, *, poses: Array, x: Array, y: Array, scores: Array) -> Array:
+def algorithm_2(
+    arm: Arm, scene: ArmInScene, *, poses: Array, x: Array, y: Array, scores: Array
+) -> Array:
     """Choose among the best places of a unified map by the sum of manipulabilities.
 
     Lines 12 to 19 of Algorithm 2 of the source.
@@ -39,10 +41,10 @@ def algorithm_2(arm: Arm, site: Site, *, poses: Array, x: Array, y: Array, score
     """
     top = np.argsort(-scores.ravel(), kind="stable")[:TOP]
     places = np.column_stack([x[top // len(y)], y[top % len(y)]])
-    return _best_of(arm, site, poses=poses, places=places, by_count=False)
+    return _best_of(arm, scene, poses=poses, places=places, by_count=False)
 
 
-def brute_force(arm: Arm, site: Site, *, poses: Array, x: Array, y: Array) -> Array:
+def brute_force(arm: Arm, scene: ArmInScene, *, poses: Array, x: Array, y: Array) -> Array:
     """Judge every place of a raster with every turn: what no map can surpass there.
 
     Args:
@@ -57,14 +59,14 @@ def brute_force(arm: Arm, site: Site, *, poses: Array, x: Array, y: Array) -> Ar
     # Near places first: the earlier a good base is found, the sooner others are given up.
     far = np.linalg.norm(places - poses[:, :2, 3].mean(axis=0), axis=1)
     places = places[np.argsort(far, kind="stable")]
-    return _best_of(arm, site, poses=poses, places=places, by_count=True)
+    return _best_of(arm, scene, poses=poses, places=places, by_count=True)
 
 
-def _best_of(arm: Arm, site: Site, *, poses: Array, places: Array, by_count: bool) -> Array:
+def _best_of(arm: Arm, scene: ArmInScene, *, poses: Array, places: Array, by_count: bool) -> Array:
     """Judge all places with all turns."""
-    candidates = facing(places, poses[:, :2, 3].mean(axis=0), turns=TURNS)
-    best, none, most = no_judgement(len(poses)), np.zeros((0, 3)), (WITHOUT_END, 0)
-    search_bases(site, poses, candidates, none, np.ones(3), arm.effort, by_count, most, best)
+    candidates = bases_facing(places, poses[:, :2, 3].mean(axis=0), turns=TURNS)
+    best, none, most = no_best_base(len(poses)), np.zeros((0, 3)), (WITHOUT_END, 0)
+    search_bases(scene, poses, candidates, none, np.ones(3), arm.effort, by_count, most, best)
     return best.base
 
 
@@ -156,7 +158,7 @@ def _sample(
 ) -> None:
     np.random.seed(seed)  # noqa: NPY002 - Numba has this generator only
     joints = len(lower)
-    q, X, touching = np.empty(joints), np.empty((joints + 2, 3, 4)), none_touching()
+    q, X, last_contact = np.empty(joints), np.empty((joints + 2, 3, 4)), no_last_contact()
     for _ in range(samples):
         for i in range(joints):
             q[i] = lower[i] + np.random.random() * (upper[i] - lower[i])  # noqa: NPY002
@@ -172,5 +174,5 @@ def _sample(
         inside = 0 <= layer < grid.layers and 0 <= i < grid.side and 0 <= j < grid.side
         if not inside or cells[layer, tilt, i, j]:
             continue
-        if not collides(pieces, X, q, touching):
+        if not collides(pieces, X, q, last_contact):
             cells[layer, tilt, i, j] = 1

@@ -23,8 +23,8 @@ from kinetarium.reach.maps.grid import VoxelGrid
 from kinetarium.reach.maps.recipe import MapKind, graded_grid
 from kinetarium.reach.placement.plane import FLOOR
 from kinetarium.reach.placement.query import Effort, Placer
-from kinetarium.reach.placement.score_raster import grade_bases, union_of_slices
-from kinetarium.reach.placement.search import serve
+from kinetarium.reach.placement.score_raster import grade_bases, sum_of_slices
+from kinetarium.reach.placement.search import solve_at_base
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import (
     inverse_pose,
@@ -203,20 +203,20 @@ def _bench(folder: Path, *, seed: int, samples: int, workers: int, progress: Pro
 
 def _methods(bench: _Bench) -> dict[str, Method]:
     """Return every method by name: from poses to x, y and yaw of a base."""
-    arm, site, x, y = bench.placer.arm, bench.placer.site, bench.x, bench.y
+    arm, scene, x, y = bench.placer.arm, bench.placer.scene, bench.x, bench.y
 
     def paper(poses: Array) -> Array:
-        return algorithm_2(arm, site, poses=poses, x=x, y=y, scores=_paper(bench, poses))
+        return algorithm_2(arm, scene, poses=poses, x=x, y=y, scores=_paper(bench, poses))
 
     def rm4d(poses: Array) -> Array:
         scores = np.zeros((len(x), len(y)))
         grid = graded_grid(bench.graded_map.recipe)
         grade_bases(bench.binary, BINARY, grid, poses, x, y, scores)
-        return algorithm_2(arm, site, poses=poses, x=x, y=y, scores=scores)
+        return algorithm_2(arm, scene, poses=poses, x=x, y=y, scores=scores)
 
     def reuleaux(poses: Array) -> Array:
         scores = _reuleaux(bench, poses)
-        return algorithm_2(arm, site, poses=poses, x=x, y=y, scores=scores)
+        return algorithm_2(arm, scene, poses=poses, x=x, y=y, scores=scores)
 
     def ours(effort: Effort) -> Method:
         def chosen(poses: Array) -> Array:
@@ -232,13 +232,13 @@ def _methods(bench: _Bench) -> dict[str, Method]:
         "rm4d": rm4d,
         "paper": paper,
         **{str(effort): ours(effort) for effort in Effort},
-        "brute force": lambda poses: brute_force(arm, site, poses=poses, x=x, y=y),
+        "brute force": lambda poses: brute_force(arm, scene, poses=poses, x=x, y=y),
     }
 
 
 def _paper(bench: _Bench, poses: Array) -> Array:
     values, grid = bench.paper_map.fields["manipulability"], bench.paper_map.grid
-    return union_of_slices(values, poses, plane=FLOOR, grid=grid, x=bench.x, y=bench.y)
+    return sum_of_slices(values, poses, plane=FLOOR, grid=grid, x=bench.x, y=bench.y)
 
 
 def _reuleaux(bench: _Bench, poses: Array) -> Array:
@@ -251,7 +251,7 @@ def _reuleaux(bench: _Bench, poses: Array) -> Array:
 def _judged(bench: _Bench, poses: Array, base: Array) -> dict[str, list[float | None]]:
     """Return the manipulability of each pose by both evaluators, None where it is missed."""
     arm = bench.placer.arm
-    _, exact = serve(bench.placer.site, poses, base=base, effort=arm.full_effort)
+    _, exact = solve_at_base(bench.placer.scene, poses, base=base, effort=arm.full_effort)
     X_PB = pose((base[0], base[1], 0.0), rotation_about((0, 0, 1), base[2]))
     X_BT = inverse_pose(X_PB) @ poses
     q, numerical = np.empty((len(poses), len(arm.chain.joints))), np.empty(len(poses))
@@ -293,14 +293,14 @@ def _distribution(rows: list[Any]) -> dict[str, Any]:
 
 def _costs(bench: _Bench, three: Array) -> dict[str, Any]:
     """Return what maps and bases cost for three poses [ms of CPU]."""
-    arm, site = bench.placer.arm, bench.placer.site
+    arm, scene = bench.placer.arm, bench.placer.scene
     grid = bench.paper_map.grid
     values = bench.paper_map.fields["manipulability"]
     table: dict[str, Any] = {}
 
     def slices() -> Array:
         x, y = three[0, 0, 3] + grid.axis, three[0, 1, 3] + grid.axis
-        return union_of_slices(values, three[:1], plane=FLOOR, grid=grid, x=x, y=y)
+        return sum_of_slices(values, three[:1], plane=FLOOR, grid=grid, x=x, y=y)
 
     for name, make, scores in (
         ("paper", slices, _paper),
@@ -310,7 +310,7 @@ def _costs(bench: _Bench, three: Array) -> dict[str, Any]:
         one = _cost(make)
         base = _cost(
             lambda made=made: algorithm_2(  # type: ignore[misc]
-                arm, site, poses=three, x=bench.x, y=bench.y, scores=made
+                arm, scene, poses=three, x=bench.x, y=bench.y, scores=made
             )
         )
         table[name] = {"map": one, "base": base, "total": one * len(three) + base}

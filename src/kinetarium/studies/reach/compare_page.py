@@ -10,9 +10,9 @@ from kinetarium.figure.page import Figure, Page, Section
 from kinetarium.figure.text import Cell, Column, Prose, Table
 from kinetarium.reach.maps.files import open_map
 from kinetarium.reach.maps.recipe import MapKind
-from kinetarium.reach.placement.query import Placement, Placer
+from kinetarium.reach.placement.query import BasePlacement, Placer
 from kinetarium.reach.placement.score_raster import slice_map
-from kinetarium.reach.placement.search import serve
+from kinetarium.reach.placement.search import solve_at_base
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.studies.reach.map_figures import map_figures
@@ -138,12 +138,12 @@ def compare_page(
     return Page("Where to put a base: methods compared", _LEAD, sections, provenance)
 
 
-def _placement(placer: Placer, poses: Array, *, base: Array) -> Placement:
+def _placement(placer: Placer, poses: Array, *, base: Array) -> BasePlacement:
     """Return the source's own choice as a placement."""
-    q, w = serve(placer.site, poses, base=base, effort=placer.arm.full_effort)
+    q, w = solve_at_base(placer.scene, poses, base=base, effort=placer.arm.full_effort)
     X_WB = pose((base[0], base[1], 0.0), rotation_about((0, 0, 1), base[2]))
     reached = w >= 0.0
-    return Placement(X_WB, float(base[2]), reached, q, np.where(reached, w, np.nan), 0.0)
+    return BasePlacement(X_WB, float(base[2]), reached, q, np.where(reached, w, np.nan), 0.0)
 
 
 def _distributions(tables: dict[str, Any]) -> tuple[Figure, ...]:

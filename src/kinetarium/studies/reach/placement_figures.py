@@ -21,7 +21,7 @@ from kinetarium.studies.reach.markers import (
 
 if TYPE_CHECKING:
     from kinetarium.dynamics.chain import SerialChain
-    from kinetarium.reach.placement.query import Placement, Placer
+    from kinetarium.reach.placement.query import BasePlacement, Placer
 
 _LEAD = (
     "The base from which the arm reaches the poses: the map says of a raster of places how"
@@ -35,7 +35,7 @@ TOP = 0.7
 
 
 def placement_page(
-    placement: "Placement",
+    placement: "BasePlacement",
     poses: Array,
     *,
     placer: "Placer",
@@ -57,7 +57,7 @@ def placement_page(
     return Page("Where the base stands best", _LEAD, sections, provenance)
 
 
-def placement_table(placement: "Placement") -> Table:
+def placement_table(placement: "BasePlacement") -> Table:
     """Say where the base stands and what it reaches."""
     columns = (
         Column("x", "m"), Column("y", "m"), Column("z", "m"), Column("yaw", "deg"),
@@ -72,7 +72,7 @@ def placement_table(placement: "Placement") -> Table:
     return Table("", columns, (row,))
 
 
-def pose_table(placement: "Placement", chain: "SerialChain") -> Table:
+def pose_table(placement: "BasePlacement", chain: "SerialChain") -> Table:
     """Say of every pose how it is reached (Table 1)."""
     columns = (Column("pose"), Column("reached"), Column("manipulability", "m^3"))
     rows = tuple(
@@ -92,7 +92,7 @@ def pose_table(placement: "Placement", chain: "SerialChain") -> Table:
 
 
 def union_figures(
-    placement: "Placement", poses: Array, *, placer: "Placer", prefix: str = ""
+    placement: "BasePlacement", poses: Array, *, placer: "Placer", prefix: str = ""
 ) -> tuple[Figure, ...]:
     """Draw the map of all poses, and the best of its places in the world.
 
@@ -145,7 +145,7 @@ def union_figures(
 
 
 def placed_arm(
-    placement: "Placement", poses: Array, *, placer: "Placer", prefix: str = ""
+    placement: "BasePlacement", poses: Array, *, placer: "Placer", prefix: str = ""
 ) -> Scene3D:
     """Draw the arm at every pose that is reached.
 

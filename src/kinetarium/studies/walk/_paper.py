@@ -8,7 +8,7 @@ import numpy as np
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.scene3d import Mesh3D, Scene3D
 from kinetarium.figure.text import Column, Prose, Table
-from kinetarium.legs import TABLE_1, Heading, LegKind, Machine, Timing, WalkPlan
+from kinetarium.legs import TABLE_1, GaitTiming, Heading, LegKind, Machine, WalkPlan
 from kinetarium.legs.mechanism.machine import LINK_NAMES
 from kinetarium.legs.walk.plan import table1_row
 from kinetarium.legs.walk.planner import judge_all_orders
@@ -229,12 +229,12 @@ def _derived_orders() -> Table:
         name: WalkPlan(
             waypoints=((0.0, 0.0), (64.0 * x, 64.0 * y)),
             heading=Heading.CRAB,
-            timing=Timing.PAPER,
+            timing=GaitTiming.PAPER,
         )
         for name, (x, y) in _DIRECTIONS.items()
     }
     for name, angle in (("spin left", 60.0), ("spin right", -60.0)):
-        plans[name] = WalkPlan(heading=Heading.SPIN, spin_deg=angle, timing=Timing.PAPER)
+        plans[name] = WalkPlan(heading=Heading.SPIN, spin_deg=angle, timing=GaitTiming.PAPER)
     rows = []
     for name, plan in plans.items():
         verdicts = judge_all_orders(plan, lay_route(plan))

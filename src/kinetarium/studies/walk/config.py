@@ -6,7 +6,7 @@ from typing import Annotated
 
 from kinetarium.legs.mechanism.machine import Machine
 from kinetarium.legs.mechanism.pantograph import LegKind
-from kinetarium.legs.walk.plan import Curve, Heading, Timing
+from kinetarium.legs.walk.plan import Curve, GaitTiming, Heading
 from kinetarium.legs.walk.terrain import Terrain
 from kinetarium.ranges import Range
 
@@ -66,7 +66,7 @@ class Config:
     type: tuple[LegKind, ...] = (LegKind.TTT1, LegKind.TTT2, LegKind.TTR)
     path: tuple[str, ...] = ("straight",)
     stride: Annotated[tuple[float, ...], STRIDE] = (16.0,)
-    timing: tuple[Timing, ...] = (Timing.TWO_PHASE,)
+    timing: tuple[GaitTiming, ...] = (GaitTiming.TWO_PHASE,)
     order: tuple[str, ...] = ("auto",)
     sway: Annotated[tuple[float, ...], LENGTH] = (0.0,)
     engine: tuple[str, ...] = (NO_ENGINE,)
@@ -115,7 +115,7 @@ class Case:
     type: LegKind
     path: str
     ground: Ground
-    timing: Timing
+    timing: GaitTiming
     leg_order: str
     stride: Annotated[float, STRIDE]
     sway: Annotated[float, LENGTH]

@@ -9,11 +9,17 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kinetarium.model.attributes import nearest_name
-from kinetarium.model.findings import Code, RobotFileError
+from kinetarium.model.diagnostics import Code, RobotFileError
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.references import Origins
-from kinetarium.model.mjcf.vocabulary.kinds import Attribute, Fate, Kind, LeftOut, attributes_of
-from kinetarium.model.mjcf.vocabulary.parts import CONTEXTS, ROOT
+from kinetarium.model.mjcf.vocabulary.element_rule import (
+    Attribute,
+    ElementRule,
+    LeftOut,
+    Treatment,
+    attributes_of,
+)
+from kinetarium.model.mjcf.vocabulary.table import CONTEXTS, ROOT
 from kinetarium.model.reading import Reading
 
 MOST_NUMBERS = 1_000_000
@@ -40,7 +46,7 @@ def check_vocabulary(
         RobotFileError: With every fault that was found.
     """
     _Check(reading, origins, left_out).check(root)
-    reading.findings.stop_if_refused()
+    reading.diagnostics.stop_if_refused()
 
 
 class _Check:
@@ -55,29 +61,33 @@ class _Check:
     def check(self, root: Element) -> None:
         with self._origins.at(root):
             self._check_attributes(root, ROOT)
-        pending = [(root, ROOT, Fate.READ)]
+        pending = [(root, ROOT, Treatment.READ)]
         while pending:
-            element, kind, fate = pending.pop()
-            known = CONTEXTS[kind.inside]
+            element, kind, treatment = pending.pop()
+            known = CONTEXTS[kind.context]
             count = Counter(child.tag for child in element.children)
             for child in element.children:
                 with self._origins.at(child):
                     self._check_place(child, element, known)
                     self._check_count(child, element, known[child.tag], count)
-                    pending.append((child, known[child.tag], self._checked(child, known, fate)))
+                    pending.append(
+                        (child, known[child.tag], self._checked(child, known, treatment))
+                    )
                 if self._numbers > MOST_NUMBERS:
                     self._refuse_size(child)
 
-    def _checked(self, element: Element, known: dict[str, Kind], around: Fate) -> Fate:
+    def _checked(
+        self, element: Element, known: dict[str, ElementRule], around: Treatment
+    ) -> Treatment:
         """Check the attributes of an element; return what becomes of it and what stands in it."""
         kind = known[element.tag]
-        if around is Fate.LEFT_OUT:
+        if around is Treatment.LEFT_OUT:
             self._check_attributes(element, kind)
             return around
-        if kind.fate is Fate.LEFT_OUT:
+        if kind.treatment is Treatment.LEFT_OUT:
             self._left_out.add(element.tag, element.line)
             self._check_attributes(element, kind)
-            return kind.fate
+            return kind.treatment
         self._numbers += self._check_attributes(element, kind)
         attributes = attributes_of(kind)
         for name in element.attributes:
@@ -87,9 +97,9 @@ class _Check:
                 value < 0 for value in self._reading.attributes.numbers(element, name)
             ):
                 raise self._refusal(_NOT_NEGATIVE[name], f"{element}: {name} is negative", element)
-        return kind.fate
+        return kind.treatment
 
-    def _check_place(self, child: Element, parent: Element, known: dict[str, Kind]) -> None:
+    def _check_place(self, child: Element, parent: Element, known: dict[str, ElementRule]) -> None:
         kind = known.get(child.tag)
         if kind is None:
             meant = nearest_name(child.tag, known)
@@ -99,7 +109,7 @@ class _Check:
                 child,
                 remedy=f"did you mean <{meant}>?" if meant else "remove it",
             )
-        if kind.fate is Fate.UNSUPPORTED:
+        if kind.treatment is Treatment.UNSUPPORTED:
             raise self._refusal(
                 Code.UNSUPPORTED,
                 f"<{child.tag}> is not supported, and without it this would be another robot",
@@ -109,7 +119,7 @@ class _Check:
             )
 
     def _check_count(
-        self, child: Element, parent: Element, kind: Kind, count: Counter[str]
+        self, child: Element, parent: Element, kind: ElementRule, count: Counter[str]
     ) -> None:
         if kind.once and count[child.tag] > 1:
             times, count[child.tag] = count[child.tag], 1  # said once
@@ -120,7 +130,7 @@ class _Check:
                 remedy="keep one",
             )
 
-    def _check_attributes(self, element: Element, kind: Kind) -> int:
+    def _check_attributes(self, element: Element, kind: ElementRule) -> int:
         """Check the attributes of an element; return how many numbers they hold."""
         known = attributes_of(kind)
         count = 0
@@ -187,7 +197,7 @@ class _Check:
                 remedy=f"one of {', '.join(attribute.words)}",
             )
 
-    def _check_choices(self, element: Element, kind: Kind) -> None:
+    def _check_choices(self, element: Element, kind: ElementRule) -> None:
         """Check which attributes are there together."""
         given = element.attributes.keys()
         for choice in kind.at_most_one_of.split():
@@ -235,12 +245,12 @@ class _Check:
                 element,
                 remedy="put meshes into files of their own",
             )
-        self._reading.findings.stop_if_refused()
+        self._reading.diagnostics.stop_if_refused()
 
     def _refusal(
         self, code: Code, message: str, element: Element, *, remedy: str = ""
     ) -> RobotFileError:
-        return self._reading.findings.refusal(code, message, remedy=remedy, line=element.line)
+        return self._reading.diagnostics.refusal(code, message, remedy=remedy, line=element.line)
 
 
 def _needed_and_allowed(written: str) -> tuple[list[str], list[str]]:

@@ -12,7 +12,7 @@ from kinetarium.recording.recording import Recording
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene.docking import CHASER, SATELLITE, TARGET, docking_scene
 from kinetarium.spatial.arrays import Array
-from kinetarium.storage.serialization import from_plain, to_plain
+from kinetarium.storage.serialization import from_builtins, to_builtins
 from kinetarium.studies.dock.press._controller import DockingController
 from kinetarium.studies.dock.press.cases import GAP
 from kinetarium.studies.dock.press.config import Contact, DockCase
@@ -25,8 +25,8 @@ _CHOICES: Mapping[str, Mapping[str, Any]] = {"mujoco": {"integrator": "discrete"
 def engine_options(name: str) -> Any:
     """Return the options of an engine: its own, but for what its sensors need."""
     kind = open_engine(name).options
-    chosen = {**to_plain(kind()), **_CHOICES.get(name, {})}
-    return from_plain(kind, chosen, where=f"options of {name}")
+    chosen = {**to_builtins(kind()), **_CHOICES.get(name, {})}
+    return from_builtins(kind, chosen, where=f"options of {name}")
 
 
 COORDINATES = ("eta_x", "eta_y", "eta_z", "xi_x", "xi_y", "xi_z")
@@ -107,7 +107,7 @@ def run(case: DockCase) -> Recording:
         payload=case.payload_kg,
         gap=GAP,
         positions=start_positions(case.start_deg),
-        touching=by_engine,
+        contact=by_engine,
         friction=case.friction,
     )
     controller = DockingController(case, docking, timestep=TIMESTEP)

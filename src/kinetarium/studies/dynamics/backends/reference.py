@@ -7,7 +7,7 @@ import numpy as np
 from kinetarium.dynamics import RobotDynamics, TwoLink
 from kinetarium.engines.protocol import Audit
 from kinetarium.model.load import load_catalogue_robot
-from kinetarium.model.robot import Joint, JointType, Limits, RobotModel
+from kinetarium.model.robot import Joint, JointLimits, JointType, RobotModel
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dynamics.backends.backend import model_audit, terms_of
 from kinetarium.studies.dynamics.differences.model import model_differences
@@ -33,7 +33,7 @@ def without_limits(model: RobotModel, *, reference: RobotModel) -> RobotModel:
         same = known.get(joint.name, joint)
         return replace(
             joint,
-            limits=Limits(),
+            limits=JointLimits(),
             mimic=None,
             damping=0.0 if joint.damping == same.damping else joint.damping,
             friction=0.0 if joint.friction == same.friction else joint.friction,

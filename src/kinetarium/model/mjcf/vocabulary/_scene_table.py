@@ -1,16 +1,16 @@
 """What an MJCF file says of the scene, the view, sensors and states: checked and left out."""
 
-from kinetarium.model.mjcf.vocabulary.kinds import Fate, Kind
+from kinetarium.model.mjcf.vocabulary.element_rule import ElementRule, Treatment
 
 _POSE = "pos:3 quat:4 axisangle:4 xyaxes:6 zaxis:3 euler:3"
 _ORIENTATIONS = "quat|axisangle|xyaxes|zaxis|euler"
 
 
-def _view(attributes: str) -> Kind:
-    return Kind(attributes, once=True)
+def _view(attributes: str) -> ElementRule:
+    return ElementRule(attributes, once=True)
 
 
-VISUAL_PARTS = {
+VISUAL_ELEMENTS = {
     "global": _view(
         "cameraid:i1 orthographic:flag fovy:1 ipd:1 azimuth:1 elevation:1 linewidth:1 glow:1 "
         "offwidth:i1 offheight:i1 realtime:1 ellipsoidinertia:flag bvactive:flag"
@@ -33,7 +33,9 @@ VISUAL_PARTS = {
         "crankbroken:4 frustum:4 bv:4 bvactive:4"
     ),
 }
-STATISTIC = Kind("meaninertia:1 meanmass:1 meansize:1 extent:1 center:3", fate=Fate.LEFT_OUT)
+STATISTIC = ElementRule(
+    "meaninertia:1 meanmass:1 meansize:1 extent:1 center:3", treatment=Treatment.LEFT_OUT
+)
 
 _CAMERA = (
     f"{_POSE} projection:projection fovy:1 ipd:1 resolution:i2 output:image+ mode:view focal:2 "
@@ -45,29 +47,39 @@ _LIGHT = (
 )
 _CAMERA_RULES = f"{_ORIENTATIONS} fovy|sensorsize"
 _LIGHT_RULES = "directional|type"
-CAMERA = Kind(f"name class target {_CAMERA}", fate=Fate.LEFT_OUT, at_most_one_of=_CAMERA_RULES)
-LIGHT = Kind(f"name class target texture {_LIGHT}", fate=Fate.LEFT_OUT, at_most_one_of=_LIGHT_RULES)
-DEFAULT_CAMERA = Kind(_CAMERA, fate=Fate.LEFT_OUT, once=True, at_most_one_of=_CAMERA_RULES)
-DEFAULT_LIGHT = Kind(_LIGHT, fate=Fate.LEFT_OUT, once=True, at_most_one_of=_LIGHT_RULES)
+CAMERA = ElementRule(
+    f"name class target {_CAMERA}", treatment=Treatment.LEFT_OUT, at_most_one_of=_CAMERA_RULES
+)
+LIGHT = ElementRule(
+    f"name class target texture {_LIGHT}", treatment=Treatment.LEFT_OUT, at_most_one_of=_LIGHT_RULES
+)
+DEFAULT_CAMERA = ElementRule(
+    _CAMERA, treatment=Treatment.LEFT_OUT, once=True, at_most_one_of=_CAMERA_RULES
+)
+DEFAULT_LIGHT = ElementRule(
+    _LIGHT, treatment=Treatment.LEFT_OUT, once=True, at_most_one_of=_LIGHT_RULES
+)
 
 _TEXTURE = (
     "type:texture colorspace:colorspace gridsize:i2 gridlayout builtin:pattern rgb1:3 rgb2:3 "
     "mark:mark markrgb:3 random:1 width:i1 height:i1 hflip:flag vflip:flag nchannel:i1 embed:auto"
 )
-TEXTURE = Kind(
+TEXTURE = ElementRule(
     f"name class {_TEXTURE} content_type file fileright fileleft fileup filedown filefront "
     "fileback",
-    fate=Fate.LEFT_OUT,
+    treatment=Treatment.LEFT_OUT,
 )
-DEFAULT_TEXTURE = Kind(_TEXTURE, fate=Fate.LEFT_OUT, once=True)
-TERRAIN = Kind("name content_type file nrow:i1 ncol:i1 !size:4 elevation:0-", fate=Fate.LEFT_OUT)
-SKIN = Kind(
+DEFAULT_TEXTURE = ElementRule(_TEXTURE, treatment=Treatment.LEFT_OUT, once=True)
+TERRAIN = ElementRule(
+    "name content_type file nrow:i1 ncol:i1 !size:4 elevation:0-", treatment=Treatment.LEFT_OUT
+)
+SKIN = ElementRule(
     "name file material rgba:4 inflate:1 vertex:0- texcoord:0- face:i0- group:i1",
-    inside="skin",
-    fate=Fate.LEFT_OUT,
+    context="skin",
+    treatment=Treatment.LEFT_OUT,
 )
-SKIN_PARTS = {
-    "bone": Kind("!body !bindpos:3 !bindquat:4 !vertid:i0- !vertweight:0-"),
+SKIN_ELEMENTS = {
+    "bone": ElementRule("!body !bindpos:3 !bindquat:4 !vertid:i0- !vertweight:0-"),
 }
 
 _SENSOR = "name cutoff:1 user:0-"
@@ -84,8 +96,8 @@ def _sensors(
     one_of: str = "",
     at_most_one_of: str = "",
     together: str = "",
-) -> dict[str, Kind]:
-    kind = Kind(
+) -> dict[str, ElementRule]:
+    kind = ElementRule(
         f"{_MEASURED} {attributes}",
         one_of=one_of,
         at_most_one_of=at_most_one_of,
@@ -94,7 +106,7 @@ def _sensors(
     return dict.fromkeys(tags.split(), kind)
 
 
-SENSOR_PARTS = {
+SENSOR_ELEMENTS = {
     **_sensors("touch accelerometer velocimeter gyro force torque magnetometer", "!site"),
     **_sensors("camprojection", "!site !camera"),
     **_sensors("rangefinder", "site camera data:ray+", one_of="site|camera"),
@@ -127,19 +139,19 @@ SENSOR_PARTS = {
         at_most_one_of="geom1|body1|subtree1|site geom2|body2|subtree2",
     ),
     **_sensors("e_potential e_kinetic clock"),
-    "tactile": Kind(f"{_SENSOR} {_SAMPLED} !geom !mesh"),
-    "user": Kind(
+    "tactile": ElementRule(f"{_SENSOR} {_SAMPLED} !geom !mesh"),
+    "user": ElementRule(
         f"{_SENSOR} noise:1 objtype objname datatype:data needstage:stage !dim:i1",
         together="objtype+objname",
     ),
-    "plugin": Kind(fate=Fate.UNSUPPORTED),
+    "plugin": ElementRule(treatment=Treatment.UNSUPPORTED),
 }
-CUSTOM_PARTS = {
-    "numeric": Kind("!name size:i1 data:0-"),
-    "text": Kind("!name !data"),
-    "tuple": Kind("!name", inside="tuple"),
+CUSTOM_ELEMENTS = {
+    "numeric": ElementRule("!name size:i1 data:0-"),
+    "text": ElementRule("!name !data"),
+    "tuple": ElementRule("!name", context="tuple"),
 }
-TUPLE_PARTS = {"element": Kind("!objtype !objname prm:1")}
-KEYFRAME_PARTS = {
-    "key": Kind("name time:1 qpos:0- qvel:0- act:0- ctrl:0- mpos:0- mquat:0-"),
+TUPLE_ELEMENTS = {"element": ElementRule("!objtype !objname prm:1")}
+KEYFRAME_ELEMENTS = {
+    "key": ElementRule("name time:1 qpos:0- qvel:0- act:0- ctrl:0- mpos:0- mquat:0-"),
 }

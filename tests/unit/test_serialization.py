@@ -10,10 +10,10 @@ import tyro
 
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.storage.serialization import (
-    PlainDataError,
-    from_plain,
+    SerializationError,
+    from_builtins,
     read_toml,
-    to_plain,
+    to_builtins,
     to_toml,
 )
 
@@ -66,11 +66,11 @@ FULL = Config(
 
 @pytest.mark.parametrize("config", [Config(), FULL])
 def test_there_and_back(config: Config, tmp_path: Path) -> None:
-    plain = to_plain(config)
-    assert from_plain(Config, plain, where="config") == config
+    plain = to_builtins(config)
+    assert from_builtins(Config, plain, where="config") == config
     file = tmp_path / "config.toml"
     file.write_text(to_toml(plain), "utf-8")
-    assert from_plain(Config, read_toml(file), where="config") == config
+    assert from_builtins(Config, read_toml(file), where="config") == config
 
 
 def test_plain_is_plain() -> None:
@@ -78,16 +78,16 @@ def test_plain_is_plain() -> None:
         Cone.ELLIPSE: (np.float64(0.1), np.int32(3), np.bool_(True), np.array([[1, 2]])),
         "rest": [Order.SECOND, Path("x/y"), None, "z", True],
     }
-    plain = to_plain(values)
+    plain = to_builtins(values)
     assert plain == {"ellipse": [0.1, 3, True, [[1, 2]]], "rest": [2, "x/y", None, "z", True]}
     kinds = [type(item) for item in plain["ellipse"]]
     assert kinds == [float, int, bool, list]
     with pytest.raises(TypeError, match="set has no plain form"):
-        to_plain({"a": {1}})
+        to_builtins({"a": {1}})
 
 
 def test_whole_numbers_are_floats_too() -> None:
-    config = from_plain(Config, {"height": 2, "pair": [1, 3]}, where="x")
+    config = from_builtins(Config, {"height": 2, "pair": [1, 3]}, where="x")
     assert config.height == 2.0 and type(config.height) is float
     assert type(config.pair[1]) is float
 
@@ -111,7 +111,7 @@ def test_whole_numbers_are_floats_too() -> None:
 )
 def test_wrong_types(data: Any, message: str) -> None:
     with pytest.raises(KinetariumError, match=message) as refusal:
-        from_plain(Config, data, where="here")
+        from_builtins(Config, data, where="here")
     assert "\n" not in str(refusal.value)
 
 
@@ -120,8 +120,8 @@ def test_missing_fields() -> None:
     class Case:
         mass: float
 
-    with pytest.raises(PlainDataError, match=r"here: .*missing required field mass"):
-        from_plain(Case, {}, where="here")
+    with pytest.raises(SerializationError, match=r"here: .*missing required field mass"):
+        from_builtins(Case, {}, where="here")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_missing_fields() -> None:
 )
 def test_unknown_names(data: Any, message: str) -> None:
     with pytest.raises(UnknownNameError, match=message):
-        from_plain(Config, data, where="here")
+        from_builtins(Config, data, where="here")
 
 
 def test_toml_is_the_same_every_time_and_leaves_out_none() -> None:
@@ -149,12 +149,12 @@ def test_toml_is_the_same_every_time_and_leaves_out_none() -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_toml_takes_no_numbers_that_are_none(value: float) -> None:
-    with pytest.raises(PlainDataError, match=r"a\.b: .* is not a finite number"):
+    with pytest.raises(SerializationError, match=r"a\.b: .* is not a finite number"):
         to_toml({"a": {"b": [1.0, value]}})
 
 
 def test_toml_takes_no_half_characters() -> None:
-    with pytest.raises(PlainDataError, match="not a character that TOML can hold"):
+    with pytest.raises(SerializationError, match="not a character that TOML can hold"):
         to_toml({"file": "\udc80"})
 
 
@@ -181,7 +181,7 @@ def test_bad_toml(content: bytes, message: str | None, tmp_path: Path) -> None:
     if message is None:
         assert read_toml(file)
         return
-    with pytest.raises(PlainDataError, match=message) as refusal:
+    with pytest.raises(SerializationError, match=message) as refusal:
         read_toml(file)
     assert str(file) in str(refusal.value) and "\n" not in str(refusal.value)
 
@@ -195,5 +195,5 @@ def test_bad_toml(content: bytes, message: str | None, tmp_path: Path) -> None:
     ],
 )
 def test_no_file(name: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(PlainDataError, match=message):
+    with pytest.raises(SerializationError, match=message):
         read_toml(tmp_path / name)

@@ -3,8 +3,8 @@
 It states the format of MuJoCo 3.17, whose own table `mujoco.mj_printSchema` prints.
 """
 
-from kinetarium.model.mjcf.vocabulary import _scene_parts as scene
-from kinetarium.model.mjcf.vocabulary.kinds import Fate, Kind
+from kinetarium.model.mjcf.vocabulary import _scene_table as scene
+from kinetarium.model.mjcf.vocabulary.element_rule import ElementRule, Treatment
 
 _ALL = "name class group:i1 nsample:i1 interp:interpolation delay:1 ctrlrange:2 user:0-"
 _DRIVE = "gear:1-6 damping:1-3 armature:1 cranklength:1"
@@ -69,15 +69,15 @@ def _without_names(attributes: str) -> str:
     return " ".join(each for each in attributes.split() if each not in ("name", "class"))
 
 
-ACTUATOR_PARTS = {
+ACTUATOR_ELEMENTS = {
     **{
-        tag: Kind(f"{own} {target}", at_most_one_of=_EXCLUDING.get(tag, ""))
+        tag: ElementRule(f"{own} {target}", at_most_one_of=_EXCLUDING.get(tag, ""))
         for tag, (own, target) in _ACTING.items()
     },
-    "plugin": Kind(fate=Fate.UNSUPPORTED),
+    "plugin": ElementRule(treatment=Treatment.UNSUPPORTED),
 }
 DEFAULT_ACTUATORS = {
-    tag: Kind(_without_names(own), once=True, at_most_one_of=_EXCLUDING.get(tag, ""))
+    tag: ElementRule(_without_names(own), once=True, at_most_one_of=_EXCLUDING.get(tag, ""))
     for tag, (own, _) in _ACTING.items()
 }
 
@@ -88,23 +88,23 @@ _LINE = (
 _FIXED = f"name class {_LINE} armature:1 actuatorfrclimited:auto actuatorfrcrange:2"
 _SEEN = "material width:1 rgba:4"
 
-TENDON_PARTS = {
-    "fixed": Kind(_FIXED, inside="fixed tendon"),
-    "spatial": Kind(f"{_FIXED} {_SEEN}", inside="spatial tendon"),
+TENDON_ELEMENTS = {
+    "fixed": ElementRule(_FIXED, context="fixed tendon"),
+    "spatial": ElementRule(f"{_FIXED} {_SEEN}", context="spatial tendon"),
 }
-DEFAULT_TENDON = Kind(f"{_LINE} {_SEEN}", once=True)
-FIXED_PATH = {"joint": Kind("!joint !coef:1")}
+DEFAULT_TENDON = ElementRule(f"{_LINE} {_SEEN}", once=True)
+FIXED_PATH = {"joint": ElementRule("!joint !coef:1")}
 SPATIAL_PATH = {
-    "site": Kind("!site"),
-    "geom": Kind("!geom sidesite"),
-    "pulley": Kind("!divisor:1"),
+    "site": ElementRule("!site"),
+    "geom": ElementRule("!geom sidesite"),
+    "pulley": ElementRule("!divisor:1"),
 }
 
 
 _TURN = "quat:4 axisangle:4 xyaxes:6 zaxis:3 euler:3"
 _ORIENTATIONS = "quat|axisangle|xyaxes|zaxis|euler"
 _POSE = f"pos:3 {_TURN}"
-_UNSUPPORTED = Kind(fate=Fate.UNSUPPORTED)
+_UNSUPPORTED = ElementRule(treatment=Treatment.UNSUPPORTED)
 _JOINT = (
     "limited:auto actuatorfrclimited:auto actuatorgravcomp:flag pos:3 axis:3 range:2 ref:1 "
     "damping:1-3 frictionloss:1 armature:1 stiffness:1-3 springref:1 springdamper:2 "
@@ -129,29 +129,29 @@ _PAIR = "condim:i1 friction:1-5 solref:1-2 solreffriction:1-2 solimp:1-5 margin:
 _SOLVER = "solref:1-2 solimp:1-5"
 _EQUALITY = "name class active:flag"
 
-_COMPILER = Kind(
+_COMPILER = ElementRule(
     "angle:angle assetdir autolimits:flag balanceinertia:flag conflict:conflict "
     "coordinate:coordinate discardvisual:flag eulerseq fitaabb:flag fusestatic:flag "
     "inertiafromgeom:auto meshdir passthrough:passthrough savecanonical:flag savecompiled:flag "
     "saveinertial:flag strippath:flag texturedir usethread:flag alignfree:flag boundmass:1 "
     "boundinertia:1 settotalmass:1 inertiagrouprange:i2",
-    inside="compiler",
+    context="compiler",
 )
-_LENGTHRANGE = Kind(
+_LENGTHRANGE = ElementRule(
     "mode:lengthrange useexisting:flag uselimit:flag accel:1 maxforce:1 timeconst:1 timestep:1 "
     "inttotal:1 interval:1 tolrange:1",
-    fate=Fate.LEFT_OUT,
+    treatment=Treatment.LEFT_OUT,
     once=True,
 )
-_OPTION = Kind(
+_OPTION = ElementRule(
     left_out="timestep:1 impratio:1 tolerance:1 ls_tolerance:1 noslip_tolerance:1 "
     "ccd_tolerance:1 sleep_tolerance:1 gravity:3 wind:3 magnetic:3 density:1 viscosity:1 "
     "o_margin:1 o_solref:1-2 o_solimp:1-5 o_friction:1-5 integrator:integrator cone:cone "
     "jacobian:jacobian solver:solver iterations:i1 ls_iterations:i1 noslip_iterations:i1 "
     "ccd_iterations:i1 sdf_iterations:i1 sdf_initpoints:i1 actuatorgroupdisable:i0-",
-    inside="option",
+    context="option",
 )
-_FLAG = Kind(
+_FLAG = ElementRule(
     left_out=" ".join(
         f"{name}:switch"
         for name in (
@@ -163,131 +163,135 @@ _FLAG = Kind(
     ),
     once=True,
 )  # fmt: skip
-_SIZE = Kind(
+_SIZE = ElementRule(
     "memory njmax:i1 nconmax:i1 nstack:i1 nuserdata:i1 nkey:i1 nuser_body:i1 nuser_jnt:i1 "
     "nuser_geom:i1 nuser_site:i1 nuser_cam:i1 nuser_tendon:i1 nuser_actuator:i1 nuser_sensor:i1",
     at_most_one_of="memory|njmax memory|nstack",
 )
 
-_PARTS = {
-    "body": Kind(
+_BODY_ELEMENTS = {
+    "body": ElementRule(
         f"name childclass mocap:flag sleep:sleep simple:unless fuse:unless {_POSE} gravcomp:1 "
         "user:0-",
-        inside="body",
+        context="body",
         at_most_one_of=_ORIENTATIONS,
     ),
-    "replicate": Kind("sep childclass !count:i1 offset:3 euler:3", inside="world"),
+    "replicate": ElementRule("sep childclass !count:i1 offset:3 euler:3", context="world"),
     # The readers of geoms and joints look at their types, together with all else in them.
-    "geom": Kind(f"name class type {_GEOM}", _CONTACT, inside="geom", at_most_one_of=_ORIENTATIONS),
-    "site": Kind(f"name class {_SITE}", at_most_one_of=_ORIENTATIONS),
+    "geom": ElementRule(
+        f"name class type {_GEOM}", _CONTACT, context="geom", at_most_one_of=_ORIENTATIONS
+    ),
+    "site": ElementRule(f"name class {_SITE}", at_most_one_of=_ORIENTATIONS),
     "camera": scene.CAMERA,
     "light": scene.LIGHT,
     **dict.fromkeys(("attach", "composite", "flexcomp", "plugin"), _UNSUPPORTED),
 }
 
 
-def _frame(inside: str) -> Kind:
-    return Kind(f"name childclass {_POSE}", inside=inside, at_most_one_of=_ORIENTATIONS)
+def _frame(context: str) -> ElementRule:
+    return ElementRule(f"name childclass {_POSE}", context=context, at_most_one_of=_ORIENTATIONS)
 
 
-ROOT = Kind("model", inside="mujoco")
-CONTEXTS: dict[str, dict[str, Kind]] = {
+ROOT = ElementRule("model", context="mujoco")
+CONTEXTS: dict[str, dict[str, ElementRule]] = {
     "nothing": {},
     "mujoco": {
         "compiler": _COMPILER,
         "option": _OPTION,
         "size": _SIZE,
-        "default": Kind("class", inside="default"),
-        "asset": Kind(inside="asset"),
-        "worldbody": Kind(inside="world"),
-        "contact": Kind(inside="contact"),
-        "equality": Kind(inside="equality"),
-        "tendon": Kind(inside="tendon"),
-        "actuator": Kind(inside="actuator"),
-        "deformable": Kind(inside="deformable"),
+        "default": ElementRule("class", context="default"),
+        "asset": ElementRule(context="asset"),
+        "worldbody": ElementRule(context="world"),
+        "contact": ElementRule(context="contact"),
+        "equality": ElementRule(context="equality"),
+        "tendon": ElementRule(context="tendon"),
+        "actuator": ElementRule(context="actuator"),
+        "deformable": ElementRule(context="deformable"),
         "extension": _UNSUPPORTED,
         "statistic": scene.STATISTIC,
         **{
-            tag: Kind(inside=tag, fate=Fate.LEFT_OUT)
+            tag: ElementRule(context=tag, treatment=Treatment.LEFT_OUT)
             for tag in ("visual", "sensor", "keyframe", "custom")
         },
     },
     "compiler": {"lengthrange": _LENGTHRANGE},
     "option": {"flag": _FLAG},
-    "visual": scene.VISUAL_PARTS,
+    "visual": scene.VISUAL_ELEMENTS,
     "default": {
-        "default": Kind("!class", inside="default"),
-        "joint": Kind(f"type:joint {_JOINT}", _SOFT_JOINT, once=True),
-        "geom": Kind(f"type:shape {_GEOM}", _CONTACT, once=True, at_most_one_of=_ORIENTATIONS),
-        "site": Kind(_SITE, once=True, at_most_one_of=_ORIENTATIONS),
-        "mesh": Kind(_MESH, once=True),
-        "material": Kind(_MATERIAL, inside="material", once=True),
-        "equality": Kind("active:flag", _SOLVER, once=True),
+        "default": ElementRule("!class", context="default"),
+        "joint": ElementRule(f"type:joint {_JOINT}", _SOFT_JOINT, once=True),
+        "geom": ElementRule(
+            f"type:shape {_GEOM}", _CONTACT, once=True, at_most_one_of=_ORIENTATIONS
+        ),
+        "site": ElementRule(_SITE, once=True, at_most_one_of=_ORIENTATIONS),
+        "mesh": ElementRule(_MESH, once=True),
+        "material": ElementRule(_MATERIAL, context="material", once=True),
+        "equality": ElementRule("active:flag", _SOLVER, once=True),
         "tendon": DEFAULT_TENDON,
-        "pair": Kind(_PAIR, once=True),
+        "pair": ElementRule(_PAIR, once=True),
         "texture": scene.DEFAULT_TEXTURE,
         "camera": scene.DEFAULT_CAMERA,
         "light": scene.DEFAULT_LIGHT,
         **DEFAULT_ACTUATORS,
     },
     "asset": {
-        "mesh": Kind(
+        "mesh": ElementRule(
             f"name class content_type file builtin:builtin material smoothnormal:flag vertex:0- "
             f"normal:0- texcoord:0- face:0- refpos:3 refquat:4 params:0- {_MESH}",
-            inside="geom",
+            context="geom",
             at_most_one_of="builtin|file builtin|vertex",
         ),
-        "material": Kind(f"name class {_MATERIAL}", inside="material"),
+        "material": ElementRule(f"name class {_MATERIAL}", context="material"),
         "texture": scene.TEXTURE,
         "hfield": scene.TERRAIN,
         "skin": scene.SKIN,
         "model": _UNSUPPORTED,
     },
-    "material": {"layer": Kind("!texture !role:role", fate=Fate.LEFT_OUT)},
-    "skin": scene.SKIN_PARTS,
+    "material": {"layer": ElementRule("!texture !role:role", treatment=Treatment.LEFT_OUT)},
+    "skin": scene.SKIN_ELEMENTS,
     "deformable": {"flex": _UNSUPPORTED, "skin": scene.SKIN},
     # Joints and masses belong to a body, not to the world nor to what is copied into a body.
-    "world": {**_PARTS, "frame": _frame("world")},
+    "world": {**_BODY_ELEMENTS, "frame": _frame("world")},
     "body": {
-        **_PARTS,
+        **_BODY_ELEMENTS,
         "frame": _frame("body"),
-        "inertial": Kind(
+        "inertial": ElementRule(
             f"!pos:3 !mass:1 {_TURN} diaginertia:3 fullinertia:6",
             once=True,
             at_most_one_of=f"fullinertia|{_ORIENTATIONS}",
         ),
-        "joint": Kind(f"name class type {_JOINT}", _SOFT_JOINT),
-        "freejoint": Kind("name align:auto group:i1"),
+        "joint": ElementRule(f"name class type {_JOINT}", _SOFT_JOINT),
+        "freejoint": ElementRule("name align:auto group:i1"),
     },
     "geom": {"plugin": _UNSUPPORTED},
     "contact": {
-        "pair": Kind(f"name class geom1 geom2 {_PAIR}"),
-        "exclude": Kind("name !body1 !body2", fate=Fate.LEFT_OUT),
+        "pair": ElementRule(f"name class geom1 geom2 {_PAIR}"),
+        "exclude": ElementRule("name !body1 !body2", treatment=Treatment.LEFT_OUT),
     },
     "equality": {
-        "connect": Kind(
+        "connect": ElementRule(
             f"{_EQUALITY} body1 body2 site1 site2 anchor:3",
             _SOLVER,
             one_of="site1+site2|body1+anchor(body2)",
         ),
-        "weld": Kind(
+        "weld": ElementRule(
             f"{_EQUALITY} body1 body2 site1 site2 anchor:3 relpose:7 torquescale:1",
             _SOLVER,
             one_of="site1+site2|body1(body2+anchor+relpose)",
         ),
-        "joint": Kind(f"{_EQUALITY} !joint1 joint2 polycoef:1-5", _SOLVER),
-        "tendon": Kind(f"{_EQUALITY} !tendon1 tendon2 polycoef:1-5", _SOLVER),
-        "flex": Kind(f"{_EQUALITY} !flex", _SOLVER),
-        "flexvert": Kind(f"{_EQUALITY} !flex", _SOLVER),
-        "flexstrain": Kind(f"{_EQUALITY} !flex cell:i3", _SOLVER),
+        "joint": ElementRule(f"{_EQUALITY} !joint1 joint2 polycoef:1-5", _SOLVER),
+        "tendon": ElementRule(f"{_EQUALITY} !tendon1 tendon2 polycoef:1-5", _SOLVER),
+        "flex": ElementRule(f"{_EQUALITY} !flex", _SOLVER),
+        "flexvert": ElementRule(f"{_EQUALITY} !flex", _SOLVER),
+        "flexstrain": ElementRule(f"{_EQUALITY} !flex cell:i3", _SOLVER),
     },
-    "tendon": TENDON_PARTS,
+    "tendon": TENDON_ELEMENTS,
     "fixed tendon": FIXED_PATH,
     "spatial tendon": SPATIAL_PATH,
-    "actuator": ACTUATOR_PARTS,
-    "sensor": scene.SENSOR_PARTS,
-    "custom": scene.CUSTOM_PARTS,
-    "tuple": scene.TUPLE_PARTS,
-    "keyframe": scene.KEYFRAME_PARTS,
+    "actuator": ACTUATOR_ELEMENTS,
+    "sensor": scene.SENSOR_ELEMENTS,
+    "custom": scene.CUSTOM_ELEMENTS,
+    "tuple": scene.TUPLE_ELEMENTS,
+    "keyframe": scene.KEYFRAME_ELEMENTS,
 }
 """The elements that may stand somewhere, by the name of the place."""

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kinetarium.model.attributes import nearest_name
-from kinetarium.model.findings import Code, Findings, RobotFileError
+from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.compiler import ORIENTATIONS, Compiler
 from kinetarium.model.mjcf.references import Origins, near_name
 from kinetarium.model.mjcf.vocabulary import ACTUATORS
-from kinetarium.model.mjcf.vocabulary.kinds import LeftOut
+from kinetarium.model.mjcf.vocabulary.element_rule import LeftOut
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import IDENTITY
 from kinetarium.spatial.arrays import Array
@@ -48,7 +48,7 @@ class Defaults:
         for section in sections:
             with origins.at(section):
                 if (section.attributes.get("class") or MAIN) != MAIN:
-                    raise reading.findings.refusal(
+                    raise reading.diagnostics.refusal(
                         Code.BAD_VALUE,
                         "the outermost <default> has a class other than 'main'",
                         remedy="put a <default> around it",
@@ -68,7 +68,7 @@ class Defaults:
             with self._origins.at(child):
                 subclass = self._reading.attributes.name(child, "class")
                 if subclass in self._classes:
-                    raise self._reading.findings.refusal(
+                    raise self._reading.diagnostics.refusal(
                         Code.DUPLICATE_NAME,
                         f"two default classes are named {subclass!r}",
                         line=child.line,
@@ -93,7 +93,7 @@ class Defaults:
         """
         if name not in self._classes:
             meant = nearest_name(name, self._classes)
-            raise self._reading.findings.refusal(
+            raise self._reading.diagnostics.refusal(
                 Code.UNKNOWN_NAME,
                 f"{element} names the default class {name!r}, which does not exist",
                 remedy=f"did you mean {meant!r}?" if meant else "define it in <default>",
@@ -131,7 +131,7 @@ def _merged(inherited: dict[str, str], own: dict[str, str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class MjcfDocument:
     """One MJCF file with its includes, settings and default classes.
 
     Attributes:
@@ -149,9 +149,9 @@ class Scope:
     defaults: Defaults
 
     @property
-    def findings(self) -> Findings:
+    def diagnostics(self) -> Diagnostics:
         """What is found in the file."""
-        return self.reading.findings
+        return self.reading.diagnostics
 
     def pose(self, element: Element) -> Array:
         """Return the pose, shape (4, 4), that an element is placed at by its attributes."""
@@ -161,7 +161,7 @@ class Scope:
         self, code: Code, message: str, element: Element, *, remedy: str = ""
     ) -> RobotFileError:
         """Make the error for a fault of an element, ready to be raised."""
-        return self.findings.refusal(code, message, remedy=remedy, line=element.line)
+        return self.diagnostics.refusal(code, message, remedy=remedy, line=element.line)
 
     def unknown(
         self, element: Element, kind: str, name: str, *, known: Iterable[str]
@@ -230,7 +230,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class PlacedElement:
     """An element of a body, taken out of the frames it stands in.
 
     Attributes:
@@ -244,14 +244,14 @@ class Part:
     child_class: str
 
 
-def parts_of(
-    element: Element, *, scope: Scope, child_class: str = MAIN, X: Array = IDENTITY
-) -> Iterator[Part]:
+def placed_elements(
+    element: Element, *, document: MjcfDocument, child_class: str = MAIN, X: Array = IDENTITY
+) -> Iterator[PlacedElement]:
     """Yield what stands in a body or the world.
 
     Args:
         element: The body, the world, or a frame in them.
-        scope: The file being read.
+        document: The file being read.
         child_class: The default class that holds around the element.
         X: Pose of the element in the body, shape (4, 4).
 
@@ -259,13 +259,13 @@ def parts_of(
         RobotFileError: If a frame is not strictly right.
     """
     name = element.attributes.get("childclass", child_class)
-    scope.defaults.check(name, element)
+    document.defaults.check(name, element)
     for child in element.children:
         if child.tag == "frame":
-            inner = X @ scope.pose(child)
-            yield from parts_of(child, scope=scope, child_class=name, X=inner)
+            inner = X @ document.pose(child)
+            yield from placed_elements(child, document=document, child_class=name, X=inner)
         else:
-            yield Part(child, X, name)
+            yield PlacedElement(child, X, name)
 
 
 class Names:

@@ -124,7 +124,7 @@ class RobotFileError(KinetariumError):
 
 
 @dataclass(slots=True)
-class Findings:
+class Diagnostics:
     """Collects refusals and repairs while one file is read.
 
     Attributes:
@@ -152,7 +152,7 @@ class Findings:
                 raise RobotFileError(*self.refusals) from None
 
     @contextmanager
-    def inside(self, file: str) -> Iterator[None]:
+    def in_file(self, file: str) -> Iterator[None]:
         """Name another file, such as an include, in what is found meanwhile."""
         outer, self.file = self.file, file
         try:
@@ -190,13 +190,13 @@ MOST_BYTES = 64 * 2**20
 
 
 def read_robot_part(
-    path: Path, *, findings: Findings, code: Code = Code.UNREADABLE, most: int = MOST_BYTES
+    path: Path, *, diagnostics: Diagnostics, code: Code = Code.UNREADABLE, most: int = MOST_BYTES
 ) -> bytes:
     """Read a whole regular file that is part of a robot.
 
     Args:
         path: The file.
-        findings: Names the robot file in the refusal.
+        diagnostics: Names the robot file in the refusal.
         code: The code of the refusal.
         most: The largest size that is read [bytes].
 
@@ -207,7 +207,7 @@ def read_robot_part(
         return read_regular(path, most=most)
     except OSError as error:
         if error.errno == EFBIG:
-            raise findings.refusal(
+            raise diagnostics.refusal(
                 Code.TOO_LARGE,
                 f"{str(path)!r} is too large",
                 remedy=f"up to {most // 2**20} MiB are read here",
@@ -215,7 +215,7 @@ def read_robot_part(
         fault = reason(error)
     except ValueError as error:
         fault = reason(error)
-    raise findings.refusal(
+    raise diagnostics.refusal(
         code,
         f"cannot read {str(path)!r}: {fault}",
         remedy="name a file that exists and may be read",

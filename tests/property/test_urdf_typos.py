@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, fromstring, tostring
 import pytest
 
 from kinetarium import RobotFileError, load_robot
-from kinetarium.model.urdf.vocabulary import KINDS
+from kinetarium.model.urdf.vocabulary import ELEMENT_RULES
 
 FULL = """
 <robot name="arm" version="1.2">
@@ -74,7 +74,7 @@ def _wrong_attributes() -> Iterator[tuple[str, str]]:
             for slip in _slips(name, random):
                 root = fromstring(FULL)
                 changed = list(root.iter())[i]
-                if slip in KINDS[element.tag].attributes:
+                if slip in ELEMENT_RULES[element.tag].attributes:
                     continue
                 changed.attrib = {slip if k == name else k: v for k, v in changed.attrib.items()}
                 yield f"{element.tag} {slip}", tostring(root, encoding="unicode")
@@ -92,14 +92,14 @@ def _wrong_tags() -> Iterator[tuple[str, str]]:
             root = fromstring(FULL)
             changed = list(root.iter())[i]
             changed.tag = slip
-            if slip not in KINDS:
+            if slip not in ELEMENT_RULES:
                 yield f"{element.tag} {slip}", tostring(root, encoding="unicode")
 
 
 def _moved(parents: dict[Element, Element]) -> Iterator[tuple[Element, Element]]:
     for element, parent in parents.items():
         for other in [*parents, *set(parents.values())]:
-            if other is not parent and element.tag not in KINDS[other.tag].children:
+            if other is not parent and element.tag not in ELEMENT_RULES[other.tag].children:
                 yield element, other
 
 

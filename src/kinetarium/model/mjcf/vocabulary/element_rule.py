@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
 
-from kinetarium.model.findings import Code, Findings
+from kinetarium.model.diagnostics import Code, Diagnostics
 from kinetarium.model.markup import Element
 
 CHOICES = {
@@ -79,7 +79,7 @@ _WRITTEN = re.compile(
 )
 
 
-class Fate(Enum):
+class Treatment(Enum):
     """What becomes of an element."""
 
     READ = auto()
@@ -111,14 +111,14 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ElementRule:
     """What is known of an element.
 
     Attributes:
         attributes: Its attributes, in the short notation.
         left_out: Attributes that have no place in a robot model, likewise.
-        inside: Which elements may stand inside it, as a key of the contexts.
-        fate: What becomes of it.
+        context: Which elements may stand inside it, as a key of the contexts.
+        treatment: What becomes of it.
         once: Whether it may stand only once beside its siblings.
         one_of: Sets of attributes of which one must be there, whole, and none besides: those of a
             set are joined by "+", sets separated by "|", choices by blanks. What may be added to
@@ -129,8 +129,8 @@ class Kind:
 
     attributes: str = ""
     left_out: str = ""
-    inside: str = "nothing"
-    fate: Fate = Fate.READ
+    context: str = "nothing"
+    treatment: Treatment = Treatment.READ
     once: bool = False
     one_of: str = ""
     at_most_one_of: str = ""
@@ -138,7 +138,7 @@ class Kind:
 
 
 @cache
-def attributes_of(kind: Kind) -> dict[str, Attribute]:
+def attributes_of(kind: ElementRule) -> dict[str, Attribute]:
     """Return the attributes of an element by their names."""
     kept = [_attribute(written, left_out=False) for written in kind.attributes.split()]
     dropped = [_attribute(written, left_out=True) for written in kind.left_out.split()]
@@ -212,15 +212,15 @@ class LeftOut:
         """Note that an attribute of an element is left out."""
         self._attributes.setdefault(element.tag, {}).setdefault(name, element.line)
 
-    def report(self, findings: Findings) -> None:
+    def report(self, diagnostics: Diagnostics) -> None:
         """List what was left out."""
         for what, count in self._count.items():
             times = f"{count} left out" if count > 1 else "left out"
-            self._say(what, times, self._lines[what], findings)
+            self._say(what, times, self._lines[what], diagnostics)
         for tag, names in self._attributes.items():
-            self._say(tag, f"{', '.join(names)} left out", min(names.values()), findings)
+            self._say(tag, f"{', '.join(names)} left out", min(names.values()), diagnostics)
 
     @staticmethod
-    def _say(what: str, message: str, line: int, findings: Findings) -> None:
+    def _say(what: str, message: str, line: int, diagnostics: Diagnostics) -> None:
         why = _WHY.get(what, "no part of the robot's mechanics")
-        findings.repair(Code.UNSUPPORTED, what, f"{message}: {why}", line=line)
+        diagnostics.repair(Code.UNSUPPORTED, what, f"{message}: {why}", line=line)
