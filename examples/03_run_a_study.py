@@ -1,22 +1,16 @@
-"""Run a study on every engine, and read its recordings back from the folder."""
+"""Run a study on every engine; look at its rows and recordings, and write its report."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kinetarium import sweep
-from kinetarium.batch.plan import Plan
-from kinetarium.batch.study import open_study
-from kinetarium.batch.worker_pool import IsolatedExecutor
+from kinetarium import run_study
 
-drop = open_study("drop")
-plan = Plan.of(drop, drop.config(height=0.05, duration=0.4))
+result = run_study("drop", height=0.05, duration=0.4, workers=2)
+for row, recording in zip(result.rows, result.recordings, strict=True):
+    samples, error = len(recording["time"]), row["fall_error_m"]
+    print(f"{row['engine']:8} {row['status']}: {samples} samples, off by {error * 1e3:.3f} mm")
+    assert row["status"] == "completed" and error < 1e-3
+
 with TemporaryDirectory() as place:
-    executor = IsolatedExecutor(2, timeout=60, memory=2e9)
-    folder, findings = sweep(plan, out=Path(place) / "drop", executor=executor)
-    for run in folder.runs():
-        error = findings.summary[run.case["engine"]]["fall_error_m"]["median"]
-        samples = len(run.recording["time"])
-        print(
-            f"{run.case['engine']:8} {run.status}: {samples} samples, off by {error * 1e3:.3f} mm"
-        )
-        assert run.status == "completed" and error < 1e-3
+    report = result.report(Path(place) / "drop.html")
+    print(f"{report.name}: {len(result.figures)} figures in one file")

@@ -7,7 +7,7 @@ import numpy as np
 
 from kinetarium import load_robot
 from kinetarium.reach import build_map, place_base, solve_ik
-from kinetarium.spatial.rotation import pose
+from kinetarium.spatial import pose
 
 panda = load_robot("panda")
 down = np.diag([1.0, -1.0, -1.0])

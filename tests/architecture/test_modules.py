@@ -2,12 +2,10 @@
 
 import ast
 import re
-from pathlib import Path
 from statistics import median
 
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "kinetarium"
-FILES = sorted(SOURCE.rglob("*.py"))
+from source_tree import FILES, ROOT, SOURCE, import_graph, tree
+
 MODULES = [path for path in FILES if path.name != "__init__.py"]
 LENGTHS = {module: len(module.read_text(encoding="utf-8").splitlines()) for module in FILES}
 TEXTS = [*FILES, *SOURCE.rglob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
@@ -39,7 +37,7 @@ def test_names_explain_themselves() -> None:
 def test_docstrings_begin_with_verbs_of_the_field() -> None:
     found = []
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 if (ast.get_docstring(node) or "").startswith(("Give", "Tell whether")):
                     found.append(f"{path}:{node.lineno}")
@@ -68,25 +66,3 @@ def test_no_import_cycles() -> None:
     for module in graph:
         if module not in state:
             visit(module, ())
-
-
-def import_graph() -> dict[str, set[str]]:
-    names = {_name(path): path for path in FILES}
-    graph: dict[str, set[str]] = {}
-    for name, path in names.items():
-        graph[name] = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                graph[name] |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                for alias in node.names:
-                    whole = f"{node.module}.{alias.name}"
-                    graph[name].add(whole if whole in names else node.module)
-        graph[name] &= names.keys()
-        graph[name].discard(name)
-    return graph
-
-
-def _name(path: Path) -> str:
-    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -12,6 +12,8 @@ from kinetarium.cli.core.registry import COMMANDS, Command, refused_studies, stu
 from kinetarium.errors import KinetariumError, OutputError, UnknownNameError
 from kinetarium.interruption import handling_stop_signals, is_stop_request, stop_request
 
+__all__ = ["main"]
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kinetarium.engines.conformance.check import Outcome as Outcome
+    from kinetarium.engines.conformance.check import EngineCheck as EngineCheck
     from kinetarium.engines.conformance.kit import check_engine as check_engine
     from kinetarium.engines.initial_state import checked_timestep as checked_timestep
     from kinetarium.engines.initial_state import starting_state as starting_state

@@ -72,6 +72,7 @@ class Diagram:
 
 Chart = Lines | Heatmap | Bars
 Figure = Prose | Facts | Listing | Table | Diagram | Scene3D | Chart
+"""What a section can show."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from math import isfinite, isnan
 from typing import Any
 
 Cell = str | int | float | None
+"""What a cell of a table holds; None is shown as empty."""
 
 
 def as_cell(value: Any) -> Cell:

@@ -104,6 +104,7 @@ class MeshData:
 
 
 Shape = Box | Sphere | Cylinder | Capsule | MeshFile | MeshData
+"""What a geometry can be."""
 
 
 IDENTITY = frozen([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])

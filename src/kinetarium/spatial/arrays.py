@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+"""An array of double-precision numbers."""
 
 
 def frozen(values: ArrayLike) -> Array:

@@ -12,6 +12,8 @@ from kinetarium.spatial import coefficients
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import quaternion_from_rotation
 
+__all__ = ["dexp", "dexp_inv", "exp", "hat", "log", "vee"]
+
 _IDENTITY = frozen(np.eye(3))
 
 # The infinitesimal rotations about x, y and z, one flattened matrix to a row.

@@ -48,7 +48,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class EngineCheck:
     """A row of the conformance table.
 
     Attributes:

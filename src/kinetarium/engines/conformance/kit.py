@@ -11,7 +11,7 @@ from kinetarium.engines.conformance import (
 from kinetarium.engines.conformance import (
     model_checks as inside,
 )
-from kinetarium.engines.conformance.check import Check, Outcome
+from kinetarium.engines.conformance.check import Check, EngineCheck
 from kinetarium.engines.protocol import Engine
 from kinetarium.engines.registry import open_engine
 from kinetarium.interruption import stop_if_requested
@@ -30,7 +30,7 @@ def check_engine(
     *,
     checks: Iterable[Check] = CHECKS,
     progress: Callable[[str], None] = lambda name: None,
-) -> tuple[Outcome, ...]:
+) -> tuple[EngineCheck, ...]:
     """Judge an engine by physics it cannot argue with.
 
     Runs every check whose capabilities the engine declares. An engine of your
@@ -50,7 +50,7 @@ def check_engine(
 
 def _outcomes(
     engine: Engine, checks: Iterable[Check], progress: Callable[[str], None]
-) -> Iterator[Outcome]:
+) -> Iterator[EngineCheck]:
     for check in checks:
         if not check.needs <= engine.info.capabilities:
             continue
@@ -62,6 +62,6 @@ def _outcomes(
         except BaseException as error:  # whatever an engine does wrong is a row, not the end
             stop_if_requested()
             text = f"{type(error).__name__}: {error}"
-            yield Outcome(engine.info.name, check.name, False, None, text)
+            yield EngineCheck(engine.info.name, check.name, False, None, text)
         else:
-            yield Outcome(engine.info.name, check.name, measurement.passed, measurement)
+            yield EngineCheck(engine.info.name, check.name, measurement.passed, measurement)

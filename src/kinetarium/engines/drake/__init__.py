@@ -1,6 +1,13 @@
 """Drake behind the engine protocol; the library is loaded with the first scene."""
 
-from kinetarium.engines.drake.engine import EngineDrake
-from kinetarium.engines.drake.options import Approximation, DrakeOptions, Touch
+from typing import TYPE_CHECKING
 
-__all__ = ["Approximation", "DrakeOptions", "EngineDrake", "Touch"]
+from kinetarium.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kinetarium.engines.drake.engine import EngineDrake as EngineDrake
+    from kinetarium.engines.drake.options import Approximation as Approximation
+    from kinetarium.engines.drake.options import DrakeOptions as DrakeOptions
+    from kinetarium.engines.drake.options import Touch as Touch
+else:
+    __all__, __getattr__, __dir__ = lazy_exports(__name__)

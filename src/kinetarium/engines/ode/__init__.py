@@ -1,6 +1,12 @@
 """ODE behind the engine protocol; the library is loaded with the first scene."""
 
-from kinetarium.engines.ode.engine import EngineOde
-from kinetarium.engines.ode.options import OdeOptions, OdeSolver
+from typing import TYPE_CHECKING
 
-__all__ = ["EngineOde", "OdeOptions", "OdeSolver"]
+from kinetarium.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kinetarium.engines.ode.engine import EngineOde as EngineOde
+    from kinetarium.engines.ode.options import OdeOptions as OdeOptions
+    from kinetarium.engines.ode.options import OdeSolver as OdeSolver
+else:
+    __all__, __getattr__, __dir__ = lazy_exports(__name__)
