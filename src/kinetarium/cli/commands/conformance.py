@@ -9,7 +9,7 @@ import tyro
 from kinetarium.cli.core.invocation import Invocation
 
 if TYPE_CHECKING:
-    from kinetarium.engines.conformance import Outcome
+    from kinetarium.engines.conformance import EngineCheck
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ def run(config: Config, invocation: Invocation) -> int:
     return 1 if failed else 0
 
 
-def _outcomes(engines: "list[Any]", invocation: Invocation) -> "Iterator[Outcome]":
+def _outcomes(engines: "list[Any]", invocation: Invocation) -> "Iterator[EngineCheck]":
     from kinetarium.engines.conformance import CHECKS, check_engine
 
     jobs = [(engine, check) for engine in engines for check in CHECKS]
@@ -56,7 +56,7 @@ def _outcomes(engines: "list[Any]", invocation: Invocation) -> "Iterator[Outcome
         yield from check_engine(engine, checks=[check])
 
 
-def _row(outcome: "Outcome") -> dict[str, Any]:
+def _row(outcome: "EngineCheck") -> dict[str, Any]:
     m = outcome.measurement
     return {
         "engine": outcome.engine,
@@ -70,6 +70,6 @@ def _row(outcome: "Outcome") -> dict[str, Any]:
     }
 
 
-def _cells(outcome: "Outcome") -> Iterator[Any]:
+def _cells(outcome: "EngineCheck") -> Iterator[Any]:
     for value in _row(outcome).values():
         yield ("yes" if value else "no") if isinstance(value, bool) else value
