@@ -12,6 +12,14 @@ class KinetariumError(Exception):
 
     The command line prints it as one line and ends with exit code 2; it never
     stands for a defect of Kinetarium itself.
+
+    Example:
+        >>> from kinetarium import KinetariumError, load_robot
+        >>> try:
+        ...     load_robot("pandda")
+        ... except KinetariumError as error:
+        ...     print(str(error).partition(" (")[0])
+        unknown robot 'pandda'; did you mean 'panda'?
     """
 
 

@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 class StudyResult:
     """What a study has found.
 
+    Example:
+        >>> from kinetarium import run_study
+        >>> result = run_study("drop", engine="mujoco", height=0.01, duration=0.1, workers=0)
+        >>> result.rows[0]["status"], len(result.recordings)
+        ('completed', 1)
+        >>> result.report("drop.html").name
+        'drop.html'
+
     Attributes:
         study: The study.
         folder: Its folder; a temporary one, gone with this object, unless `out` was given.
@@ -120,8 +128,10 @@ def run_study(
     """Run a study.
 
     Example:
-        >>> result = run_study("drop", engine=["mujoco", "ode"], height=0.3)
-        >>> result.summary["mujoco"]["fall_error_m"]
+        >>> from kinetarium import run_study
+        >>> result = run_study("drop", engine=["mujoco"], height=0.01, duration=0.1, workers=0)
+        >>> result.summary["mujoco"]["fall_error_m"]["median"] < 1e-3
+        True
 
     Args:
         name: The study's name, as `list_studies` has it.

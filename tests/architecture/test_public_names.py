@@ -1,6 +1,7 @@
 """The front door: every public name is offered once, resolves, and is documented."""
 
 import ast
+import doctest
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from source_tree import FILES, NAMES, ROOT, SOURCE, public_modules, tree
 GATHERED = {"kinetarium", "kinetarium.study"}
 """Offer names of other packages, too: the first to every user, the second to authors of studies."""
 IMPORT = re.compile(r"\bfrom (kinetarium[\w.]*) import (\([^)]*\)|[^\n;#'\"`]+)")
+NAMED = [name for name in kinetarium.__all__ if f"kinetarium.{name}" not in NAMES]
 READERS = [
     *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *SOURCE.rglob("*.md"),
     *(ROOT / "examples").glob("*.py"),
@@ -79,6 +81,19 @@ def documented(home: str, name: str) -> bool:
             after = statements[i + 1] if i + 1 < len(statements) else None
             return isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
     return False
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("name", NAMED)
+def test_the_front_door_is_shown_by_examples(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every function and class of the front door has an example, which runs as it stands."""
+    monkeypatch.chdir(tmp_path)
+    text = getattr(kinetarium, name).__doc__
+    example = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
+    assert example.examples
+    assert doctest.DocTestRunner().run(example).failed == 0
 
 
 def test_packages_say_what_they_offer() -> None:

@@ -43,6 +43,13 @@ def check_study(study: str | Study[Any, Any], config: Any = None) -> tuple[Study
 
     Two cases are run twice, so give a config whose cases are short.
 
+    Example:
+        >>> from kinetarium import check_study
+        >>> from kinetarium.study import open_study
+        >>> short = open_study("drop").config(engine=("mujoco",), height=0.01, duration=0.1)
+        >>> all(check.passed for check in check_study("drop", short))
+        True
+
     Args:
         study: The study, or its name.
         config: The config to try it with; its defaults if None.

@@ -72,6 +72,12 @@ class Study(ABC, Generic[ConfigT, CaseT]):
     names its class; the class is made without arguments. Importing it must be
     cheap: methods import what they need.
 
+    Example:
+        >>> from kinetarium.study import open_study
+        >>> drop = open_study("drop")
+        >>> [case.engine for case in drop.cases(drop.config(engine=("mujoco",)))]
+        ['mujoco']
+
     Attributes:
         name: The command it is called by.
         help: What it does, in one line.
@@ -123,7 +129,13 @@ class StudyUnavailableError(KinetariumError):
 
 
 def list_studies() -> tuple[Study[Any, Any], ...]:
-    """List the known studies by name; those that cannot be opened are left out."""
+    """List the known studies by name; those that cannot be opened are left out.
+
+    Example:
+        >>> from kinetarium import list_studies
+        >>> "drop" in [study.name for study in list_studies()]
+        True
+    """
     studies = []
     for name in sorted(discover(GROUP)):
         with suppress(StudyUnavailableError):

@@ -147,6 +147,17 @@ def sweep(
 ) -> tuple[ResultFolder, Findings]:
     """Run every case of a plan that is not finished yet, then sum up.
 
+    Example:
+        >>> from pathlib import Path
+        >>> from kinetarium import sweep
+        >>> from kinetarium.batch import Plan, SerialExecutor
+        >>> from kinetarium.study import open_study
+        >>> drop = open_study("drop")
+        >>> plan = Plan.of(drop, drop.config(engine=("mujoco",), height=0.01, duration=0.1))
+        >>> folder, findings = sweep(plan, out=Path("drop"), executor=SerialExecutor())
+        >>> [str(run.status) for run in folder.runs()]
+        ['completed']
+
     Args:
         plan: What to run.
         out: The folder; made if missing, resumed if it holds the same plan.

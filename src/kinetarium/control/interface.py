@@ -27,7 +27,26 @@ class Measurement:
 
 
 class Controller(Protocol):
-    """Turns measurements into commands."""
+    """Turns measurements into commands.
+
+    Example:
+        >>> import numpy as np
+        >>> from kinetarium import run
+        >>> from kinetarium.scene import driving_ground
+        >>> class Forwards:
+        ...     rate = 100.0
+        ...
+        ...     def reset(self):
+        ...         pass
+        ...
+        ...     def update(self, t, measurement):
+        ...         return np.full(4, 2.0)  # [rad/s] of each wheel
+        >>> recording = run(
+        ...     driving_ground("husky4"), engine="mujoco", duration=0.5, controller=Forwards()
+        ... )
+        >>> bool(recording["poses"][-1, 0, 0] > 0.05)
+        True
+    """
 
     @property
     def rate(self) -> float:
@@ -56,7 +75,23 @@ class ExternalWrench:
 
 
 class Interaction(Protocol):
-    """A law that acts at every physics step: a prescribed contact, a disturbance."""
+    """A law that acts at every physics step: a prescribed contact, a disturbance.
+
+    Example:
+        >>> import numpy as np
+        >>> from kinetarium import Scene, run
+        >>> from kinetarium.control import ExternalWrench
+        >>> from kinetarium.model import Sphere
+        >>> from kinetarium.scene import free_body
+        >>> class Lift:
+        ...     def update(self, t, measurement):
+        ...         force = np.array([0.0, 0.0, 2 * 9.81, 0.0, 0.0, 0.0])
+        ...         return [ExternalWrench("ball", force, measurement.poses[0, :3])]
+        >>> scene = Scene(bodies=(free_body("ball", Sphere(0.1), mass=1.0),))
+        >>> recording = run(scene, engine="mujoco", duration=1.0, interactions=[Lift()])
+        >>> round(float(recording["twists"][-1, 0, 2]), 2)  # twice its weight, upwards [m/s]
+        9.81
+    """
 
     def update(self, t: float, measurement: Measurement) -> Iterable[ExternalWrench]:
         """Return the wrenches of the next step."""

@@ -263,7 +263,18 @@ class Contacts:
 
 
 class Simulation(Protocol):
-    """A scene inside an engine."""
+    """A scene inside an engine.
+
+    Example:
+        >>> import numpy as np
+        >>> from kinetarium.engines import open_engine
+        >>> from kinetarium.scene import arm_with_cube
+        >>> simulation = open_engine("mujoco").compile(arm_with_cube(), timestep=1e-3)
+        >>> simulation.step(np.zeros(len(simulation.layout.commands)), 100)
+        >>> round(simulation.state().time, 6)
+        0.1
+        >>> simulation.close()
+    """
 
     @property
     def layout(self) -> Layout:
@@ -312,6 +323,12 @@ class Simulation(Protocol):
 
 class Engine(Protocol):
     """A physics engine.
+
+    Example:
+        >>> from kinetarium.engines import open_engine
+        >>> engine = open_engine("mujoco")
+        >>> engine.info.title, str(engine.info.friction_rule)
+        ('MuJoCo', 'maximum')
 
     Attributes:
         options: The engine's own options, a frozen dataclass with a default for each.

@@ -121,7 +121,13 @@ def _available() -> tuple[str, ...]:
 
 
 def list_engines() -> tuple[EngineListing, ...]:
-    """List every known engine, with what it can do or why it cannot be used."""
+    """List every known engine, with what it can do or why it cannot be used.
+
+    Example:
+        >>> from kinetarium import list_engines
+        >>> "mujoco" in [engine.name for engine in list_engines() if engine.available]
+        True
+    """
     others = (EngineListing(one.name, False, reason=one.reason) for one in refused(GROUP))
     return (*(_listing(name) for name in engine_names()), *others)
 

@@ -59,7 +59,13 @@ class Code(StrEnum):
 
 
 class Allowance(StrEnum):
-    """What a user may choose to let through; the flag is --allow-NAME."""
+    """What a user may choose to let through; the flag is --allow-NAME.
+
+    Example:
+        >>> from kinetarium import Allowance, load_robot
+        >>> load_robot("panda", allow=[Allowance.MISSING_MESH]).repairs
+        ()
+    """
 
     MISSING_MESH = "missing-mesh"
     """Leave out geometry whose mesh cannot be found."""
@@ -114,7 +120,16 @@ class Repair:
 
 
 class RobotFileError(KinetariumError):
-    """A robot file that was refused, with every reason found."""
+    """A robot file that was refused, with every reason found.
+
+    Example:
+        >>> from kinetarium import RobotFileError, load_robot
+        >>> try:
+        ...     load_robot("missing.urdf")
+        ... except RobotFileError as error:
+        ...     print(len(error.refusals), "refusal:", error.refusals[0].code)
+        1 refusal: unreadable
+    """
 
     def __init__(self, *refusals: Refusal) -> None:
         """Keep the refusals; the text is the first one and how many follow."""

@@ -245,7 +245,13 @@ class CatalogueEntry:
 
 @cache
 def list_robots() -> tuple[CatalogueEntry, ...]:
-    """Return every robot of the catalogue, in its order; no robot file is opened."""
+    """Return every robot of the catalogue, in its order; no robot file is opened.
+
+    Example:
+        >>> from kinetarium import list_robots
+        >>> [entry.name for entry in list_robots() if entry.free_base]
+        ['husky4', 'husky2', 'scout', 'husky4-panda', 'scout-panda']
+    """
     entries: dict[str, CatalogueEntry] = {}
     for name, table in tomllib.loads((_ROBOTS / "catalogue.toml").read_text("utf-8")).items():
         if "mounting" in table:
@@ -367,6 +373,11 @@ def load_robot(
     arguments: Mapping[str, str] | None = None,
 ) -> RobotModel:
     """Load a robot of the catalogue or from a URDF, xacro or MJCF file.
+
+    Example:
+        >>> from kinetarium import load_robot
+        >>> load_robot("ur5").joint("elbow_joint").limits.velocity
+        3.15
 
     Args:
         name_or_path: A catalogue name such as "panda", or a file.

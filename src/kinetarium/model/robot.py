@@ -282,6 +282,12 @@ class RobotModel:
     Links and joints stand in depth-first order, a parent before its children;
     joint coordinates q follow that order over `moving_joints`.
 
+    Example:
+        >>> from kinetarium import load_robot
+        >>> panda = load_robot("panda")
+        >>> panda.root, len(panda.moving_joints), round(panda.mass, 2)
+        ('panda_link0', 9, 17.48)
+
     Attributes:
         name: The robot's name.
         links: The links, the root first.

@@ -13,6 +13,12 @@ from kinetarium.spatial.arrays import Array
 class Channel:
     """One recorded quantity.
 
+    Example:
+        >>> import numpy as np
+        >>> from kinetarium import Channel
+        >>> Channel(np.zeros((3, 2)), "m", ("x", "y")).columns
+        ('x', 'y')
+
     Attributes:
         values: The samples, time along the first axis.
         unit: Unit of the values.
@@ -27,6 +33,13 @@ class Channel:
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
     """A finished run.
+
+    Example:
+        >>> import numpy as np
+        >>> from kinetarium import Channel, Recording
+        >>> recording = Recording({"time": Channel(np.linspace(0, 1, 3), "s")}, status="running")
+        >>> recording["time"]
+        array([0. , 0.5, 1. ])
 
     Attributes:
         channels: The recorded quantities by name; "time" is always there.

@@ -17,7 +17,22 @@ from kinetarium.spatial.arrays import Array
 
 
 class Probe(Protocol):
-    """Reads one quantity off a simulation, as of the last step."""
+    """Reads one quantity off a simulation, as of the last step.
+
+    Example:
+        >>> import numpy as np
+        >>> from kinetarium import run
+        >>> from kinetarium.scene import driving_ground
+        >>> class ContactCount:
+        ...     name, unit, columns = "contacts", "-", ("number",)
+        ...
+        ...     def read(self, simulation):
+        ...         return np.array([len(simulation.contacts().depths)])
+        >>> scene = driving_ground("husky4")
+        >>> recording = run(scene, engine="mujoco", duration=0.1, probes=[ContactCount()])
+        >>> bool(recording["contacts"][-1, 0] >= 4)
+        True
+    """
 
     @property
     def name(self) -> str:
@@ -53,6 +68,13 @@ def run(
     seed: int = 0,
 ) -> Recording:
     """Simulate a scene and record it.
+
+    Example:
+        >>> from kinetarium import run
+        >>> from kinetarium.scene import arm_with_cube
+        >>> recording = run(arm_with_cube(), engine="mujoco", duration=0.1)
+        >>> recording.status, recording["q"].shape
+        ('running', (11, 9))
 
     Args:
         engine: An engine or its name.

@@ -23,6 +23,14 @@ class Scene:
 
     A solid is a link, named "robot/link", or a body, by its own name.
 
+    Example:
+        >>> from kinetarium import Scene
+        >>> from kinetarium.model import Box
+        >>> from kinetarium.scene import free_body, ground
+        >>> scene = Scene(bodies=(ground(), free_body("box", Box((0.1, 0.1, 0.1)), mass=1.0)))
+        >>> scene.solids
+        ('ground', 'box')
+
     Attributes:
         robots: The robots.
         bodies: The other bodies.

@@ -36,6 +36,11 @@ def check_engine(
     Runs every check whose capabilities the engine declares. An engine of your
     own is judged the same way as ours.
 
+    Example:
+        >>> from kinetarium import check_engine
+        >>> [check for check in check_engine("mujoco") if not check.passed]  # doctest: +SKIP
+        []
+
     Args:
         engine: The engine, or the name of one that is installed.
         checks: Which checks to run; all of them by default.

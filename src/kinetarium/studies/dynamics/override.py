@@ -16,6 +16,12 @@ GRAVITY = frozen([0.0, 0.0, -9.81])
 class Override:
     """What one back-end is given instead of the robot's own.
 
+    Example:
+        >>> from kinetarium import Override, verify_dynamics
+        >>> fault = {"mujoco": Override(armature={"shoulder": 0.1})}
+        >>> verify_dynamics("two-link", engine=["mujoco"], backend_overrides=fault).faults[0].where
+        'shoulder'
+
     Attributes:
         gravity: Acceleration of gravity [m/s^2], shape (3,).
         armature: Drive inertia by joint [kg m^2 or kg].

@@ -115,6 +115,11 @@ def verify_dynamics(
 ) -> Verification:
     """Compare a robot's dynamics in every library, or those of two robot files.
 
+    Example:
+        >>> from kinetarium import verify_dynamics
+        >>> verify_dynamics("two-link", engine=["mujoco"], states=10).passed
+        True
+
     Args:
         against: A second robot to compare it with, instead of libraries.
         backend_overrides: Faults to plant, by back-end, each an `Override` or its attributes.
