@@ -18,6 +18,7 @@ def test_help_lists_every_command(call):
     assert outcome.code == 0 and outcome.err == ""
     assert all(f"  {name} " in outcome.out for name in COMMANDS)
     assert "completion" in outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= 80
     assert call() == outcome
 
 
@@ -32,6 +33,15 @@ def test_every_command_has_help_with_the_common_flags(call):
         code, out, err = call(name, "--help")
         assert (code, err) == (0, "")
         assert all(flag in out for flag in ("--json FILE|-", "--quiet", "--debug"))
+        assert "default: )" not in out and "default: False" not in out
+        assert "--engine [" not in out
+
+
+def test_the_help_of_a_study_names_placeholders_choices_and_defaults(call):
+    out = call("drive", "--help").out
+    assert "--engine NAME ..." in out and "--robot [{husky4,husky2}" in out
+    assert "(default: 0)" in out and "(default: husky4)" in out
+    assert "--robot FILE|NAME" in call("dynamics", "--help").out
 
 
 @pytest.mark.parametrize("line", ["--help", "--version"])
@@ -118,7 +128,7 @@ def broken_command(error):
 
 def test_stopping(call, monkeypatch):
     monkeypatch.setitem(COMMANDS, "robots", broken_command(KeyboardInterrupt()))
-    assert call("robots") == (130, "", "kinetarium: stopped\n")
+    assert call("robots") == (130, "", "kinetarium: interrupted\n")
 
 
 def test_a_defect_is_called_one(call, monkeypatch):

@@ -218,5 +218,5 @@ def test_no_case_that_came_to_its_end_is_a_failure(call: Any, tmp_path: Path) ->
         "--timestep", "0.0001", "--timeout", "0.01", "--workers", "1",
         "--out", tmp_path / "drop", "--json", "-",
     )  # fmt: skip
-    assert done.code == 2 and "none of 1 cases came to its end" in done.err
+    assert done.code == 2 and "none of 1 cases completed" in done.err
     assert not done.json["ok"] and done.json["rows"][0]["status"] == "timed out"

@@ -20,7 +20,7 @@ def test_the_studio_serves_until_it_is_interrupted(tmp_path):
     try:
         address = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", process.stdout.readline())[0]
         # Read here, for `communicate` does not see what has come together with the first line.
-        assert process.stdout.readline() == "Ctrl-C ends it.\n"
+        assert process.stdout.readline() == "Press Ctrl-C to stop.\n"
         with urllib.request.urlopen(address, timeout=20) as answer:
             assert b"Kinetarium" in answer.read()
         process.send_signal(signal.SIGINT)

@@ -369,7 +369,7 @@ def test_a_folder_of_a_broken_study_is_still_listed(shelf: Path, tmp_path: Path)
     titles = {
         folder["name"]: folder.get("title") for folder in ResultTree(results).listing()["folders"]
     }
-    assert titles == {"fine": "A box falls and rests", "broken": "leaving"}
+    assert titles == {"fine": "Drop test of a box", "broken": "leaving"}
 
 
 def test_a_study_that_ends_the_program_is_a_failure(shelf: Path) -> None:
@@ -377,4 +377,4 @@ def test_a_study_that_ends_the_program_is_a_failure(shelf: Path) -> None:
     install_studies(shelf, {"quitter": quitter})
     done = kinetarium("quitter", shelf=shelf)
     assert done.returncode == 2
-    assert done.stderr == "kinetarium: 'quitter' was ended from within (SystemExit: 0)\n"
+    assert done.stderr == "kinetarium: 'quitter' called exit (SystemExit: 0)\n"

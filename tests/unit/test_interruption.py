@@ -88,4 +88,4 @@ def test_a_wish_that_became_another_error_is_one_again(
 
     monkeypatch.setattr("kinetarium.cli._command", break_off)
     assert main(["robots"]) == 128 + number
-    assert capsys.readouterr().err == "kinetarium: stopped\n"
+    assert capsys.readouterr().err == "kinetarium: interrupted\n"

@@ -22,8 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: The words after `kinetarium`; those of this process if None.
 
     Returns:
-        The exit code: 0 done, 1 a defect of Kinetarium, 2 something the user
-        can put right, 130 stopped from the keyboard, 143 by SIGTERM.
+        The exit code: 0 success, 1 internal error, 2 bad input, 130 interrupted from the
+        keyboard, 143 by SIGTERM.
     """
     with handling_stop_signals():
         return _answer(list(sys.argv[1:] if argv is None else argv))
@@ -40,7 +40,7 @@ def _answer(words: list[str]) -> int:
             case [name, *rest]:
                 from kinetarium.cli.core.arguments import flag_value, parse_arguments
 
-                # Flags that do not fit are told to programs, too.
+                # Usage errors are reported as JSON as well.
                 console = Console(json=flag_value("--json", rest))
                 command = _command(name)
                 config_type, run = command.load(rest)
@@ -56,7 +56,7 @@ def _answer(words: list[str]) -> int:
         console.flush()
     except (KeyboardInterrupt, Exception) as error:
         if isinstance(error, KeyboardInterrupt) or is_stop_request(error):
-            console.error("kinetarium: stopped")
+            console.error("kinetarium: interrupted")
             return 128 + (stop_request() or SIGINT)
         return _fail(error, console=console, debug="--debug" in words)
     return 0
@@ -64,13 +64,11 @@ def _answer(words: list[str]) -> int:
 
 @contextmanager
 def _without_exits(command: str) -> Iterator[None]:
-    """Call it a failure if a library or another package's study ends the program on its own."""
+    """Turn a SystemExit raised by a library or a plug-in into an error."""
     try:
         yield
     except SystemExit as end:
-        raise KinetariumError(
-            f"'{command}' was ended from within (SystemExit: {end.code})"
-        ) from end
+        raise KinetariumError(f"'{command}' called exit (SystemExit: {end.code})") from end
 
 
 def _command(name: str) -> Command:
@@ -87,7 +85,7 @@ def _fail(error: Exception, *, console: Console, debug: bool) -> int:
         console.traceback(error)
     for line in failure_lines(error):
         console.error(line)
-    with suppress(OutputError):  # which may be what has just been said
+    with suppress(OutputError):  # perhaps the error just printed
         console.result(failure_payload(error))
     return 1 if is_defect(error) else 2
 
@@ -119,9 +117,9 @@ def _help() -> str:
             "studies:",
             *listing(lines),
             "",
-            "Every command takes --help, --json FILE|- (its result as JSON), --quiet and --debug.",
+            "Every command takes --help, --json FILE|- (result as JSON), --quiet and --debug.",
             "Tab completion: source <(kinetarium completion bash), or zsh, or fish.",
-            "Exit codes: 0 done, 2 something to put right, 130 or 143 stopped, 1 a defect.",
+            "Exit codes: 0 success, 1 internal error, 2 bad input, 130 or 143 interrupted.",
             "",
         ]
     )

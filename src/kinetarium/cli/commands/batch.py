@@ -1,4 +1,4 @@
-"""`kinetarium batch`: run many cases of a study from a file."""
+"""`kinetarium batch`: run many cases of a study from a TOML file."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +12,16 @@ from kinetarium.cli.core.invocation import Invocation
 
 @dataclass(frozen=True, kw_only=True)
 class Config(ExecutionFlags):
-    """What to run, and how.
+    """The batch and how it is run.
 
     Attributes:
-        file: The batch, a TOML file: study = "NAME", values for all cases under [config],
+        file: Batch file (TOML): study = "NAME", values for all cases under [config],
             lists of values to combine under [grid], single cases under [[case]].
-        out: Folder of the results; a new one in ./out if not given.
+        out: Output folder; a new folder in ./out by default.
     """
 
     file: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FILE.toml")]
-    out: Annotated[str, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = ""
+    out: Annotated[str, tyro.conf.arg(metavar="DIR")] = ""
 
 
 def run(config: Config, invocation: Invocation) -> int:

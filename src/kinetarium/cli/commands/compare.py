@@ -12,12 +12,12 @@ from kinetarium.ranges import Range
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """What to compare.
+    """The folders to compare.
 
     Attributes:
-        first: The folder of a study or batch.
-        second: Another folder of the same study.
-        tolerance: Relative difference up to which two numbers count as equal.
+        first: Result folder of a study or batch.
+        second: Another result folder of the same study.
+        tolerance: Relative difference up to which two numbers are considered equal [-].
     """
 
     first: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="A")]
@@ -26,7 +26,7 @@ class Config:
 
 
 def run(config: Config, invocation: Invocation) -> int:
-    """Print how far each column is apart; exit code 1 if anything differs."""
+    """Print the differences by column; exit code 1 if anything differs."""
     from kinetarium.batch.comparison import compare
     from kinetarium.figure.text import Column, Table, as_cell
     from kinetarium.recording.result_folder import ResultFolder
@@ -60,7 +60,7 @@ def run(config: Config, invocation: Invocation) -> int:
     )
     for count, path in ((comparison.only_first, first.path), (comparison.only_second, second.path)):
         if count:
-            console.line(f"{count} rows are only in {path}")
+            console.line(f"{count} rows only in {path}")
     console.line("equal" if comparison.equal else "different")
     console.result({"ok": True, "equal": comparison.equal, **asdict(comparison)})
     return 0 if comparison.equal else 1

@@ -1,4 +1,4 @@
-"""`kinetarium compare-engines`: grasp and drive on every engine, and what follows from it."""
+"""`kinetarium compare-engines`: grasping and driving on all engines, and a rating of them."""
 
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -51,37 +51,37 @@ _FULL: dict[str, dict[str, Any]] = {
     },
     "calibrate": {},
 }
-"""The whole comparison: studies by the folder they go to, and what differs from their defaults."""
+"""The full comparison: studies by folder, with the values that differ from their defaults."""
 
 _QUICK: dict[str, dict[str, Any]] = {
     "grasp": {"profile": ["matched"], "path": ["circle"], "duration": 2.0, "starts": 1},
     "drive": {"profile": ["matched"], "path": ["circle"], "control": ["open"], "starts": 1},
 }
-"""A taste of it."""
+"""The short form."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config(ExecutionFlags):
-    """What to compare.
+    """The engines to compare.
 
     Attributes:
-        engine: The engines; all that are available by default.
-        starts: Runs of each case, from displaced starts [-].
-        quick: One path, one start and a part of the time: a taste in a minute.
-        seed: Seed of everything random.
-        out: Folder of the results, one folder in it for each study; a new one in ./out if
-            not given. Given again, the same command goes on where it was stopped.
+        engine: Engines to compare; all available ones by default.
+        starts: Runs per case, from displaced initial positions [-].
+        quick: Short form of about a minute: one path, one start, a part of the duration.
+        seed: Seed of all random numbers.
+        out: Output folder, with a subfolder for each study; a new folder in ./out by default.
+            The same command resumes an interrupted comparison.
     """
 
     engine: tuple[str, ...] = ()
     starts: Annotated[int, Range(1, 1000, unit="-")] = 5
-    quick: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+    quick: bool = False
     seed: Seed = 0
-    out: Annotated[str, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = ""
+    out: Annotated[str, tyro.conf.arg(metavar="DIR")] = ""
 
 
 def run(config: Config, invocation: Invocation) -> None:
-    """Run every study into its folder, then derive which engine is for what."""
+    """Run every study into its folder, then rate the engines by purpose."""
     from kinetarium.report.html.files import check_page
     from kinetarium.storage.atomic import FolderLock, check_folder, remove_leftovers
 
@@ -91,7 +91,7 @@ def run(config: Config, invocation: Invocation) -> None:
     check_page(out, force=invocation.force)
     lock = FolderLock(out)
     try:
-        remove_leftovers(out)  # of one that was killed
+        remove_leftovers(out)  # of a killed process
         _compare(plans, config, invocation=invocation, out=out)
     finally:
         lock.release()
@@ -119,7 +119,7 @@ def _compare(plans: dict[str, Any], config: Config, *, invocation: Invocation, o
 
 
 def _plans(config: Config) -> dict[str, Any]:
-    """Return the plan of every part; all are checked before the first is run."""
+    """Return the plan of every part; all are checked before the first runs."""
     from kinetarium.batch.plan import Plan
     from kinetarium.batch.study import open_study
     from kinetarium.storage.serialization import from_builtins

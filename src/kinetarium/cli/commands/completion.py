@@ -1,4 +1,4 @@
-"""`kinetarium completion`: teach a shell the commands and flags."""
+"""`kinetarium completion`: print a shell completion script."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +13,7 @@ from kinetarium.plugins import running_plugin
 
 
 class Shell(StrEnum):
-    """The shells that a script can be written for."""
+    """The supported shells."""
 
     BASH = "bash"
     ZSH = "zsh"
@@ -22,10 +22,10 @@ class Shell(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What to write.
+    """The shell.
 
     Attributes:
-        shell: The shell. Use it as in: source <(kinetarium completion bash)
+        shell: Shell to complete in; enable with: source <(kinetarium completion bash)
     """
 
     shell: tyro.conf.Positional[Shell]

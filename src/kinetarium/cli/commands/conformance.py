@@ -1,10 +1,8 @@
-"""`kinetarium conformance`: judge physics engines by closed forms."""
+"""`kinetarium conformance`: test physics engines against closed forms."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
-
-import tyro
+from typing import TYPE_CHECKING, Any
 
 from kinetarium.cli.core.invocation import Invocation
 
@@ -14,17 +12,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """What to judge.
+    """The engines to test.
 
     Attributes:
-        engine: The engines; all that are available by default.
-        failures_only: Print only the checks that fail, and a count for each engine.
+        engine: Engines to test; all available ones by default.
+        failures_only: Print only failed checks, and a count for each engine.
     """
 
-    engine: Annotated[
-        tuple[str, ...], tyro.conf.arg(metavar="NAME ...", help_behavior_hint="")
-    ] = ()
-    failures_only: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+    engine: tuple[str, ...] = ()
+    failures_only: bool = False
 
 
 def run(config: Config, invocation: Invocation) -> int:

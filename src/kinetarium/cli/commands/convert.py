@@ -1,4 +1,4 @@
-"""`kinetarium convert`: write a robot as URDF or MJCF."""
+"""`kinetarium convert`: convert a robot to URDF or MJCF."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """The formats that can be written."""
+    """The output formats."""
 
     URDF = "urdf"
     MJCF = "mjcf"
@@ -25,13 +25,13 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Config(RobotFlags):
-    """Which robot to write, and where.
+    """The robot and the output file.
 
     Besides robots this takes walking machines: ttt1, ttt2, ttr, or a machine file (.json).
 
     Attributes:
-        to: The format to write.
-        out: The file to write; meshes go into a folder beside it.
+        to: Output format.
+        out: Output file; meshes are written to a folder beside it.
     """
 
     to: Format
@@ -99,7 +99,7 @@ def _machine(config: Config) -> str:
 
 def _refuse_existing(path: Path, *, force: bool) -> None:
     if path.exists() and not force:
-        raise OutputError(f"{str(path)!r} exists already; --force replaces it")
+        raise OutputError(f"{str(path)!r} already exists; --force overwrites it")
 
 
 def _write(model: "RobotModel", to: Format, *, mesh_folder: str) -> tuple[str, dict[str, bytes]]:

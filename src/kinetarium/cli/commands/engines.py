@@ -1,4 +1,4 @@
-"""`kinetarium engines`: which physics engines there are and what they can do."""
+"""`kinetarium engines`: list the physics engines and their capabilities."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """Nothing to choose."""
+    """No flags of its own."""
 
 
 def run(config: Config, invocation: Invocation) -> None:
@@ -24,7 +24,7 @@ def run(config: Config, invocation: Invocation) -> None:
     console.table(
         Table(
             "",
-            (Column("engine"), Column("version"), Column("can do, or why it is not available")),
+            (Column("engine"), Column("version"), Column("capabilities, or why not available")),
             tuple((e.name, e.version or "none", _remark(e)) for e in listings),
         )
     )

@@ -1,4 +1,4 @@
-"""`kinetarium inspect`: check a robot file and show what is in it."""
+"""`kinetarium inspect`: check a robot file and show its contents."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Config(RobotFlags):
-    """Which robot to inspect."""
+    """The robot to inspect."""
 
 
 def run(config: Config, invocation: Invocation) -> None:
-    """Load the robot and show its tree, its moving joints and what was repaired."""
+    """Load the robot and show its kinematic tree, its moving joints and its repairs."""
     from kinetarium.cli.core.robot_flags import repairs_payload, robot_payload
     from kinetarium.figure.robot_page import joint_tables, repair_table
 

@@ -1,4 +1,4 @@
-"""`kinetarium report`: write the report of a finished folder again."""
+"""`kinetarium report`: rewrite the report of a finished folder."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,17 +11,17 @@ from kinetarium.cli.core.invocation import Invocation
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """Which report to write.
+    """The folder whose report is written.
 
     Attributes:
-        folder: The folder of a study or batch.
+        folder: Result folder of a study or batch.
     """
 
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DIR")]
 
 
 def run(config: Config, invocation: Invocation) -> int:
-    """Sum up what is in the folder, and write the report and its pictures."""
+    """Summarise the folder, and write the report and its figures."""
     from kinetarium.batch.study import open_study
     from kinetarium.batch.sweep import findings_of
     from kinetarium.cli.core.execution import finish, show
@@ -31,7 +31,7 @@ def run(config: Config, invocation: Invocation) -> int:
     folder = ResultFolder.open(config.folder)
     if not folder.is_finished:
         raise ResultFolderError(
-            f"'{folder.path}' is not finished; go on with: kinetarium resume {folder.path}"
+            f"'{folder.path}' is not finished; resume with: kinetarium resume {folder.path}"
         )
     study = open_study(folder.config["study"])
     findings = findings_of(folder, study)

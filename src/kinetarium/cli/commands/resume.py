@@ -1,4 +1,4 @@
-"""`kinetarium resume`: go on with what was stopped."""
+"""`kinetarium resume`: resume an interrupted study or batch."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +12,10 @@ from kinetarium.cli.core.invocation import Invocation
 
 @dataclass(frozen=True, kw_only=True)
 class Config(ExecutionFlags):
-    """What to go on with.
+    """The folder to resume.
 
     Attributes:
-        folder: The folder of a study or batch; cases that are finished in it are skipped.
+        folder: Result folder of a study or batch; finished cases are skipped.
     """
 
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DIR")]
@@ -26,7 +26,7 @@ def run(config: Config, invocation: Invocation) -> int:
     from kinetarium.batch.plan import Plan
     from kinetarium.recording.result_folder import CONFIG, ResultFolderError
 
-    # The rest of a folder is made anew where it is missing.
+    # Anything else that is missing is created again.
     if not (config.folder / CONFIG).is_file():
         raise ResultFolderError(f"'{config.folder}' is not a result folder: no {CONFIG}")
     plan = Plan.read(config.folder)

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """Where the page goes.
+    """The output folder.
 
     Attributes:
-        out: Write DIR/report.html, a page that shows every robot.
+        out: Write DIR/report.html, a page with all robots.
     """
 
-    out: Annotated[str, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = ""
+    out: Annotated[str, tyro.conf.arg(metavar="DIR")] = ""
 
 
 def run(config: Config, invocation: Invocation) -> None:
-    """List the robots and, where it is asked for, write their page."""
+    """List the robots and, if requested, write their page."""
     from kinetarium.figure.robot_page import catalogue_table
     from kinetarium.model.load import list_robots, load_catalogue_robot
     from kinetarium.report.html.files import check_page

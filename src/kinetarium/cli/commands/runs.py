@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """Where to look.
+    """The folder to list.
 
     Attributes:
-        folder: The folder of a study or batch, or one that has such folders in it.
-        verify: Compare every file with its checksum instead of listing the runs.
+        folder: Result folder of a study or batch, or a folder that contains some.
+        verify: Verify the checksum of every file instead of listing the runs.
     """
 
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DIR")] = Path("out")
-    verify: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+    verify: bool = False
 
 
 def run(config: Config, invocation: Invocation) -> int:
@@ -53,7 +53,7 @@ def run(config: Config, invocation: Invocation) -> int:
 
 
 def _verify(folder: Path, invocation: Invocation) -> int:
-    """Check every file of a result folder, or of those in it; exit code 2 if one is damaged."""
+    """Verify every file of a result folder, or of those in it; exit code 2 if one is damaged."""
     from kinetarium.batch.sweep import check_metrics
     from kinetarium.errors import KinetariumError
     from kinetarium.recording.result_folder import ResultFolder, ResultFolderError
@@ -69,7 +69,7 @@ def _verify(folder: Path, invocation: Invocation) -> int:
             problems[str(path)] = verify_folder(path)
             if not problems[str(path)]:
                 check_metrics(ResultFolder.open(path))
-                invocation.console.line(f"{path} is as it was written")
+                invocation.console.line(f"{path}: all checksums match")
         except KinetariumError as error:
             problems[str(path)] = [str(error)]
     for found in problems.values():
@@ -92,7 +92,7 @@ def _folder(folder: "ResultFolder") -> dict[str, Any]:
 
 
 def _runs(folder: "ResultFolder") -> list[dict[str, Any]]:
-    """Return the case, the end and the first figures of every run."""
+    """Return the case, the status and the first numbers of every run."""
     return [
         {
             "key": run.key,

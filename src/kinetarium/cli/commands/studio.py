@@ -1,4 +1,4 @@
-"""`kinetarium studio`: watch runs in the browser."""
+"""`kinetarium studio`: view runs in the browser."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +12,12 @@ from kinetarium.ranges import Range
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """What to watch, and where.
+    """The folder to view and the address of the page.
 
     Attributes:
-        folder: The folder of a study or batch, or one that has such folders in it.
-        port: Port on this machine; any free one if 0.
-        browser: Whether to open the page in a browser.
+        folder: Result folder of a study or batch, or a folder that contains some.
+        port: TCP port on this machine; 0 for any free one.
+        browser: Only serve the page; do not open a browser.
     """
 
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DIR")] = Path("out")
@@ -30,13 +30,13 @@ def run(config: Config, invocation: Invocation) -> None:
     from kinetarium.errors import KinetariumError
     from kinetarium.studio.serve import serve
 
-    # Walks can be planned where nothing was run yet.
+    # Walks can be planned without any results.
     if not config.folder.is_dir() and config.folder != Path("out"):
         raise KinetariumError(f"{str(config.folder)!r} is not a folder")
 
     def started(address: str) -> None:
         invocation.console.line(f"The studio is at {address}")
-        invocation.console.line("Ctrl-C ends it.")
+        invocation.console.line("Press Ctrl-C to stop.")
         invocation.console.flush()
         if config.browser:
             import webbrowser

@@ -1,4 +1,4 @@
-"""From words to a command's config: the flags are generated from its dataclass."""
+"""Parse a command line into the command's config; flags are generated from its dataclass."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,35 +21,37 @@ from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.ranges import check_ranges, declared_range
 
 _MARKERS = (tyro.conf.FlagCreatePairsOff, tyro.conf.EnumChoicesFromValues)
+_PLACEHOLDERS = {"engine": "NAME ...", "robot": "FILE|NAME"}
+"""Placeholders in the help of flags that several commands have."""
 _SEEN = object()
 """Marks a dataclass whose flags are being described."""
 
 
 class UsageError(KinetariumError):
-    """A command line that cannot be understood."""
+    """An invalid command line."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputFlags:
-    """The flags that every command has.
+    """The flags common to all commands.
 
     Attributes:
         json: Write the result as JSON to FILE, or to standard output with -.
-        force: Replace files that Kinetarium did not write.
-        quiet: Print nothing but errors.
+        force: Overwrite files that Kinetarium did not write.
+        quiet: Print errors only.
         debug: Show the traceback of an error.
     """
 
-    json: Annotated[str, tyro.conf.arg(metavar="FILE|-", help_behavior_hint="")] = ""
-    force: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
-    quiet: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
-    debug: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+    json: Annotated[str, tyro.conf.arg(metavar="FILE|-")] = ""
+    force: bool = False
+    quiet: bool = False
+    debug: bool = False
 
 
 def parse_arguments(
     words: Sequence[str], *, command: str, config: type, help: str
 ) -> tuple[Any, OutputFlags]:
-    """Read the words after a command.
+    """Parse the words after a command.
 
     Args:
         command: The command's name.
@@ -60,8 +62,8 @@ def parse_arguments(
         An instance of the config, and the common flags.
 
     Raises:
-        KinetariumError: If they do not fit the config.
-        SystemExit: After the help was printed, where it was asked for.
+        KinetariumError: If they are invalid.
+        SystemExit: After printing the help on request.
     """
     joined, program = _with_output_flags(config), f"kinetarium {command}"
     complaint = StringIO()
@@ -75,7 +77,7 @@ def parse_arguments(
                 config=_MARKERS,
                 registry=_with_ranges(),
             )
-    except BrokenPipeError:  # the reader of the help has left
+    except BrokenPipeError:  # such as `--help | head`
         raise SystemExit(0) from None
     except SystemExit as end:
         if not end.code:
@@ -88,7 +90,7 @@ def parse_arguments(
 
 
 def flag_value(flag: str, words: Sequence[str]) -> str:
-    """Find the value of a flag before the words are parsed; empty if it is not there."""
+    """Return the value of a flag before the words are parsed; empty if it is missing."""
     for word, following in pairwise([*words, ""]):
         name, has_value, value = word.partition("=")
         if name == flag:
@@ -97,7 +99,7 @@ def flag_value(flag: str, words: Sequence[str]) -> str:
 
 
 def check_flags(config: type) -> None:
-    """Try whether flags can be made of a command's config.
+    """Check that flags can be generated from a command's config.
 
     Raises:
         Exception: Whatever the parser raises if they cannot.
@@ -106,7 +108,7 @@ def check_flags(config: type) -> None:
 
 
 def completion_script(shell: str, *, configs: Mapping[str, type]) -> str:
-    """Write the script that teaches a shell every command and flag.
+    """Return the shell completion script for all commands and flags.
 
     Args:
         shell: "bash", "zsh" or "fish".
@@ -124,7 +126,7 @@ def completion_script(shell: str, *, configs: Mapping[str, type]) -> str:
 
 
 def _with_output_flags(config: type) -> type:
-    """Join a config and the common flags, without a prefix before either's names."""
+    """Combine a config and the common flags, without name prefixes."""
     bare = tyro.conf.arg(name="")
     return make_dataclass(
         "Arguments",
@@ -134,23 +136,32 @@ def _with_output_flags(config: type) -> type:
 
 
 def _with_ranges() -> ConstructorRegistry:
-    """Return what makes the parser add each number's range to the help of its flag."""
+    """Return a registry that adds each number's range to the help of its flag."""
     registry = ConstructorRegistry()
 
     @registry.struct_rule
     def describe(info: StructTypeInfo) -> StructConstructorSpec | None:
-        if _SEEN in info.markers:  # asked again by the line below: the parser's own rules answer
+        if _SEEN in info.markers:  # called again by the line below: use the parser's own rules
             return None
         spec = registry.get_struct_spec(replace(info, markers=(*info.markers, _SEEN)))
         if not isinstance(spec, StructConstructorSpec):
             return None
-        return replace(spec, fields=tuple(map(_ranged, spec.fields)))
+        return replace(spec, fields=tuple(map(_described, spec.fields)))
 
     return registry
 
 
-def _ranged(field: StructFieldSpec) -> StructFieldSpec:
-    limits, text = declared_range(field.type), field.helptext
+def _described(field: StructFieldSpec) -> StructFieldSpec:
+    """Add the range and a placeholder to the help of a field; hide a default that says nothing."""
+    limits, text, default = declared_range(field.type), field.helptext, field.default
+    placeholder = _PLACEHOLDERS.get(field.name, "")
+    if isinstance(default, tuple) != placeholder.endswith("..."):
+        placeholder = ""  # a closed set of choices, which the parser lists
+    hint = "" if isinstance(default, bool) or default in ("", ()) else None
+    if placeholder or hint == "":
+        look = tyro.conf.arg(metavar=placeholder or None, help_behavior_hint=hint)
+        described: Any = Annotated[field.type, look]
+        field = replace(field, type=described)
     if limits is None:
         return field
 
@@ -176,10 +187,10 @@ def _refuse_unknown_flags(words: Sequence[str], *, known: set[str]) -> None:
 
 
 def _one_line(box: str) -> str:
-    """Take the reason out of the parser's framed message.
+    """Extract the reason from the parser's framed message.
 
     After a title the frame holds the reason, a rule, and hints; every line is
-    set in by two characters, and lines set in deeply repeat the help of a flag.
+    indented by two characters, and deeply indented lines repeat the help of a flag.
     """
     plain = re.sub(r"\x1b\[[0-9;]*m", "", box)
     lines = [line[2:].rstrip(" │|") for line in plain.splitlines()[1:]]

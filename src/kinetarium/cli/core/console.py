@@ -18,25 +18,25 @@ from kinetarium.storage.strict_json import strict_json
 Item = TypeVar("Item")
 
 _WRAPPED = 30
-"""Width that a column of long texts may be wrapped to on a terminal [characters]."""
+"""Width to which a column of long texts may be wrapped on a terminal [characters]."""
 
 _PRODUCER = "kinetarium_version"
-"""The first entry of a file of JSON, by which it is known as ours."""
+"""The first key of a JSON file, which identifies it as written by Kinetarium."""
 
 _DEEPEST = 40
-"""Depth beyond which a tree is not set in any further."""
+"""Depth beyond which a tree is not indented any further."""
 
 
 class Console:
-    """Prints results for people, as JSON, or both to different places."""
+    """Prints results as text, as JSON, or both to different places."""
 
     def __init__(self, *, json: str = "", quiet: bool = False, force: bool = False) -> None:
         """Decide what goes where.
 
         Args:
-            json: The file that gets the result as JSON, "-" for standard output, or empty.
-            quiet: Whether people are spared everything but errors.
-            force: Whether a file for JSON that Kinetarium did not write may be replaced.
+            json: The file for the result as JSON, "-" for standard output, or empty.
+            quiet: Whether to print errors only.
+            force: Whether a JSON file that Kinetarium did not write may be overwritten.
         """
         self._json, self._force = json, force
         # Standard output that carries JSON carries nothing else.
@@ -45,7 +45,7 @@ class Console:
 
     @property
     def speaks(self) -> bool:
-        """Whether people are told anything but errors."""
+        """Whether text other than errors is printed."""
         return self._speaks
 
     def line(self, text: str = "") -> None:
@@ -54,7 +54,7 @@ class Console:
             _write(_printable(text) + "\n")
 
     def text(self, text: str) -> None:
-        """Print text of our own as it is."""
+        """Print text without escaping."""
         if self._speaks:
             _write(text)
 
@@ -92,11 +92,10 @@ class Console:
         _write("".join(f"{guide}{_printable(text)}\n" for guide, (_, text) in lines))
 
     def progress(self, items: Iterable[Item], *, label: str, total: int) -> Iterator[Item]:
-        """Go through items, with a bar on standard error where a person looks on.
+        """Iterate over items, with a progress bar if standard error is a terminal.
 
         Args:
-            items: What to go through.
-            label: What is being done.
+            label: Text beside the bar.
             total: How many there are.
         """
         if not self._speaks or not sys.stderr.isatty():
@@ -109,7 +108,7 @@ class Console:
         yield from track(items, description=label, total=total, console=console, transient=True)
 
     def check_result(self) -> None:
-        """Refuse a file for JSON that could not be written, before the work that would be lost.
+        """Check early, before any work, that the JSON file can be written.
 
         Raises:
             OutputError: If it cannot be written.
@@ -126,7 +125,7 @@ class Console:
             check_replaceable(Path(self._json), ours=_PRODUCER.encode(), force=self._force)
 
     def result(self, payload: dict[str, Any]) -> None:
-        """Write the result as JSON, if it was asked for.
+        """Write the result as JSON, if requested.
 
         Raises:
             OutputError: If it cannot be written.
@@ -139,13 +138,13 @@ class Console:
             write_atomic(Path(self._json), text.encode(), through_links=True)
 
     def note(self, text: str) -> None:
-        """Print a line on standard error, beside the result."""
+        """Print a note on standard error."""
         if self._speaks:
             self.error(text)
 
     def error(self, text: str) -> None:
         """Print a line on standard error."""
-        with suppress(OSError):  # nobody is left to tell
+        with suppress(OSError):  # standard error is closed
             print(_printable(text), file=sys.stderr, flush=True)
 
     def traceback(self, error: BaseException) -> None:
@@ -156,7 +155,7 @@ class Console:
             self.error(line)
 
     def flush(self) -> None:
-        """Send on what others have printed, such as the help."""
+        """Flush what other code has printed, such as the help."""
         _write("")
 
 
@@ -169,7 +168,7 @@ def _version() -> str:
 def _write_rich_table(
     title: str, *, headings: list[str], rows: list[list[str]], numeric: list[bool]
 ) -> None:
-    """Print a table that fits the terminal: long texts wrap, the last columns may go."""
+    """Print a table that fits the terminal: long texts wrap, the last columns may be dropped."""
     from rich import box
     from rich.console import Console as RichConsole
     from rich.table import Table as RichTable
@@ -184,7 +183,7 @@ def _write_rich_table(
     table = RichTable(
         title=Text(title) if title else None,
         title_justify="left",
-        caption=Text(f"no room for: {hidden}") if hidden else None,
+        caption=Text(f"columns not shown: {hidden}") if hidden else None,
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         show_edge=False,
@@ -204,7 +203,7 @@ def _write_rich_table(
 
 
 def _make_streams_safe() -> None:
-    """Make closed streams lead nowhere, and let a locale's missing characters be escaped."""
+    """Redirect closed streams to the null device, and escape characters that the locale lacks."""
     sys.stdout = sys.stdout or open(os.devnull, "w")
     sys.stderr = sys.stderr or open(os.devnull, "w")
     for stream in (sys.stdout, sys.stderr):
@@ -213,7 +212,7 @@ def _make_streams_safe() -> None:
 
 
 def _printable(text: str) -> str:
-    """Escape control characters, which could rewrite the screen or break a line in two."""
+    """Escape control characters, which could rewrite the screen or break a line."""
     if text.isprintable():
         return text
     return "".join(
@@ -222,7 +221,7 @@ def _printable(text: str) -> str:
 
 
 def _guides(depths: Sequence[int]) -> list[str]:
-    """Draw the lines that lead to each node of a tree, from the last node to the first."""
+    """Return the guide lines of each node of a tree, built from the last node to the first."""
     guides: list[str] = []
     later: set[int] = set()  # depths at which a sibling of the current branch follows
     for depth in reversed(depths):
@@ -241,7 +240,7 @@ def _write(text: str) -> None:
 
 @contextmanager
 def _writing() -> Iterator[None]:
-    """Go on in silence when the reader has left; say so when there is no room."""
+    """Ignore a closed pipe; raise if the output cannot be written."""
     try:
         yield
     except BrokenPipeError:
@@ -253,7 +252,7 @@ def _writing() -> Iterator[None]:
 
 
 def _discard_output() -> None:
-    """Point standard output nowhere, or the interpreter fails again when it ends."""
+    """Redirect standard output to the null device, or the interpreter fails again at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
@@ -267,12 +266,12 @@ _CODES: dict[type[Exception], str] = {
 
 
 def is_defect(error: Exception) -> bool:
-    """Return whether it is nothing that a user can put right."""
+    """Return whether it is an internal error, which a user cannot correct."""
     return not isinstance(error, KinetariumError) and not _names_a_file(error)
 
 
 def failure_lines(error: Exception) -> list[str]:
-    """Return a line for each thing that is wrong."""
+    """Return a line for each fault."""
     if isinstance(error, RobotFileError):
         return [str(refusal) for refusal in error.refusals]
     if isinstance(error, KinetariumError):
@@ -281,12 +280,12 @@ def failure_lines(error: Exception) -> list[str]:
         return [f"kinetarium: {_file_fault(error)}"]
     return [
         f"kinetarium: internal error, {type(error).__name__}: {error}"
-        " (this is a defect of Kinetarium; --debug shows where)"
+        " (a bug in Kinetarium; run again with --debug for the traceback)"
     ]
 
 
 def failure_payload(error: Exception) -> dict[str, Any]:
-    """Return the same as data for JSON."""
+    """Return the faults as JSON data."""
     if isinstance(error, RobotFileError):
         rows = [
             {
@@ -306,7 +305,7 @@ def failure_payload(error: Exception) -> dict[str, Any]:
 
 
 def _names_a_file(error: Exception) -> bool:
-    """Return whether a file is at fault: closed to the user, or with a name that is too long."""
+    """Return whether a file is at fault: not accessible, or with a name that is too long."""
     return isinstance(error, OSError) and isinstance(error.filename, str | bytes)
 
 

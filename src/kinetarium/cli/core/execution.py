@@ -1,4 +1,4 @@
-"""The flags with which a command runs cases, and running them with progress on the screen."""
+"""The flags of commands that run cases, and running cases with progress on the terminal."""
 
 import os
 import shlex
@@ -31,30 +31,31 @@ if TYPE_CHECKING:
 
 CORES = os.cpu_count() or 1
 WORKERS = Range(0, max(64, 4 * CORES), unit="-")
-"""More processes than a few for each core take memory, and no less time."""
+"""More than a few processes per core use more memory and save no time."""
 _WITHOUT_EFFECT = ("--out", "--workers", "--timeout", "--memory-limit", "--json")
 _SWITCHES_WITHOUT_EFFECT = ("--quiet", "--debug", "--force", "--retry-failed")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExecutionFlags:
-    """How cases are run; none of it changes a result.
+    """How cases are run; the results do not depend on it.
 
     Attributes:
-        workers: Processes that run cases side by side; 0 runs them in this one, unprotected.
-        timeout: Most time for one case [s].
-        memory_limit: Most memory for one process [GB].
-        retry_failed: Run again the cases that crashed, failed or ran out of time or memory in an
-            earlier session; the folder keeps them as they are otherwise.
+        workers: Number of worker processes that run cases in parallel; 0 runs them in the main
+            process, without protection against crashes.
+        timeout: Time limit for one case [s].
+        memory_limit: Memory limit for one process [GB].
+        retry_failed: Rerun cases that crashed, failed, timed out or ran out of memory in an
+            earlier session.
     """
 
     workers: Annotated[int, WORKERS, tyro.conf.arg(metavar="N")] = CORES
     timeout: Annotated[float, Range(1e-3, 1e6, unit="s"), tyro.conf.arg(metavar="S")] = 600.0
     memory_limit: Annotated[float, Range(0.01, 1e4, unit="GB"), tyro.conf.arg(metavar="GB")] = 4.0
-    retry_failed: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+    retry_failed: bool = False
 
     def executor(self) -> "Executor":
-        """Make what runs the cases."""
+        """Return the executor that runs the cases."""
         from kinetarium.batch.worker import SerialExecutor
         from kinetarium.batch.worker_pool import IsolatedExecutor
 
@@ -67,11 +68,11 @@ class ExecutionFlags:
 def execute(
     plan: "Plan", invocation: Invocation, *, out: Path, flags: ExecutionFlags
 ) -> "ResultFolder":
-    """Run a plan, write its report, print the headline and say where everything is.
+    """Run a plan, write its report, and print the headline table and the path of the report.
 
     Raises:
-        KinetariumError: If the plan does not fit, or the folder cannot be written.
-        KeyboardInterrupt: If it was stopped; what was finished is kept.
+        KinetariumError: If the plan is invalid, or the folder cannot be written.
+        KeyboardInterrupt: If it was interrupted; finished cases are kept.
     """
     from kinetarium.batch.sweep import sweep
     from kinetarium.report.html.files import write_study_report
@@ -91,7 +92,7 @@ def execute(
         except (KeyboardInterrupt, Exception) as error:
             if is_stop_request(error) and (out / "config.toml").is_file():
                 again = shlex.join(["kinetarium", "resume", str(out)])
-                console.error(f"kinetarium: go on with: {again}")
+                console.error(f"kinetarium: resume with: {again}")
             raise
     with folder.writing():
         write_study_report(folder, plan.study, findings)
@@ -100,7 +101,7 @@ def execute(
 
 
 def show(folder: "ResultFolder", findings: "Findings", invocation: Invocation) -> None:
-    """Print a study's headline, the cases that did not complete and where the report is."""
+    """Print a study's headline table, the cases that did not complete and the report's path."""
     from kinetarium.report.html.files import failure_table
 
     console = invocation.console
@@ -115,14 +116,14 @@ def show(folder: "ResultFolder", findings: "Findings", invocation: Invocation) -
 
 
 def finish(folder: "ResultFolder", invocation: Invocation) -> int:
-    """Return a finished folder as JSON, and the exit code: 2 if not a single case was judged."""
+    """Write the result as JSON, and return the exit code: 2 if no case was scored."""
     from kinetarium.batch.sweep import FINAL
 
     runs = list(folder.rows())
     judged = any(run.status in FINAL for run in runs)
     if not judged:
         invocation.console.error(
-            f"kinetarium: none of {len(runs)} cases came to its end; first: {runs[0].message}"
+            f"kinetarium: none of {len(runs)} cases completed; first: {runs[0].message}"
         )
     places = {"out": str(folder.path), "report": str(folder.path / "report.html")}
     invocation.console.result({"ok": judged, **folder.metrics, **places})
@@ -130,15 +131,15 @@ def finish(folder: "ResultFolder", invocation: Invocation) -> int:
 
 
 def free_folder(study: str) -> Path:
-    """Name a folder that does not exist yet, for a command without --out."""
+    """Return the path of a folder that does not exist yet, for a command without --out."""
     names = chain([study], (f"{study}-{number}" for number in count(2)))
     return next(path for name in names if not (path := Path("out", name)).exists())
 
 
 def essential_command(command_line: str) -> str:
-    """Leave out of a command what does not change its result.
+    """Strip a command of the flags that do not change its result.
 
-    Two folders made with different numbers of workers are then the same.
+    Two folders made with different numbers of workers are then identical.
     """
     words, kept = iter(shlex.split(command_line)), list[str]()
     for word in words:
@@ -152,14 +153,14 @@ def essential_command(command_line: str) -> str:
 
 
 _QUIET_TIME = 10.0
-"""Least time between two lines in a log [s]."""
+"""Minimum time between two progress lines in a log [s]."""
 
 Watch = Callable[["Progress"], None]
 
 
 @contextmanager
 def sweep_progress(console: Console, *, label: str) -> Iterator[Watch]:
-    """Yield what a sweep tells of its progress.
+    """Yield the callback that shows the progress of a sweep.
 
     Args:
         console: Where it is shown.
@@ -207,7 +208,7 @@ def _lines(console: Console, label: str) -> Watch:
         if finished is None:
             before = progress.done
             if before:
-                console.note(f"{label}: {before} of {progress.total} are there already")
+                console.note(f"{label}: {before} of {progress.total} already done")
             return
         if finished.status is not RunStatus.COMPLETED:
             said = finished.message.startswith(str(finished.status))
@@ -226,20 +227,20 @@ def _lines(console: Console, label: str) -> Watch:
 
 @dataclass(frozen=True, kw_only=True)
 class _Files:
-    """Where values come from and results go.
+    """The source of the values and the destination of the results.
 
     Attributes:
-        out: Folder of the results; a new one in ./out if not given. One that holds the
-            same run is resumed.
-        config: Take the values from a config.toml or a finished folder; flags beside it win.
+        out: Output folder; a new folder in ./out by default. A folder of the same run is
+            resumed.
+        config: Read values from a config.toml or a finished folder; other flags override them.
     """
 
-    out: Annotated[str, tyro.conf.arg(metavar="DIR", help_behavior_hint="")] = ""
-    config: Annotated[str, tyro.conf.arg(metavar="FILE|DIR", help_behavior_hint="")] = ""
+    out: Annotated[str, tyro.conf.arg(metavar="DIR")] = ""
+    config: Annotated[str, tyro.conf.arg(metavar="FILE|DIR")] = ""
 
 
 def study_command(name: str, words: Sequence[str]) -> tuple[type, Run]:
-    """Return the flags and the function of a study's command.
+    """Return the config class and the function of a study's command.
 
     Args:
         name: The study.

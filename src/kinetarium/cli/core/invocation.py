@@ -1,4 +1,4 @@
-"""Invocation: one call of a command, and how its result was made, for the foot of a report."""
+"""Invocation: one call of a command, and its provenance for the footer of a report."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Invocation:
     Attributes:
         command_line: The exact command, quoted for a shell.
         console: Where it prints.
-        force: Whether files that Kinetarium did not write may be replaced.
+        force: Whether files that Kinetarium did not write may be overwritten.
     """
 
     command_line: str
@@ -29,11 +29,11 @@ class Invocation:
 
 
 Run = Callable[[Any, Invocation], int | None]
-"""Does what a command does, given its config; gives its exit code, None for 0."""
+"""Runs a command with its config; returns its exit code, None for 0."""
 
 
 def provenance(command_line: str) -> tuple[tuple[str, str], ...]:
-    """Return names and values that tell how to make a report again.
+    """Return names and values that say how to reproduce a report.
 
     Args:
         command_line: The exact command.

@@ -1,4 +1,4 @@
-"""The command table: what `kinetarium` can do, each command imported when it is called."""
+"""The command table; each command is imported when it is called."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ class Command:
 
     Attributes:
         help: What it does, in one line, for the list of commands.
-        load: Imports it, given the words after it; gives its config, a frozen dataclass
+        load: Imports it, given the words after it; returns its config, a frozen dataclass
             whose fields are its flags, and the function that runs it.
         title: What it does, in one line, once it is loaded; `help` if None.
-        own: Whether it is part of Kinetarium.
+        own: Whether it is part of Kinetarium rather than a plug-in.
     """
 
     help: str
@@ -30,7 +30,7 @@ class Command:
 
 
 def _in_module(name: str) -> Callable[[Sequence[str]], tuple[type, Run]]:
-    """Load a command of our own from the module of its name: its `Config` and its `run`."""
+    """Load a built-in command from the module of its name: its `Config` and its `run`."""
 
     def load(words: Sequence[str]) -> tuple[type, Run]:
         module = import_module(f"kinetarium.cli.commands.{name}")
@@ -40,7 +40,7 @@ def _in_module(name: str) -> Callable[[Sequence[str]], tuple[type, Run]]:
 
 
 def studies() -> dict[str, Command]:
-    """Return a command for every installed study; no study of another package is imported."""
+    """Return a command for every installed study; plug-ins are not imported."""
     return {
         plugin.name: Command(
             _study_help(plugin), _of_study(plugin.name), _study_title(plugin.name), plugin.own
@@ -51,7 +51,7 @@ def studies() -> dict[str, Command]:
 
 
 def refused_studies() -> dict[str, str]:
-    """Return why some studies of other packages have no command, by package and name."""
+    """Return why some plug-in studies have no command, by package and name."""
     taken = {
         f"{plugin.package}:{plugin.name}": "a command of Kinetarium has this name; run it from a"
         " file with: kinetarium batch"
@@ -86,7 +86,7 @@ def _study_title(name: str) -> Callable[[], str]:
 
 
 def _study_help(plugin: Plugin) -> str:
-    """Say what a study does: ours as written below, another package's by its metadata."""
+    """Return what a study does: built-in ones from the table, plug-ins from their metadata."""
     if not plugin.own:
         return f"{plugin.package}: {plugin.summary}" if plugin.summary else plugin.package
     try:
@@ -96,34 +96,34 @@ def _study_help(plugin: Plugin) -> str:
 
 
 _OWN_STUDIES = {
-    "calibrate": "identify the track multiplier of skidding wheels, in every engine",
-    "dock": "dock satellites held by two arms under admittance control, in every engine",
-    "dock-float": "let two simulated satellites float, meet and part, held by arms that lag",
-    "dock-stability": "map the delay and stiffness at which an admittance loop is stable",
-    "drive": "drive a mobile robot along paths, in every engine",
-    "drop": "let a box fall and rest, in every engine",
-    "dynamics": "check that a robot is the same robot in every library",
-    "grasp": "carry a cube between two fingers along a path, in every engine",
-    "walk": "walk a robot on four pantograph legs, planned or in physics",
+    "calibrate": "identify the track-width multiplier of a skid-steer robot",
+    "dock": "dock two satellites with two arms under admittance control",
+    "dock-float": "simulate the contact of free-floating satellites on two arms",
+    "dock-stability": "map the delay and stiffness at which admittance is stable",
+    "drive": "drive a mobile robot along paths, open or closed loop",
+    "drop": "drop a box and compare with the closed form",
+    "dynamics": "check that a robot has the same dynamics in every library",
+    "grasp": "carry a cube between two fingers along a path",
+    "walk": "walk a quadruped with pantograph legs, planned or in physics",
 }
-"""The help of our own studies, which need not be imported to be listed."""
+"""The help of the built-in studies, which are not imported for the list."""
 
 COMMANDS: dict[str, Command] = {
     "robots": Command("list the robots of the catalogue", _in_module("robots")),
-    "inspect": Command("check a robot file and show what is in it", _in_module("inspect")),
-    "convert": Command("write a robot as URDF or MJCF", _in_module("convert")),
-    "engines": Command("list the physics engines and what they can do", _in_module("engines")),
-    "conformance": Command("judge physics engines by closed forms", _in_module("conformance")),
-    "batch": Command("run many cases of a study from a file", _in_module("batch")),
-    "resume": Command("go on with what was stopped", _in_module("resume")),
-    "runs": Command("list the runs in a folder", _in_module("runs")),
-    "report": Command("write the report of a finished folder again", _in_module("report")),
+    "inspect": Command("check a robot file and show its contents", _in_module("inspect")),
+    "convert": Command("convert a robot to URDF or MJCF", _in_module("convert")),
+    "engines": Command("list the physics engines and their capabilities", _in_module("engines")),
+    "conformance": Command("test physics engines against closed forms", _in_module("conformance")),
+    "batch": Command("run many cases of a study from a TOML file", _in_module("batch")),
+    "resume": Command("resume an interrupted study or batch", _in_module("resume")),
+    "runs": Command("list or verify the runs in a folder", _in_module("runs")),
+    "report": Command("rewrite the report of a finished folder", _in_module("report")),
     "compare": Command("compare the results of two folders", _in_module("compare")),
     "compare-engines": Command(
-        "grasp and drive on every engine, and which engine is for what",
+        "compare all engines at grasping and driving, and rate them",
         _in_module("compare_engines"),
     ),
-    "reach": Command("map what a robot reaches, and place its base", _of_reach),
-    "studio": Command("watch runs in the browser, in 3-D", _in_module("studio")),
-    "completion": Command("print a completion script for a shell", _in_module("completion")),
+    "reach": Command("build reachability maps and place robot bases", _of_reach),
+    "studio": Command("view runs in the browser, in 3-D", _in_module("studio")),
+    "completion": Command("print a shell completion script", _in_module("completion")),
 }

@@ -1,4 +1,4 @@
-"""The flags with which a command takes a robot."""
+"""The flags of commands that take a robot."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,21 +15,18 @@ if TYPE_CHECKING:
     from kinetarium.model.robot import RobotModel
 
 
-_Switch = Annotated[bool, tyro.conf.arg(help_behavior_hint="")]
-
-
 @dataclass(frozen=True, kw_only=True)
 class RobotFlags:
     """A robot and how strictly its file is read.
 
     Attributes:
-        robot: A robot of the catalogue, or a URDF, xacro or MJCF file.
-        mesh_root: A folder that meshes and includes may come from.
-        xacro_arg: The value of a xacro argument.
-        allow_missing_mesh: Leave out geometry whose mesh cannot be found.
-        allow_missing_limit: Read a joint without limits as unlimited.
-        allow_massless: Give a massless moving branch a gram per link.
-        allow_bad_inertia: Replace an inertia beyond repair by that of a sphere of the same mass.
+        robot: Name of a robot in the catalogue, or a URDF, xacro or MJCF file.
+        mesh_root: Folder from which meshes and includes may be read; repeatable.
+        xacro_arg: Value of a xacro argument; repeatable.
+        allow_missing_mesh: Omit geometry whose mesh is missing.
+        allow_missing_limit: Treat a joint without limits as unlimited.
+        allow_massless: Assign 1 g to each link of a massless moving branch.
+        allow_bad_inertia: Replace an invalid inertia by that of a sphere of the same mass.
     """
 
     robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="FILE|NAME")]
@@ -39,13 +36,13 @@ class RobotFlags:
     xacro_arg: Annotated[
         tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME:=VALUE")
     ] = ()
-    allow_missing_mesh: _Switch = False
-    allow_missing_limit: _Switch = False
-    allow_massless: _Switch = False
-    allow_bad_inertia: _Switch = False
+    allow_missing_mesh: bool = False
+    allow_missing_limit: bool = False
+    allow_massless: bool = False
+    allow_bad_inertia: bool = False
 
     def load(self) -> "RobotModel":
-        """Load the robot through the gate.
+        """Load the robot, with all checks of robot files.
 
         Raises:
             KinetariumError: If it is refused or unknown.
@@ -70,7 +67,7 @@ class RobotFlags:
 
 
 def robot_payload(model: RobotModel) -> dict[str, Any]:
-    """Return what a program may ask of a robot; infinite limits become null in JSON."""
+    """Return a robot as JSON data; infinite limits become null."""
     return {
         "name": model.name,
         "links": len(model.links),
@@ -93,7 +90,7 @@ def robot_payload(model: RobotModel) -> dict[str, Any]:
 
 
 def repairs_payload(model: RobotModel) -> list[dict[str, Any]]:
-    """Return what the gate changed."""
+    """Return the repairs as JSON data."""
     return [
         {
             "code": str(repair.code),

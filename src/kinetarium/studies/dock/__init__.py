@@ -17,8 +17,8 @@ class Dock(Study[DockConfig, DockCase]):
     """How an admittance controller presses one satellite on another."""
 
     name = "dock"
-    help = "dock satellites held by two arms under admittance control, in every engine"
-    title = "Docking satellites on two arms"
+    help = "dock two satellites with two arms under admittance control"
+    title = "Satellite docking with two arms"
     config = DockConfig
     case = DockCase
 
@@ -57,7 +57,7 @@ class DockStability(Study[StabilityConfig, StabilityCase]):
     """How much delay an admittance loop bears against which contact."""
 
     name = "dock-stability"
-    help = "map the delay and stiffness at which an admittance loop is stable"
+    help = "map the delay and stiffness at which admittance is stable"
     title = "Stability of an admittance loop"
     config = StabilityConfig
     case = StabilityCase
@@ -91,8 +91,8 @@ class DockFloat(Study[FloatConfig, FloatCase]):
     """How well two arms stand for two satellites that float."""
 
     name = "dock-float"
-    help = "let two simulated satellites float, meet and part, held by arms that lag"
-    title = "Floating satellites on two arms"
+    help = "simulate the contact of free-floating satellites on two arms"
+    title = "Free-floating satellites on two arms"
     config = FloatConfig
     case = FloatCase
 

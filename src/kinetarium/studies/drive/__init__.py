@@ -20,8 +20,8 @@ class Drive(Study[DriveConfig, DriveCase]):
     """Where the same wheel speeds take the same robot in different engines."""
 
     name = "drive"
-    help = "drive a mobile robot along paths, in every engine"
-    title = "A mobile robot follows paths"
+    help = "drive a mobile robot along paths, open or closed loop"
+    title = "Path following of a mobile robot"
     config = DriveConfig
     case = DriveCase
 
@@ -61,8 +61,8 @@ class Calibrate(Study[CalibrateConfig, CalibrateCase]):
     """How much wider a track must be said to be for wheels that skid."""
 
     name = "calibrate"
-    help = "identify the track multiplier of skidding wheels, in every engine"
-    title = "How skidding wheels turn a robot"
+    help = "identify the track-width multiplier of a skid-steer robot"
+    title = "Skid-steer calibration"
     config = CalibrateConfig
     case = CalibrateCase
 

@@ -1,4 +1,4 @@
-"""What the driving studies are asked, and single cases of them."""
+"""Configs and cases of the driving studies."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,23 +7,23 @@ from typing import Annotated
 from kinetarium.ranges import Iterations, Range, Seed
 
 MOST_STARTS = 1000
-"""Of each case; each is a run of its own."""
+"""Maximum per case; each start is a separate run."""
 STEP = Range(5e-5, 0.01, unit="s")
-"""Of physics: the longest is the period of control; with the shortest a drive takes minutes."""
+"""The longest is the control period; with the shortest a run takes minutes to simulate."""
 FRICTION = Range(0.01, 10.0, unit="-")
-"""Wheels without any do not drive, and their ideal is not defined."""
+"""Without friction wheels do not drive, and the ideal is undefined."""
 FORWARD = Range(0.0, 2.0, unit="m/s")
 TURNING = Range(0.05, 2.0, unit="rad/s")
-"""What is identified: slower turns take minutes, faster ones are beyond the robots."""
+"""Slower turns take minutes; faster ones are beyond the robots."""
 
 
 class Robot(StrEnum):
-    """A robot that drives."""
+    """A mobile robot."""
 
     HUSKY4 = "husky4"
-    """Four cylindrical wheels, which skid in every turn."""
+    """Four cylindrical wheels; skids in every turn."""
     HUSKY2 = "husky2"
-    """Two spherical wheels and casters without friction, which do not."""
+    """Two spherical wheels and frictionless casters; does not skid."""
 
 
 class PathControl(StrEnum):
@@ -32,11 +32,11 @@ class PathControl(StrEnum):
     OPEN = "open"
     """Wheel speeds from the reference alone."""
     CLOSED = "closed"
-    """Kanayama's law, with the pose known exactly."""
+    """Kanayama's tracking controller, with the exact pose."""
 
 
 class PathName(StrEnum):
-    """A reference."""
+    """A reference path."""
 
     CIRCLE = "circle"
     SQUARE = "square"
@@ -44,14 +44,14 @@ class PathName(StrEnum):
 
 
 class Profile(StrEnum):
-    """What is set in the engines."""
+    """The settings of an engine."""
 
     DEFAULTS = "defaults"
-    """Each engine as it comes."""
+    """Each engine's defaults."""
     MATCHED = "matched"
     """Only the engine differs."""
     TUNED = "tuned"
-    """The best that is known for each engine."""
+    """The best settings known for each engine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,16 +59,16 @@ class DriveConfig:
     """Robots that follow paths.
 
     Attributes:
-        engine: The engines; all that are available by default.
-        robot: The robots.
+        engine: Engines to run; all available ones by default.
+        robot: Robots: four wheels that skid (husky4), two wheels and casters (husky2).
         control: Open loop, closed loop or both.
-        path: The paths.
-        profile: What is set in the engines; results of two profiles are never mixed.
-        starts: Runs of each case, all but the first from a displaced start [-].
-        timestep: Physics steps to use instead of the profile's own [s].
-        iterations: Iterations of the solver to use instead of the profile's own [-]; 0 for those.
-        friction: Friction between wheels and ground to use instead of the profile's own [-].
-        seed: Seed of the displacements and of everything random in an engine.
+        path: Reference paths.
+        profile: Engine settings: defaults, matched between engines, or tuned for each.
+        starts: Runs per case, all but the first from a displaced initial pose [-].
+        timestep: Physics time steps, instead of the profile's [s].
+        iterations: Solver iterations, instead of the profile's [-]; 0 for the profile's.
+        friction: Friction coefficients between wheels and ground, instead of the profile's [-].
+        seed: Seed of the displacements and of the engine's random numbers.
     """
 
     engine: tuple[str, ...] = ()
@@ -85,19 +85,19 @@ class DriveConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class DriveCase:
-    """One robot that follows one path in one engine.
+    """One robot on one path in one engine.
 
     Attributes:
         engine: The engine.
         robot: The robot.
         control: Open or closed loop.
         path: The path.
-        profile: What is set in the engine.
-        start: Which start [-]; number 0 is not displaced.
-        timestep: Physics step [s].
-        iterations: Iterations of the solver [-]; 0 for the profile's own.
-        friction: Between wheels and ground [-].
-        seed: Seed of the displacement and of everything random in the engine.
+        profile: The engine settings.
+        start: Index of the initial pose [-]; 0 is not displaced.
+        timestep: Physics time step [s].
+        iterations: Solver iterations [-]; 0 for the profile's.
+        friction: Friction coefficient between wheels and ground [-].
+        seed: Seed of the displacement and of the engine's random numbers.
     """
 
     engine: str
@@ -117,12 +117,12 @@ class CalibrateConfig:
     """Robots that turn at constant speeds.
 
     Attributes:
-        engine: The engines; all that are available by default.
-        robot: The robots.
-        profile: What is set in the engines.
-        v: Forward speeds [m/s].
-        w: Yaw rates [rad/s].
-        seed: Seed of everything random in an engine.
+        engine: Engines to run; all available ones by default.
+        robot: Robots: four wheels that skid (husky4), two wheels and casters (husky2).
+        profile: Engine settings: defaults, matched between engines, or tuned for each.
+        v: Commanded forward speeds [m/s].
+        w: Commanded yaw rates [rad/s].
+        seed: Seed of the engine's random numbers.
     """
 
     engine: tuple[str, ...] = ()
@@ -140,10 +140,10 @@ class CalibrateCase:
     Attributes:
         engine: The engine.
         robot: The robot.
-        profile: What is set in the engine.
+        profile: The engine settings.
         v: Commanded forward speed [m/s].
         w: Commanded yaw rate [rad/s].
-        seed: Seed of everything random in the engine.
+        seed: Seed of the engine's random numbers.
     """
 
     engine: str

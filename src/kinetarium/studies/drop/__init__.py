@@ -15,8 +15,8 @@ class Drop(Study[Config, Case]):
     """The smallest study: the pattern that the others follow."""
 
     name = "drop"
-    help = "let a box fall and rest, in every engine"
-    title = "A box falls and rests"
+    help = "drop a box and compare with the closed form"
+    title = "Drop test of a box"
     config = Config
     case = Case
 

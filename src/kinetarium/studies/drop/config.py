@@ -1,4 +1,4 @@
-"""What the drop study is asked, and one case of it."""
+"""Config and case of the drop study."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -6,13 +6,13 @@ from typing import Annotated
 from kinetarium.ranges import Range, Seed
 
 Height = Annotated[float, Range(1e-4, 1e3, unit="m")]
-"""Below it the fall is within the depth that contacts sink in by."""
+"""Below it the fall is within the penetration depth of contacts."""
 Size = Annotated[float, Range(1e-3, 100.0, unit="m")]
-"""The smallest is about as large as the margins of contacts are."""
+"""The smallest is about as large as contact margins."""
 Mass = Annotated[float, Range(1e-6, 1e5, unit="kg")]
-"""From a cube of a millimetre in water on; engines take lighter ones for massless."""
+"""From a millimetre cube of water; engines treat lighter bodies as massless."""
 Timestep = Annotated[float, Range(1e-6, 0.1, unit="s")]
-"""A fall of a metre takes four of the longest steps."""
+"""A fall of 1 m takes four of the longest steps."""
 Duration = Annotated[float, Range(1e-3, 1e5, unit="s")]
 """A million of the longest steps."""
 
@@ -22,13 +22,13 @@ class Config:
     """A box that falls.
 
     Attributes:
-        engine: The engines; all that are available by default.
+        engine: Engines to run; all available ones by default.
         height: Height of the fall [m].
         size: Edge of the box [m].
         mass: Mass of the box [kg].
         timestep: Physics step [s].
         duration: How long the box is watched [s].
-        seed: Seed of everything random in an engine.
+        seed: Seed of the engine's random numbers.
     """
 
     engine: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Case:
         mass: Mass of the box [kg].
         timestep: Physics step [s].
         duration: How long the box is watched [s].
-        seed: Seed of everything random in the engine.
+        seed: Seed of the engine's random numbers.
     """
 
     engine: str

@@ -14,7 +14,7 @@ class Dynamics(Study[Config, Case]):
     """Compares M, g, c and tau of a robot in every library, and explains what differs."""
 
     name = "dynamics"
-    help = "check that a robot is the same robot in every library"
+    help = "check that a robot has the same dynamics in every library"
     title = "Is it the same robot in every library?"
     config = Config
     case = Case

@@ -1,4 +1,4 @@
-"""What the dynamics study is asked, and one case of it."""
+"""Config and case of the dynamics study."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -7,27 +7,27 @@ from kinetarium.model.diagnostics import Allowance
 from kinetarium.ranges import Range, Seed
 
 States = Annotated[int, Range(1, 100_000, unit="-")]
-"""What fits into memory for an arm, with all matrices of all back-ends."""
+"""What fits into memory for an arm, with all matrices of all backends."""
 Positions = Annotated[tuple[float, ...], Range(-1e4, 1e4, unit="rad or m")]
-"""Thousands of turns; angles beyond lose digits."""
+"""Thousands of turns; larger angles lose precision."""
 Velocities = Annotated[tuple[float, ...], Range(-1e4, 1e4, unit="rad/s or m/s")]
-"""Faster than any joint; its square still leaves all digits."""
+"""Faster than any joint; its square is still exact to all digits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """A robot whose dynamics are compared.
+    """The robot and the libraries to compare.
 
     Attributes:
-        robot: A robot of the catalogue, or a URDF, xacro or MJCF file.
-        against: A second robot to compare it with, instead of libraries.
-        engine: The engines; all that are available and have inverse dynamics by default.
-        states: How many random states to compare at [-].
+        robot: Name of a robot in the catalogue, or a URDF, xacro or MJCF file.
+        against: Compare with this second robot instead of with other libraries.
+        engine: Engines to compare; all available ones with inverse dynamics by default.
+        states: Number of random states at which to compare [-].
         seed: Seed of the random states.
-        at: Joint positions of a state whose M, g and c are wanted [rad or m].
-        at_velocity: Joint velocities at that state [rad/s or m/s]; zero by default.
-        mesh_root: Folders that meshes and includes may come from.
-        allow: Faults of a robot file to let through.
+        at: Joint positions of a state at which to print M, g and c [rad or m].
+        at_velocity: Joint velocities of that state [rad/s or m/s]; zero by default.
+        mesh_root: Folders from which meshes and includes may be read.
+        allow: Faults of a robot file to tolerate.
     """
 
     robot: str = "two-link"
@@ -43,20 +43,20 @@ class Config:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One robot in one back-end.
+    """One robot in one backend.
 
     Attributes:
         robot: A robot of the catalogue, or a file.
         backend: The library, "closed-form", or "against" for the second robot.
-        sha256: Hash of everything that the robot was read from.
+        sha256: Hash of all files of the robot.
         against: The second robot, or empty.
-        against_sha256: Hash of everything that it was read from, or empty.
-        states: How many random states to compare at [-].
+        against_sha256: Hash of all files of the second robot, or empty.
+        states: Number of random states at which to compare [-].
         seed: Seed of the random states.
-        at: Joint positions of a state whose terms are wanted [rad or m].
-        at_velocity: Joint velocities at that state [rad/s or m/s]; zero if empty.
-        mesh_root: Folders that meshes and includes may come from.
-        allow: Faults of a robot file to let through.
+        at: Joint positions of a state at which to print the terms [rad or m].
+        at_velocity: Joint velocities of that state [rad/s or m/s]; zero if empty.
+        mesh_root: Folders from which meshes and includes may be read.
+        allow: Faults of a robot file to tolerate.
     """
 
     robot: str

@@ -15,8 +15,8 @@ class Grasp(Study[Config, Case]):
     """How steadily physics engines hold what a gripper holds."""
 
     name = "grasp"
-    help = "carry a cube between two fingers along a path, in every engine"
-    title = "A cube between two fingers"
+    help = "carry a cube between two fingers along a path"
+    title = "Grasping a cube with two fingers"
     config = Config
     case = Case
 

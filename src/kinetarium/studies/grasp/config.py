@@ -1,4 +1,4 @@
-"""What the grasp study is asked, and one case of it."""
+"""Config and case of the grasp study."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,11 +7,11 @@ from typing import Annotated
 from kinetarium.ranges import Friction, Iterations, Range, Seed
 
 MOST_STARTS = 1000
-"""Of each case; each is a run of its own."""
+"""Maximum per case; each start is a separate run."""
 STEP = Range(5e-5, 0.01, unit="s")
-"""Of physics: the longest is the period of the samples; with the shortest a path takes minutes."""
+"""The longest is the sampling period; with the shortest a path takes minutes to simulate."""
 Duration = Annotated[float, Range(0.5, 1e3, unit="s")]
-"""The least is a window of the moving variance."""
+"""The shortest is one window of the moving variance."""
 
 
 class ToolPath(StrEnum):
@@ -21,18 +21,18 @@ class ToolPath(StrEnum):
     SQUARE = "square"
     EIGHT = "eight"
     STILL = "still"
-    """Nothing: what the force does then is the engine's own."""
+    """Stands still: any force variation is the engine's own."""
     RELEASE = "release"
-    """Lets go: the grip is lowered until the cube slides."""
+    """Releases: the grip force is lowered until the cube slides."""
 
 
 class Profile(StrEnum):
-    """What is in force in an engine."""
+    """The settings of an engine."""
 
     DEFAULTS = "defaults"
-    """Each engine as it comes, with its own servos."""
+    """Each engine's defaults, with its own servos."""
     MATCHED = "matched"
-    """One law, one friction, one time step: only the engine differs."""
+    """The same controller, friction and time step in all engines: only the engine differs."""
     TUNED = "tuned"
     """The best settings known for each engine, with its own servos."""
 
@@ -42,16 +42,16 @@ class Config:
     """A cube that an arm carries along a path.
 
     Attributes:
-        engine: The engines; all that are available by default.
-        path: The paths of the hand.
-        profile: What is in force in the engines.
-        starts: How many places of the cube between the pads are tried [-].
-        release: Also lower the grip until the cube slides.
-        duration: How much of a path is run [s]; once round takes 8.
-        timestep: Physics steps to use instead of the profile's own [s].
-        iterations: Iterations of the solver to use instead of the profile's own [-]; 0 for those.
-        friction: Friction between pads and cube to use instead of the profile's own [-].
-        seed: Seed of the cube's places and of everything random in an engine.
+        engine: Engines to run; all available ones by default.
+        path: Paths of the hand.
+        profile: Engine settings: defaults, matched between engines, or tuned for each.
+        starts: Number of initial positions of the cube between the pads [-].
+        release: Also lower the grip force until the cube slides.
+        duration: Simulated part of a path [s]; one lap takes 8 s.
+        timestep: Physics time steps, instead of the profile's [s].
+        iterations: Solver iterations, instead of the profile's [-]; 0 for the profile's.
+        friction: Friction coefficients between pads and cube, instead of the profile's [-].
+        seed: Seed of the cube's initial positions and of the engine's random numbers.
     """
 
     engine: tuple[str, ...] = ()
@@ -73,13 +73,13 @@ class Case:
     Attributes:
         engine: The engine.
         path: What the hand does.
-        profile: What is in force in the engine.
-        start: Number of the cube's place; 0 is the middle of the pads.
-        duration: How much of the path is run [s].
-        timestep: Physics step [s].
-        iterations: Iterations of the solver [-]; 0 for the profile's own.
-        friction: Between pads and cube [-].
-        seed: Seed of the cube's place and of everything random in the engine.
+        profile: The engine settings.
+        start: Index of the cube's initial position; 0 is the middle of the pads.
+        duration: Simulated part of the path [s].
+        timestep: Physics time step [s].
+        iterations: Solver iterations [-]; 0 for the profile's.
+        friction: Friction coefficient between pads and cube [-].
+        seed: Seed of the cube's initial position and of the engine's random numbers.
     """
 
     engine: str

@@ -15,7 +15,7 @@ class Walk(Study[Config, Case]):
     """How a quadruped with pantograph legs walks, by the way its legs are driven."""
 
     name = "walk"
-    help = "walk a robot on four pantograph legs, planned or in physics"
+    help = "walk a quadruped with pantograph legs, planned or in physics"
     title = "Walking on four pantograph legs"
     config = Config
     case = Case

@@ -1,4 +1,4 @@
-"""What the walking study is asked, and one case of it."""
+"""Config and case of the walking study."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,11 +14,11 @@ NO_ENGINE = "none"
 """The engine of a walk that is only planned."""
 STRIDE = Range(1e-3, 1e6, unit="unit")
 LENGTH = Range(0.0, 1e6, unit="unit")
-"""A machine's unit is its maker's choice, so that lengths in it may be anything."""
+"""The unit of length is the machine's own, so that lengths may have any magnitude."""
 Spin = Annotated[float, Range(-1e4, 1e4, unit="deg")]
 """Some thirty turns to either side."""
 StepTime = Annotated[float, Range(1e-3, 1e3, unit="s")]
-"""From one step of physics on."""
+"""From one physics time step on."""
 Frames = Annotated[int, Range(3, 10_000, unit="-")]
 """A leg is lifted, swung and put down."""
 Unit = Annotated[float, Range(1e-4, 10.0, unit="m")]
@@ -27,38 +27,38 @@ Mass = Annotated[float, Range(0.1, 1e5, unit="kg")]
 
 
 class Ground(StrEnum):
-    """What the robot walks on."""
+    """The ground that the robot walks on."""
 
     LEVEL = "level"
     SLOPE = "slope"
     """Rises along x, a little after the start."""
     STEPS = "steps"
-    """Low steps across the way, up and down again."""
+    """Low steps across the path, up and down again."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """A robot on four pantograph legs that walks.
+    """Walks of a robot on four pantograph legs.
 
     Attributes:
-        type: How the legs are driven: ttt1, ttt2, ttr.
-        path: straight, curve, side, spin, or files of way-points (CSV or JSON) [unit].
-        stride: Way of the body in one cycle of four legs [unit].
-        timing: When the body moves: paper, two-phase.
+        type: Leg actuation: ttt1, ttt2 or ttr.
+        path: straight, curve, side, spin, or files of waypoints (CSV or JSON) [unit].
+        stride: Distance that the body moves in one cycle of four legs [unit].
+        timing: When the body moves within a cycle.
         order: Leg order: auto for the best of all 24, or rows 1 to 8 of the paper's Table 1.
-        sway: Margin that the body's sway gives each swing [unit]; 0 for no sway.
-        engine: Engines that walk the robot in physics; none for a walk that is only planned.
+        sway: Stability margin to reach in each swing by swaying the body [unit]; 0 for no sway.
+        engine: Engines that simulate the walk; none for a planned walk without physics.
         heading: Whether the body turns along a path from a file, keeps its heading, or spins.
-        curve: What is drawn through the way-points of a file.
-        lift: How high a foot is lifted [unit].
-        ground: What it walks on.
+        curve: Interpolation of the waypoints of a file.
+        lift: Height of a foot during its swing [unit].
+        ground: Ground to walk on.
         slope_deg: Angle of the slope [deg].
-        step_height: Height of a low step [unit].
-        spin_deg: How far a spin turns, positive to the left [deg].
-        foot_offset: How far outward of its hip a foot stands [unit].
-        machine: File of a saved machine to take instead of the paper's; its type is --type.
+        step_height: Height of the steps [unit].
+        spin_deg: Angle of a spin, positive to the left [deg].
+        foot_offset: Distance of each foot outward from its hip [unit].
+        machine: File of a saved machine, instead of the paper's; --type still applies.
         step_time: Duration of one leg step [s].
-        frames: Frames of one leg step in a recording without an engine.
+        frames: Frames per leg step in a recording without physics.
         unit_m: Length of the machine's unit [m].
         mass: Mass of the robot [kg].
     """
@@ -90,23 +90,23 @@ class Case:
     """One walk.
 
     Attributes:
-        engine: The engine; "none" for a walk that is only planned.
-        type: How the legs are driven.
+        engine: The engine; "none" for a planned walk without physics.
+        type: Leg actuation.
         path: Name of the path.
-        ground: What it walks on.
-        timing: When the body moves.
+        ground: Ground to walk on.
+        timing: When the body moves within a cycle.
         leg_order: "auto", or a row of Table 1.
-        stride: Way of the body in one cycle [unit].
-        sway: Margin that the sway gives [unit].
-        lift: How high a foot is lifted [unit].
-        waypoints: Points that lead the body [unit].
-        curve: What is drawn through them.
+        stride: Distance that the body moves in one cycle [unit].
+        sway: Stability margin to reach by swaying the body [unit].
+        lift: Height of a foot during its swing [unit].
+        waypoints: Points that the body follows [unit].
+        curve: Their interpolation.
         heading: What the heading does.
-        spin_deg: How far a spin turns [deg].
+        spin_deg: Angle of a spin [deg].
         machine: The robot.
-        terrain: The ground.
+        terrain: Shape of the ground.
         step_time: Duration of one leg step [s].
-        frames: Frames of one leg step.
+        frames: Frames per leg step.
         unit_m: Length of the machine's unit [m].
         mass: Mass of the robot [kg].
     """

@@ -1,4 +1,4 @@
-"""What the emulation of floating satellites is asked, and one case of it."""
+"""Config and case of the emulation of free-floating satellites."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,7 +12,7 @@ STIFFNESS = Range(1e2, 1e7, unit="N/m")
 Masses = Annotated[tuple[float, float], Range(1.0, 1e5, unit="kg")]
 """From the smallest satellites to a module of a space station."""
 Speed = Annotated[float, Range(1e-3, 0.5, unit="m/s")]
-"""Dockings are slow; arms of this size do not meet faster."""
+"""Docking is slow; arms of this size do not approach faster."""
 Damping = Annotated[float, Range(0.0, 1e6, unit="N s/m")]
 Delay = Annotated[float, Range(0.0, 100.0, unit="ms")]
 LeadError = Annotated[float, Range(-100.0, 100.0, unit="ms")]
@@ -24,33 +24,33 @@ Payload = Annotated[float, Range(0.1, 500.0, unit="kg")]
 
 
 class LoopRate(StrEnum):
-    """How often the loop runs."""
+    """The rate of the control loop."""
 
     FAST = "paper"
     """1 kHz."""
     RSI = "rsi"
-    """250 Hz, with straight lines between the set points."""
+    """250 Hz, with linear interpolation between the set points."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FloatConfig:
-    """Two satellites that float, meet and part.
+    """Two free-floating satellites that make contact and separate.
 
     Attributes:
         mass: Masses of the simulated satellites, chaser and target [kg].
         speed: Speed of the chaser [m/s].
-        stiffness: Of the contact [N/m]; several give a case each.
-        damping: Of the contact [N s/m].
-        delay_ms: Lag from a simulated pose to the pose of the arm [ms]; an engine adds its own.
-        lead: Command the pose that is ahead by the lag.
-        lead_error_ms: By how much the lag is known wrongly [ms].
-        passivity: Let a passivity observer take out energy that the lag creates.
+        stiffness: Contact stiffness [N/m]; one case per value.
+        damping: Contact damping [N s/m].
+        delay_ms: Delay from a simulated pose to the arm's pose [ms]; an engine adds its own.
+        lead: Command the pose predicted ahead by the delay.
+        lead_error_ms: Error of the assumed delay [ms].
+        passivity: Dissipate the energy that the delay generates, with a passivity observer.
         offset_m: Distance of the contact from the line between the centres of mass [m].
-        orbit_altitude_km: Altitude of the orbit [km]; 0 for space without gravity.
-        payload_kg: Mass that the arms really hold, behind the sensors [kg].
-        sensor_in_front: The sensors are in front of the payloads and do not feel their inertia.
-        timing: How often the loop runs.
-        engine: Engines whose arms hold the satellites; none for arms that are a pure lag.
+        orbit_altitude_km: Altitude of the orbit [km]; 0 for no gravity.
+        payload_kg: Mass of the real payload on each arm, behind the sensor [kg].
+        sensor_in_front: The sensors are in front of the payloads and do not measure their inertia.
+        timing: Control rate: paper 1 kHz, rsi 250 Hz.
+        engine: Engines that simulate the arms; none for arms modelled as a pure delay.
     """
 
     mass: Masses = (100.0, 150.0)
@@ -71,22 +71,22 @@ class FloatConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class FloatCase:
-    """One meeting.
+    """One contact between the satellites.
 
     Attributes:
         mass: Masses of the simulated satellites, chaser and target [kg].
         speed: Speed of the chaser [m/s].
-        stiffness: Of the contact [N/m].
-        damping: Of the contact [N s/m].
-        delay_ms: Lag from a simulated pose to the pose of the arm [ms].
-        lead: Command the pose that is ahead by the lag.
-        lead_error_ms: By how much the lag is known wrongly [ms].
-        passivity: Let a passivity observer take out energy that the lag creates.
+        stiffness: Contact stiffness [N/m].
+        damping: Contact damping [N s/m].
+        delay_ms: Delay from a simulated pose to the arm's pose [ms].
+        lead: Command the pose predicted ahead by the delay.
+        lead_error_ms: Error of the assumed delay [ms].
+        passivity: Dissipate the energy that the delay generates, with a passivity observer.
         offset_m: Distance of the contact from the line between the centres of mass [m].
-        orbit_altitude_km: Altitude of the orbit [km]; 0 for space without gravity.
-        payload_kg: Mass that the arms really hold [kg].
-        sensor_in_front: The sensors do not feel the payloads' inertia.
-        timing: How often the loop runs.
+        orbit_altitude_km: Altitude of the orbit [km]; 0 for no gravity.
+        payload_kg: Mass of the real payload on each arm [kg].
+        sensor_in_front: The sensors do not measure the payloads' inertia.
+        timing: Control rate.
         engine: The engine, or none.
     """
 

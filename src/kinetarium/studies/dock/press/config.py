@@ -1,4 +1,4 @@
-"""What the docking studies are asked, and single cases of them."""
+"""Config and case of the docking study."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -13,15 +13,15 @@ Posture = Annotated[
 
 MOST_SEEDS = 10_000
 PAYLOAD = Range(0.1, 1e3, unit="kg")
-"""What arms of this size carry, and more; each preset has its own limit within."""
+"""More than arms of this size carry; each preset has its own limit."""
 DELAY = Range(0.0, 100.0, unit="ms")
-"""Many times what any preset bears."""
+"""Many times the delay that any preset tolerates."""
 GATE = Range(0.0, 1e5, unit="N")
-"""A gate beyond the wanted force never opens, and the run says so."""
+"""A gate above the desired force never opens, which the run reports."""
 
 
 class ForceCase(StrEnum):
-    """The wrench that is wanted, as in the paper."""
+    """The desired contact wrench, as in the paper."""
 
     A = "A"
     """-500 N along x (Figs. 3 to 5)."""
@@ -32,29 +32,29 @@ class ForceCase(StrEnum):
 
 
 class PresetName(StrEnum):
-    """Gains, timing and filter."""
+    """Gains, control rate and filter."""
 
     PAPER = "paper"
     """The paper's gains at 1 kHz."""
     RSI = "rsi"
     """The same gains behind an industrial interface: 250 Hz and 4 ms."""
     GENTLE = "gentle"
-    """For 100 kg: the path is frozen at contact and the force comes slowly."""
+    """For 100 kg: the path is frozen at contact and the force is ramped up slowly."""
     RECOMMENDED = "recommended"
     """For 100 kg: stiff gains on the reference."""
     REBOUND = "paper-rebound"
-    """The paper's gains on a harder contact, which shows the rebounds of its Fig. 7."""
+    """The paper's gains on a stiffer contact, which shows the rebounds of its Fig. 7."""
 
 
 class Contact(StrEnum):
-    """How the satellites touch."""
+    """The contact model between the satellites."""
 
     PRESCRIBED = "prescribed"
     """A spring and a damper at each vertex of the face, the same in every engine."""
     HUNT_CROSSLEY = "hunt-crossley"
-    """A spring that hardens, its damping in proportion to its force."""
+    """A hardening spring, with damping proportional to its force."""
     ENGINE = "engine"
-    """Whatever the engine makes of two bodies that touch."""
+    """The engine's own contact model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,20 +62,20 @@ class DockConfig:
     """Two arms that dock satellites.
 
     Attributes:
-        case: The wrenches that are wanted.
-        preset: Gains, timing and filter.
-        engine: The engines; all that are available by default.
-        seeds: Runs of each case, each with noise of its own [-].
-        contact: How the satellites touch.
-        friction: Coulomb's coefficient between the satellites [-].
-        payload_kg: Mass of either satellite [kg]; 0 for that of the preset.
-        delay_ms: Delay of the set points [ms]; -1 for that of the preset.
-        gate: Force that lets the wanted wrench act [N]; 0 for no gate, -1 for that of the
-            preset.
-        anti_windup: What bounds the impulse of the controller.
-        form: How the controller's law is computed; the results are the same.
-        start_deg: Joint positions A1 to A6 at the start [deg].
-        seed: Seed of the first run's noise.
+        case: Desired contact wrenches: A -500 N along x, B -200 N along x and z, C -200 N along x.
+        preset: Gains, control rate and filter.
+        engine: Engines to run; all available ones by default.
+        seeds: Runs per case, each with different noise [-].
+        contact: Contact model between the satellites.
+        friction: Coulomb friction coefficient between the satellites [-].
+        payload_kg: Mass of each satellite [kg]; 0 for the preset's.
+        delay_ms: Delay of the set points [ms]; -1 for the preset's.
+        gate: Contact force above which the desired wrench is applied [N]; 0 for no gate, -1 for the
+            preset's.
+        anti_windup: How the integral of the controller is bounded.
+        form: Formulation of the control law; the results are the same.
+        start_deg: Initial joint positions A1 to A6 [deg].
+        seed: Seed of the noise of the first run.
     """
 
     case: tuple[ForceCase, ...] = (ForceCase.A,)
@@ -98,18 +98,18 @@ class DockCase:
     """One docking in one engine.
 
     Attributes:
-        case: The wrench that is wanted.
-        preset: Gains, timing and filter.
+        case: The desired contact wrench.
+        preset: Gains, control rate and filter.
         engine: The engine.
         seed: Seed of the noise.
-        contact: How the satellites touch.
-        friction: Coulomb's coefficient between the satellites [-].
-        payload_kg: Mass of either satellite [kg].
+        contact: Contact model between the satellites.
+        friction: Coulomb friction coefficient between the satellites [-].
+        payload_kg: Mass of each satellite [kg].
         delay_ms: Delay of the set points [ms].
-        gate: Force that lets the wanted wrench act [N]; 0 for no gate.
-        anti_windup: What bounds the impulse of the controller.
-        start_deg: Joint positions A1 to A6 at the start [deg].
-        form: How the controller's law is computed; the results are the same.
+        gate: Contact force above which the desired wrench is applied [N]; 0 for no gate.
+        anti_windup: How the integral of the controller is bounded.
+        start_deg: Initial joint positions A1 to A6 [deg].
+        form: Formulation of the control law; the results are the same.
     """
 
     case: ForceCase
@@ -123,5 +123,5 @@ class DockCase:
     gate: Annotated[float, GATE]
     anti_windup: AntiWindup
     start_deg: Posture
-    # Runs that were kept before there was a choice do not say it.
+    # Runs of earlier releases do not have this field.
     form: Form = Form.REDUCED

@@ -1,4 +1,4 @@
-"""What the stability map is asked, and one row of it."""
+"""Config and case of the stability map."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -7,11 +7,11 @@ from kinetarium.ranges import Range
 from kinetarium.studies.dock.press.config import PresetName
 
 STIFFNESS = Range(1e2, 1e9, unit="N/m")
-"""Softer is no contact, and its slow oscillation takes hours to follow."""
+"""The slow oscillation of softer contacts takes hours to simulate."""
 DAMPING_RATIO = Range(0.0, 1.0, unit="s")
-"""With more the damper alone is the contact."""
+"""Above it the damper alone dominates the contact."""
 DELAY = Range(0.01, 1e3, unit="ms")
-"""From far below a tick of the fastest loop to far beyond what any gains bear."""
+"""From far below a tick of the fastest loop to far above the critical delay of any gains."""
 
 
 @dataclass(frozen=True, kw_only=True)
