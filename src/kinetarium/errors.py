@@ -1,4 +1,4 @@
-"""KinetariumError and its family: everything a user can put right."""
+"""KinetariumError and its subclasses: every error that a user can correct."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -8,10 +8,10 @@ _LONGEST_NAME = 200
 
 
 class KinetariumError(Exception):
-    """An error that names what is wrong and what would be right.
+    """An error that names what is wrong and what would be valid.
 
-    The command line prints it as one line and ends with exit code 2; it never
-    stands for a defect of Kinetarium itself.
+    The command line prints it as one line and ends with exit code 2; it is never
+    raised for a defect of Kinetarium itself.
 
     Example:
         >>> from kinetarium import KinetariumError, load_robot
@@ -30,8 +30,8 @@ class UnknownNameError(KinetariumError):
         """Say which name is unknown, which is nearest and which are valid.
 
         Args:
-            kind: What the name stands for, such as "robot".
-            name: The name that was asked for.
+            kind: What is named, such as "robot".
+            name: The unknown name.
             known: The valid names.
         """
         valid = sorted(known)
@@ -43,7 +43,7 @@ class UnknownNameError(KinetariumError):
 
 
 class OutputError(KinetariumError):
-    """A result that cannot be written where it was asked for."""
+    """A result that cannot be written to the requested place."""
 
 
 class MissingPackageError(KinetariumError):

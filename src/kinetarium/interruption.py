@@ -1,8 +1,8 @@
-"""Interruption: a wish to stop that cannot get lost.
+"""Stop requests (Ctrl-C, SIGTERM) that cannot get lost.
 
-Python raises KeyboardInterrupt wherever the program happens to be, and some of those places
-swallow it or make something else of it: callbacks, look-ups within C code, libraries that are
-just being imported. So the wish is remembered, too, and looked for where it is safe to stop.
+Python raises KeyboardInterrupt wherever the program happens to be, and some places swallow
+or convert it: callbacks, look-ups within C code, libraries that are being imported. So a stop
+request is also stored, and checked where it is safe to stop.
 """
 
 import signal
@@ -17,15 +17,15 @@ _REPLACED: dict[signal.Signals, signal.Handlers | Callable[[int, FrameType | Non
     signal.SIGINT: signal.default_int_handler,
     signal.SIGTERM: signal.SIG_DFL,
 }
-"""The signals that ask to stop, and how each is answered if nobody chose otherwise."""
+"""The signals that request a stop, and their default handlers."""
 
 
 @contextmanager
 def handling_stop_signals() -> Iterator[None]:
-    """Take ctrl-C and SIGTERM alike: as KeyboardInterrupt, and remembered.
+    """Handle Ctrl-C and SIGTERM alike: raise KeyboardInterrupt and store the request.
 
-    What somebody has chosen to ignore, or to answer otherwise, stays so; and
-    only the main thread can listen.
+    Signals that are ignored, or have a handler of somebody else, keep it. Only the main
+    thread can handle signals.
     """
     taken = []
     if threading.current_thread() is threading.main_thread():
@@ -41,20 +41,20 @@ def handling_stop_signals() -> Iterator[None]:
 
 
 def stop_request() -> signal.Signals | None:
-    """Return the signal that has asked this process to stop, if one has."""
+    """Return the signal that requested this process to stop, or None."""
     return _stop_requests[-1] if _stop_requests else None
 
 
 def is_stop_request(error: BaseException) -> bool:
-    """Return whether an exception is a wish to stop, or what has become of one."""
+    """Return whether an exception is a stop request, or results from one."""
     return isinstance(error, KeyboardInterrupt) or bool(_stop_requests)
 
 
 def stop_if_requested() -> None:
-    """Stop here if that was asked for and got lost on its way.
+    """Raise a stop request again that was swallowed on its way.
 
     Raises:
-        KeyboardInterrupt: If it was.
+        KeyboardInterrupt: If a stop was requested.
     """
     if _stop_requests:
         raise KeyboardInterrupt

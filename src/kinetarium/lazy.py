@@ -1,4 +1,4 @@
-"""Lazy exports: a package offers names that are imported when they are first used.
+"""Lazy exports: public names of a package that are imported when first used.
 
 A package lists its public names once, as imports that type checkers read, and `lazy_exports`
 reads at run time:
@@ -43,7 +43,7 @@ def lazy_exports(package: str) -> Exports:
 
 
 def _homes(source: str, package: str) -> dict[str, str]:
-    """Return the module of each name that is imported for type checkers; its own of a module."""
+    """Return the module of each name that is imported for type checkers."""
     branches = (node for node in ast.parse(source).body if isinstance(node, ast.If))
     imports = (node for branch in branches for node in branch.body)
     return {

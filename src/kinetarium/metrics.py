@@ -1,4 +1,4 @@
-"""The cost of a simulation: processor time per simulated second."""
+"""Measures of recordings: CPU cost, tracking errors, moving variance, Pareto front, circle fit."""
 
 from collections.abc import Mapping
 from math import nan
@@ -10,9 +10,9 @@ from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
 
 LOOP_TIME = "loop_cpu_s"
-"""Name under which a study keeps the CPU time of the simulation loop, control included [s].
+"""Name under which a study records the CPU time of the simulation loop, control included [s].
 
-What is worked out before and after it, such as a reference, is not the engine's.
+Work before and after the loop, such as computing a reference, does not count.
 """
 
 
@@ -20,8 +20,8 @@ def cost_per_second(timing: Mapping[str, float], recording: Recording | None) ->
     """Return the CPU time of the loop per simulated second [s/s]; NaN where nothing was measured.
 
     Args:
-        timing: What a run cost by name [s].
-        recording: What it recorded.
+        timing: The times of a run by name [s].
+        recording: Its recording.
     """
     if recording is None or LOOP_TIME not in timing or len(recording["time"]) < 2:
         return nan
@@ -29,7 +29,7 @@ def cost_per_second(timing: Mapping[str, float], recording: Recording | None) ->
 
 
 _BLOCK = 256
-"""Points that are looked at together; bounds the memory."""
+"""Points that are processed together; bounds the memory."""
 
 
 def cross_track(points: Array, path: Array) -> Array:
@@ -37,8 +37,7 @@ def cross_track(points: Array, path: Array) -> Array:
 
     Args:
         points: The points [m], shape (n, d).
-        path: Corners of straight pieces that stand for the path [m], shape (m, d), not all
-            of them the same.
+        path: Vertices of a polyline along the path [m], shape (m, d), not all the same.
     """
     starts, edges = path[:-1], np.diff(path, axis=0)
     kept = np.einsum("md,md->m", edges, edges) > 0
@@ -61,14 +60,14 @@ def path_curvature(velocities: Array, *, period: float, window: float, slowest: 
     """Return the curvature of a path along the time it was driven [1/m], shape (n - k,).
 
     The curvature is the rate at which the direction of travel turns, over the speed.
-    Velocities are averaged over a window first, k samples long, or the noise of
-    single steps would be all there is to see.
+    Velocities are averaged over a window of k samples first, or the noise of single steps
+    would dominate.
 
     Args:
         velocities: Velocities in the plane at equal times [m/s], shape (n, 2).
         period: Time between two of them [s].
         window: Length of the average [s].
-        slowest: Speed below which the direction means nothing [m/s]; the curvature is NaN there.
+        slowest: Speed below which the direction is undefined [m/s]; the curvature is NaN there.
     """
     count = max(1, round(window / period))
     sums = np.cumsum(np.vstack([np.zeros(2), velocities]), axis=0)
@@ -83,13 +82,13 @@ def path_curvature(velocities: Array, *, period: float, window: float, slowest: 
 
 
 def total_variation(values: Array) -> float:
-    """Return the sum of all changes from sample to sample; gaps (NaN) are passed over."""
+    """Return the sum of all changes from sample to sample; gaps (NaN) are skipped."""
     changes = np.abs(np.diff(values))
     return float(changes[np.isfinite(changes)].sum())
 
 
 def moving_mean(signal: Array, window: int) -> Array:
-    """Return the mean of every window, shape (n - window + 1,); none where the signal is shorter.
+    """Return the mean of every window, shape (n - window + 1,); empty if the signal is shorter.
 
     Args:
         signal: Samples at equal times, shape (n,).
@@ -124,13 +123,13 @@ def _windows(signal: Array, window: int) -> Array:
 
 
 def pareto_front(costs: Array, errors: Array) -> NDArray[np.intp]:
-    """Return the points than which none is at once cheaper and better, by rising cost, shape (m,).
+    """Return the indices of the Pareto front by rising cost, shape (m,).
 
-    Of equal points the first is given. Points with a NaN are never part of it.
+    Of equal points the first is returned. Points with a NaN are never part of it.
 
     Args:
-        costs: The less the better, shape (n,).
-        errors: The less the better, shape (n,).
+        costs: To be minimized, shape (n,).
+        errors: To be minimized, shape (n,).
     """
     known = np.flatnonzero(~(np.isnan(costs) | np.isnan(errors)))
     order = known[np.lexsort((errors[known], costs[known]))]

@@ -1,7 +1,7 @@
-"""Finding engines and studies by entry points, and loading them, whatever state they are in.
+"""Finding engines and studies by entry points, and loading them safely.
 
-Another package's plug-in is code that nobody here has tried. Finding it imports nothing and
-takes a name only if it is one; loading it turns whatever it raises into a PluginError.
+The plug-in of another package is untested code. Discovery imports nothing and accepts only
+valid names; loading turns whatever the plug-in raises into a PluginError.
 """
 
 import re
@@ -20,7 +20,7 @@ from kinetarium.interruption import stop_if_requested
 OWN_PACKAGE = "kinetarium"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
-"""Names become commands, words of shell scripts and of environment variables, and JSON."""
+"""Names become commands, words in shell scripts and environment variables, and JSON keys."""
 _PLACE = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\s*:\s*[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _UNNAMED = "an unnamed package"
 
@@ -40,11 +40,11 @@ class PluginError(KinetariumError):
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """An engine or a study that a package names, not yet imported.
+    """An engine or a study that a package declares, not yet imported.
 
     Attributes:
-        name: The name it is chosen by.
-        package: The distribution that names it.
+        name: The name it is selected by.
+        package: The distribution that declares it.
         module: The module it is in.
         own: Whether it is part of Kinetarium.
         point: Its entry point.
@@ -58,21 +58,21 @@ class Plugin:
 
     @property
     def summary(self) -> str:
-        """What the package's metadata says of it, in one line; empty if nothing."""
+        """The package's summary from its metadata, in one line; empty if it has none."""
         try:
             metadata = self.point.dist.metadata if self.point.dist else None
             return one_line(str(metadata["Summary"])) if metadata and metadata["Summary"] else ""
-        except Exception:  # metadata that is no text
+        except Exception:  # metadata that is not text
             return ""
 
     def load(self) -> Any:
         """Import it.
 
         Returns:
-            What the entry point names, most often a class.
+            The object of the entry point, most often a class.
 
         Raises:
-            PluginError: If that fails, whatever it raises.
+            PluginError: If the import fails, whatever it raises.
         """
         with running_plugin():
             return self.point.load()
@@ -80,7 +80,7 @@ class Plugin:
 
 @dataclass(frozen=True, slots=True)
 class RefusedPlugin:
-    """An entry point that is not taken.
+    """An entry point that is not accepted.
 
     Attributes:
         name: Package and name, in printable characters.
@@ -93,21 +93,21 @@ class RefusedPlugin:
 
 @contextmanager
 def running_plugin() -> Iterator[None]:
-    """Run code of a plug-in, whose result is needed and which may do anything else.
+    """Run code of a plug-in within this context, whatever it prints or raises.
 
-    What it prints goes to standard error, for standard output may carry JSON or a script.
+    Its output goes to standard error, since standard output may carry JSON or a script.
 
     Raises:
-        PluginError: If it raises anything but a wish to stop.
+        PluginError: If it raises anything but a stop request.
     """
-    # Threads share the stream, so that only one of them may exchange it.
+    # Threads share the stream, so only one of them may replace it.
     alone = threading.current_thread() is threading.main_thread()
     try:
         with redirect_stdout(sys.stderr) if alone else nullcontext():
             yield
     except (KeyboardInterrupt, PluginError):
         raise
-    except BaseException as error:  # SystemExit and the panics of Rust are no Exception
+    except BaseException as error:  # SystemExit and Rust panics are not Exceptions
         stop_if_requested()
         raise PluginError(_in_words(error), cause=error) from error
 
@@ -122,7 +122,7 @@ def discover(group: str) -> dict[str, Plugin]:
 
 
 def refused(group: str) -> tuple[RefusedPlugin, ...]:
-    """Return the entry points of a group that are not taken: bad names, names taken twice."""
+    """Return the entry points of a group that are not accepted: invalid and duplicate names."""
     return _survey(group)[1]
 
 
@@ -136,11 +136,11 @@ def _survey(group: str) -> tuple[dict[str, Plugin], tuple[RefusedPlugin, ...]]:
     for package, point in named:
         place = _PLACE.fullmatch(point.value.partition("[")[0].strip())
         if not _NAME.fullmatch(point.name):
-            reason = "a name has up to 40 letters, digits, '-', '_' and '.' of ASCII"
+            reason = "a valid name has up to 40 ASCII letters, digits, '-', '_' and '.'"
         elif not place:
             reason = "its entry point is not of the form module:Class"
         elif earlier := taken.get(point.name):
-            reason = f"the name is taken by the package {earlier.package}"
+            reason = f"duplicate name: the package {earlier.package} has it already"
         else:
             own = package == OWN_PACKAGE
             taken[point.name] = Plugin(point.name, package, place["module"], own, point)
@@ -152,7 +152,7 @@ def _survey(group: str) -> tuple[dict[str, Plugin], tuple[RefusedPlugin, ...]]:
 def _entry_points(group: str) -> tuple[list[EntryPoint], list[RefusedPlugin]]:
     try:
         return list(entry_points(group=group)), []
-    except Exception:  # one package whose metadata cannot be read takes those of all away
+    except Exception:  # one package with unreadable metadata fails the query for all
         return _entry_points_one_by_one(distributions(), group)
 
 
@@ -165,7 +165,7 @@ def _entry_points_one_by_one(
     for distribution in found:
         package = _package(distribution)
         if package in seen and package != _UNNAMED:
-            continue  # an earlier place of the path hides it
+            continue  # shadowed by an earlier entry of sys.path
         seen.add(package)
         try:
             points += distribution.entry_points.select(group=group)
@@ -184,7 +184,7 @@ def _text(distribution: Distribution) -> str:
 
 
 def _package(distribution: Distribution | None) -> str:
-    """Return the name of a distribution as indexes compare it (PEP 503)."""
+    """Return the normalized name of a distribution (PEP 503)."""
     try:
         name = str(distribution.metadata["Name"] or "") if distribution else ""
     except Exception:
@@ -200,9 +200,9 @@ def _in_words(error: BaseException) -> str:
     kind = type(error).__name__
     try:
         if isinstance(error, MemoryError):
-            return "cannot allocate memory"  # by which words it is still told for what it is
+            return "cannot allocate memory"  # the words by which the caller recognizes it
         if isinstance(error, SystemExit):
             return one_line(f"it ends the program ({kind}: {error.code})")
         return one_line(f"{kind}: {error}").removesuffix(":")
-    except Exception:  # its message cannot be made
+    except Exception:  # __str__ of the exception fails
         return kind

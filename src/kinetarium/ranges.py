@@ -1,8 +1,8 @@
-"""Range: which values a number of a config may take, and in which unit; checked in one place.
+"""Range: the valid values of a number in a config, with their unit; checked in one place.
 
-A range stands in the type of a dataclass's field, `mass: Annotated[float, Range(1e-6, 1e5,
-unit="kg")]`, and holds for every number in it, those of a tuple included. Whatever reads plain
-data (`storage.serialization`) or flags (`cli.core.arguments`) checks it; the flags' help shows it.
+A range is part of the type of a dataclass's field, `mass: Annotated[float, Range(1e-6, 1e5,
+unit="kg")]`, and applies to every number in it, those of a tuple included. It is checked where
+files (`storage.serialization`) and flags (`cli.core.arguments`) are read; --help shows it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from kinetarium.errors import KinetariumError
 
 _LONGEST = 40
-"""Characters of a number in a message; a whole number may have thousands of digits."""
+"""Characters of a number in a message; an integer may have thousands of digits."""
 
 
 class RangeError(KinetariumError):
@@ -25,13 +25,13 @@ class RangeError(KinetariumError):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The values that a number may take, both ends included.
+    """The valid values of a number, both ends included.
 
     Attributes:
         least: The least value.
         most: The greatest value.
-        unit: Unit of all of them; "-" for a number without one.
-        also: Single values outside that have a meaning of their own.
+        unit: Their unit; "-" for a number without one.
+        also: Special values outside the interval.
     """
 
     least: float
@@ -40,36 +40,36 @@ class Range:
     also: tuple[float, ...] = field(default=(), kw_only=True)
 
     def __contains__(self, value: object) -> bool:
-        """Return whether a value is a number within; NaN and booleans are not."""
+        """Return whether a value is a number in the range; NaN and booleans are not."""
         number: Any = value
         if not isinstance(number, Real) or isinstance(number, bool):
             return False
         return bool(self.least <= number <= self.most or number in self.also)  # type: ignore[operator]
 
     def __str__(self) -> str:
-        """Return the range in words: "1e-6 .. 100000 kg", "0 .. 100 ms, or -1"."""
+        """Return the range as text: "1e-6 .. 100000 kg", "0 .. 100 ms, or -1"."""
         unit = "" if self.unit == "-" else f" {self.unit}"
         others = "".join(f", or {_bound(value)}" for value in self.also)
         return f"{_bound(self.least)} .. {_bound(self.most)}{unit}{others}"
 
 
 Seed = Annotated[int, Range(0, 2**32 - 1, unit="-")]
-"""Seed of anything random: what 32 bits hold, as ODE and Numba take it."""
+"""Seed of random numbers: 32 bits, as ODE and Numba take it."""
 Friction = Annotated[float, Range(0.0, 10.0, unit="-")]
-"""Coulomb's coefficient; nothing is known of any engine beyond."""
+"""Coulomb friction coefficient; no engine was tested beyond this range."""
 Iterations = Annotated[int, Range(0, 10_000, unit="-")]
-"""Iterations of a solver in one step; 0 for as many as it has otherwise."""
+"""Solver iterations per step; 0 for the engine's default."""
 
 
 def check_ranges(config: Any, *, flags: bool = False) -> None:
-    """Check every number of a dataclass, and of those in it, against its range.
+    """Check every number of a dataclass, nested ones included, against its range.
 
     Args:
         config: The dataclass, or a list, tuple or mapping of some.
         flags: Whether its fields are named as flags in the message.
 
     Raises:
-        RangeError: If a number is outside; one line that names it and its range.
+        RangeError: If a number is outside; the message names it and its range.
     """
     for name, limits, value in _ranged(type(config), config, ""):
         if value not in limits:
@@ -110,7 +110,7 @@ def _ranged(hint: Any, value: Any, name: str) -> Iterator[tuple[str, Range, Any]
 
 @cache
 def _ranged_fields(kind: type) -> dict[str, Any]:
-    """Return the types of those fields of a dataclass that hold a range or further dataclasses."""
+    """Return the types of the fields of a dataclass that contain ranges or dataclasses."""
     hints = get_type_hints(kind, include_extras=True)
     return {part.name: hints[part.name] for part in fields(kind) if _may_hold(hints[part.name])}
 
@@ -120,7 +120,7 @@ def _may_hold(hint: Any) -> bool:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """Yield the single values of a field; None is the absence of one."""
+    """Yield the single values of a field, without None."""
     if isinstance(value, list | tuple):
         for item in value:
             yield from _leaves(item)
@@ -129,7 +129,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def _bound(value: float) -> str:
-    """Return a bound as it would be written by hand: 1e-6, 0.5, 100000, 4294967295."""
+    """Return a bound in its shortest form: 1e-6, 0.5, 100000, 4294967295."""
     if isinstance(value, int):
         return str(value)
     short = f"{value:g}"
@@ -138,7 +138,7 @@ def _bound(value: float) -> str:
 
 
 def _text(value: object) -> str:
-    """Return a value for a message, NumPy's numbers as Python's."""
+    """Return a value as text for a message, NumPy numbers as Python's."""
     if isinstance(value, bool) or not isinstance(value, Real):
         text = repr(value)
     elif isinstance(value, Integral):

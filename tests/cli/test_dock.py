@@ -14,7 +14,7 @@ import pytest
         ("dock --engine warp", "unknown engine 'warp'"),
         ("dock --payload-kg 400", "too heavy for the virtual mass"),
         ("dock --anti-windup off", "Expected one of ('gated', 'clamped', 'none')"),
-        ("dock --start-deg 0 -90 130 0 0 0", "must look along x"),
+        ("dock --start-deg 0 -90 130 0 0 0", "must face along x"),
         ("dock --form dexp", "Expected one of ('reduced', 'paper')"),
         ("dock --seeds 99999999999", "--seeds: 99999999999 is outside 1 .. 10000"),
         ("dock-stability --delay-ms 0", "--delay-ms: 0 is outside 0.01 .. 1000 ms"),

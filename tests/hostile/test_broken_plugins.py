@@ -276,12 +276,12 @@ def test_ours_keep_their_names(shelf: Path) -> None:
     assert discover("kinetarium.studies")["drop"].own
     rows = {row.name: row for row in registry.list_engines()}
     assert rows["mujoco"].available
-    assert "taken by the package kinetarium" in rows["aaa:mujoco"].reason
+    assert "the package kinetarium has it already" in rows["aaa:mujoco"].reason
     assert discover("kinetarium.studies")["robots"].package == "aaa"
     assert "robots" not in studies() and "robots" in COMMANDS
     text = kinetarium("--help", shelf=shelf).stdout
     assert "aaa:robots" in text and "a command of Kinetarium has this name" in text
-    assert "zzz:robots" in text and "taken by the package aaa" in text
+    assert "zzz:robots" in text and "the package aaa has it already" in text
     assert "panda" in kinetarium("robots", shelf=shelf).stdout
     assert not list(shelf.glob("*.imported"))
 

@@ -96,7 +96,7 @@ def test_bad_json_is_refused(tmp_path: Path, kind: str, content: str) -> None:
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     for content, words in {
         "a mark": "byte-order mark",
-        "a name twice": "'a' is there twice",
+        "a name twice": "duplicate key 'a'",
         "a long whole number": "a number has 500000 characters",
         "beyond doubles": "1e999 is not a finite number",
         "Latin-1": "not UTF-8",
@@ -159,7 +159,7 @@ def shapes(**changes: Any) -> str:
         ({"shapes": shapes(section=[[0, 0], [1, 0], [1e300, 1]])}, "a measure of link 'x'"),
         ({"shapes": shapes(name="\x1b[31m")}, "letters"),
         ({"shapes": shapes(name="n" * 10_000)}, "letters"),
-        ({"shapes": "[]", "l1": "0.5, \"l2\": 0.5, \"l2\": 0.25"}, "'l2' is there twice"),
+        ({"shapes": "[]", "l1": "0.5, \"l2\": 0.5, \"l2\": 0.25"}, "duplicate key 'l2'"),
     ],
 )  # fmt: skip
 def test_a_machine_is_checked(tmp_path: Path, changes: dict[str, str], words: str) -> None:
@@ -416,7 +416,7 @@ def test_a_result_does_not_replace_what_others_keep(tmp_path: Path) -> None:
     write_result(tmp_path / "out", "placement.json", data={"a": 3})
     notes = tmp_path / "out" / "notes.txt"
     notes.write_text("mine")
-    with pytest.raises(KinetariumError, match=r"'notes\.txt', which is not ours"):
+    with pytest.raises(KinetariumError, match=r"'notes\.txt', not written by Kinetarium"):
         write_result(tmp_path / "out", "placement.json", data={"a": 4})
     assert notes.read_text() == "mine"
     assert (tmp_path / "out" / "placement.json").read_bytes() == versioned_json({"a": 3})
@@ -430,7 +430,7 @@ def test_a_report_does_not_replace_what_others_keep(
     write_page(tmp_path, page)
     figure = tmp_path / "figures" / "my-drawing.svg"
     figure.write_text("mine")
-    with pytest.raises(KinetariumError, match=r"'my-drawing\.svg', which is not ours"):
+    with pytest.raises(KinetariumError, match=r"'my-drawing\.svg', not written by Kinetarium"):
         write_page(tmp_path, page)
     assert figure.read_text() == "mine"
     figure.unlink()

@@ -78,11 +78,11 @@ def test_folders_that_hold_something_else(tmp_path):
     (tmp_path / ".kinetarium-0").write_text("")
     check_folder(tmp_path, ours=r"a\d")
     (tmp_path / "a12").write_text("")
-    with pytest.raises(OutputError, match="it holds 'a12', which is not ours"):
+    with pytest.raises(OutputError, match="it contains 'a12', not written by Kinetarium"):
         check_folder(tmp_path, ours=r"a\d")
     (tmp_path / "a12").unlink()
     (tmp_path / "a2").symlink_to("/")
-    with pytest.raises(OutputError, match="it holds 'a2', a symbolic link"):
+    with pytest.raises(OutputError, match="it contains the symbolic link 'a2'"):
         check_folder(tmp_path, ours=r"a\d")
 
 

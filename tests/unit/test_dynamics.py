@@ -430,5 +430,5 @@ def test_a_robot_with_more_joints_than_memory_is_refused(tmp_path) -> None:
         )
     path = tmp_path / "worm.urdf"
     path.write_text("".join([*parts, "</robot>"]))
-    with pytest.raises(KinetariumError, match="301 moving joints takes too much memory"):
+    with pytest.raises(KinetariumError, match="301 moving joints needs too much memory"):
         RobotDynamics(load_robot(str(path)))

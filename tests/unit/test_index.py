@@ -154,7 +154,7 @@ def test_two_runs_in_one_place(tmp_path: Path) -> None:
     with sqlite3.connect(path) as database:
         database.execute("UPDATE runs SET position = 0")
     database.close()
-    with pytest.raises(IndexFileError, match="two runs in one place"):
+    with pytest.raises(IndexFileError, match="two runs at one position"):
         read_index(path)
 
 

@@ -136,7 +136,7 @@ def test_another_run(
     before = contents(tmp_path / "out")
     with pytest.raises(ResultFolderError, match=message) as refusal:
         create(tmp_path / "out", config, environment)
-    assert "out' holds another run: " in str(refusal.value)
+    assert "out' contains another run: " in str(refusal.value)
     assert str(refusal.value).endswith("; choose another --out or remove it")
     assert contents(tmp_path / "out") == before
     create(tmp_path / "out").close()
@@ -151,7 +151,7 @@ def test_the_same_in_other_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["thesis.tex", "runs", "environment.json", ".hidden"])
 def test_what_belongs_to_others_is_left_alone(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("mine")
-    with pytest.raises(ResultFolderError, match=f"not empty: it holds '{name}'"):
+    with pytest.raises(ResultFolderError, match=f"not empty: it has '{name}'"):
         create(tmp_path)
     assert contents(tmp_path) == {name: b"mine"}
 

@@ -114,7 +114,7 @@ def test_open_runs_hold_no_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("values", [np.array([object()]), np.array(["a"]), np.zeros(2, "f8,i4")])
 def test_channels_hold_numbers(values: Any, tmp_path: Path) -> None:
     run = run_with(recording=Recording({"x": Channel(values, "-")}, "running"))
-    with pytest.raises(RunFileError, match=r"channel 'x' holds .*, not numbers"):
+    with pytest.raises(RunFileError, match=r"channel 'x' has dtype .*, not numbers"):
         write_run(tmp_path / "run", run, timing={})
     assert os.listdir(tmp_path) == []
 
@@ -134,16 +134,16 @@ def header(shape: str, *, descr: str = "'<f8'", end: str = "\n") -> bytes:
 
 
 BAD_MANIFESTS = [
-    ({"file": "../x.npy"}, "no name of a channel's file"),
-    ({"file": "/etc/passwd"}, "no name of a channel's file"),
-    ({"file": "00-a.npy\n"}, "no name of a channel's file"),
+    ({"file": "../x.npy"}, "not a valid file name"),
+    ({"file": "/etc/passwd"}, "not a valid file name"),
+    ({"file": "00-a.npy\n"}, "not a valid file name"),
     ({"file": "00-missing.npy"}, "no such file"),
     ({"file": 3}, r"expected str, got int"),
-    ({"dtype": "|O"}, "no type of numbers"),
-    ({"dtype": "<f8,<i4"}, "no type of numbers"),
-    ({"dtype": "<f7"}, "not the array that its manifest says"),
-    ({"dtype": "<i8"}, "not the array that its manifest says"),
-    ({"shape": [4]}, "not the array that its manifest says"),
+    ({"dtype": "|O"}, "not a numeric type"),
+    ({"dtype": "<f8,<i4"}, "not a numeric type"),
+    ({"dtype": "<f7"}, "does not match its manifest"),
+    ({"dtype": "<i8"}, "does not match its manifest"),
+    ({"shape": [4]}, "does not match its manifest"),
     ({"shape": [-5, -1]}, "expected int >= 0"),
     ({"shape": [5.0]}, "expected int, got float"),
     ({"shape": "5"}, "expected array, got str"),
@@ -163,16 +163,16 @@ def test_manifests_that_lie(changes: dict[str, Any], message: str, tmp_path: Pat
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "not the array"),
-        (b"\x93NUMPY\x01\x00", "not the array"),
-        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "not the array"),
-        (header("(5,)", end=""), "not the array"),
-        (header("(5,)") + bytes(39), "not the size"),
-        (header("(5,)") + bytes(41), "not the size"),
-        (header("(5,)"), "not the size"),
-        (header("(1000000000000,)") + bytes(40), "not the array"),
-        (header("(5,)", descr="'|O'") + bytes(40), "not the array"),
-        (header("(" * 10_000), "not the array"),
+        (b"", "does not match its manifest"),
+        (b"\x93NUMPY\x01\x00", "does not match its manifest"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "does not match its manifest"),
+        (header("(5,)", end=""), "does not match its manifest"),
+        (header("(5,)") + bytes(39), "not have the size"),
+        (header("(5,)") + bytes(41), "not have the size"),
+        (header("(5,)"), "not have the size"),
+        (header("(1000000000000,)") + bytes(40), "does not match its manifest"),
+        (header("(5,)", descr="'|O'") + bytes(40), "does not match its manifest"),
+        (header("(" * 10_000), "does not match its manifest"),
     ],
 )
 def test_arrays_that_lie(content: bytes, message: str, tmp_path: Path) -> None:
@@ -186,8 +186,8 @@ def test_arrays_that_lie(content: bytes, message: str, tmp_path: Path) -> None:
 def test_a_lie_that_both_tell(tmp_path: Path) -> None:
     write_run(tmp_path, run_with(), timing={})
     for descr, shape, message in [
-        ("<f8", (10**12, 10**12), "not the size"),
-        ("<f7", (5,), "no type of numbers"),
+        ("<f8", (10**12, 10**12), "not have the size"),
+        ("<f7", (5,), "not a numeric type"),
     ]:
         edited(tmp_path, dtype=descr, shape=shape)
         (tmp_path / "00-time.npy").write_bytes(header(repr(shape), descr=repr(descr)) + bytes(40))
@@ -223,13 +223,13 @@ def test_things_that_are_no_files(kind: str, tmp_path: Path) -> None:
         ("", "is not JSON"),
         ("{", "is not JSON"),
         ("[" * 100_000, "nested too deeply"),
-        ("[]", "does not say its schema_version"),
-        ("{}", "does not say its schema_version"),
-        ('{"schema_version": true}', "does not say its schema_version"),
+        ("[]", "has no schema_version"),
+        ("{}", "has no schema_version"),
+        ('{"schema_version": true}', "has no schema_version"),
         ('{"schema_version": 1}', "missing required field key"),
         ('{"schema_version": 2}', "has changed since it was written"),
         ('{"schema_version": 3}', "of a later release: it has schema 3"),
-        ('{"schema_version": 1, "key": NaN}', "NaN is no number"),
+        ('{"schema_version": 1, "key": NaN}', "NaN is not valid JSON"),
         ('{"schema_version": 1, "key": ' + "9" * 5000 + "}", "is not JSON"),
     ],
 )

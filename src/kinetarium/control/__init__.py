@@ -1,4 +1,4 @@
-"""Controllers and the laws they are made of."""
+"""Controllers and control laws."""
 
 from typing import TYPE_CHECKING
 

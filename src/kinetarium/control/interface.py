@@ -1,4 +1,4 @@
-"""What drives a robot: controllers at their own rate, interactions at every physics step."""
+"""Controllers, called at their own rate, and interactions, called at every physics step."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from kinetarium.spatial.arrays import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurement:
-    """What a controller may look at.
+    """The input of a controller.
 
     Attributes:
         q: Joint positions in layout order [rad or m], shape (n,).
@@ -27,7 +27,7 @@ class Measurement:
 
 
 class Controller(Protocol):
-    """Turns measurements into commands.
+    """Computes commands from measurements.
 
     Example:
         >>> import numpy as np
@@ -50,10 +50,10 @@ class Controller(Protocol):
 
     @property
     def rate(self) -> float:
-        """How often it is asked [Hz]; the physics rate is a multiple of it."""
+        """Control rate [Hz]; the physics rate is a multiple of it."""
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Clear all state, before a run."""
 
     def update(self, t: float, measurement: Measurement) -> Array:
         """Return the command at a time [s], in the order of the layout's commands, shape (c,)."""

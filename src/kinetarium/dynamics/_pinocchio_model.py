@@ -12,7 +12,7 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose
 
 PinocchioModel = Any
-"""`pinocchio.Model`, whose package has no types and is loaded when it is first used."""
+"""`pinocchio.Model`; its package has no types and is imported when first used."""
 PinocchioData = Any
 """`pinocchio.Data`, the working memory of one model."""
 
@@ -25,7 +25,7 @@ def pinocchio_model(
     Moving joints keep the robot's order, a free-flyer joint first where the
     base is free; every joint has one coordinate, continuous ones too. A link
     behind fixed joints is appended to the moving joint above it. The frame of
-    link i, massless or not, is frame i + 1, behind Pinocchio's universe.
+    link i, massless or not, is frame i + 1, after Pinocchio's universe.
 
     Args:
         model: The robot.
@@ -76,10 +76,9 @@ def pinocchio_model(
 def frame_placements(data: PinocchioData) -> Array:
     """View every frame's placement in the world at once, shape (frames, 3, 4).
 
-    Reading the frames one by one costs more than computing them. They lie in
-    one block of memory, each as a rotation by columns and a position, and the
-    view shows whatever the last forward kinematics of `data` left there; the
-    caller keeps `data` alive.
+    Reading the frames one by one costs more than computing them. They are in one
+    block of memory, each as a column-major rotation and a position, and the view
+    shows the last forward kinematics of `data`, which the caller keeps alive.
     """
     first, second = data.oMf[0].rotation, data.oMf[1].rotation
     step = second.ctypes.data - first.ctypes.data
@@ -93,7 +92,7 @@ def to_pinocchio(q: Array) -> tuple[Array, Array]:
     Raises:
         KinetariumError: If the quaternion of the base is zero.
     """
-    # Plain numbers: small arrays would take several times as long.
+    # Scalars: small arrays would take several times as long.
     w, x, y, z = q[3:7].tolist()
     length = sqrt(w * w + x * x + y * y + z * z)
     if length == 0.0:
@@ -111,13 +110,13 @@ def to_pinocchio(q: Array) -> tuple[Array, Array]:
 
 
 def rotate_base(A: Array, B: Array) -> Array:
-    """Turn the first six rows of a vector or matrix by B, in place; give it back."""
+    """Rotate the first six rows of a vector or matrix by B, in place, and return it."""
     A[:6] = B @ A[:6]
     return A
 
 
 def rotate_base_both(M: Array, B: Array) -> Array:
-    """Turn the first six rows and columns of a square matrix, T' M T, in place; give it back."""
+    """Rotate the first six rows and columns of a square matrix, T' M T, in place; return it."""
     rotate_base(M, B)
     rotate_base(M.T, B)
     return M
@@ -126,8 +125,7 @@ def rotate_base_both(M: Array, B: Array) -> Array:
 def transport(v: Array) -> Array:
     """Return w x v of the base, shape (3,).
 
-    It is what the acceleration of the base loses when its coordinates turn
-    with the body: a_pin = R' (a - w x v).
+    Pinocchio's base coordinates turn with the body: a_pin = R' (a - w x v).
     """
     vx, vy, vz, wx, wy, wz = v[:6].tolist()
     return np.array([wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx])

@@ -1,4 +1,4 @@
-"""SerialChain: the joints from a base link to a tool link, as plain arrays for kernels."""
+"""SerialChain: the joints from a base link to a tool link, as arrays for kernels."""
 
 from dataclasses import dataclass
 from math import isfinite, pi
@@ -25,7 +25,7 @@ class ChainArrays(NamedTuple):
         prismatic: Whether a joint slides, shape (joints,).
         lower: Lowest positions [rad or m], shape (joints,).
         upper: Highest positions [rad or m], shape (joints,).
-        middle: Positions within half a turn of which angles are given [rad or m],
+        middle: Solutions are returned within half a turn of these positions [rad or m],
             shape (joints,).
     """
 
@@ -38,17 +38,17 @@ class ChainArrays(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SerialChain:
-    """The joints between two links of a robot; its other joints are held.
+    """The joints between two links of a robot; its other joints are fixed.
 
     Attributes:
         model: The robot.
-        base_link: The link in whose frame poses are given.
-        tool: The link that is to be placed.
+        base_link: The link in whose frame poses are expressed.
+        tool: The link whose pose is controlled.
         joints: Names of the moving joints, from the base link to the tool.
-        coordinates: Where these stand among the robot's moving joints, shape (joints,).
-        held: Positions of all moving joints of the robot where the others are held:
+        coordinates: Their indices among the robot's moving joints, shape (joints,).
+        held: Positions of all moving joints of the robot at which the others are fixed:
             the catalogue's home pose, or zero [rad or m], shape (moving joints,).
-        arrays: The chain as plain arrays.
+        arrays: The chain as arrays for kernels.
     """
 
     model: RobotModel
@@ -72,17 +72,17 @@ def serial_chain(model: RobotModel, *, base_link: str = "", tool: str = "") -> S
 
     Args:
         model: The robot.
-        base_link: The link poses are given in; if empty, the catalogue's base of the
-            robot, or the root link.
-        tool: The link to be placed; if empty, the catalogue's flange of the robot, or
-            the only link at the end of moving joints.
+        base_link: The link in whose frame poses are expressed; if empty, the base of the
+            robot in the catalogue, or the root link.
+        tool: The link whose pose is controlled; if empty, the flange of the robot in the
+            catalogue, or the only link at the end of moving joints.
 
     Returns:
         The chain.
 
     Raises:
         UnknownNameError: If the robot has no link of a given name.
-        KinetariumError: If there is no chain, or one whose joints do not move freely.
+        KinetariumError: If there is no chain, or its joints are coupled.
     """
     entry = catalogue_entry(model.source.file) if model.source.file in catalogue_names() else None
     base_link = model.link(base_link or (entry.base if entry else model.root)).name
@@ -114,9 +114,9 @@ def serial_chain(model: RobotModel, *, base_link: str = "", tool: str = "") -> S
 
 
 def ranges(chain: ChainArrays) -> tuple[Array, Array]:
-    """Return finite joint bounds: the limits, within half a turn or a metre of the middle.
+    """Return finite joint limits: at most half a turn or a metre from the middle.
 
-    A limit that is farther away than that leaves no pose out.
+    A limit that is farther away excludes no pose.
     """
     span = np.where(chain.prismatic, 1.0, pi)
     span = np.where(np.isfinite(chain.upper - chain.lower) & chain.prismatic, np.inf, span)
@@ -125,14 +125,14 @@ def ranges(chain: ChainArrays) -> tuple[Array, Array]:
 
 
 def _only_end(model: RobotModel) -> str:
-    """Return the one link that ends a branch with moving joints."""
+    """Return the only link at the end of a branch with moving joints."""
     parents = {joint.parent for joint in model.joints}
     ends = [link.name for link in model.links if link.name not in parents]
     moved = [end for end in ends if any(j.type is not JointType.FIXED for j in _above(model, end))]
     if len(moved) == 1:
         return moved[0]
-    choices = f"one of {', '.join(moved)}" if moved else "but none of its links is moved by a joint"
-    raise KinetariumError(f"{model.name} needs a tool link to reach with: {choices}")
+    choices = f"choose one of {', '.join(moved)}" if moved else "no joint moves any of its links"
+    raise KinetariumError(f"{model.name} needs a tool link: {choices}")
 
 
 def _above(model: RobotModel, link: str) -> list[Joint]:
@@ -155,7 +155,7 @@ def _path(model: RobotModel, *, base_link: str, tool: str) -> list[Joint]:
         return []
     raise KinetariumError(
         f"{model.name} has no chain from '{base_link}' to '{tool}': "
-        f"'{tool}' hangs on {', '.join(repr(joint.parent) for joint in path) or 'nothing'}"
+        f"'{tool}' is below {', '.join(repr(joint.parent) for joint in path) or 'no link'}"
     )
 
 
@@ -165,14 +165,14 @@ def _refuse_dependent(model: RobotModel, moving: list[Joint]) -> None:
         if joint.mimic:
             raise KinetariumError(
                 f"joint '{joint.name}' in the chain of {model.name} follows "
-                f"'{joint.mimic.joint}': inverse kinematics needs joints that move freely"
+                f"'{joint.mimic.joint}': inverse kinematics needs independent joints"
             )
     for loop in model.loops:
         for link in (loop.link_a, loop.link_b):
             if any(joint in moving for joint in _above(model, link)):
                 raise KinetariumError(
-                    f"loop '{loop.name}' of {model.name} binds '{link}', which the chain moves: "
-                    "inverse kinematics needs joints that move freely"
+                    f"loop '{loop.name}' of {model.name} constrains '{link}', which the chain "
+                    "moves: inverse kinematics needs independent joints"
                 )
 
 

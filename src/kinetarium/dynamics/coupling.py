@@ -16,8 +16,8 @@ from kinetarium.spatial.arrays import Array, frozen
 class Coupling:
     """All joints from the independent ones: q = E q_independent + offset.
 
-    The matrices speak of joints. Vectors and matrices may also begin with the
-    coordinates of a free base, which pass unchanged.
+    The matrices refer to joints. Vectors and matrices may begin with the coordinates of
+    a free base, which stay unchanged.
 
     Attributes:
         independent: Names of the joints that follow no other, in the model's order.
@@ -82,7 +82,7 @@ def random_positions(model: RobotModel, rng: np.random.Generator, *, count: int)
 
     Args:
         model: The robot.
-        rng: The source of chance.
+        rng: The random number generator.
         count: How many configurations to draw.
 
     Returns:

@@ -1,6 +1,6 @@
 """Forward kinematics, Jacobian and manipulability of a serial chain, as Numba kernels.
 
-The plain definitions are in `forward_reference`.
+`forward_reference` has the same functions in NumPy, for the tests.
 """
 
 from math import cos, sin, sqrt
@@ -15,7 +15,7 @@ Symmetric = tuple[float, float, float, float, float, float]
 Square = tuple[float, float, float, float, float, float, float, float, float]
 
 FLAT = 1e-15
-"""Below this, relative to its size, a determinant of turning axes is rounding alone."""
+"""Below this, relative to its size, a determinant of joint axes is only rounding."""
 
 
 @compiled

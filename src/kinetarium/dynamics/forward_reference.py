@@ -1,4 +1,4 @@
-"""Forward kinematics, Jacobian and manipulability by their plain definitions, in NumPy."""
+"""Forward kinematics, Jacobian and manipulability by their definitions, in NumPy."""
 
 import numpy as np
 

@@ -15,7 +15,7 @@ _ROWS, _COLUMNS = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)
 
 
 def inertial_parameters(inertia: Inertia | None) -> Array:
-    """Return the parameters of a body in its link's frame, zeros for none, shape (10,)."""
+    """Return the parameters of a body in its link's frame, zeros for None, shape (10,)."""
     if inertia is None:
         return np.zeros(10)
     moment = inertia.moment + steiner(inertia.mass, inertia.center)
@@ -42,6 +42,6 @@ def moved(inertia: Inertia, X_BL: Array) -> Inertia:
 
 
 def steiner(mass: float, center: Array) -> Array:
-    """Return what a mass at a centre adds to the moment about the origin (parallel axes)."""
+    """Return the moment of a point mass about the origin (parallel axis theorem)."""
     moment: Array = mass * (center @ center * np.eye(3) - np.outer(center, center))
     return moment

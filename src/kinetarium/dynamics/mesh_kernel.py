@@ -1,10 +1,10 @@
 """Distance and winding number of triangle meshes at many points, as Numba kernels.
 
 Triangles come in groups of neighbours. For the distance a group is skipped when
-its bounding sphere is farther away than what has been found; for the winding
-number a distant group counts as one dipole, the first term of the expansion of
-Barill et al., "Fast Winding Numbers for Soups and Clouds", 2018. The plain
-definitions are in the tests, `mesh_reference`.
+its bounding sphere is farther away than the best so far; for the winding number a
+distant group counts as one dipole, the first term of the expansion of Barill et
+al., "Fast Winding Numbers for Soups and Clouds", 2018. The brute-force reference
+is in the tests, `mesh_reference`.
 """
 
 from math import atan2, inf, pi, sqrt
@@ -54,7 +54,7 @@ def _distance_group(p: Vector, groups: TriangleGroups, g: int, best: float) -> f
 def winding_numbers(points: Array, groups: TriangleGroups) -> Array:
     """Return how often triangles wind around points [m], shape (n, 3): one inside, zero outside.
 
-    Fractions appear where the mesh has holes, and small ones by the dipoles.
+    Fractions appear where the mesh has holes; the dipoles add small errors.
     """
     starts, centers, radii = groups.starts, groups.centers, groups.radii
     result = np.empty(len(points))

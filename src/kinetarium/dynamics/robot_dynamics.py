@@ -17,14 +17,14 @@ from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
 
 MOST_JOINTS = 300
-"""Pinocchio's tables grow with the third power of the joints: 1.8 GB for these."""
+"""Pinocchio's tables grow with the third power of the joints: 1.8 GB for this many."""
 
 _BASE_POSITIONS = tuple(f"base.{name}" for name in ("x", "y", "z", "qw", "qx", "qy", "qz"))
 _BASE_VELOCITIES = tuple(f"base.{name}" for name in ("vx", "vy", "vz", "wx", "wy", "wz"))
 
 
 class RobotDynamics:
-    """Kinematics and dynamics of a robot as a free tree of rigid links.
+    """Kinematics and dynamics of a robot as a tree of rigid links.
 
     tau = M(q) a + C(q, v) v + g(q)
 
@@ -35,12 +35,11 @@ class RobotDynamics:
     time derivative of v, and tau its dual: the wrench [f; m] on the root link
     at its origin [N, N m], then the joint torques or forces [N m or N].
 
-    Every moving joint has a coordinate of its own, followers too (`Coupling`
-    joins them), and loops are open (`LoopClosure` closes them). Damping and
-    friction of the joints are not part of tau.
+    Every moving joint has its own coordinate, mimic joints too (`Coupling` joins
+    them), and loops are open (`LoopClosure` closes them). Damping and friction of
+    the joints are not part of tau.
 
-    The working memory is reused from call to call: results are the caller's
-    own arrays, but one object serves one thread.
+    Not thread-safe: calls share working memory. Results are new arrays.
 
     Attributes:
         model: The robot.
@@ -64,19 +63,19 @@ class RobotDynamics:
 
         Args:
             model: The robot.
-            free_base: Whether the root link floats freely; None for what the model says.
+            free_base: Whether the root link floats freely; None to take it from the model.
             armature: Whether the inertia of the drives counts in M and in the kinetic energy.
             gravity: Acceleration of gravity in the world [m/s^2], shape (3,).
 
         Raises:
-            KinetariumError: If it has more moving joints than there is room for.
+            KinetariumError: If it has too many moving joints.
         """
         if len(model.moving_joints) > MOST_JOINTS:
             raise KinetariumError(
-                f"the dynamics of a robot with {len(model.moving_joints)} moving joints takes too"
-                f" much memory; up to {MOST_JOINTS} are possible"
+                f"the dynamics of a robot with {len(model.moving_joints)} moving joints needs too"
+                f" much memory; at most {MOST_JOINTS} are supported"
             )
-        # Pinocchio is loaded with the first robot, not with this module.
+        # Imported here, since Pinocchio takes long to load.
         import pinocchio
 
         self._pin = pinocchio
@@ -87,7 +86,7 @@ class RobotDynamics:
             model, free_base=self.free_base, armature=armature, gravity=self.gravity
         )
         self._data = self._model.createData()
-        # Pinocchio's centre of mass leaves out what is fixed to the world.
+        # Pinocchio's centre of mass excludes links fixed to the world.
         fixed = self._model.inertias[0]
         self._fixed_moment = fixed.mass * fixed.lever
         self._mass = model.mass
@@ -108,7 +107,7 @@ class RobotDynamics:
         return q
 
     def integrate(self, q: ArrayLike, dq: ArrayLike) -> Array:
-        """Move on from q, shape (nq,), by a constant velocity times a time, shape (nv,)."""
+        """Return q, shape (nq,), moved by a constant velocity times a time, shape (nv,)."""
         q, dq = _vector(q), _vector(dq)
         if not self.free_base:
             return q + dq
@@ -227,13 +226,13 @@ class RobotDynamics:
         return a
 
     def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Return Y with tau = Y pi, for tau is linear in the inertial parameters.
+        """Return the regressor Y with tau = Y pi, linear in the inertial parameters pi.
 
-        pi holds the ten parameters (`inertial_parameters`) of what each moving
-        joint carries rigidly, in the frame of its child link, joint after
-        joint, those of a free root first. The inertia of the drives is no part
-        of it (Atkeson, An, Hollerbach, "Estimation of inertial parameters of
-        manipulator loads and links", 1986).
+        pi contains the ten parameters (`inertial_parameters`) of the rigid body that
+        each moving joint carries, in the frame of its child link, joint after joint,
+        those of a free root first, without the inertia of the drives (Atkeson, An,
+        Hollerbach, "Estimation of inertial parameters of manipulator loads and links",
+        1986).
 
         Returns:
             The regressor, shape (nv, 10 * bodies).
@@ -267,12 +266,12 @@ class RobotDynamics:
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> float:
         """Return v' M v / 2 [J]."""
-        # Pinocchio's own function counts the drives of some kinds of joints only.
+        # Pinocchio's own function includes the armature of some joint types only.
         v = _vector(v)
         return float(0.5 * v @ self.mass_matrix(q) @ v)
 
     def potential_energy(self, q: ArrayLike) -> float:
-        """Return the energy of the whole robot against gravity, zero at the world's origin [J]."""
+        """Return the potential energy of the whole robot, zero at the world's origin [J]."""
         return float(-self._mass * (self.gravity @ self.center_of_mass(q)))
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -291,7 +290,7 @@ class RobotDynamics:
     def _motion(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike
     ) -> tuple[Array, Array, Array, Array]:
-        """Return q, the rotation of the base, v and a as Pinocchio has them."""
+        """Return q, the rotation of the base, v and a in Pinocchio's convention."""
         q_pin, B = self._configuration(q)
         v, a = _vector(v), _vector(a)
         if self.free_base:

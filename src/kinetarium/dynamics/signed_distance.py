@@ -1,4 +1,4 @@
-"""How far points are from the surface of shapes, negative inside."""
+"""Signed distance of points from shapes, negative inside."""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -54,7 +54,7 @@ def union_distance(geometries: Sequence[Geometry], *, surface: Array) -> SignedD
 
     Args:
         geometries: The shapes, at least one.
-        surface: Triangles that hold their common surface [m], shape (m, 3, 3).
+        surface: Triangles of their common surface [m], shape (m, 3, 3).
     """
     parts = [(signed_distance(part.shape), part.X_LG) for part in geometries]
 
@@ -70,7 +70,7 @@ def union_distance(geometries: Sequence[Geometry], *, surface: Array) -> SignedD
     def distance(points: Array) -> Array:
         result = nearest(points)
         inside = result < 0
-        # The end of one shape inside another is no surface.
+        # The part of a surface that is inside another shape does not count.
         result[inside] = np.minimum(result[inside], -away(points[inside]))
         return result
 
@@ -97,7 +97,7 @@ def _from_segment(points: Array, *, length: float) -> Array:
 
 
 def _from_mesh(triangles: Array) -> SignedDistance:
-    # Numba is loaded with the first mesh, not with this module.
+    # Imported here, since Numba takes a second to load.
     from kinetarium.dynamics import mesh_kernel
 
     groups = TriangleGroups.of(triangles)

@@ -1,4 +1,4 @@
-"""TriangleGroups: triangles sorted into neighbourhoods, for fast questions about a mesh."""
+"""TriangleGroups: triangles sorted into groups of neighbours, for fast mesh queries."""
 
 from typing import NamedTuple
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from kinetarium.spatial.arrays import Array
 
 GROUP = 16
-"""How many triangles make a group, roughly."""
+"""Triangles of a group, roughly."""
 MOST_GROUPS = 4096
-"""Beyond this, groups grow instead of becoming more."""
+"""Groups at most; larger meshes get larger groups."""
 
 
 class TriangleGroups(NamedTuple):
-    """Triangles group by group, and what is known of each group.
+    """Triangles sorted by group, with bounds of each group.
 
     Attributes:
         triangles: Corners of the triangles [m], shape (m, 3, 3).
@@ -38,7 +38,7 @@ class TriangleGroups(NamedTuple):
     def of(cls, triangles: Array) -> "TriangleGroups":
         """Sort triangles, shape (m, 3, 3), into the cells of a grid."""
         middles = triangles.mean(axis=1)
-        # A closed surface meets about six times the square of the cells along an edge.
+        # A closed surface crosses about 6 n^2 cells of a grid with n cells along an edge.
         cells = np.ceil((min(len(triangles) / GROUP, MOST_GROUPS) / 6) ** 0.5)
         span = np.ptp(middles, axis=0).max() or 1.0
         keys = ((middles - middles.min(axis=0)) / span * cells).astype(np.int64)

@@ -16,8 +16,8 @@ class TwoLink:
     At q = 0 both links lie along x; the joints turn about y and gravity acts
     along -z. The default numbers are the upper arm and the forearm of a UR5
     whose wrist has no mass. The terms are those of Spong, Hutchinson and
-    Vidyasagar, "Robot Modeling and Control", 2006, section 7.3, with gravity's
-    sign turned as the angles are.
+    Vidyasagar, "Robot Modeling and Control", 2006, section 7.3, with the signs of
+    the angles and of gravity reversed.
 
     Attributes:
         masses: Masses of the links [kg].

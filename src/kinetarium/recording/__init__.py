@@ -1,4 +1,4 @@
-"""Results on disk: files that exist whole or not at all."""
+"""Recordings, run folders and result folders on disk, written atomically."""
 
 from typing import TYPE_CHECKING
 

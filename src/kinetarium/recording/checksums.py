@@ -1,7 +1,7 @@
-"""checksums.json: the SHA-256 of the files of a result folder, so that damage is noticed.
+"""checksums.json: the SHA-256 of the files of a result folder, to detect damage.
 
-It is removed before the first change of a file and written after the last. It finds
-accidents; who alters a file on purpose can write a new one.
+It is removed before the first change of a file and written after the last. It detects
+accidents, not forgery: whoever changes a file on purpose can update the checksum.
 """
 
 import os
@@ -29,8 +29,8 @@ def write_checksums(folder: Path, files: Iterable[str], *, folders: Iterable[str
     """Write the checksums of a folder.
 
     Args:
-        files: Names of files in it; one that is missing is left out.
-        folders: Names of folders in it whose files are listed, too.
+        files: Names of files in it; missing ones are skipped.
+        folders: Names of subfolders whose files are listed as well.
 
     Raises:
         OutputError: If a file cannot be read, or the checksums cannot be written.
@@ -57,10 +57,9 @@ def unseal_folder(folder: Path) -> None:
 
 
 def read_checksums(folder: Path) -> dict[str, str] | None:
-    """Return the SHA-256 of the files of a folder by name, or None where there are none.
+    """Return the SHA-256 of the files of a folder by name, or None if it has no checksums.
 
-    None stands for a folder that is being written, was killed while it was written, or was
-    written by release 0.1.
+    It has none while it is being written, if its writer was killed, or if release 0.1 wrote it.
 
     Raises:
         SerializationError: If they are broken.
@@ -73,7 +72,7 @@ def read_checksums(folder: Path) -> dict[str, str] | None:
 
 
 def check_listed(folder: Path, name: str, read: Callable[[Path], T]) -> T:
-    """Read a file of a folder that is as its checksum says, if it has one.
+    """Read a file of a folder and compare it with its checksum, if it has one.
 
     Args:
         name: The file's name in it.
@@ -89,17 +88,17 @@ def check_listed(folder: Path, name: str, read: Callable[[Path], T]) -> T:
         changed = next(changes(folder, listed, names=(name,)), None) if listed else None
         if changed is None:
             return value
-        # Another process may have written the folder meanwhile: then so are the checksums.
+        # Another process may have rewritten the folder meanwhile, checksums included.
         if read_checksums(folder) == listed:
             raise ChecksumError(changed)
 
 
 def changes(folder: Path, listed: dict[str, str], *, names: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for each file that is not as its checksum says.
+    """Yield a message for each file that does not match its checksum.
 
     Args:
         listed: Its checksums.
-        names: The files to look at; one without a checksum is passed over.
+        names: The files to check; those without a checksum are skipped.
     """
     for name in names:
         if name not in listed:

@@ -1,8 +1,8 @@
 """The index of a result folder: its runs in one SQLite file, for listings and other tools.
 
-The runs themselves are the truth; the index can be made again from them. SQLite never opens
-the file: it is read into memory and replaced as a whole. A database that is opened in place
-lets SQLite play back a journal beside it, and a journal may name any file to be deleted.
+The run folders are the source of truth; the index can be rebuilt from them. SQLite never
+opens the file: it is read into memory and replaced as a whole. For a database that is opened
+in place SQLite replays a journal beside it, and a journal may name any file to be deleted.
 """
 
 import json
@@ -27,19 +27,19 @@ _TABLE = (
 )
 _INSERT = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SELECT = "SELECT * FROM runs ORDER BY position, key"
-_BROKEN = "remove it, and it is made again from the runs"
+_BROKEN = "remove it, and it is rebuilt from the runs"
 
 
 class IndexFileError(KinetariumError):
-    """An index that is broken, something else, or of a later release."""
+    """An index that is broken, not an index at all, or of a later release."""
 
 
 def index_bytes(runs: Mapping[int, Run]) -> bytes:
-    """Return the content of an index, which depends on its runs alone.
+    """Return the content of an index, a function of its runs alone.
 
     Args:
-        runs: The runs by their place in the report, counted from 0. What they recorded is
-            not kept here.
+        runs: The runs by their position in the report, counted from 0. Their recordings
+            are not stored.
     """
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
         database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -51,10 +51,10 @@ def index_bytes(runs: Mapping[int, Run]) -> bytes:
 
 
 def read_index(path: Path) -> dict[int, Run]:
-    """Read an index without changing anything on the disk.
+    """Read an index without writing to the disk.
 
     Returns:
-        The runs by their place in the report, in order, without what they recorded.
+        The runs by their position in the report, in order, without their recordings.
 
     Raises:
         IndexFileError: If it cannot be read, is not an index, or of a later release.
@@ -75,9 +75,9 @@ def read_index(path: Path) -> dict[int, Run]:
     try:
         runs = {_position(row): _run(row) for row in rows}
     except (ValueError, TypeError, RecursionError, KinetariumError):
-        raise IndexFileError(f"{str(path)!r} holds a broken row; {_BROKEN}") from None
+        raise IndexFileError(f"{str(path)!r} contains a broken row; {_BROKEN}") from None
     if len(runs) < len(rows):
-        raise IndexFileError(f"{str(path)!r} has two runs in one place; {_BROKEN}")
+        raise IndexFileError(f"{str(path)!r} has two runs at one position; {_BROKEN}")
     return runs
 
 
@@ -88,13 +88,13 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
             f"{str(path)!r} is of a later release: it has schema {version}, "
             f"this release reads up to {SCHEMA_VERSION}"
         )
-    # Anything beside the table, such as a view in its place, would run when it is read.
+    # Anything else than the table, such as a view of its name, would be executed by a query.
     if database.execute("SELECT sql FROM sqlite_master").fetchall() != [(_TABLE,)]:
         raise IndexFileError(f"{str(path)!r} is not an index of runs; {_BROKEN}")
 
 
 def _row(run: Run, position: int) -> tuple[Any, ...]:
-    # A message may quote a file name that is not text; SQLite takes text alone.
+    # A message may quote a file name that is not valid text, which SQLite does not accept.
     message = run.message.encode(errors="backslashreplace").decode()
     case = strict_json(to_builtins(run.case), indent=None)
     rows = strict_json(to_builtins(run.rows), indent=None)
@@ -103,7 +103,7 @@ def _row(run: Run, position: int) -> tuple[Any, ...]:
 
 def _position(row: tuple[Any, ...]) -> int:
     if type(row[1]) is not int or row[1] < 0:
-        raise ValueError("not a place in the report")
+        raise ValueError("not a position in the report")
     return row[1]
 
 

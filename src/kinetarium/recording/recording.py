@@ -1,4 +1,4 @@
-"""Recording: what a run left behind, as named arrays with units."""
+"""Recording: the result of a run, as named arrays with units."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class Channel:
     Attributes:
         values: The samples, time along the first axis.
         unit: Unit of the values.
-        columns: What the second axis counts; empty for a single value.
+        columns: Names along the second axis; empty for a scalar.
     """
 
     values: Array
@@ -42,13 +42,13 @@ class Recording:
         array([0. , 0.5, 1. ])
 
     Attributes:
-        channels: The recorded quantities by name; "time" is always there.
+        channels: The recorded quantities by name; "time" is always one of them.
         status: "running" for a run that reached its end, "diverged" for one that did not;
-            no sample at or after divergence is kept.
-        facts: What the run was made with: engine, version, options, time step, seed.
-        timing: What the run measured of its own cost, such as the time of a control tick, by
-            name [s]. It goes into timing.json and nowhere else: a recording that is read back
-            has none, for it is the only thing that varies from run to run.
+            samples at or after divergence are dropped.
+        facts: Engine, version, options, time step and seed of the run.
+        timing: Measured times, such as that of a control tick, by name [s]. They are stored
+            in timing.json only: a recording that is read back has none, since they are all
+            that varies from run to run.
     """
 
     channels: Mapping[str, Channel]
@@ -72,17 +72,17 @@ Row = Mapping[str, Any]
 
 
 class RunStatus(StrEnum):
-    """How a case ended; whatever it is, it is a row of the results."""
+    """How a case ended; every case is a row of the results."""
 
     COMPLETED = "completed"
     DIVERGED = "diverged"
-    """The simulation's numbers stopped meaning anything; what came before is kept."""
+    """The simulation became unstable; the samples before are kept."""
     UNSUPPORTED = "unsupported"
-    """The engine cannot do what the case needs."""
+    """The engine lacks a capability that the case needs."""
     FAILED = "failed"
     """An error with a message."""
     CRASHED = "crashed"
-    """The process ended without a word."""
+    """The process ended without a message."""
     TIMED_OUT = "timed out"
     OUT_OF_MEMORY = "out of memory"
 
@@ -92,13 +92,13 @@ class Run:
     """One case and its result.
 
     Attributes:
-        key: Names the case and everything its result depends on; a plain file name.
+        key: Identifies the case and everything its result depends on; a file name.
         study: The study's name.
-        case: The case as plain data.
+        case: The case as JSON-like data.
         status: How it ended.
-        message: Why it ended so, in words; empty if it completed.
-        rows: The study's results; none if there is nothing to judge.
-        recording: What was recorded, or None.
+        message: Why it failed; empty if it completed.
+        rows: The study's results; empty if it failed.
+        recording: The recording, or None.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""ResultFolder: everything that one study leaves behind, in the folder named by `--out`."""
+"""ResultFolder: all results of one study, in the folder named by `--out`."""
 
 import json
 import os
@@ -44,11 +44,11 @@ _MOST_CHARACTERS = 60
 
 
 def differences(held: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
-    """Name every value that two dictionaries do not share; a missing one equals None.
+    """Describe every value in which two dictionaries differ; a missing one equals None.
 
     Args:
-        held: What is there.
-        asked: What should be.
+        held: The existing values.
+        asked: The requested values.
 
     Returns:
         Such as "height 1.0 instead of 0.5".
@@ -62,7 +62,7 @@ def differences(held: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
 
 
 def _leaves(data: Mapping[str, Any], path: tuple[str, ...]) -> dict[tuple[str, ...], Any]:
-    """Return the values by the names that lead to them."""
+    """Return the values of nested dictionaries by their key paths."""
     found: dict[tuple[str, ...], Any] = {}
     for name, value in data.items():
         if isinstance(value, Mapping):
@@ -89,31 +89,31 @@ TIMING = "timing.json"
 REPORT = "report.html"
 FIGURES = "figures"
 FILES = (CONFIG, ENVIRONMENT, INDEX, METRICS, REPORT)
-"""The files whose bytes depend on the runs alone; timing.json does not, and has its own seal."""
+"""The files that depend on the runs alone; timing.json does not, and has its own seal."""
 
 _KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
 _PICTURE = re.compile(r"\d+-[a-z0-9-]*\.(svg|png)", re.ASCII)
 _MOST_DIFFERENCES = 3
 _INDEX_EVERY = 1.0
-"""How often the index is written while runs come in, at most [s]."""
+"""Shortest interval at which the index is written while runs come in [s]."""
 
 
 class ResultFolderError(KinetariumError):
-    """A folder that holds something else than the results asked for."""
+    """A folder that contains something else than the requested results."""
 
 
 class ResultFolder:
     """The results of one config in one environment.
 
-    A run has a folder of its own, which exists whole or not at all; the index lists the
-    runs, and is written again from time to time and at the end. Only one process may
-    write, and only between `create` or `writing` and the end of their block; anybody may
-    read at any time. At the end of the block checksums.json says what every file holds.
+    Each run has its own folder, written atomically; the index lists the runs, and is
+    rewritten from time to time and at the end. Only one process may write, and only within
+    the `with` block of `create` or `writing`; any process may read at any time. At the end
+    of the block the checksums of all files are written to checksums.json.
 
     Attributes:
         path: The folder.
-        config: What was asked for, as plain data.
-        environment: What it was made with, as plain data.
+        config: The study's config, as JSON-like data.
+        environment: Versions and machine, as JSON-like data.
     """
 
     def __init__(self, path: Path) -> None:
@@ -123,7 +123,7 @@ class ResultFolder:
         self.environment: dict[str, Any] = {}
         self._lock: FolderLock | None = None
         self._index: dict[int, Run] | None = None
-        """While writing: the runs by their place in the report, without recordings."""
+        """While writing: the runs by their position in the report, without recordings."""
         self._changed = self._index_is_old = False
         self._index_due = 0.0
 
@@ -131,22 +131,22 @@ class ResultFolder:
     def create(
         cls, path: Path, *, config: Mapping[str, Any], environment: Mapping[str, Any]
     ) -> Self:
-        """Make a folder for results, or go on with one, and keep other writers off it.
+        """Create a result folder, or resume one, and lock it against other writers.
 
         Use it as `with ResultFolder.create(...) as folder:`.
 
         Args:
-            path: The folder; it and those above it are made.
-            config: What is asked for, as plain data.
-            environment: What its results depend on besides, as plain data.
+            path: The folder; it is created with its parents.
+            config: The study's config, as JSON-like data.
+            environment: What the results depend on besides, as JSON-like data.
 
         Raises:
             OutputError: If it cannot be written, or another process is writing it.
-            ResultFolderError: If it holds something else already.
+            ResultFolderError: If it contains something else already.
         """
         toml = to_toml(config).encode()
         if len(toml) > MOST_TOML_BYTES:
-            raise ResultFolderError(f"what is asked for takes more than {MOST_TOML_BYTES} bytes")
+            raise ResultFolderError(f"the config takes more than {MOST_TOML_BYTES} bytes")
         if above := result_folder_above(path):
             raise ResultFolderError(
                 f"{str(path)!r} is inside the result folder {str(above)!r}; choose another --out"
@@ -155,13 +155,13 @@ class ResultFolder:
         folder = cls(path)
         folder._lock = FolderLock(path)
         try:
-            folder._refuse_what_leads_outside()
+            folder._refuse_links_and_journals()
             if not os.path.exists(path / CONFIG):
-                folder._refuse_what_is_there()
+                folder._refuse_other_files()
                 folder._write(CONFIG, toml)
             folder.config = _read_config(path)
             folder.environment = json.loads(strict_json(environment))
-            # A process that was killed while it made the folder may have left out the rest.
+            # A process that was killed while it created the folder may have left it incomplete.
             if os.path.exists(path / ENVIRONMENT):
                 folder.environment = read_sealed_json(path / ENVIRONMENT)
             folder._refuse_another(config, environment)
@@ -177,7 +177,7 @@ class ResultFolder:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open a folder that is there; to read, no permission to write is needed.
+        """Open an existing folder; reading needs no write permission.
 
         Raises:
             ResultFolderError: If it is not a result folder.
@@ -190,14 +190,14 @@ class ResultFolder:
         folder.config = _read_config(path)
         folder.environment = read_sealed_json(path / ENVIRONMENT)
         if not isinstance(folder.config.get("study"), str):
-            raise ResultFolderError(f"{str(path / CONFIG)!r} names no study")
+            raise ResultFolderError(f"{str(path / CONFIG)!r} does not name a study")
         if not isinstance(folder.environment.get("versions"), dict):
-            raise ResultFolderError(f"{str(path / ENVIRONMENT)!r} names no versions")
+            raise ResultFolderError(f"{str(path / ENVIRONMENT)!r} has no versions")
         return folder
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keep other writers off the folder.
+        """Lock the folder against other writers.
 
         Raises:
             OutputError: If another process is writing it.
@@ -207,7 +207,7 @@ class ResultFolder:
             return
         self._lock = FolderLock(self.path)
         with self:
-            self._refuse_what_leads_outside()
+            self._refuse_links_and_journals()
             yield
 
     def __enter__(self) -> Self:
@@ -220,15 +220,15 @@ class ResultFolder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Let others write."""
+        """Close the folder."""
         if error is None:
             self.close()
         else:
-            with suppress(OutputError):  # the first error is the one to be told
+            with suppress(OutputError):  # the first error is the one to report
                 self.close()
 
     def close(self) -> None:
-        """Write index and checksums and let others write; once is enough.
+        """Write index and checksums and release the lock; further calls do nothing.
 
         Raises:
             OutputError: If they cannot be written.
@@ -247,28 +247,28 @@ class ResultFolder:
 
     @property
     def runs_path(self) -> Path:
-        """Where the folders of the runs are."""
+        """The folder that contains the run folders."""
         return self.path / RUNS
 
     @property
     def is_finished(self) -> bool:
-        """Whether all runs were judged: the metrics are there."""
+        """Whether all runs were scored: metrics.json exists."""
         return os.path.isfile(self.path / METRICS)
 
     @property
     def metrics(self) -> dict[str, Any]:
-        """What is in metrics.json, without its schema version.
+        """The content of metrics.json, without its schema version.
 
         Raises:
-            SerializationError: If there is none, or it is broken or of a later release.
+            SerializationError: If it is missing, broken or of a later release.
         """
         return read_sealed_json(self.path / METRICS)
 
     def run_folder(self, key: str) -> Path:
-        """Return the folder of a run, there or not.
+        """Return the folder of a run, existing or not.
 
         Raises:
-            RunFileError: If the key is not a plain name, or a symbolic link leads elsewhere.
+            RunFileError: If the key is not a valid name, or a symbolic link is in the way.
         """
         if not _KEY.fullmatch(key):
             raise RunFileError(f"{key!r} is not the key of a run")
@@ -278,10 +278,10 @@ class ResultFolder:
         return self.runs_path / key
 
     def committed(self, order: Sequence[str] = ()) -> set[str]:
-        """Return the keys of the runs that are kept.
+        """Return the keys of the completed runs.
 
-        While writing, the index is brought in line with the runs, each of which is compared
-        with its checksums: one that was lost or damaged since counts as missing.
+        While writing, the index is updated from the run folders, each of which is compared
+        with its checksums: a lost or damaged run counts as missing.
 
         Args:
             order: The keys of all runs in the order of the report.
@@ -309,14 +309,14 @@ class ResultFolder:
         return {run.key for run in kept.values()}
 
     def add(self, run: Run, position: int, *, timing: Mapping[str, float] | None = None) -> None:
-        """Keep a run; it is on the disk when this returns.
+        """Store a run; it is on the disk when this returns.
 
-        Its folder is written, unless a worker did so already: then it is left as it
-        is, and `run` may come without its recording.
+        Its folder is written, unless a worker did so already; `run` may then come without
+        its recording.
 
         Args:
-            position: Its place in the report, counted from 0.
-            timing: What it cost by name [s]; nothing is known if None.
+            position: Its position in the report, counted from 0.
+            timing: Its times by name [s], or None.
 
         Raises:
             OutputError: If it cannot be written.
@@ -332,12 +332,12 @@ class ResultFolder:
             self._write_index()
 
     def rows(self) -> tuple[Run, ...]:
-        """Return the runs in their order, without what they recorded.
+        """Return the runs in their order, without their recordings.
 
         Runs that the index does not list yet come last, by their keys.
 
         Raises:
-            IndexFileError: If the index is broken, or not as it was written.
+            IndexFileError: If the index is broken or was changed.
             RunFileError: If a run is broken.
         """
         if self._index is not None:
@@ -347,7 +347,7 @@ class ResultFolder:
         return (*listed.values(), *(read_run(self.run_folder(key)) for key in later))
 
     def runs(self) -> Iterator[Run]:
-        """Yield the runs in their order, with what they recorded.
+        """Yield the runs in their order, with their recordings.
 
         Raises:
             RunFileError: If a run is broken.
@@ -356,7 +356,7 @@ class ResultFolder:
             yield read_run(self.run_folder(run.key))
 
     def timings(self) -> dict[str, dict[str, float]]:
-        """Return what each run cost [s] by key, in their order.
+        """Return the times of each run [s] by key, in their order.
 
         Raises:
             RunFileError: If a run is broken.
@@ -376,22 +376,22 @@ class ResultFolder:
         self._write(REPORT, html.encode(errors="xmlcharrefreplace"))
 
     def write_figures(self, files: Mapping[str, bytes]) -> None:
-        """Write the folder figures/, each file by its plain name.
+        """Write the folder figures/, each file by its name.
 
         Raises:
-            ResultFolderError: If somebody has put something else there.
+            ResultFolderError: If the folder contains other files.
         """
         self._begin_change()
         figures = self.path / FIGURES
         for name in sorted(os.listdir(figures)) if figures.is_dir() else ():
             if not _PICTURE.fullmatch(name):
                 raise ResultFolderError(
-                    f"{str(figures / name)!r} is not one of our pictures; move it elsewhere"
+                    f"{str(figures / name)!r} was not written by Kinetarium; move it elsewhere"
                 )
         write_folder_atomic(self.path / FIGURES, files)
 
     def finish(self) -> None:
-        """Leave nothing but results: no temporary files, and an index of all runs."""
+        """Remove temporary files and write the index of all runs."""
         self._writing_index()
         self._write_index()
         remove_leftovers(self.path)
@@ -402,7 +402,7 @@ class ResultFolder:
         write_atomic(self.path / name, data)
 
     def _begin_change(self) -> None:
-        """Remove the checksums before the first change: after a kill there are none."""
+        """Remove the checksums before the first change, so that none are left after a kill."""
         self._check_writing()
         if not self._changed:
             unseal_folder(self.path)
@@ -410,7 +410,7 @@ class ResultFolder:
 
     def _check_writing(self) -> None:
         if not self._lock:
-            raise RuntimeError("a result folder is written within `writing` alone")
+            raise RuntimeError("a result folder can only be written within `create` or `writing`")
 
     def _writing_index(self) -> dict[int, Run]:
         self._check_writing()
@@ -419,7 +419,7 @@ class ResultFolder:
         return self._index
 
     def _write_index(self) -> None:
-        """Write the index; the next time is due so late that it costs next to nothing."""
+        """Write the index; the next write is scheduled so that indexing costs little time."""
         began = monotonic()
         self._write(INDEX, index_bytes(self._index or {}))
         self._index_is_old = False
@@ -447,11 +447,11 @@ class ResultFolder:
         except (RunFileError, OSError):
             return False
 
-    def _refuse_what_leads_outside(self) -> None:
-        """Refuse links and journals of SQLite: a received folder may hold any.
+    def _refuse_links_and_journals(self) -> None:
+        """Refuse symbolic links and SQLite journals, which a received folder may contain.
 
-        Kinetarium itself lets SQLite open nothing in place, but other tools do, and a
-        journal beside an index that was replaced would harm it.
+        Kinetarium itself never lets SQLite open a file in place, but other tools do, and a
+        journal beside a replaced index would corrupt it.
         """
         for suffix in ("-journal", "-wal", "-shm"):
             if os.path.lexists(self.path / f"{INDEX}{suffix}"):
@@ -467,31 +467,31 @@ class ResultFolder:
             for entry in entries:
                 if entry.is_symlink():
                     raise ResultFolderError(
-                        f"{entry.path!r} is a symbolic link, and a result folder holds none;"
-                        " remove it"
+                        f"{entry.path!r} is a symbolic link, which is not allowed in a result"
+                        " folder; remove it"
                     )
 
-    def _refuse_what_is_there(self) -> None:
+    def _refuse_other_files(self) -> None:
         try:
             names = sorted(name for name in os.listdir(self.path) if not is_temporary(name))
         except OSError as error:
             raise OutputError(f"cannot read {str(self.path)!r}: {reason(error)}") from None
         if names:
             raise ResultFolderError(
-                f"{str(self.path)!r} is not a result folder and not empty: it holds {names[0]!r}; "
+                f"{str(self.path)!r} is not a result folder and not empty: it has {names[0]!r}; "
                 "choose another --out"
             )
 
     def _refuse_another(self, config: Mapping[str, Any], environment: Mapping[str, Any]) -> None:
-        # Through JSON, as what is held has gone through a file. Of the environment only
-        # versions change a result; the command may be another one, such as to go on with it.
+        # Through JSON, like the values read from the file. Of the environment only versions
+        # affect a result; the command may differ, as it does for `kinetarium resume`.
         asked = json.loads(strict_json({**config, "versions": environment.get("versions")}))
         found = differences({**self.config, "versions": self.environment.get("versions")}, asked)
         if found:
             more = len(found) - _MOST_DIFFERENCES
             shown = found[:_MOST_DIFFERENCES] + ([f"{more} more"] if more > 0 else [])
             raise ResultFolderError(
-                f"{str(self.path)!r} holds another run: {', '.join(shown)}; "
+                f"{str(self.path)!r} contains another run: {', '.join(shown)}; "
                 "choose another --out or remove it"
             )
 
@@ -501,7 +501,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 
 def result_folder_above(path: Path) -> Path | None:
-    """Find the result folder that a path is inside of, where only results may be put."""
+    """Return the result folder that contains a path, or None."""
     for above in path.absolute().parents:
         if os.path.isfile(above / CONFIG) and os.path.isfile(above / INDEX):
             return above

@@ -1,4 +1,4 @@
-"""A run as a folder: one .npy file per channel and a manifest, whole or not there at all."""
+"""A run as a folder, written atomically: one .npy file per channel and a manifest."""
 
 import io
 import os
@@ -35,7 +35,7 @@ _DTYPE = re.compile(r"[<>|][biufc][0-9]{1,2}", re.ASCII)
 
 
 class RunFileError(KinetariumError):
-    """A run's folder that is broken, was tampered with, or is of a later release."""
+    """A run folder that is broken, was changed, or is of a later release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +67,18 @@ class _RunManifest:
 
 
 def write_run(folder: Path, run: Run, *, timing: Mapping[str, float]) -> None:
-    """Write a run, replacing one that was there.
+    """Write a run, replacing an existing one.
 
     Everything but the timing depends on the run alone, byte for byte.
 
     Args:
-        folder: The run's own folder; the one above it must exist.
+        folder: The run folder; its parent must exist.
         run: The run; numbers that are not finite become None, except in channels.
-        timing: What the run cost by name [s].
+        timing: The times of the run by name [s].
 
     Raises:
-        OutputError: If it cannot be written; what was there before is then untouched.
-        RunFileError: If a channel does not hold numbers.
+        OutputError: If it cannot be written; the previous content is then unchanged.
+        RunFileError: If a channel is not numeric.
     """
     files = {TIMING: sealed_json(timing)}
     manifest = _RunManifest(
@@ -100,11 +100,11 @@ def read_run(folder: Path) -> Run:
     """Open a run.
 
     Sizes and headers of all channels are checked. The values stay on disk: each
-    access to a channel maps its file anew, read-only, so that any number of runs
+    access to a channel maps its file again, read-only, so that any number of runs
     can be open at once; the first access compares it with its hash.
 
     Raises:
-        RunFileError: If it is not there, not whole, not sound or of a later release.
+        RunFileError: If it is missing, incomplete, invalid or of a later release.
     """
     manifest = _read_manifest(folder)
     recording = None
@@ -123,7 +123,7 @@ def read_run(folder: Path) -> Run:
 
 
 def read_timing(folder: Path) -> dict[str, float]:
-    """Return what a run cost by name [s].
+    """Return the times of a run by name [s].
 
     Raises:
         RunFileError: If it cannot be read.
@@ -139,8 +139,8 @@ def verify_run(folder: Path) -> None:
     """Compare every file of a run with its hash.
 
     Raises:
-        RunFileError: If the run does not open, a file is not as it was written, or one is
-            there that is not part of the run.
+        RunFileError: If the run cannot be opened, a file has changed, or the folder contains
+            a file that is not part of the run.
     """
     manifest = _read_manifest(folder)
     read_timing(folder)
@@ -157,7 +157,7 @@ def _add_channels(files: dict[str, bytes], recording: Recording) -> _RecordingEn
     for index, (name, channel) in enumerate(recording.channels.items()):
         values = np.asarray(channel.values, order="C")
         if not _DTYPE.fullmatch(values.dtype.str):
-            raise RunFileError(f"channel {name!r} holds {values.dtype}, not numbers")
+            raise RunFileError(f"channel {name!r} has dtype {values.dtype}, not numbers")
         buffer = io.BytesIO()
         np.lib.format.write_array(buffer, values, allow_pickle=False)
         data = buffer.getvalue()
@@ -175,7 +175,7 @@ def _add_channels(files: dict[str, bytes], recording: Recording) -> _RecordingEn
 
 
 def _slug(name: str) -> str:
-    """Make a name that any file system takes; the index before it keeps it apart from others."""
+    """Return a name that is valid on any file system; the index before it makes it unique."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "channel"
 
 
@@ -187,17 +187,17 @@ def _read_manifest(folder: Path) -> _RunManifest:
         raise RunFileError(str(error)) from None
     for entry in manifest.recording.channels.values() if manifest.recording else ():
         if not _FILE_NAME.fullmatch(entry.file):
-            raise RunFileError(f"{str(path)!r}: {entry.file!r} is no name of a channel's file")
+            raise RunFileError(f"{str(path)!r}: {entry.file!r} is not a valid file name")
         if not _DTYPE.fullmatch(entry.dtype):
-            raise RunFileError(f"{str(path)!r}: {entry.dtype!r} is no type of numbers")
+            raise RunFileError(f"{str(path)!r}: {entry.dtype!r} is not a numeric type")
     return manifest
 
 
 class _MappedChannels(Mapping[str, Channel]):
-    """The channels of a run on disk, mapped as they are asked for.
+    """The channels of a run on disk, memory-mapped on access.
 
-    Each mapping keeps a descriptor open; kept for all channels of all runs
-    they would be more than a process may have.
+    Each mapping keeps a file descriptor open; mapping all channels of all runs at once
+    would exceed the limit of a process.
     """
 
     def __init__(self, folder: Path, entries: Mapping[str, _ChannelEntry]) -> None:
@@ -225,17 +225,17 @@ class _MappedChannels(Mapping[str, Channel]):
 
 
 def _open_channel(path: Path, entry: _ChannelEntry) -> BufferedReader:
-    """Open a file that is what the manifest says, placed at its first value."""
+    """Open a file that matches its manifest, positioned at the first value."""
     try:
         file = open_regular(path, through_links=False)
     except (OSError, ValueError) as error:
         raise RunFileError(f"cannot read {str(path)!r}: {reason(error)}") from None
     try:
         if not _has_header(file, entry):
-            raise RunFileError(f"{str(path)!r} is not the array that its manifest says")
+            raise RunFileError(f"{str(path)!r} does not match its manifest")
         start = file.tell()
         if file.seek(0, io.SEEK_END) - start != _dtype(entry).itemsize * prod(entry.shape):
-            raise RunFileError(f"{str(path)!r} has not the size of its array")
+            raise RunFileError(f"{str(path)!r} does not have the size of its array")
         file.seek(start)
         return file
     except OSError as error:
@@ -254,7 +254,7 @@ def _check_hash(path: Path, entry: _ChannelEntry) -> None:
 
 
 def _has_header(file: BufferedReader, entry: _ChannelEntry) -> bool:
-    """Compare a header with the one expected, which needs no parser; only the padding is free.
+    """Compare a header with the expected one, without parsing it; only its padding may vary.
 
     The format is that of version 1.0 (numpy.lib.format): a magic string, the header's
     length in two bytes, and the header, padded with spaces and ended by a line break.
@@ -270,13 +270,13 @@ def _dtype(entry: _ChannelEntry) -> np.dtype[Any]:
     try:
         return np.dtype(entry.dtype)
     except TypeError:
-        raise RunFileError(f"{entry.dtype!r} is no type of numbers") from None
+        raise RunFileError(f"{entry.dtype!r} is not a numeric type") from None
 
 
 def _map_channel(path: Path, entry: _ChannelEntry) -> Array:
     with _open_channel(path, entry) as file:
         try:
-            if 0 in entry.shape:  # nothing cannot be mapped
+            if 0 in entry.shape:  # an empty file cannot be mapped
                 values = np.empty(entry.shape, _dtype(entry))
                 values.setflags(write=False)
                 return values

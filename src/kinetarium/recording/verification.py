@@ -1,4 +1,4 @@
-"""verify_folder: is every file of a result folder as it was written?"""
+"""verify_folder: compare every file of a result folder with its checksum."""
 
 import os
 from collections.abc import Iterator
@@ -24,17 +24,17 @@ def verify_folder(path: Path) -> list[str]:
     """Compare every file of a result folder with its checksum.
 
     Returns:
-        A sentence for each file that is damaged, missing, or not part of the folder.
+        A message for each file that is damaged, missing, or not part of the folder.
 
     Raises:
-        KinetariumError: If it is not a result folder that can be opened.
+        KinetariumError: If the result folder cannot be opened.
     """
     folder = ResultFolder.open(path)
     return [*_files(path), *_runs(folder)]
 
 
 def _files(path: Path) -> Iterator[str]:
-    """Check what lies beside the runs."""
+    """Check the files beside the runs."""
     try:
         listed = read_checksums(path)
     except KinetariumError as error:
@@ -42,8 +42,8 @@ def _files(path: Path) -> Iterator[str]:
         return
     if listed is None:
         yield (
-            f"{str(path)!r} has no {CHECKSUMS}: it is being written, was killed before it was"
-            " whole (kinetarium resume), or is of release 0.1"
+            f"{str(path)!r} has no {CHECKSUMS}: it is being written, is incomplete after a kill"
+            " (kinetarium resume), or is of release 0.1"
         )
         return
     yield from changes(path, listed, names=listed)
@@ -64,7 +64,7 @@ def _files(path: Path) -> Iterator[str]:
 
 
 def _runs(folder: ResultFolder) -> Iterator[str]:
-    """Check every run, and that the index lists those that are there."""
+    """Check every run, and that the index lists all of them."""
     try:
         indexed = {run.key for run in read_index(folder.path / INDEX).values()}
         found = set(os.listdir(folder.runs_path))

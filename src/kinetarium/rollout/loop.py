@@ -1,4 +1,4 @@
-"""run: the one simulation loop, whatever the scene, the engine and the controller."""
+"""run: the one simulation loop, for every scene, engine and controller."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ from kinetarium.spatial.arrays import Array
 
 
 class Probe(Protocol):
-    """Reads one quantity off a simulation, as of the last step.
+    """Reads one quantity of a simulation after each step.
 
     Example:
         >>> import numpy as np
@@ -44,14 +44,14 @@ class Probe(Protocol):
 
     @property
     def columns(self) -> Sequence[str]:
-        """What its values are, in order."""
+        """The names of its values, in order."""
 
     def read(self, simulation: Simulation) -> Array:
         """Return the values, shape (len(columns),)."""
 
 
 class RunError(KinetariumError):
-    """A run that cannot be set up as asked."""
+    """A run with invalid settings."""
 
 
 def run(
@@ -79,9 +79,9 @@ def run(
     Args:
         engine: An engine or its name.
         duration: How long [s].
-        controller: Gives the commands; zeros without one.
-        interactions: Act at every physics step.
-        probes: Read more than the state into each sample.
+        controller: Computes the commands; they are zero without one.
+        interactions: Laws that act at every physics step.
+        probes: Quantities recorded in each sample besides the state.
         timestep: Physics step [s].
         sample_rate: How often a sample is recorded [Hz].
         options: The engine's own options; its defaults if None.
@@ -91,7 +91,7 @@ def run(
         The recording; its status says whether the run diverged.
 
     Raises:
-        RunError: If the rates are no whole parts of the physics rate.
+        RunError: If the physics rate is not a multiple of the other rates.
     """
     chosen = open_engine(engine) if isinstance(engine, str) else engine
     checked_timestep(timestep)
@@ -100,7 +100,7 @@ def run(
     control_steps = (
         _whole(controller.rate, timestep, "controller's rate") if controller else steps + 1
     )
-    # Between two events nothing changes from outside, so the engine may step on its own.
+    # Nothing acts on the simulation between two events, so the engine takes several steps.
     stride = (
         1
         if interactions
@@ -120,7 +120,7 @@ def run(
                 command = np.asarray(controller.update(t, _measure(simulation, readings)))
                 if command.shape != (len(simulation.layout.commands),):
                     raise RunError(
-                        f"the controller gave {command.size} commands of shape {command.shape}; "
+                        f"the controller returned commands of shape {command.shape}; "
                         f"the scene takes {len(simulation.layout.commands)}"
                     )
             for interaction in interactions:
@@ -149,7 +149,7 @@ def _whole(rate: float, timestep: float, what: str) -> int:
     steps = 1 / (rate * timestep)
     if round(steps) < 1 or abs(steps - round(steps)) > 1e-6 * steps:
         raise RunError(
-            f"the {what} of {rate:g} Hz is no whole part of the physics rate of {1 / timestep:g} Hz"
+            f"the physics rate of {1 / timestep:g} Hz is not a multiple of the {what}, {rate:g} Hz"
         )
     return round(steps)
 
@@ -160,7 +160,7 @@ def _measure(simulation: Simulation, readings: Mapping[str, Array]) -> Measureme
 
 
 class _SensorReadings(Mapping[str, Array]):
-    """The force-torque sensors, read when they are asked: few laws look at them."""
+    """The force-torque sensors, read on access, since few controllers use them."""
 
     def __init__(self, simulation: Simulation, scene: Scene) -> None:
         self._simulation = simulation

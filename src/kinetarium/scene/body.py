@@ -14,14 +14,14 @@ from kinetarium.spatial.rotation import pose
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A surface.
+    """Contact properties of a surface.
 
     Two surfaces of equal friction have that friction between them in every
     engine; unequal ones are combined by the rule the engine declares.
 
     Attributes:
         friction: Coulomb coefficient [-].
-        restitution: Share of the normal speed returned by an impact [-].
+        restitution: Normal speed after an impact over that before [-].
     """
 
     friction: float = 0.8
@@ -29,7 +29,7 @@ class Material:
 
 
 DRY = Material()
-"""An ordinary dry surface that does not bounce."""
+"""An ordinary dry surface without restitution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Plane:
 
 
 class Motion(StrEnum):
-    """Whether a body moves."""
+    """Whether a body is static or moves freely."""
 
     STATIC = "static"
     FREE = "free"
@@ -53,8 +53,8 @@ class Body:
         shape: Its shape; a Plane only if it is static.
         motion: Whether it moves.
         inertia: Mass properties; None for a static body.
-        X_WB: Its pose at the start, shape (4, 4).
-        V_WB: Its twist [v; w] in the world frame at the body origin at the start, shape (6,).
+        X_WB: Its initial pose, shape (4, 4).
+        V_WB: Its initial twist [v; w] in the world frame at the body origin, shape (6,).
         material: Its surface.
     """
 
@@ -81,9 +81,9 @@ def free_body(
 
     Args:
         mass: Its mass [kg].
-        position: Where it starts [m], shape (3,).
-        rotation: How it is turned, shape (3, 3); not at all if None.
-        twist: Its twist [v; w] at the start [m/s, rad/s], shape (6,).
+        position: Its initial position [m], shape (3,).
+        rotation: Its initial rotation, shape (3, 3); the identity if None.
+        twist: Its initial twist [v; w] [m/s, rad/s], shape (6,).
         material: Its surface.
     """
     unit = solid_properties(shape, density=1.0)

@@ -46,12 +46,12 @@ FACE_VERTICES = _face_vertices()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DockingScene:
-    """A scene and what a controller needs to know of it.
+    """A scene, and the quantities that its controllers need.
 
     Attributes:
         scene: The robots "chaser" and "target", with a sensor named after each.
         model: Either arm with its satellite.
-        q_start: Joint positions of both arms at the start [rad], shape (6,).
+        q_start: Initial joint positions of both arms [rad], shape (6,).
         X_WT: Pose of the target's base, shape (4, 4); that of the chaser is the world's frame.
         stiffness: Of the drives [N m/rad], shape (6,).
         damping: Of the drives [N m s/rad], shape (6,).
@@ -69,7 +69,7 @@ def satellite_arm(payload: float) -> RobotModel:
     """Return the KR 250 with a satellite of some mass and a link at its centre of mass.
 
     Args:
-        payload: Mass of the satellite [kg], spread as evenly as that of the catalogue.
+        payload: Mass of the satellite [kg]; its inertia scales with it.
     """
     arm = load_robot("kr250")
     links = tuple(
@@ -99,20 +99,20 @@ def docking_scene(
         gap: Distance of the two docking faces [m].
         positions: Joint positions of both arms by name [rad]; the catalogue's home if None.
         contact: Whether the engine's own contact acts between the satellites.
-        friction: Of the satellites' surfaces [-], where it does.
+        friction: Of the satellites' surfaces [-], if it does.
 
     Raises:
-        SceneError: If the docking faces do not look at each other in that posture.
+        SceneError: If the docking faces do not face each other at these positions.
     """
     model = satellite_arm(payload)
     placed = dict(catalogue_entry("kr250").home if positions is None else positions)
     dynamics = RobotDynamics(model)
     q_start = np.array([placed[joint.name] for joint in model.moving_joints])
     X_WB = dynamics.link_pose(q_start, CENTER)
-    # Half a turn of the second base puts its face opposite only if both look along x.
+    # Half a turn of the second base makes the faces opposite only if both face along x.
     if np.abs(X_WB[:3, 0] - (1.0, 0.0, 0.0)).max() > 1e-6 or abs(X_WB[1, 3]) > 1e-6:
         raise SceneError(
-            "at the start the docking face must look along x in the plane of the arm:"
+            "at the start the docking face must face along x in the plane of the arm:"
             " A2 + A3 + A5 = 0 and A1 = A4 = A6 = 0"
         )
     distance = 2 * (X_WB[0, 3] + SATELLITE_LENGTH / 2) + gap

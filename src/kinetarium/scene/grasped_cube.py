@@ -28,23 +28,23 @@ TOOL = "panda_hand_tcp"
 """The link between the pads; its y axis is that along which they close."""
 FINGERS = ("panda_finger_joint1", "panda_finger_joint2")
 PADS = ("panda_leftpad", "panda_rightpad")
-"""The left pad lies towards +y of the tool."""
+"""The left pad is towards +y of the tool."""
 
 
 def sliding_grip(friction: float) -> float:
-    """Return the grip below which two pads cannot hold the cube by Coulomb's law [N]."""
+    """Return the grip force below which the cube slides between two pads (Coulomb) [N]."""
     return CUBE_MASS * 9.81 / (2 * friction)
 
 
 def least_friction(grip: float = GRIP) -> float:
-    """Return the friction below which a grip cannot hold the cube by Coulomb's law [-]."""
+    """Return the friction below which the cube slides at a grip force (Coulomb) [-]."""
     return CUBE_MASS * 9.81 / (2 * grip)
 
 
 def gripper_arm(*, coupled: bool, armature: float = 0.0) -> RobotModel:
-    """Return the Panda with fingers that are coupled by a gear, or free of each other.
+    """Return the Panda with fingers that are coupled by a gear, or independent.
 
-    The fingers have no limit of force in the model: what drives them has.
+    The fingers have no effort limit in the model; their drives have.
 
     Args:
         coupled: Whether the second finger follows the first.
@@ -88,7 +88,7 @@ def grasped_cube(
     """Put a cube between the pads of the Panda at its home pose; only the pads touch it.
 
     Args:
-        model: The Panda, as `gripper_arm` gives it.
+        model: The Panda, from `gripper_arm`.
         actuation: The drive of each joint by name.
         opening: Position of both fingers [m]; they touch the cube at half its edge.
         X_TC: Pose of the cube in the tool's frame, shape (4, 4).
@@ -113,7 +113,7 @@ def grasped_cube(
         material=material,
     )
     sensors = tuple(WrenchSensor(pad, "arm", model.parent_joint[pad].name) for pad in PADS)
-    # A cube that soft contacts let sink in must not come to rest on what is behind the pads.
+    # A cube that sinks into soft pads must not come to rest on the links behind them.
     bare = [link.name for link in model.links if link.name not in PADS]
     no_contact = frozenset(frozenset((f"arm/{link}", "cube")) for link in bare)
     return Scene((arm,), (cube,), sensors, no_contact=no_contact)

@@ -1,4 +1,4 @@
-"""Ready-made scenes that several studies share: an arm with a cube, driving ground, two arms."""
+"""Preset scenes that several studies share: an arm with a cube, driving ground, two arms."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,7 @@ def arm_with_cube(
 
     Args:
         robot: The arm's name in the catalogue.
-        cube_position: Centre of the cube at the start [m], shape (3,).
+        cube_position: Initial position of the cube's centre [m], shape (3,).
         cube_size: Its edge [m].
         cube_mass: Its mass [kg].
         material: The surface of everything.

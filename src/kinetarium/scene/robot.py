@@ -1,4 +1,4 @@
-"""A robot placed in a scene, and the rigid bodies it consists of: fixed links lumped."""
+"""A robot placed in a scene, and its rigid bodies: links joined by fixed joints, lumped."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Drive(StrEnum):
     """What a joint's command means."""
 
     TORQUE = "torque"
-    """The command is a torque [N m] or force [N], held over the step."""
+    """The command is a torque [N m] or force [N], constant over the step."""
     POSITION = "position"
     """The command is a position [rad or m]; the engine's own servo follows it."""
     VELOCITY = "velocity"
@@ -30,7 +30,7 @@ class Actuation:
     """The drive of a joint.
 
     A servo is a spring and a damper between the joint and its command, solved
-    implicitly by the engine and cut off at the effort limit:
+    implicitly by the engine and clipped at the effort limit:
     effort = clip(stiffness (command - q) - damping v) for POSITION and
     clip(damping (command - v)) for VELOCITY.
 
@@ -48,7 +48,7 @@ class Actuation:
 
 
 class Base(StrEnum):
-    """How a robot's root link is held."""
+    """Whether a robot's root link is fixed or free."""
 
     FIXED = "fixed"
     FREE = "free"
@@ -56,14 +56,14 @@ class Base(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedRobot:
-    """A robot, where it stands and how it is driven.
+    """A robot, its pose in the scene and its drives.
 
     Attributes:
         name: Its name in the scene; solids of the scene are named "name/link".
         model: The robot.
-        base: Whether its root is held or free.
-        X_WB: Pose of its root link at the start, shape (4, 4).
-        positions: Joint positions at the start by joint name [rad or m]; zero where not given.
+        base: Whether its root is fixed or free.
+        X_WB: Initial pose of its root link, shape (4, 4).
+        positions: Initial joint positions by joint name [rad or m]; zero where not given.
         actuation: The drive of each joint by name; passive where not given.
         material: The surface of its links.
         link_materials: Surfaces of single links by name.
@@ -91,7 +91,7 @@ class WrenchSensor:
     Attributes:
         name: Its name, unique in the scene.
         robot: The placed robot's name.
-        joint: The joint it sits in.
+        joint: The joint that it measures.
     """
 
     name: str
@@ -105,8 +105,8 @@ class RigidBody:
 
     Attributes:
         name: The topmost of the links; the body's frame is that link's frame.
-        parent: Index of the body above, -1 for the root.
-        joint: The joint to the body above, None for the root; FIXED only where it was kept.
+        parent: Index of the parent body, -1 for the root.
+        joint: The joint to the parent body, None for the root; FIXED only where it was kept.
         X_PJ: Pose of that joint's frame in the parent body's frame at position zero, shape (4, 4).
         inertia: Mass properties of all the links together; None if they have no mass.
         members: The links and the pose of each in the body's frame.
@@ -121,11 +121,11 @@ class RigidBody:
 
 
 def rigid_tree(model: RobotModel, *, keep: Collection[str] = ()) -> tuple[RigidBody, ...]:
-    """Lump the links that fixed joints hold together.
+    """Lump the links that are joined by fixed joints into rigid bodies.
 
     Args:
         model: The robot.
-        keep: Fixed joints to keep as joints, because a sensor sits in them.
+        keep: Fixed joints to keep as joints, because they have a sensor.
 
     Returns:
         The bodies, a parent before its children.

@@ -1,4 +1,4 @@
-"""Scene: everything a physics engine needs to know, frozen and checked."""
+"""Scene: the complete, immutable input of a physics engine."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +14,7 @@ from kinetarium.spatial.arrays import Array, frozen
 
 
 class SceneError(KinetariumError):
-    """A scene that means nothing physical."""
+    """A scene that is physically invalid."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Scene:
         bodies: The other bodies.
         sensors: Force-torque sensors.
         gravity: Gravity [m/s^2], shape (3,).
-        no_contact: Pairs of solids that never touch.
+        no_contact: Pairs of solids between which no contact is computed.
     """
 
     robots: tuple[PlacedRobot, ...] = ()
@@ -46,16 +46,16 @@ class Scene:
     no_contact: frozenset[frozenset[str]] = frozenset()
 
     def __post_init__(self) -> None:
-        """Refuse what no engine could make sense of.
+        """Check names and numbers.
 
         Raises:
-            SceneError: If something is doubled, impossible or not finite.
-            UnknownNameError: If a name stands for nothing.
+            SceneError: If a name is duplicate, or a value invalid or not finite.
+            UnknownNameError: If a name is unknown.
         """
-        _refuse_doubles(
+        _refuse_duplicates(
             "robot or body", [r.name for r in self.robots] + [b.name for b in self.bodies]
         )
-        _refuse_doubles("sensor", [sensor.name for sensor in self.sensors])
+        _refuse_duplicates("sensor", [sensor.name for sensor in self.sensors])
         for robot in self.robots:
             _check_robot(robot)
         for body in self.bodies:
@@ -78,7 +78,7 @@ class Scene:
         """Return the placed robot of a name.
 
         Raises:
-            UnknownNameError: If there is none.
+            UnknownNameError: If there is no such robot.
         """
         for robot in self.robots:
             if robot.name == name:
@@ -87,9 +87,9 @@ class Scene:
 
     @cached_property
     def may_collide(self) -> NDArray[np.bool_]:
-        """Whether two solids may touch, shape (n, n), symmetric, in the order of `solids`.
+        """Whether two solids may be in contact, shape (n, n), symmetric, in order of `solids`.
 
-        Solids that no joint moves against each other, or that one joint joins, never touch.
+        Solids that are rigidly connected, or connected by one joint, never are.
         """
         count = len(self.solids)
         touch = ~np.eye(count, dtype=np.bool_)
@@ -130,14 +130,14 @@ def _own_pairs(robot: PlacedRobot) -> NDArray[np.bool_]:
     return np.array([[frozenset((a, b)) not in joined for b in names] for a in names])
 
 
-def _refuse_doubles(kind: str, names: list[str]) -> None:
+def _refuse_duplicates(kind: str, names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise SceneError(
-                f"two things of the scene are called '{name}'; each {kind} needs its own name"
+                f"duplicate name '{name}' in the scene; each {kind} needs a unique name"
             )
         if not name or "/" in name:
-            raise SceneError(f"'{name}' cannot name a {kind}: it must not be empty or hold a '/'")
+            raise SceneError(f"invalid {kind} name '{name}': it must not be empty or contain '/'")
 
 
 def _check_robot(robot: PlacedRobot) -> None:
@@ -145,13 +145,13 @@ def _check_robot(robot: PlacedRobot) -> None:
     for name in (*robot.positions, *robot.actuation):
         if model.joint(name).type is JointType.FIXED:
             raise SceneError(
-                f"joint '{name}' of '{robot.name}' is fixed and cannot be driven or placed"
+                f"joint '{name}' of '{robot.name}' is fixed: it has no drive and no position"
             )
     for name in robot.link_materials:
         model.link(name)
     numbers = [*robot.X_WB.ravel(), *robot.positions.values()]
     if not np.all(np.isfinite(numbers)):
-        raise SceneError(f"the placement of robot '{robot.name}' is not finite")
+        raise SceneError(f"the pose or a position of robot '{robot.name}' is not finite")
     for name, actuation in robot.actuation.items():
         gains = (actuation.stiffness, actuation.damping, actuation.effort)
         if not all(gain >= 0 for gain in gains):
@@ -164,7 +164,7 @@ def _check_body(body: Body) -> None:
     if body.motion is Motion.FREE and (body.inertia is None or isinstance(body.shape, Plane)):
         raise SceneError(f"body '{body.name}' is free and needs mass and a bounded shape")
     if not all(np.all(np.isfinite(part)) for part in (body.X_WB, body.V_WB)):
-        raise SceneError(f"the placement of body '{body.name}' is not finite")
+        raise SceneError(f"the pose or twist of body '{body.name}' is not finite")
     if body.inertia is not None:
         mass, moment = body.inertia.mass, np.asarray(body.inertia.moment)
         if not (np.isfinite(mass) and mass > 0 and np.all(np.isfinite(moment))):

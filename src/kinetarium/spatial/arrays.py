@@ -1,4 +1,4 @@
-"""The array type of the package and arrays that cannot be written to."""
+"""The array type of the package, and read-only arrays."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,7 +8,7 @@ Array = NDArray[np.float64]
 
 
 def frozen(values: ArrayLike) -> Array:
-    """Copy values into a float64 array that refuses to be written to."""
+    """Copy values into a read-only float64 array."""
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array

@@ -1,4 +1,4 @@
-"""compiled: marks a function of plain arrays as a kernel for Numba.
+"""compiled: marks a function of arrays and numbers as a Numba kernel.
 
 Modules that use it load Numba, which takes more than a second; they are
 imported where a kernel is first called.
@@ -33,9 +33,9 @@ _one_at_a_time = Lock()
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Compile a function at its first call and keep the machine code for later runs.
+    """Compile a function at its first call and cache the machine code on disk.
 
-    It runs without Python's lock, so that threads may share the work.
+    It runs without the global interpreter lock, so that threads can run it in parallel.
     """
     with _watched_sources():
         kernel: Callable[Parameters, Result] = numba.njit(cache=True, nogil=True)(function)
@@ -44,10 +44,10 @@ def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
 
 @contextmanager
 def _watched_sources() -> Iterator[None]:
-    """Keep machine code only until what is compiled into it changes.
+    """Invalidate cached machine code when any source compiled into it changes.
 
-    Numba looks at a kernel's own file; but the kernels that it calls and the
-    constants that it reads are compiled into it, too.
+    Numba checks a kernel's own file only; but the kernels that it calls and the
+    constants that it reads are compiled into it as well.
     """
     with _one_at_a_time:
         before = numba.config.CACHE_LOCATOR_CLASSES
@@ -64,8 +64,8 @@ def _watched_sources() -> Iterator[None]:
 def _source_stamp(file: Path) -> str:
     """Digest the code of a module and of all modules that it imports from its own package.
 
-    Comments and docstrings do not count; what only another library holds is a matter of its
-    version, which Numba looks at itself.
+    Comments and docstrings do not count. Other libraries are covered by their versions,
+    which Numba checks itself.
     """
     root = file.parent
     while (root / "__init__.py").exists():
@@ -113,8 +113,8 @@ class ChosenCache(_Stamped, caching.UserProvidedCacheLocator):  # type: ignore[m
 
 
 class CacheInTree(_Stamped, caching.InTreeCacheLocator):  # type: ignore[misc]
-    """The folder of Python's own machine code, beside the source."""
+    """Python's `__pycache__` beside the source."""
 
 
 class CacheOfUser(_Stamped, caching.UserWideCacheLocator):  # type: ignore[misc]
-    """A folder of the user's, where the source cannot be written to."""
+    """The user's cache folder, where the source folder is read-only."""

@@ -1,8 +1,8 @@
-"""SE(3) for one pose at a time, as Numba kernels: what `spatial.se3` defines, within microseconds.
+"""SE(3) for single poses, as Numba kernels: the functions of `spatial.se3` in microseconds.
 
 A control tick needs a handful of logarithms and adjoints of single poses, for which the
-broadcasting functions of `spatial` cost more than the whole rest of the tick. Series and
-closed forms are those of `spatial.coefficients`; the tests compare the two.
+broadcasting functions of `spatial` cost more than the rest of the tick. Series and closed
+forms are those of `spatial.coefficients`; the tests compare the two.
 """
 
 from math import atan2, copysign, cos, factorial, sin, sqrt
@@ -118,7 +118,8 @@ def moved(X_WA: Array, V: Array) -> Array:
                 X[i, n] += X_WA[i, m] * E[m, n]
         X[i, 3] += X_WA[i, 3]
     X[3, 3] = 1.0
-    # R (3 I - R^T R)/2 takes back what rounding adds over millions of steps.
+    # One Newton step of the polar decomposition, R (3 I - R^T R)/2, removes the rounding
+    # errors that accumulate over millions of steps.
     G = np.zeros((3, 3))
     for i in range(3):
         for n in range(3):

@@ -32,8 +32,8 @@ def rpy_from_rotation(R: Array) -> Array:
     """Return roll, pitch and yaw [rad] of a rotation matrix, shape (3,).
 
     Roll is read after yaw has been taken out of R, so that the three angles
-    give R back to rounding even where yaw alone is ill defined (pitch near
-    pi/2, where robot files like to be).
+    reproduce R to rounding even where yaw alone is ill-defined (pitch near
+    pi/2, which is frequent in robot files).
     """
     yaw = atan2(R[1, 0], R[0, 0]) if hypot(R[0, 0], R[1, 0]) > 1e-15 else 0.0
     cy, sy = cos(yaw), sin(yaw)

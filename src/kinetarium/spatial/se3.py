@@ -54,8 +54,8 @@ def exp(V: ArrayLike) -> Array:
 def log(X: ArrayLike) -> Array:
     """Return the twists [v; w] [m, rad], shape (..., 6), whose exp are the poses X.
 
-    The angle is at most pi; at pi both signs of the axis are right, and either
-    may be given.
+    The angle is at most pi; at pi both signs of the axis are valid, and either
+    may be returned.
 
     Args:
         X: Poses, shape (..., 4, 4).
@@ -93,7 +93,7 @@ def dexp(V: ArrayLike) -> Array:
     """Return the derivative of exp: exp(V + dV) = exp(dexp(V) dV) exp(V) to first order.
 
     It is the sum of ad(V)^k/(k + 1)!. With the small motion on the right of
-    exp(V), where body twists stand, the derivative is dexp(-V).
+    exp(V), as for body twists, the derivative is dexp(-V).
 
     Args:
         V: Twists [v; w] [m, rad], shape (..., 6).

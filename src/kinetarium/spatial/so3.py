@@ -63,7 +63,7 @@ def log(R: ArrayLike) -> Array:
 
     The angle is at most pi. It is read from the quaternion, which turns by half
     the angle and so stays regular at pi, where the skew part of R vanishes.
-    There both signs of the axis are right, and either may be given.
+    There both signs of the axis are valid, and either may be returned.
     """
     q = quaternion_from_rotation(np.asarray(R, dtype=np.float64))
     axis = q[..., 1:]

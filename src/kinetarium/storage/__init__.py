@@ -1,1 +1,1 @@
-"""Files that exist whole or not at all, strict JSON, serialization: the bottom layer."""
+"""Atomic files, locks, strict JSON and serialization: the bottom layer."""

@@ -1,4 +1,4 @@
-"""Atomic files and folders: whoever looks finds the old content or the new, never a part."""
+"""Atomic files and folders: a reader sees the old content or the new, never a mixture."""
 
 import errno
 import os
@@ -28,28 +28,28 @@ _OWNED = re.compile(
     re.ASCII,
 )
 _BEGINNING = 4096
-"""How much of a file is looked at to tell who wrote it [bytes]."""
+"""How much of a file is read to find out what program wrote it [bytes]."""
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it, where they are missing.
+    """Create a folder and its missing parents.
 
     Raises:
-        OutputError: If it cannot be made, or something else has its name.
+        OutputError: If it cannot be created, or a file has its name.
     """
     with _saying_which(path):
         path.mkdir(parents=True, exist_ok=True)
 
 
 def check_writable(path: Path, *, through_links: bool = False) -> None:
-    """Refuse a file that could not be written, before the work that would be lost.
+    """Check that a file can be written, before the computation whose result would be lost.
 
     Args:
         path: The file.
-        through_links: Whether a symbolic link is written through.
+        through_links: Whether a symbolic link is followed.
 
     Raises:
-        OutputError: If its folder is missing or closed, or if what is there is
+        OutputError: If its folder is missing or read-only, or if the path exists and is
             a folder, not a regular file, or read-only.
     """
     with _saying_which(path):
@@ -60,12 +60,12 @@ def check_replaceable(path: Path, *, ours: bytes, force: bool = False) -> None:
     """Refuse to replace a file that Kinetarium did not write.
 
     Args:
-        path: The file, there or not.
+        path: The file, existing or not.
         ours: What the beginning of a file of this kind contains if Kinetarium wrote it.
-        force: Whether the user wants it replaced whatever it is.
+        force: Whether to replace it in any case.
 
     Raises:
-        OutputError: If somebody else's file is there, or it cannot be read.
+        OutputError: If another program wrote the file, or it cannot be read.
     """
     if force or not os.path.lexists(path):
         return
@@ -81,17 +81,17 @@ def check_replaceable(path: Path, *, ours: bytes, force: bool = False) -> None:
 
 
 def check_folder(folder: Path, *, ours: str) -> None:
-    """Refuse to write into a folder that holds anything but files of ours.
+    """Refuse to write into a folder that contains files of other programs.
 
-    What replaces or removes a folder would remove them, and a symbolic link in a folder
-    received from others may lead anywhere.
+    Replacing the folder would delete them, and a symbolic link in a folder received from
+    others may point anywhere.
 
     Args:
-        folder: The folder, there or not.
-        ours: Regular expression of the names that Kinetarium itself puts there.
+        folder: The folder, existing or not.
+        ours: Regular expression of the file names that Kinetarium writes there.
 
     Raises:
-        OutputError: If something else is there, or a link, or the folder cannot be read.
+        OutputError: If it contains another name or a link, or cannot be read.
     """
     with _saying_which(folder):
         if folder.is_symlink():
@@ -100,28 +100,30 @@ def check_folder(folder: Path, *, ours: str) -> None:
             return
         for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
             if entry.is_symlink():
-                raise OSError(errno.EEXIST, f"it holds {entry.name!r}, a symbolic link")
+                raise OSError(errno.EEXIST, f"it contains the symbolic link {entry.name!r}")
             if not re.fullmatch(ours, entry.name, re.ASCII) and not is_temporary(entry.name):
-                raise OSError(errno.EEXIST, f"it holds {entry.name!r}, which is not ours")
+                raise OSError(
+                    errno.EEXIST, f"it contains {entry.name!r}, not written by Kinetarium"
+                )
 
 
 def write_atomic(path: Path, data: bytes, *, through_links: bool = False) -> None:
-    """Write a file through a temporary sibling, fsync and one rename.
+    """Write a file atomically: a temporary file beside it, fsync and one rename.
 
     Args:
         path: The file; its folder must exist.
         data: The whole content.
-        through_links: Whether a symbolic link is written through, so that it keeps
-            pointing where it did. Only for a path that the user named: a link in a
-            folder received from others may lead anywhere.
+        through_links: Whether a symbolic link is followed, so that it keeps its target.
+            Only for a path that the user named: a link in a folder received from others
+            may point anywhere.
 
     Raises:
-        OutputError: If it cannot be written; what was there before is then untouched.
+        OutputError: If it cannot be written; the previous content is then unchanged.
     """
     with _saying_which(path):
         target = _target(path, through_links=through_links)
         _check_target(target)
-        if through_links:  # nobody else clears up in a folder of the user's
+        if through_links:  # nothing else cleans up in a folder of the user's
             remove_abandoned(target.parent)
         temporary = _sibling(target)
         try:
@@ -135,17 +137,17 @@ def write_atomic(path: Path, data: bytes, *, through_links: bool = False) -> Non
 
 
 def write_folder_atomic(path: Path, files: Mapping[str, bytes]) -> None:
-    """Write a folder of files as one: a temporary sibling is filled and then renamed.
+    """Write a folder of files atomically: a temporary folder beside it is filled, then renamed.
 
-    A folder that was there is moved aside first and removed last. A symbolic link is
-    refused: what it leads to would be removed.
+    An existing folder is moved aside first and deleted last. A symbolic link is refused,
+    since its target would be deleted.
 
     Args:
         path: The folder; its parent must exist.
-        files: The content of each file by its plain name.
+        files: The content of each file by its name.
 
     Raises:
-        OutputError: If it cannot be written; what was there before is then untouched.
+        OutputError: If it cannot be written; the previous content is then unchanged.
     """
     with _saying_which(path):
         target = _target(path, through_links=False)
@@ -154,9 +156,9 @@ def write_folder_atomic(path: Path, files: Mapping[str, bytes]) -> None:
             temporary.mkdir()
             for name, data in files.items():
                 if Path(name).name != name:
-                    raise ValueError("a file's name is no path")
+                    raise ValueError("a file name may not contain a path")
                 (temporary / name).write_bytes(data)
-            # Side by side, so that the disk is waited for a few times and not for every file.
+            # In parallel, since each fsync waits for the disk.
             with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
                 list(pool.map(_sync, [temporary / name for name in files]))
             sync_folder(temporary)
@@ -173,12 +175,12 @@ def write_folder_atomic(path: Path, files: Mapping[str, bytes]) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what a killed process left half-written in a folder.
+    """Remove the temporary files that a killed process left in a folder.
 
-    Only for one who knows that nobody is writing there.
+    Only for callers that know that no other process is writing there.
 
     Args:
-        folder: The folder; those below it are not looked at.
+        folder: The folder; its subfolders are not searched.
 
     Raises:
         OutputError: If the folder cannot be read.
@@ -191,12 +193,12 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove what processes of this machine that are gone left half-written in a folder.
+    """Remove the temporary files in a folder whose process on this machine has ended.
 
-    Others may be writing there: what a living process or another machine is writing stays.
+    Others may be writing there: files of running processes and of other machines stay.
 
     Args:
-        folder: The folder; those below it are not looked at.
+        folder: The folder; its subfolders are not searched.
 
     Raises:
         OutputError: If the folder cannot be read.
@@ -211,7 +213,7 @@ def remove_abandoned(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make renames inside a folder last; only POSIX lets a folder be opened.
+    """Flush renames within a folder to disk; only POSIX can open a folder.
 
     Raises:
         OSError: If it cannot be opened.
@@ -221,7 +223,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def is_temporary(name: str) -> bool:
-    """Return whether a name is one of those that are written under before the rename."""
+    """Return whether a name is that of a temporary file or folder before its rename."""
     return name.startswith(_TEMPORARY)
 
 
@@ -234,7 +236,7 @@ def _saying_which(path: Path) -> Iterator[None]:
 
 
 def _target(path: Path, *, through_links: bool) -> Path:
-    """Resolve the folder; its last name too where links are written through."""
+    """Resolve the links of the path's folder, and of the path itself with `through_links`."""
     if through_links:
         return Path(os.path.realpath(path))
     target = Path(os.path.realpath(path.parent)) / path.name
@@ -245,7 +247,7 @@ def _target(path: Path, *, through_links: bool) -> Path:
 
 
 def _check_target(target: Path) -> None:
-    """Refuse, among others, what a rename would replace although nobody meant it to."""
+    """Refuse targets that cannot be written, or that a rename would silently replace."""
     if not target.parent.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, f"{str(target.parent)!r} is not a folder")
     if not os.access(target.parent, os.W_OK):
@@ -262,9 +264,9 @@ def _check_target(target: Path) -> None:
 
 
 def _sibling(target: Path) -> Path:
-    """Name a file on the same file system; not made from the name, which may be long already.
+    """Return a temporary name on the same file system, independent of the target's length.
 
-    The name tells whose it is, so that it can be removed when the owner is gone.
+    The name identifies the process, so that the file can be removed when that has ended.
     """
     pid = os.getpid()
     owner = f"{_boot()}-{pid}-{_start_of(pid)}"
@@ -273,25 +275,25 @@ def _sibling(target: Path) -> Path:
 
 @cache
 def _boot() -> str:
-    """Return what tells this machine and its start from others; "0" where that is unknown."""
+    """Return an identifier of this machine's boot; "0" where the system has none."""
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
     return "0"
 
 
 def _start_of(pid: int) -> str:
-    """Return when a process began [clock ticks since boot], which a recycled pid does not share.
+    """Return the start time of a process [clock ticks since boot], to detect a reused pid.
 
-    "0" stands for a process that is gone, or a system that does not say (proc(5)).
+    "0" for a process that has ended, or a system without this information (proc(5)).
     """
     with suppress(OSError):
-        # The name in brackets may hold anything; 19 fields behind it is the start.
+        # The name in brackets may contain anything; the start time is 19 fields after it.
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
     return "0"
 
 
 def _sync(path: Path) -> None:
-    """Make what was written last."""
+    """Flush a file to disk."""
     descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:
         os.fsync(descriptor)
@@ -300,18 +302,18 @@ def _sync(path: Path) -> None:
 
 
 class FolderLock:
-    """Keeps other writers off a folder; readers need no lock.
+    """Locks a folder against other writers; readers need no lock.
 
-    The lock is on the folder itself and leaves no file behind; the system
-    lets go of it when the process ends, however it ends. Windows has no lock
-    on folders: there it is the user who must not write to one from two places.
+    The lock is on the folder itself and leaves no file behind; the system releases it
+    when the process ends, in whatever way. Windows has no locks on folders: there the
+    user must not write to one folder from two processes.
     """
 
     def __init__(self, folder: Path) -> None:
         """Take the lock.
 
         Raises:
-            OutputError: If another has it, or the folder cannot be opened.
+            OutputError: If another process has it, or the folder cannot be opened.
         """
         self._release: Callable[[], object] = lambda: None
         if sys.platform != "win32":
@@ -329,5 +331,5 @@ class FolderLock:
                 raise OutputError(f"cannot lock {str(folder)!r}: {reason(error)}") from None
 
     def release(self) -> None:
-        """Let go; once is enough."""
+        """Release the lock; further calls do nothing."""
         self._release()

@@ -1,4 +1,4 @@
-"""Reading files of unknown origin: regular files of bounded size, nothing else."""
+"""Reading files of unknown origin: only regular files of bounded size."""
 
 import errno
 import os
@@ -11,15 +11,15 @@ def open_regular(path: Path, *, through_links: bool = True) -> BufferedReader:
     """Open a regular file to read it.
 
     Opened without blocking and checked by its descriptor, so that a FIFO does
-    not hang the reader and nothing can be swapped in between check and read.
+    not block and the file cannot be exchanged between check and read.
 
     Args:
         path: The file.
         through_links: Whether the file may be a symbolic link.
 
     Raises:
-        OSError: If it cannot be opened or is something else.
-        ValueError: If the path is none.
+        OSError: If it cannot be opened or is not a regular file.
+        ValueError: If the path is invalid.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     if not through_links:
@@ -43,8 +43,8 @@ def read_regular(path: Path, *, most: int, through_links: bool = True) -> bytes:
         through_links: Whether the file may be a symbolic link.
 
     Raises:
-        OSError: If it cannot be read, is something else or too large.
-        ValueError: If the path is none.
+        OSError: If it cannot be read, is not a regular file or too large.
+        ValueError: If the path is invalid.
     """
     with open_regular(path, through_links=through_links) as file:
         data = file.read(most + 1)
@@ -54,7 +54,7 @@ def read_regular(path: Path, *, most: int, through_links: bool = True) -> bytes:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Say why a file could not be opened, read or written, in words that go on a sentence."""
+    """Return why a file could not be opened, read or written, as the end of a sentence."""
     if isinstance(error, OSError):
         if error.errno == errno.ELOOP:
             return "it is a symbolic link"

@@ -1,8 +1,8 @@
-"""Plain data: dataclasses as dictionaries, lists and numbers, and back; TOML and JSON files.
+"""Serialization: dataclasses to dictionaries, lists and numbers, and back; TOML and JSON files.
 
 JSON files carry the version of their schema, so that later releases can open them. Files that
-people may edit carry the version alone. Results and maps are sealed, too: their last entry is
-the SHA-256 of all bytes before it, so that a single changed bit is noticed.
+people may edit carry the version alone. Results and maps are also sealed: their last entry is
+the SHA-256 of all bytes before it, so that a single changed bit is detected.
 """
 
 import re
@@ -30,22 +30,22 @@ T = TypeVar("T")
 
 MOST_TOML_BYTES = 1_000_000
 MOST_TOML_DOTS = 256
-"""Dots in one line of a TOML file: the parser's time grows with the square of a name's parts."""
+"""Dots in one line of a TOML file: the parser's time is quadratic in the parts of a dotted key."""
 
 _NUMBER = re.compile(rb"(?<![\w.\"'-])[+-]?\d+\.\d+(?:[eE][+-]?\d+)?(?![\w.\"'])")
-"""A decimal number, as against a name made of digits and dots."""
+"""A decimal number, to tell it from a dotted key made of digits."""
 
 
 class SerializationError(KinetariumError):
-    """Data, or a file of it, that does not say what it should."""
+    """Data, or a file, that does not match its schema."""
 
 
 def to_builtins(value: Any) -> Any:
     """Return a value as dictionaries, lists, strings, numbers, booleans and None.
 
     Args:
-        value: Dataclasses, mappings, sequences, enums (given by value), paths,
-            NumPy's scalars and arrays, and what is plain already.
+        value: Dataclasses, mappings, sequences, enums (by their values), paths,
+            NumPy scalars and arrays, and built-in types.
     """
     if isinstance(value, Enum):
         return to_builtins(value.value)
@@ -61,24 +61,23 @@ def to_builtins(value: Any) -> Any:
         return {str(to_builtins(key)): to_builtins(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [to_builtins(item) for item in value]
-    raise TypeError(f"{type(value).__name__} has no plain form")
+    raise TypeError(f"{type(value).__name__} cannot be serialized")
 
 
 def from_builtins(kind: type[T], data: Any, *, where: str) -> T:
-    """Convert plain data to a type.
+    """Convert built-in types, such as parsed JSON, to a type.
 
-    Nothing is guessed: the only number that changes its type is a whole one
-    given for a float. Numbers keep to the ranges that their fields declare.
+    The conversion is strict: only an integer given for a float changes its type.
+    Numbers are checked against the ranges that their fields declare.
 
     Args:
         kind: The type, most often a dataclass.
-        data: The plain data.
+        data: Dictionaries, lists, strings, numbers, booleans and None.
         where: What the data is, for the message.
 
     Raises:
         UnknownNameError: If a field or a choice is unknown.
-        SerializationError: If a value has another type than its field, is missing, or is outside
-            its range.
+        SerializationError: If a value is missing, has the wrong type, or is out of range.
     """
     shape: Any = kind
     _check_names(_type_info(shape), data, "value")
@@ -93,11 +92,11 @@ def from_builtins(kind: type[T], data: Any, *, where: str) -> T:
 
 
 def to_toml(data: Mapping[str, Any]) -> str:
-    """Return plain data as TOML, in its own order; what is None is left out.
+    """Return data as TOML, in its own order; None is omitted.
 
     Raises:
-        SerializationError: If a number is not finite or has more than 64 bits, or a text is none
-            that can be encoded.
+        SerializationError: If a number is not finite or has more than 64 bits, or a text
+            cannot be encoded.
     """
     _check_finite(data)
     _check_whole(data)
@@ -119,7 +118,7 @@ def read_toml(path: Path, *, through_links: bool = True) -> dict[str, Any]:
 
     Raises:
         SerializationError: If it cannot be read, is too large, is not TOML, or
-            holds a number that is not finite or has more than 64 bits.
+            contains a number that is not finite or has more than 64 bits.
     """
     try:
         data = read_regular(path, most=MOST_TOML_BYTES, through_links=through_links)
@@ -149,9 +148,9 @@ def _type_info(kind: Any) -> inspect.Type:
 
 
 def _check_names(kind: inspect.Type, data: Any, name: str) -> None:
-    """Refuse unknown fields, which the converter passes over, and choices, which it does not list.
+    """Refuse unknown fields, which msgspec ignores, and unknown choices, which it does not list.
 
-    What has another type than it should is left to the converter.
+    Values of the wrong type are left to msgspec.
     """
     match kind, data:
         case inspect.DataclassType(), Mapping():
@@ -213,10 +212,10 @@ def _check_finite(data: Any) -> None:
 
 
 def _check_whole(data: Any) -> None:
-    """Refuse whole numbers beyond those that every reader of TOML has to take."""
+    """Refuse integers beyond the 64 bits that every TOML parser has to support."""
     for name, number in _numbers(data, ""):
         if isinstance(number, int) and not -(2**63) <= number < 2**63:
-            raise SerializationError(f"{name}: a whole number has up to 64 bits")
+            raise SerializationError(f"{name}: an integer may have up to 64 bits")
 
 
 def _numbers(data: Any, name: str) -> Iterator[tuple[str, float]]:
@@ -247,12 +246,12 @@ _END = b"\n}\n"
 
 
 def versioned_json(payload: Mapping[str, Any]) -> bytes:
-    """Return plain data as the content of a JSON file; numbers that are not finite become null."""
+    """Return data as the content of a JSON file; numbers that are not finite become null."""
     return (strict_json({"schema_version": SCHEMA_VERSION} | dict(payload)) + "\n").encode()
 
 
 def sealed_json(payload: Mapping[str, Any]) -> bytes:
-    """Return plain data as the content of a JSON file that ends with its own digest."""
+    """Return data as the content of a JSON file that ends with its own digest."""
     text = strict_json({"schema_version": SEALED_VERSION} | dict(payload)) + "\n"
     return _sealed(text.encode().removesuffix(_END))
 
@@ -265,7 +264,7 @@ def read_versioned_json(path: Path, *, most: int = MOST_JSON_BYTES) -> dict[str,
         most: The largest size that is read [bytes].
 
     Returns:
-        What it holds, without the version.
+        Its content, without the version.
 
     Raises:
         SerializationError: If it cannot be read, is not strict JSON, or is of a later release.
@@ -275,12 +274,12 @@ def read_versioned_json(path: Path, *, most: int = MOST_JSON_BYTES) -> dict[str,
 
 
 def read_sealed_json(path: Path) -> dict[str, Any]:
-    """Read a sealed JSON file, or one of release 0.1, which sealed none.
+    """Read a sealed JSON file, or one of release 0.1, which had no seals.
 
-    A symbolic link is not followed: such files lie in folders received from others.
+    Symbolic links are not followed, since such files may be in folders received from others.
 
     Returns:
-        What it holds, without version and seal.
+        Its content, without version and seal.
 
     Raises:
         SerializationError: If it cannot be read, is not strict JSON, has changed since it was
@@ -301,7 +300,7 @@ def _sealed(head: bytes) -> bytes:
 def _read(
     path: Path, *, most: int, latest: int, through_links: bool
 ) -> tuple[dict[str, Any], bytes]:
-    """Return what a file holds, and its bytes if it is of a version that is sealed."""
+    """Return the content of a file, and its bytes if its version has a seal."""
     try:
         raw = read_regular(path, most=most, through_links=through_links)
         text = raw.decode()
@@ -317,7 +316,7 @@ def _read(
         raise SerializationError(f"{str(path)!r} is not JSON: {error}") from None
     version = data.pop("schema_version", None) if isinstance(data, dict) else None
     if type(version) is not int or version < 1:
-        raise SerializationError(f"{str(path)!r} does not say its schema_version")
+        raise SerializationError(f"{str(path)!r} has no schema_version")
     if version > latest:
         raise SerializationError(
             f"{str(path)!r} is of a later release: it has schema {version}, "

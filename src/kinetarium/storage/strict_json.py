@@ -1,4 +1,4 @@
-"""Strict JSON: what any parser reads, without NaN and infinities; written, and parsed."""
+"""Strict JSON, written and parsed: no NaN, no infinities, no duplicate keys."""
 
 import json
 from collections import Counter
@@ -9,17 +9,17 @@ from typing import Any
 from kinetarium.errors import one_line
 
 MOST_VALUES = 10_000_000
-"""Values of one text: an empty list takes three bytes of a file, and thirty times that here."""
+"""Values of one document: an empty list takes 3 bytes of a file, and 30 times that in memory."""
 
 _LONGEST_NUMBER = 400
-"""Characters of a number; the time to read one grows with the square of its digits."""
+"""Characters of a number; the time to parse one is quadratic in its digits."""
 
 
 def strict_json(value: Any, *, indent: int | None = 2) -> str:
     r"""Return a value as JSON in ASCII, where a number that is not finite becomes null.
 
     ASCII (other characters as \uXXXX) is UTF-8 whatever the locale, and can
-    hold even the half characters of an undecodable file name.
+    represent even the lone surrogates of an undecodable file name.
 
     Args:
         value: Dictionaries, sequences, strings, numbers, booleans and None.
@@ -32,20 +32,20 @@ def parse_json(text: str, *, most_values: int = MOST_VALUES) -> Any:
     """Parse JSON of unknown origin.
 
     Args:
-        most_values: How many values it may hold.
+        most_values: How many values it may contain.
 
     Returns:
         Dictionaries, lists, strings, finite numbers, booleans and None.
 
     Raises:
-        ValueError: If it is no strict JSON, names something twice in one object, or holds a
-            number that is not finite or endlessly long, or too many values.
+        ValueError: If it is not strict JSON, has a duplicate key, too many values, or a number
+            that is not finite or too long.
         RecursionError: If it is nested too deeply.
     """
     if text.startswith("\ufeff"):
         raise ValueError("it begins with a byte-order mark; save it as UTF-8 without one")
     if sum(map(text.count, ",[{")) > most_values:
-        raise ValueError(f"it holds more than {most_values} values")
+        raise ValueError(f"it contains more than {most_values} values")
     return json.loads(
         text,
         parse_float=_parse_float,
@@ -78,12 +78,12 @@ def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(names) != len(pairs):
         counts = Counter(name for name, _ in pairs)
         twice = next(name for name, count in counts.items() if count > 1)
-        raise ValueError(f"{one_line(repr(twice))} is there twice")
+        raise ValueError(f"duplicate key {one_line(repr(twice))}")
     return names
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not valid JSON")
 
 
 def _finite(value: Any) -> Any:

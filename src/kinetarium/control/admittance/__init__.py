@@ -1,1 +1,1 @@
-"""Admittance control on SE(3), sensed wrenches, passivity and delay."""
+"""Admittance control on SE(3), wrench sensing, passivity and delay."""

@@ -1,6 +1,6 @@
 """One tick of the SE(3) admittance law, as Numba kernels.
 
-Products are written out: for matrices this small a call to a library costs more.
+Products are written out: for matrices this small a library call costs more.
 """
 
 import numpy as np
@@ -28,9 +28,9 @@ def tick(
     X_BD: Array,
     V_ref: Array,
 ) -> None:
-    """Run the law once: one call, for each costs a microsecond and each array given back two.
+    """Run the law once, in one call: each call costs 1 us, each returned array 2 us.
 
-    The impulse is advanced in place; X_BD and V_ref are written to.
+    The impulse is advanced in place; X_BD and V_ref are output arrays.
     """
     X_BD[:] = between(X_WB, X_WD)
     integrate(X_BD, F_B, F_D, impulse, gain, dt, limit)
@@ -41,7 +41,7 @@ def tick(
 def integrate(
     X_BD: Array, F_B: Array, F_D: Array, impulse: Array, gain: float, dt: float, limit: float
 ) -> None:
-    """Add gain (F_D - Ad^T F_B) dt to the impulse, in place and bounded; Ad is that of X_BD."""
+    """Add gain (F_D - Ad^T F_B) dt to the impulse, in place and clipped; Ad is that of X_BD."""
     A = adjoint(X_BD)
     for i in range(6):
         measured = 0.0

@@ -1,4 +1,4 @@
-"""How much delay an admittance loop bears against a stiff contact, in closed form.
+"""The delay at which an admittance loop becomes unstable in stiff contact, in closed form.
 
 One axis of the loop, its measured force late by tau: D x'' + K x' + s (c x' + k x)(t - tau) = 0.
 Without delay it is stable. The first pair of roots to cross the imaginary axis does so at w with
@@ -22,7 +22,7 @@ def critical_frequency(D: float, K: float, *, s: float, stiffness: float, dampin
     """
     b = (K * K - (s * damping) ** 2) / (2 * D * D)
     product = s * stiffness / D
-    # The root of a quadratic, written so that it does not cancel.
+    # The root of a quadratic, in the form without cancellation.
     root = hypot(b, product)
     squared = product * product / (b + root) if b > 0 else root - b
     return sqrt(squared)

@@ -2,8 +2,8 @@
 
     m dv/dt = f,   I dw/dt + w x I w = m_b
 
-Velocities are advanced first and poses by the new ones, so that a spring between two such
-bodies neither gains nor loses energy over a period.
+Velocities are advanced first and poses by the new ones (symplectic Euler), so that a spring
+between two such bodies neither gains nor loses energy over a period.
 """
 
 from math import copysign, sqrt
@@ -31,7 +31,7 @@ class FloatingBody:
     def __init__(
         self, *, mass: float, moment: ArrayLike, X_WB: Array, velocity: ArrayLike = (0.0, 0.0, 0.0)
     ) -> None:
-        """Place the body; it does not turn.
+        """Place the body without rotation.
 
         Args:
             mass: Mass [kg].
@@ -67,12 +67,12 @@ class FloatingBody:
         self.turn(so3.hat(point - self.p_WB) @ impulse)
 
     def turn(self, angular_impulse: Array) -> None:
-        """Change the spin by an angular impulse in world axes [N m s], shape (3,)."""
+        """Change the angular momentum by an impulse in world axes [N m s], shape (3,)."""
         self.spin = self.spin + angular_impulse
         self.w = self._rate()
 
     def mobility(self, direction: Array, *, point: Array) -> float:
-        """Return how far an impulse at a point changes the velocity there, along it [1/kg]."""
+        """Return the change of a point's velocity along a unit impulse there [1/kg]."""
         lever = self.R_WB.T @ (so3.hat(point - self.p_WB) @ direction)
         return float(1 / self.mass + lever @ self._inverse @ lever)
 
@@ -81,22 +81,22 @@ class FloatingBody:
         return np.asarray(self.v + so3.hat(self.w) @ (point - self.p_WB))
 
     def step(self, F: Array, *, dt: float) -> None:
-        """Move on by a time [s] under a wrench [f; m] at the centre of mass, in world axes."""
+        """Advance by a time [s] under a wrench [f; m] at the centre of mass, in world axes."""
         v, w = self.v, self.w
         self.v = v + F[:3] / self.mass * dt
         self.turn(F[3:] * dt)
         self._dv, self._dw = (self.v - v) / dt, (self.w - w) / dt
         self.p_WB = self.p_WB + self.v * dt
-        # Torque-free turning keeps the spin in the world, not the angular velocity.
+        # Torque-free rotation conserves angular momentum in world axes, not angular velocity.
         self.R_WB = _turned(self.w * dt) @ self.R_WB
         self.w = self._rate()
 
     def pose_ahead(self, lead: float) -> Array:
-        """Return the pose to tell an arm that is late by a time [s], shape (4, 4).
+        """Return the pose to command to an arm that lags by a time [s], shape (4, 4).
 
-        With p + v t + a t^2/3 a spring that is felt the time t late gives back what it took, to
-        fourth order in w t: the third derivative, which p + v t alone leaves with t^3/3 and
-        which is a negative damping, drops out.
+        With p + v t + a t^2/3 a spring whose force is late by t conserves energy to fourth
+        order in w t: the term of the third derivative, t^3/3 with p + v t alone, which acts
+        as negative damping, vanishes.
         """
         third = lead * lead / 3
         X = np.eye(4)
@@ -105,7 +105,7 @@ class FloatingBody:
         return X
 
     def _rate(self) -> Array:
-        """Return the angular velocity that belongs to the spin [rad/s], shape (3,)."""
+        """Return the angular velocity of the angular momentum [rad/s], shape (3,)."""
         return np.asarray(self.R_WB @ (self._inverse @ (self.R_WB.T @ self.spin)))
 
 
@@ -119,22 +119,22 @@ class PassivityObserver:
     """Watches the energy of two bodies in contact.
 
     Attributes:
-        excess: Energy that the bodies have got beyond what the contact gave [J].
-        removed: Energy that has been taken out [J].
+        excess: Energy that the bodies gained beyond the work of the contact [J].
+        removed: Energy that was dissipated [J].
     """
 
     def __init__(self) -> None:
-        """Start with nothing seen."""
+        """Start with zero energy."""
         self.excess = self.removed = 0.0
 
     def watch(self, *, taken: float, given: float) -> None:
-        """Add what the bodies took [J] beyond what the contact gave [J] in the same time."""
+        """Add the energy that the bodies gained [J] minus the work of the contact [J]."""
         self.excess += taken - given
 
     def dissipate(
         self, first: FloatingBody, second: FloatingBody, *, normal: Array, point: Array
     ) -> None:
-        """Take the excess out of the bodies' relative motion at the contact, as far as it goes.
+        """Remove the excess from the bodies' relative motion at the contact, as far as possible.
 
         Args:
             first: One body.

@@ -1,4 +1,4 @@
-"""AdmittanceSE3: how a body gives way to a wrench, in exponential coordinates of SE(3).
+"""AdmittanceSE3: admittance control in exponential coordinates of SE(3).
 
 Woo, Choi, Won, "Admittance control for satellite docking ground testing system", 2024,
 equations 5 to 15. Frames: {w} the world, {b} the body (its centre of mass), {d} the desired
@@ -11,8 +11,8 @@ pose, {r} the reference that the arm is to follow.
 The wrench error is integrated. D is therefore a virtual mass of D/s and K a virtual
 damper of K/s: with V = V_ref a body that is pushed by F moves by (D/s) dV/dt = F - (K/s) V.
 
-The paper goes through the rates of l, with Kp = dexp(-l)^-1 D^-1 K dexp(-l) and
-Kv = dexp(-l)^-1 D^-1 (equations 14 and 15); dexp cancels, and both forms give the same.
+The paper uses the rates of l, with Kp = dexp(-l)^-1 D^-1 K dexp(-l) and
+Kv = dexp(-l)^-1 D^-1 (equations 14 and 15); dexp cancels, and both forms are equal.
 """
 
 from dataclasses import dataclass, field
@@ -31,24 +31,24 @@ class Form(StrEnum):
     """How the law is computed; the results are the same."""
 
     REDUCED = "reduced"
-    """Straight from the impulse to the twist, compiled."""
+    """Directly from the impulse to the twist, compiled."""
     PAPER = "paper"
-    """Through the rates of the exponential coordinates, with dexp, as the paper has it."""
+    """With the rates of the exponential coordinates and dexp, as in the paper."""
 
 
 class AntiWindup(StrEnum):
-    """What keeps the impulse from growing where nothing pushes back."""
+    """What keeps the impulse from growing without contact."""
 
     GATED = "gated"
-    """The impulse rests until contact, and is bounded after it."""
+    """The impulse is integrated after contact only, and clipped."""
     CLAMPED = "clamped"
-    """The impulse is always integrated, and bounded."""
+    """The impulse is always integrated, and clipped."""
     NONE = "none"
-    """The impulse is always integrated, without bound."""
+    """The impulse is always integrated, without limit."""
 
 
 HALF_TURN_MARGIN = 0.05
-"""How near to pi an angle is too near [rad]: at pi the exponential coordinates jump."""
+"""Margin to pi within which an angle is flagged [rad]: at pi the coordinates jump."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +70,7 @@ class AdmittanceGains:
     diagonal_K: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        """Spread single numbers, and refuse gains that are not positive.
+        """Broadcast scalars and check signs.
 
         Raises:
             KinetariumError: If D, s or the limit is not positive, or K is negative.
@@ -78,7 +78,7 @@ class AdmittanceGains:
         for name in ("D", "K"):
             values = np.asarray(getattr(self, name), dtype=np.float64)
             if values.shape not in ((), (6,)):
-                raise KinetariumError(f"{name} is one number or six, not of shape {values.shape}")
+                raise KinetariumError(f"{name} must be one number or six, not {values.shape}")
             object.__setattr__(self, f"diagonal_{name}", frozen(np.broadcast_to(values, 6)))
         positive = (*self.diagonal_D, self.wrench_gain, self.impulse_limit)
         if not (all(value > 0 for value in positive) and (self.diagonal_K >= 0).all()):
@@ -86,17 +86,17 @@ class AdmittanceGains:
 
 
 class AdmittanceSE3:
-    """The law and its memory: the impulse.
+    """The law and its state: the impulse.
 
-    It needs no engine and no robot. Call `step` once per tick with what is measured
-    and wanted, move the body by the twist it gives, and so on::
+    It needs no engine and no robot. Call `step` once per tick with the measured and the
+    desired values, and move the body by the twist it returns::
 
         law = AdmittanceSE3(AdmittanceGains(D=300.0, K=200.0), timestep=1e-3)
         V_ref = law.step(X_WB, X_WD=X_WD, V_D=V_D, F_B=F_B, F_D=F_D)
 
     Attributes:
-        gains: The gains. They may be replaced between two ticks; `change_gains` does it
-            without a bump.
+        gains: The gains. They may be replaced between two ticks; `change_gains` does so
+            without a jump of V_ref.
         timestep: Time between two ticks [s].
         impulse: The integral I of the wrench error in {d} [N s, N m s], shape (6,).
         X_BD: The desired pose in the body's frame at the last tick, shape (4, 4).
@@ -117,7 +117,7 @@ class AdmittanceSE3:
             form: How the law is computed.
             anti_windup: When the impulse is integrated and whether it is bounded.
         """
-        # Numba is loaded with the first law, not with this module.
+        # Imported here, since Numba takes a second to load.
         from kinetarium.control.admittance import _kernel as admittance_kernel
         from kinetarium.spatial import kernels as se3_kernel
 
@@ -129,7 +129,7 @@ class AdmittanceSE3:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the impulse."""
+        """Set the impulse to zero."""
         self.impulse = np.zeros(6)
         self.X_BD = np.eye(4)
 
@@ -141,7 +141,7 @@ class AdmittanceSE3:
 
     @property
     def near_half_turn(self) -> bool:
-        """Whether the desired pose is turned so far that the coordinates may jump."""
+        """Whether the rotation error is so near to pi that the coordinates may jump."""
         return float(np.linalg.norm(self.error[3:])) > pi - HALF_TURN_MARGIN
 
     @property
@@ -162,19 +162,19 @@ class AdmittanceSE3:
         """Return the body twist V_ref [v; w] in {b} [m/s, rad/s], shape (6,).
 
         Args:
-            X_WB: Pose of the body, or of the reference where the law is to be blind to the
-                errors of the servo, shape (4, 4).
+            X_WB: Pose of the body, or of the reference if the law shall ignore the errors of
+                the servo, shape (4, 4).
             X_WD: The desired pose, shape (4, 4).
             V_D: Its body twist in {d} [m/s, rad/s], shape (6,).
-            F_B: Wrench of the surroundings on the body, in {b} [N, N m], shape (6,).
-            F_D: The wrench that is wanted, in {d} [N, N m], shape (6,).
-            contact: Whether there is contact; a gated impulse rests where there is none.
+            F_B: Wrench of the environment on the body, in {b} [N, N m], shape (6,).
+            F_D: The desired wrench, in {d} [N, N m], shape (6,).
+            contact: Whether there is contact; without it a gated impulse is not integrated.
 
         Raises:
-            KinetariumError: If an array has another shape.
+            KinetariumError: If an array has the wrong shape.
         """
         if not (X_WB.shape == X_WD.shape == (4, 4) and V_D.shape == F_B.shape == F_D.shape == (6,)):
-            raise KinetariumError("poses have the shape (4, 4), twists and wrenches (6,)")
+            raise KinetariumError("poses must have shape (4, 4), twists and wrenches (6,)")
         gains = self.gains
         D, K = gains.diagonal_D, gains.diagonal_K
         rests = not contact and self._anti_windup is AntiWindup.GATED
@@ -189,15 +189,15 @@ class AdmittanceSE3:
         return V_ref
 
     def take_over(self, V: Array) -> None:
-        """Go on from a moving body without a bump: with X_WD = X_WB and V_D = 0, V_ref = V.
+        """Take over a moving body without a jump: with X_WD = X_WB and V_D = 0, V_ref = V.
 
         Args:
-            V: Body twist at the moment of taking over [m/s, rad/s], shape (6,).
+            V: Body twist at that moment [m/s, rad/s], shape (6,).
         """
         self.impulse = -self.gains.diagonal_D * V
 
     def change_gains(self, gains: AdmittanceGains) -> None:
-        """Replace the gains so that V_ref stays what it was at the last tick.
+        """Replace the gains so that V_ref stays the same as at the last tick.
 
         Args:
             gains: The new gains.
@@ -209,7 +209,7 @@ class AdmittanceSE3:
 
 
 def paper_law(X_BD: Array, V_D: Array, *, impulse: Array, D: Array, K: Array) -> Array:
-    """Return V_ref by the paper's own chain, equations 14 and 15, shape (6,).
+    """Return V_ref as the paper computes it, equations 14 and 15, shape (6,).
 
     Args:
         X_BD: The desired pose in the body's frame, shape (4, 4).

@@ -1,4 +1,4 @@
-"""ContactGate: opens once when a force shows that there is contact, and stays open."""
+"""Contact detection, payload compensation and filters of a measured wrench."""
 
 from math import hypot, inf, sqrt
 
@@ -9,27 +9,27 @@ from kinetarium.spatial.arrays import Array
 
 
 class ContactGate:
-    """Decides when the wanted wrench may act.
+    """Enables the desired wrench at first contact, for good.
 
-    Without it the impulse of the admittance law winds up on the way: at -500 N and the
-    paper's gains it asks for 1.9 m after 2.8 s.
+    Without it the impulse of the admittance law winds up during the approach: at -500 N and
+    the paper's gains it amounts to 1.9 m after 2.8 s.
 
     Attributes:
-        opened_at: When it opened [s]; infinite while it is shut.
+        opened_at: When it opened [s]; infinite while it is closed.
     """
 
     def __init__(self, *, threshold: float, armed_after: float) -> None:
-        """Start shut.
+        """Start closed.
 
         Args:
-            threshold: Force that opens it [N]; one of zero is open from the start.
-            armed_after: Time before which nothing opens it, for servos and filters settle [s].
+            threshold: Force that opens it [N]; with zero it is open from the start.
+            armed_after: Time before which it stays closed while servos and filters settle [s].
         """
         self._threshold, self._armed_after = threshold, armed_after
         self.reset()
 
     def reset(self) -> None:
-        """Shut it."""
+        """Close it."""
         self.opened_at = 0.0 if self._threshold == 0 else inf
 
     @property
@@ -38,7 +38,7 @@ class ContactGate:
         return self.opened_at < inf
 
     def update(self, t: float, F_B: Array) -> bool:
-        """Look at a filtered wrench [N, N m] at a time [s]; say whether it opens just now."""
+        """Check a filtered wrench [N, N m] at a time [s]; return whether the gate just opened."""
         if self.is_open or t < self._armed_after:
             return False
         if hypot(*F_B[:3].tolist()) <= self._threshold:
@@ -48,14 +48,14 @@ class ContactGate:
 
 
 def contact_point(F_B: Array, *, face: float) -> Array:
-    """Return the point on the face x = `face` through which a force acts [m], shape (3,).
+    """Return the point where the line of action crosses the face x = `face` [m], shape (3,).
 
     Args:
         F_B: Wrench on the body, in its frame [N, N m], shape (6,).
-        face: Where the face is along x of that frame [m].
+        face: Position of the face along x of that frame [m].
 
     Returns:
-        The point, in the body's frame; NaN where the force does not cross the face.
+        The point, in the body's frame; NaN if the force is parallel to the face.
     """
     f, m = F_B[:3], F_B[3:]
     if f[0] == 0:
@@ -65,7 +65,7 @@ def contact_point(F_B: Array, *, face: float) -> Array:
 
 
 class PayloadWrench:
-    """Takes weight and, where asked, inertia of the payload out of a reading."""
+    """Removes the payload's weight and, optionally, its inertia from a sensor reading."""
 
     def __init__(self, *, mass: float, X_SB: Array, gravity: Array) -> None:
         """Keep the payload.
@@ -80,13 +80,13 @@ class PayloadWrench:
         self._to_body = np.ascontiguousarray(se3.adjoint(X_SB).T)
 
     def contact(self, F_S: Array, *, R_WB: Array, acceleration: Array | None = None) -> Array:
-        """Return the wrench F_B of the surroundings on the body, in {b} [N, N m], shape (6,).
+        """Return the wrench F_B of the environment on the body, in {b} [N, N m], shape (6,).
 
         Args:
             F_S: The reading, in the sensor's frame [N, N m], shape (6,).
             R_WB: Rotation of the payload, shape (3, 3).
-            acceleration: Of the centre of mass, in world axes [m/s^2], shape (3,); None where
-                it is too small to matter.
+            acceleration: Of the centre of mass, in world axes [m/s^2], shape (3,); None to
+                neglect it.
         """
         F_B: Array = self._to_body.dot(F_S)
         force = self._weight if acceleration is None else self._weight - self._mass * acceleration
@@ -102,33 +102,33 @@ class TickAverage:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all samples."""
+        """Discard all samples."""
         self._sum, self._count = np.zeros(6), 0
 
     def add(self, F: Array) -> None:
-        """Take a sample [N, N m], shape (6,)."""
+        """Add a sample [N, N m], shape (6,)."""
         self._sum += F
         self._count += 1
 
     def take(self) -> Array:
-        """Return the mean [N, N m], shape (6,), and start anew; there is at least one sample."""
+        """Return the mean of at least one sample [N, N m], shape (6,), and start again."""
         mean = self._sum / self._count
         self.reset()
         return mean
 
 
 class RandomWalkKalman:
-    """A Kalman filter of a value that walks at random, the same on every axis, in steady state.
+    """The steady-state Kalman filter of a random walk, the same on every axis.
 
     x' = x + w, z = x + v with the variances Q of w and R of v; the variance of the
     prediction solves P^2 - Q P - Q R = 0, and the gain is P/(P + R).
 
     Attributes:
-        gain: What is taken over of a new sample [-].
+        gain: The weight of a new sample [-].
     """
 
     def __init__(self, ratio: float) -> None:
-        """Find the gain.
+        """Compute the gain.
 
         Args:
             ratio: Q/R [-]; small for a smooth and slow filter.
@@ -139,11 +139,11 @@ class RandomWalkKalman:
 
     @property
     def lag(self) -> float:
-        """By how many ticks it is late on a slow signal [-]."""
+        """Its delay on a slow signal [ticks]."""
         return (1 - self.gain) / self.gain
 
     def reset(self) -> None:
-        """Forget everything; the first sample is taken as it is."""
+        """Clear the state; the next sample becomes the estimate."""
         self._value: Array | None = None
 
     def update(self, z: Array) -> Array:

@@ -1,1 +1,1 @@
-"""Control of arms: inverse kinematics in closed loop, computed torque, tracking."""
+"""Control of arms: closed-loop inverse kinematics, computed torque, tracking."""

@@ -1,6 +1,6 @@
 """One tick of closed-loop inverse kinematics, as Numba kernels.
 
-Products are written out: for matrices this small a call to a library costs more.
+Products are written out: for matrices this small a library call costs more.
 """
 
 from math import sqrt
@@ -30,13 +30,13 @@ def locate(
     """Write the pose of the link, shape (4, 4), and its Jacobian in world axes, shape (6, n).
 
     Args:
-        frames: Those of a `ChainArrays`, which costs more to hand over than to make here.
-        prismatic: Its joints that slide.
-        limits: Anything of the shape of its limits, which are not looked at.
+        frames: Those of a `ChainArrays`; passing the whole tuple costs more than building it.
+        prismatic: Which of its joints are prismatic.
+        limits: An array of the shape of its limits, which are not used.
         q: Joint positions [rad or m], shape (n,).
-        X: Working memory, shape (n + 2, 3, 4).
-        X_WB: Written to.
-        J: Written to.
+        X: Scratch array, shape (n + 2, 3, 4).
+        X_WB: Output.
+        J: Output.
     """
     chain = ChainArrays(frames, prismatic, limits, limits, limits)
     place(chain, q, X)
@@ -60,11 +60,11 @@ def tick(
     speed: Array,
     rates: Array,
 ) -> tuple[float, bool, float]:
-    """Move the reference on, in place, and write the joint rates that follow it.
+    """Advance the reference, in place, and write the joint rates that follow it.
 
     Returns:
-        The smallest singular value of J, whether a joint was stopped at its limit, and by how
-        many times the fastest was too fast.
+        The smallest singular value of J, whether a joint was stopped at its limit, and the
+        factor by which the fastest joint exceeded its speed limit.
     """
     X_WR[:] = moved(X_WR, V_ref * dt)
     V_W = pursuit(X_WB, X_WR, V_ref, gain)
@@ -75,13 +75,13 @@ def tick(
 
 @compiled
 def joint_rates(J: Array, V_W: Array, threshold: float, damping: float) -> tuple[Array, float]:
-    """Solve J qdot = V by least squares, damped near singular postures only.
+    """Solve J qdot = V by least squares, damped near singularities only.
 
     Args:
         J: Jacobian in world axes, shape (6, n).
         V_W: Twist [v; w] in world axes, shape (6,).
         threshold: Smallest singular value of J below which damping begins.
-        damping: Its greatest value; both in the unit of J.
+        damping: Its greatest value; both in units of J.
 
     Returns:
         The joint rates, shape (n,), and the smallest singular value of J.
@@ -94,7 +94,7 @@ def joint_rates(J: Array, V_W: Array, threshold: float, damping: float) -> tuple
                 G[i, j] += J[i, k] * J[j, k]
     smallest = _smallest_singular_value(G)
     if smallest < threshold:
-        # Nakamura and Hanafusa, 1986: damping that fades in as the posture becomes singular.
+        # Nakamura and Hanafusa, 1986: damping that grows towards the singularity.
         share = 1 - (smallest / threshold) ** 2
         for i in range(6):
             G[i, i] += damping * damping * share
@@ -109,7 +109,7 @@ def joint_rates(J: Array, V_W: Array, threshold: float, damping: float) -> tuple
 
 @compiled
 def pursuit(X_WB: Array, X_WR: Array, V_ref: Array, gain: float) -> Array:
-    """Return V_ref + gain log(X_WB^-1 X_WR), turned into world axes, shape (6,)."""
+    """Return V_ref + gain log(X_WB^-1 X_WR), rotated into world axes, shape (6,)."""
     V = V_ref + gain * log(between(X_WB, X_WR))
     V_W = np.zeros(6)
     for i in range(3):
@@ -123,10 +123,10 @@ def pursuit(X_WB: Array, X_WR: Array, V_ref: Array, gain: float) -> Array:
 def within_limits(
     q: Array, rates: Array, lower: Array, upper: Array, speed: Array, dt: float
 ) -> tuple[bool, float]:
-    """Stop joints at their limits and scale all rates to the fastest joint, in place.
+    """Stop joints at their limits and scale all rates down to the speed limits, in place.
 
     Returns:
-        Whether a joint was stopped, and by how many times the fastest was too fast.
+        Whether a joint was stopped, and the factor by which the fastest was too fast.
     """
     stopped, excess = False, 0.0
     for k in range(len(q)):
@@ -160,7 +160,7 @@ def _smallest_singular_value(G: Array) -> float:
 
 @compiled
 def _normalize(x: Array) -> float:
-    """Divide a vector by its length, in place, and give that length."""
+    """Divide a vector by its length, in place, and return that length."""
     squared = 0.0
     for i in range(len(x)):
         squared += x[i] * x[i]
@@ -180,14 +180,14 @@ def _cholesky(G: Array) -> Array:
             rest = G[i, j]
             for k in range(j):
                 rest -= L[i, k] * L[j, k]
-            # Rounding may leave nothing of a pivot in a singular posture.
+            # Near a singularity rounding may make a pivot zero or negative.
             L[i, j] = sqrt(max(rest, 1e-14)) if i == j else rest / L[j, j]
     return L
 
 
 @compiled
 def _solve(L: Array, x: Array) -> None:
-    """Solve L L^T x = b in place: x holds b before and the solution after."""
+    """Solve L L^T x = b in place: x is b on input and the solution on output."""
     n = len(x)
     for i in range(n):
         for k in range(i):

@@ -1,11 +1,11 @@
-"""Closed-loop inverse kinematics: a twist for a link becomes joint rates within the limits.
+"""Closed-loop inverse kinematics: from the twist of a link to joint rates within the limits.
 
     qdot = J_B^+ (V_ref + gain log(X_WB^-1 X_WR)),   X_WR <- X_WR exp(V_ref dt)
 
 (Siciliano et al., "Robotics: Modelling, Planning and Control", 2009, section 3.7; equation 16
 of Woo, Choi and Won, 2024, where the reference is the integral of V_ref). The inverse is
-damped near singular postures only; a joint at its limit does not go farther, and all rates
-are scaled down together where one would be too fast, so that the direction is kept.
+damped near singularities only; a joint stops at its limit, and all rates are scaled down
+together where one would be too fast, which keeps the direction of motion.
 """
 
 from dataclasses import dataclass
@@ -18,20 +18,20 @@ from kinetarium.model.robot import RobotModel
 from kinetarium.spatial.arrays import Array
 
 SINGULAR = 0.08
-"""Smallest singular value of the Jacobian below which a posture counts as singular [m or 1]."""
+"""Smallest singular value of the Jacobian below which damping begins [m or 1]."""
 DAMPING = 0.05
-"""Damping of the inverse in a posture that is quite singular [m or 1]."""
+"""Damping of the inverse at a singularity [m or 1]."""
 LIMIT_MARGIN = 0.02
-"""How near to its limit a joint may be driven [rad or m]."""
+"""Distance to its limit at which a joint stops [rad or m]."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClikWarnings:
-    """What stood in the way at the last tick.
+    """The constraints that were active at the last tick.
 
     Attributes:
-        singular: Whether the posture is singular, or nearly.
-        at_limit: Whether a joint was kept from its limit.
+        singular: Whether the arm is near a singularity.
+        at_limit: Whether a joint was stopped at its limit.
         too_fast: Whether the rates were scaled down.
     """
 
@@ -44,7 +44,7 @@ class Clik:
     """Turns twists of a link into joint rates.
 
     Attributes:
-        X_WR: The pose the link should be at, shape (4, 4).
+        X_WR: The reference pose of the link, shape (4, 4).
         smallest_singular_value: Of the Jacobian at the last tick [m or 1].
     """
 
@@ -53,11 +53,11 @@ class Clik:
 
         Args:
             model: The arm, its base fixed at the world's frame.
-            link: The link that is to move.
-            gain: How fast an error of the pose is taken back [1/s].
+            link: The controlled link.
+            gain: Feedback gain of the pose error [1/s].
             timestep: Time between two ticks [s].
         """
-        # Numba is loaded with the first arm, not with this module.
+        # Imported here, since Numba takes a second to load.
         from kinetarium.control.arm import _clik_kernel as clik_kernel
 
         self._kernel = clik_kernel
@@ -72,7 +72,7 @@ class Clik:
         self.reset(np.eye(4))
 
     def reset(self, X_WB: Array) -> None:
-        """Start with the link where it should be.
+        """Start with the link at its reference.
 
         Args:
             X_WB: Pose of the link, shape (4, 4).
@@ -82,7 +82,7 @@ class Clik:
 
     @property
     def warnings(self) -> ClikWarnings:
-        """What stood in the way at the last tick."""
+        """The constraints that were active at the last tick."""
         return ClikWarnings(
             self.smallest_singular_value < SINGULAR, self._stopped, self._excess > 1
         )
@@ -96,7 +96,7 @@ class Clik:
         return self._X_WB.copy()
 
     def rates(self, q: Array, *, V_ref: Array) -> Array:
-        """Return joint rates [rad/s or m/s], shape (n,), and move the reference on by one tick.
+        """Return joint rates [rad/s or m/s], shape (n,), and advance the reference by one tick.
 
         Args:
             q: Joint positions for which `locate` was called last, shape (n,).

@@ -1,8 +1,8 @@
-"""The grasp law: an arm on a path by computed torque, two fingers that close with one force.
+"""Computed torque, a grasp law on top of it, and stable PD control.
 
-The model carries half of the load at each finger. The fingers' references are their own
-mean, so that computed torque keeps the load in the middle of the hand and nothing more;
-the closing force c = clip(k (r - q_mean) - d v_mean) comes on top of it, the same at both.
+In the grasp law the model carries half of the load at each finger. The reference of both
+fingers is their mean position, so that computed torque only keeps the load in the middle of
+the hand; the closing force c = clip(k (r - q_mean) - d v_mean) is added to both.
 """
 
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from kinetarium.spatial.arrays import Array
 
 
 class ComputedTorque:
-    """Joint torques by which a fixed-base robot follows a reference."""
+    """Computed-torque control of a fixed-base robot."""
 
     def __init__(self, dynamics: RobotDynamics, *, bandwidth: ArrayLike) -> None:
         """Keep the model and the gains.
 
         Args:
-            dynamics: The robot, with whatever it carries.
-            bandwidth: How fast an error of each joint fades, omega [rad/s], shape (n,) or
-                one for all.
+            dynamics: The robot with its payload.
+            bandwidth: Bandwidth omega of each joint's critically damped error [rad/s],
+                shape (n,) or one for all.
         """
         self._dynamics = dynamics
         omega = np.broadcast_to(np.asarray(bandwidth, dtype=np.float64), dynamics.nv)
@@ -41,26 +41,26 @@ class ComputedTorque:
 ARM_BANDWIDTH = 50.0
 """Of the arm's joints [rad/s]."""
 FINGER_BANDWIDTH = 45.0
-"""Of what moves both fingers aside together [rad/s]; free fingers are unstable above 55, for
-the model moves a load that is not there yet."""
+"""Of the fingers' common sideways motion [rad/s]; without a load, fingers are unstable above
+55, since the model includes the load."""
 GRIP_STIFFNESS = 1e4
-"""Force by the distance between the fingers and their command [N/m]."""
+"""Stiffness between the fingers and their command [N/m]."""
 GRIP_DAMPING = 20.0
-"""Force by the fingers' speed [N s/m]."""
+"""Damping of the fingers' closing [N s/m]."""
 FINGER_FORCE = 100.0
-"""Most force that may go into moving the fingers aside [N]."""
+"""Greatest force for the fingers' common sideways motion [N]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraspReference:
-    """What to do at each control step; after the last one, the last goes on.
+    """The reference at each control step; the last one is held.
 
     Attributes:
         rate: Steps per second [Hz].
         q: Positions of the arm [rad], shape (k, arm).
         v: Velocities of the arm [rad/s], shape (k, arm).
-        opening: Where the fingers should be [m], shape (k,); less than the load lets them close.
-        grip: Most closing force [N], shape (k,).
+        opening: Commanded finger positions [m], shape (k,); below half the load's width to grip.
+        grip: Greatest closing force [N], shape (k,).
     """
 
     rate: float
@@ -79,7 +79,7 @@ class GraspComputedTorque:
         Args:
             dynamics: The arm with half of the load at each finger; positive finger
                 positions open.
-            reference: What to do.
+            reference: The motion of arm and fingers.
         """
         joints = dynamics.model.moving_joints
         bandwidth = [ARM_BANDWIDTH] * (len(joints) - 2) + [FINGER_BANDWIDTH] * 2
@@ -93,11 +93,11 @@ class GraspComputedTorque:
 
     @property
     def rate(self) -> float:
-        """How often it is asked [Hz]."""
+        """Control rate [Hz]."""
         return self._reference.rate
 
     def reset(self) -> None:
-        """Do nothing: it remembers nothing."""
+        """Do nothing: the law has no state."""
 
     def update(self, t: float, measurement: Measurement) -> Array:
         """Return the torques and forces at a time [s], shape (arm + 2,)."""
@@ -122,7 +122,7 @@ def _clipped(value: float, limit: float) -> float:
 
 
 class StablePD:
-    """Joint torques that hold a fixed-base robot at a reference."""
+    """Stable PD control of a fixed-base robot."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class StablePD:
             dynamics: The robot.
             stiffness: Gains Kp [N m/rad or N/m], shape (n,) or one for all.
             damping: Gains Kd [N m s/rad or N s/m], shape (n,) or one for all.
-            timestep: How long a torque is held [s].
+            timestep: Time for which a torque is constant [s].
         """
         self._dynamics = dynamics
         self._stiffness = np.broadcast_to(np.asarray(stiffness, dtype=np.float64), dynamics.nv)

@@ -1,4 +1,4 @@
-"""Following poses with an arm through its Jacobian: damped least squares with pose feedback.
+"""Tracking of poses by damped least squares on the Jacobian, with pose feedback.
 
 qdot = J^T (J J^T + damping^2 I)^-1 (V_ref + gain log(X_WL^-1 X_WD)), in the axes of
 the link (Siciliano et al., "Robotics: Modelling, Planning and Control", 2009, section 3.7).
@@ -16,7 +16,7 @@ from kinetarium.spatial.rotation import inverse_pose
 
 
 class JacobianTracker:
-    """Turns poses of a link into joint positions, one small step after the other."""
+    """Turns poses of a link into joint positions, step by step."""
 
     def __init__(
         self, dynamics: RobotDynamics, *, link: str, gain: float = 50.0, damping: float = 1e-4
@@ -26,8 +26,8 @@ class JacobianTracker:
         Args:
             dynamics: The robot, its base fixed.
             link: The link that follows the poses.
-            gain: How fast a pose error is taken back [1/s].
-            damping: Trades accuracy near singular postures for bounded speed [-].
+            gain: Feedback gain of the pose error [1/s].
+            damping: Trades accuracy near singularities for bounded speed [-].
         """
         self._dynamics = dynamics
         self._link = link
@@ -42,8 +42,8 @@ class JacobianTracker:
 
         Args:
             q: Joint positions, shape (n,).
-            X_WD: The pose to be at, shape (4, 4).
-            V_WD: The twist [v; w] to move with, in the axes of that pose, shape (6,).
+            X_WD: The desired pose, shape (4, 4).
+            V_WD: The desired twist [v; w], in the axes of that pose, shape (6,).
         """
         X_WL = self._dynamics.link_pose(q, self._link)
         X_LD = inverse_pose(X_WL) @ np.asarray(X_WD)
@@ -57,7 +57,7 @@ class JacobianTracker:
         """Return joint positions along a sequence of poses, shape (k, n).
 
         Args:
-            q_start: Where to start, near the first pose, shape (n,).
+            q_start: Initial joint positions, near the first pose, shape (n,).
             poses: The poses of the link at equal times, shape (k, 4, 4).
             timestep: Time between two poses [s].
         """
@@ -75,27 +75,27 @@ class JacobianTracker:
 
 
 _SAME_TIME = 1e-9
-"""Times nearer to each other than this are the same [s]."""
+"""Times that differ by less are equal [s]."""
 
 
 class Setpoints:
-    """Positions and rates along straight lines between ticks, some time ago."""
+    """Linear interpolation of setpoints between ticks, with a delay."""
 
     def __init__(self, start: Array, *, tick: float, delay: float) -> None:
-        """Stand still.
+        """Start at rest.
 
         Args:
-            start: Positions at the start, shape (n,).
+            start: Initial positions, shape (n,).
             tick: Time between two points [s].
             delay: How late they reach the drive [s].
         """
         self._tick, self._delay = tick, delay
-        # The time at which a line ends, and its two ends.
+        # Of each segment the time at its end, and its two ends.
         self._lines: deque[tuple[float, Array, Array]] = deque()
         self._line = (0.0, start, start)
 
     def add(self, t: float, point: Array) -> None:
-        """Go on to a point, to be reached one tick after t [s].
+        """Append a point, to be reached one tick after t [s].
 
         Args:
             t: Time of the tick [s].
@@ -105,7 +105,7 @@ class Setpoints:
         self._lines.append((t + self._tick + self._delay, last[2], point))
 
     def at(self, t: float) -> tuple[Array, Array]:
-        """Return positions and rates at a time [s] that never goes back, shape (n,) each."""
+        """Return positions and rates at a time [s], shape (n,) each; times must not decrease."""
         while self._lines and t > self._lines[0][0] - self._tick + _SAME_TIME:
             self._line = self._lines.popleft()
         end, p, q = self._line

@@ -1,4 +1,4 @@
-"""Differential drive: speeds of a vehicle and of the wheels on its two sides."""
+"""Differential drive: speeds of a vehicle and of its left and right wheels."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -10,16 +10,15 @@ Number = TypeVar("Number", float, Array)
 
 @dataclass(frozen=True, slots=True)
 class DifferentialDrive:
-    """How wheels on two sides move a vehicle that does not slip.
+    """Kinematics of a vehicle whose wheels do not slip.
 
     left, right = (v -+ w track multiplier / 2) / wheel_radius (Lee et al. 2023, eq. 1).
-    A vehicle that has to skid in order to turn acts as if its track were wider;
-    the multiplier says by how much.
+    A skid-steered vehicle turns as if its track were wider, by the multiplier.
 
     Attributes:
         wheel_radius: Radius of the wheels [m].
         track: Distance between the wheels of the two sides [m].
-        multiplier: What the track is multiplied by [-].
+        multiplier: Effective track over the geometric one [-].
     """
 
     wheel_radius: float
@@ -44,7 +43,7 @@ class DifferentialDrive:
 
 @dataclass(frozen=True, slots=True)
 class SpeedRamp:
-    """The fastest that commanded speeds may change.
+    """Acceleration limits of commanded speeds.
 
     Attributes:
         linear: Of the forward speed [m/s^2].
@@ -57,11 +56,11 @@ class SpeedRamp:
     def toward(
         self, speeds: tuple[float, float], *, now: tuple[float, float], period: float
     ) -> tuple[float, float]:
-        """Return the speeds nearest to those wanted that can be reached within a period.
+        """Return the speeds nearest to the desired ones that can be reached within a period.
 
         Args:
-            speeds: Forward speed [m/s] and yaw rate [rad/s] that are wanted.
-            now: Those of the period before.
+            speeds: Desired forward speed [m/s] and yaw rate [rad/s].
+            now: The current ones.
             period: Time between two commands [s].
         """
         return (

@@ -1,4 +1,4 @@
-"""What a vehicle is told on its way along a reference: laws for its two speeds."""
+"""Tracking laws of a vehicle: forward speed and yaw rate from its pose and a reference."""
 
 from dataclasses import dataclass
 from math import cos, sin
@@ -6,12 +6,12 @@ from typing import NamedTuple, Protocol
 
 
 class PlanarPose(NamedTuple):
-    """Where a vehicle is on the ground.
+    """Position and heading of a vehicle on the ground.
 
     Attributes:
         x: Position [m].
         y: Position [m].
-        heading: Angle from x to where it faces [rad].
+        heading: Angle from the x axis to its forward direction [rad].
     """
 
     x: float
@@ -20,7 +20,7 @@ class PlanarPose(NamedTuple):
 
 
 class Speeds(NamedTuple):
-    """How a vehicle moves.
+    """Speeds of a vehicle.
 
     Attributes:
         v: Forward speed [m/s].
@@ -32,21 +32,21 @@ class Speeds(NamedTuple):
 
 
 class DrivingLaw(Protocol):
-    """Computes the speeds of a vehicle that is to be somewhere and is somewhere else."""
+    """Computes the speeds of a vehicle from its pose and its reference."""
 
     def speeds(self, actual: PlanarPose, *, wanted: PlanarPose, reference: Speeds) -> Speeds:
-        """Return the speeds to move with.
+        """Return the commanded speeds.
 
         Args:
-            actual: Where the vehicle is.
-            wanted: Where it should be.
-            reference: The speeds that it would have there.
+            actual: The vehicle's pose.
+            wanted: The pose of the reference.
+            reference: The speeds of the reference.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class FeedForward:
-    """Open loop: the speeds of the reference, wherever the vehicle is."""
+    """Open loop: the speeds of the reference."""
 
     def speeds(self, actual: PlanarPose, *, wanted: PlanarPose, reference: Speeds) -> Speeds:
         """Return the speeds of the reference."""
@@ -55,12 +55,12 @@ class FeedForward:
 
 @dataclass(frozen=True, slots=True)
 class Kanayama:
-    """The law and its gains.
+    """The tracking law of Kanayama et al. (1990).
 
     Attributes:
-        along: Gain Kx on the error along the vehicle [1/s].
-        aside: Gain Ky on the error aside of it [1/m^2].
-        turn: Gain Kt on the error of its heading [1/m].
+        along: Gain Kx of the longitudinal error [1/s].
+        aside: Gain Ky of the lateral error [1/m^2].
+        turn: Gain Kt of the heading error [1/m].
     """
 
     along: float = 1.0
@@ -68,12 +68,12 @@ class Kanayama:
     turn: float = 4.0
 
     def speeds(self, actual: PlanarPose, *, wanted: PlanarPose, reference: Speeds) -> Speeds:
-        """Return the speeds that take the errors back.
+        """Return the speeds that reduce the errors.
 
         Args:
-            actual: Where the vehicle is.
-            wanted: Where it should be.
-            reference: The speeds that it would have there.
+            actual: The vehicle's pose.
+            wanted: The pose of the reference.
+            reference: The speeds of the reference.
         """
         c, s = cos(actual.heading), sin(actual.heading)
         dx, dy = wanted.x - actual.x, wanted.y - actual.y

@@ -1,4 +1,4 @@
-"""Reference motions of a vehicle: where it should be, and how fast, at every time.
+"""Reference motions of a vehicle: pose and speeds over time.
 
 All start at the origin, heading along x.
 """
@@ -20,14 +20,14 @@ class DrivingReference(ABC):
     @property
     @abstractmethod
     def duration(self) -> float:
-        """When it ends [s]; from then on it stands still."""
+        """When it ends [s]; after that it is at rest."""
 
     @abstractmethod
     def _moving(self, t: Array) -> tuple[Array, Array, Array, Array, Array]:
         """Return x, y, heading, v and w at times up to the end, shape (n,) each."""
 
     def sample(self, times: ArrayLike) -> tuple[Array, Array]:
-        """Return the placements and the speeds at times [s], shape (n,).
+        """Return poses and speeds at times [s], shape (n,).
 
         Returns:
             x [m], y [m] and unwrapped heading [rad], shape (n, 3), and forward speed [m/s]
@@ -44,7 +44,7 @@ class DrivingReference(ABC):
 
 @dataclass(frozen=True)
 class CircleReference(DrivingReference):
-    """Once round a circle to the left, at constant speed.
+    """One lap of a circle to the left, at constant speed.
 
     Attributes:
         radius: Radius [m].

@@ -1,4 +1,4 @@
-"""WheelDriver: drives the wheels of a vehicle along a reference."""
+"""WheelDriver: the controller that drives a vehicle's wheels along a reference."""
 
 from collections.abc import Sequence
 from math import atan2
@@ -13,10 +13,10 @@ from kinetarium.spatial.arrays import Array
 
 
 class WheelDriver:
-    """Turns a reference into speeds of wheels, at a fixed rate.
+    """Computes wheel speeds along a reference, at a fixed rate.
 
-    The vehicle is the first of the floating solids. Its speeds follow the law
-    within a ramp, from rest.
+    The vehicle is the first of the floating solids. Its speeds follow the law within
+    acceleration limits, from rest.
     """
 
     def __init__(
@@ -30,16 +30,16 @@ class WheelDriver:
         ramp: SpeedRamp | None = None,
         rate: float = 100.0,
     ) -> None:
-        """Look up the reference once and for all.
+        """Sample the reference once.
 
         Args:
             reference: The motion to follow.
-            law: How to follow it.
-            drive: From speeds of the vehicle to those of its wheels.
+            law: The tracking law.
+            drive: Kinematics of the wheels.
             left: Of each command, whether its wheel is on the left.
-            wait: Time to stand still before the reference begins [s].
-            ramp: The fastest that speeds may change; the ordinary one if None.
-            rate: How often commands are given [Hz].
+            wait: Time at rest before the reference begins [s].
+            ramp: Acceleration limits; the default ones if None.
+            rate: Control rate [Hz].
         """
         self._rate = rate
         self._law = law
@@ -54,11 +54,11 @@ class WheelDriver:
 
     @property
     def rate(self) -> float:
-        """How often it is asked [Hz]."""
+        """Control rate [Hz]."""
         return self._rate
 
     def reset(self) -> None:
-        """Stand still."""
+        """Set the speeds to zero."""
         self._now = (0.0, 0.0)
 
     def update(self, t: float, measurement: Measurement) -> Array:
@@ -73,7 +73,7 @@ class WheelDriver:
 
 
 def planar_pose(pose: Array) -> PlanarPose:
-    """Return where a vehicle is on the ground.
+    """Return position and heading of a vehicle on the ground.
 
     Args:
         pose: Its position [m] and quaternion wxyz, shape (7,).

@@ -1,4 +1,4 @@
-"""Paths asked by arc length: circle, square, eight, polyline and Bezier curves."""
+"""Paths parametrized by arc length: circle, square, eight, polyline and Bezier curves."""
 
 from kinetarium.spatial.paths.bezier import Bezier, BezierSpline
 from kinetarium.spatial.paths.path import Path, PathError, PlacedPath

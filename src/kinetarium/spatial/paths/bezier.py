@@ -1,4 +1,4 @@
-"""Bezier: one polynomial curve drawn towards its control points."""
+"""Bezier curves and splines as paths by arc length."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class PiecewiseBezier(ParametricPath):
         return _hodographs(self._velocities)
 
     def _refuse_stops(self) -> None:
-        """Refuse a curve that stops when it is drawn, and not at its first use."""
+        """Refuse a curve with a stop when it is created, not at its first use."""
         stop = find_stop(self._velocities)
         if stop is not None:
             raise stop_refusal(stop)
@@ -90,10 +90,10 @@ def _hodographs(pieces: Array) -> Array:
 
 
 MOST_CONTROLS = 200
-"""More control points cancel each other: one curve shows next to nothing of them."""
+"""With more control points a single curve hardly depends on any of them."""
 
 _ROUNDING = 4e-15
-"""Points of a line lie this far beside it, relative to their largest coordinate [-]."""
+"""Tolerance for points on a line, relative to their largest coordinate [-]."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -115,14 +115,14 @@ class Bezier(PiecewiseBezier):
             controls: From 2 to 200 control points [m], shape (n, 2) or (n, 3).
 
         Raises:
-            PathError: If there are too few or too many, two neighbours are
-                alike, one is not finite, or the curve turns on the spot or bends where it stops.
+            PathError: If there are too few or too many, two neighbours are equal, one is not
+                finite, or the curve turns on the spot or bends where it stops.
         """
         points = checked_points("a Bezier curve", controls)
         if len(points) > MOST_CONTROLS:
             raise PathError(
-                f"a Bezier curve of {len(points)} control points is too long for one curve "
-                f"(at most {MOST_CONTROLS}); lay a BezierSpline through the points"
+                f"a Bezier curve takes at most {MOST_CONTROLS} control points, not {len(points)}; "
+                "use a BezierSpline through the points"
             )
         object.__setattr__(self, "controls", points)
         self._refuse_stops()
@@ -136,7 +136,7 @@ class Bezier(PiecewiseBezier):
 def _straight(controls: Array) -> bool:
     """Return whether the curve is the straight line from its first control point to its last.
 
-    By arc length it is, even if it pauses on its way, as that of the points A, B, A, B does.
+    By arc length it is straight even if it pauses, as the curve of the points A, B, A, B does.
     """
     chord = controls[-1] - controls[0]
     length = np.linalg.norm(chord)
@@ -147,7 +147,8 @@ def _straight(controls: Array) -> bool:
     across = offsets - np.outer(offsets @ along, along)
     if np.abs(across).max() > _ROUNDING * np.abs(controls).max():
         return False
-    # Hurried along a little, a curve that pauses stops nowhere; one that turns back still does.
+    # With a small forward velocity added, a curve that only pauses has no stop any more; one
+    # that reverses still has.
     velocities = np.diff(controls, axis=0)
     hurry = 4 * SLOWEST * np.linalg.norm(velocities, axis=1).max() * along
     return find_stop((velocities + hurry)[np.newaxis]) is None
@@ -178,8 +179,8 @@ class BezierSpline(PiecewiseBezier):
             points: At least two points [m], shape (n, 2) or (n, 3).
 
         Raises:
-            PathError: If there are too few, two neighbours are alike, one is
-                not finite, or the curve has to turn back at a point.
+            PathError: If there are too few, two neighbours are equal, one is not finite, or
+                the curve would have to reverse at a point.
         """
         object.__setattr__(self, "points", checked_points("a Bezier spline", points))
         self._refuse_stops()

@@ -1,4 +1,4 @@
-"""ParametricPath: a path known by a parameter and asked by arc length."""
+"""ParametricPath: a parametric curve as a path by arc length."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _MOST_HALVINGS = 40
 
 
 def stop_refusal(parameter: float) -> PathError:
-    """Return the refusal of a curve that has no direction at a parameter."""
+    """Return the error for a curve that has no direction at a parameter."""
     return PathError(
         f"the curve stops or turns on the spot at parameter {parameter:.6g}, "
         "where it has no direction; move the points around it"
@@ -50,7 +50,7 @@ def find_stop(velocities: Array) -> float | None:
 
 
 def _moving(velocities: Array, slow: Array) -> NDArray[np.bool_]:
-    """Tell which pieces certainly go faster than slow, along the sum of their velocities."""
+    """Return which pieces are certainly faster than `slow`, along the sum of their velocities."""
     along = velocities.sum(axis=1, keepdims=True)
     least = np.vecdot(velocities, along).min(axis=1)
     return np.asarray(least > slow * np.linalg.norm(along[:, 0], axis=-1))
@@ -101,13 +101,13 @@ class ArcLength:
         start, low, high = self.edges[panel], self.edges[panel], self.edges[panel + 1]
         wanted = s - self.lengths[panel]
         whole = self.lengths[panel + 1] - self.lengths[panel]
-        # A last panel too short to count beside the rest is empty.
+        # The last panel is empty if it is below the rounding of the total length.
         u = low + (high - low) * np.divide(wanted, whole, out=np.zeros_like(s), where=whole > 0)
         for _ in range(_MOST_STEPS):
             excess = _length(_moves(self.velocity, start, u)) - wanted
             low, high = np.where(excess <= 0, u, low), np.where(excess >= 0, u, high)
             step = u - excess / np.linalg.norm(self.velocity(u), axis=-1)
-            # Where the speed varies much Newton's step may leave the bracket.
+            # Bisect where Newton's step leaves the bracket, as it may if the speed varies much.
             u = np.where((low <= step) & (step <= high), step, (low + high) / 2)
             if np.all(np.abs(excess) <= _NEWTON_ERROR * whole):
                 break
@@ -115,7 +115,7 @@ class ArcLength:
 
 
 def measure(velocity: Velocity, breaks: Array) -> ArcLength:
-    """Measure a curve.
+    """Tabulate the arc length of a curve by adaptive Gauss-Legendre quadrature.
 
     Args:
         velocity: The curve's derivative by its parameter, smooth between breaks, nowhere zero.
@@ -125,7 +125,7 @@ def measure(velocity: Velocity, breaks: Array) -> ArcLength:
         Its arc length, to 1e-12 relative.
 
     Raises:
-        PathError: If the curve all but stops on its way, so that its direction is lost.
+        PathError: If the curve almost stops, so that its direction is undefined.
     """
     low, high = breaks[:-1], breaks[1:]
     moves = _moves(velocity, low, high)
@@ -163,7 +163,7 @@ def _moves(velocity: Velocity, low: Array, high: Array) -> Array:
 
 @cache
 def _gauss_legendre() -> tuple[Array, Array]:
-    """Return nodes and weights on -1..1; not at import, for NumPy loads its polynomials."""
+    """Return nodes and weights on -1..1; not at import, since it loads NumPy's polynomials."""
     nodes, weights = np.polynomial.legendre.leggauss(_ORDER)
     return nodes, weights
 
@@ -173,14 +173,14 @@ def _length(moves: Array) -> Array:
 
 
 def _straight(moves: Array) -> NDArray[np.bool_]:
-    """Tell where every move lies within 45 degrees of the chord, their sum."""
+    """Return where every move is within 45 degrees of their sum, the chord."""
     chord = moves.sum(axis=-2, keepdims=True)
     sizes = np.linalg.norm(moves, axis=-1) * np.linalg.norm(chord, axis=-1)
     return np.asarray((np.vecdot(moves, chord) >= sqrt(0.5) * sizes).all(axis=-1))
 
 
 class ParametricPath(Path):
-    """A path whose points, velocities and accelerations are known by a parameter u."""
+    """A path defined by its points, velocities and accelerations at a parameter u."""
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Path: a curve that is asked by arc length."""
+"""Path: a curve parametrized by arc length."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -10,40 +10,40 @@ from kinetarium.errors import KinetariumError
 from kinetarium.spatial.arrays import Array, frozen
 
 SHORTEST = 1e-9
-"""Sizes and distances between neighbouring points below this are slips of the pen [m]."""
+"""Sizes and distances between neighbouring points below this are taken for typing errors [m]."""
 
 FARTHEST = 1e9
-"""Sizes and coordinates beyond this are slips of the pen [m]."""
+"""Sizes and coordinates beyond this are taken for typing errors [m]."""
 
 
 class PathError(KinetariumError):
-    """A path that cannot be built from what was given, or cannot answer a question."""
+    """A path with invalid parameters, or a quantity that it does not have."""
 
 
 def checked_size(name: str, value: float) -> float:
-    """Return a size [m] back as a float.
+    """Check a size [m] and return it as a float.
 
     Args:
         name: What it is the size of, for the message.
         value: The size [m].
 
     Raises:
-        PathError: If it is no positive, finite, plausible length.
+        PathError: If it is not a positive, finite, plausible length.
     """
     if not SHORTEST <= value <= FARTHEST:
-        raise PathError(f"{name} is {value} m; it must lie between {SHORTEST:g} and {FARTHEST:g} m")
+        raise PathError(f"{name} is {value} m; it must be between {SHORTEST:g} and {FARTHEST:g} m")
     return float(value)
 
 
 def checked_points(name: str, points: ArrayLike) -> Array:
-    """Return points [m] back as a read-only array, shape (n, 2) or (n, 3).
+    """Check points [m] and return them as a read-only array, shape (n, 2) or (n, 3).
 
     Args:
         name: What they are the points of, for the message.
-        points: At least two points, no two neighbours alike.
+        points: At least two points, no two neighbours equal.
 
     Raises:
-        PathError: If they are not such points.
+        PathError: If they are invalid.
     """
     try:
         array = frozen(points)
@@ -66,11 +66,11 @@ def checked_points(name: str, points: ArrayLike) -> Array:
 
 
 class Path(ABC):
-    """A frozen curve in the plane or in space, asked by the arc length s from its start.
+    """An immutable curve in the plane or in space, as a function of arc length s.
 
-    All methods take any shape (...) of s [m]. A closed path goes round again
-    beyond its length and backwards below zero; an open one stays at its ends.
-    At a corner the edge that leaves it counts.
+    All methods take any shape (...) of s [m]. A closed path repeats beyond its length and
+    below zero; an open one is clamped to its ends. A corner belongs to the edge that
+    leaves it.
     """
 
     @property
@@ -112,7 +112,7 @@ class Path(ABC):
         Raises:
             PathError: If the path is not planar.
         """
-        raise PathError("a path in space has no heading; ask for its tangent")
+        raise PathError("a path in space has no heading; use its tangent")
 
     def _laps(self, s: ArrayLike) -> tuple[Array, Array]:
         """Split s into whole laps and the arc length on the path, 0..length [m]."""
@@ -124,7 +124,7 @@ class Path(ABC):
 
 @dataclass(frozen=True, eq=False, init=False)
 class PlacedPath(Path):
-    """A path moved into space; a planar path lies in the plane z = 0 of its own frame P.
+    """A path moved into space; a planar path is in the plane z = 0 of its own frame P.
 
     Attributes:
         path: The path, in P.

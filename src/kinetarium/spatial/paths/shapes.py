@@ -1,4 +1,4 @@
-"""Circle: a closed path of constant curvature."""
+"""Circle, Eight, Square and Polyline: paths of simple shapes."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -173,7 +173,7 @@ class Polyline(Path):
             points: At least two points [m], shape (n, 2) or (n, 3).
 
         Raises:
-            PathError: If there are too few, two neighbours are alike or one is not finite.
+            PathError: If there are too few, two neighbours are equal or one is not finite.
         """
         object.__setattr__(self, "points", checked_points("a polyline", points))
 
