@@ -1,13 +1,17 @@
 """run_study: run a study from Python; StudyResult: its rows, recordings, figures and report."""
 
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from html import escape
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from kinetarium.batch.labels import case_labels
 from kinetarium.batch.plan import Plan
 from kinetarium.batch.study import Findings, Study, open_study
 from kinetarium.batch.sweep import sweep
@@ -17,13 +21,17 @@ from kinetarium.batch.worker_pool import IsolatedExecutor
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Recording
 from kinetarium.recording.result_folder import ResultFolder
-from kinetarium.storage.serialization import to_builtins
+from kinetarium.storage.serialization import from_builtins, to_builtins
 
 if TYPE_CHECKING:
-    from kinetarium.figure.page import Figure
+    from kinetarium.figure.page import Figure, Page
 
 
-@dataclass(frozen=True, eq=False)
+_MOST_REPLAYS = 4
+"""Runs that a notebook shows in 3-D."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class StudyResult:
     """What a study has found.
 
@@ -80,11 +88,12 @@ class StudyResult:
         Raises:
             OutputError: If it cannot be written.
         """
-        from kinetarium.report.html.page import GENERATOR
+        from kinetarium.report.html.page import GENERATOR, page_html
         from kinetarium.storage.atomic import check_replaceable, write_atomic
 
         check_replaceable(Path(path), ours=GENERATOR, force=force)
-        write_atomic(Path(path), self._html().encode(errors="xmlcharrefreplace"))
+        html = page_html(self._page())
+        write_atomic(Path(path), html.encode(errors="xmlcharrefreplace"))
         return Path(path)
 
     def to_pandas(self) -> Any:
@@ -103,16 +112,51 @@ class StudyResult:
         """
         return _imported("polars").DataFrame(self.rows, infer_schema_length=None)
 
-    def _html(self) -> str:
+    def _page(self) -> "Page":
         from kinetarium.report.html.files import study_page
-        from kinetarium.report.html.page import page_html
 
-        return page_html(study_page(self.folder, self.study, self.findings))
+        return study_page(self.folder, self.study, self.findings)
+
+    def __repr__(self) -> str:
+        """Return what it is in one line."""
+        statuses = Counter(str(row["status"]) for row in self.rows)
+        counts = ", ".join(f"{count} {status}" for status, count in statuses.items())
+        return f"<StudyResult of {self.study.name}: {counts}; {self.folder.path}>"
 
     def _repr_html_(self) -> str:
-        """Show the report in a notebook, in a frame of its own."""
-        style = "width:100%;height:40em;border:0"
-        return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(self._html())}">'
+        """Show a notebook the tables and figures, and the first runs in 3-D in a frame."""
+        from kinetarium.report.html.page import notebook_html
+
+        shown = notebook_html(self._page())
+        with suppress(KinetariumError):  # the studio was not built, or a mesh is not there
+            if replays := list(islice(self._replays(), _MOST_REPLAYS)):
+                shown += _frame(replays, title=self.study.title)
+        return shown
+
+    def _replays(self) -> Iterator[bytes]:
+        """Yield the runs that can be watched as replay files."""
+        from kinetarium.studio.replay_file import replay_file
+        from kinetarium.studio.streams import Encoding
+
+        runs = list(self.folder.runs())
+        for run, label in zip(runs, case_labels([run.case for run in runs]), strict=True):
+            if run.recording is not None:
+                case: Any = from_builtins(self.study.case, run.case, where=f"run {run.key}")
+                if replay := self.study.replay(case, run.recording):
+                    title, channels = f"{run.study} {label}", run.recording.channels
+                    yield replay_file(replay, channels, title=title, encoding=Encoding.COMPACT)
+
+
+def _frame(replays: list[bytes], *, title: str) -> str:
+    """Return replay files in a frame of the studio's own page, which loads nothing."""
+    from kinetarium.studio.exported_page import PagePart, check_page, exported_page
+
+    check_page()
+    page = exported_page([(PagePart.REPLAY, replay) for replay in replays], title=title).decode()
+    return (
+        f'<iframe title="{escape(title)}" sandbox="allow-scripts" loading="lazy"'
+        f' style="width:100%;height:36em;border:0" srcdoc="{escape(page)}"></iframe>'
+    )
 
 
 def run_study(

@@ -43,8 +43,14 @@ def test_the_report_is_one_file(result: kinetarium.StudyResult, tmp_path: Path) 
     with pytest.raises(KinetariumError, match="not written by Kinetarium"):
         result.report(path)
     assert path.read_text() == "mine"
+
+
+def test_what_a_notebook_shows(result: kinetarium.StudyResult) -> None:
+    assert repr(result) == f"<StudyResult of drop: 2 completed; {result.folder.path}>"
     shown = result._repr_html_()
-    assert shown.startswith("<iframe sandbox") and "<script" not in shown
+    assert shown.count("<table>") == 1 and shown.count("<img ") > 3
+    assert shown.count("<iframe ") == 1 and 'sandbox="allow-scripts"' in shown
+    assert "<script" not in shown, "scripts run in the frame alone"
 
 
 def test_a_folder_is_kept_and_resumed(tmp_path: Path) -> None:
@@ -84,3 +90,11 @@ def test_tables_of_other_libraries(
         monkeypatch.setitem(sys.modules, library, None)
         with pytest.raises(KinetariumError, match=f"pip install {library}"):
             getattr(result, f"to_{library}")()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_rows_as_tables(result: kinetarium.StudyResult, library: str) -> None:
+    pytest.importorskip(library)
+    table = getattr(result, f"to_{library}")()
+    assert list(table.columns) == list(result.rows[0]) and len(table) == 2
+    assert list(table["engine"]) == ["mujoco", "ode"]

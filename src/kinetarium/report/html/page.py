@@ -213,7 +213,28 @@ def page_html(page: Page, stills: Stills | None = None) -> str:
     Args:
         stills: Its stills, where they are used elsewhere too.
     """
-    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    figures = [figure for section in page.sections for figure in section.figures]
+    moving = any(isinstance(figure, Scene3D | Chart) for figure in figures)
+    scripts = [_plotly_js(), _own("page.js")] if moving else []
+    return _rendered(
+        "page.html.jinja",
+        page,
+        stills=stills,
+        style=Markup(_own("page.css") + _series_css()),
+        scripts=[Markup(script) for script in scripts],
+        policy=_policy(scripts),
+    )
+
+
+def notebook_html(page: Page) -> str:
+    """Render a page as a part of another one, such as a notebook: stills alone, no scripts."""
+    return _rendered("notebook.html.jinja", page)
+
+
+def _rendered(template: str, page: Page, *, stills: Stills | None = None, **values: Any) -> str:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
     environment = Environment(
@@ -222,6 +243,7 @@ def page_html(page: Page, stills: Stills | None = None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_shown,
+        loader=FunctionLoader(_own),
     )
     environment.filters |= {
         "cell": cell_text, "cell_class": cell_class, "column_classes": column_classes,
@@ -235,15 +257,7 @@ def page_html(page: Page, stills: Stills | None = None) -> str:
     environment.filters["chart"] = lambda chart: chart_context(
         chart, names, still=pictures[chart], number=next(numbers)
     )
-    figures = [figure for section in page.sections for figure in section.figures]
-    moving = any(isinstance(figure, Scene3D | Chart) for figure in figures)
-    scripts = [_plotly_js(), _own("page.js")] if moving else []
-    return environment.from_string(_own("page.html.jinja")).render(
-        page=page,
-        style=Markup(_own("page.css") + _series_css()),
-        scripts=[Markup(script) for script in scripts],
-        policy=_policy(scripts),
-    )
+    return environment.get_template(template).render(page=page, **values)
 
 
 def _shown(value: Any) -> Any:
