@@ -10,20 +10,14 @@ from engines.staging import (
     NOTHING,
     SOURCE,
     WEIGHTLESS,
-    H,
-    driven,
     joint_state,
     rack_with_a_ghost,
 )
 from kinetarium.engines.conformance.models import (
-    X_AXIS,
     Y_AXIS,
-    chain,
     pendulum,
     solid_link,
 )
-from kinetarium.engines.protocol import Status
-from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.robot import (
     Inertia,
     Joint,
@@ -147,100 +141,3 @@ def test_sensor_feels_contacts_and_pushes(start) -> None:
     simulation.step(NOTHING)
     pressed = abs(float(simulation.contacts().forces[:, 2].sum()))
     assert simulation.wrench("ft")[2] == pytest.approx(0.75 * (pressed - 5.0), rel=1e-3)
-
-
-def test_pushes_add_up_where_the_body_is_now(start) -> None:
-    body = free_body("cube", CUBE, mass=1.0, twist=(100.0, 0, 0, 0, 0, 0))
-    simulation = start(body, gravity=WEIGHTLESS)
-    simulation.step(NOTHING, 10)
-    center = simulation.state().poses[0, :3]
-    for sign in (1.0, -1.0):
-        force = np.array([0, sign, 0, 0, 0, 0])
-        simulation.apply_wrench("cube", force, center + 0.05 * sign * X_AXIS)
-    simulation.step(NOTHING, 3)
-    spin = 0.1 / body.inertia.moment[2, 2] * H
-    np.testing.assert_allclose(
-        simulation.state().twists[0], [100.0, 0, 0, 0, 0, spin], atol=1e-9 * spin
-    )
-
-
-def test_unknown_names_are_answered(start) -> None:
-    simulation = start(free_body("cube", CUBE, mass=1.0))
-    with pytest.raises(UnknownNameError, match="cube"):
-        simulation.apply_wrench("cub", np.zeros(6), np.zeros(3))
-    with pytest.raises(UnknownNameError, match="sensor"):
-        simulation.wrench("ft")
-    with pytest.raises(UnknownNameError, match="robot"):
-        simulation.mass_matrix("arm")
-
-
-def test_restoring_brings_back_readings_and_pending_pushes(start) -> None:
-    robot = driven(chain())
-    cube = free_body("cube", CUBE, mass=1.0, position=(1.0, 0, 0.05))
-    simulation = start(robot, cube, ground(), sensors=(WrenchSensor("ft", "robot", "joint1"),))
-    command = np.array([0.5, -0.2, 0.1])
-    simulation.step(command, 50)
-    simulation.apply_wrench("cube", np.array([0, 0, 50.0, 0, 0, 1.0]), np.zeros(3))
-    saved = simulation.save()
-    wrench, forces = simulation.wrench("ft"), simulation.contacts().forces
-    simulation.step(command, 100)
-    first = simulation.state()
-    simulation.restore(saved)
-    np.testing.assert_array_equal(simulation.wrench("ft"), wrench)
-    np.testing.assert_array_equal(simulation.contacts().forces, forces)
-    simulation.step(command, 100)
-    second = simulation.state()
-    assert first.poses[0, 2] > 0.06
-    for one, other in (
-        (first.q, second.q), (first.v, second.v),
-        (first.poses, second.poses), (first.twists, second.twists),
-    ):  # fmt: skip
-        np.testing.assert_array_equal(one, other)
-    with pytest.raises(KinetariumError):
-        start(robot).restore(saved)
-
-
-def test_state_is_a_copy(start) -> None:
-    simulation = start(free_body("cube", CUBE, mass=1.0))
-    state = simulation.state()
-    state.poses[:] = 7.0
-    state = simulation.state()
-    simulation.step(NOTHING, 100)
-    assert state.time == 0.0
-    np.testing.assert_array_equal(state.poses[0, :3], 0.0)
-    assert simulation.state().time == pytest.approx(0.1)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e12])
-def test_divergence_is_marked_and_leaves_nothing_behind(start, bad, tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    resting = free_body("cube", CUBE, mass=1.0, position=(1.0, 0, 0.05))
-    ways = {
-        "command": lambda s: s.step(np.array([0.0, bad, 0.0]), 5),
-        "push": lambda s: s.apply_wrench("cube", np.full(6, bad), np.zeros(3)),
-        "place": lambda s: s.apply_wrench("cube", np.ones(6), np.array([bad, 0, 0])),
-        "position": lambda s: s.reset(replace(s.state(), q=np.array([bad, 0, 0]))),
-        "pose": lambda s: s.reset(replace(s.state(), poses=np.full((1, 7), bad))),
-        "twist": lambda s: s.reset(replace(s.state(), twists=np.full((1, 6), bad))),
-    }
-    for name, spoil in ways.items():
-        simulation = start(driven(chain()), resting, ground())
-        simulation.step(np.zeros(3), 10)
-        spoil(simulation)
-        simulation.step(np.zeros(3), 5)
-        assert simulation.status is Status.DIVERGED, name
-        time = simulation.state().time
-        simulation.step(np.zeros(3), 5)
-        assert simulation.state().time == time, name
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_quaternion_that_is_none_is_divergence(start) -> None:
-    simulation = start(free_body("cube", CUBE, mass=1.0), ground())
-    good = simulation.state()
-    simulation.reset(replace(good, poses=np.zeros((1, 7))))
-    assert simulation.status is Status.DIVERGED
-    simulation.step(NOTHING, 5)
-    assert simulation.state().time == 0.0
-    simulation.reset(good)
-    assert simulation.status is Status.RUNNING

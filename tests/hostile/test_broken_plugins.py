@@ -92,6 +92,9 @@ NO_ENGINES = {
     "odd-abilities": _info(capabilities="frozenset({'flying'})"),
     "list-abilities": _info(capabilities="[1]"),
     "no-options": _info() + "    options = None\n",
+    "bare-options": "from dataclasses import dataclass\n"
+    + _info()
+    + "    @dataclass(frozen=True)\n    class options: pass\n",
     "no-compile": _info() + "    compile = None\n",
     "info-raises": "class Engine:\n    @property\n    def info(self): raise SystemExit(1)",
 }

@@ -1,40 +1,33 @@
 """What a study may change in every engine."""
 
-from dataclasses import dataclass
-
 import pytest
 
 from kinetarium.engines.bullet.options import BulletOptions
+from kinetarium.engines.dart.options import DartOptions
 from kinetarium.engines.ode.options import OdeOptions, OdeSolver
-from kinetarium.engines.overrides import check_timesteps, distinct_iterations, with_iterations
+from kinetarium.engines.overrides import check_timesteps, distinct_iterations
 from kinetarium.engines.physx.options import PhysxOptions
 from kinetarium.errors import KinetariumError
 
 
-@dataclass(frozen=True)
-class Direct:
-    """Options of an engine that counts no iterations."""
-
-    stiffness: float = 1.0
-
-
 def test_iterations_go_where_an_engine_counts_them() -> None:
-    assert with_iterations(BulletOptions(), 7).iterations == 7
-    assert with_iterations(PhysxOptions(), 7).position_iterations == 7
-    assert with_iterations(Direct(), 7) == Direct()
-    assert with_iterations(BulletOptions(), 0) == BulletOptions()
+    assert BulletOptions().with_iterations(7).iterations == 7
+    assert PhysxOptions().with_iterations(7).position_iterations == 7
+    assert DartOptions().with_iterations(7) == DartOptions()
+    assert BulletOptions().with_iterations(0) == BulletOptions()
 
 
 def test_iterations_of_ode_are_those_of_its_iterative_solver() -> None:
     assert OdeOptions().solver is OdeSolver.DIRECT
-    assert with_iterations(OdeOptions(), 7) == OdeOptions(solver=OdeSolver.QUICK, iterations=7)
-    assert with_iterations(OdeOptions(), 0).solver is OdeSolver.DIRECT
+    assert OdeOptions().with_iterations(7) == OdeOptions(solver=OdeSolver.QUICK, iterations=7)
+    assert OdeOptions().with_iterations(0).solver is OdeSolver.DIRECT
 
 
 def test_an_engine_without_iterations_is_run_once() -> None:
-    assert distinct_iterations(Direct, (0, 5, 20)) == (0,)
-    assert distinct_iterations(BulletOptions, (0, 5, 20, 5)) == (0, 5, 20)
-    assert distinct_iterations(BulletOptions, ()) == (0,)
+    assert distinct_iterations(DartOptions(), (0, 5, 20)) == (0,)
+    assert distinct_iterations(BulletOptions(), (0, 5, 20, 5)) == (0, 5, 20)
+    assert distinct_iterations(BulletOptions(), (50,)) == (50,)
+    assert distinct_iterations(BulletOptions(), ()) == (0,)
 
 
 def test_every_step_is_a_whole_part_of_the_period() -> None:

@@ -5,10 +5,14 @@ from typing import TYPE_CHECKING
 from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from kinetarium.engines.base.engine import EngineBase as EngineBase
+    from kinetarium.engines.base.engine import checked_timestep as checked_timestep
+    from kinetarium.engines.base.engine import initial_state as initial_state
+    from kinetarium.engines.base.simulation import AppliedWrench as AppliedWrench
+    from kinetarium.engines.base.simulation import Setup as Setup
+    from kinetarium.engines.base.simulation import SimulationBase as SimulationBase
     from kinetarium.engines.conformance.check import EngineCheck as EngineCheck
     from kinetarium.engines.conformance.kit import check_engine as check_engine
-    from kinetarium.engines.initial_state import checked_timestep as checked_timestep
-    from kinetarium.engines.initial_state import starting_state as starting_state
     from kinetarium.engines.protocol import Audit as Audit
     from kinetarium.engines.protocol import Capability as Capability
     from kinetarium.engines.protocol import CapabilityError as CapabilityError
@@ -19,7 +23,10 @@ if TYPE_CHECKING:
     from kinetarium.engines.protocol import Layout as Layout
     from kinetarium.engines.protocol import LoadedJoint as LoadedJoint
     from kinetarium.engines.protocol import LoadedSolid as LoadedSolid
+    from kinetarium.engines.protocol import NotFiniteError as NotFiniteError
+    from kinetarium.engines.protocol import Options as Options
     from kinetarium.engines.protocol import Precision as Precision
+    from kinetarium.engines.protocol import SavedState as SavedState
     from kinetarium.engines.protocol import Simulation as Simulation
     from kinetarium.engines.protocol import State as State
     from kinetarium.engines.protocol import Status as Status

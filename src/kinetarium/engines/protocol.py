@@ -1,8 +1,8 @@
 """What every physics engine offers: Engine compiles a Scene into a Simulation."""
 
-from dataclasses import dataclass
+from dataclasses import Field, dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ from kinetarium.spatial.arrays import Array
 class Capability(StrEnum):
     """One thing an engine may be able to do."""
 
+    JOINTS = "joints"
+    """Robots whose joints move, with their drives, limits and losses."""
+    CONTACT = "contact"
+    """Solids that touch push each other apart and rub."""
     CONTACT_FORCES = "contact-forces"
     """Contacts come with the force between the two solids."""
     JOINT_WRENCH = "joint-wrench"
@@ -74,6 +78,10 @@ class CapabilityError(KinetariumError):
         """
         needed = f", which {reason} needs" if reason else ""
         super().__init__(f"engine '{engine}' has no {capability}{needed}")
+
+
+class NotFiniteError(KinetariumError):
+    """A number given to a simulation is infinite or not a number; the simulation is unchanged."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,8 +270,34 @@ class Contacts:
     forces: Array
 
 
+NO_CONTACTS = Contacts(
+    np.zeros((0, 2), dtype=np.int32),
+    np.zeros((0, 3)),
+    np.zeros((0, 3)),
+    np.zeros(0),
+    np.zeros((0, 3)),
+)
+"""Of a simulation that has not been stepped."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedState:
+    """Where a simulation stood; only the simulation that saved it can go back there.
+
+    Attributes:
+        owner: The simulation.
+        content: Everything needed to go on from there, known to the owner alone.
+    """
+
+    owner: object
+    content: object
+
+
 class Simulation(Protocol):
     """A scene inside an engine.
+
+    Bad input is refused with a KinetariumError that names it and leaves the simulation as it is:
+    unknown names, arrays of a wrong shape, numbers that are not finite, a foreign saved state.
 
     Example:
         >>> import numpy as np
@@ -306,7 +340,7 @@ class Simulation(Protocol):
         """Return everything needed to go on from here."""
 
     def restore(self, saved: Any) -> None:
-        """Go back to where `save` was called."""
+        """Go back to where `save` was called on this simulation."""
 
     def audit(self) -> Audit:
         """Read back the model as the engine loaded it."""
@@ -321,6 +355,22 @@ class Simulation(Protocol):
         """Release what the engine holds."""
 
 
+class Options(Protocol):
+    """Settings of an engine: a frozen dataclass with a default for every field.
+
+    The defaults are the converged settings that compare fairly.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @classmethod
+    def stock(cls) -> Self:
+        """Return the engine as its authors ship it."""
+
+    def with_iterations(self, n: int) -> Self:
+        """Return a copy whose solver iterates n times; for 0 or without iterations, the same."""
+
+
 class Engine(Protocol):
     """A physics engine.
 
@@ -329,18 +379,17 @@ class Engine(Protocol):
         >>> engine = open_engine("mujoco")
         >>> engine.info.title, str(engine.info.friction_rule)
         ('MuJoCo', 'maximum')
-
-    Attributes:
-        options: The engine's own options, a frozen dataclass with a default for each.
     """
 
-    options: type[Any]
+    @property
+    def options(self) -> type[Options]:
+        """The class of its options."""
 
     @property
     def info(self) -> EngineInfo:
         """What it is and can do."""
 
     def compile(
-        self, scene: Scene, *, timestep: float, options: Any = None, seed: int = 0
+        self, scene: Scene, *, timestep: float, options: Options | None = None, seed: int = 0
     ) -> Simulation:
-        """Build a scene; options are the engine's own dataclass, None for its defaults."""
+        """Build a scene; options are of the engine's own class, None for its defaults."""

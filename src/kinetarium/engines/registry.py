@@ -88,6 +88,9 @@ def _check(engine: Engine, name: str) -> None:
         raise PluginError("its capabilities are not a frozenset of Capability")
     if not (isinstance(engine.options, type) and is_dataclass(engine.options)):
         raise PluginError("its options are not a dataclass")
+    for method in ("stock", "with_iterations"):
+        if not callable(getattr(engine.options, method, None)):
+            raise PluginError(f"its options have no method {method}")
     if not callable(engine.compile):
         raise PluginError("it has no method compile")
 

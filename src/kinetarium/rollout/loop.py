@@ -2,13 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from kinetarium.control.interface import Controller, Interaction, Measurement
-from kinetarium.engines.initial_state import checked_timestep
-from kinetarium.engines.protocol import Engine, Simulation, State, Status
+from kinetarium.engines.base.engine import checked_timestep
+from kinetarium.engines.protocol import (
+    Engine,
+    NotFiniteError,
+    Options,
+    Simulation,
+    State,
+    Status,
+)
 from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Channel, Recording
@@ -64,7 +71,7 @@ def run(
     probes: Sequence[Probe] = (),
     timestep: float = 1e-3,
     sample_rate: float = 100.0,
-    options: Any = None,
+    options: Options | None = None,
     seed: int = 0,
 ) -> Recording:
     """Simulate a scene and record it.
@@ -113,7 +120,7 @@ def run(
         readings = _SensorReadings(simulation, scene)
         if controller:
             controller.reset()
-        command = np.zeros(len(simulation.layout.commands))
+        command, status = np.zeros(len(simulation.layout.commands)), Status.RUNNING
         for k in range(0, steps, stride):
             t = k * timestep
             if controller and k % control_steps == 0:
@@ -123,13 +130,17 @@ def run(
                         f"the controller returned commands of shape {command.shape}; "
                         f"the scene takes {len(simulation.layout.commands)}"
                     )
-            for interaction in interactions:
-                for wrench in interaction.update(t, _measure(simulation, readings)):
-                    simulation.apply_wrench(wrench.solid, wrench.F_W, wrench.point)
-            if k % sample_steps == 0:
-                samples.take(t, command)
-            simulation.step(command, min(stride, steps - k))
-            if simulation.status is Status.DIVERGED:
+            try:
+                for interaction in interactions:
+                    for wrench in interaction.update(t, _measure(simulation, readings)):
+                        simulation.apply_wrench(wrench.solid, wrench.F_W, wrench.point)
+                if k % sample_steps == 0:
+                    samples.take(t, command)
+                simulation.step(command, min(stride, steps - k))
+                status = simulation.status
+            except NotFiniteError:  # a controller that diverges takes the run with it
+                status = Status.DIVERGED
+            if status is Status.DIVERGED:
                 break
         else:
             samples.take(steps * timestep, command)
@@ -140,7 +151,7 @@ def run(
             "timestep_s": timestep,
             "seed": seed,
         }
-        return Recording(samples.channels(), str(simulation.status), facts)
+        return Recording(samples.channels(), str(status), facts)
     finally:
         simulation.close()
 

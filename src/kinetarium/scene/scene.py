@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.model.robot import JointType, RobotModel
-from kinetarium.scene.body import Body, Motion, Plane
-from kinetarium.scene.robot import PlacedRobot, WrenchSensor
+from kinetarium.model.robot import IDENTITY, JointType, RobotModel, Shape
+from kinetarium.scene.body import Body, Material, Motion, Plane
+from kinetarium.scene.robot import Base, PlacedRobot, WrenchSensor
 from kinetarium.spatial.arrays import Array, frozen
 
 
@@ -73,6 +73,45 @@ class Scene:
         """The names of all solids: the links of each robot in turn, then the bodies."""
         links = [f"{r.name}/{link.name}" for r in self.robots for link in r.model.links]
         return (*links, *(body.name for body in self.bodies))
+
+    @cached_property
+    def materials(self) -> tuple[Material, ...]:
+        """The surface of each of `solids`."""
+        links = [
+            robot.link_materials.get(link.name, robot.material)
+            for robot in self.robots
+            for link in robot.model.links
+        ]
+        return (*links, *(body.material for body in self.bodies))
+
+    @cached_property
+    def geometry(self) -> tuple[tuple[tuple[Shape | Plane, Array], ...], ...]:
+        """The collision shapes of each of `solids`, each with its pose in the solid's frame."""
+        links = [
+            tuple((geometry.shape, geometry.X_LG) for geometry in link.collisions)
+            for robot in self.robots
+            for link in robot.model.links
+        ]
+        return (*links, *(((body.shape, IDENTITY),) for body in self.bodies))
+
+    @cached_property
+    def fixed(self) -> NDArray[np.bool_]:
+        """Whether each of `solids` is fixed to the world, shape (n,)."""
+        fixed = []
+        for robot in self.robots:
+            top = rigid_groups(robot.model)
+            held = robot.base is Base.FIXED
+            fixed += [held and top[link.name] == robot.model.root for link in robot.model.links]
+        return np.array([*fixed, *(body.motion is Motion.STATIC for body in self.bodies)], np.bool_)
+
+    @property
+    def bounces(self) -> bool:
+        """Whether some surface returns part of an impact."""
+        return any(material.restitution > 0 for material in self.materials)
+
+    def sensed_joints(self, robot: str) -> frozenset[str]:
+        """Return the names of the joints of a robot that carry sensors."""
+        return frozenset(sensor.joint for sensor in self.sensors if sensor.robot == robot)
 
     def robot(self, name: str) -> PlacedRobot:
         """Return the placed robot of a name.

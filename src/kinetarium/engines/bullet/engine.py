@@ -2,9 +2,9 @@
 
 from importlib.metadata import version
 
+from kinetarium.engines.base.engine import checked_timestep, initial_state
 from kinetarium.engines.bullet.library import BulletClient, load
 from kinetarium.engines.bullet.options import BulletOptions
-from kinetarium.engines.initial_state import checked_timestep, starting_state
 from kinetarium.engines.protocol import Capability, EngineInfo, FrictionRule, Simulation
 from kinetarium.scene import Scene
 
@@ -63,7 +63,7 @@ class EngineBullet:
                 world=build_world(bullet, scene, timestep=h, options=options),
                 timestep=h,
                 options=options,
-                start=starting_state(scene),
+                start=initial_state(scene),
             )
         except BaseException:
             bullet.disconnect()

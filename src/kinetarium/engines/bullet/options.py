@@ -1,6 +1,6 @@
 """BulletOptions: what Bullet lets a user choose, with defaults that are fair to compare."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -58,3 +58,7 @@ class BulletOptions:
             damping=0.04,
             servo=Servo.MOTOR,
         )
+
+    def with_iterations(self, n: int) -> "BulletOptions":
+        """Return a copy with other most iterations of the solver; the same for 0."""
+        return replace(self, iterations=n) if n else self

@@ -2,8 +2,8 @@
 
 from importlib.metadata import version
 
+from kinetarium.engines.base.engine import checked_timestep
 from kinetarium.engines.dart.options import DartOptions
-from kinetarium.engines.initial_state import checked_timestep
 from kinetarium.engines.protocol import Capability, EngineInfo, FrictionRule, Simulation
 from kinetarium.scene import Scene
 
@@ -49,15 +49,15 @@ class EngineDart:
                 mesh to touch: dartpy has no way to make one.
         """
         # The library takes a moment to load and is not everywhere.
+        from kinetarium.engines.base.engine import initial_state
         from kinetarium.engines.dart.build import build_world
         from kinetarium.engines.dart.library import quiet
         from kinetarium.engines.dart.simulation import DartSimulation
-        from kinetarium.engines.initial_state import starting_state
 
         h = checked_timestep(timestep)
         options = options or DartOptions()
         with quiet():
             world = build_world(scene, timestep=h)
         return DartSimulation(
-            scene, world=world, timestep=h, options=options, start=starting_state(scene)
+            scene, world=world, timestep=h, options=options, start=initial_state(scene)
         )

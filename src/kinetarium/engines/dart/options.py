@@ -15,3 +15,12 @@ class DartOptions:
     """
 
     coupling_erp: float = 0.2
+
+    @classmethod
+    def stock(cls) -> "DartOptions":
+        """Return DART as it comes, which has nothing else to choose."""
+        return cls()
+
+    def with_iterations(self, n: int) -> "DartOptions":
+        """Return the same: the solver is direct."""
+        return self

@@ -3,8 +3,8 @@
 from importlib.metadata import version
 from importlib.util import find_spec
 
+from kinetarium.engines.base.engine import checked_timestep, initial_state
 from kinetarium.engines.drake.options import FRICTION_RULE, DrakeOptions
-from kinetarium.engines.initial_state import checked_timestep, starting_state
 from kinetarium.engines.protocol import Capability, CapabilityError, EngineInfo, Simulation
 from kinetarium.scene import Scene
 
@@ -61,7 +61,7 @@ class EngineDrake:
         if _bounces(scene):
             raise CapabilityError(_NAME, Capability.RESTITUTION, reason="the scene")
         world = build_world(scene, timestep=h, options=options or DrakeOptions())
-        return DrakeSimulation(scene, world, timestep=h, start=starting_state(scene))
+        return DrakeSimulation(scene, world, timestep=h, start=initial_state(scene))
 
 
 def _bounces(scene: Scene) -> bool:

@@ -68,3 +68,7 @@ class DrakeOptions:
             relaxation_time=0.1,
             near_rigid=1.0,
         )
+
+    def with_iterations(self, n: int) -> "DrakeOptions":
+        """Return the same: the solver iterates until it has converged."""
+        return self

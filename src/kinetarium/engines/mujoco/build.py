@@ -1,6 +1,5 @@
 """A scene as a MuJoCo model, made through MjSpec."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
@@ -8,8 +7,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.mujoco.options import Cone, Integrator, MujocoOptions, Solver
-from kinetarium.engines.protocol import Layout
 from kinetarium.model.mesh.mesh import mesh_of
 from kinetarium.model.robot import (
     Box,
@@ -36,7 +35,6 @@ from kinetarium.scene import (
     Plane,
     Scene,
     SceneError,
-    rigid_groups,
 )
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import quaternion_from_rotation
@@ -76,21 +74,18 @@ class SurfaceBuilder:
         self._spec = spec
         self._scene = scene
         self._options = options
-        self._touching = {
-            name for name, row in zip(scene.solids, scene.may_collide, strict=True) if row.any()
-        }
-        self._still = _still(scene)
+        self._index = {name: i for i, name in enumerate(scene.solids)}
         self._surfaces: dict[str, _Surface] = {}
         self._meshes: dict[MeshFile | MeshData, str] = {}
 
-    def cover(
-        self, body: Any, shapes: Iterable[tuple[Shape | Plane, Array]], *, material: Material
-    ) -> None:
-        """Put shapes of one material at their poses on a body, unless it may touch nothing."""
-        if body.name not in self._touching:
+    def cover(self, body: Any) -> None:
+        """Put the shapes of a solid on its body, unless it may touch nothing."""
+        solid = self._index[body.name]
+        if not self._scene.may_collide[solid].any():
             return
+        material = self._scene.materials[solid]
         names = []
-        for i, (shape, X_BG) in enumerate(shapes):
+        for i, (shape, X_BG) in enumerate(self._scene.geometry[solid]):
             names.append(f"{body.name}#{i}")
             geom = body.add_geom(
                 name=names[-1],
@@ -111,14 +106,13 @@ class SurfaceBuilder:
         Args:
             timestep: The step [s] within which an impact is over.
         """
-        may_touch = self._scene.may_collide
-        index = {name: i for i, name in enumerate(self._scene.solids)}
+        may_touch, fixed = self._scene.may_collide, self._scene.fixed
         for (a, on_a), (b, on_b) in combinations(self._surfaces.items(), 2):
-            if not may_touch[index[a], index[b]]:
+            i, j = self._index[a], self._index[b]
+            if not may_touch[i, j]:
                 self._spec.add_exclude(bodyname1=a, bodyname2=b)
-            elif on_a.bounces or on_b.bounces:
-                if not self._still.issuperset((a, b)):
-                    self._let_bounce(on_a, on_b, timestep=timestep)
+            elif (on_a.bounces or on_b.bounces) and not (fixed[i] and fixed[j]):
+                self._let_bounce(on_a, on_b, timestep=timestep)
 
     def _let_bounce(self, a: _Surface, b: _Surface, *, timestep: float) -> None:
         """Let two surfaces part at a share of their speed, the greater of their restitutions.
@@ -175,16 +169,6 @@ class SurfaceBuilder:
         return self._meshes[shape]
 
 
-def _still(scene: Scene) -> set[str]:
-    """Return the solids that never move."""
-    still = {body.name for body in scene.bodies if body.motion is Motion.STATIC}
-    for robot in scene.robots:
-        if robot.base is Base.FIXED:
-            top = rigid_groups(robot.model)
-            still |= {f"{robot.name}/{link}" for link in top if top[link] == robot.model.root}
-    return still
-
-
 def _condim(friction: float) -> int:
     return 3 if friction > 0 else 1
 
@@ -210,27 +194,22 @@ _SOLVERS = {
 }
 
 
-def mujoco_model(
-    scene: Scene, layout: Layout, *, timestep: float, options: MujocoOptions
-) -> mujoco.MjModel:
+def mujoco_model(setup: Setup[MujocoOptions]) -> mujoco.MjModel:
     """Build a scene.
 
     Every link is a body of its own and keeps the scene's name for it; MuJoCo
     lumps those without a joint between them itself. Bodies carry the given
-    inertia, never one inferred from geometry.
-
-    Args:
-        layout: Its layout; actuators stand in the order of its commands.
-        timestep: Time step [s].
-        options: Settings.
+    inertia, never one inferred from geometry. Actuators stand in the order of
+    the layout's commands.
 
     Raises:
         SceneError: If MuJoCo refuses the scene.
     """
+    scene, layout, options = setup.scene, setup.layout, setup.options
     _keep_quiet()
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
-    _set_options(spec, scene, timestep=timestep, options=options)
+    _set_options(spec, setup)
     surfaces = SurfaceBuilder(spec, scene, options=options)
     for robot in scene.robots:
         _add_robot(spec, robot, surfaces=surfaces, options=options)
@@ -238,8 +217,8 @@ def mujoco_model(
         added = _add_body(spec.worldbody, body.name, X_PB=body.X_WB, inertia=body.inertia)
         if body.motion is Motion.FREE:
             added.add_freejoint()
-        surfaces.cover(added, [(body.shape, np.eye(4))], material=body.material)
-    surfaces.filter(timestep=timestep)
+        surfaces.cover(added)
+    surfaces.filter(timestep=setup.timestep)
     for joint, actuation in zip(layout.commands, layout.actuations, strict=True):
         _add_drive(spec, joint, actuation)
     for sensor in scene.sensors:
@@ -260,10 +239,10 @@ def _keep_quiet() -> None:
     config.set()
 
 
-def _set_options(spec: Any, scene: Scene, *, timestep: float, options: MujocoOptions) -> None:
-    option = spec.option
-    option.timestep = timestep
-    option.gravity = scene.gravity
+def _set_options(spec: Any, setup: Setup[MujocoOptions]) -> None:
+    option, options = spec.option, setup.options
+    option.timestep = setup.timestep
+    option.gravity = setup.scene.gravity
     option.integrator = _INTEGRATORS[options.integrator]
     option.cone = _CONES[options.cone]
     option.solver = _SOLVERS[options.solver]
@@ -289,9 +268,7 @@ def _add_robot(
             body.add_freejoint()
         if joint and joint.type is not JointType.FIXED:
             _add_joint(body, f"{robot.name}/{joint.name}", joint, options=options)
-        material = robot.link_materials.get(link.name, robot.material)
-        shapes = [(geometry.shape, geometry.X_LG) for geometry in link.collisions]
-        surfaces.cover(body, shapes, material=material)
+        surfaces.cover(body)
         bodies[link.name] = body
     for joint in model.joints:
         if joint.mimic:

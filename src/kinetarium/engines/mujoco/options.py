@@ -1,6 +1,6 @@
 """MujocoOptions: what MuJoCo lets a user choose, with defaults that are fair to compare."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -90,3 +90,7 @@ class MujocoOptions:
             joint_solref=(0.02, 1.0),
             joint_solimp=(0.9, 0.95, 0.001, 0.5, 2.0),
         )
+
+    def with_iterations(self, n: int) -> "MujocoOptions":
+        """Return a copy with other most iterations of the solver; the same for 0."""
+        return replace(self, iterations=n) if n else self

@@ -1,34 +1,124 @@
-"""MujocoSimulation: a scene inside MuJoCo."""
+"""MujocoSimulation: a scene inside MuJoCo, and the equation of motion of its robots."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
+from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.mujoco.audit import audit
-from kinetarium.engines.mujoco.joint_space import Addresses, JointSpace
-from kinetarium.engines.protocol import Audit, Contacts, Layout, State, Status
-from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.scene import Base, Scene
+from kinetarium.engines.mujoco.options import MujocoOptions
+from kinetarium.engines.protocol import Audit, Contacts, Layout, State
+from kinetarium.scene import Base, PlacedRobot, Scene
 from kinetarium.spatial.arrays import Array
 
 _rotate, _step = mujoco.mju_rotVecQuat, mujoco.mj_step
-_ABSURD = 1e6**2
-"""Square of the norm of all positions or velocities beyond which a run has diverged."""
-_CALM = 1e2**2
-"""Square of the norm of all velocities below which positions do not become absurd."""
+Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Saved:
-    """Everything MuJoCo holds, the contacts and readings of the last step included."""
+class Addresses:
+    """Indices into MuJoCo's arrays.
 
-    data: mujoco.MjData
-    diverged: bool
-    pushed: bool
+    Attributes:
+        q: Into qpos, of each joint, shape (n,).
+        v: Into qvel, of each joint, shape (n,).
+        poses: Into qpos, of position and quaternion of each floating solid, shape (f, 7).
+        twists: Into qvel, of the twist of each floating solid, shape (f, 6).
+        bodies: The body of each solid, by name.
+        geom_solids: The solid of each geom, shape (geoms,).
+        sensors: Into sensordata, of each sensor's force, which the torque follows, by name.
+    """
+
+    q: Indices
+    v: Indices
+    poses: Indices
+    twists: Indices
+    bodies: dict[str, int]
+    geom_solids: NDArray[np.int32]
+    sensors: dict[str, int]
+
+    @classmethod
+    def of(cls, scene: Scene, layout: Layout, *, model: mujoco.MjModel) -> "Addresses":
+        """Look up a scene in the model built from it."""
+        bodies = {name: model.body(name).id for name in layout.solids}
+        solids = np.full(model.nbody, -1, dtype=np.int32)
+        solids[list(bodies.values())] = np.arange(len(bodies))
+        joints = [model.joint(name).id for name in layout.joints]
+        free = [model.body_jntadr[bodies[name]] for name in layout.floating]
+        return cls(
+            q=model.jnt_qposadr[joints].astype(np.intp),
+            v=model.jnt_dofadr[joints].astype(np.intp),
+            poses=model.jnt_qposadr[free].astype(np.intp)[:, np.newaxis] + np.arange(7),
+            twists=model.jnt_dofadr[free].astype(np.intp)[:, np.newaxis] + np.arange(6),
+            bodies=bodies,
+            geom_solids=solids[model.geom_bodyid],
+            sensors={s.name: int(model.sensor(f"{s.name}#force").adr[0]) for s in scene.sensors},
+        )
 
 
-class MujocoSimulation:
+class JointSpace:
+    """The equation of motion of one robot at the state of some data.
+
+    MuJoCo writes the angular velocity of a free base in body axes. With
+    T = diag(1, R', 1), R = R_WB: v_mujoco = T v, a_mujoco = T a, tau = T' tau_mujoco,
+    M = T' M_mujoco T; nothing else arises, for w x w = 0. Joint damping and friction,
+    contacts and constraints are no part of it; the inertia of the drives is.
+    """
+
+    def __init__(self, model: mujoco.MjModel, *, dofs: Indices, free_base: bool) -> None:
+        """Choose the robot.
+
+        Args:
+            model: The compiled scene.
+            dofs: Indices into qvel of its coordinates in Kinetarium's order, shape (n,).
+            free_base: Whether the first six of them are those of a free base.
+        """
+        self._model = model
+        self._dofs, self._block = dofs, np.ix_(dofs, dofs)
+        self._armature = model.dof_armature
+        self._base = int(model.dof_bodyid[dofs[0]]) if free_base else None
+
+    def mass_matrix(self, data: mujoco.MjData) -> Array:
+        """Return M, shape (n, n)."""
+        self._place(data)
+        mujoco.mj_crb(self._model, data)
+        full = np.zeros((self._model.nv, self._model.nv))
+        mujoco.mj_fullM(self._model, data, full)
+        M: Array = full[self._block]
+        if self._base is None:
+            return M
+        T = self._transform(data)
+        return T.T @ M @ T
+
+    def inverse_dynamics(self, data: mujoco.MjData, acceleration: Array) -> Array:
+        """Return tau = M a + C v + g for an acceleration (recursive Newton-Euler), shape (n,)."""
+        self._place(data)
+        mujoco.mj_comVel(self._model, data)
+        T = None if self._base is None else self._transform(data)
+        qacc = data.qacc
+        qacc[:] = 0.0
+        qacc[self._dofs] = acceleration if T is None else T @ acceleration
+        tau = np.zeros(self._model.nv)
+        mujoco.mj_rne(self._model, data, 1, tau)
+        # MuJoCo counts the drives in its mass matrix only.
+        tau += self._armature * qacc
+        own: Array = tau[self._dofs]
+        return own if T is None else T.T @ own
+
+    def _place(self, data: mujoco.MjData) -> None:
+        mujoco.mj_kinematics(self._model, data)
+        mujoco.mj_comPos(self._model, data)
+
+    def _transform(self, data: mujoco.MjData) -> Array:
+        T = np.eye(len(self._dofs))
+        T[3:6, 3:6] = data.xmat[self._base].reshape(3, 3).T
+        return T
+
+
+class MujocoSimulation(SimulationBase[mujoco.MjData]):
     """A scene inside MuJoCo.
 
     Contacts and sensors are those of the last step: taken at its start, with
@@ -37,95 +127,78 @@ class MujocoSimulation:
     through their stiffness only under the integrator DISCRETE.
     """
 
-    def __init__(
-        self, scene: Scene, layout: Layout, *, model: mujoco.MjModel, start: State
-    ) -> None:
+    def __init__(self, setup: Setup[MujocoOptions], *, model: mujoco.MjModel) -> None:
         """Start a compiled scene.
 
         Args:
             model: The scene as MuJoCo compiled it.
-            start: The state it starts in.
         """
-        self._scene = scene
-        self._layout = layout
+        super().__init__(setup)
         self._model = model
         self._data = mujoco.MjData(model)
-        self._scratch = mujoco.MjData(model)
-        self._at = Addresses.of(scene, layout, model=model)
-        self._spaces: dict[str, JointSpace] = {}
+        self._at = at = Addresses.of(setup.scene, setup.layout, model=model)
         # Views of MuJoCo's own memory, which stay where they are.
         self._qpos, self._qvel = self._data.qpos, self._data.qvel
         self._ctrl, self._warnings = self._data.ctrl, self._data.warning.number
-        self._gather = (self._at.q, self._at.v, self._at.poses, self._at.twists)
+        self._gather = (at.q, at.v, at.poses, at.twists)
         # Angular velocity, which MuJoCo has in body axes, and orientation of what floats.
         self._spins = [
             (i, self._qvel[v + 3 : v + 6], self._qpos[q + 3 : q + 7])
-            for i, (q, v) in enumerate(
-                zip(self._at.poses[:, 0], self._at.twists[:, 0], strict=True)
-            )
+            for i, (q, v) in enumerate(zip(at.poses[:, 0], at.twists[:, 0], strict=True))
         ]
         self._unwarned = self._warnings.tobytes()
-        self._diverged = False
-        self._pushed = False
-        self.reset(start)
+        self._scratch = mujoco.MjData(model)
+        self._spaces = {robot.name: self._space_of(robot) for robot in setup.scene.robots}
 
-    @property
-    def layout(self) -> Layout:
-        """The order of joints, commands, floating solids and all solids."""
-        return self._layout
+    def audit(self) -> Audit:
+        """Read back the model as MuJoCo loaded it."""
+        return audit(self._model, self._layout)
 
-    @property
-    def status(self) -> Status:
-        """Whether the numbers still mean anything."""
-        self._diverged = self._diverged or self._gone_wrong()
-        return Status.DIVERGED if self._diverged else Status.RUNNING
+    def _write(self, state: State) -> None:
+        mujoco.mj_resetData(self._model, self._data)
+        self._qpos[self._at.q] = state.q
+        self._qvel[self._at.v] = state.v
+        self._qpos[self._at.poses] = state.poses
+        self._qvel[self._at.twists] = state.twists
+        inverse = np.zeros(4)
+        for _, spin, quaternion in self._spins:
+            mujoco.mju_normalize4(quaternion)
+            mujoco.mju_negQuat(inverse, quaternion)
+            _rotate(spin, spin.copy(), inverse)
 
-    def state(self) -> State:
-        """Read the state."""
+    def _read(self) -> tuple[Array, Array, Array, Array]:
         qpos, qvel = self._qpos, self._qvel
         q, v, poses, twists = self._gather
         V_WB = qvel[twists]
         for i, spin, quaternion in self._spins:
             _rotate(V_WB[i, 3:], spin, quaternion)
-        return State(self._data.time, qpos[q], qvel[v], qpos[poses], V_WB)
+        return qpos[q], qvel[v], qpos[poses], V_WB
 
-    def reset(self, state: State) -> None:
-        """Set the state and forget contacts and pending wrenches."""
-        mujoco.mj_resetData(self._model, self._data)
-        self._data.time = state.time
-        self._qpos[self._at.q] = state.q
-        self._qvel[self._at.v] = state.v
-        self._qpos[self._at.poses] = state.poses
-        self._qvel[self._at.twists] = state.twists
-        inverse, turned = np.zeros(4), True
-        for _, spin, quaternion in self._spins:
-            turned = turned and quaternion.any()  # MuJoCo takes zeros for no rotation
-            mujoco.mju_normalize4(quaternion)
-            mujoco.mju_negQuat(inverse, quaternion)
-            _rotate(spin, spin.copy(), inverse)
-        self._pushed = False
-        sane = turned and self._qpos.dot(self._qpos) < _ABSURD
-        self._diverged = not sane or self._gone_wrong()
-
-    def step(self, command: Array, n: int = 1) -> None:
-        """Advance n time steps under one command, in the order of `layout.commands`."""
-        if self._diverged:
-            return
-        self._ctrl[:] = command  # MuJoCo warns of commands that are not finite
-        if self._pushed and n > 0:
-            _step(self._model, self._data)
-            self._data.xfrc_applied[:] = 0.0
-            self._pushed = False
-            n -= 1
+    def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> None:
+        self._ctrl[:] = command
+        if wrenches:
+            self._push(wrenches)
         if n == 1:
             _step(self._model, self._data)
         else:
             _step(self._model, self._data, n)
-        # Cheap enough for every step; `status` looks closer.
-        self._diverged = self._warnings.tobytes() != self._unwarned
+        if wrenches:
+            self._data.xfrc_applied[:] = 0.0
+        if self._warnings.tobytes() != self._unwarned:
+            self._diverge()
 
-    def contacts(self) -> Contacts:
-        """Return the contacts of the last step."""
+    def _push(self, wrenches: Sequence[AppliedWrench]) -> None:
+        # MuJoCo takes wrenches at the centre of mass, and knows that of the last step only.
+        mujoco.mj_kinematics(self._model, self._data)
+        moment = np.zeros(3)
+        for solid, F_W, point in wrenches:
+            body = self._at.bodies[solid]
+            mujoco.mju_cross(moment, point - self._data.xipos[body], F_W[:3])
+            F = self._data.xfrc_applied[body]
+            F += F_W
+            F[3:] += moment
+
+    def _contacts(self) -> Contacts:
         contact = self._data.contact
         frames = contact.frame.reshape(-1, 3, 3)
         local = np.zeros((len(frames), 6))
@@ -140,87 +213,36 @@ class MujocoSimulation:
             forces=np.einsum("nji,nj->ni", frames, local[:, :3]),
         )
 
-    def wrench(self, sensor: str) -> Array:
-        """Read a force-torque sensor [N, N m], shape (6,), as of the last step."""
-        try:
-            start = self._at.sensors[sensor]
-        except KeyError:
-            raise UnknownNameError("sensor", sensor, known=self._at.sensors) from None
+    def _wrench(self, sensor: str) -> Array:
+        start = self._at.sensors[sensor]
         # MuJoCo gives what the parent exerts on the child.
         F: Array = -self._data.sensordata[start : start + 6]
         return F
 
-    def apply_wrench(self, solid: str, F_W: Array, point: Array) -> None:
-        """Apply a wrench [f; m] in world axes at a world point during the next time step."""
-        try:
-            body = self._at.bodies[solid]
-        except KeyError:
-            raise UnknownNameError("solid", solid, known=self._at.bodies) from None
-        # MuJoCo takes wrenches at the centre of mass, and knows that of the last step only.
-        mujoco.mj_kinematics(self._model, self._data)
-        moment = np.zeros(3)
-        mujoco.mju_cross(moment, point - self._data.xipos[body], F_W[:3])
-        F = self._data.xfrc_applied[body]
-        F += F_W
-        F[3:] += moment
-        self._pushed = True
-
-    def save(self) -> _Saved:
-        """Return everything needed to go on from here."""
+    def _save(self) -> mujoco.MjData:
         copy = mujoco.MjData(self._model)
         mujoco.mj_copyData(copy, self._model, self._data)
-        return _Saved(copy, self._diverged, self._pushed)
+        return copy
 
-    def restore(self, saved: _Saved) -> None:
-        """Go back to where `save` was called.
+    def _restore(self, memory: mujoco.MjData) -> None:
+        mujoco.mj_copyData(self._data, self._model, memory)
 
-        Raises:
-            KinetariumError: If it was called on another simulation.
-        """
-        if saved.data.model is not self._model:
-            raise KinetariumError("a state can be restored only where it was saved")
-        mujoco.mj_copyData(self._data, self._model, saved.data)
-        self._diverged = saved.diverged
-        self._pushed = saved.pushed
+    def _mass_matrix(self, robot: str) -> Array:
+        return self._spaces[robot].mass_matrix(self._present())
 
-    def audit(self) -> Audit:
-        """Read back the model as MuJoCo loaded it."""
-        return audit(self._model, self._layout)
+    def _inverse_dynamics(self, robot: str, acceleration: Array) -> Array:
+        return self._spaces[robot].inverse_dynamics(self._present(), acceleration)
 
-    def mass_matrix(self, robot: str) -> Array:
-        """Return the mass matrix of a robot in Kinetarium's coordinates, as MuJoCo sees it."""
-        return self._joint_space(robot).mass_matrix(self._scratch)
-
-    def inverse_dynamics(self, robot: str, acceleration: Array) -> Array:
-        """Return the generalised forces of an acceleration at the present state.
-
-        Joint damping and friction are left out, as in `RobotDynamics`.
-        """
-        return self._joint_space(robot).inverse_dynamics(self._scratch, acceleration)
-
-    def close(self) -> None:
-        """Do nothing: what MuJoCo holds goes with this object."""
-
-    def _joint_space(self, robot: str) -> JointSpace:
-        """Bring the present state to the scratch data, and give the robot's equation of motion."""
+    def _present(self) -> mujoco.MjData:
+        """Return other data with the present state, so that readings stay as they are."""
         self._scratch.qpos[:] = self._qpos
         self._scratch.qvel[:] = self._qvel
-        if robot not in self._spaces:
-            self._spaces[robot] = self._space_of(robot)
-        return self._spaces[robot]
+        return self._scratch
 
-    def _space_of(self, robot: str) -> JointSpace:
-        placed = self._scene.robot(robot)
-        dofs = self._at.v[self._layout.robot_joints[robot]]
-        free = placed.base is Base.FREE
+    def _space_of(self, robot: PlacedRobot) -> JointSpace:
+        dofs = self._at.v[self._layout.robot_joints[robot.name]]
+        free = robot.base is Base.FREE
         if free:
-            root = self._layout.floating.index(f"{robot}/{placed.model.root}")
+            root = self._layout.floating.index(f"{robot.name}/{robot.model.root}")
             dofs = np.concatenate([self._at.twists[root], dofs])
         return JointSpace(self._model, dofs=dofs, free_base=free)
-
-    def _gone_wrong(self) -> bool:
-        """Return whether the state is not finite or absurd, or MuJoCo has warned."""
-        q, v = self._qpos, self._qvel
-        speed = v.dot(v)
-        sane = speed < _CALM or (speed < _ABSURD and q.dot(q) < _ABSURD)
-        return not sane or self._warnings.tobytes() != self._unwarned

@@ -1,6 +1,6 @@
 """EngineOde: scenes compiled into ODE simulations."""
 
-from kinetarium.engines.initial_state import checked_timestep
+from kinetarium.engines.base.engine import checked_timestep
 from kinetarium.engines.ode.options import OdeOptions
 from kinetarium.engines.protocol import Capability, EngineInfo, Simulation
 from kinetarium.scene import Scene

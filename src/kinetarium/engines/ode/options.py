@@ -1,6 +1,6 @@
 """OdeOptions: what ODE lets a user choose, with defaults that are fair to compare."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf, isfinite
 
@@ -68,3 +68,7 @@ class OdeOptions:
     def stock(cls) -> "OdeOptions":
         """Return ODE as programs commonly set it up: 20 quick iterations, hard contacts."""
         return cls(solver=OdeSolver.QUICK, iterations=20, contact_cfm=1e-10, correcting_speed=inf)
+
+    def with_iterations(self, n: int) -> "OdeOptions":
+        """Return a copy that takes the QUICK solver, which alone iterates; the same for 0."""
+        return replace(self, solver=OdeSolver.QUICK, iterations=n) if n else self

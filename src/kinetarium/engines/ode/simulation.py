@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.engines.initial_state import starting_state
+from kinetarium.engines.base.engine import initial_state
 from kinetarium.engines.ode import library
 from kinetarium.engines.ode.assembly import WORLD, assemble
 from kinetarium.engines.ode.audit import audit
@@ -95,7 +95,7 @@ class OdeSimulation:
         self._twists = places[VELOCITY, self._floating].T
         self._seed = seed
         self._closed = False
-        self.reset(starting_state(scene))
+        self.reset(initial_state(scene))
 
     @property
     def layout(self) -> Layout:

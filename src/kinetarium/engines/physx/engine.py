@@ -1,6 +1,6 @@
 """EnginePhysx: scenes compiled into PhysX simulations."""
 
-from kinetarium.engines.initial_state import checked_timestep
+from kinetarium.engines.base.engine import checked_timestep
 from kinetarium.engines.physx.options import NAME, PhysxOptions
 from kinetarium.engines.protocol import (
     Capability,

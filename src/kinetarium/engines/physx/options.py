@@ -1,6 +1,6 @@
 """PhysxOptions: what PhysX lets a user choose, with defaults that are fair to compare."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -46,3 +46,7 @@ class PhysxOptions:
     def stock(cls) -> "PhysxOptions":
         """Return PhysX as it comes with SAPIEN."""
         return cls(solver=Solver.TGS, bounce_threshold=2.0)
+
+    def with_iterations(self, n: int) -> "PhysxOptions":
+        """Return a copy with other iterations on positions; the same for 0."""
+        return replace(self, position_iterations=n) if n else self

@@ -7,7 +7,7 @@ from struct import Struct
 
 import numpy as np
 
-from kinetarium.engines.initial_state import starting_state
+from kinetarium.engines.base.engine import initial_state
 from kinetarium.engines.physx.body_specs import JointPart, Parts, read_inertia
 from kinetarium.engines.physx.build import UNBOUNDED
 from kinetarium.engines.physx.contacts import no_contacts, read_contacts
@@ -134,7 +134,7 @@ class PhysxSimulation:
         self._unpack = Struct(f"{self._template.size}f").unpack
         self._packed = b""
         self._numbers: tuple[float, ...] = ()
-        self.reset(starting_state(scene))
+        self.reset(initial_state(scene))
 
     @property
     def layout(self) -> Layout:

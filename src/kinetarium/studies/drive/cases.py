@@ -48,11 +48,11 @@ def drive_cases(config: DriveConfig) -> tuple[DriveCase, ...]:
             _once(config.path),
             chosen_engines(config.engine),
         )
-        for chosen in (open_engine(engine),)
+        for own in (settings(open_engine(engine), profile),)
         for timestep, iterations, friction, start in product(
             _once(config.timestep) or (TIMESTEP,),
-            distinct_iterations(chosen.options, config.iterations),
-            _once(config.friction) or (settings(chosen, profile).friction,),
+            distinct_iterations(own.options, config.iterations),
+            _once(config.friction) or (own.friction,),
             range(config.starts),
         )
     )

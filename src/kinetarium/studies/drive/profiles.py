@@ -1,11 +1,8 @@
 """What is set in each engine: as it comes, matched, or the best that is known."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from kinetarium.engines.protocol import Engine
-from kinetarium.storage.serialization import from_builtins, to_builtins
+from kinetarium.engines.protocol import Engine, Options
 from kinetarium.studies.drive.config import Profile
 from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER
 
@@ -32,7 +29,7 @@ class Settings:
         words: What was chosen, and why.
     """
 
-    options: Any
+    options: Options
     timestep: float
     friction: float
     wheel_damping: float
@@ -45,7 +42,6 @@ class _Choice:
     """What an engine has of its own in a profile; whatever is not named stays."""
 
     words: str
-    options: Mapping[str, Any] = field(default_factory=dict)
     friction: float = FRICTION
     wheel_damping: float = WHEEL_DAMPING
     multiplier: float = SKID_MULTIPLIER
@@ -97,23 +93,17 @@ _TUNED = {
 
 def settings(engine: Engine, profile: Profile) -> Settings:
     """Return what is set in an engine; one unknown here takes part with its own defaults."""
-    kind: Any = engine.options
-    name = engine.info.name
+    kind, name = engine.options, engine.info.name
     match profile:
         case Profile.DEFAULTS:
-            has_stock = hasattr(kind, "stock")
-            start = kind.stock() if has_stock else kind()
-            origin = "as it comes" if has_stock else "the adapter's defaults"
+            options, origin = kind.stock(), "as it comes"
             choice = _DEFAULTS.get(name, _Choice("friction 1.0; nothing is known of its own"))
         case Profile.MATCHED:
-            start, origin = kind(), "the adapter's defaults, which converge"
+            options, origin = kind(), "the adapter's defaults, which converge"
             choice = _Choice("no damping or drive inertia in any joint")
         case Profile.TUNED:
-            start, origin = kind(), "the adapter's defaults"
+            options, origin = kind(), "the adapter's defaults"
             choice = _TUNED.get(name, _Choice("nothing better is known"))
-    options = from_builtins(
-        kind, {**to_builtins(start), **choice.options}, where=f"options of engine '{name}'"
-    )
     words = f"{origin}; {choice.words}"
     return Settings(
         options,

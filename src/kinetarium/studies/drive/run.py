@@ -17,7 +17,6 @@ from kinetarium.control.vehicle.reference import (
     SquareReference,
 )
 from kinetarium.control.vehicle.wheel_driver import WheelDriver
-from kinetarium.engines.overrides import with_iterations
 from kinetarium.engines.protocol import Engine, FrictionRule
 from kinetarium.engines.registry import open_engine
 from kinetarium.metrics import LOOP_TIME
@@ -121,7 +120,7 @@ def run(case: DriveCase) -> Recording:
     own = settings(engine, case.profile)
     chosen = replace(
         own,
-        options=with_iterations(own.options, case.iterations),
+        options=own.options.with_iterations(case.iterations),
         timestep=case.timestep,
         friction=case.friction,
     )

@@ -4,7 +4,7 @@ from itertools import product
 
 from kinetarium.batch.study import ConfigError
 from kinetarium.engines.overrides import check_timesteps, distinct_iterations
-from kinetarium.engines.registry import chosen_engines, open_engine
+from kinetarium.engines.registry import chosen_engines
 from kinetarium.ranges import check_ranges
 from kinetarium.studies.grasp.config import Case, Config, ToolPath
 from kinetarium.studies.grasp.ideal import SAMPLE_RATE
@@ -50,7 +50,7 @@ def cases(config: Config) -> tuple[Case, ...]:
         for own in (setting(engine, profile),)
         for timestep, iterations, friction in product(
             dict.fromkeys(config.timestep) or (own.timestep,),
-            distinct_iterations(open_engine(engine).options, config.iterations),
+            distinct_iterations(own.options, config.iterations),
             dict.fromkeys(config.friction) or (own.friction,),
         )
         for start in range(1 if path is ToolPath.RELEASE else config.starts)

@@ -1,15 +1,15 @@
 """Profiles: what is in force in each engine, and why."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 
 from kinetarium.control.arm.computed_torque import GraspComputedTorque, GraspReference
 from kinetarium.control.interface import Measurement
 from kinetarium.dynamics import RobotDynamics
+from kinetarium.engines.protocol import Options
 from kinetarium.engines.registry import open_engine
 from kinetarium.model.robot import RobotModel
 from kinetarium.scene import Actuation, Drive
@@ -45,7 +45,7 @@ class Setting:
         lifted: Whether servo commands are raised by what gravity would pull the arm down.
     """
 
-    options: Any
+    options: Options
     control: JointControl
     reason: str
     friction: float = FRICTION
@@ -79,18 +79,16 @@ def setting(engine: str, profile: Profile) -> Setting:
             return _tuned(engine, kind)
 
 
-def _defaults(engine: str, kind: type[Any]) -> Setting:
-    stock = hasattr(kind, "stock")
+def _defaults(engine: str, kind: type[Options]) -> Setting:
     return Setting(
-        kind.stock() if stock else kind(),
+        kind.stock(),
         JointControl.SERVO,
-        f"{'as it comes' if stock else 'the defaults of its adapter'}, friction included;"
-        " only the time step of 1 ms is ours",
+        "as it comes, friction included; only the time step of 1 ms is ours",
         friction=_OWN_FRICTION.get(engine, FRICTION),
     )
 
 
-def _matched(engine: str, kind: type[Any]) -> Setting:
+def _matched(engine: str, kind: Callable[..., Options]) -> Setting:
     match engine:
         case "mujoco":
             options = kind(
@@ -128,7 +126,7 @@ def _matched(engine: str, kind: type[Any]) -> Setting:
     return Setting(options, JointControl.LAW, reason)
 
 
-def _tuned(engine: str, kind: type[Any]) -> Setting:
+def _tuned(engine: str, kind: Callable[..., Options]) -> Setting:
     if engine == "mujoco":
         return Setting(
             kind(

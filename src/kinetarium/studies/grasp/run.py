@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from time import process_time
-from typing import Any
 
 import numpy as np
 
 from kinetarium.control.interface import Controller
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.engines.overrides import with_iterations
-from kinetarium.engines.protocol import Audit, Engine, State
+from kinetarium.engines.protocol import Audit, Engine, Options, State
 from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError
 from kinetarium.metrics import LOOP_TIME
@@ -47,7 +45,7 @@ class AuditError(KinetariumError):
     """An engine that loaded another model than it was given."""
 
 
-def one_step_error(scene: Scene, *, engine: Engine, options: Any, timestep: float) -> float:
+def one_step_error(scene: Scene, *, engine: Engine, options: Options, timestep: float) -> float:
     """Return the largest error of an acceleration after one step [rad/s^2 or m/s^2].
 
     Args:
@@ -172,7 +170,7 @@ def _setting(case: Case) -> Setting:
     own = setting(case.engine, case.profile)
     return replace(
         own,
-        options=with_iterations(own.options, case.iterations),
+        options=own.options.with_iterations(case.iterations),
         friction=case.friction,
         control=JointControl.LAW if case.path is ToolPath.RELEASE else own.control,
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.engines.protocol import Simulation
+from kinetarium.engines.protocol import Options, Simulation
 from kinetarium.engines.registry import open_engine
 from kinetarium.recording.recording import Recording
 from kinetarium.rollout.loop import run as simulate
@@ -22,7 +22,7 @@ from kinetarium.studies.dock.press.presets import PRESETS, start_positions
 _CHOICES: Mapping[str, Mapping[str, Any]] = {"mujoco": {"integrator": "discrete"}}
 
 
-def engine_options(name: str) -> Any:
+def engine_options(name: str) -> Options:
     """Return the options of an engine: its own, but for what its sensors need."""
     kind = open_engine(name).options
     chosen = {**to_builtins(kind()), **_CHOICES.get(name, {})}

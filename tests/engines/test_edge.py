@@ -1,0 +1,309 @@
+"""The edge that all engines share: names, shapes, numbers, pushes, saved states, divergence."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engines.staging import CUBE, NOTHING, WEIGHTLESS, H, compiled, driven
+from kinetarium.engines.base.simulation import LIMIT
+from kinetarium.engines.conformance.models import chain
+from kinetarium.engines.protocol import (
+    Capability,
+    CapabilityError,
+    NotFiniteError,
+    SavedState,
+    State,
+    Status,
+)
+from kinetarium.engines.registry import open_engine
+from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.scene import WrenchSensor, free_body, ground
+
+ENGINES = ["mujoco"]
+
+pytestmark = [pytest.mark.engine, pytest.mark.parametrize("start", ENGINES, indirect=True)]
+
+COMMAND = np.array([0.5, -0.2, 0.1])
+SENSOR = WrenchSensor("ft", "robot", "joint1")
+
+
+def busy(start):
+    """A driven chain with a sensor beside a cube on the ground."""
+    cube = free_body("cube", CUBE, mass=1.0, position=(1.0, 0, 0.05))
+    return start(driven(chain()), cube, ground(), sensors=(SENSOR,))
+
+
+def alone(start, **twist):
+    """A weightless cube."""
+    return start(free_body("cube", CUBE, mass=1.0, **twist), gravity=WEIGHTLESS)
+
+
+def bits(state: State) -> bytes:
+    arrays = (np.array(state.time), state.q, state.v, state.poses, state.twists)
+    return b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)
+
+
+def test_unknown_names_are_answered_with_the_valid_ones(start) -> None:
+    simulation = busy(start)
+    with pytest.raises(UnknownNameError, match=r"unknown solid 'cub'; did you mean 'cube'"):
+        simulation.apply_wrench("cub", np.zeros(6), np.zeros(3))
+    with pytest.raises(UnknownNameError, match=r"unknown sensor 'tf'.*known: ft"):
+        simulation.wrench("tf")
+    lacks = UnknownNameError, r"unknown robot 'arm' \(known: robot\)"
+    for capability, ask in (
+        (Capability.MASS_MATRIX, lambda: simulation.mass_matrix("arm")),
+        (Capability.INVERSE_DYNAMICS, lambda: simulation.inverse_dynamics("arm", np.zeros(3))),
+    ):
+        if capability not in simulation._capabilities:
+            lacks = CapabilityError, f"engine '.*' has no {capability}"
+        with pytest.raises(lacks[0], match=lacks[1]):
+            ask()
+
+
+def test_wrong_shapes_are_refused_and_change_nothing(start) -> None:
+    simulation = busy(start)
+    simulation.step(COMMAND, 20)
+    before = simulation.state()
+    calls = {
+        "command": [
+            lambda: simulation.step(np.zeros(2)),
+            lambda: simulation.step(np.zeros((3, 1))),
+            lambda: simulation.step(0.0),
+        ],
+        "wrench": [
+            lambda: simulation.apply_wrench("cube", np.zeros(3), np.zeros(3)),
+            lambda: simulation.apply_wrench("cube", np.zeros(6), np.zeros(2)),
+            lambda: simulation.apply_wrench("cube", ["a"] * 6, np.zeros(3)),
+        ],
+        "state": [
+            lambda: simulation.reset(replace(before, q=np.zeros(2))),
+            lambda: simulation.reset(replace(before, v=np.zeros((3, 1)))),
+            lambda: simulation.reset(replace(before, poses=np.zeros((2, 7)))),
+            lambda: simulation.reset(replace(before, twists=np.zeros(6))),
+        ],
+    }
+    if Capability.INVERSE_DYNAMICS in simulation._capabilities:
+        calls["acceleration"] = [lambda: simulation.inverse_dynamics("robot", np.zeros(9))]
+    for what, spoils in calls.items():
+        for spoil in spoils:
+            with pytest.raises(KinetariumError, match=what):
+                spoil()
+    assert bits(simulation.state()) == bits(before)
+    assert simulation.status is Status.RUNNING
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_not_finite_are_refused_and_change_nothing(start, bad) -> None:
+    simulation, twin = busy(start), busy(start)
+    for one in (simulation, twin):
+        one.step(COMMAND, 20)
+    before = simulation.state()
+    spoiled = {
+        "command": lambda: simulation.step(np.array([0.0, bad, 0.0]), 5),
+        "wrench": lambda: simulation.apply_wrench("cube", np.full(6, bad), np.zeros(3)),
+        "point": lambda: simulation.apply_wrench("cube", np.ones(6), np.array([bad, 0, 0])),
+        "time": lambda: simulation.reset(replace(before, time=bad)),
+        "positions": lambda: simulation.reset(replace(before, q=np.array([bad, 0, 0]))),
+        "velocities": lambda: simulation.reset(replace(before, v=np.array([0, 0, bad]))),
+        "poses": lambda: simulation.reset(replace(before, poses=np.full((1, 7), bad))),
+        "twists": lambda: simulation.reset(replace(before, twists=np.full((1, 6), bad))),
+    }
+    if Capability.INVERSE_DYNAMICS in simulation._capabilities:
+        spoiled["acceleration"] = lambda: simulation.inverse_dynamics("robot", np.full(3, bad))
+    for what, spoil in spoiled.items():
+        with pytest.raises(NotFiniteError, match=f"{what}.* must be finite"):
+            spoil()
+    for one in (simulation, twin):
+        one.step(COMMAND, 20)
+    assert bits(simulation.state()) == bits(twin.state())
+
+
+def test_a_quaternion_is_scaled_and_zero_refused(start) -> None:
+    simulation = alone(start)
+    good = simulation.state()
+    pose = np.array([[0.1, 0.2, 0.3, 3.0, 0.0, 4.0, 0.0]])
+    simulation.reset(replace(good, poses=pose))
+    read = simulation.state().poses
+    np.testing.assert_allclose(read, [[0.1, 0.2, 0.3, 0.6, 0.0, 0.8, 0.0]], atol=1e-6)
+    np.testing.assert_array_equal(pose[0, 3:], [3.0, 0.0, 4.0, 0.0])
+    before = bits(simulation.state())
+    with pytest.raises(KinetariumError, match="quaternion of 'cube' is zero"):
+        simulation.reset(replace(good, poses=np.zeros((1, 7))))
+    assert bits(simulation.state()) == before
+
+
+@pytest.mark.parametrize("part", ["q", "v", "poses", "twists"])
+def test_one_limit_of_divergence(start, part) -> None:
+    simulation = busy(start)
+    for share, status in ((0.99, Status.RUNNING), (1.01, Status.DIVERGED)):
+        state = simulation.state()
+        getattr(state, part).reshape(-1)[0] = share * LIMIT
+        simulation.reset(state)
+        assert simulation.status is status
+        read = getattr(simulation.state(), part).reshape(-1)[0]
+        assert read == pytest.approx(share * LIMIT, rel=1e-6)
+        simulation.reset(busy(start).state())
+        assert simulation.status is Status.RUNNING
+
+
+def test_a_run_that_crosses_the_limit_is_marked_at_that_step(start) -> None:
+    simulation = alone(start, twist=(0.9 * LIMIT, 0, 0, 0, 0, 0))
+    push = np.array([0.06 * LIMIT / H, 0, 0, 0, 0, 0])
+    for expected in (Status.RUNNING, Status.DIVERGED):
+        simulation.apply_wrench("cube", push, simulation.state().poses[0, :3])
+        simulation.step(NOTHING)
+        assert simulation.status is expected
+    last = bits(simulation.state())
+    simulation.step(NOTHING, 5)
+    assert bits(simulation.state()) == last
+    assert simulation.state().time == pytest.approx(2 * H)
+
+
+@pytest.mark.parametrize("bad", [1e12, -1e30, 1e300])
+def test_nonsense_ends_in_divergence_and_leaves_nothing(start, bad, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ways = {
+        "command": lambda s: s.step(np.array([0.0, bad, 0.0]), 5),
+        "push": lambda s: s.apply_wrench("cube", np.full(6, bad), np.zeros(3)),
+        "place": lambda s: s.apply_wrench("cube", np.ones(6), np.array([bad, 0, 0])),
+        "position": lambda s: s.reset(replace(s.state(), q=np.array([bad, 0, 0]))),
+        "pose": lambda s: s.reset(replace(s.state(), poses=np.full((1, 7), bad))),
+        "twist": lambda s: s.reset(replace(s.state(), twists=np.full((1, 6), bad))),
+    }
+    for name, spoil in ways.items():
+        simulation = busy(start)
+        start_state = simulation.state()
+        simulation.step(np.zeros(3), 10)
+        spoil(simulation)
+        simulation.step(np.zeros(3), 5)
+        assert simulation.status is Status.DIVERGED, name
+        time = simulation.state().time
+        simulation.apply_wrench("cube", np.ones(6), np.zeros(3))
+        simulation.step(np.zeros(3), 5)
+        assert simulation.state().time == time, name
+        assert len(simulation.contacts().depths) == 0
+        saved = simulation.save()
+        simulation.reset(start_state)
+        assert simulation.status is Status.RUNNING
+        simulation.step(COMMAND, 5)
+        assert simulation.status is Status.RUNNING, name
+        simulation.restore(saved)
+        assert simulation.status is Status.DIVERGED, name
+        simulation.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pushes_add_up_and_act_for_one_step(start) -> None:
+    simulation = alone(start, twist=(100.0, 0, 0, 0, 0, 0))
+    simulation.step(NOTHING, 10)
+    center = simulation.state().poses[0, :3]
+    for sign in (1.0, -1.0):
+        force = np.array([0, sign, 0, 0, 0, 0.5])
+        simulation.apply_wrench("cube", force, center + np.array([0.05 * sign, 0, 0]))
+        force[:] = 1e9  # what was applied is a copy
+    simulation.step(NOTHING, 3)
+    spin = 1.1 * 6 / 0.1**2 * H
+    np.testing.assert_allclose(simulation.state().twists[0], [100.0, 0, 0, 0, 0, spin], atol=2e-5)
+
+
+def test_reset_drops_pushes_and_readings(start) -> None:
+    simulation = busy(start)
+    first = simulation.state()
+    assert len(simulation.contacts().depths) == 0
+    np.testing.assert_array_equal(simulation.wrench("ft"), np.zeros(6))
+    simulation.step(COMMAND, 50)
+    assert len(simulation.contacts().depths) > 0 and simulation.wrench("ft").any()
+    simulation.apply_wrench("cube", np.array([0, 0, 500.0, 0, 0, 0]), np.zeros(3))
+    simulation.reset(first)
+    assert len(simulation.contacts().depths) == 0
+    np.testing.assert_array_equal(simulation.wrench("ft"), np.zeros(6))
+    simulation.step(COMMAND, 10)
+    assert abs(simulation.state().twists[0, 2]) < 0.1
+
+
+def test_restoring_brings_back_readings_and_pending_pushes(start) -> None:
+    simulation = busy(start)
+    simulation.step(COMMAND, 50)
+    simulation.apply_wrench("cube", np.array([0, 0, 500.0, 0, 0, 1.0]), np.zeros(3))
+    saved = simulation.save()
+    wrench, forces, here = simulation.wrench("ft"), simulation.contacts().forces, simulation.state()
+    ways = []
+    for _ in range(2):
+        simulation.step(COMMAND, 100)
+        ways.append(bits(simulation.state()))
+        simulation.apply_wrench("cube", np.ones(6), np.zeros(3))
+        simulation.restore(saved)
+        assert bits(simulation.state()) == bits(here)
+        np.testing.assert_array_equal(simulation.wrench("ft"), wrench)
+        np.testing.assert_array_equal(simulation.contacts().forces, forces)
+    simulation.step(COMMAND, 100)
+    assert simulation.state().poses[0, 2] > 0.06
+    assert {bits(simulation.state())} == set(ways)
+
+
+def test_a_foreign_state_is_refused_and_changes_nothing(start) -> None:
+    simulation, other = busy(start), busy(start)
+    simulation.step(COMMAND, 20)
+    before = bits(simulation.state())
+    for foreign in (other.save(), SavedState(other, ()), None, (), "state"):
+        with pytest.raises(KinetariumError, match="only by the simulation it is of"):
+            simulation.restore(foreign)
+    assert bits(simulation.state()) == before
+    simulation.step(COMMAND, 5)
+    assert simulation.status is Status.RUNNING
+
+
+def test_what_is_read_cannot_be_spoilt(start) -> None:
+    simulation = busy(start)
+    simulation.step(COMMAND, 20)
+    state = simulation.state()
+    kept = bits(state)
+    for array in (state.q, state.v, state.poses, state.twists):
+        array[:] = 7.0
+    assert bits(simulation.state()) == kept
+    simulation.wrench("ft")[:] = 7.0
+    assert not (simulation.wrench("ft") == 7.0).any()
+    with pytest.raises(ValueError, match="read-only"):
+        simulation.contacts().forces[:] = 7.0
+
+
+def test_time_does_not_drift(start) -> None:
+    simulation = alone(start)
+    simulation.reset(replace(simulation.state(), time=2.5))
+    for _ in range(7):
+        simulation.step(NOTHING, 100)
+    assert simulation.state().time == 2.5 + 700 * H
+    simulation.step(NOTHING, 0)
+    assert simulation.state().time == 2.5 + 700 * H
+
+
+def test_a_closed_simulation_refuses(start) -> None:
+    simulation = busy(start)
+    state = simulation.state()
+    simulation.close()
+    simulation.close()
+    for call in (
+        lambda: simulation.step(COMMAND),
+        lambda: simulation.reset(state),
+        simulation.state,
+        simulation.save,
+        simulation.contacts,
+        lambda: simulation.wrench("ft"),
+    ):
+        with pytest.raises(KinetariumError, match="closed"):
+            call()
+
+
+def test_options_of_another_engine_are_refused(start) -> None:
+    engine = start.args[0]
+    other = open_engine("ode" if engine.info.name == "mujoco" else "mujoco").options
+    with pytest.raises(KinetariumError) as refusal:
+        compiled(engine, ground(), options=other())
+    assert engine.options.__name__ in str(refusal.value) and other.__name__ in str(refusal.value)
+
+
+@pytest.mark.parametrize("timestep", [0.0, -1e-3, np.nan, np.inf])
+def test_a_time_step_must_be_positive_and_finite(start, timestep) -> None:
+    with pytest.raises(KinetariumError, match="time step"):
+        start(ground(), timestep=timestep)
