@@ -73,7 +73,7 @@ def _building() -> Iterator[Ratio]:
             poses=50,
             radius=1.0,
             self_collision=solid,
-            effort=arm.map_effort,
+            usual_effort=arm.map_effort,
         )
         maker, voxels = map_maker(recipe, arm), voxel_grid(recipe.voxel, radius=1.0).count
         maker.shard(0)

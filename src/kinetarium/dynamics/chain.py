@@ -67,14 +67,16 @@ class SerialChain:
         return positions
 
 
-def serial_chain(model: RobotModel, *, base_link: str = "", tool: str = "") -> SerialChain:
+def serial_chain(
+    model: RobotModel, *, base_link: str | None = None, tool: str | None = None
+) -> SerialChain:
     """Find the chain of joints from a base link to a tool link.
 
     Args:
         model: The robot.
-        base_link: The link in whose frame poses are expressed; if empty, the base of the
+        base_link: The link in whose frame poses are expressed; if None, the base of the
             robot in the catalogue, or the root link.
-        tool: The link whose pose is controlled; if empty, the flange of the robot in the
+        tool: The link whose pose is controlled; if None, the flange of the robot in the
             catalogue, or the only link at the end of moving joints.
 
     Returns:

@@ -42,7 +42,11 @@ class Arm:
 
 
 def prepare_arm(
-    robot: RobotModel, *, tool: str = "", base_link: str = "", self_collision: bool = True
+    robot: RobotModel,
+    *,
+    tool: str | None = None,
+    base_link: str | None = None,
+    self_collision: bool = True,
 ) -> Arm:
     """Make a robot ready.
 

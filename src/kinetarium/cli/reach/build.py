@@ -90,10 +90,10 @@ def _lines(console: Console) -> Watch:
     return watch
 
 
-VOXEL = Range(1e-4, 100.0, unit="m", also=(0.0,))
-RADIUS = Range(1e-3, 100.0, unit="m", also=(0.0,))
+VOXEL = Range(1e-4, 100.0, unit="m")
+RADIUS = Range(1e-3, 100.0, unit="m")
 """From the smallest hand to the largest crane; how many voxels that makes is the map's to check."""
-POSES = Range(0, 10_000, unit="-")
+POSES = Range(1, 10_000, unit="-")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,11 +120,13 @@ class Config(RobotFlags):
     robot: Annotated[str, tyro.conf.arg(metavar="FILE|NAME")]
     out: Annotated[str, tyro.conf.arg(metavar="MAP")]
     kind: MapKind = MapKind.IRM4
-    voxel: Annotated[float, VOXEL, tyro.conf.arg(metavar="M", help_behavior_hint="")] = 0.0
-    poses: Annotated[int, POSES, tyro.conf.arg(metavar="N", help_behavior_hint="")] = 0
-    radius: Annotated[float, RADIUS, tyro.conf.arg(metavar="M", help_behavior_hint="")] = 0.0
-    tool: Annotated[str, tyro.conf.arg(metavar="LINK", help_behavior_hint="")] = ""
-    base_link: Annotated[str, tyro.conf.arg(metavar="LINK", help_behavior_hint="")] = ""
+    voxel: Annotated[float | None, VOXEL, tyro.conf.arg(metavar="M", help_behavior_hint="")] = None
+    poses: Annotated[int | None, POSES, tyro.conf.arg(metavar="N", help_behavior_hint="")] = None
+    radius: Annotated[float | None, RADIUS, tyro.conf.arg(metavar="M", help_behavior_hint="")] = (
+        None
+    )
+    tool: Annotated[str | None, tyro.conf.arg(metavar="LINK", help_behavior_hint="")] = None
+    base_link: Annotated[str | None, tyro.conf.arg(metavar="LINK", help_behavior_hint="")] = None
     self_collision: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
     seed: Annotated[Seed, tyro.conf.arg(metavar="N")] = 0
     workers: Threads = THREADS

@@ -161,14 +161,14 @@ def build_map(
     out: str | PathLike[str],
     *,
     kind: MapKind | str = MapKind.IRM4,
-    voxel: float = 0.0,
-    poses: int = 0,
-    radius: float = 0.0,
-    tool: str = "",
-    base_link: str = "",
+    voxel: float | None = None,
+    poses: int | None = None,
+    radius: float | None = None,
+    tool: str | None = None,
+    base_link: str | None = None,
     self_collision: bool = True,
     seed: int = 0,
-    effort: int = 0,
+    effort: int | None = None,
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> ReachMap:
@@ -177,14 +177,14 @@ def build_map(
     Args:
         out: The map's folder, such as "panda.rmap".
         kind: What the map is to say.
-        voxel: Edge length of a voxel [m]; 0 for the kind's usual part of the radius.
-        poses: Poses per voxel; 0 for the kind's usual number.
-        radius: How far the map reaches [m]; 0 for as far as the tool gets from the axis.
+        voxel: Edge length of a voxel [m]; if None, the kind's usual part of the radius.
+        poses: Poses per voxel; if None, the kind's usual number.
+        radius: How far the map reaches [m]; if None, as far as the tool gets from the axis.
         tool: The link to be placed; see `serial_chain`.
         base_link: The link that stands; see `serial_chain`.
         self_collision: Whether configurations in collision count as out of reach.
         seed: Seed of the poses.
-        effort: Positions of the redundant joint, or starts, per pose; 0 for the usual.
+        effort: Positions of the redundant joint, or starts, per pose; if None, the usual.
         workers: How many shards are made side by side.
         progress: Told how many shards of how many are done.
 
@@ -216,15 +216,33 @@ def build_map(
         _begin(job)
         shards = job.shards
         shards.make(range(maker.shards), workers=workers, progress=progress)
-        values = shards.join()
-        fields = {name: values[name].reshape(maker.shape) for name in maker.units}
         # Made whole among the parts, so that a kill leaves nothing beside them.
+        fields = _fields(maker, shards.join())
         write_map(folder / WHOLE, job.recipe, fields=fields, units=maker.units)
         _put(folder, path)
         shutil.rmtree(folder, ignore_errors=True)
     finally:
         lock.release()
     return open_map(path)
+
+
+def compute_map(robot: RobotModel, **options: Unpack[MapOptions]) -> ReachMap:
+    """Compute a map in memory, with the values that `build_map` writes.
+
+    Args:
+        **options: As `build_map` takes them.
+
+    Raises:
+        UnknownNameError: If there is no such kind or link.
+        KinetariumError: If there is no chain to the tool, or a number makes no sense.
+    """
+    recipe, maker = _recipe_and_maker(robot, options)
+    values = np.concatenate([maker.shard(number) for number in range(maker.shards)])
+    return ReachMap(None, recipe, _fields(maker, values), maker.units, {})
+
+
+def _fields(maker: MapMaker, values: Field) -> dict[str, Field]:
+    return {name: values[name].reshape(maker.shape) for name in maker.units}
 
 
 def build_part(
@@ -239,7 +257,7 @@ def build_part(
     """Make one part of a map's shards, beside other processes that make theirs.
 
     The processes share nothing but the folder, which may be on another machine: no lock,
-    and nothing that one of them throws away. `build_map` with the same wishes makes what
+    and nothing that one of them throws away. `build_map` with the same options makes what
     is missing in the end and joins all.
 
     Args:
@@ -298,18 +316,22 @@ def _build_job(
     if not 0 < workers <= MOST_WORKERS:
         raise KinetariumError(f"a build takes from 1 to {MOST_WORKERS} workers, not {workers}")
     path = check_map_path(out)
-    arm = prepare_arm(
-        robot,
-        tool=options.get("tool", ""),
-        base_link=options.get("base_link", ""),
-        self_collision=options.get("self_collision", True),
-    )
-    recipe = map_recipe(robot, **options | {"effort": options.get("effort") or arm.map_effort})
+    recipe, maker = _recipe_and_maker(robot, options)
     folder = path.with_name(path.name + SUFFIX)
-    maker = map_maker(recipe, arm)
     check_folder(folder, ours=rf"shard-\d+|{CLAIM}|{WHOLE}|{ASIDE}")
     make_folder(folder)
     return _BuildJob(path, folder, recipe, maker)
+
+
+def _recipe_and_maker(robot: RobotModel, options: MapOptions) -> tuple[MapRecipe, MapMaker]:
+    arm = prepare_arm(
+        robot,
+        tool=options.get("tool"),
+        base_link=options.get("base_link"),
+        self_collision=options.get("self_collision", True),
+    )
+    recipe = map_recipe(robot, usual_effort=arm.map_effort, **options)
+    return recipe, map_maker(recipe, arm)
 
 
 def _put(folder: Path, path: Path) -> None:

@@ -72,14 +72,14 @@ class ReachMap:
     """A map, its fields mapped into memory read-only.
 
     Attributes:
-        path: Its folder.
+        path: Its folder; None if it is in memory alone.
         recipe: How it was made.
         fields: Its values by name.
         units: Their units by name.
         versions: The releases that made it.
     """
 
-    path: Path
+    path: Path | None
     recipe: MapRecipe
     fields: Mapping[str, Field]
     units: Mapping[str, str]

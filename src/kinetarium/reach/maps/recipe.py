@@ -73,28 +73,29 @@ class MapOptions(TypedDict, total=False):
     """What a map may be asked for; see `build_map`."""
 
     kind: MapKind | str
-    voxel: float
-    poses: int
-    radius: float
-    tool: str
-    base_link: str
+    voxel: float | None
+    poses: int | None
+    radius: float | None
+    tool: str | None
+    base_link: str | None
     self_collision: bool
     seed: int
-    effort: int
+    effort: int | None
 
 
 def map_recipe(
     robot: RobotModel,
     *,
-    effort: int,
+    usual_effort: int,
     kind: MapKind | str = MapKind.IRM4,
-    voxel: float = 0.0,
-    poses: int = 0,
-    radius: float = 0.0,
-    tool: str = "",
-    base_link: str = "",
+    voxel: float | None = None,
+    poses: int | None = None,
+    radius: float | None = None,
+    tool: str | None = None,
+    base_link: str | None = None,
     self_collision: bool = True,
     seed: int = 0,
+    effort: int | None = None,
 ) -> MapRecipe:
     """Check what is asked for and fill in what is left open; see `build_map`.
 
@@ -106,17 +107,19 @@ def map_recipe(
         raise UnknownNameError("kind of map", str(kind), known=MapKind)
     kind = MapKind(kind)
     chain = serial_chain(robot, base_link=base_link, tool=tool)
-    poses = poses or DENSITIES[kind][1]
+    poses = DENSITIES[kind][1] if poses is None else poses
     if not 0 < poses <= MOST_POSES:
         raise KinetariumError(f"a voxel takes from 1 to {MOST_POSES} poses, not {poses}")
+    effort = usual_effort if effort is None else effort
     if effort < 1:
         raise KinetariumError(f"a pose is tried at least once, not {effort} times")
     if type(seed) is not int or seed < 0:
         raise KinetariumError(f"a seed must be a whole number from zero on, not {seed!r}")
-    if not 0.0 <= radius < 1e3:
+    if radius is None:
+        radius = workspace_radius(chain)
+    elif not 0.0 < radius < 1e3:
         raise KinetariumError(f"a map cannot have a radius of {radius:g} m")
-    radius = radius or workspace_radius(chain)
-    voxel = voxel or round(DENSITIES[kind][0] * radius, 3)
+    voxel = round(DENSITIES[kind][0] * radius, 3) if voxel is None else voxel
     voxel_grid(voxel, radius=radius)
     return MapRecipe(
         kind,

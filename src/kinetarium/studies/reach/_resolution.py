@@ -89,8 +89,8 @@ def kept_map(
     path: Path,
     *,
     kind: MapKind = MapKind.IRM3,
-    voxel: float = 0.0,
-    poses: int = 0,
+    voxel: float | None = None,
+    poses: int | None = None,
     workers: int,
     progress: Progress,
 ) -> ReachMap:
@@ -99,7 +99,7 @@ def kept_map(
         found = open_map(path)
         recipe = found.recipe
         same = recipe.robot_sha256 == robot.source.sha256 and recipe.kind is kind
-        if same and voxel in (0.0, recipe.voxel) and poses in (0, recipe.poses):
+        if same and voxel in (None, recipe.voxel) and poses in (None, recipe.poses):
             return found
     except MapFileError:
         pass
