@@ -77,6 +77,46 @@ class Allowance(StrEnum):
     """Replace an inertia beyond repair by that of a solid sphere of the same mass."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RobotOptions:
+    """How strictly a robot file is read: fields of flags and configs.
+
+    Attributes:
+        mesh_root: Folders from which meshes and includes may be read.
+        xacro_arg: Values of xacro arguments, each NAME:=VALUE.
+        allow_missing_mesh: Omit geometry whose mesh is missing.
+        allow_missing_limit: Treat a joint without limits as unlimited.
+        allow_massless: Assign 1 g to each link of a massless moving branch.
+        allow_bad_inertia: Replace an invalid inertia by that of a sphere of the same mass.
+    """
+
+    mesh_root: tuple[str, ...] = ()
+    xacro_arg: tuple[str, ...] = ()
+    allow_missing_mesh: bool = False
+    allow_missing_limit: bool = False
+    allow_massless: bool = False
+    allow_bad_inertia: bool = False
+
+    @property
+    def allow(self) -> tuple[Allowance, ...]:
+        """The faults that are allowed."""
+        flags = {allowance: f"allow_{allowance.replace('-', '_')}" for allowance in Allowance}
+        return tuple(allowance for allowance, flag in flags.items() if getattr(self, flag))
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """The values of xacro arguments by name.
+
+        Raises:
+            KinetariumError: If one is not of the form NAME:=VALUE.
+        """
+        words = [word.partition(":=") for word in self.xacro_arg]
+        for name, sign, _ in words:
+            if not name or not sign:
+                raise KinetariumError(f"--xacro-arg takes NAME:=VALUE, not '{name}'")
+        return {name: value for name, _, value in words}
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """One fault that no robot can be built on.

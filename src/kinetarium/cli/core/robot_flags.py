@@ -1,47 +1,34 @@
 """The flags of commands that take a robot."""
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import tyro
 
-from kinetarium.cli.core.arguments import UsageError
 from kinetarium.figure.robot_page import joint_units
-from kinetarium.model.diagnostics import Allowance
+from kinetarium.model.diagnostics import RobotOptions
 from kinetarium.model.robot import Joint, Link, RobotModel
-
-if TYPE_CHECKING:
-    from kinetarium.model.robot import RobotModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class RobotFlags:
+class RobotFlags(RobotOptions):
     """A robot and how strictly its file is read.
 
     Attributes:
         robot: Name of a robot in the catalogue, or a URDF, xacro or MJCF file.
         mesh_root: Folder from which meshes and includes may be read; repeatable.
         xacro_arg: Value of a xacro argument; repeatable.
-        allow_missing_mesh: Omit geometry whose mesh is missing.
-        allow_missing_limit: Treat a joint without limits as unlimited.
-        allow_massless: Assign 1 g to each link of a massless moving branch.
-        allow_bad_inertia: Replace an invalid inertia by that of a sphere of the same mass.
     """
 
     robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="FILE|NAME")]
     mesh_root: Annotated[
-        tyro.conf.UseAppendAction[tuple[Path, ...]], tyro.conf.arg(metavar="DIR")
+        tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="DIR")
     ] = ()
     xacro_arg: Annotated[
         tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME:=VALUE")
     ] = ()
-    allow_missing_mesh: bool = False
-    allow_missing_limit: bool = False
-    allow_massless: bool = False
-    allow_bad_inertia: bool = False
 
-    def load(self) -> "RobotModel":
+    def load(self) -> RobotModel:
         """Load the robot, with all checks of robot files.
 
         Raises:
@@ -49,21 +36,8 @@ class RobotFlags:
         """
         from kinetarium.model.load import load_robot
 
-        arguments = [word.partition(":=") for word in self.xacro_arg]
-        for name, sign, _ in arguments:
-            if not name or not sign:
-                raise UsageError(f"--xacro-arg takes NAME:=VALUE, not '{name}'")
-        allow = [
-            allowance
-            for allowance in Allowance
-            if getattr(self, f"allow_{allowance.replace('-', '_')}")
-        ]
-        return load_robot(
-            self.robot,
-            mesh_roots=self.mesh_root,
-            allow=allow,
-            arguments={name: value for name, _, value in arguments},
-        )
+        roots, arguments = self.mesh_root, self.arguments
+        return load_robot(self.robot, mesh_roots=roots, allow=self.allow, arguments=arguments)
 
 
 def robot_payload(model: RobotModel) -> dict[str, Any]:
