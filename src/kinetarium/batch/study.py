@@ -56,6 +56,8 @@ class Findings:
         summary: Figures over all rows, for metrics.json.
         extra: Further top-level entries of metrics.json by name.
         lead: The report's first paragraph.
+        tables: Tables that the command prints before the headline.
+        answer: What the command's JSON says beside metrics.json: times, for one.
     """
 
     headline: "Table"
@@ -63,6 +65,8 @@ class Findings:
     summary: Mapping[str, Any]
     extra: Mapping[str, Any] = field(default_factory=dict)
     lead: str = ""
+    tables: "tuple[Table, ...]" = ()
+    answer: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Study(ABC, Generic[ConfigT, CaseT]):
@@ -85,6 +89,8 @@ class Study(ABC, Generic[ConfigT, CaseT]):
         config: A frozen dataclass of plain values, each with a default and
             documented with its unit; its fields are the command's flags.
         case: A frozen dataclass of plain values that says all a run depends on.
+        is_query: Whether it answers at once: without --out its command keeps nothing, and a
+            single case that fails is an error, not a result.
     """
 
     name: ClassVar[str]
@@ -92,6 +98,7 @@ class Study(ABC, Generic[ConfigT, CaseT]):
     title: ClassVar[str]
     config: ClassVar[type]
     case: ClassVar[type]
+    is_query: ClassVar[bool] = False
 
     @abstractmethod
     def cases(self, config: ConfigT) -> Sequence[CaseT]:

@@ -30,4 +30,4 @@ def run(config: Config, invocation: Invocation) -> int:
 
     plan = Plan.read(config.file)
     out = Path(config.out) if config.out else free_folder(plan.study.name)
-    return finish(execute(plan, invocation, out=out, flags=config), invocation)
+    return finish(*execute(plan, invocation, out=out, flags=config), invocation)

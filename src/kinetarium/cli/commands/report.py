@@ -38,4 +38,4 @@ def run(config: Config, invocation: Invocation) -> int:
     with folder.writing():
         write_study_report(folder, study, findings)
     show(folder, findings, invocation)
-    return finish(folder, invocation)
+    return finish(folder, findings, invocation)

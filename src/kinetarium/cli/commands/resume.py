@@ -30,4 +30,4 @@ def run(config: Config, invocation: Invocation) -> int:
     if not (config.folder / CONFIG).is_file():
         raise ResultFolderError(f"'{config.folder}' is not a result folder: no {CONFIG}")
     plan = Plan.read(config.folder)
-    return finish(execute(plan, invocation, out=config.folder, flags=config), invocation)
+    return finish(*execute(plan, invocation, out=config.folder, flags=config), invocation)

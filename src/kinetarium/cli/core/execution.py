@@ -2,12 +2,14 @@
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, make_dataclass
 from itertools import chain, count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +19,7 @@ from kinetarium.batch.study import open_study
 from kinetarium.cli.core.arguments import flag_value
 from kinetarium.cli.core.console import Console
 from kinetarium.cli.core.invocation import Invocation, Run
+from kinetarium.errors import KinetariumError
 from kinetarium.interruption import is_stop_request
 from kinetarium.ranges import Range
 from kinetarium.recording.recording import RunStatus
@@ -66,18 +69,24 @@ class ExecutionFlags:
 
 
 def execute(
-    plan: "Plan", invocation: Invocation, *, out: Path, flags: ExecutionFlags
-) -> "ResultFolder":
+    plan: "Plan",
+    invocation: Invocation,
+    *,
+    out: Path,
+    flags: ExecutionFlags,
+    report: bool = True,
+) -> "tuple[ResultFolder, Findings]":
     """Run a plan, write its report, and print the headline table and the path of the report.
 
     Raises:
-        KinetariumError: If the plan is invalid, or the folder cannot be written.
+        KinetariumError: If the plan is invalid, the folder cannot be written, or the only case
+            of a query fails.
         KeyboardInterrupt: If it was interrupted; finished cases are kept.
     """
     from kinetarium.batch.sweep import sweep
     from kinetarium.report.html.files import write_study_report
 
-    console = invocation.console
+    console, is_new = invocation.console, not out.exists()
     command = essential_command(invocation.command_line)
     with sweep_progress(console, label=plan.study.name) as watch:
         try:
@@ -90,32 +99,42 @@ def execute(
                 watch=watch,
             )
         except (KeyboardInterrupt, Exception) as error:
-            if is_stop_request(error) and (out / "config.toml").is_file():
+            if is_stop_request(error) and report and (out / "config.toml").is_file():
                 again = shlex.join(["kinetarium", "resume", str(out)])
                 console.error(f"kinetarium: resume with: {again}")
             raise
-    with folder.writing():
-        write_study_report(folder, plan.study, findings)
+    runs = list(folder.rows())
+    if plan.study.is_query and [run.status for run in runs] == [RunStatus.FAILED]:
+        if is_new:
+            shutil.rmtree(out)
+        raise KinetariumError(runs[0].message.partition(": ")[2])
+    if report:
+        with folder.writing():
+            write_study_report(folder, plan.study, findings)
     show(folder, findings, invocation)
-    return folder
+    return folder, findings
 
 
 def show(folder: "ResultFolder", findings: "Findings", invocation: Invocation) -> None:
-    """Print a study's headline table, the cases that did not complete and the report's path."""
+    """Print a study's tables, the cases that did not complete and the report's path."""
     from kinetarium.report.html.files import failure_table
 
     console = invocation.console
+    for table in findings.tables:
+        console.table(table)
+        console.line()
     console.table(findings.headline)
     failures = failure_table(folder)
     if failures.rows:
         console.line()
         console.table(failures)
     report = folder.path / "report.html"
-    console.line()
-    console.line(f"report: {report}")
+    if report.is_file():
+        console.line()
+        console.line(f"report: {report}")
 
 
-def finish(folder: "ResultFolder", invocation: Invocation) -> int:
+def finish(folder: "ResultFolder", findings: "Findings", invocation: Invocation) -> int:
     """Write the result as JSON, and return the exit code: 2 if no case was scored."""
     from kinetarium.batch.sweep import FINAL
 
@@ -125,8 +144,9 @@ def finish(folder: "ResultFolder", invocation: Invocation) -> int:
         invocation.console.error(
             f"kinetarium: none of {len(runs)} cases completed; first: {runs[0].message}"
         )
-    places = {"out": str(folder.path), "report": str(folder.path / "report.html")}
-    invocation.console.result({"ok": judged, **folder.metrics, **places})
+    places = {"out": folder.path, "report": folder.path / "report.html"}
+    kept = {name: str(path) for name, path in places.items() if places["report"].is_file()}
+    invocation.console.result({"ok": judged, **folder.metrics, **findings.answer, **kept})
     return 0 if judged else 2
 
 
@@ -200,17 +220,18 @@ def _bar(label: str) -> Iterator[Watch]:
 
 def _lines(console: Console, label: str) -> Watch:
     start = last = monotonic()
-    before = 0
+    before: int | None = None
 
     def watch(progress: "Progress") -> None:
         nonlocal last, before
         finished, now = progress.latest, monotonic()
-        if finished is None:
+        if before is None:
             before = progress.done
             if before:
                 console.note(f"{label}: {before} of {progress.total} already done")
             return
-        if finished.status is not RunStatus.COMPLETED:
+        # The failure of a single case is printed at the end.
+        if finished and finished.status is not RunStatus.COMPLETED and progress.total > 1:
             said = finished.message.startswith(str(finished.status))
             words = finished.message if said else f"{finished.status}: {finished.message}"
             console.note(f"{label}: {words}")
@@ -266,9 +287,14 @@ def study_command(name: str, words: Sequence[str]) -> tuple[type, Run]:
     )
 
     def run(chosen: Any, invocation: Invocation) -> int:
-        out = Path(chosen.files.out) if chosen.files.out else free_folder(name)
-        plan = Plan.of(study, chosen.study)
-        return finish(execute(plan, invocation, out=out, flags=chosen.execution), invocation)
+        plan, out, flags = Plan.of(study, chosen.study), chosen.files.out, chosen.execution
+        if out or not study.is_query:
+            path = Path(out) if out else free_folder(name)
+            return finish(*execute(plan, invocation, out=path, flags=flags), invocation)
+        with TemporaryDirectory(prefix="kinetarium-") as folder:
+            path = Path(folder, name)
+            ended = execute(plan, invocation, out=path, flags=flags, report=False)
+            return finish(*ended, invocation)
 
     return arguments, run
 
