@@ -15,8 +15,7 @@ from kinetarium.batch.labels import case_labels
 from kinetarium.batch.plan import Plan
 from kinetarium.batch.study import Findings, Study, open_study
 from kinetarium.batch.sweep import sweep
-from kinetarium.batch.task import Executor
-from kinetarium.batch.worker import SerialExecutor
+from kinetarium.batch.worker import Executor, SerialExecutor
 from kinetarium.batch.worker_pool import IsolatedExecutor
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Recording

@@ -10,7 +10,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from kinetarium.batch.task import Task
+from kinetarium.batch.worker import Task
 from kinetarium.batch.worker_pool import IsolatedExecutor
 
 print(json.dumps({"script": os.getpid()}), flush=True)

@@ -17,8 +17,7 @@ import pytest
 from conformance.engine_names import ENGINES
 from hostile.faulty_study import Fault
 from hostile.processes import fork_servers, processes, wait_until, workers
-from kinetarium.batch.task import Task
-from kinetarium.batch.worker import SerialExecutor
+from kinetarium.batch.worker import SerialExecutor, Task
 from kinetarium.batch.worker_main import exit_status_of
 from kinetarium.batch.worker_pool import IsolatedExecutor, WorkerError
 from kinetarium.errors import KinetariumError, OutputError

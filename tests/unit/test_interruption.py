@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kinetarium.batch.task import Executor, Task
-from kinetarium.batch.worker import SerialExecutor
+from kinetarium.batch.worker import Executor, SerialExecutor, Task
 from kinetarium.batch.worker_pool import IsolatedExecutor
 from kinetarium.cli import main
 from kinetarium.interruption import handling_stop_signals, stop_if_requested, stop_request

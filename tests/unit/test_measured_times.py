@@ -7,8 +7,7 @@ import pytest
 
 from kinetarium.batch.plan import Plan
 from kinetarium.batch.sweep import sweep
-from kinetarium.batch.task import Executor
-from kinetarium.batch.worker import SerialExecutor
+from kinetarium.batch.worker import Executor, SerialExecutor
 from kinetarium.batch.worker_pool import IsolatedExecutor
 from unit.timed_study import Config, Timed
 

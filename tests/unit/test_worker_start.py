@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from hostile.processes import fork_servers, wait_until
-from kinetarium.batch.task import Task
+from kinetarium.batch.worker import Task
 from kinetarium.batch.worker_pool import IsolatedExecutor
-from kinetarium.batch.worker_start import WorkerStart
+from kinetarium.batch.worker_process import WorkerStart
 from unit.worker_tasks import describe, exit_with, sleep, touch
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="there is a fork server on Linux alone")
@@ -34,7 +34,7 @@ def server() -> Iterator[int]:
 @pytest.fixture(params=[pytest.param("forked", marks=linux), "spawned"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "spawned":
-        monkeypatch.setattr("kinetarium.batch.worker_start._can_fork", lambda: False)
+        monkeypatch.setattr("kinetarium.batch.worker_process._can_fork", lambda: False)
     return str(request.param)
 
 

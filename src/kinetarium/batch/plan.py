@@ -16,7 +16,7 @@ from platform import machine, platform, python_version
 from typing import Any
 
 from kinetarium.batch.study import Study, open_study
-from kinetarium.batch.task import Task
+from kinetarium.batch.worker import Task
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.plugins import discover
 from kinetarium.storage.serialization import from_builtins, read_toml, to_builtins

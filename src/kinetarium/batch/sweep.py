@@ -9,9 +9,9 @@ from typing import Any
 
 from kinetarium.batch.plan import Plan, environment
 from kinetarium.batch.study import Findings, Outcome, Study
-from kinetarium.batch.task import Executor, Finished, one_line
+from kinetarium.batch.worker import Executor, Finished
 from kinetarium.engines.registry import engine_names
-from kinetarium.errors import KinetariumError
+from kinetarium.errors import KinetariumError, one_line
 from kinetarium.recording.recording import Row, Run, RunStatus
 from kinetarium.recording.result_folder import METRICS, ResultFolder, ResultFolderError
 from kinetarium.recording.run_folder import read_run

@@ -1,20 +1,80 @@
-"""Running one case, in whatever process: a result is written, good or bad."""
+"""Tasks, what runs them, and running one in whatever process: a result is written, good or bad."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from math import isfinite
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, Protocol
 
 from kinetarium.batch.study import Study
-from kinetarium.batch.task import Finished, Task, one_line
 from kinetarium.engines.protocol import CapabilityError, Status
-from kinetarium.errors import OutputError
+from kinetarium.errors import OutputError, one_line
 from kinetarium.interruption import stop_if_requested
 from kinetarium.recording.recording import Recording, Run, RunStatus
 from kinetarium.recording.run_folder import write_run
 from kinetarium.storage.serialization import from_builtins
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One case to be run, as plain data that any process can take up.
+
+    Attributes:
+        key: Names the case and everything its result depends on; a plain file name.
+        study: The study's name.
+        study_class: Where its class is, as "module:Class".
+        case: The case as plain data.
+    """
+
+    key: str
+    study: str
+    study_class: str
+    case: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A task that is over, its run safe on disk.
+
+    Attributes:
+        task: The task.
+        status: How it ended.
+        message: Why it ended so, in one line; empty if it completed.
+        timing: What its last attempt cost, "wall_s" and "cpu_s" [s], and "attempts".
+    """
+
+    task: Task
+    status: RunStatus
+    message: str
+    timing: Mapping[str, float]
+
+
+class Executor(Protocol):
+    """Runs tasks."""
+
+    def prepare(self, engines: Sequence[str]) -> None:
+        """Begin to load what tasks will need, while they are still being made.
+
+        Args:
+            engines: Names of the engines that they may need.
+        """
+        ...
+
+    def execute(self, tasks: Sequence[Task], *, runs: Path) -> Generator[Finished, None, None]:
+        """Run tasks and give each as it ends, in the order of their ends.
+
+        When a task is given, its run is whole on disk. Closing the generator
+        ends everything at once and leaves nothing but whole runs.
+
+        Args:
+            runs: The folder of all runs, which must exist; that of a task is named by its key.
+
+        Raises:
+            KinetariumError: If runs cannot be written or nothing can be run at all.
+        """
+        ...
 
 
 def run_case(task: Task, runs: Path, *, attempt: int = 1) -> Finished:

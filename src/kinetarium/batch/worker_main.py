@@ -10,9 +10,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from threading import Thread
 
-from kinetarium.batch.task import Task, one_line
-from kinetarium.batch.worker import run_case
-from kinetarium.errors import OutputError
+from kinetarium.batch.worker import Task, run_case
+from kinetarium.errors import OutputError, one_line
 from kinetarium.recording.recording import RunStatus
 
 if sys.platform == "linux":

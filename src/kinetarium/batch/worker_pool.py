@@ -8,10 +8,9 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from time import monotonic
 
-from kinetarium.batch._worker_process import WorkerProcess
-from kinetarium.batch.task import Finished, Task
+from kinetarium.batch.worker import Finished, Task
 from kinetarium.batch.worker_main import ExitStatus, Job
-from kinetarium.batch.worker_start import WorkerStart
+from kinetarium.batch.worker_process import WorkerProcess, WorkerStart
 from kinetarium.errors import KinetariumError
 from kinetarium.interruption import stop_if_requested
 from kinetarium.recording.recording import Run, RunStatus

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kinetarium.batch.plan import Plan
     from kinetarium.batch.study import Findings
     from kinetarium.batch.sweep import Progress
-    from kinetarium.batch.task import Executor
+    from kinetarium.batch.worker import Executor
     from kinetarium.recording.result_folder import ResultFolder
 
 
