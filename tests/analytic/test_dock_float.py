@@ -12,11 +12,11 @@ from kinetarium.control.admittance.floating import FloatingBody, mean_motion, re
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import RunStatus
 from kinetarium.studies.dock.floating import free as float_free
-from kinetarium.studies.dock.floating.cases import float_cases
+from kinetarium.studies.dock.floating.cases import cases as float_cases
 from kinetarium.studies.dock.floating.config import FloatConfig, LoopRate
 from kinetarium.studies.dock.floating.figures import report
 from kinetarium.studies.dock.floating.free import run_free
-from kinetarium.studies.dock.floating.score import judge_meeting
+from kinetarium.studies.dock.floating.score import score
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,7 +29,7 @@ def equal_meetings_are_computed_once():
 
 def met(**changes):
     (case,) = float_cases(replace(FloatConfig(), **changes))
-    return judge_meeting(case, run_free(case))
+    return score(case, run_free(case))
 
 
 def test_without_lag_a_spring_gives_back_what_it_took():
@@ -44,7 +44,7 @@ def test_meetings_of_several_kinds_each_have_their_ideal():
     for mass, lead in (((100.0, 150.0), False), ((50.0, 50.0), False), ((50.0, 50.0), True)):
         (case,) = float_cases(replace(FloatConfig(), mass=mass, lead=lead, stiffness=(1e4,)))
         recording = run_free(case)
-        rows = (judge_meeting(case, recording),)
+        rows = (score(case, recording),)
         outcomes.append(Outcome(case, RunStatus.COMPLETED, "", rows, recording, {}))
     page = report(outcomes)
     assert len({row[0] for row in page.headline.rows}) == 3

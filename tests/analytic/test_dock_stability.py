@@ -6,8 +6,10 @@ import pytest
 from kinetarium.control.admittance.critical_delay import critical_delay, critical_frequency
 from kinetarium.control.admittance.law import AdmittanceGains, AdmittanceSE3
 from kinetarium.errors import KinetariumError
+from kinetarium.studies.dock.stability.cases import cases as stability_cases
 from kinetarium.studies.dock.stability.config import StabilityConfig
-from kinetarium.studies.dock.stability.map import follow, growth_rate, judge, stability_cases
+from kinetarium.studies.dock.stability.run import run
+from kinetarium.studies.dock.stability.score import growth_rate, score
 
 
 @pytest.mark.parametrize(
@@ -35,9 +37,7 @@ def test_the_map_agrees_with_the_closed_form():
     config = StabilityConfig(
         stiffness=(1e4, 1e5, 1e6), delay_ms=(0.2, 1.0, 3.4, 4.6, 14.0, 39.0, 45.0)
     )
-    verdicts = [
-        row["agrees"] for case in stability_cases(config) for row in judge(case, follow(case))
-    ]
+    verdicts = [row["agrees"] for case in stability_cases(config) for row in score(case, run(case))]
     assert len(verdicts) == 42
     assert all(verdict is not False for verdict in verdicts)
     assert sum(verdict is None for verdict in verdicts) < 5
@@ -45,7 +45,7 @@ def test_the_map_agrees_with_the_closed_form():
 
 @pytest.mark.slow
 def test_every_cell_of_the_whole_map_agrees():
-    rows = [row for case in stability_cases(StabilityConfig()) for row in judge(case, follow(case))]
+    rows = [row for case in stability_cases(StabilityConfig()) for row in score(case, run(case))]
     assert len(rows) == 676
     assert all(row["agrees"] is not False for row in rows)
 

@@ -9,7 +9,7 @@ from kinetarium.figure.text import Table
 from kinetarium.studies.dynamics._examination import examine
 from kinetarium.studies.dynamics.backends.registry import backend_names
 from kinetarium.studies.dynamics.figures import two_link_section
-from kinetarium.studies.dynamics.run import score
+from kinetarium.studies.dynamics.score import error_rows
 from kinetarium.studies.dynamics.states import runge_kutta, semi_implicit_euler
 
 ARM = load_robot("two-link")
@@ -31,7 +31,7 @@ def test_every_back_end_prints_the_numbers_of_2022(backend: str) -> None:
 @pytest.mark.parametrize("backend", [name for name in BACKENDS if name != "pinocchio"])
 def test_closed_form_at_a_thousand_states(backend: str) -> None:
     recording = examine(ARM, backend, states=1000, seed=0)
-    rows = {row["quantity"]: row for row in score(recording)}
+    rows = {row["quantity"]: row for row in error_rows(recording)}
     assert all(rows[name]["max_rel"] <= 1e-12 for name in ("M", "g", "c", "tau"))
     assert all(row["passed"] for row in rows.values())
     assert [data for data in recording.facts["findings"] if data["severity"] == "fault"] == []

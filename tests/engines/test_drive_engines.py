@@ -8,9 +8,8 @@ import pytest
 from kinetarium.batch.check_study import check_study
 from kinetarium.engines.registry import list_engines
 from kinetarium.studies.drive import Calibrate, Drive
+from kinetarium.studies.drive.calibrate.config import CalibrateCase, CalibrateConfig
 from kinetarium.studies.drive.config import (
-    CalibrateCase,
-    CalibrateConfig,
     DriveConfig,
     PathControl,
     PathName,

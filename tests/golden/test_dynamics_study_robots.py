@@ -16,7 +16,7 @@ from kinetarium.studies.dynamics._examination import examine
 from kinetarium.studies.dynamics.backends.registry import backend_names
 from kinetarium.studies.dynamics.finding import Cause, Finding, Severity
 from kinetarium.studies.dynamics.override import Override
-from kinetarium.studies.dynamics.run import score
+from kinetarium.studies.dynamics.score import error_rows
 
 DATA = installed_packages().get("example-robot-data", Path())
 TALOS = "talos_data/robots/talos_reduced.urdf"
@@ -33,7 +33,7 @@ def faults(recording: Recording) -> list[Finding]:
 def assert_same(robot: str | Path, backend: str, *, states: int) -> None:
     recording = examine(load_robot(robot), backend, states=states, seed=1)
     assert faults(recording) == []
-    for row in score(recording):
+    for row in error_rows(recording):
         assert row["passed"], row
         if row["quantity"] in ("M", "g", "c", "tau"):
             assert row["max_rel"] <= LIMITS.get(backend, 1e-12)

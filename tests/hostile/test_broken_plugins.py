@@ -107,6 +107,7 @@ NO_STUDIES = {
     "no-config": GOOD_STUDY.format(name="no-config").replace("config = Config", "config = dict"),
     "no-help": GOOD_STUDY.format(name="no-help").replace('help = "a study of mine"', "help = 3"),
     "no-default": GOOD_STUDY.format(name="no-default").replace("float = 1.0", "float"),
+    "no-functions": GOOD_STUDY.format(name="no-functions").partition("    def cases")[0],
 }
 
 

@@ -1,17 +1,25 @@
 """The kit must pass a sound study and catch each way of breaking one."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
 
 from kinetarium.batch.check_study import check_study
-from kinetarium.batch.study import Findings, Outcome, Study
+from kinetarium.batch.study import (
+    MODULES,
+    Findings,
+    Outcome,
+    Study,
+    StudyUnavailableError,
+    find_function,
+    list_studies,
+)
 from kinetarium.figure.replay import Arrow, Replay, Solid
 from kinetarium.figure.text import Column, Table
 from kinetarium.recording.recording import Channel, Recording, Row
@@ -205,3 +213,137 @@ def test_the_study_in_the_documentation_is_sound() -> None:
     study = module.Swing()
     case = study.cases(module.Config(amplitude=(90.0,)))[0]
     assert study.score(case, study.run(case))[0]["ratio"] == pytest.approx(1.1803, abs=1e-3)
+
+
+FILES = {
+    "__init__.py": """
+from kinetarium.batch.study import Study
+from squaring.config import Case, Config
+class Squares(Study[Config, Case]):
+    name, help, title, config, case = "squares", "square numbers", "Squares", Config, Case
+""",
+    "config.py": """
+from dataclasses import dataclass
+@dataclass(frozen=True)
+class Config:
+    '''Numbers.
+
+    Attributes:
+        numbers: Which.
+    '''
+    numbers: tuple[int, ...] = (1, 2)
+@dataclass(frozen=True)
+class Case:
+    '''A number.
+
+    Attributes:
+        number: Which.
+    '''
+    number: int
+""",
+    "cases.py": """
+from squaring.config import Case
+def cases(config):
+    return [Case(number) for number in config.numbers]
+""",
+    "run.py": """
+import numpy as np
+from kinetarium.recording.recording import Channel, Recording
+def run(case):
+    return Recording({"time": Channel(np.arange(3.0) * case.number, "s")}, "running")
+""",
+    "score.py": """
+def score(case, recording):
+    return {"square": float(recording["time"][1] ** 2)}
+""",
+    "figures.py": """
+from kinetarium.batch.study import Findings
+from kinetarium.figure.text import Column, Table
+def report(outcomes):
+    rows = tuple((row["square"],) for outcome in outcomes for row in outcome.rows)
+    return Findings(Table("", (Column("square"),), rows), (), {}, lead="Squares of numbers.")
+""",
+}
+
+
+@pytest.fixture
+def squaring(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Study[Any, Any]]]:
+    """Write a study of another package, some of its files changed, and make it."""
+
+    def write(**changes: str | None) -> Study[Any, Any]:
+        package = tmp_path / "squaring"
+        package.mkdir()
+        for name, text in (FILES | {f"{part}.py": text for part, text in changes.items()}).items():
+            if text is not None:
+                (package / name).write_text(text)
+        monkeypatch.syspath_prepend(tmp_path)
+        from squaring import Squares
+
+        return Squares()
+
+    yield write
+    for name in [name for name in sys.modules if name.partition(".")[0] == "squaring"]:
+        del sys.modules[name]
+
+
+def test_functions_are_found_beside_the_config(squaring: Callable[..., Study[Any, Any]]) -> None:
+    study = squaring()
+    assert "squaring.run" not in sys.modules, "imported before it is called"
+    case = study.cases(study.config(numbers=(3,)))[0]
+    assert study.score(case, study.run(case)) == [{"square": 9.0}]
+    assert study.replay(case, study.run(case)) is None
+    assert failed(study) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"run": None}, "no method run(), and no function run() in run.py"),
+        ({"figures": "def draw(): pass"}, "no method report(), and no function report() in"),
+        ({"score": "def score(recording): pass"}, "score() does not take (case, recording)"),
+        ({"cases": "import nowhere"}, "ModuleNotFoundError: No module named 'nowhere'"),
+    ],
+)
+def test_a_missing_function_is_named(
+    squaring: Callable[..., Study[Any, Any]], changes: dict[str, str | None], reason: str
+) -> None:
+    results = {result.check: result for result in check_study(squaring(**changes))}
+    found = results["its functions are there, and take what they are given"]
+    assert not found.passed and reason in found.reason
+
+
+def test_calling_a_missing_function_says_where_it_should_be(
+    squaring: Callable[..., Study[Any, Any]],
+) -> None:
+    with pytest.raises(StudyUnavailableError, match=r"nor a function run\(\) in squaring\.run"):
+        squaring(run=None).run(3)
+
+
+def test_a_method_takes_the_place_of_a_function(squaring: Callable[..., Study[Any, Any]]) -> None:
+    kind = type(squaring())
+
+    class Doubled(kind):
+        def score(self, case: Any, recording: Recording) -> Sequence[Row]:
+            return [{"square": 2 * row["square"]} for row in super().score(case, recording)]
+
+    case = kind.case(2)
+    assert Doubled().score(case, kind().run(case)) == [{"square": 8.0}]
+
+
+def test_our_functions_take_and_return_what_their_study_says() -> None:
+    for study in list_studies():
+        if not type(study).__module__.startswith("kinetarium."):
+            continue
+        first = {"cases": study.config, "report": Sequence[Outcome[study.case]]}
+        for name in MODULES:
+            function = find_function(study, name)
+            if function is None:
+                assert name == "replay"
+                continue
+            *given, returned = get_type_hints(function).values()
+            rest = [Recording] if name in ("score", "replay") else []
+            assert given == [first.get(name, study.case), *rest], function
+            if name in ("run", "report"):
+                assert returned is {"run": Recording, "report": Findings}[name]

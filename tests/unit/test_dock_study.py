@@ -20,7 +20,8 @@ from kinetarium.spatial import se3
 from kinetarium.studies.dock import Dock, DockFloat, DockStability
 from kinetarium.studies.dock.floating.config import FloatConfig
 from kinetarium.studies.dock.press._controller import DockingController
-from kinetarium.studies.dock.press.cases import DISTANCE, DURATION, GAP, Approach, dock_cases
+from kinetarium.studies.dock.press.cases import DISTANCE, DURATION, GAP, Approach
+from kinetarium.studies.dock.press.cases import cases as dock_cases
 from kinetarium.studies.dock.press.config import Contact, DockConfig, ForceCase, PresetName
 from kinetarium.studies.dock.press.contact import FaceContact
 from kinetarium.studies.dock.press.delays import delay_maps

@@ -17,10 +17,9 @@ from kinetarium.metrics import cross_track
 from kinetarium.recording.recording import Channel, Recording, RunStatus
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drive import Calibrate, Drive
-from kinetarium.studies.drive._statements import statement_table
-from kinetarium.studies.drive.calibrate import identify
+from kinetarium.studies.drive.calibrate.config import CalibrateConfig
+from kinetarium.studies.drive.calibrate.score import identify
 from kinetarium.studies.drive.config import (
-    CalibrateConfig,
     DriveCase,
     DriveConfig,
     PathControl,
@@ -31,7 +30,7 @@ from kinetarium.studies.drive.config import (
 from kinetarium.studies.drive.coulomb import coulomb_multiplier
 from kinetarium.studies.drive.ideal import against_ideal, ideal_drive, ideal_of
 from kinetarium.studies.drive.profiles import settings
-from kinetarium.studies.drive.results import Outcomes
+from kinetarium.studies.drive.results import Outcomes, statement_table
 from kinetarium.studies.drive.run import (
     HOLD,
     REFERENCES,

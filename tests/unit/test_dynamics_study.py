@@ -26,7 +26,8 @@ from kinetarium.studies.dynamics.backends.registry import backend_names, open_ba
 from kinetarium.studies.dynamics.config import Case, Config
 from kinetarium.studies.dynamics.finding import Cause, Finding, Severity
 from kinetarium.studies.dynamics.override import GRAVITY, Override
-from kinetarium.studies.dynamics.run import score, verify_dynamics
+from kinetarium.studies.dynamics.run import verify_dynamics
+from kinetarium.studies.dynamics.score import error_rows
 from kinetarium.studies.dynamics.states import draw_states
 
 TWO_LINK = load_robot("two-link")
@@ -220,7 +221,7 @@ def test_a_robot_that_an_engine_does_not_take() -> None:
         (Cause.DROPPED_INERTIAL, "forearm"),
         (Cause.REFUSED, ""),
     ]
-    assert score(recording) == ()
+    assert error_rows(recording) == ()
 
 
 def test_joints_in_another_order_are_compared_by_name() -> None:
@@ -334,7 +335,7 @@ def test_damping_that_only_the_motion_has_is_found(monkeypatch: pytest.MonkeyPat
     (found,) = faults(recording)
     assert (found.cause, found.where) == (Cause.DAMPING, "elbow")
     assert found.size == pytest.approx(0.2, rel=0.05)
-    failed = {row["quantity"] for row in score(recording) if not row["passed"]}
+    failed = {row["quantity"] for row in error_rows(recording) if not row["passed"]}
     assert failed == {"roundtrip", "energy", "free_motion"}
 
 
@@ -354,7 +355,7 @@ def test_terms_that_are_no_numbers_are_said_so(monkeypatch: pytest.MonkeyPatch) 
 
     recording = _examined(monkeypatch, _Engine(disguise=broken), TWO_LINK)
     assert "terms are not finite" in faults(recording)[0].message
-    assert not all(row["passed"] for row in score(recording))
+    assert not all(row["passed"] for row in error_rows(recording))
 
 
 def test_a_report_names_the_outcome_of_every_back_end() -> None:

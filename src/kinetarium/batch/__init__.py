@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from kinetarium.batch.plan import Plan as Plan
     from kinetarium.batch.plan import PlanError as PlanError
     from kinetarium.batch.sweep import Progress as Progress
-    from kinetarium.batch.task import Executor as Executor
-    from kinetarium.batch.task import Finished as Finished
-    from kinetarium.batch.task import Task as Task
+    from kinetarium.batch.worker import Executor as Executor
+    from kinetarium.batch.worker import Finished as Finished
     from kinetarium.batch.worker import SerialExecutor as SerialExecutor
+    from kinetarium.batch.worker import Task as Task
     from kinetarium.batch.worker_pool import IsolatedExecutor as IsolatedExecutor
     from kinetarium.batch.worker_pool import WorkerError as WorkerError
 else:

@@ -4,11 +4,12 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.study import Outcome, Study, open_study
+from kinetarium.batch.study import MODULES, Outcome, Study, find_function, has_method, open_study
 from kinetarium.figure.page import Section
 from kinetarium.figure.text import Table
 from kinetarium.recording.recording import Recording, RunStatus
@@ -103,6 +104,23 @@ def _check_names(subject: _Subject) -> None:
     _expect(re.fullmatch(r"[a-z][a-z0-9-]*", study.name), f"{study.name!r} is no command name")
     _expect(study.help and "\n" not in study.help, "help must be one line")
     _expect(study.title, "title is empty")
+
+
+def _check_functions(subject: _Subject) -> None:
+    study = subject.study
+    for name, module in MODULES.items():
+        own = has_method(study, name)
+        function = getattr(study, name) if own else find_function(study, name)
+        if function is None:
+            _expect(
+                name == "replay", f"no method {name}(), and no function {name}() in {module}.py"
+            )
+            continue
+        _, *arguments = signature(getattr(Study, name)).parameters
+        try:
+            signature(function).bind(*arguments)
+        except TypeError:
+            raise _BrokenError(f"{name}() does not take ({', '.join(arguments)})") from None
 
 
 def _check_config(subject: _Subject) -> None:
@@ -206,6 +224,7 @@ def _check_all_failed(subject: _Subject) -> None:
 
 _CHECKS: dict[str, Callable[[_Subject], None]] = {
     "it has a name, a help line and a title": _check_names,
+    "its functions are there, and take what they are given": _check_functions,
     "config and case are frozen and documented": _check_config,
     "a config survives TOML": _check_plain_config,
     "cases are distinct plain data": _check_cases,

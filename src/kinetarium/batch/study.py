@@ -1,9 +1,11 @@
 """Study: what a study is made of; commands, batches and reports are generated from it."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from kinetarium.errors import KinetariumError, UnknownNameError, one_line
@@ -69,12 +71,21 @@ class Findings:
     answer: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Study(ABC, Generic[ConfigT, CaseT]):
+MODULES = {
+    "cases": "cases", "run": "run", "score": "score", "report": "figures", "replay": "figures",
+}  # fmt: skip
+"""The functions of a study, and the module beside its config in which each stands."""
+
+
+class Study(Generic[ConfigT, CaseT]):
     """A question that is put to robots or engines, case by case.
 
-    A study is found through the entry-point group `kinetarium.studies`, which
-    names its class; the class is made without arguments. Importing it must be
-    cheap: methods import what they need.
+    A study is found through the entry-point group `kinetarium.studies`, which names its class;
+    the class is made without arguments, and importing it must be cheap. What it does stands in
+    modules beside that of its config, and is imported when it is first called: `cases.cases`,
+    `run.run`, `score.score`, `figures.report`, and `figures.replay` if there is something to
+    watch, each with the arguments of the method of its name. A class may define the method
+    instead.
 
     Example:
         >>> from kinetarium.study import open_study
@@ -100,32 +111,83 @@ class Study(ABC, Generic[ConfigT, CaseT]):
     case: ClassVar[type]
     is_query: ClassVar[bool] = False
 
-    @abstractmethod
     def cases(self, config: ConfigT) -> Sequence[CaseT]:
         """Return the cases of a config, in the order of the report.
 
         Raises:
             KinetariumError: If the config asks for something that is not there.
         """
+        found: Sequence[CaseT] = _function(self, "cases")(config)
+        return found
 
-    @abstractmethod
     def run(self, case: CaseT) -> "Recording":
         """Run a case; everything it gives depends on the case alone."""
+        recording: Recording = _function(self, "run")(case)
+        return recording
 
-    @abstractmethod
     def score(self, case: CaseT, recording: "Recording") -> "Sequence[Row]":
         """Judge a recording: the rows of the case, without the case's own fields.
 
-        Called for a diverged recording too, which ends before its time.
+        Called for a diverged recording too, which ends before its time. The function
+        `score.score` may return a single row as it is.
         """
+        rows: Row | Sequence[Row] = _function(self, "score")(case, recording)
+        return [rows] if isinstance(rows, Mapping) else rows
 
-    @abstractmethod
     def report(self, outcomes: "Sequence[Outcome[CaseT]]") -> Findings:
         """Sum up all cases; those that failed have no rows."""
+        findings: Findings = _function(self, "report")(outcomes)
+        return findings
 
     def replay(self, case: CaseT, recording: "Recording") -> "Replay | None":
         """Show a recording as bodies that move, for those who watch; None if there is nothing."""
+        show = find_function(self, "replay")
+        replay: Replay | None = show(case, recording) if show else None
+        return replay
+
+
+def has_method(study: Study[Any, Any], name: str) -> bool:
+    """Return whether a study's class defines one of its functions itself."""
+    return getattr(type(study), name) is not getattr(Study, name)
+
+
+def function_module(study: Study[Any, Any], name: str) -> str:
+    """Return the module in which a function of a study stands, unless its class defines it."""
+    beside = study.config.__module__
+    package = getattr(sys.modules.get(beside), "__package__", None) or beside
+    return f"{package}.{MODULES[name]}"
+
+
+def find_function(study: Study[Any, Any], name: str) -> Callable[..., Any] | None:
+    """Import a function of a study from its module; return None if there is none.
+
+    Raises:
+        ImportError: If its module is there, but does not load.
+    """
+    module = function_module(study, name)
+    try:
+        function = getattr(import_module(module), name, None)
+    except ModuleNotFoundError as error:
+        if error.name != module:  # what it imports is missing
+            raise
         return None
+    return function if callable(function) else None
+
+
+def _function(study: Study[Any, Any], name: str) -> Callable[..., Any]:
+    """Import a function that a study must have.
+
+    Raises:
+        StudyUnavailableError: If there is none.
+    """
+    function = find_function(study, name)
+    if function is None:
+        raise StudyUnavailableError(f"the study '{study.name}' has {_lack(study, name)}")
+    return function
+
+
+def _lack(study: Study[Any, Any], name: str) -> str:
+    return f"neither a method {name}() nor a function {name}() in {function_module(study, name)}"
 
 
 GROUP = "kinetarium.studies"
@@ -190,3 +252,13 @@ def _check(study: Study[Any, Any], name: str) -> None:
     for each in fields(study.config):
         if each.default is MISSING and each.default_factory is MISSING:
             raise PluginError(f"its config has no default for {each.name!r}")
+    for function in ("cases", "run", "score", "report"):
+        if not (has_method(study, function) or _is_there(function_module(study, function))):
+            raise PluginError(f"it has {_lack(study, function)}")
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # what it should be in is a module, not a package
+        return False

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.batch.worker_start import StartedProcess, WorkerStart
+from kinetarium.batch.worker_process import StartedProcess, WorkerStart
 from kinetarium.figure.charts import Bars, Heatmap, Lines
 from kinetarium.figure.page import Chart, Page, tones
 from kinetarium.report.drawing import aspect, label

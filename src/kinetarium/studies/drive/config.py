@@ -1,4 +1,4 @@
-"""Configs and cases of the driving studies."""
+"""Config and case of the drive study."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,9 +12,6 @@ STEP = Range(5e-5, 0.01, unit="s")
 """The longest is the control period; with the shortest a run takes minutes to simulate."""
 FRICTION = Range(0.01, 10.0, unit="-")
 """Without friction wheels do not drive, and the ideal is undefined."""
-FORWARD = Range(0.0, 2.0, unit="m/s")
-TURNING = Range(0.05, 2.0, unit="rad/s")
-"""Slower turns take minutes; faster ones are beyond the robots."""
 
 
 class Robot(StrEnum):
@@ -109,46 +106,4 @@ class DriveCase:
     timestep: Annotated[float, STEP]
     iterations: Iterations
     friction: Annotated[float, FRICTION]
-    seed: Seed
-
-
-@dataclass(frozen=True, kw_only=True)
-class CalibrateConfig:
-    """Robots that turn at constant speeds.
-
-    Attributes:
-        engine: Engines to run; all available ones by default.
-        robot: Robots: four wheels that skid (husky4), two wheels and casters (husky2).
-        profile: Engine settings: defaults, matched between engines, or tuned for each.
-        v: Commanded forward speeds [m/s].
-        w: Commanded yaw rates [rad/s].
-        seed: Seed of the engine's random numbers.
-    """
-
-    engine: tuple[str, ...] = ()
-    robot: tuple[Robot, ...] = (Robot.HUSKY4,)
-    profile: tuple[Profile, ...] = (Profile.MATCHED,)
-    v: Annotated[tuple[float, ...], FORWARD] = (0.0, 0.25, 0.5, 1.0)
-    w: Annotated[tuple[float, ...], TURNING] = (0.25, 0.5, 1.0)
-    seed: Seed = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class CalibrateCase:
-    """One turn of one robot in one engine.
-
-    Attributes:
-        engine: The engine.
-        robot: The robot.
-        profile: The engine settings.
-        v: Commanded forward speed [m/s].
-        w: Commanded yaw rate [rad/s].
-        seed: Seed of the engine's random numbers.
-    """
-
-    engine: str
-    robot: Robot
-    profile: Profile
-    v: Annotated[float, FORWARD]
-    w: Annotated[float, TURNING]
     seed: Seed

@@ -16,12 +16,11 @@ from kinetarium.figure.text import Prose, Table
 from kinetarium.recording.recording import Recording
 from kinetarium.scene import driving_ground
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.drive._statements import statement_table
 from kinetarium.studies.drive._sweeps import IDEAL, cost_figures, sweep_figures
 from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Profile, Robot
 from kinetarium.studies.drive.ideal import Compared, against_ideal, ideal_of
 from kinetarium.studies.drive.profiles import CONTROL_RATE
-from kinetarium.studies.drive.results import Outcomes
+from kinetarium.studies.drive.results import Outcomes, statement_table
 from kinetarium.studies.drive.run import REFERENCES
 from kinetarium.studies.drive.score import (
     RECOVERED,
@@ -229,7 +228,12 @@ _POINTS = 400
 """Of the path, as drawn."""
 
 
-def replay(
+def replay(case: DriveCase, recording: Recording) -> Replay:
+    """Show the robot and its reference."""
+    return vehicle_replay(case.robot, recording, reference=REFERENCES[case.path])
+
+
+def vehicle_replay(
     robot: Robot, recording: Recording, *, reference: DrivingReference | None = None
 ) -> Replay:
     """Show a drive.

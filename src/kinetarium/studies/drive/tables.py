@@ -10,7 +10,8 @@ from kinetarium.figure.sweep import setting_cells, setting_columns
 from kinetarium.figure.text import Column, Listing, Table
 from kinetarium.recording.recording import Recording, RunStatus
 from kinetarium.storage.strict_json import strict_json
-from kinetarium.studies.drive.config import CalibrateCase, DriveCase
+from kinetarium.studies.drive.calibrate.config import CalibrateCase
+from kinetarium.studies.drive.config import DriveCase
 from kinetarium.studies.drive.ideal import Compared
 from kinetarium.studies.drive.results import Outcomes
 

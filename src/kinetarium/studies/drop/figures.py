@@ -10,14 +10,18 @@ from kinetarium.batch.labels import case_labels
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Lines, Mark, Series, Side, Style
 from kinetarium.figure.page import Section
+from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene3d import Mesh3D, Scene3D
+from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.text import Column, Prose, Table
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box
+from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 from kinetarium.studies.drop.cases import fall_time, fallen
 from kinetarium.studies.drop.config import Case
+from kinetarium.studies.drop.run import scene
 from kinetarium.studies.drop.score import lower_face
 
 _LEAD = (
@@ -52,6 +56,11 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
     fallen_boxes = [(label, outcome) for label, outcome in named if outcome.recording]
     sections = _sections(fallen_boxes) if fallen_boxes else ()
     return Findings(_headline(named), sections, _summary(outcomes), lead=_LEAD)
+
+
+def replay(case: Case, recording: Recording) -> Replay:
+    """Show the fall."""
+    return scene_replay(scene(case), recording, trails=("box",))
 
 
 def _headline(named: Sequence[tuple[str, Outcome[Case]]]) -> Table:

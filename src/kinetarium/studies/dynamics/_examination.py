@@ -10,7 +10,7 @@ from kinetarium.recording.recording import Channel, Recording
 from kinetarium.scene import SceneError
 from kinetarium.studies.dynamics._measurement import Measured, measure
 from kinetarium.studies.dynamics.backends.reference import ClosedFormBackend, has_closed_form
-from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE
+from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE, Matched, match
 from kinetarium.studies.dynamics.diagnosis.diagnose import diagnose
 from kinetarium.studies.dynamics.diagnosis.hypothesis import (
     Assumed,
@@ -21,7 +21,6 @@ from kinetarium.studies.dynamics.diagnosis.linear import inseparable
 from kinetarium.studies.dynamics.differences.model import model_differences
 from kinetarium.studies.dynamics.figures import POSITIONS, VELOCITIES
 from kinetarium.studies.dynamics.finding import Cause, Difference, Finding, Severity
-from kinetarium.studies.dynamics.matched import Matched, match
 from kinetarium.studies.dynamics.override import GRAVITY, Override
 from kinetarium.studies.dynamics.states import Quantity, States, draw_states
 

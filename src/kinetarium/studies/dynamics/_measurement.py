@@ -10,8 +10,7 @@ from kinetarium.recording.recording import Channel
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dynamics.backends.backend import Backend
 from kinetarium.studies.dynamics.backends.reference import with_held_sliders, without_limits
-from kinetarium.studies.dynamics.backends.registry import REFERENCE
-from kinetarium.studies.dynamics.matched import Matched
+from kinetarium.studies.dynamics.backends.registry import REFERENCE, Matched
 from kinetarium.studies.dynamics.override import GRAVITY
 from kinetarium.studies.dynamics.states import (
     TERMS,

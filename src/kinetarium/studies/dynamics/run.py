@@ -15,7 +15,7 @@ from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE, ba
 from kinetarium.studies.dynamics.config import Case
 from kinetarium.studies.dynamics.finding import Finding, Severity
 from kinetarium.studies.dynamics.override import Override
-from kinetarium.studies.dynamics.states import Quantity
+from kinetarium.studies.dynamics.score import error_rows
 
 
 def run(case: Case) -> Recording:
@@ -43,33 +43,6 @@ def _load(case: Case, robot: str, *, sha256: str) -> RobotModel:
     if model.source.sha256 != sha256:
         raise KinetariumError(f"'{robot}' has changed since the case was made")
     return model
-
-
-def score(recording: Recording) -> tuple[Row, ...]:
-    """Judge a back-end.
-
-    Returns:
-        A row for each quantity that was measured: "quantity", "max_abs" in its own
-        unit, "max_rel" relative to the scale of the quantity, "tolerance" of that,
-        and "passed".
-    """
-    scales, tolerances = recording.facts["scales"], recording.facts["tolerances"]
-    rows = []
-    for quantity in map(str, Quantity):
-        if quantity not in scales:
-            continue
-        worst = float(recording[f"error_{quantity}"].max(initial=0.0))
-        relative = worst / scales[quantity]
-        rows.append(
-            {
-                "quantity": quantity,
-                "max_abs": worst,
-                "max_rel": relative,
-                "tolerance": tolerances[quantity],
-                "passed": relative <= tolerances[quantity],
-            }
-        )
-    return tuple(rows)
 
 
 Robot = str | PathLike[str] | RobotModel
@@ -154,7 +127,7 @@ def verify_dynamics(
             override=overrides.get(name),
             against=other if name == AGAINST else None,
         )
-        rows += [{"robot": model.name, "backend": name, **row} for row in score(recording)]
+        rows += [{"robot": model.name, "backend": name, **row} for row in error_rows(recording)]
         findings += [Finding.of_data(data) for data in recording.facts["findings"]]
         if recording.facts["terms"]:
             terms[name] = recording.facts["terms"]

@@ -319,7 +319,7 @@ def _ends(time: Array) -> Array:
     return time[WINDOW - 1 :]
 
 
-def replay(recording: Recording) -> Replay:
+def replay(case: Case, recording: Recording) -> Replay:
     """Show a grasp; everything that differs between cases was recorded."""
     scene = grasped_cube(gripper_arm(coupled=False), actuation={})
     return scene_replay(scene, recording, trails=("cube",))

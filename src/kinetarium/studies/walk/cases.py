@@ -12,12 +12,12 @@ from kinetarium.batch.study import ConfigError
 from kinetarium.engines.protocol import Capability, CapabilityError
 from kinetarium.engines.registry import open_engine
 from kinetarium.errors import one_line
-from kinetarium.legs import TABLE_1, Heading, Machine, Step, Terrain, load_machine
+from kinetarium.legs import TABLE_1, Heading, Machine, Step, Terrain, WalkPlan, load_machine
+from kinetarium.legs.robot.quadruped import mass_center
 from kinetarium.legs.walk.route import lay_route
 from kinetarium.ranges import check_ranges
 from kinetarium.storage.regular_file import read_regular, reason
 from kinetarium.storage.strict_json import parse_json
-from kinetarium.studies.walk.channels import walk_plan
 from kinetarium.studies.walk.config import NO_ENGINE, Case, Config, Ground
 
 Waypoints = tuple[tuple[float, float], ...]
@@ -237,3 +237,40 @@ def _refuse_long(case: Case) -> None:
 
 def _once(values: Sequence[T]) -> tuple[T, ...]:
     return tuple(dict.fromkeys(values))
+
+
+_FRAMES_IN_PHYSICS = 48
+"""Frames of a leg step between which drives are led along straight lines."""
+
+
+def walk_plan(case: Case) -> WalkPlan:
+    """Return the plan of a case.
+
+    In physics the feet are placed about the true centre of mass, which lies behind the middle
+    of the hips, since all knees point backwards.
+
+    Raises:
+        KinetariumError: If a value makes no sense.
+    """
+    physical = case.engine != NO_ENGINE
+    return WalkPlan(
+        machine=true_machine(case) if physical else case.machine,
+        waypoints=case.waypoints,
+        curve=case.curve,
+        heading=case.heading,
+        spin_deg=case.spin_deg,
+        stride=case.stride,
+        lift=case.lift,
+        sway=case.sway,
+        timing=case.timing,
+        order=() if case.leg_order == "auto" else TABLE_1[int(case.leg_order)],
+        frames_per_step=_FRAMES_IN_PHYSICS if physical else case.frames,
+        step_time=case.step_time,
+        terrain=case.terrain,
+    )
+
+
+def true_machine(case: Case) -> Machine:
+    """Return a machine with its true centre of mass, its feet about it."""
+    x, y = mass_center(case.machine, unit_m=case.unit_m, mass=case.mass)
+    return replace(case.machine, com=(x, y), foot_forward=case.machine.foot_forward + x)

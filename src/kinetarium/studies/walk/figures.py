@@ -16,10 +16,12 @@ from kinetarium.figure.text import Column, Prose, Table
 from kinetarium.legs import LegKind, Machine
 from kinetarium.legs.walk.walk import walking_volume
 from kinetarium.studies.walk._paper import paper_sections
-from kinetarium.studies.walk.channels import LEGS, drives
 from kinetarium.studies.walk.config import NO_ENGINE, Case
-from kinetarium.studies.walk.replay import robot_bodies
+from kinetarium.studies.walk.replay import replay, robot_bodies
+from kinetarium.studies.walk.run import LEGS, drives
 from kinetarium.studies.walk.score import TIPPED, tilt
+
+__all__ = ["replay", "report"]
 
 _LEAD = (
     "A robot on four pantograph legs crawls, one leg at a time. Its three types differ in the"

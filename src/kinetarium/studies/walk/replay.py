@@ -9,8 +9,8 @@ from kinetarium.legs.mechanism.machine import BODY_COLOR, LEG_COLORS, link_mesh
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
-from kinetarium.studies.walk.channels import LEGS, LINKS, planned
 from kinetarium.studies.walk.config import Case
+from kinetarium.studies.walk.run import LEGS, LINKS, planned
 
 _GROUND: Color = (0.72, 0.70, 0.66, 1.0)
 _GROUP = "robot"

@@ -10,8 +10,8 @@ from kinetarium.legs.walk.walk import drive_work, joint_travel, walking_volume
 from kinetarium.legs.walk.warnings import foot_gaps
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.walk.channels import planned
 from kinetarium.studies.walk.config import NO_ENGINE, Case
+from kinetarium.studies.walk.run import planned
 
 GRAVITY = 9.81
 TIPPED = 10.0

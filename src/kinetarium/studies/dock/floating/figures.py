@@ -9,10 +9,14 @@ from kinetarium.batch.labels import case_labels
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Series, Style
 from kinetarium.figure.page import Section
+from kinetarium.figure.replay import Replay
+from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.text import Column, Prose, Table
 from kinetarium.recording.recording import Recording
+from kinetarium.scene.docking import docking_scene
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.dock.floating.config import FloatCase
+from kinetarium.studies.dock.floating.cases import gap
+from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase
 from kinetarium.studies.dock.floating.free import ideal_case
 
 _LEAD = (
@@ -134,3 +138,11 @@ def _flags(named: Sequence[tuple[str, Outcome[FloatCase]]]) -> Section:
     if not rows:
         return Section("Flags", (Prose("Nothing stood out."),))
     return Section("Flags", (Table("", (Column("meeting"), Column("what to know")), tuple(rows)),))
+
+
+def replay(case: FloatCase, recording: Recording) -> Replay | None:
+    """Show a meeting of satellites on arms; without an engine there are no arms."""
+    if case.engine == NO_ENGINE:
+        return None
+    docking = docking_scene(payload=case.payload_kg, gap=gap(case))
+    return scene_replay(docking.scene, recording)

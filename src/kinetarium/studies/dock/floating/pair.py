@@ -19,8 +19,8 @@ from kinetarium.scene.docking import SATELLITE_LENGTH
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_about
+from kinetarium.studies.dock.floating.cases import RUN_UP, gap
 from kinetarium.studies.dock.floating.config import FloatCase
-from kinetarium.studies.dock.floating.meeting import RUN_UP, gap
 
 _FELT = 1.0
 """Force that has a direction [N]."""

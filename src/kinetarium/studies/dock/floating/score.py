@@ -4,8 +4,8 @@ import numpy as np
 
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.spatial.arrays import Array
+from kinetarium.studies.dock.floating.cases import RUN_UP, STEP, contact_frequency
 from kinetarium.studies.dock.floating.config import FloatCase
-from kinetarium.studies.dock.floating.meeting import RUN_UP, STEP, contact_frequency
 
 HEAVY = 0.2
 """Payload by the lighter simulated mass from which a warning is given [-]."""
@@ -15,7 +15,7 @@ _PASSED = 8e-3
 """Time after the contact, beside the lag, in which all that it caused has been felt [s]."""
 
 
-def judge_meeting(case: FloatCase, recording: Recording) -> Row:
+def score(case: FloatCase, recording: Recording) -> Row:
     """Compare a meeting with the same meeting as it should be.
 
     Returns:

@@ -55,7 +55,7 @@ HEAVIEST = 0.6
 """Most mass of the payload by the virtual mass D/s [-]; from 1 on the loop diverges."""
 
 
-def dock_cases(config: DockConfig) -> tuple[DockCase, ...]:
+def cases(config: DockConfig) -> tuple[DockCase, ...]:
     """Return a case for each preset, wrench, engine and seed.
 
     Raises:

@@ -14,8 +14,6 @@ from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.text import Cell, Column, Prose, Table
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.scene.docking import docking_scene
-from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase
-from kinetarium.studies.dock.floating.meeting import gap
 from kinetarium.studies.dock.press._paper_figures import paper_figures
 from kinetarium.studies.dock.press.advice import advice
 from kinetarium.studies.dock.press.cases import GAP
@@ -241,7 +239,7 @@ def _comparison(recorded: Sequence[tuple[str, Outcome[DockCase]]]) -> Section:
     return Section("Engines side by side", (bars,))
 
 
-def dock_replay(case: DockCase, recording: Recording) -> Replay:
+def replay(case: DockCase, recording: Recording) -> Replay:
     """Show a docking, with the contact force on the target."""
     docking = docking_scene(
         payload=case.payload_kg, gap=GAP, positions=start_positions(case.start_deg)
@@ -250,11 +248,3 @@ def dock_replay(case: DockCase, recording: Recording) -> Replay:
     force = np.column_stack([contact[:, 0], np.zeros((len(contact), 2))])
     arrow = Arrow("contact", "N", contact[:, 1:], force)
     return scene_replay(docking.scene, recording, arrows=(arrow,))
-
-
-def float_replay(case: FloatCase, recording: Recording) -> Replay | None:
-    """Show a meeting of satellites on arms; without an engine there are no arms."""
-    if case.engine == NO_ENGINE:
-        return None
-    docking = docking_scene(payload=case.payload_kg, gap=gap(case))
-    return scene_replay(docking.scene, recording)

@@ -1,19 +1,25 @@
-"""The back-ends that a robot is compared in, and opening one by name."""
+"""The back-ends that a robot is compared in: opening one by name, or beside the reference."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kinetarium.engines.protocol import Capability, CapabilityError
 from kinetarium.engines.registry import list_engines, open_engine
-from kinetarium.model.robot import RobotModel
+from kinetarium.errors import KinetariumError
+from kinetarium.model.robot import JointType, RobotModel
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dynamics.backends._engine import NEEDED, EngineBackend
-from kinetarium.studies.dynamics.backends.backend import Backend
+from kinetarium.studies.dynamics.backends.backend import Backend, InOrder, with_joints
 from kinetarium.studies.dynamics.backends.reference import (
     CLOSED_FORM,
     ClosedFormBackend,
     PinocchioBackend,
     has_closed_form,
 )
+from kinetarium.studies.dynamics.differences.audit import Audited, audit_differences
+from kinetarium.studies.dynamics.differences.model import model_differences
+from kinetarium.studies.dynamics.finding import Difference
+from kinetarium.studies.dynamics.override import GRAVITY, Override
 
 REFERENCE = "pinocchio"
 AGAINST = "against"
@@ -55,3 +61,78 @@ def open_backend(name: str, model: RobotModel, *, gravity: Array, reference: Rob
     if name == CLOSED_FORM:
         return ClosedFormBackend(model)
     return EngineBackend(open_engine(name), model, gravity=gravity, reference=reference)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matched:
+    """Two back-ends that can be compared.
+
+    Attributes:
+        model: The robot under study; joints that the other has not are fixed.
+        given: The robot that the back-end computes with, its own joints likewise.
+        gravity: Gravity of the back-end as it was given [m/s^2], shape (3,).
+        reference: The reference.
+        backend: The back-end, its joints in the order of the reference.
+        audited: What its audit shows.
+    """
+
+    model: RobotModel
+    given: RobotModel
+    gravity: Array
+    reference: PinocchioBackend
+    backend: Backend
+    audited: Audited
+
+
+def match(
+    name: str, model: RobotModel, *, override: Override, against: RobotModel | None
+) -> Matched:
+    """Open a back-end beside the reference.
+
+    Args:
+        name: Name of the back-end.
+        model: The robot under study.
+        override: What the back-end is given instead of the robot's own.
+        against: The second robot file, or None to compare back-ends.
+
+    Raises:
+        KinetariumError: If the two have no moving joint in common.
+    """
+    found: tuple[Difference, ...] = ()
+    if against is None:
+        given = override.applied(model)
+    else:
+        compared = model_differences(model, against)
+        given, found = compared.other, compared.differences
+    shared = _shared(model, given)
+    if not shared:
+        raise KinetariumError(f"robot '{model.name}' has no moving joint to compare")
+    held, other = with_joints(model, shared), with_joints(given, shared)
+    backend = open_backend(name, other, gravity=override.gravity, reference=held)
+    if against is None:
+        whole = open_backend(name, given, gravity=override.gravity, reference=model)
+        audited = audit_differences(
+            model, whole.audit(), gravity=GRAVITY, tolerance=max(1e-9, backend.tolerance)
+        )
+        whole.close()
+    else:
+        audited = Audited(found, other, GRAVITY)
+    joints = tuple(joint.name for joint in held.moving_joints)
+    return Matched(
+        model=held,
+        given=other,
+        gravity=override.gravity,
+        reference=PinocchioBackend(held, gravity=GRAVITY, reference=held),
+        backend=backend if backend.joints == joints else InOrder(backend, joints),
+        audited=audited,
+    )
+
+
+def _shared(model: RobotModel, other: RobotModel) -> tuple[str, ...]:
+    """Return the joints that both have and that turn, or slide, in both."""
+    slides = {joint.name: joint.type is JointType.PRISMATIC for joint in other.moving_joints}
+    return tuple(
+        joint.name
+        for joint in model.moving_joints
+        if slides.get(joint.name) is (joint.type is JointType.PRISMATIC)
+    )

@@ -1,4 +1,4 @@
-"""A contact behind a delay, followed in time: does it ring down or up?
+"""A row of the stability map: every delay followed in time after a kick.
 
 The trapezoidal rule on D v' = -K v - s (c v + k x)(t - tau), with a step that divides the delay,
 as a Numba kernel. Its error of the growth rate is far below what 0.5 ms of delay make.
@@ -8,11 +8,44 @@ from math import ceil
 
 import numpy as np
 
+from kinetarium.recording.recording import Channel, Recording
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
+from kinetarium.studies.dock.press.presets import PRESETS, WRENCH_GAIN
+from kinetarium.studies.dock.stability.cases import STEPS, period
+from kinetarium.studies.dock.stability.config import StabilityCase
 
+_PERIODS = 80
+"""How many periods of the critical oscillation are followed [-]."""
 RUNAWAY = 1e6
 """Amplitude, by that of the start, at which a loop has diverged [-]."""
+
+
+def run(case: StabilityCase) -> Recording:
+    """Kick the contact at every delay, and record how its deflection grows or fades."""
+    preset = PRESETS[case.preset]
+    k, c = case.stiffness, case.damping_ratio * case.stiffness
+    length = period(case)
+    columns = [
+        envelope(
+            preset.D,
+            preset.K,
+            WRENCH_GAIN * k,
+            WRENCH_GAIN * c,
+            delay * 1e-3,
+            length,
+            _PERIODS,
+            length / STEPS,
+        )
+        for delay in case.delay_ms
+    ]
+    time = np.linspace(0.5, _PERIODS - 0.5, _PERIODS) * length
+    names = tuple(f"{delay:g} ms" for delay in case.delay_ms)
+    channels = {
+        "time": Channel(time, "s"),
+        "envelope": Channel(np.array(columns).T, "1", names),
+    }
+    return Recording(channels, "running", {"engine": "none"})
 
 
 @compiled

@@ -26,15 +26,21 @@ from kinetarium.scene.docking import (
 )
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
-from kinetarium.studies.dock.floating.config import FloatCase
-from kinetarium.studies.dock.floating.free import FIGURES, UNITS, between_twist, ideal_channels
-from kinetarium.studies.dock.floating.meeting import (
+from kinetarium.studies.dock.floating.cases import (
     RUN_UP,
     STEP,
     duration,
     gap,
     lead_time,
     tick_steps,
+)
+from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase
+from kinetarium.studies.dock.floating.free import (
+    FIGURES,
+    UNITS,
+    between_twist,
+    ideal_channels,
+    run_free,
 )
 from kinetarium.studies.dock.floating.pair import MOMENTS, FloatingPair, contact_vertex
 from kinetarium.studies.dock.press.contact import FaceContact
@@ -46,8 +52,10 @@ CLIK_GAIN = 20.0
 """How fast an error of an arm's pose is taken back [1/s]."""
 
 
-def run_engine(case: FloatCase) -> Recording:
+def run(case: FloatCase) -> Recording:
     """Let the satellites meet on the arms, beside the same meeting as it should be."""
+    if case.engine == NO_ENGINE:
+        return run_free(case)
     docking = docking_scene(payload=case.payload_kg, gap=gap(case))
     controller = FloatController(case, docking)
     law = FaceContact(

@@ -1,167 +1,25 @@
-"""One steady turn, and the track multiplier that it shows."""
+"""What the calibrate study shows: the track multiplier over speeds and headings."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import degrees, pi
+from math import degrees
 from typing import Any
 
 import numpy as np
 
 from kinetarium.batch.study import Findings, Outcome
-from kinetarium.control.vehicle.kinematics import DifferentialDrive
-from kinetarium.control.vehicle.laws import FeedForward, PlanarPose
-from kinetarium.control.vehicle.reference import SteadyReference
-from kinetarium.control.vehicle.wheel_driver import WheelDriver
-from kinetarium.engines.registry import open_engine
 from kinetarium.figure.charts import Axis, Heatmap, Lines, Mark, Series
 from kinetarium.figure.page import Figure, Section
+from kinetarium.figure.replay import Replay
 from kinetarium.figure.text import Column, Prose, Table
-from kinetarium.recording.recording import Recording, Row
-from kinetarium.spatial.arrays import Array
-from kinetarium.studies.drive.config import CalibrateCase, Profile, Robot
+from kinetarium.recording.recording import Recording
+from kinetarium.studies.drive.calibrate.config import CalibrateCase
+from kinetarium.studies.drive.calibrate.score import identify, steady_track
+from kinetarium.studies.drive.config import Profile, Robot
 from kinetarium.studies.drive.coulomb import coulomb_multiplier
-from kinetarium.studies.drive.profiles import CONTROL_RATE, FRICTION, settings
-from kinetarium.studies.drive.run import SETTLE, drive
+from kinetarium.studies.drive.figures import vehicle_replay
+from kinetarium.studies.drive.profiles import FRICTION
 from kinetarium.studies.drive.tables import settings_section
-from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER, Track, vehicle
-
-_ORIGIN = PlanarPose(0.0, 0.0, 0.0)
-_STEADY = 1.0
-"""Time after the reference begins until a turn is steady [s]."""
-_EARLY = 4.0
-"""What is often measured of a turn [s]; where friction is a pyramid it shows some headings only."""
-_QUARTER = pi / 2
-"""Friction pyramids look the same after a quarter turn [rad]; multipliers are over whole ones."""
-
-
-def turn(case: CalibrateCase) -> Recording:
-    """Let the robot turn at constant speeds: half a turn as commanded, a whole one in place."""
-    engine = open_engine(case.engine)
-    chosen = settings(engine, case.profile)
-    robot = vehicle(case.robot)
-    time = _STEADY + (pi if case.v else 2 * pi) / case.w
-    driver = WheelDriver(
-        SteadyReference(case.v, case.w, time),
-        law=FeedForward(),
-        drive=robot.drive(),
-        left=robot.left,
-        wait=SETTLE,
-        rate=CONTROL_RATE,
-    )
-    return drive(
-        engine,
-        robot=case.robot,
-        chosen=chosen,
-        controller=driver,
-        start=_ORIGIN,
-        duration=SETTLE + time,
-        seed=case.seed,
-    )
-
-
-def score_turn(case: CalibrateCase, recording: Recording) -> Row:
-    """Identify the track multiplier of a steady turn.
-
-    Returns:
-        track_multiplier: What the track must be multiplied by for the wheels' travel to give
-            the angle turned.
-        residual: Root mean square of what yaw rates then are off by, relative to the yaw rates.
-        lowest, highest: The multiplier over the headings in which it is least and greatest.
-        over_first_4s: The multiplier over the first four steady seconds, whatever their headings,
-            or over all there are if they are fewer.
-        yaw_ratio: Yaw rate over that commanded with the multiplier in force.
-        wheel_speed_error: What the wheels are off by, relative to their commands.
-    """
-    found = identify(steady_track(case, recording), vehicle(case.robot).drive(1.0))
-    if found is None:
-        names = ("track_multiplier", "residual", "lowest", "highest", "over_first_4s")
-        return dict.fromkeys((*names, "yaw_ratio", "wheel_speed_error"))
-    return {
-        "track_multiplier": found.multiplier,
-        "residual": found.residual,
-        "lowest": float(found.by_heading.min()),
-        "highest": float(found.by_heading.max()),
-        "over_first_4s": found.early,
-        "yaw_ratio": found.yaw_rate / case.w,
-        "wheel_speed_error": found.wheel_speed_error,
-    }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Identified:
-    """What a steady turn shows.
-
-    Attributes:
-        multiplier: The track multiplier [-].
-        early: The same over the first four seconds alone [-]; None if it did not turn then.
-        residual: Relative root mean square error of yaw rates with it [-].
-        yaw_rate: Mean yaw rate [rad/s].
-        wheel_speed_error: Relative root mean square error of the wheels' speeds [-].
-        headings: Middles of ranges of the heading [rad], shape (k,).
-        by_heading: The multiplier within each of them [-], shape (k,).
-    """
-
-    multiplier: float
-    early: float | None
-    residual: float
-    yaw_rate: float
-    wheel_speed_error: float | None
-    headings: Array
-    by_heading: Array
-
-
-def steady_track(case: CalibrateCase, recording: Recording) -> Track:
-    """Return the part of a turn that is steady."""
-    left = vehicle(case.robot).left
-    return Track.of(recording, frame=_ORIGIN, begin=SETTLE + _STEADY, left=left)
-
-
-def identify(track: Track, drive: DifferentialDrive) -> Identified | None:
-    """Find the multiplier over whole quarter turns, or over all there is if it is less than one.
-
-    Args:
-        track: A steady turn to the left.
-        drive: The kinematics, its multiplier 1.
-
-    Returns:
-        None if the robot did not turn.
-    """
-    if len(track.time) < 3:
-        return None
-    turned = track.heading - track.heading[0]
-    whole = np.floor(turned.max() / _QUARTER) * _QUARTER
-    last = int(np.argmax(turned >= whole)) if whole else len(turned) - 1
-    if last < 2 or turned[last] <= 0:
-        return None
-    part = slice(0, last + 1)
-    # With a multiplier of 1 the wheels' travel gives the angle that they would turn the robot by.
-    ideal = drive.vehicle_speeds(*track.sides(track.rolled))[1]
-    rate = drive.vehicle_speeds(*track.sides(track.wheels))[1]
-    multiplier = float((ideal[last] - ideal[0]) / turned[last])
-    off = track.yaw_rate[part] - rate[part] / multiplier
-    yaw_squared = float(np.mean(track.yaw_rate[part] ** 2))
-    headings, by_heading = _by_heading(turned[part], ideal[part])
-    first = np.searchsorted(track.time - track.time[0], _EARLY, side="right") - 1
-    return Identified(
-        multiplier,
-        float((ideal[first] - ideal[0]) / turned[first]) if turned[first] > 0 else None,
-        float(np.sqrt(np.mean(off**2) / yaw_squared)),
-        float(turned[last] / (track.time[last] - track.time[0])),
-        track.wheel_speed_error,
-        headings + float(track.heading[0]),
-        by_heading,
-    )
-
-
-def _by_heading(turned: Array, ideal: Array) -> tuple[Array, Array]:
-    """Return the multiplier over ranges of 15 degrees."""
-    count = max(1, int(np.floor(turned[-1] / (pi / 12) + 1e-6)))
-    edges = np.linspace(0.0, turned[-1], count + 1)
-    # Headings that shake are not in order; the last time at which each was passed is.
-    rising = np.maximum.accumulate(turned)
-    rolled = np.interp(edges, rising + np.arange(len(rising)) * 1e-12, ideal)
-    return (edges[1:] + edges[:-1]) / 2, np.diff(rolled) / np.diff(edges)
-
+from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER, vehicle
 
 _LEAD = (
     "A robot on four fixed wheels can only turn by skidding, and then turns less than its track"
@@ -329,3 +187,8 @@ def _by_heading_of(engine: str, outcomes: Sequence[Outcome[CalibrateCase]]) -> l
                     Series(engine, np.array([degrees(h) for h in found.headings]), found.by_heading)
                 ]
     return []
+
+
+def replay(case: CalibrateCase, recording: Recording) -> Replay:
+    """Show the turn."""
+    return vehicle_replay(case.robot, recording)

@@ -1,0 +1,1 @@
+"""The study calibrate: steady turns, and the track multiplier that they show."""

@@ -1,0 +1,28 @@
+"""From the config of steady turns to its cases."""
+
+from itertools import product
+
+from kinetarium.engines.registry import chosen_engines
+from kinetarium.ranges import check_ranges
+from kinetarium.studies.drive.calibrate.config import CalibrateCase, CalibrateConfig
+from kinetarium.studies.drive.cases import once, refuse_empty
+
+
+def cases(config: CalibrateConfig) -> tuple[CalibrateCase, ...]:
+    """Return a case for each engine, robot, profile and pair of speeds.
+
+    Raises:
+        KinetariumError: If an engine is not available or a speed makes no sense.
+    """
+    check_ranges(config)
+    refuse_empty(config, ("robot", "profile", "v", "w"))
+    return tuple(
+        CalibrateCase(engine=engine, robot=robot, profile=profile, v=v, w=w, seed=config.seed)
+        for profile, robot, engine, v, w in product(
+            once(config.profile),
+            once(config.robot),
+            chosen_engines(config.engine),
+            sorted(set(config.v)),
+            sorted(set(config.w)),
+        )
+    )

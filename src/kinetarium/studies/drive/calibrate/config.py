@@ -1,0 +1,53 @@
+"""Config and case of the calibrate study."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from kinetarium.ranges import Range, Seed
+from kinetarium.studies.drive.config import Profile, Robot
+
+FORWARD = Range(0.0, 2.0, unit="m/s")
+TURNING = Range(0.05, 2.0, unit="rad/s")
+"""Slower turns take minutes; faster ones are beyond the robots."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateConfig:
+    """Robots that turn at constant speeds.
+
+    Attributes:
+        engine: Engines to run; all available ones by default.
+        robot: Robots: four wheels that skid (husky4), two wheels and casters (husky2).
+        profile: Engine settings: defaults, matched between engines, or tuned for each.
+        v: Commanded forward speeds [m/s].
+        w: Commanded yaw rates [rad/s].
+        seed: Seed of the engine's random numbers.
+    """
+
+    engine: tuple[str, ...] = ()
+    robot: tuple[Robot, ...] = (Robot.HUSKY4,)
+    profile: tuple[Profile, ...] = (Profile.MATCHED,)
+    v: Annotated[tuple[float, ...], FORWARD] = (0.0, 0.25, 0.5, 1.0)
+    w: Annotated[tuple[float, ...], TURNING] = (0.25, 0.5, 1.0)
+    seed: Seed = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateCase:
+    """One turn of one robot in one engine.
+
+    Attributes:
+        engine: The engine.
+        robot: The robot.
+        profile: The engine settings.
+        v: Commanded forward speed [m/s].
+        w: Commanded yaw rate [rad/s].
+        seed: Seed of the engine's random numbers.
+    """
+
+    engine: str
+    robot: Robot
+    profile: Profile
+    v: Annotated[float, FORWARD]
+    w: Annotated[float, TURNING]
+    seed: Seed
