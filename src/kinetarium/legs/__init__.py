@@ -1,18 +1,19 @@
 """A walking machine on four pantograph legs: mechanism, gaits, static stability, walks.
 
-Nothing here knows physics or units: lengths are in the machine's own unit, angles in radians.
+There is no physics here and there are no units of length: lengths are in the machine's own
+unit, angles in radians.
 
-The whole interface:
+The interface:
 
 - `PantographLeg` is one leg: joint values to foot and back, passive angles, link poses.
 - `Machine` is the robot (body, four mirrored legs, drawn links), `save_machine` and
-  `load_machine` keep it as JSON; `Machine.leg` is its leg, `Machine.hips` where the legs hang.
-- `WalkPlan` says where and how a machine is to walk, in plain values; `Terrain` is the ground.
-- `quadruped_model` and `quadruped_mjcf` give a machine in SI units, for engines and as a file.
-- `plan_walk(plan) -> Walk` gives every frame: body, joints, links, feet, support, margin, and
-  `WalkWarning`s in words.
-- `TABLE_1` holds the leg orders of the 1988 paper by row; legs are numbered 1 rear right,
-  2 front right, 3 rear left, 4 front left, and stand in that order along arrays.
+  `load_machine` store it as JSON; `Machine.leg` is its leg, `Machine.hips` the leg frames.
+- `WalkPlan` describes a walk of a machine; `Terrain` is the ground.
+- `quadruped_model` and `quadruped_mjcf` return a machine in SI units, as a model and as MJCF.
+- `plan_walk(plan) -> Walk` computes every frame: body, joints, links, feet, support, margin,
+  and `WalkWarning`s.
+- `TABLE_1` lists the leg orders of the 1988 paper by row; legs are numbered 1 rear right,
+  2 front right, 3 rear left, 4 front left, and are in that order along arrays.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A crawl as the sequence of its swings: where the feet stand and the body is, as kernels."""
+"""Footholds and body poses of a crawl gait, swing by swing, as Numba kernels."""
 
 from math import atan2, cos, hypot, pi, sin
 
@@ -15,17 +15,17 @@ Indices = NDArray[np.int64]
 
 @compiled
 def crawl_feet(order: Indices, holds: Array, two_phase: bool, cycles: int) -> Array:
-    """Return where the feet stand before each swing and at the end, shape (4 cycles + 1, 4, 3).
+    """Return the footholds before each swing and at the end, shape (4 cycles + 1, 4, 3).
 
     Args:
         order: Legs 0 to 3 in the order in which they swing, shape (4,).
-        holds: The place of each leg's foot at rest for each pose of the body, shape (m, 4, 3).
+        holds: Neutral foothold of each leg for each pose of the body, shape (m, 4, 3).
         two_phase: Whether the body moves twice in a cycle.
         cycles: Number of cycles.
     """
     feet = np.empty((4 * cycles + 1, 4, 3))
     for k in range(4):
-        # Stances are centred: the pair that swings later stands half a stride ahead at first.
+        # Stances are centred: the pair that swings later starts half a stride ahead.
         feet[0, order[k]] = holds[1 if two_phase and k > 1 else 0, order[k]]
     for i in range(4 * cycles):
         cycle, k = i // 4, i % 4
@@ -49,12 +49,12 @@ def crawl_bodies(
 
     Args:
         order: Legs 0 to 3 in the order in which they swing, shape (4,).
-        feet: Where the feet stand before each swing and at the end, shape (n + 1, 4, 3).
+        feet: The footholds before each swing and at the end, shape (n + 1, 4, 3).
         poses: Poses of the body along the path, shape (m, 3).
         two_phase: Whether the body moves twice in a cycle.
         com: Centre of mass in the body frame, shape (2,).
         height: Height of the body over its feet [unit].
-        sway: Margin that is to be given to each swing [unit]; 0 for no sway.
+        sway: Static margin that the sway shall provide in each swing [unit]; 0 for no sway.
     """
     n = len(feet) - 1
     bodies = np.empty((n, 6))
@@ -89,7 +89,7 @@ def judge_orders(
     neutral: Array,
     limits: Array,
 ) -> Array:
-    """Judge orders by the swings they make.
+    """Score leg orders by the swings of their crawls.
 
     Args:
         orders: Legs 0 to 3 in the order in which they swing, shape (o, 4).
@@ -98,17 +98,17 @@ def judge_orders(
         two_phase: Whether the body moves twice in a cycle.
         cycles: Number of cycles.
         com: Centre of mass in the body frame, shape (2,).
-        sway: Margin that is to be given to each swing [unit].
+        sway: Static margin that the sway shall provide in each swing [unit].
         kind: 0 for TTT1, 1 for TTT2, 2 for TTR.
         dimensions: l1, l2, gain and rail height, shape (4,).
         hips: The hips in the body frame, shape (4, 3).
-        neutral: The feet at rest in the body frame, shape (4, 3).
+        neutral: The neutral feet in the body frame, shape (4, 3).
         limits: Least and greatest span of the pantograph, stroke of the lateral slide [unit],
             and the angle that a leg turns to either side [rad], shape (4,).
 
     Returns:
         For each order the greatest violation of a limit, the least margin and the farthest
-        that a foot comes inward of its place at rest [unit], shape (o, 3).
+        that a foot comes inward of its neutral place [unit], shape (o, 3).
     """
     verdicts = np.empty((len(orders), 3))
     corners = np.empty((3, 2))
@@ -149,7 +149,7 @@ def body_index(swing: int, two_phase: bool) -> int:
 
 @compiled
 def standing_corners(feet: Array, swinging: int, corners: Array) -> None:
-    """Fill in the places of the three feet that stand, shape (3, 2)."""
+    """Write the positions of the three supporting feet, shape (3, 2)."""
     count = 0
     for leg in range(4):
         if leg != swinging:
@@ -161,7 +161,7 @@ def standing_corners(feet: Array, swinging: int, corners: Array) -> None:
 def _violation(
     kind: int, dimensions: Array, limits: Array, rest: float, fx: float, fy: float, fz: float
 ) -> float:
-    """Return by how much one foot in its leg's frame is beyond the limits [unit or rad]."""
+    """Return by how much a foot, in its leg's frame, exceeds the limits [unit or rad]."""
     gain, rail = dimensions[2], dimensions[3]
     drop = (fz - gain * rail) / (1.0 - gain) - rail
     beyond = 0.0
@@ -174,7 +174,7 @@ def _violation(
         span = hypot(hypot(fx, fy) / gain, drop)
         if hypot(fx, fy) > UNDER_AXIS * gain * (dimensions[0] + dimensions[1]):
             turn = atan2(fy, fx) - (pi / 2 if rest != 0.0 else 0.0)
-            # The leg may point away from its foot as well: half turns make no difference.
+            # The leg may also point away from its foot, so the angle counts modulo half a turn.
             beyond = abs(turn - pi * np.round(turn / pi)) - limits[3]
     too_far: float = max(span - limits[1], limits[0] - span)
     return max(beyond, too_far, 0.0)

@@ -1,4 +1,4 @@
-"""Static stability: the centre of mass against the polygon of the feet, as Numba kernels."""
+"""Static stability: the centre of mass in the support polygon, as Numba kernels."""
 
 from math import hypot, inf
 
@@ -13,8 +13,8 @@ from kinetarium.spatial.compiled import compiled
 def hull_margin(points: Array, x: float, y: float) -> float:
     """Return the distance of a point from the border of a convex hull, negative outside.
 
-    The hull of four feet is often a triangle, and their polygon may be crossed; so an edge
-    counts if all points lie on one side of it, whatever their order.
+    The hull of four feet is often a triangle, and their polygon may intersect itself; so a
+    pair of points is an edge if all points are on one side of it, whatever their order.
 
     Args:
         points: Two or more points, shape (n, 2).
@@ -53,7 +53,7 @@ def support_margins(feet: Array, support: NDArray[np.bool_], com: Array) -> Arra
 
     Args:
         feet: The feet in the world [unit], shape (n, 4, 3).
-        support: Which of them carry, shape (n, 4).
+        support: Which of them are on the ground, shape (n, 4).
         com: The centre of mass [unit], shape (n, 3).
     """
     margins = np.empty(len(feet))
@@ -72,13 +72,13 @@ def support_margins(feet: Array, support: NDArray[np.bool_], com: Array) -> Arra
 def into_triangle(corners: Array, x: float, y: float, inset: float) -> tuple[float, float]:
     """Return the point of a triangle, shrunk by an inset, that is nearest to a point.
 
-    A triangle that has no such place gives the centre of its inscribed circle, the best it has.
+    If the shrunken triangle is empty, the result is the centre of the inscribed circle.
 
     Args:
         corners: Its corners, shape (3, 2).
         x: The point's x.
         y: The point's y.
-        inset: How far inside every edge the place must be.
+        inset: Distance from every edge.
     """
     if hull_margin(corners, x, y) >= inset:
         return x, y
@@ -94,7 +94,7 @@ def into_triangle(corners: Array, x: float, y: float, inset: float) -> tuple[flo
     radius = hull_margin(corners, cx, cy)
     if radius <= inset:
         return cx, cy
-    # Shrinking by an inset is the same as drawing the corners towards the inscribed centre.
+    # An inset scales the triangle about the centre of its inscribed circle.
     shrink = 1.0 - inset / radius
     best, bx, by = inf, cx, cy
     for i in range(3):

@@ -1,1 +1,1 @@
-"""Pantograph legs and the machines made of them."""
+"""Pantograph legs, and machines with four of them."""

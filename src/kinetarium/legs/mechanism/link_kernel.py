@@ -29,7 +29,7 @@ def place_links(kind: int, dimensions: Array, q: Array, hips: Array, poses: Arra
         b, c1, c2 = max(p - L, 0.0), max(p - l1, 0.0), max(p - l2, 0.0)
         half1 = atan2(sqrt(b * c1), sqrt(p * c2))
         half3 = atan2(sqrt(c1 * c2), sqrt(p * b))
-        # Half angles, as quaternions want them.
+        # Half angles, for quaternions.
         alpha1 = half1 - atan2(x, rho) / 2
         alpha2 = alpha1 + half3
         alpha3 = atan2(side, drop) / 2 if kind == 1 else 0.0
@@ -37,7 +37,7 @@ def place_links(kind: int, dimensions: Array, q: Array, hips: Array, poses: Arra
 
         hip, out = hips[i], poses[i]
         w, i1, j1, k1 = hip[3], hip[4], hip[5], hip[6]
-        # The leg's own orientation: the hip's, turned about z.
+        # The leg's orientation: the hip's, turned about z.
         ct, st = cos(turn), sin(turn)
         qw, qx = w * ct - k1 * st, i1 * ct + j1 * st
         qy, qz = j1 * ct - i1 * st, k1 * ct + w * st
@@ -68,7 +68,7 @@ def place_links(kind: int, dimensions: Array, q: Array, hips: Array, poses: Arra
                 pose[3], pose[4], pose[5], pose[6] = w, i1, j1, k1
             elif link < 4 or link == 8:
                 pose[3], pose[4], pose[5], pose[6] = qw, qx, qy, qz
-        # Rx(alpha3) Ry(alpha): the product of the two quaternions, then behind the leg's own.
+        # Rx(alpha3) Ry(alpha): the product of the two quaternions, applied after the leg's.
         for half, first, second in ((alpha1, 4, 5), (alpha2, 6, 7)):
             c3, s3, ca, sa = cos(alpha3), sin(alpha3), cos(half), sin(half)
             rw, rx, ry, rz = c3 * ca, s3 * ca, c3 * sa, s3 * sa

@@ -18,7 +18,7 @@ from kinetarium.storage.serialization import (
     versioned_json,
 )
 
-if TYPE_CHECKING:  # a machine is part of a command's flags, whose help loads no NumPy
+if TYPE_CHECKING:  # a machine is part of a command's flags, and --help must not load NumPy
     from kinetarium.legs.mechanism.pantograph import PantographLeg
     from kinetarium.spatial.arrays import Array
 
@@ -40,7 +40,7 @@ MOST_CORNERS = 256
 """Corners of a section."""
 _LONGEST_NAME = 60
 _GREATEST = 1e9
-"""Of a shape's measures, as of those of the longest machine [unit]."""
+"""Greatest dimension of a shape, as of a machine [unit]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +66,24 @@ class LinkShape:
 
 
 def check_shape(shape: LinkShape) -> None:
-    """Refuse what is no prism.
+    """Check that a shape is a valid prism.
 
     Raises:
-        LegsError: If its name, its corners or its ends make no sense.
+        LegsError: If its name, its corners or its ends are invalid.
     """
     if not (shape.name.isprintable() and len(shape.name) <= _LONGEST_NAME):
-        raise LegsError(f"a link's name has up to {_LONGEST_NAME} letters")
+        raise LegsError(f"a link's name may have up to {_LONGEST_NAME} letters")
     if not 3 <= len(shape.section) <= MOST_CORNERS:
         raise LegsError(
             f"the section of link '{shape.name}' has {len(shape.section)} corners;"
             f" it must have from 3 to {MOST_CORNERS}"
         )
     for value in (shape.top, shape.bottom, *(part for corner in shape.section for part in corner)):
-        checked(f"a measure of link '{shape.name}'", value, low=-_GREATEST, high=_GREATEST)
+        checked(f"a dimension of link '{shape.name}'", value, low=-_GREATEST, high=_GREATEST)
 
 
 def default_link_shapes(*, l1: float, l2: float, gain: float) -> tuple[LinkShape, ...]:
-    """Return plain bars for the nine links of a leg.
+    """Return bars of square section for the nine links of a leg.
 
     Args:
         l1: Length from the upper pivot to the crank's pin on the thigh [unit].
@@ -126,13 +126,13 @@ class Machine:
         rail_height: Height of the horizontal drive's rail over the hip, negative [unit].
         body_length: Distance of the front hips from the rear hips [unit].
         body_width: Distance of the left hips from the right hips [unit].
-        foot_offset: How far outward of its hip a foot stands at rest [unit].
-        foot_forward: How far forward of its hip a foot stands at rest [unit]; the centre of
-            mass of a real machine lies behind the middle of its hips.
+        foot_offset: Outward distance of a neutral foot from its hip [unit].
+        foot_forward: Forward distance of a neutral foot from its hip [unit]; the centre of
+            mass of a real machine is behind the middle of its hips.
         com: Centre of mass in the body frame, forward and to the left [unit].
         lateral_stroke: How far a TTT1 leg slides to either side [unit].
         turn_limit_deg: How far a TTR leg turns to either side [deg].
-        shapes: How the nine links of one leg look; empty for plain bars.
+        shapes: Shapes of the nine links of one leg; empty for default bars.
     """
 
     kind: LegKind = LegKind.TTT2
@@ -150,10 +150,10 @@ class Machine:
     shapes: tuple[LinkShape, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what is no machine.
+        """Check all values.
 
         Raises:
-            LegsError: If a value makes no sense.
+            LegsError: If a value is invalid.
         """
         object.__setattr__(self, "kind", LegKind(self.kind))
         for name in ("l1", "l2"):
@@ -169,7 +169,7 @@ class Machine:
         for value in self.com:
             checked("com of the machine", value, low=-1e6, high=1e6)
         if len(self.shapes) not in (0, len(LINK_NAMES)):
-            raise LegsError(f"a leg has {len(LINK_NAMES)} links, not {len(self.shapes)}")
+            raise LegsError(f"a leg needs {len(LINK_NAMES)} shapes, not {len(self.shapes)}")
         for shape in self.shapes:
             check_shape(shape)
 
@@ -189,7 +189,7 @@ class Machine:
 
     @property
     def hips(self) -> "Array":
-        """Where the legs 1 to 4 hang in the body frame [unit], shape (4, 3)."""
+        """Positions of the hips 1 to 4 in the body frame [unit], shape (4, 3)."""
         from kinetarium.spatial.arrays import frozen
 
         a, b = self.body_length / 2, self.body_width / 2
@@ -197,7 +197,7 @@ class Machine:
 
     @property
     def neutral_feet(self) -> "Array":
-        """Where the feet rest in the body frame [unit], shape (4, 3)."""
+        """Neutral positions of the feet in the body frame [unit], shape (4, 3)."""
         from kinetarium.spatial.arrays import frozen
 
         x, y, z = self.foot_forward, self.foot_offset, -self.height
@@ -206,7 +206,7 @@ class Machine:
 
     @property
     def azimuths(self) -> tuple[float, float, float, float]:
-        """Where TTR legs point at rest, from x to the left [rad]: outward if their feet do."""
+        """Neutral directions of TTR legs, from x to the left [rad]: outward like their feet."""
         side = pi / 2 if self.foot_offset > 0 else 0.0
         return (-side, -side, side, side)
 
@@ -219,9 +219,9 @@ class Machine:
 
     @property
     def link_shapes(self) -> tuple[tuple[LinkShape, ...], ...]:
-        """How the nine links of legs 1 to 4 look, each in its own frame; the body comes last.
+        """Shapes of the nine links of legs 1 to 4, each in its own frame; the body comes last.
 
-        Five tuples: nine shapes for each leg, mirrored as the legs are, and one for the body.
+        Five tuples: nine shapes for each leg, mirrored like the legs, and one for the body.
         """
         own = self.shapes or default_link_shapes(l1=self.l1, l2=self.l2, gain=self.gain)
         right = tuple(shape.mirrored() for shape in own)
@@ -229,7 +229,7 @@ class Machine:
 
     @property
     def body_shape(self) -> LinkShape:
-        """How the body looks, in the body frame."""
+        """Shape of the body, in the body frame."""
         a, b = self.body_length / 2, self.body_width / 2 - 2.0
         return LinkShape("body", ((-a, -b), (a, -b), (a, b), (-a, b)), 2.0, -2.0)
 
@@ -246,7 +246,7 @@ BODY_COLOR = (0.62, 0.63, 0.65, 1.0)
 
 
 def link_mesh(shape: LinkShape, *, unit_m: float) -> TriangleMesh:
-    """Return a prism as triangles that face outwards [m]; its section is taken as convex."""
+    """Return a prism as triangles that face outwards [m]; its section is assumed convex."""
     section = np.array(shape.section) * unit_m
     x, y = section.T
     if (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() < 0:
@@ -275,7 +275,7 @@ MOST_BYTES = 1_000_000
 
 
 def save_machine(machine: Machine, path: Path) -> None:
-    """Write a machine as JSON, whole or not at all.
+    """Write a machine as JSON, atomically.
 
     Raises:
         OutputError: If the file cannot be written.
@@ -287,8 +287,8 @@ def load_machine(path: Path) -> Machine:
     """Read a machine.
 
     Raises:
-        SerializationError: If the file cannot be read or does not say what it should.
-        LegsError: If it describes no machine.
+        SerializationError: If the file cannot be read or does not match the schema.
+        LegsError: If a value is invalid.
     """
     data = read_versioned_json(path, most=MOST_BYTES)
     return from_builtins(Machine, data, where=f"machine {str(path)!r}")

@@ -19,7 +19,7 @@ from kinetarium.spatial.arrays import Array
 
 
 class LegKind(StrEnum):
-    """How a leg is driven sideways: its second joint."""
+    """The lateral drive of a leg: its second joint."""
 
     TTT1 = "ttt1"
     """The whole leg slides along y."""
@@ -30,16 +30,16 @@ class LegKind(StrEnum):
 
     @property
     def code(self) -> int:
-        """A number for kernels: 0, 1 or 2."""
+        """The number used by kernels: 0, 1 or 2."""
         return list(LegKind).index(self)
 
 
 class LegsError(KinetariumError):
-    """A value of a machine or a walk that makes no sense."""
+    """An invalid value of a machine or a walk."""
 
 
 def checked(name: str, value: float, *, low: float, high: float) -> None:
-    """Refuse a number that is not within its bounds.
+    """Check that a number is within its bounds.
 
     Args:
         name: What it is, for the message.
@@ -48,17 +48,18 @@ def checked(name: str, value: float, *, low: float, high: float) -> None:
         high: Highest value.
 
     Raises:
-        LegsError: If it lies outside, or is not a number.
+        LegsError: If it is outside, or not a number.
     """
     if not low <= value <= high:
-        raise LegsError(f"{name} is {value:g}; it must lie between {low:g} and {high:g}")
+        raise LegsError(f"{name} is {value:g}; it must be between {low:g} and {high:g}")
 
 
 STRETCH = 0.98
-"""Share of its length l1 + l2 to which a pantograph may be stretched [-]."""
+"""Fraction of its length l1 + l2 to which a pantograph may be stretched [-]."""
 _LONGEST = 1e6
 UNDER_AXIS = 1e-9
-"""A foot of a TTR leg this near to its axis, by the leg's length, gives it no direction [-]."""
+"""Distance of a TTR leg's foot from its axis, relative to the leg's length, below which the
+leg's angle is undefined [-]."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,11 @@ class PantographLeg:
     """One leg, in its own frame: body axes at the hip, z up, lengths in one unit.
 
     Joint values q are (h_x, c, v_z), where c is h_y [unit], or the angle of a TTR leg [rad].
-    All methods take rows, shape (n, 3), and never give a NaN for finite rows: a pantograph
-    asked to stretch or fold too far is drawn straight or folded; `overreach` tells by how much.
+    All methods take rows, shape (n, 3), and never return NaN for finite rows: a pantograph
+    beyond its reach is drawn straight or folded; `overreach` returns by how much.
 
     Attributes:
-        kind: How it is driven sideways.
+        kind: Its lateral drive.
         l1: Length |ad| [unit]; the thigh |ae| is `gain` times as long.
         l2: Length |db| [unit]; the shank |ef| is `gain` times as long.
         gain: Magnification K [-].
@@ -85,10 +86,10 @@ class PantographLeg:
     rail_height: float
 
     def __post_init__(self) -> None:
-        """Refuse what is no leg.
+        """Check all values.
 
         Raises:
-            LegsError: If a length is not positive or the gain does not magnify.
+            LegsError: If a length is not positive or the gain not above one.
         """
         object.__setattr__(self, "kind", LegKind(self.kind))
         for name in ("l1", "l2"):
@@ -103,7 +104,7 @@ class PantographLeg:
 
     @property
     def reach(self) -> tuple[float, float]:
-        """Least and greatest distance |ab| that the drives may give the pantograph [unit]."""
+        """Least and greatest distance |ab| of the pantograph [unit]."""
         return abs(self.l1 - self.l2), STRETCH * (self.l1 + self.l2)
 
     def forward(self, q: ArrayLike) -> Array:
@@ -126,9 +127,9 @@ class PantographLeg:
     def inverse(self, f: ArrayLike) -> Array:
         """Return the joint values of feet, shape (n, 3).
 
-        A TTR leg has two: it points to its foot or away from it. Rows are taken one by one, the
-        angle within a quarter turn of x. Where the foot is under the axis, the angle of the row
-        before is kept; `follow` gives those of a motion.
+        A TTR leg has two solutions: it points to its foot or away from it. Rows are solved one
+        by one, with the angle within a quarter turn of x. Where the foot is under the axis, the
+        angle of the previous row is kept; `follow` solves for a continuous motion.
 
         Args:
             f: Feet, shape (n, 3).
@@ -148,17 +149,17 @@ class PantographLeg:
     def follow(self, f: ArrayLike, *, azimuth: float = 0.0) -> Array:
         """Return the joint values of a foot's motion, row after row, shape (n, 3).
 
-        A TTR leg chooses for each row the angle next to that of the row before, so that it
-        never jumps; other legs have no choice.
+        For a TTR leg each row has the angle nearest to that of the previous row, so that it
+        never jumps; other legs have one solution only.
 
         Args:
             f: The foot, in time order, shape (n, 3).
-            azimuth: Where a TTR leg points at first [rad].
+            azimuth: Initial direction of a TTR leg [rad].
         """
         q = self.inverse(f)
         if self.kind is not LegKind.TTR or not len(q):
             return q
-        # Half turns bring the leg to the other side of its axis, where its slide runs backwards.
+        # Half a turn brings the leg to the other side of its axis, where its slide is reversed.
         angle = q[:, 1]
         free = ~self.under_axis(f)
         if not free.any():
@@ -172,7 +173,7 @@ class PantographLeg:
         return np.stack([slide, smooth, q[:, 2]], axis=-1)
 
     def under_axis(self, f: ArrayLike) -> NDArray[np.bool_]:
-        """Tell which feet leave a TTR leg without direction, shape (n,); of others none does."""
+        """Return for which feet the angle of a TTR leg is undefined, shape (n,); others: none."""
         x, y, _ = _columns(f)
         near = UNDER_AXIS * self.gain * (self.l1 + self.l2)
         return np.asarray((self.kind is LegKind.TTR) & (np.hypot(x, y) < near))
@@ -184,7 +185,7 @@ class PantographLeg:
         return np.sqrt(x**2 + lateral**2 + (v - self.rail_height) ** 2)
 
     def overreach(self, q: ArrayLike) -> Array:
-        """Return how far the pantograph is asked beyond its reach [unit of |ab|], shape (n,)."""
+        """Return by how much |ab| exceeds the pantograph's reach [unit], shape (n,)."""
         span, (low, high) = self.span(q), self.reach
         return np.maximum(np.maximum(span - high, low - span), 0.0)
 
@@ -192,8 +193,8 @@ class PantographLeg:
         """Return alpha1 (thigh), alpha2 (shank) and alpha3 (hinge) [rad], shape (n, 3).
 
         The angles theta1 and theta3 of the triangle (a, d, b) come from the half-angle formula,
-        which keeps its digits in a triangle that is nearly flat (W. Kahan, "Miscalculating area
-        and angles of a needle-like triangle", 2014).
+        which is accurate for a nearly flat triangle (W. Kahan, "Miscalculating area and angles
+        of a needle-like triangle", 2014).
         """
         x, c, v = _columns(q)
         drop = v - self.rail_height
@@ -212,7 +213,7 @@ class PantographLeg:
         """Return position and quaternion wxyz of links 1 to 9 in the leg frame, shape (n, 9, 7).
 
         In order: bracket, vertical guide, vertical slider, horizontal slider, thigh, parallel
-        bar, crank, shank, foot. A bar lies along -z of its own frame.
+        bar, crank, shank, foot. A bar is along -z of its own frame.
         """
         from kinetarium.legs.mechanism.link_kernel import place_links
 
@@ -230,7 +231,7 @@ def _columns(rows: ArrayLike) -> tuple[Array, Array, Array]:
 
 
 def _kept(values: Array, undefined: NDArray[np.bool_]) -> Array:
-    """Return each undefined value that of the row before it, zero at the start."""
+    """Replace each undefined value by that of the previous row, zero at the start."""
     if values.ndim == 0:
         return np.where(undefined, 0.0, values)
     last = np.maximum.accumulate(np.where(undefined, -1, np.arange(len(values))))

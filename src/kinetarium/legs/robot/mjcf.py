@@ -1,4 +1,4 @@
-"""A machine as an MJCF file that stands up in MuJoCo by itself: loops, drives, ground, pose."""
+"""A machine as a complete MJCF file for MuJoCo: loops, drives, ground and a standing keyframe."""
 
 from collections.abc import Iterable
 from xml.sax.saxutils import quoteattr
@@ -19,7 +19,7 @@ STIFFNESS = 4e5
 DAMPING = 3e3
 """Of a slide's drive [N s/m]."""
 _STIFF_LOOP = 'solref="0.002 1" solimp="0.9999 0.9999 0.001 0.5 2"'
-"""As MuJoCo comes, its loops give way by centimetres, and the robot sinks to the ground."""
+"""With MuJoCo's defaults the loops yield by centimetres, and the robot sinks to the ground."""
 
 
 def drive_gains(machine: Machine, *, unit_m: float) -> dict[str, tuple[float, float]]:

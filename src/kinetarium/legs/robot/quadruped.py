@@ -1,7 +1,7 @@
 """A machine as a robot model with closed loops, in SI units: for engines and robot files.
 
-Each leg is a tree with two loops: the crank hangs on the thigh at d, the parallel bar on the
-shank at g, and both meet the horizontal slider at b.
+Each leg is a tree with two loops: the crank is pinned to the thigh at d, the parallel bar to
+the shank at g, and both to the horizontal slider at b.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ X_AXIS, Y_AXIS, Z_AXIS = frozen([1, 0, 0]), frozen([0, 1, 0]), frozen([0, 0, 1])
 MASS = 6.08
 """Mass of the whole robot unless another is given [kg]."""
 FOOT_RADIUS = 0.3
-"""Radius of the ball at the end of a shank [unit]; small, for a foot that rolls creeps."""
+"""Radius of the ball at the end of a shank [unit]; small, since a rolling foot creeps."""
 ARMATURE = 5.0
 """Inertia of a slide's drive, seen at the slide [kg]; less makes stiff drives unstable."""
 _DAMPING = 0.002
@@ -53,16 +53,16 @@ _SHARES = {
     "bar": 0.0065,
     "slider": 0.008,
 }
-"""Share of the whole mass that each link of a leg has; the body has the rest."""
+"""Fraction of the whole mass of each link of a leg; the body has the rest."""
 _COLOR = (0.55, 0.6, 0.68, 1.0)
 
 
 def quadruped_model(machine: Machine, *, unit_m: float = 0.01, mass: float = MASS) -> RobotModel:
-    """Return the whole robot, free to fly, its feet small balls.
+    """Return the whole robot with a free base; its feet are small balls.
 
     Joint values are those of a leg in SI: "leg1_x", "leg1_y" or "leg1_turn", and "leg1_z" are
     driven; "leg1_alpha3" (only a TTT2 leg has it), "leg1_alpha1", "leg1_knee", "leg1_pin_d" and
-    "leg1_pin_g" are passive, and at their own zero all bars hang down.
+    "leg1_pin_g" are passive, and at zero all bars hang down.
 
     Args:
         unit_m: Its unit of length [m].

@@ -1,1 +1,1 @@
-"""Walks: the plan, the route over the ground, the frames, warnings."""
+"""Walks: plan, route over the ground, frames and warnings."""

@@ -1,4 +1,4 @@
-"""Frames of a crawl: the body moves while all feet stand, then one foot swings."""
+"""Frames of a crawl: the body moves with all feet on the ground, then one foot swings."""
 
 from dataclasses import dataclass
 
@@ -21,10 +21,10 @@ class Frames:
     Attributes:
         body: x, y, z [unit] and heading [rad], shape (n, 4).
         feet: The feet in the world [unit], shape (n, 4, 3).
-        support: Which of them carry, shape (n, 4).
+        support: Which of them are on the ground, shape (n, 4).
         steps: The swings.
-        step: The swing that a frame belongs to or leads to, counted from 1; the start has 0, and
-            what follows the last swing has a number more; shape (n,).
+        step: The swing that a frame belongs to or leads to, counted from 1; 0 at the start, and
+            one more than the last swing after it; shape (n,).
     """
 
     body: Array
@@ -36,7 +36,7 @@ class Frames:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Stops:
-    """Where the body is at the start, during each swing and, after a sway, at the end."""
+    """The body's pose at the start, during each swing and, after a sway, at the end."""
 
     index: Indices
     sway: Array
@@ -47,7 +47,7 @@ def crawl_frames(plan: WalkPlan, route: WalkRoute, *, order: Order) -> Frames:
     """Return the frames of a crawl.
 
     Args:
-        plan: What is asked for.
+        plan: The plan.
         route: The route of the plan.
         order: The order in which the legs swing.
     """
@@ -57,7 +57,7 @@ def crawl_frames(plan: WalkPlan, route: WalkRoute, *, order: Order) -> Frames:
     moves, swing = _frame_counts(plan)
     step, moved, swung = _clock(moves, swing, cycles=route.cycles, returning=plan.sway > 0)
 
-    # After the last swing there is a return at most, in which no foot moves.
+    # After the last swing only the body may move, back from its sway.
     before, after = np.minimum(step, len(feet)) - 1, np.minimum(step, len(feet) - 1)
     leg = legs[before % 4]
     rows = np.arange(1, len(step))
@@ -104,7 +104,7 @@ def _frame_counts(plan: WalkPlan) -> tuple[Indices, int]:
 def _clock(
     moves: Indices, swing: int, *, cycles: int, returning: bool
 ) -> tuple[Indices, Array, Array]:
-    """Return each frame's step, and how much of its move and of its swing is done, 0..1."""
+    """Return each frame's step, and the fractions of its body move and of its swing, 0..1."""
     steps, moved, swung = [], [], []
     for i, move in enumerate(moves.tolist()):
         steps.append(np.full(move + swing, i + 1))
@@ -139,8 +139,8 @@ def _body(route: WalkRoute, stops: _Stops, *, step: Indices, part: Array) -> Arr
 def _swung(start: Array, goal: Array, part: Array, *, lift: float) -> Array:
     """Lift feet, carry them over and set them down, shape (n, 3).
 
-    They rise in the first third of the swing and sink in the last, and travel in the middle
-    two thirds, so that edges near a foothold are not touched.
+    They rise in the first third of the swing, sink in the last, and travel in the middle two
+    thirds, to keep clear of edges near a foothold.
     """
     across = _eased(np.clip((part - 1 / 6) * 1.5, 0.0, 1.0))[:, np.newaxis]
     places = (1 - across) * start + across * goal
@@ -152,5 +152,5 @@ def _swung(start: Array, goal: Array, part: Array, *, lift: float) -> Array:
 
 
 def _eased(part: Array) -> Array:
-    """Start and end at rest, without a jerk: the quintic 10 t^3 - 15 t^4 + 6 t^5."""
+    """Return the quintic 10 t^3 - 15 t^4 + 6 t^5, which starts and ends without acceleration."""
     return part**3 * (10 - 15 * part + 6 * part * part)

@@ -1,4 +1,4 @@
-"""WalkPlan: where and how a machine is to walk, in plain values."""
+"""WalkPlan: path, gait and terrain of a walk."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,21 +10,21 @@ from kinetarium.legs.walk.terrain import Terrain
 
 
 class Curve(StrEnum):
-    """What is drawn through the way-points."""
+    """The curve through the way-points."""
 
     SPLINE = "spline"
-    """Cubic Bezier curves from each point to the next, through all of them."""
+    """A spline of cubic Bezier curves through all points."""
     BEZIER = "bezier"
-    """One Bezier curve from the first point to the last, drawn towards the others."""
+    """One Bezier curve from the first point to the last, with all points as control points."""
 
 
 class Heading(StrEnum):
-    """What the body's heading does."""
+    """The heading of the body along the path."""
 
     TURN = "turn"
     """It follows the path."""
     CRAB = "crab"
-    """It stays as it is, whatever the direction of travel."""
+    """It is constant, whatever the direction of travel."""
     SPIN = "spin"
     """The body turns on the spot."""
 
@@ -58,29 +58,29 @@ class GaitTiming(StrEnum):
 
 
 def table1_row(order: Order) -> int:
-    """Return the row of Table 1 that an order equals, 0 for none."""
+    """Return the row of Table 1 with an order, 0 if there is none."""
     return next((row for row, legs in TABLE_1.items() if legs == order), 0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WalkPlan:
-    """A walk that is asked for.
+    """The request for a walk.
 
-    Every field has a default and is a plain value or a dataclass of plain values, so that a
-    plan reads from and writes to JSON as it is (`storage.serialization`).
+    Every field has a default and consists of built-in types and dataclasses, so that a plan
+    can be read from and written to JSON (`storage.serialization`).
 
     Attributes:
         machine: The robot.
-        waypoints: Points (x, y) on the ground that lead the body's centre [unit]: through them
-            goes a SPLINE, towards them leans a BEZIER; a spin takes place at the first.
-        curve: What is drawn through the way-points.
+        waypoints: Points (x, y) on the ground for the path of the body's centre [unit]: on the
+            path of a SPLINE, control points of a BEZIER; a spin takes place at the first.
+        curve: The curve through the way-points.
         heading: Whether the body turns with the path, keeps its heading, or spins on the spot.
-        heading_deg: Heading that a CRAB keeps and a SPIN starts with, from x to the left [deg].
-        spin_deg: How far a SPIN turns, positive to the left [deg].
-        stride: Way of the body in one cycle of four legs, at most [unit]; it is cut so that
-            whole cycles fit the path, and in bends so that no foot travels farther.
-        lift: How high a foot is lifted [unit].
-        sway: Margin that the body's sway gives each swing [unit]; 0 for no sway.
+        heading_deg: Heading of a CRAB, and initial heading of a SPIN, from x to the left [deg].
+        spin_deg: Angle of a SPIN, positive to the left [deg].
+        stride: Greatest travel of the body in one cycle of four legs [unit]; it is reduced so
+            that whole cycles fit the path, and in bends so that no foot travels farther.
+        lift: Height by which a foot is lifted [unit].
+        sway: Static margin that the body's sway shall provide [unit]; 0 for no sway.
         timing: When the body moves within a cycle.
         order: The order in which the legs swing, such as (1, 2, 3, 4); empty for the best of
             all 24. The rows of the paper's Table 1 are `TABLE_1[1]` to `TABLE_1[8]`.
@@ -105,10 +105,10 @@ class WalkPlan:
     terrain: Terrain = field(default_factory=Terrain)
 
     def __post_init__(self) -> None:
-        """Refuse what no machine can walk.
+        """Check all values.
 
         Raises:
-            LegsError: If a value makes no sense.
+            LegsError: If a value is invalid.
         """
         checked("stride", self.stride, low=1e-3, high=1e6)
         checked("lift", self.lift, low=0.0, high=1e6)
@@ -118,6 +118,6 @@ class WalkPlan:
         checked("frames_per_step", self.frames_per_step, low=3, high=10_000)
         checked("step_time", self.step_time, low=1e-3, high=1e6)
         if self.order and self.order not in ALL_ORDERS:
-            raise LegsError(f"an order names each of the legs 1 to 4 once, not {self.order}")
+            raise LegsError(f"an order must name each of the legs 1 to 4 once, not {self.order}")
         if not self.waypoints:
             raise LegsError("a walk needs a way-point")

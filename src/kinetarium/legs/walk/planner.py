@@ -10,18 +10,18 @@ from kinetarium.legs.walk.walk import Walk
 from kinetarium.spatial.arrays import Array
 
 _DIGITS = 6
-"""Digits by which verdicts differ; what is the same to rounding is the same."""
+"""Digits to which scores are compared, so that rounding does not decide."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrderScore:
-    """What an order comes to on a walk.
+    """The score of a leg order on a walk.
 
     Attributes:
         order: The order.
         violation: The greatest violation of a leg's limit [unit or rad].
         margin: The least static margin of all swings [unit].
-        inward: The farthest that a foot comes inward of its place at rest [unit].
+        inward: The farthest that a foot comes inward of its neutral place [unit].
     """
 
     order: Order
@@ -31,7 +31,7 @@ class OrderScore:
 
 
 def judge_all_orders(plan: WalkPlan, route: WalkRoute) -> tuple[OrderScore, ...]:
-    """Judge all 24 orders on a walk."""
+    """Score all 24 orders on a walk."""
     from kinetarium.legs.gait.crawl import judge_orders
 
     machine = plan.machine
@@ -54,9 +54,9 @@ def judge_all_orders(plan: WalkPlan, route: WalkRoute) -> tuple[OrderScore, ...]
 
 
 def best_order(plan: WalkPlan, route: WalkRoute) -> Order:
-    """Return the order that breaks no limit, has the best margin and keeps its feet outward.
+    """Return the order that violates no limit, has the best margin and keeps its feet outward.
 
-    Among equals the first row of Table 1 is taken.
+    Ties go to the first row of Table 1.
     """
 
     def merit(verdict: OrderScore) -> tuple[bool, float, float, int]:
@@ -69,17 +69,14 @@ def best_order(plan: WalkPlan, route: WalkRoute) -> Order:
 def plan_walk(plan: WalkPlan) -> Walk:
     """Plan a walk.
 
-    The plan is walked whatever comes: targets out of reach, lost balance and the like are
-    warnings, never errors, and no number is ever NaN.
-
-    Args:
-        plan: What is asked for.
+    Targets out of reach or a loss of balance are warnings, never errors, and no number is
+    ever NaN.
 
     Raises:
-        LegsError: If a value makes no sense, or the walk would take too many frames.
-        PathError: If the way-points make no path.
+        LegsError: If a value is invalid, or the walk would take too many frames.
+        PathError: If the way-points are not a valid path.
     """
-    # Kernels load Numba, which takes a second.
+    # Imported here, since Numba takes a second to load.
     from kinetarium.legs.gait.stability import support_margins
     from kinetarium.legs.mechanism.link_kernel import place_links
     from kinetarium.legs.walk.frames import crawl_frames

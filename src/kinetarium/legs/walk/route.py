@@ -1,4 +1,4 @@
-"""WalkRoute: a plan cut into cycles: poses of the body along its path, and footholds for each."""
+"""WalkRoute: a plan divided into gait cycles, with poses of the body and footholds for each."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -20,21 +20,21 @@ _OUTLINE = 257
 
 @dataclass(frozen=True, eq=False)
 class BodyPath(ABC):
-    """Body poses (x, y, heading) by the way w of a foot at the greatest distance from the centre.
+    """Body poses (x, y, heading) by the distance w that the outermost foot travels.
 
-    A body that turns takes its feet farther than its centre: by ds (1 + r |curvature|) at most,
-    r being the distance of the feet. Equal parts of w are therefore moves that no foot finds
-    longer than another, short where the path bends.
+    When the body turns, its feet travel farther than its centre: by ds (1 + r |curvature|) at
+    most, r being the distance of the feet. Equal steps of w therefore limit the travel of every
+    foot, and are short where the path bends.
 
     Attributes:
-        length: The whole way w [unit].
+        length: The whole distance w [unit].
     """
 
     length: float
 
     @abstractmethod
     def poses(self, w: Array) -> Array:
-        """Return x, y [unit], heading [rad] at ways [unit], shape (n, 3); beyond the ends too."""
+        """Return x, y [unit], heading [rad] at distances w [unit], shape (n, 3); extrapolates."""
 
     def outline(self) -> Array:
         """Return points of the path for drawing [unit], shape (m, 2)."""
@@ -43,7 +43,7 @@ class BodyPath(ABC):
 
 @dataclass(frozen=True, eq=False)
 class _CurvePath(BodyPath):
-    """Samples of a curve, joined by cubics (Hermite): exact at the samples, smooth between."""
+    """A curve interpolated by cubic Hermite splines: exact at the samples, smooth between."""
 
     ways: Array
     arcs: Array
@@ -52,7 +52,7 @@ class _CurvePath(BodyPath):
     headings: Array
 
     def poses(self, w: Array) -> Array:
-        """Return poses on the curve, and straight on beyond its ends."""
+        """Return poses on the curve, and on its tangents beyond the ends."""
         s = np.interp(w, self.ways, self.arcs)
         i = np.clip(np.searchsorted(self.arcs, s, side="right") - 1, 0, len(self.arcs) - 2)
         h = self.arcs[i + 1] - self.arcs[i]
@@ -95,21 +95,21 @@ def curve_path(
 
     Args:
         waypoints: Points on the ground [unit].
-        curve: What is drawn through them.
+        curve: The curve through them.
         turning: Whether the heading follows the path.
         heading_deg: The heading if it does not [deg].
         radius: Distance of the feet from the centre [unit].
-        stride: Way of the body in one cycle, by which the curve is sampled [unit].
+        stride: Travel of the body in one cycle, which sets the sampling [unit].
 
     Raises:
-        PathError: If they make no path.
+        PathError: If they are not a valid path.
     """
     if any(len(point) != 2 for point in waypoints):
-        raise PathError("way-points lie on the ground: give each two coordinates")
+        raise PathError("way-points are on the ground: each needs two coordinates")
     drawn: Path = BezierSpline(waypoints) if curve is Curve.SPLINE else Bezier(waypoints)
     wanted = _SAMPLES_PER_STRIDE * drawn.length / stride
     arcs = np.linspace(0.0, drawn.length, int(np.clip(wanted, _FEWEST_SAMPLES, _MOST_SAMPLES)) + 1)
-    # A closed path begins again at its end, which is its start all but in name.
+    # On a closed path the arc length wraps at the end, so samples stay just below it.
     inside = np.minimum(arcs, np.nextafter(drawn.length, 0.0))
     tangents, points = drawn.tangent(inside), drawn.position(inside)
     headings = np.full(len(arcs), radians(heading_deg))
@@ -126,9 +126,9 @@ def spin_path(
     """Turn on the spot.
 
     Args:
-        center: Where [unit].
-        heading_deg: The heading at the start [deg].
-        spin_deg: How far, positive to the left [deg].
+        center: Centre of the turn [unit].
+        heading_deg: Initial heading [deg].
+        spin_deg: Angle, positive to the left [deg].
         radius: Distance of the feet from the centre [unit].
     """
     length = radius * abs(radians(spin_deg))
@@ -136,22 +136,22 @@ def spin_path(
 
 
 MOST_FRAMES = 100_000
-"""Frames of the longest walk; more would not fit into memory with all their links."""
+"""Frames of the longest walk; with the poses of all links more would not fit into memory."""
 _WHOLE = 1e-9
-"""Share of a stride that a path may exceed whole strides by [-]."""
+"""Fraction of a stride by which a path may exceed whole strides [-]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WalkRoute:
-    """Where the body goes, and where its feet would stand.
+    """The body's path divided into cycles, with a foothold for every leg and stop.
 
     Attributes:
         path: The body's path.
         cycles: Number of cycles.
         two_phase: Whether the body moves twice in a cycle.
-        ways: Ways along the path at which the body stops, and one beyond, shape (m,).
+        ways: Distances along the path at which the body stops, and one beyond, shape (m,).
         poses: x, y and heading of the body there, shape (m, 3).
-        holds: The foothold of each leg that is its place at rest there, shape (m, 4, 3).
+        holds: The neutral foothold of each leg there, shape (m, 4, 3).
     """
 
     path: BodyPath
@@ -163,16 +163,16 @@ class WalkRoute:
 
     @property
     def stride(self) -> float:
-        """Way of the feet at the greatest distance in one cycle [unit]."""
+        """Travel of the outermost foot in one cycle [unit]."""
         return self.path.length / self.cycles
 
 
 def lay_route(plan: WalkPlan) -> WalkRoute:
-    """Cut a plan into equal cycles.
+    """Divide a plan into equal cycles.
 
     Raises:
         LegsError: If the walk takes too many frames.
-        PathError: If the way-points make no path.
+        PathError: If the way-points are not a valid path.
     """
     machine = plan.machine
     rest = machine.neutral_feet
@@ -196,8 +196,8 @@ def lay_route(plan: WalkPlan) -> WalkRoute:
     wanted = path.length / plan.stride
     if not wanted * 4 * plan.frames_per_step <= MOST_FRAMES:
         raise LegsError(
-            f"a way of {path.length:.4g} in strides of {plan.stride:g} takes more than"
-            f" {MOST_FRAMES} frames; shorten it, lengthen the stride or take fewer frames per step"
+            f"a path of {path.length:.4g} in strides of {plan.stride:g} takes more than"
+            f" {MOST_FRAMES} frames; shorten it, lengthen the stride or reduce frames_per_step"
         )
     cycles = max(1, ceil(wanted - _WHOLE))
     two_phase = plan.timing is GaitTiming.TWO_PHASE

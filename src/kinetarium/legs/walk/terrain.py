@@ -1,4 +1,4 @@
-"""Terrain: level ground with a slope and low steps on it."""
+"""Terrain: level ground with a slope and steps."""
 
 from dataclasses import dataclass
 from math import radians, tan
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kinetarium.legs.mechanism.pantograph import LegsError, checked
 from kinetarium.spatial.arrays import Array
 
-if TYPE_CHECKING:  # a terrain is part of a command's flags, whose help loads no NumPy
+if TYPE_CHECKING:  # a terrain is part of a command's flags, and --help must not load NumPy
     from kinetarium.spatial.arrays import Array
 
 
@@ -40,9 +40,9 @@ class Terrain:
     Attributes:
         slope_deg: Angle of the slope, not negative [deg].
         slope_from: Where the slope begins along x [unit].
-        steps: The blocks; one that is higher than a foot is lifted is an obstacle, on which
-            no foot is put.
-        clearance: How far from the edge of a block a foot is put [unit].
+        steps: The blocks; one that is higher than the lift of a foot is an obstacle, which
+            feet avoid.
+        clearance: Least distance of a foothold from the edge of a block [unit].
     """
 
     slope_deg: float = 0.0
@@ -51,17 +51,17 @@ class Terrain:
     clearance: float = 2.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no ground.
+        """Check all values.
 
         Raises:
-            LegsError: If a value makes no sense.
+            LegsError: If a value is invalid.
         """
         checked("slope_deg of the terrain", self.slope_deg, low=0.0, high=45.0)
         checked("slope_from of the terrain", self.slope_from, low=-1e6, high=1e6)
         checked("clearance of the terrain", self.clearance, low=0.0, high=1e6)
         for step in self.steps:
             if not (step.x0 < step.x1 and step.y0 < step.y1 and 0 < step.height <= 1e6):
-                raise LegsError(f"a step must be longer, wider and higher than nothing: {step}")
+                raise LegsError(f"length, width and height of a step must be positive: {step}")
 
     @property
     def level(self) -> bool:
@@ -83,15 +83,15 @@ def ground_height(terrain: Terrain, x: Array, y: Array) -> Array:
 
 
 def footholds(terrain: Terrain, points: Array, *, highest: float) -> Array:
-    """Return where feet are put instead of points on level ground [unit], shape (..., 3).
+    """Return the footholds on the terrain for points on level ground [unit], shape (..., 3).
 
-    A foot keeps clear of the edges of blocks, on the nearer side, and off blocks that are too
-    high.
+    A foothold keeps clear of the edges of blocks, on the nearer side, and off blocks that are
+    too high.
 
     Args:
         terrain: The ground.
-        points: Where they would be put on level ground, shape (..., 2).
-        highest: The highest block that a foot is put on [unit].
+        points: The footholds on level ground, shape (..., 2).
+        highest: The highest block that a foot may step on [unit].
     """
     x, y = points[..., 0].copy(), points[..., 1].copy()
     for step in terrain.steps:

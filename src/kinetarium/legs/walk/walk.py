@@ -1,4 +1,4 @@
-"""Walk: every frame of a planned walk, and what is wrong with it in words."""
+"""Walk: every frame of a planned walk, its warnings, and its measures of effort."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,24 +20,24 @@ class WarningKind(StrEnum):
     """What a warning is about."""
 
     REACH = "reach"
-    """A foot is asked beyond what the pantograph can stretch or fold to."""
+    """A foot is beyond what the pantograph can stretch or fold to."""
     DRIVE = "drive"
-    """A lateral slide or a leg's turning beyond its stroke."""
+    """A lateral slide or a leg's turn is beyond its limit."""
     SINGULAR = "singular"
     """A TTR leg whose foot is under its own axis, where its angle is undefined; it is kept."""
     STABILITY = "stability"
     """The centre of mass leaves the support."""
     SWAY = "sway"
-    """The margin that the sway was to give is not there."""
+    """The static margin requested by the sway is not reached."""
     FOOT_GAP = "foot-gap"
-    """Two feet come closer than they should."""
+    """Two feet come too close to each other."""
     TERRAIN = "terrain"
-    """A foot cuts through the ground, or finds no place to stand."""
+    """A foot penetrates the ground, or has no foothold."""
 
 
 @dataclass(frozen=True, slots=True)
 class WalkWarning:
-    """Something that would go wrong, told once for each leg step at its worst frame.
+    """A violation on a walk, reported once for each leg step at its worst frame.
 
     Attributes:
         kind: What it is about.
@@ -45,7 +45,7 @@ class WalkWarning:
         leg: The leg, 1 to 4; 0 for the whole robot.
         step: The leg step, counted from 1; 0 before the first.
         amount: By how much [unit, or rad for a leg that turns too far].
-        text: The sentence that says all that.
+        text: The message.
     """
 
     kind: WarningKind
@@ -62,8 +62,8 @@ class LegStep:
 
     Attributes:
         leg: The leg, 1 to 4.
-        first: Last frame at which the foot still stands where it stood.
-        last: First frame at which it stands again.
+        first: Last frame at which the foot is on its old foothold.
+        last: First frame at which it is on its new one.
     """
 
     leg: int
@@ -73,26 +73,26 @@ class LegStep:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk:
-    """A planned walk of n frames; legs stand in the order 1 to 4 along arrays.
+    """A planned walk of n frames; legs are in the order 1 to 4 along arrays.
 
     Attributes:
-        plan: What was asked for.
+        plan: The plan.
         time: Time of each frame [s], shape (n,).
         body: Position of the body's centre at hip height, and its orientation as a quaternion
             wxyz [unit], shape (n, 7).
         joints: h_x, h_y or the angle of a TTR leg, and v_z [unit, rad], shape (n, 4, 3).
         links: Positions and quaternions wxyz of the nine links of each leg in the world
-            [unit], shape (n, 4, 9, 7); `Machine.link_shapes` says how they look.
+            [unit], shape (n, 4, 9, 7); `Machine.link_shapes` has their shapes.
         feet: The feet in the world [unit], shape (n, 4, 3).
-        support: Whether a foot carries, shape (n, 4).
+        support: Whether a foot is on the ground, shape (n, 4).
         margin: Distance of the centre of mass from the nearest edge of the support polygon,
             negative outside [unit], shape (n,).
         com: The centre of mass in the world [unit], shape (n, 3).
         order: The order in which the legs swing.
-        table1_row: The row of the paper's Table 1 that it equals; 0 for none.
-        steps: The swings in time order; a gait diagram draws them.
-        warnings: What would go wrong, in time order.
-        stride: The longest way of the body in one cycle, as walked [unit, of the feet in a spin].
+        table1_row: The row of the paper's Table 1 with that order; 0 if there is none.
+        steps: The swings in time order, as in a gait diagram.
+        warnings: The violations, in time order.
+        stride: Greatest travel of the body in one cycle [unit], of the feet in a spin.
         path: Points of the body's path on the ground, for drawing [unit], shape (m, 2).
     """
 
@@ -119,13 +119,13 @@ class Walk:
 
 
 GUIDE_FRICTION = 0.1
-"""Coulomb's coefficient of the slides and of the turning rail [-]."""
+"""Coulomb friction coefficient of the slides and of the turning rail [-]."""
 LEG_WEIGHT = 0.05
-"""Weight of a leg by that of the whole robot [-]."""
+"""Weight of a leg relative to that of the whole robot [-]."""
 
 
 def joint_travel(walk: Walk) -> Array:
-    """Return the travel of the three drives of all legs together [unit, rad], shape (3,)."""
+    """Return the travel of the three drives, summed over all legs [unit, rad], shape (3,)."""
     travel: Array = np.abs(np.diff(walk.joints, axis=0)).sum(axis=(0, 1))
     return travel
 
@@ -133,9 +133,10 @@ def joint_travel(walk: Walk) -> Array:
 def drive_work(walk: Walk) -> float:
     """Return the work of all drives on a slow walk [weight of the robot x unit].
 
-    A foot that carries N loads the slide of the horizontal drive with K N, by the pantograph's
-    law, and a leg that slides as a whole (TTT1) with N on its own slide; what the slides rub,
-    and what lifts the body and the legs, is the work. The horizontal drives carry no weight.
+    By the pantograph's law a foot that carries N loads the slide of the horizontal drive with
+    K N, and a leg that slides as a whole (TTT1) loads its own slide with N. The work is the
+    friction of the slides and the lifting of body and legs; the horizontal drives carry no
+    weight.
     """
     machine = walk.plan.machine
     load = _loads(walk)[1:]
@@ -148,7 +149,7 @@ def drive_work(walk: Walk) -> float:
             rubbed = (K * load + LEG_WEIGHT) * np.hypot(x, c)
         case LegKind.TTR:
             rubbed = (K * load + LEG_WEIGHT) * np.hypot(x, q[1:, :, 0] * c)
-    # A foot that is pushed down raises the body; one that is drawn up raises half its leg.
+    # A supporting foot that moves down raises the body; a swinging one raises half its leg.
     raised = load * np.maximum((K - 1) * v, 0.0)
     drawn = np.where(load > 0, 0.0, LEG_WEIGHT / 2 * np.maximum((1 - K) * v, 0.0))
     return float((GUIDE_FRICTION * rubbed + raised + drawn).sum())
@@ -157,8 +158,8 @@ def drive_work(walk: Walk) -> float:
 def walking_volume(machine: Machine) -> float:
     """Return the volume that a foot can reach in its leg's frame [unit^3].
 
-    The drives place b against a within a half shell between the least and the greatest span of
-    the pantograph, below a; the Jacobian of the leg makes it the volume of the foot.
+    The drives move b relative to a within a half shell between the least and the greatest span
+    of the pantograph, below a; the Jacobian of the leg maps its volume to that of the foot.
     """
     low, high = machine.leg.reach
     K, shell = machine.gain, high**3 - low**3
@@ -173,9 +174,9 @@ def walking_volume(machine: Machine) -> float:
 
 
 def _loads(walk: Walk) -> Array:
-    """Return the share of the weight that each foot carries, shape (n, 4).
+    """Return the fraction of the weight that each foot carries, shape (n, 4).
 
-    On three feet it is determined; on four the smallest forces are taken. A foot never pulls.
+    On three feet it is determined; on four it is the least-norm solution. Feet never pull.
     """
     feet, com = walk.feet, walk.com
     A = np.stack([np.ones(feet.shape[:2]), *np.moveaxis(feet[:, :, :2], -1, 0)], axis=1)

@@ -1,4 +1,4 @@
-"""What would go wrong on a walk, in words: which leg, which step, by how much."""
+"""Warnings about a walk: which leg, which step, by how much."""
 
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -13,18 +13,18 @@ from kinetarium.legs.walk.walk import LEG_NAMES, WalkWarning, WarningKind
 from kinetarium.spatial.arrays import Array
 
 LEAST_FOOT_GAP = 5.0
-"""Feet nearer to each other than this tread on each other [unit]."""
+"""Least distance between two feet [unit]."""
 _TOLERANCE = 1e-6
-"""Less than this is rounding [unit or rad]."""
+"""Violations below this are rounding [unit or rad]."""
 
 
 def find_warnings(
     plan: WalkPlan, frames: Frames, *, joints: Array, local: Array, margin: Array
 ) -> tuple[WalkWarning, ...]:
-    """Find everything that would go wrong, in time order.
+    """Find all violations, in time order.
 
     Args:
-        plan: What is asked for.
+        plan: The plan.
         joints: Joint values, shape (n, 4, 3).
         local: The feet in their legs' frames, shape (n, 4, 3).
         margin: The static margin, shape (n,).
@@ -94,7 +94,7 @@ def _of_axes(plan: WalkPlan, frames: Frames, local: Array) -> Iterator[WalkWarni
 
 
 def _of_stability(plan: WalkPlan, frames: Frames, margin: Array) -> Iterator[WalkWarning]:
-    # On the very edge a robot without sway is lost as well.
+    # Without sway, a margin of zero is a loss of balance as well.
     above = _TOLERANCE if plan.sway else -_TOLERANCE
     for step, at in _worst(frames, plan.sway - margin, above=above):
         least, leg = float(margin[at]), _swinging(frames, step)
@@ -133,7 +133,7 @@ def _of_terrain(plan: WalkPlan, frames: Frames) -> Iterator[WalkWarning]:
 def _by_leg(
     kind: WarningKind, frames: Frames, beyond: Array, text: Callable[[int, int, float], str]
 ) -> Iterator[WalkWarning]:
-    """Warn of what is beyond a limit, shape (n, 4), once for each leg and step."""
+    """Warn of values beyond a limit, shape (n, 4), once for each leg and step."""
     for leg in np.flatnonzero(beyond.max(axis=0) > _TOLERANCE).tolist():
         for step, at in _worst(frames, beyond[:, leg]):
             amount = float(beyond[at, leg])
@@ -144,7 +144,7 @@ def _by_leg(
 def _worst(
     frames: Frames, values: Array, *, above: float = _TOLERANCE
 ) -> Iterator[tuple[int, int]]:
-    """Yield each step with a value above a limit, and the frame of its greatest."""
+    """Yield each step with a value above a limit, and the frame of its greatest value."""
     starts = np.flatnonzero(np.diff(frames.step, prepend=-1))
     ends = np.append(starts[1:], len(values))
     for i in np.flatnonzero(np.maximum.reduceat(values, starts) > above).tolist():
