@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 _MOST_REPLAYS = 4
-"""Runs that a notebook shows in 3-D."""
+"""Maximum number of runs that a notebook shows in 3-D."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyResult:
-    """What a study has found.
+    """The results of a study.
 
     Example:
         >>> from kinetarium import run_study
@@ -44,8 +44,8 @@ class StudyResult:
 
     Attributes:
         study: The study.
-        folder: Its folder; a temporary one, gone with this object, unless `out` was given.
-        findings: What the study makes of all its cases.
+        folder: Its folder; a temporary one, deleted with this object, unless `out` was given.
+        findings: The summary of all cases.
     """
 
     study: Study[Any, Any]
@@ -61,12 +61,12 @@ class StudyResult:
 
     @property
     def summary(self) -> Mapping[str, Any]:
-        """Figures over all rows."""
+        """Statistics over all rows."""
         return self.findings.summary
 
     @property
     def recordings(self) -> list[Recording | None]:
-        """What each case recorded, in the order of the report; None where a case has nothing."""
+        """The recording of each case, in the order of the report; None for a case without one."""
         return [run.recording for run in self.folder.runs()]
 
     @property
@@ -79,7 +79,7 @@ class StudyResult:
 
         Args:
             path: The file.
-            force: Whether a file that Kinetarium did not write may be replaced.
+            force: Whether a file that Kinetarium did not write may be overwritten.
 
         Returns:
             The path.
@@ -117,23 +117,23 @@ class StudyResult:
         return study_page(self.folder, self.study, self.findings)
 
     def __repr__(self) -> str:
-        """Return what it is in one line."""
+        """Return a description of one line."""
         statuses = Counter(str(row["status"]) for row in self.rows)
         counts = ", ".join(f"{count} {status}" for status, count in statuses.items())
         return f"<StudyResult of {self.study.name}: {counts}; {self.folder.path}>"
 
     def _repr_html_(self) -> str:
-        """Show a notebook the tables and figures, and the first runs in 3-D in a frame."""
+        """Return tables, figures and the first runs in 3-D, for notebooks."""
         from kinetarium.report.html.page import notebook_html
 
         shown = notebook_html(self._page())
-        with suppress(KinetariumError):  # the studio was not built, or a mesh is not there
+        with suppress(KinetariumError):  # the page was not built, or a mesh is missing
             if replays := list(islice(self._replays(), _MOST_REPLAYS)):
                 shown += _frame(replays, title=self.study.title)
         return shown
 
     def _replays(self) -> Iterator[bytes]:
-        """Yield the runs that can be watched as replay files."""
+        """Yield the replay files of the runs that have a replay."""
         from kinetarium.studio.replay_file import replay_file
         from kinetarium.studio.streams import Encoding
 
@@ -147,7 +147,7 @@ class StudyResult:
 
 
 def _frame(replays: list[bytes], *, title: str) -> str:
-    """Return replay files in a frame of the studio's own page, which loads nothing."""
+    """Return an iframe with the studio's page and replay files, which loads nothing else."""
     from kinetarium.studio.exported_page import PagePart, check_page, exported_page
 
     check_page()
@@ -177,18 +177,18 @@ def run_study(
         True
 
     Args:
-        name: The study's name, as `list_studies` has it.
-        out: Folder of the results, as with `--out`; finished cases in it are not run again. A
+        name: The study's name, as in `list_studies`.
+        out: Output folder, as with `--out`; finished cases in it are not run again. A
             temporary one if None.
-        workers: Processes that run cases side by side; one for each core if None, none if 0:
-            the cases then run in this process, unprotected.
-        timeout: Most time for one case [s].
-        memory_limit: Most memory for one process [GB].
+        workers: Number of worker processes; one for each core if None. With 0 the cases run in
+            this process, without protection against crashes.
+        timeout: Time limit for one case [s].
+        memory_limit: Memory limit for one process [GB].
         retry_failed: Whether cases that failed in an earlier session are run again.
         **config: Fields of the study's config, the flags of its command.
 
     Raises:
-        KinetariumError: If there is no such study or field, a value does not fit, or the folder
+        KinetariumError: If there is no such study or field, a value is invalid, or the folder
             cannot be written.
     """
     from kinetarium.report.html.files import write_study_report

@@ -140,7 +140,7 @@ def test_phones(opened):
     )  # fmt: skip
     assert page.evaluate("document.documentElement.scrollWidth") == 360  # nothing sticks out
     assert drawn(page) == [False]  # a finger scrolls until it asks to turn
-    page.get_by_role("button", name="Turn in 3-D").tap()
+    page.get_by_role("button", name="Rotate in 3-D").tap()
     until(page, all)
     assert complaints == []
 

@@ -1,4 +1,4 @@
-"""Lines: quantities against another, as curves, dashes or markers."""
+"""Charts as data: lines, bars and heatmaps, and their axes."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,12 +10,12 @@ from kinetarium.spatial.arrays import Array, frozen
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A side of a figure.
+    """An axis of a chart.
 
     Attributes:
         label: What is measured.
         unit: Its unit, or empty.
-        log: Whether it is divided by powers of ten; then only positive values are drawn.
+        log: Whether it is logarithmic; then only positive values are drawn.
     """
 
     label: str
@@ -108,7 +108,7 @@ class Lines:
         series: The series, later ones drawn above earlier ones.
         caption: What to see in it; may be empty.
         equal: Whether a unit is as long along x as along y.
-        marks: Values to compare with.
+        marks: Reference values, drawn as straight lines.
     """
 
     title: str
@@ -160,7 +160,7 @@ class Bars:
         title: What it shows.
         categories: Names of the groups.
         series: The bars, one of each in every group.
-        value: What their lengths are; on a logarithmic scale if it says so.
+        value: The axis of the values; may be logarithmic.
         caption: What to see in it; may be empty.
     """
 
@@ -190,11 +190,11 @@ Steps = tuple[str, ...] | tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place on a heatmap that is pointed out.
+    """A marked place on a heatmap.
 
     Attributes:
-        x: Where it is along x; on named columns their number, from 0.
-        y: Where it is along y; on named rows their number, from 0.
+        x: Position along x; with named columns their index, from 0.
+        y: Position along y; with named rows their index, from 0.
         label: What is there; may be empty.
     """
 
@@ -216,10 +216,10 @@ class Heatmap:
         columns: Middle of each column on x, or its name.
         rows: Middle of each row on y, or its name.
         values: The values, shape (rows, columns); NaN leaves a cell empty.
-        value: What the values are; on a logarithmic scale if it says so.
+        value: The axis of the values; may be logarithmic.
         annotate: Whether the value is written into every cell.
-        diverging: Whether colours part at 0, or at 1 on a logarithmic scale.
-        marks: Places to point out; those beyond the cells are not shown.
+        diverging: Whether the colours diverge at 0, or at 1 on a logarithmic scale.
+        marks: Marked places; those outside the cells are not shown.
         caption: What to see in it; may be empty.
         equal: Whether a unit is as long along x as along y.
     """
@@ -259,7 +259,7 @@ class Heatmap:
 
     @property
     def shown_marks(self) -> tuple[Spot, ...]:
-        """The marks that lie on a cell."""
+        """The marks that are on a cell."""
         if not self.values.size:
             return ()
         x, y = cell_edges(self.columns, self.x), cell_edges(self.rows, self.y)
@@ -269,20 +269,20 @@ class Heatmap:
 
 
 def are_names(steps: Steps) -> bool:
-    """Say whether rows or columns are named rather than measured."""
+    """Return whether rows or columns are named rather than numeric."""
     return any(isinstance(step, str) for step in steps)
 
 
 def cell_edges(steps: Steps, axis: Axis) -> Array:
-    """Return where cells begin and end along an axis.
+    """Return the edges of the cells along an axis.
 
     Args:
         steps: The rows or columns.
         axis: Their axis.
 
     Returns:
-        The edges, shape (n + 1,): half-way between neighbours as the axis is
-        divided; named cells are 1 wide around 0, 1, 2 ...
+        The edges, shape (n + 1,): half-way between neighbours, on the scale of the
+        axis; named cells are 1 wide around 0, 1, 2 ...
     """
     if are_names(steps):
         return frozen(np.arange(len(steps) + 1) - 0.5)

@@ -14,8 +14,8 @@ class DiagramBlock:
     Attributes:
         name: What it is; unique in the diagram.
         text: What it does, in a few words; lines are split at line breaks.
-        column: Where it stands, counted from the left.
-        row: Where it stands, counted from the top.
+        column: Column, counted from the left.
+        row: Row, counted from the top.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Signal:
     Attributes:
         start: Name of the block it leaves.
         end: Name of the block it enters.
-        label: What goes; may be empty.
+        label: What is transmitted; may be empty.
     """
 
     start: str
@@ -47,7 +47,7 @@ class Diagram:
         title: What it shows.
         blocks: The blocks.
         signals: The signals.
-        caption: What to see in it; may be empty.
+        caption: What the reader should notice; may be empty.
     """
 
     title: str
@@ -56,7 +56,7 @@ class Diagram:
     caption: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse signals that lead nowhere.
+        """Check that every signal connects two blocks.
 
         Raises:
             ValueError: If an end is not a block, or two ends share neither a row nor a column.
@@ -98,7 +98,7 @@ class Page:
         title: The title.
         lead: The paragraph that says what it is.
         sections: The sections in reading order.
-        provenance: How to make it again: names and values, such as the command and versions.
+        provenance: How to reproduce it: names and values, such as the command and versions.
     """
 
     title: str
@@ -115,7 +115,7 @@ LIGHT = (
 DARK = (
     "#3a69ff", "#f0922b", "#37f5c7", "#ad5c9b", "#7aabff", "#ffdf3a", "#c94a30", "#989ea0",
 )  # fmt: skip
-"""The same on a dark ground, in the same order."""
+"""The same on a dark background, in the same order."""
 
 SEQUENTIAL = (
     "#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30",

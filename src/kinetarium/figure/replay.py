@@ -1,4 +1,4 @@
-"""Replay: a run as something to be watched, bodies that move in time."""
+"""Replay: a run as bodies that move in time, for display."""
 
 from dataclasses import dataclass
 
@@ -25,12 +25,12 @@ class DisplayMesh:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solid:
-    """A rigid body that is seen.
+    """A rigid body of a replay.
 
     Attributes:
         name: Its name, unique in the replay.
         group: What it belongs to: a robot's name, or empty.
-        meshes: What is seen of it; nothing for a frame that only leads the eye.
+        meshes: Its display meshes; none for an invisible frame, such as one with a trail.
         poses: Its pose [x y z, wxyz] at every time [m], shape (n, 7), or at all of them,
             shape (1, 7).
     """
@@ -43,7 +43,7 @@ class Solid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrow:
-    """A vector that is drawn at a point: a contact force.
+    """A vector drawn at a point, such as a contact force.
 
     Attributes:
         name: What it is.
@@ -60,11 +60,11 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guide:
-    """A line that stands still: a path that should have been followed.
+    """A static line, such as the reference path.
 
     Attributes:
         name: What it is.
-        points: Its corners in the world frame [m], shape (n, 3).
+        points: Its vertices in the world frame [m], shape (n, 3).
     """
 
     name: str
@@ -79,8 +79,8 @@ class Replay:
         time: The times [s], shape (n,), rising; at least one.
         solids: The bodies.
         arrows: Vectors that change with time.
-        guides: Lines that do not.
-        trails: Names of the solids whose way is worth a line.
+        guides: Static lines.
+        trails: Names of the solids whose path is drawn.
     """
 
     time: Array
@@ -91,13 +91,13 @@ class Replay:
 
 
 def pose_rows(X: Array) -> Array:
-    """Turn poses, shape (n, 4, 4), into rows [x y z, wxyz], shape (n, 7), that do not jump."""
+    """Convert poses, shape (n, 4, 4), to continuous rows [x y z, wxyz], shape (n, 7)."""
     rows = np.concatenate([X[:, :3, 3], quaternion_from_rotation(X[:, :3, :3])], axis=1)
     return continuous(rows)
 
 
 def continuous(rows: Array) -> Array:
-    """Choose of each quaternion and its opposite, the same turn, the one nearer to the last.
+    """Choose the sign of each quaternion so that it is nearest to the previous one.
 
     Args:
         rows: Poses [x y z, wxyz], shape (n, 7).
@@ -113,10 +113,10 @@ def continuous(rows: Array) -> Array:
 
 
 def thinned(replay: Replay, *, most: int) -> Replay:
-    """Leave out samples at even steps, so that at most some number is left.
+    """Drop samples at even steps to keep at most some number.
 
     Args:
-        most: The most samples.
+        most: Maximum number of samples.
     """
     step = -(-len(replay.time) // most)
     if step <= 1:

@@ -17,21 +17,21 @@ from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose
 
 _MOST_FACES = 2000
-"""Triangles of one geometry; more cannot be told apart in a picture the size of a hand."""
+"""Maximum triangles per geometry; more cannot be distinguished in a small picture."""
 
 _TONES: tuple[Color, Color] = ((0.88, 0.88, 0.87, 1.0), (0.44, 0.50, 0.58, 1.0))
-"""For links without a colour: two tones in turn, so that joints can be seen."""
+"""For links without a colour: two alternating tones, so that joints are visible."""
 
 
 def robot_scene(
     model: RobotModel, q: ArrayLike, *, X_WB: ArrayLike | None = None
 ) -> Scene3D | None:
-    """Draw a robot by what is seen of it, or by what touches where nothing is seen at all.
+    """Draw a robot by its visual geometry, or by its collision geometry if it has no other.
 
     Args:
         model: The robot.
         q: Positions of the moving joints [rad or m], shape (joints,).
-        X_WB: Pose of the root link, shape (4, 4); the world's frame if not given.
+        X_WB: Pose of the root link, shape (4, 4); the identity by default.
 
     Returns:
         The scene, or None for a robot without any shape.
@@ -79,17 +79,17 @@ _UNITS = {
 
 
 def joint_units(joint: Joint) -> tuple[str, str, str]:
-    """Return the units of a joint's position, speed and effort; empty for one that is fixed."""
+    """Return the units of a joint's position, velocity and effort; empty for a fixed joint."""
     return _UNITS[joint.type]
 
 
 def joint_tables(model: RobotModel) -> tuple[Table, ...]:
-    """List the moving joints with their limits: those that turn, and those that slide."""
+    """List the moving joints with their limits: rotational and prismatic ones."""
     turning = [joint for joint in model.moving_joints if joint.type is not JointType.PRISMATIC]
     sliding = [joint for joint in model.moving_joints if joint.type is JointType.PRISMATIC]
     return tuple(
         _joint_table(title, joints)
-        for title, joints in (("Turning joints", turning), ("Sliding joints", sliding))
+        for title, joints in (("Rotational joints", turning), ("Prismatic joints", sliding))
         if joints
     )
 
@@ -120,10 +120,10 @@ def _joint_table(title: str, joints: list[Joint]) -> Table:
 
 
 def repair_table(model: RobotModel) -> Table:
-    """List what the gate changed or left out."""
+    """List what was repaired or left out when the file was read."""
     return Table(
         "Repairs",
-        (Column("line"), Column("where"), Column("what was changed"), Column("code")),
+        (Column("line"), Column("where"), Column("repair"), Column("code")),
         tuple(
             (repair.line, repair.where, repair.message, str(repair.code))
             for repair in model.repairs
@@ -140,13 +140,12 @@ def _coupling(joint: Joint) -> str:
 
 
 _LEAD = (
-    "Robots that Kinetarium knows by name. Each is one frozen model, read once through a strict"
-    " gate that refuses what no simulation should be built on and lists what it repaired; every"
-    " physics engine is given this same model."
+    "The robots of the catalogue. Each file is read and checked once: invalid files are refused,"
+    " repairs are listed, and every physics engine is built from the same model."
 )
 
 Catalogue = Mapping[str, tuple[CatalogueEntry, RobotModel]]
-"""What the catalogue says of each robot, and its model, by name."""
+"""Catalogue entry and model of each robot, by name."""
 
 
 def catalogue_table(robots: Catalogue) -> Table:
@@ -185,7 +184,7 @@ def catalogue_page(robots: Catalogue, *, provenance: tuple[tuple[str, str], ...]
     """Return the whole page.
 
     Args:
-        provenance: How to make the page again.
+        provenance: How to reproduce the page.
 
     Raises:
         RobotFileError: If a mesh file cannot be loaded.
@@ -211,7 +210,7 @@ def _card(entry: CatalogueEntry, model: RobotModel) -> Section:
             )
         ),
         *joint_tables(model),
-        repairs if repairs.rows else Prose("Nothing had to be repaired."),
+        repairs if repairs.rows else Prose("No repairs."),
         Listing(f"Sources ({entry.licence})", entry.sources),
     )
     return Section(entry.title, figures, label=entry.name)

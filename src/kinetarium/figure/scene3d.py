@@ -1,4 +1,4 @@
-"""Scene3D: coloured bodies on a ground, and the camera that looks at them."""
+"""Scene3D: coloured meshes above a ground grid, and the camera."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,7 @@ Color = tuple[float, float, float, float]
 """Red, green, blue and opacity in 0..1."""
 
 _FILLED = 0.88
-"""How much of the picture's width or height the bodies fill; the rest is margin."""
+"""Share of the picture's width or height that the bodies fill; the rest is margin."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Mesh3D:
     """Triangles of one colour.
 
     Attributes:
-        name: What a pointer over it shows.
+        name: Text of its tooltip.
         mesh: The triangles in the body frame [m]; at least one.
         color: Their colour.
         X_WB: Pose of the body, shape (4, 4).
@@ -37,7 +37,7 @@ class Mesh3D:
 
     @cached_property
     def world_points(self) -> Array:
-        """The corner points in the world frame [m], shape (n, 3)."""
+        """The vertices in the world frame [m], shape (n, 3)."""
         return frozen(self.mesh.vertices @ self.X_WB[:3, :3].T + self.X_WB[:3, 3])
 
 
@@ -46,8 +46,8 @@ class Camera:
     """A perspective camera with z up.
 
     Attributes:
-        eye: Where it stands in the world frame [m], shape (3,).
-        target: What it looks at in the world frame [m], shape (3,).
+        eye: Position in the world frame [m], shape (3,).
+        target: Point it looks at, in the world frame [m], shape (3,).
         view_angle: Full vertical angle of view [rad].
     """
 
@@ -57,7 +57,7 @@ class Camera:
 
     @cached_property
     def rotation(self) -> Array:
-        """R_WC: the picture's right, its up and the way to the eye in the world, shape (3, 3)."""
+        """R_WC: the axes of the picture (right, up, towards the eye) in the world, shape (3, 3)."""
         back = (self.eye - self.target) / np.linalg.norm(self.eye - self.target)
         right = np.cross([0.0, 0.0, 1.0], back)
         right /= np.linalg.norm(right)
@@ -113,7 +113,7 @@ class Scene3D:
         return GroundGrid(spacing, frozen(lines))
 
     def camera(self, *, aspect: float, azimuth: float = 38.0, elevation: float = 18.0) -> Camera:
-        """Place a camera that sees all bodies, as near as it can stand.
+        """Return the nearest camera that sees all bodies.
 
         Args:
             aspect: Width over height of the picture.
@@ -126,7 +126,7 @@ class Scene3D:
         target = (self.bounds[0] + self.bounds[1]) / 2
         camera = Camera(target + direction, target)
         slope = _FILLED * tan(camera.view_angle / 2)
-        for _ in range(4):  # what lies in the middle depends on the distance, and the reverse
+        for _ in range(4):  # the centre of the picture depends on the distance, and vice versa
             x, y, z = ((points - target) @ camera.rotation).T
             distance = float(np.max(z + np.maximum(np.abs(x) / aspect, np.abs(y)) / slope))
             seen = np.stack([x, y]) / (distance - z)
@@ -144,18 +144,17 @@ def _round_length(length: float) -> float:
 Indices = NDArray[np.int64]
 
 _FINEST = 1024
-"""Cells along the longest side beyond which nothing could be told apart on a screen."""
+"""Cells along the longest side; more cannot be distinguished on a screen."""
 
 
 def decimate(mesh: TriangleMesh, *, most_faces: int) -> TriangleMesh:
     """Simplify a mesh for display.
 
     Args:
-        most_faces: The most triangles the result may have.
+        most_faces: Maximum number of triangles of the result.
 
     Returns:
-        The mesh itself where it is small enough, else the finest clustering
-        that is.
+        The mesh itself if it is small enough, else its finest vertex clustering that is.
     """
     if len(mesh.faces) <= most_faces:
         return mesh
@@ -172,7 +171,7 @@ def decimate(mesh: TriangleMesh, *, most_faces: int) -> TriangleMesh:
 
 
 class _Clusters(NamedTuple):
-    """A clustering: the cluster of each vertex, and the triangles that keep three corners."""
+    """A clustering: the cluster of each vertex, and the triangles with three distinct corners."""
 
     of_vertex: Indices
     faces: Indices
@@ -198,7 +197,7 @@ def _rebuild(mesh: TriangleMesh, clusters: _Clusters) -> TriangleMesh:
 
 
 def _best_points(mesh: TriangleMesh, clusters: _Clusters) -> Array:
-    """Return each cluster the point nearest to its planes, at most half a cell from its mean."""
+    """Return the point of each cluster nearest to its planes, within half a cell of its mean."""
     count = int(clusters.of_vertex.max()) + 1
     members = np.bincount(clusters.of_vertex, minlength=count)[:, None]
     means = np.column_stack(
@@ -206,7 +205,7 @@ def _best_points(mesh: TriangleMesh, clusters: _Clusters) -> Array:
     ) / np.maximum(members, 1)
 
     p, q, r = mesh.vertices[mesh.faces].transpose(1, 0, 2)
-    normals = np.cross(q - p, r - p)  # of twice the area, which is their weight
+    normals = np.cross(q - p, r - p)  # weighted by twice the area
     A, b = np.zeros((count, 3, 3)), np.zeros((count, 3))
     for corner in mesh.faces.T:
         cluster = clusters.of_vertex[corner]

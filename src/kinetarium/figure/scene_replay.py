@@ -16,14 +16,14 @@ from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 
 _MOST_FACES = 600
-"""Triangles of one geometry: where a robot in motion begins to look faceted."""
+"""Maximum triangles per geometry; with fewer a moving robot looks faceted."""
 
 _TONES: tuple[Color, Color] = ((0.88, 0.88, 0.87, 1.0), (0.44, 0.50, 0.58, 1.0))
-"""For links without a colour: two tones in turn, so that joints can be seen."""
+"""For links without a colour: two alternating tones, so that joints are visible."""
 
 
 def link_meshes(model: RobotModel) -> dict[str, tuple[DisplayMesh, ...]]:
-    """Return what is seen of each link, or what touches where nothing is seen at all.
+    """Return the visual geometry of each link, or the collision geometry if there is no other.
 
     Returns:
         The meshes in the link's frame by the link's name, for every link.
@@ -42,11 +42,11 @@ def link_meshes(model: RobotModel) -> dict[str, tuple[DisplayMesh, ...]]:
 
 
 def shape_mesh(shape: Shape, color: Color) -> DisplayMesh:
-    """Return a shape in its own frame."""
+    """Return the display mesh of a shape in its own frame."""
     return DisplayMesh(_few_faces(shape), color)
 
 
-@lru_cache(maxsize=256)  # replays of one robot are asked for one after the other
+@lru_cache(maxsize=256)  # replays of one robot are often requested in a row
 def _few_faces(shape: Shape) -> TriangleMesh:
     return decimate(triangulate(shape), most_faces=_MOST_FACES)
 
@@ -70,17 +70,17 @@ def scene_replay(
     guides: Sequence[Guide] = (),
     trails: Sequence[str] = (),
 ) -> Replay:
-    """Show a scene as it was recorded.
+    """Return a recorded scene as a replay.
 
-    What the recording has of a robot's joints and of free bodies moves; what it has not
-    stays where the scene puts it. Force-torque sensors that were recorded become arrows.
+    Recorded joints and free bodies move; everything else stays where the scene puts it.
+    Recorded force-torque sensors become arrows.
 
     Args:
         scene: The scene that was simulated.
-        recording: What was recorded, with the channels "q" and "poses" of `rollout`.
-        arrows: Vectors to show beside those of the sensors.
-        guides: Lines to show.
-        trails: Names of the solids whose way is to be drawn.
+        recording: The recording, with the channels "q" and "poses" of `rollout`.
+        arrows: Vectors to show besides those of the sensors.
+        guides: Static lines to show.
+        trails: Names of the solids whose path is drawn.
 
     Raises:
         RobotFileError: If a mesh file cannot be loaded.
@@ -128,7 +128,7 @@ def _body(body: Body, recording: Recording) -> Solid:
 
 
 def _sensor_arrow(scene: Scene, sensor: WrenchSensor, recording: Recording, X_WL: Array) -> Arrow:
-    """Show the force of the load on a sensor, at the sensor's link."""
+    """Return the force of the load on a sensor as an arrow at the sensor's link."""
     model = scene.robot(sensor.robot).model
     names = [link.name for link in model.links]
     X_WS = X_WL[:, names.index(model.joint(sensor.joint).child)]
@@ -138,7 +138,7 @@ def _sensor_arrow(scene: Scene, sensor: WrenchSensor, recording: Recording, X_WL
 
 
 def _column(recording: Recording, channel: str, name: str) -> Array | None:
-    """Return what a channel has under a column's name, or None."""
+    """Return a column of a channel, or None if it was not recorded."""
     if channel not in recording.channels:
         return None
     found = recording.channels[channel]
@@ -146,10 +146,10 @@ def _column(recording: Recording, channel: str, name: str) -> Array | None:
 
 
 def _transforms(rows: Array) -> Array:
-    """Turn rows [x y z, wxyz], shape (n, 7), into poses, shape (n, 4, 4)."""
+    """Convert rows [x y z, wxyz], shape (n, 7), to poses, shape (n, 4, 4)."""
     return np.array([pose(row[:3], rotation_from_quaternion(row[3:])) for row in rows])
 
 
 def _still(rows: Array) -> Array:
-    """Keep one row of a solid that never moves."""
+    """Keep one row if the solid never moves."""
     return rows[:1] if np.ptp(rows, axis=0).max(initial=0.0) == 0.0 else rows

@@ -1,4 +1,4 @@
-"""Sweeps: what was varied within engines, and figures of merit over it."""
+"""Sweeps: settings varied within engines, and quantities over them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ _COLUMNS = {
     "iterations": Column("iterations"),
     "friction": Column("friction"),
 }
-"""What may be varied within an engine, as a column of a table."""
+"""Settings that may be varied within an engine, as columns of a table."""
 
 
 class SetCase(Protocol):
-    """A case that says what is set in its engine: time step [s], iterations, friction [-]."""
+    """A case with the settings of its engine: time step [s], iterations, friction [-]."""
 
     @property
     def engine(self) -> str:
@@ -29,15 +29,15 @@ class SetCase(Protocol):
 
     @property
     def profile(self) -> str:
-        """What else is set in it."""
+        """The name of the other settings."""
 
     @property
     def timestep(self) -> float:
-        """Physics step [s]."""
+        """Physics time step [s]."""
 
     @property
     def iterations(self) -> int:
-        """Iterations of the solver [-]; 0 for the profile's own."""
+        """Solver iterations [-]; 0 for the profile's."""
 
     @property
     def friction(self) -> float:
@@ -45,12 +45,12 @@ class SetCase(Protocol):
 
 
 class Sample(NamedTuple):
-    """A value of an engine.
+    """A measured value of an engine.
 
     Attributes:
         name: The engine.
-        x: Where it was measured.
-        y: What was measured; None if there was nothing to measure.
+        x: The varied setting.
+        y: The measured value, or None.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Sample(NamedTuple):
 
 
 def varied_fields(cases: Iterable[SetCase]) -> tuple[str, ...]:
-    """Name the fields of cases that take several values within one engine and profile."""
+    """Return the fields of cases that take several values within one engine and profile."""
     found: dict[str, dict[tuple[str, str], set[float]]] = {name: {} for name in _COLUMNS}
     for case in cases:
         for name, values in found.items():
@@ -70,12 +70,12 @@ def varied_fields(cases: Iterable[SetCase]) -> tuple[str, ...]:
 
 
 def setting_columns(varied: Sequence[str]) -> tuple[Column, ...]:
-    """Return the columns of a table that tell settings apart."""
+    """Return the columns of a table for the varied settings."""
     return tuple(_COLUMNS[name] for name in varied)
 
 
 def setting_cells(case: SetCase, varied: Sequence[str]) -> tuple[Cell, ...]:
-    """Return what is set in the engine of a case, for those columns."""
+    """Return the varied settings of a case, for those columns."""
     cells: dict[str, Cell] = {
         "timestep": case.timestep * 1e3,
         "iterations": str(case.iterations) if case.iterations else "own",
@@ -85,7 +85,7 @@ def setting_cells(case: SetCase, varied: Sequence[str]) -> tuple[Cell, ...]:
 
 
 def sweep_series(samples: Sequence[Sample]) -> tuple[Series, ...]:
-    """Return a line with markers for each name, from left to right, with gaps where nothing is."""
+    """Return a line with markers for each name, sorted by x, with gaps for missing values."""
     series = []
     for name in dict.fromkeys(sample.name for sample in samples):
         own = sorted((s.x, np.nan if s.y is None else s.y) for s in samples if s.name == name)
@@ -95,18 +95,18 @@ def sweep_series(samples: Sequence[Sample]) -> tuple[Series, ...]:
     return tuple(series)
 
 
-FRONT = "best of all"
+FRONT = "overall Pareto front"
 _COST = Axis("CPU time per simulated second", "s/s", log=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One setting of an engine that was tried.
+    """One setting of an engine.
 
     Attributes:
         name: The engine.
         cost: CPU time per simulated second [s/s].
-        error: What it leaves undone, positive.
+        error: Its error, positive.
     """
 
     name: str
@@ -115,13 +115,13 @@ class Trial:
 
 
 def speed_accuracy(title: str, trials: Sequence[Trial], *, error: Axis, caption: str = "") -> Lines:
-    """Draw settings over their cost; each engine's Pareto front is joined by a line.
+    """Draw the error of settings over their cost, with each engine's Pareto front as a line.
 
     Args:
         title: What it shows.
         trials: The settings; those of unknown cost are left out.
-        error: What is left undone.
-        caption: What to see in it.
+        error: The axis of the errors.
+        caption: What the reader should notice.
     """
     trials = [trial for trial in trials if not isnan(trial.cost)]
     series = []
@@ -132,7 +132,7 @@ def speed_accuracy(title: str, trials: Sequence[Trial], *, error: Axis, caption:
         cost, left = _points(trials)
         best = pareto_front(cost, left)
         series.append(Series(FRONT, cost[best], left[best], Style.DOTTED))
-    note = "Each marker is one setting; lines join those that nothing of the same engine beats."
+    note = "Each marker is one setting; lines are the Pareto fronts of the engines."
     return Lines(title, _COST, error, tuple(series), caption=f"{caption} {note}".strip())
 
 
@@ -142,7 +142,7 @@ def _points(trials: Sequence[Trial]) -> tuple[Array, Array]:
 
 
 def _front_and_rest(name: str, cost: Array, error: Array) -> Series:
-    """Join the front, and put the other points behind it, each after a gap."""
+    """Return the front as a line, followed by the other points, each after a gap."""
     front = pareto_front(cost, error)
     rest = np.setdiff1d(np.arange(len(cost)), front)
     lone = np.column_stack([np.full(len(rest), np.nan), error[rest]]).ravel()

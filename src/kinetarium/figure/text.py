@@ -1,4 +1,4 @@
-"""Table: rows of values under named columns."""
+"""Tables, facts, lists and paragraphs of a report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from math import isfinite, isnan
 from typing import Any
 
 Cell = str | int | float | None
-"""What a cell of a table holds; None is shown as empty."""
+"""The value of a table cell; None is shown as empty."""
 
 
 def as_cell(value: Any) -> Cell:
-    """Return a value itself if it is a single one, else as text."""
+    """Return a scalar unchanged, anything else as text."""
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
 def cell_text(value: Cell) -> str:
-    """Write a value: four significant digits, no needless exponents, nothing for None."""
+    """Format a value: four significant digits, no needless exponents, empty for None."""
     if value is None:
         return ""
     if not isinstance(value, float):
@@ -62,17 +62,17 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
     def is_numeric(self, column: int) -> bool:
-        """Say whether a column holds numbers only, which are set flush right."""
+        """Return whether a column holds numbers only, which are right-aligned."""
         cells = [row[column] for row in self.rows if row[column] is not None]
         return bool(cells) and not any(isinstance(cell, str) for cell in cells)
 
 
 def rows_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Make a table of rows that have names, with a column for every name.
+    """Return a table of dictionaries, with a column for every key.
 
     Args:
         title: What it shows; may be empty.
-        rows: Values by name; what is not a single value is written as text.
+        rows: Values by name; values other than scalars are shown as text.
     """
     names = tuple(dict.fromkeys(name for row in rows for name in row))
     return Table(
@@ -111,7 +111,7 @@ class Prose:
     """A paragraph.
 
     Attributes:
-        text: Plain text; no markup is read from it.
+        text: Plain text; markup is not interpreted.
     """
 
     text: str

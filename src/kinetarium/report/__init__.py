@@ -1,1 +1,1 @@
-"""Figures made visible: one self-contained HTML file, and pictures."""
+"""Rendering of figures: one self-contained HTML file, SVG and PNG."""

@@ -1,4 +1,4 @@
-"""What is drawn of a series: fewer samples than it has, but every peak and gap."""
+"""Decimation of series for display, which keeps every peak and gap; colour scales."""
 
 import re
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from kinetarium.figure.text import cell_text
 from kinetarium.spatial.arrays import Array
 
 _BUCKETS = 500
-"""Stretches of a series, of which each keeps its extremes: half a thousand is a pixel or two."""
+"""Intervals of a series, each of which keeps its extremes: one is a pixel or two wide."""
 
 _FARTHEST = 1e100
-"""Values beyond belong to a simulation that fell apart; no axis could be divided over them."""
+"""Larger values come from diverged simulations; an axis could not show them."""
 
 
 class Samples(NamedTuple):
@@ -30,7 +30,7 @@ class Samples(NamedTuple):
 
 
 def drawable(values: Array, axis: Axis) -> Array:
-    """Return values with NaN for all that has no place on an axis."""
+    """Return values with NaN for all that an axis cannot show."""
     lowest = 1 / _FARTHEST if axis.log else -_FARTHEST
     inside = (values >= lowest) & (values <= _FARTHEST)
     drawn: Array = np.where(inside, values, np.nan)
@@ -38,11 +38,11 @@ def drawable(values: Array, axis: Axis) -> Array:
 
 
 def drawn_samples(series: Series, *, x: Axis, y: Axis) -> Samples:
-    """Thin a series for display.
+    """Decimate a series for display.
 
-    Of each of some hundred stretches the samples with the lowest and the
-    highest value are kept, those at the edges of its band too, and one in a
-    gap; of a curve that turns back, the leftmost and rightmost as well.
+    Each of some hundred intervals keeps the samples with the lowest and the
+    highest value, those at the edges of its band, and one in a gap; a curve
+    that turns back also keeps the leftmost and rightmost.
 
     Args:
         x: The horizontal axis.
@@ -84,7 +84,7 @@ def _kept(curves: list[Array], gaps: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def bar_span(bars: Bars) -> tuple[float, float]:
-    """Return whole powers of ten around all values and ranges, so that each bar can be seen."""
+    """Return powers of ten around all values and ranges, so that each bar is visible."""
     ends = [
         drawable(part, bars.value)
         for series in bars.series
@@ -104,12 +104,12 @@ class ColorScale:
     """Colours for values.
 
     Attributes:
-        levels: The values as the scale is divided, their decimal logarithm on a logarithmic
-            one, shape (rows, columns); NaN where a cell is empty.
+        levels: The values, or their decimal logarithms on a logarithmic scale, shape (rows,
+            columns); NaN where a cell is empty.
         low: Level of the first colour.
         high: Level of the last colour.
         colors: The colours at even distances.
-        ticks: Levels to write beside the scale, with their texts; none to leave it to others.
+        ticks: Levels of the ticks, with their texts; empty for automatic ticks.
     """
 
     levels: Array
@@ -120,7 +120,7 @@ class ColorScale:
 
 
 def color_scale(heatmap: Heatmap) -> ColorScale:
-    """Lay the scale over all values; a diverging one as far to both sides."""
+    """Return a scale that covers all values; a diverging one is symmetric."""
     levels = drawable(heatmap.values, heatmap.value)
     if heatmap.value.log:
         levels = np.log10(levels)
@@ -138,7 +138,7 @@ def color_scale(heatmap: Heatmap) -> ColorScale:
 
 
 def _decades(low: float, high: float) -> tuple[tuple[float, str], ...]:
-    """Return powers of ten between two exponents, with their doubles and halves if they are few."""
+    """Return powers of ten between two exponents, with their doubles and halves if few."""
     apart = max(1, ceil((high - low) / 6))
     digits = (1, 2, 5) if high - low < 3 else (1,)
     levels = [
@@ -155,7 +155,7 @@ _NARROWEST, _WIDEST = 0.6, 3.0
 
 
 def aspect(chart: Lines | Heatmap) -> float:
-    """Return the width over the height of what is drawn, within what a page can show."""
+    """Return width over height of the drawn data, within what a page can show."""
     if isinstance(chart, Heatmap):
         x, y = cell_edges(chart.columns, chart.x), cell_edges(chart.rows, chart.y)
     else:
@@ -173,20 +173,20 @@ _UNFIT = re.compile(
 
 
 def readable(text: str) -> str:
-    """Replace what no page may hold by U+FFFD.
+    """Replace characters that a page must not contain by U+FFFD.
 
-    That is control characters and half characters, which XML forbids or no
-    file can hold, and those that turn the direction of writing around, with
-    which a name could pose as another.
+    These are control characters and lone surrogates, which XML forbids or no
+    file can hold, and bidirectional controls, with which a name could pose as
+    another.
     """
     return _UNFIT.sub("\ufffd", text)
 
 
 def label(text: str, *, most: int = 40) -> str:
-    """Return a text for a label: on one line, and cut where it is long.
+    """Return a text for a label: on one line, truncated if it is long.
 
     Args:
-        most: The most characters it may have.
+        most: Maximum number of characters.
     """
     line = " ".join(readable(text).split())
     return line if len(line) <= most else f"{line[: most - 1]}…"

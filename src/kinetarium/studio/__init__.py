@@ -1,1 +1,1 @@
-"""The studio: a web page, served from this machine to this machine, on which runs are watched."""
+"""The studio: a local web server and its page, on which runs are viewed."""

@@ -23,23 +23,23 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 _MOST_BODY = 4_000_000
-"""Of what a page may send in one request [bytes]."""
+"""Maximum size of a request body [bytes]."""
 _REFUSED = 1008
-"""Code of a WebSocket that is closed for policy (RFC 6455, 7.4.1)."""
+"""Close code of a WebSocket for a policy violation (RFC 6455, 7.4.1)."""
 
 
 class Application:
-    """Answers requests by routes, and sends what is new over WebSockets."""
+    """Dispatches requests to routes, and sends notifications over WebSockets."""
 
     def __init__(
         self, guard: Guard, *, routes: Sequence[HttpRoute], broadcast: Broadcast, most_pages: int
     ) -> None:
-        """Serve routes; the first whose pattern fits answers.
+        """Serve routes; the first with a matching pattern answers.
 
         Args:
-            guard: Says who may ask.
-            broadcast: What pages are told.
-            most_pages: How many pages are told at once.
+            guard: Decides which requests are allowed.
+            broadcast: The messages to all pages.
+            most_pages: Maximum number of pages that listen at once.
         """
         self._guard = guard
         self._most_pages = most_pages
@@ -64,8 +64,8 @@ class Application:
             response = json_response({"error": str(error)}, status=error.status)
         except KinetariumError as error:
             response = json_response({"error": str(error)}, status=400)
-        except Exception as error:  # the page must say it, and go on
-            text = f"a defect of Kinetarium: {type(error).__name__}: {error}"
+        except Exception as error:  # report it to the page, and keep serving
+            text = f"internal error: {type(error).__name__}: {error}"
             response = json_response({"error": text}, status=500)
         headers = [
             ("content-type", response.type),
@@ -97,14 +97,14 @@ class Application:
                     match.groupdict(),
                 )  # fmt: skip
                 return await asyncio.to_thread(_answered, route, asked)
-        raise HttpError(405 if found else 404, "nothing is here")
+        raise HttpError(405 if found else 404, "not found")
 
     async def _websocket(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         await receive()
         try:
             self._guard.check(_request(scope), acts=True)
             if scope["path"] != "/live":
-                raise HttpError(HTTPStatus.NOT_FOUND, "nothing is here")
+                raise HttpError(HTTPStatus.NOT_FOUND, "not found")
             if len(self._broadcast) >= self._most_pages:
                 raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open")
         except HttpError:
@@ -123,14 +123,14 @@ class Application:
             for task in (serving, leaving):
                 task.cancel()
             await asyncio.gather(serving, leaving, return_exceptions=True)
-        with suppress(Exception):  # it may be gone
+        with suppress(Exception):  # the page may be closed
             await asyncio.wait_for(send({"type": "websocket.close", "code": _REFUSED}), 1.0)
 
 
 def _answered(route: HttpRoute, request: Request) -> Response:
     try:
         return route.answer(request)
-    except SystemExit as end:  # a study of another package may say so; the server goes on
+    except SystemExit as end:  # raised by a plug-in study; the server keeps running
         raise RuntimeError(f"SystemExit: {end.code}") from end
 
 
@@ -148,15 +148,15 @@ async def _body(receive: Receive) -> bytes:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise HttpError(HTTPStatus.REQUEST_TIMEOUT, "the request was not finished")
+            raise HttpError(HTTPStatus.REQUEST_TIMEOUT, "incomplete request")
         body += message.get("body", b"")
         if len(body) > _MOST_BODY:
-            raise HttpError(413, "too much was sent")
+            raise HttpError(413, "the request body is too large")
         if not message.get("more_body"):
             return bytes(body)
 
 
 async def _leaves(receive: Receive) -> None:
-    """Wait until a page is gone; what it says is not listened to."""
+    """Wait until a page disconnects; its messages are ignored."""
     while (await receive())["type"] != "websocket.disconnect":
         pass

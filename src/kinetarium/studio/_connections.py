@@ -1,8 +1,8 @@
-"""Connections that end: how long the studio waits for a peer, and how many it serves.
+"""Timeouts of connections, and their maximum number.
 
-uvicorn waits for ever for a request that was begun, for a body that was announced and for a
-peer that does not read its answer, and takes every connection. Any process of this machine
-can begin requests; so each wait has an end here. A page that is slow, but moves, is served.
+uvicorn waits forever for an incomplete request, for an announced body and for a peer that
+does not read its answer, and accepts every connection. Any process of this machine can
+begin requests; so each wait has a timeout here. A slow page that makes progress is served.
 """
 
 import asyncio
@@ -21,17 +21,17 @@ _LATE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpLimits:
-    """How patient the studio is.
+    """Timeouts and maximum numbers of connections.
 
     Attributes:
         head: For all of a request before its body, from its first byte or from the start of the
             connection [s].
         body: For the body of a request [s].
-        rate: Bytes of a body that earn a further second [1/s], so that a slow line is no fault.
-        idle: Between two requests, and for the rest of a body that nobody wants [s].
-        stall: For a peer to take any byte of what it is sent [s].
-        connections: How many are open at once; for a further one the longest idle makes room.
-        pages: How many WebSockets are open at once.
+        rate: Bytes of a body that extend its timeout by a second [1/s], for slow connections.
+        idle: Between two requests, and for the rest of an unwanted body [s].
+        stall: For a peer to receive any byte of what it is sent [s].
+        connections: Maximum number of open connections; a new one replaces the longest idle one.
+        pages: Maximum number of open WebSockets.
     """
 
     head: float = 10.0
@@ -44,7 +44,7 @@ class HttpLimits:
 
 
 class _Outgoing(asyncio.Protocol):
-    """Drops a peer that takes nothing of what it is sent."""
+    """Drops a peer that does not receive what it is sent."""
 
     limits: ClassVar[HttpLimits]
     transport: asyncio.Transport
@@ -52,12 +52,12 @@ class _Outgoing(asyncio.Protocol):
     _stall: asyncio.TimerHandle | None = None
 
     def pause_writing(self) -> None:
-        """Take note that the peer is behind."""
+        """Start the timeout: the peer is behind."""
         super().pause_writing()
         self._watch()
 
     def resume_writing(self) -> None:
-        """Take note that the peer has caught up."""
+        """Stop the timeout: the peer has caught up."""
         self._forget()
         super().resume_writing()
 
@@ -85,35 +85,35 @@ class _Outgoing(asyncio.Protocol):
 
 
 class HttpConnection(_Outgoing, H11Protocol):
-    """An HTTP connection whose requests have to arrive in time."""
+    """An HTTP connection with a timeout for its requests."""
 
     _deadline: asyncio.TimerHandle | None = None
     _waits_in: object = None
-    """The peer's state (h11) that the deadline is for."""
+    """The peer's state (h11) to which the deadline applies."""
     _since: float = 0.0
     _received: int = 0
-    """Bytes that came since then."""
+    """Bytes received since then."""
 
     @property
     def idle_since(self) -> float | None:
-        """When it began to wait for a request [s], or None while one is being answered."""
+        """Time since when it waits for a request [s], or None while one is being answered."""
         return None if self._answering else self._since
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection if there is room, or make some."""
+        """Accept the connection, closing an idle one if there are too many."""
         super().connection_made(transport)
         self._expect()
         if len(self.connections) > self.limits.connections:
             self._make_room()
 
     def data_received(self, data: bytes) -> None:
-        """Take data, and see what is still missing."""
+        """Receive data, and update the deadline."""
         self._received += len(data)
         super().data_received(data)
         self._expect()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, or for the rest of this one, which nobody wants."""
+        """Wait for the next request, or for the unwanted rest of this one."""
         super().on_response_complete()
         self._since = self.loop.time()
         if self.conn.their_state is h11.SEND_BODY and not self.transport.is_closing():
@@ -150,7 +150,7 @@ class HttpConnection(_Outgoing, H11Protocol):
             if self._deadline is None:
                 self._wait(self.limits.head)
         elif state is h11.SEND_BODY and self._answering:
-            # As mod_reqtimeout of Apache reckons: a time, and more of it for what has come.
+            # As Apache's mod_reqtimeout: a timeout, extended in proportion to the received bytes.
             earned = self._received / self.limits.rate
             self._wait(self._since + self.limits.body + earned - self.loop.time())
 
@@ -163,18 +163,18 @@ class HttpConnection(_Outgoing, H11Protocol):
     def _late(self) -> None:
         self._deadline = None
         started = self.cycle is not None and self.cycle.response_started
-        # Browsers open connections beforehand: one that never spoke is told nothing.
+        # Browsers open connections in advance: no answer to one that never sent anything.
         if self.conn.trailing_data[0] or (self._answering and not started):
             self.transport.write(_LATE)
         self.transport.close()
 
 
 class PageSocket(_Outgoing, WebSocketsSansIOProtocol):
-    """A WebSocket whose page has to take what it is sent."""
+    """A WebSocket with a timeout for pages that do not receive."""
 
 
 def protocols(limits: HttpLimits) -> tuple[type[HttpConnection], type[PageSocket]]:
-    """Return the protocols of connections and WebSockets under some limits."""
+    """Return the protocols of connections and WebSockets with some limits."""
     within = {"limits": limits}
     return (
         type("HttpConnection", (HttpConnection,), within),

@@ -1,4 +1,4 @@
-"""Routes of runs: the list, and each run as a replay file."""
+"""Routes of runs, maps and exported pages."""
 
 from collections import OrderedDict
 from threading import Lock
@@ -27,7 +27,7 @@ from kinetarium.studio.results import ResultTree, case_of
 from kinetarium.studio.streams import Encoding
 
 _MOST_BYTES = 200_000_000
-"""Of the replay files that are kept, as a page asks for their parts one by one."""
+"""Maximum size of the cached replay files [bytes]; a page requests them in parts."""
 
 
 class RunRoutes:
@@ -59,15 +59,15 @@ class RunRoutes:
 
 
 def run_replay(run: Run, label: str, *, encoding: Encoding = Encoding.EXACT) -> bytes:
-    """Return the replay file of a run; numbers alone where its study has nothing to show.
+    """Return the replay file of a run; channels alone if its study has no replay.
 
     Args:
-        label: What tells it apart.
-        encoding: How exactly numbers are kept.
+        label: The label of the run.
+        encoding: Precision of the numbers.
 
     Raises:
         HttpError: If nothing was recorded.
-        KinetariumError: If its study is not installed, or a mesh of its robot is not there.
+        KinetariumError: If its study is not installed, or a mesh of its robot is missing.
     """
     recording = run.recording
     if recording is None or not len(recording["time"]):
@@ -103,7 +103,7 @@ class MapRoutes:
     def _robot(self, request: Request) -> Response:
         info = describe_volumes(self._results.map(request.parts["map"]))
         if not info["shown"]:
-            raise HttpError(404, "the robot is not of the catalogue, or not in this map")
+            raise HttpError(404, "the robot of this map is not in the catalogue")
         return ranged(request, robot_file(info["robot"], base_link=info["base"]))
 
 
@@ -129,7 +129,7 @@ def robot_file(name: str, *, base_link: str) -> bytes:
 
 
 _MOST_RUNS = 16
-"""Runs in one page."""
+"""Maximum number of runs in one page."""
 
 
 class ExportRoutes:
@@ -144,15 +144,15 @@ class ExportRoutes:
         return (route("GET", "/api/export", self._export),)
 
     def _export(self, request: Request) -> Response:
-        """Answer with a page of the runs "folder/key,folder/key" and a field of a map.
+        """Return a page with the runs "folder/key,folder/key" and a field of a map.
 
-        The query may have "runs", or "map", "field" and "cuts", or all of them; a map alone
-        comes with its robot.
+        The query may contain "runs", or "map", "field" and "cuts", or all of them; a map
+        alone is shown with its robot.
         """
         places = [place for place in request.query.get("runs", "").split(",") if place]
         map_id = request.query.get("map", "")
         if len(places) > _MOST_RUNS or not (places or map_id):
-            raise HttpError(400, f"a page holds a map, or from 1 to {_MOST_RUNS} runs")
+            raise HttpError(400, f"a page needs a map, or 1 to {_MOST_RUNS} runs")
         names = [place.partition("/") for place in places]
         runs = [self._results.run(folder, key) for folder, _, key in names]
         parts = [
@@ -176,8 +176,8 @@ def _cuts(text: str) -> Cuts:
     try:
         x0, x1, y0, y1, z0, z1, least = map(float, text.split(","))
     except ValueError:
-        raise HttpError(400, "cuts are seven numbers") from None
+        raise HttpError(400, "cuts must be seven numbers") from None
     cuts = (x0, x1, y0, y1, z0, z1, least)
     if not all(0 <= cut <= 1 for cut in cuts):
-        raise HttpError(400, "cuts go from 0 to 1")
+        raise HttpError(400, "cuts must be between 0 and 1")
     return cuts

@@ -16,7 +16,7 @@ from kinetarium.studio.http import HttpError
 from kinetarium.studio.streams import compressed
 
 MOST_PER_AXIS = 160
-"""Voxels along an axis; of more, blocks are shown by their best."""
+"""Maximum voxels along an axis; larger maps are reduced to blocks with their best value."""
 
 _FULL = 255
 
@@ -29,7 +29,7 @@ class Volume:
         grades: 0 where nothing is reached, else 1 to 255, shape (x, y, z).
         lower: The corner of the first voxel in the map's frame [m], shape (3,).
         voxel: Edge of a voxel [m].
-        greatest: The value that the grade 255 stands for.
+        greatest: The value of the grade 255.
         unit: Its unit.
     """
 
@@ -41,7 +41,7 @@ class Volume:
 
 
 def describe_volumes(path: Path) -> dict[str, Any]:
-    """Return what a map shows, as plain data.
+    """Return the fields of a map, as JSON data.
 
     Raises:
         MapFileError: If it is not a sound map.
@@ -82,7 +82,7 @@ def read_volume(path: Path, field: str) -> Volume | None:
 
 
 def _graded(reach_map: ReachMap, field: str, values: Array) -> Volume:
-    """Return a graded map over the place of the base and the height, at its best tilt."""
+    """Return a graded map over base position and height, at its best tilt."""
     grid = graded_grid(reach_map.recipe)
     best = values.max(axis=1).transpose(1, 2, 0)
     greatest = float(FULL) if field == "reach" else float(best.max(initial=0.0))
@@ -99,16 +99,16 @@ def _volume(
         x, y, z = (size // block for size in np.pad(values, padding).shape)
         values = np.pad(values, padding).reshape(x, block, y, block, z, block).max(axis=(1, 3, 5))
     share = np.clip(values / greatest if greatest > 0 else values, 0.0, 1.0)
-    # Whatever is reached at all is seen.
+    # Everything reachable is visible.
     grades = np.where(values > 0, np.maximum(np.rint(share * _FULL), 1), 0).astype(np.uint8)
     return Volume(grades, lower, voxel * block, greatest, unit)
 
 
 Cuts = tuple[float, float, float, float, float, float, float]
-"""What is shown of a volume: from and to along x, y and z, and grades from where on, 0 to 1."""
+"""The visible part of a volume: from and to along x, y and z, and the lowest grade, 0 to 1."""
 
 HALF: Cuts = (0.0, 1.0, 0.5, 1.0, 0.0, 1.0, 0.0)
-"""The half that the usual view looks at is taken away."""
+"""The half towards the default viewpoint is cut away."""
 
 
 def volume_file(path: Path, field: str, *, cuts: Cuts = HALF) -> bytes:
@@ -116,7 +116,7 @@ def volume_file(path: Path, field: str, *, cuts: Cuts = HALF) -> bytes:
 
     Args:
         path: The map.
-        cuts: Where it is cut open at first.
+        cuts: The initial cuts.
 
     Raises:
         HttpError: If there is no such field.
@@ -137,6 +137,6 @@ def volume_file(path: Path, field: str, *, cuts: Cuts = HALF) -> bytes:
         "cuts": cuts,
     }
     text = strict_json(head, indent=None).encode()
-    # A texture runs along x first.
+    # In a texture x varies fastest.
     data = compressed(volume.grades.tobytes(order="F"))
     return len(text).to_bytes(4, "little") + text + data

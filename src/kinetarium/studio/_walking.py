@@ -1,4 +1,4 @@
-"""Routes of the walking workshop: a plan comes in, walks and files of them go out."""
+"""Routes of the walking workshop: from a plan to walks and their files."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -31,11 +31,11 @@ from kinetarium.studio.replay_file import replay_file
 from kinetarium.studio.streams import Encoding
 
 MOST_WARNINGS = 200
-"""Warnings that are told; the rest are counted."""
+"""Maximum number of listed warnings; the rest are counted."""
 
 
 def walk_facts(walk: Walk) -> dict[str, Any]:
-    """Return the figures, warnings and gait of a walk; lengths in the machine's unit."""
+    """Return the numbers, warnings and gait of a walk; lengths in the machine's unit."""
     machine = walk.plan.machine
     way = float(np.hypot(*np.diff(walk.path, axis=0).T).sum())
     return {
@@ -86,7 +86,7 @@ def joint_table(walk: Walk) -> str:
 
 
 UNIT = 0.01
-"""The machine's unit of length on the stage [m]."""
+"""The machine's unit of length in the 3-D view [m]."""
 LEGS = ("leg1", "leg2", "leg3", "leg4")
 
 _METRES = np.array([UNIT] * 3 + [1.0] * 4)
@@ -94,7 +94,7 @@ _GROUND_COLOR: Color = (0.72, 0.70, 0.66, 1.0)
 _AROUND = 80.0
 """How far beside the path the ground is shown [unit]."""
 _ABOVE = 0.1
-"""How high over the ground its path is drawn, so that it is seen [unit]."""
+"""Height of the drawn path above the ground, so that it is visible [unit]."""
 
 
 def walk_file(walk: Walk, *, encoding: Encoding = Encoding.EXACT) -> bytes:
@@ -122,7 +122,7 @@ def walk_replay(walk: Walk) -> Replay:
 
 
 def walk_channels(walk: Walk) -> dict[str, Channel]:
-    """Return what is plotted and drawn over time; joints and margin in the machine's unit."""
+    """Return the channels of a walk; joints and margin in the machine's unit."""
     machine = walk.plan.machine
     lateral = "omega" if machine.kind is LegKind.TTR else "h_y"
     drives = tuple(f"{leg} {name}" for leg in LEGS for name in ("h_x", lateral, "v_z"))
@@ -153,14 +153,14 @@ def _ground(walk: Walk) -> list[Solid]:
     x1, y1 = (walk.path.max(axis=0) + _AROUND).tolist()
     solids = []
     if terrain.slope_deg and terrain.slope_from < x1:
-        # A wedge that lies on its side: its section is in the plane of x and z.
+        # A wedge on its side: its section is in the plane of x and z.
         start = max(terrain.slope_from, x0)
         length = x1 - start
         rise = tan(radians(terrain.slope_deg))
         low, high = (start - terrain.slope_from) * rise, (x1 - terrain.slope_from) * rise
         section = ((0.0, 0.0), (length, 0.0), (length, high), (0.0, low))
         wedge = LinkShape("slope", section, y1 - y0, 0.0)
-        # Turned by 90 deg about x: what was y points up, and z points along -y.
+        # Rotated by 90 deg about x: y points up, and z points along -y.
         turn = (sqrt(0.5), sqrt(0.5), 0.0, 0.0)
         pose = np.array([[start, y1, 0.0, *turn]]) * _METRES
         mesh = DisplayMesh(link_mesh(wedge, unit_m=UNIT), _GROUND_COLOR)
@@ -179,13 +179,13 @@ def _ground(walk: Walk) -> list[Solid]:
 
 MOST_WAYPOINTS = 100
 MOST_FRAMES = 12_000
-"""Frames of a walk: a thousand leg steps of twelve."""
+"""Maximum frames of a walk: a thousand leg steps of twelve."""
 MOST_BLOCKS = 50
-"""Steps on the ground."""
+"""Maximum number of steps on the ground."""
 MOST_CORNERS = 32
-"""Corners of a link's section."""
+"""Maximum corners of a link's section."""
 _LONGEST_STEP = 10.0
-"""Duration of a leg step [s]."""
+"""Maximum duration of a leg step [s]."""
 _GREATEST = 1e9
 
 
@@ -209,13 +209,13 @@ class WalkRequest:
 
 
 def walk_request(data: Any) -> WalkRequest:
-    """Read {"plan": ..., "kinds": [...]}; what is missing is as in a plan by default.
+    """Read {"plan": ..., "kinds": [...]}; missing values are the defaults of a plan.
 
     Raises:
-        KinetariumError: If it makes no sense, or asks for more than the studio walks.
+        KinetariumError: If it is invalid, or exceeds the limits of the studio.
     """
     if not isinstance(data, dict):
-        raise SerializationError("a walk is asked for by a plan")
+        raise SerializationError("the request must contain a plan")
     _check_numbers(data)
     plan = from_builtins(WalkPlan, data.get("plan", {}), where="the plan")
     kinds = from_builtins(
@@ -228,7 +228,7 @@ def walk_request(data: Any) -> WalkRequest:
 
 
 def _check_numbers(data: Any) -> None:
-    """Refuse numbers that no plan needs: JSON as Python reads it may hold NaN and infinity."""
+    """Refuse non-finite and huge numbers: JSON as Python reads it may hold NaN and infinity."""
     waiting = [data]
     while waiting:
         value = waiting.pop()
@@ -237,24 +237,24 @@ def _check_numbers(data: Any) -> None:
         elif isinstance(value, list):
             waiting += value
         elif isinstance(value, int | float) and not abs(value) <= _GREATEST:
-            raise SerializationError(f"a number is none, or beyond {_GREATEST:g}")
+            raise SerializationError(f"a number is not finite, or beyond {_GREATEST:g}")
 
 
 def _check_sizes(plan: WalkPlan) -> None:
     if len(plan.waypoints) > MOST_WAYPOINTS:
         raise LegsError(
-            f"a path has up to {MOST_WAYPOINTS} way-points here, not {len(plan.waypoints)}"
+            f"a path may have up to {MOST_WAYPOINTS} waypoints, not {len(plan.waypoints)}"
         )
     if len(plan.terrain.steps) > MOST_BLOCKS:
-        raise LegsError(f"the ground has up to {MOST_BLOCKS} steps here")
+        raise LegsError(f"the ground may have up to {MOST_BLOCKS} steps")
     if plan.step_time > _LONGEST_STEP:
-        raise LegsError(f"a leg step takes up to {_LONGEST_STEP:g} s here, not {plan.step_time:g}")
+        raise LegsError(f"a leg step may take up to {_LONGEST_STEP:g} s, not {plan.step_time:g}")
     for shape in plan.machine.shapes:
         _check_shape(shape)
     frames = 4 * plan.frames_per_step * lay_route(plan).cycles
     if frames > MOST_FRAMES:
         raise LegsError(
-            f"this walk takes {frames} frames, and up to {MOST_FRAMES} are shown here: shorten the"
+            f"this walk has {frames} frames, and the maximum is {MOST_FRAMES}: shorten the"
             " path or lengthen the stride"
         )
 
@@ -266,11 +266,11 @@ def _check_shape(shape: LinkShape) -> None:
             f" it must have from 3 to {MOST_CORNERS}"
         )
     if not shape.bottom < shape.top:
-        raise LegsError(f"link '{shape.name}' ends above its start: its bottom must be below")
+        raise LegsError(f"the bottom of link '{shape.name}' must be below its top")
 
 
 _ONE_AT_A_TIME = Lock()
-"""A walk takes a whole core; two at once would only make both late."""
+"""Planning a walk takes a whole core; two at once would only delay both."""
 
 
 def walking_routes() -> tuple[HttpRoute, ...]:
@@ -282,7 +282,7 @@ def walking_routes() -> tuple[HttpRoute, ...]:
 
 
 def _plan(request: Request) -> Response:
-    """Answer with the walk of each kind.
+    """Return the walk of each kind.
 
     The length of the head [bytes, u32], the head as JSON: the whole plan, and the facts of
     each walk with the length of its replay file; then the files.
@@ -300,10 +300,10 @@ def _plan(request: Request) -> Response:
 
 
 def _file(request: Request) -> Response:
-    """Answer with a file to keep."""
+    """Return a file to download."""
     name = request.parts["name"]
     if name not in _FILES:
-        raise HttpError(404, f"there is no '{name}' of a walk; there is {', '.join(_FILES)}")
+        raise HttpError(404, f"unknown file '{name}' (known: {', '.join(_FILES)})")
     with _ONE_AT_A_TIME:
         body, type_ = _FILES[name](walk_request(request.json()))
     return Response(body, type_)

@@ -1,4 +1,4 @@
-"""A page that needs no server: script, style and what it shows in one HTML file."""
+"""A page that needs no server: script, style and data in one HTML file."""
 
 import re
 from base64 import b64encode
@@ -12,7 +12,7 @@ from kinetarium.errors import KinetariumError
 from kinetarium.studio.http import HttpError, HttpRoute, Response, route
 
 PAGE = Path(__file__).parent / "page"
-"""Where the build puts the page."""
+"""The output folder of the page's build."""
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -23,10 +23,10 @@ _TYPES = {
 
 
 def check_page() -> None:
-    """Refuse to serve a page that was not built.
+    """Check that the page was built.
 
     Raises:
-        KinetariumError: If it is not there.
+        KinetariumError: If it is missing.
     """
     if not (PAGE / "index.html").is_file():
         raise KinetariumError(
@@ -43,7 +43,7 @@ def page_routes() -> tuple[HttpRoute, ...]:
 
 
 def _file(name: str) -> Response:
-    # What is asked for is compared with what is there, and never becomes a path.
+    # The requested name is compared with the existing files, and never becomes a path.
     for path in PAGE.rglob("*"):
         if path.suffix in _TYPES and path.relative_to(PAGE).as_posix() == name:
             return Response(path.read_bytes(), _TYPES[path.suffix])
@@ -51,22 +51,22 @@ def _file(name: str) -> Response:
 
 
 class PagePart(StrEnum):
-    """What a page can hold."""
+    """The kinds of data in a page."""
 
     REPLAY = "replay"
-    """A replay file, best a compact one."""
+    """A replay file, preferably a compact one."""
     WALKS = "walks"
-    """Plan and facts of the walks that the replays are of, as JSON."""
+    """Plan and facts of the replayed walks, as JSON."""
     VOLUME = "volume"
-    """A field of a map, as `volume_file` gives it."""
+    """A field of a map, from `volume_file`."""
 
 
 def exported_page(parts: Iterable[tuple[PagePart, bytes]], *, title: str) -> bytes:
-    """Return an HTML file that shows things from wherever it lies, and loads nothing.
+    """Return a self-contained HTML file, which loads nothing else.
 
     Args:
-        parts: What it holds.
-        title: What the page is called.
+        parts: Its data.
+        title: The title of the page.
     """
     script = _inert((PAGE / "assets" / "studio.js").read_text("utf-8"))
     style = (PAGE / "assets" / "studio.css").read_text("utf-8")
@@ -74,7 +74,7 @@ def exported_page(parts: Iterable[tuple[PagePart, bytes]], *, title: str) -> byt
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}';"
         " img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
-    # Scripts of a type that no browser runs.
+    # Script elements of a type that no browser executes.
     data = "\n".join(
         f'<script type="application/x-kinetarium-{part}">{b64encode(held).decode()}</script>'
         for part, held in parts
@@ -99,7 +99,7 @@ def exported_page(parts: Iterable[tuple[PagePart, bytes]], *, title: str) -> byt
 
 
 def _inert(script: str) -> str:
-    """Write a script so that it cannot end its element, and still means the same."""
+    """Escape a script so that it cannot end its element, without changing its meaning."""
     return re.sub(r"<(?=!--|/script)", r"\\x3C", script, flags=re.IGNORECASE)
 
 

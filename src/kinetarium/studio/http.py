@@ -1,4 +1,4 @@
-"""Requests and responses, and what a route is."""
+"""HTTP requests, responses, routes and access control."""
 
 import hmac
 import json
@@ -23,7 +23,7 @@ class HttpError(KinetariumError):
     """
 
     def __init__(self, status: int, message: str) -> None:
-        """Say why, in one line."""
+        """Create an error with a status code and a message of one line."""
         super().__init__(message)
         self.status = status
 
@@ -37,7 +37,7 @@ class Request:
         path: The path, decoded.
         query: The first value of each parameter.
         headers: The headers, names in lower case.
-        body: What was sent with it.
+        body: Its body.
         parts: The named parts of the route's pattern.
     """
 
@@ -49,10 +49,10 @@ class Request:
     parts: Mapping[str, str] = field(default_factory=dict)
 
     def json(self) -> Any:
-        """Return the body as plain data.
+        """Return the body as JSON data.
 
         Raises:
-            HttpError: If it is no JSON.
+            HttpError: If it is not JSON.
         """
         if self.headers.get("content-type", "").partition(";")[0] != JSON:
             raise HttpError(415, "the body must be JSON")
@@ -80,18 +80,18 @@ class Response:
 
 
 def json_response(data: Any, *, status: int = 200) -> Response:
-    """Answer with plain data."""
+    """Return a response with JSON data."""
     return Response(strict_json(data, indent=None).encode(errors="replace"), JSON, status)
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRoute:
-    """What answers some requests; it is called in a thread of its own.
+    """A handler of requests, called in a thread of its own.
 
     Attributes:
         method: GET or POST.
         pattern: What the whole path must match; its named groups become `Request.parts`.
-        answer: Gives the response. A KinetariumError it raises becomes a message of status 400.
+        answer: Returns the response. A KinetariumError becomes a message with status 400.
     """
 
     method: str
@@ -100,13 +100,13 @@ class HttpRoute:
 
 
 def route(method: str, pattern: str, answer: Callable[[Request], Response]) -> HttpRoute:
-    """Make a route of a pattern such as "/api/runs/{folder}"; a part holds no slash."""
+    """Return a route for a pattern such as "/api/runs/{folder}"; a part contains no slash."""
     parts = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", pattern)
     return HttpRoute(method, re.compile(parts), answer)
 
 
 def ranged(request: Request, data: bytes, *, type: str = BINARY) -> Response:
-    """Answer with data, or with the one range of bytes that is asked for (RFC 9110, 14)."""
+    """Return data, or the requested range of bytes (RFC 9110, 14)."""
     asked = re.fullmatch(r"bytes=(\d{1,15})-(\d{0,15})", request.headers.get("range", ""))
     whole = (("accept-ranges", "bytes"),)
     if not asked:
@@ -123,7 +123,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
     " connect-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""What the page may load: nothing but what this server gives."""
+"""Content security policy: the page may load from this server only."""
 
 HEADERS = (
     ("content-security-policy", POLICY),
@@ -133,12 +133,12 @@ HEADERS = (
     ("cross-origin-resource-policy", "same-origin"),
     ("cache-control", "no-store"),
 )
-"""Headers of every answer."""
+"""Headers of every response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Lets requests of the page pass, and no others.
+    """Allows requests of the page only.
 
     Attributes:
         token: The secret in the page's address.
@@ -150,31 +150,31 @@ class Guard:
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie; browsers keep cookies of all ports of a host together."""
+        """Name of the cookie; with the port, as browsers share cookies between ports of a host."""
         return f"kinetarium-{self.port}"
 
     @property
     def hosts(self) -> tuple[str, str]:
-        """The names this server goes by."""
+        """The host names of this server."""
         return f"127.0.0.1:{self.port}", f"localhost:{self.port}"
 
     def check(self, request: Request, *, acts: bool) -> tuple[tuple[str, str], ...]:
-        """Let a request pass.
+        """Check that a request is allowed.
 
         Args:
-            acts: Whether it does more than read, and must come from the page itself.
+            acts: Whether it changes something, and must come from the page itself.
 
         Returns:
-            Headers for the answer.
+            Headers for the response.
 
         Raises:
-            HttpError: If it may not pass.
+            HttpError: If it is not allowed.
         """
         if request.headers.get("host") not in self.hosts:
-            raise HttpError(421, "this server goes by another name")
+            raise HttpError(421, "wrong host name")
         origin = request.headers.get("origin")
         if origin not in {f"http://{host}" for host in self.hosts} and (acts or origin):
-            raise HttpError(403, "not from here")
+            raise HttpError(403, "cross-origin requests are not allowed")
         if self._equal(_cookies(request).get(self.cookie, "")):
             return ()
         if request.path == "/" and self._equal(request.query.get("token", "")):

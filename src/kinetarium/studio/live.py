@@ -1,8 +1,8 @@
-"""Broadcast: the newest message to every page, none of which can hold up the others.
+"""Broadcast: the newest message to every page, none of which can delay the others.
 
-A page that does not read fills its socket, and whoever waits for that socket waits for ever;
-so each page has a task of its own and one slot, in which a newer message takes the place of
-the last, and a page that has taken nothing for some seconds is dropped.
+Sending to a page that does not read would block forever once its socket is full; so each
+page has a task of its own and one slot, in which a newer message replaces the last, and a
+page that has received nothing for some seconds is dropped.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 Send = Callable[[str], Awaitable[None]]
 
 _STALL = 5.0
-"""How long a message may take to be taken [s]."""
+"""Timeout for sending a message [s]."""
 
 
 class _Client:
@@ -24,24 +24,24 @@ class Broadcast:
     """Sends messages to all pages that listen; used in one event loop."""
 
     def __init__(self) -> None:
-        """Start without listeners."""
+        """Create a broadcast without listeners."""
         self._clients: set[_Client] = set()
 
     def __len__(self) -> int:
-        """How many pages listen."""
+        """Return the number of listening pages."""
         return len(self._clients)
 
     def publish(self, message: str) -> None:
-        """Send a message to every page; one it has not taken yet is forgotten."""
+        """Send a message to every page; it replaces one not yet sent."""
         for client in self._clients:
             client.message = message
             client.waiting.set()
 
     async def serve(self, send: Send) -> None:
-        """Send messages to one page until it goes, or stalls.
+        """Send messages to one page until it disconnects, or stalls.
 
         Raises:
-            TimeoutError: If it takes nothing.
+            TimeoutError: If it stalls.
         """
         client = _Client()
         self._clients.add(client)

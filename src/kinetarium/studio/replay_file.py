@@ -1,9 +1,9 @@
-"""The replay file: a replay and its channels as the page reads them.
+"""The replay file: a replay and its channels in the binary format of the page.
 
-Eight bytes that say what it is, the length of the head [bytes, u32], the head as JSON, and
-blocks that the head places by offset (from the end of the head) and length. The blocks are
-gzip members, so that a browser unpacks them itself; poses come in parts of about a second,
-so that a long run plays before all of it has come.
+Eight magic bytes, the length of the head [bytes, u32], the head as JSON, and blocks that
+the head refers to by offset (from the end of the head) and length. The blocks are gzip
+members, which a browser decompresses natively; poses are split into parts of about a
+second, so that a long run plays before all of it is loaded.
 """
 
 from collections.abc import Mapping
@@ -29,16 +29,16 @@ _STEPS = 65535
 
 
 class MeshBlock:
-    """Meshes in one block, equal ones once."""
+    """Meshes in one block, deduplicated."""
 
     def __init__(self) -> None:
-        """Start empty."""
+        """Create an empty block."""
         self.entries: list[dict[str, Any]] = []
         self._data: list[bytes] = []
         self._known: dict[bytes, int] = {}
 
     def add(self, mesh: TriangleMesh) -> int:
-        """Add a mesh, and give its number."""
+        """Add a mesh, and return its index."""
         key = mesh.vertices.tobytes() + mesh.faces.tobytes()
         if key not in self._known:
             self._known[key] = len(self.entries)
@@ -57,7 +57,7 @@ class MeshBlock:
         steps = (mesh.vertices - low) / np.where(size > 0, size, 1.0) * _STEPS
         corners = np.rint(steps).astype("<u2").tobytes()
         faces = mesh.faces.astype("<u2" if len(mesh.vertices) <= _STEPS + 1 else "<u4").tobytes()
-        # Four-byte numbers are read in place, so everything starts at a multiple of four.
+        # Four-byte numbers are read in place, so everything is aligned to four bytes.
         self._data += [corners, bytes(-len(corners) % 4), faces, bytes(-len(faces) % 4)]
         self.entries.append(
             {
@@ -71,12 +71,12 @@ class MeshBlock:
 
 MAGIC = b"KINREPL1"
 MOST_SAMPLES = 20_000
-"""Of a replay; of more, every second, third ... is shown."""
+"""Maximum samples of a replay; longer ones are thinned to every second, third ... sample."""
 
 _PART = 1.0
 """Length of a part [s]."""
 _LEAST_SAMPLES = 250
-"""Of a part; each is a request of its own."""
+"""Minimum samples of a part; each part is a separate request."""
 _AXES = ("x", "y", "z", "qw", "qx", "qy", "qz")
 
 
@@ -91,9 +91,9 @@ def replay_file(
 
     Args:
         replay: What moves.
-        channels: The quantities to be plotted, at the times of the replay; others are left out.
-        title: What the page calls it.
-        encoding: How exactly numbers are kept.
+        channels: The channels to plot; those not sampled at the times of the replay are left out.
+        title: Its title on the page.
+        encoding: Precision of the numbers.
     """
     samples = len(replay.time)
     replay = thinned(replay, most=MOST_SAMPLES)
@@ -157,7 +157,7 @@ def replay_file(
 
 
 def still_replay(time: Array) -> Replay:
-    """Return a replay in which nothing is seen, for a recording that is numbers alone."""
+    """Return a replay without bodies, for a recording of channels alone."""
     return Replay(np.asarray(time, dtype=np.float64), ())
 
 
@@ -169,7 +169,7 @@ class _Blocks:
         self._end = 0
 
     def add(self, data: bytes) -> dict[str, int]:
-        """Append a block and give its place."""
+        """Append a block and return its offset and length."""
         place = {"offset": self._end, "length": len(data)}
         self.data.append(data)
         self._end += len(data)
@@ -177,9 +177,9 @@ class _Blocks:
 
 
 class _Streams:
-    """Numbers over time, those that never change kept once.
+    """Numbers over time; constant ones are stored once.
 
-    A stream is numbered from 0 up if it changes, and from -1 down if it does not.
+    Varying streams are numbered from 0 up, constant ones from -1 down.
     """
 
     def __init__(self, samples: int) -> None:
@@ -188,7 +188,7 @@ class _Streams:
         self._samples = samples
 
     def add(self, rows: Array) -> list[int]:
-        """Take up streams, shape (streams, samples) or (streams, 1), and number them."""
+        """Add streams, shape (streams, samples) or (streams, 1), and return their numbers."""
         numbers = []
         for row in rows:
             first = row[0]
@@ -201,12 +201,12 @@ class _Streams:
         return numbers
 
     def moving(self) -> Array:
-        """Return those that change, shape (streams, samples)."""
+        """Return the varying streams, shape (streams, samples)."""
         return np.array(self._moving).reshape(len(self._moving), self._samples)
 
 
 def _parts(time: Array) -> list[tuple[int, int]]:
-    """Cut a replay into parts of a second, or of more where samples are rare."""
+    """Split a replay into parts of a second, or longer ones if samples are sparse."""
     seconds = float(time[-1] - time[0]) / _PART
     size = max(_LEAST_SAMPLES, round(len(time) / seconds) if seconds > 1 else len(time))
     return list(pairwise([*range(0, len(time), size), len(time)]))
@@ -215,7 +215,7 @@ def _parts(time: Array) -> list[tuple[int, int]]:
 def _channels(
     channels: Mapping[str, Channel], samples: int, *, blocks: _Blocks, encoding: Encoding
 ) -> list[dict[str, Any]]:
-    """Pack each quantity as streams, one for each of its columns."""
+    """Encode each channel as streams, one for each of its columns."""
     step = -(-samples // MOST_SAMPLES)
     entries = []
     for name, channel in channels.items():
@@ -239,7 +239,7 @@ def _channels(
 
 
 def _columns(channel: Channel, count: int) -> list[str]:
-    """Name the columns of a quantity, also those of a column that has several numbers."""
+    """Return the names of the columns of a channel, including those of vector columns."""
     names = list(channel.columns)
     if not names or len(names) == count:
         return names or [str(n) if count > 1 else "" for n in range(count)]

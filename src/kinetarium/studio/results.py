@@ -19,7 +19,7 @@ from kinetarium.studio.http import HttpError
 MAP_SUFFIX = ".rmap"
 
 _DEEPEST = 4
-"""How far below the folder results are looked for."""
+"""Maximum depth of result folders below the folder."""
 _MOST_FOLDERS = 2_000
 
 
@@ -28,9 +28,9 @@ class FolderEntry:
     """A folder of results.
 
     Attributes:
-        id: What the page calls it by.
-        name: Its path below the folder of all results, for people.
-        path: Where it is.
+        id: Its identifier in the page.
+        name: Its path below the root folder, for display.
+        path: Its path.
     """
 
     id: str
@@ -39,7 +39,7 @@ class FolderEntry:
 
 
 class ResultTree:
-    """What there is to be watched below a folder."""
+    """The runs and maps below a folder."""
 
     def __init__(self, root: Path) -> None:
         """Look below a folder."""
@@ -58,7 +58,7 @@ class ResultTree:
         return [self._place(path) for path in _folders(self.root) if path.suffix == MAP_SUFFIX]
 
     def fingerprint(self) -> str:
-        """Return a text that changes whenever a run, a result or a map comes or goes."""
+        """Return a text that changes whenever a run, a result or a map is added or removed."""
         state = []
         for place in (*self.run_folders(), *self.maps()):
             names = (RUNS, INDEX, METRICS)
@@ -66,7 +66,7 @@ class ResultTree:
         return sha256(repr(state).encode()).hexdigest()
 
     def listing(self) -> dict[str, Any]:
-        """Return everything as plain data; a folder that cannot be read says why."""
+        """Return everything as JSON data; for an unreadable folder the reason."""
         return {
             "root": self.root.name or str(self.root),
             "folders": [_folder(place) for place in self.run_folders()],
@@ -74,11 +74,11 @@ class ResultTree:
         }
 
     def run(self, folder: str, key: str) -> tuple[Run, str]:
-        """Open a run, and give what tells it apart from the others of its folder.
+        """Return a run and its label.
 
         Raises:
             HttpError: If there is none.
-            RunFileError: If it is broken.
+            RunFileError: If it is damaged.
         """
         for place in self.run_folders():
             if place.id == folder:
@@ -88,7 +88,7 @@ class ResultTree:
         raise HttpError(404, "no such folder of runs")
 
     def map(self, id: str) -> Path:
-        """Find a map.
+        """Return the path of a map.
 
         Raises:
             HttpError: If there is none.
@@ -108,7 +108,7 @@ def case_of(run: Run) -> tuple[Any, Any]:
     """Return the study of a run and its case with its types.
 
     Raises:
-        KinetariumError: If the study is not installed, or was another one then.
+        KinetariumError: If the study is not installed, or has other fields.
     """
     study = open_study(run.study)
     return study, from_builtins(study.case, run.case, where=f"the case of {run.key}")
@@ -140,7 +140,7 @@ def _folder(place: FolderEntry) -> dict[str, Any]:
 
 
 def _labelled(place: FolderEntry) -> list[tuple[Run, str]]:
-    """Return the runs of a folder, without what they recorded, each with its label."""
+    """Return the runs of a folder with their labels, without their recordings."""
     runs = ResultFolder(place.path).rows()
     return list(zip(runs, case_labels([run.case for run in runs]), strict=True))
 
@@ -153,7 +153,7 @@ def _title(study: str) -> str:
 
 
 def _folders(root: Path, depth: int = 0) -> Iterator[Path]:
-    """Walk down, not through links, nor into what is inside results or hidden."""
+    """Yield the folders below one, without links, hidden folders and contents of results."""
     queue = [(root, depth)]
     seen = 0
     while queue and seen < _MOST_FOLDERS:

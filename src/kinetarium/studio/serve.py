@@ -23,25 +23,25 @@ from kinetarium.studio.results import ResultTree
 HOST = "127.0.0.1"
 
 _LOOK_EVERY = 1.0
-"""How often the folder is looked at for new runs [s]."""
+"""Interval at which the folder is scanned for new runs [s]."""
 _BACKLOG = 128
-"""Connections that wait to be taken."""
+"""Maximum number of connections waiting to be accepted."""
 _SEND_BUFFER = 262_144
-"""Of a connection in the kernel [bytes]: what lies there looks as if the page had taken it."""
+"""Send buffer of a connection in the kernel [bytes]; its contents count as received."""
 _MOST_MESSAGE = 65_536
-"""Of what a page may say over a WebSocket [bytes]."""
+"""Maximum size of a WebSocket message from a page [bytes]."""
 
 
 def serve(root: Path, *, port: int, started: Callable[[str], None]) -> None:
     """Serve the studio until the process is interrupted.
 
     Args:
-        root: The folder of results; it may come later.
-        port: The port; any free one if 0.
+        root: The folder of results; it may be created later.
+        port: The port; 0 for any free one.
         started: Called with the page's address once the server listens.
 
     Raises:
-        KinetariumError: If the page was not built, or the port is taken.
+        KinetariumError: If the page was not built, or the port is in use.
     """
     server = StudioServer(root, port=port)
     started(server.address)
@@ -50,10 +50,10 @@ def serve(root: Path, *, port: int, started: Callable[[str], None]) -> None:
 
 
 class StudioServer:
-    """A studio that listens on this machine alone.
+    """A server that listens on the loopback interface only.
 
     Attributes:
-        address: The page's address, with the token that opens it.
+        address: The page's address, with its access token.
         broadcast: Sends messages to all pages; to be used in the server's event loop.
     """
 
@@ -62,8 +62,8 @@ class StudioServer:
 
         Args:
             root: The folder of results.
-            port: The port; any free one if 0.
-            limits: How patient it is with those who connect; the usual ones if None.
+            port: The port; 0 for any free one.
+            limits: Timeouts and maximum numbers of connections; the defaults if None.
         """
         limits = limits or HttpLimits()
         check_page()
@@ -88,11 +88,11 @@ class StudioServer:
             ws_max_size=_MOST_MESSAGE,
             lifespan="off",
             log_config=None,
-            log_level="critical",  # what goes wrong is told to the page that asked
+            log_level="critical",  # errors are reported to the page
             access_log=False,
             server_header=False,
             backlog=_BACKLOG,
-            timeout_keep_alive=limits.idle,  # type: ignore[arg-type]  # a part of a second will do
+            timeout_keep_alive=limits.idle,  # type: ignore[arg-type]  # fractions of a second work
             timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)
@@ -107,11 +107,11 @@ class StudioServer:
             self._listening.close()
 
     def stop(self) -> None:
-        """End serving soon; may be called from any thread."""
+        """Request a shutdown; may be called from any thread."""
         self._server.should_exit = True
 
     async def _watch(self) -> None:
-        """Tell every page when there is something new."""
+        """Notify every page of new results."""
         known = await asyncio.to_thread(self._results.fingerprint)
         while True:
             await asyncio.sleep(_LOOK_EVERY)

@@ -1,8 +1,8 @@
-"""Numbers over time as bytes that a browser unpacks by itself: shuffled, then gzip.
+"""Time series as bytes that a browser decompresses natively: byte-shuffled, then gzip.
 
-A stream is one number at every sample. Exact streams are float32. Compact ones are 16 bit
-between the least and the greatest value, as differences in time; they are for looking at.
-Bytes of equal weight lie together, which gzip packs twice as well.
+A stream is one number per sample. Exact streams are float32. Compact ones are quantised to
+16 bits between minimum and maximum and stored as differences in time, for display. Bytes of
+equal significance are grouped, which halves the size after gzip.
 """
 
 import gzip
@@ -13,13 +13,13 @@ import numpy as np
 from kinetarium.spatial.arrays import Array
 
 _LEVEL = 4
-"""Of gzip: beyond, packing takes twice the time for a hundredth of the size."""
+"""Level of gzip; higher ones take twice the time and save a hundredth of the size."""
 _STEPS = 65534
-"""Steps of a compact stream; the code above them stands for what is not a number."""
+"""Steps of a compact stream; the code above them is NaN."""
 
 
 class Encoding(StrEnum):
-    """How exactly numbers are kept."""
+    """Precision of the numbers."""
 
     EXACT = "exact"
     COMPACT = "compact"
@@ -31,13 +31,13 @@ def compressed(data: bytes) -> bytes:
 
 
 def compressed_array(values: np.ndarray) -> bytes:
-    """Pack an array, its bytes of equal weight together."""
+    """Compress an array, with bytes of equal significance grouped."""
     planes = np.ascontiguousarray(values).reshape(-1).view(np.uint8).reshape(-1, values.itemsize)
     return compressed(planes.T.tobytes())
 
 
 def ranges(streams: Array) -> list[list[float]]:
-    """Return the least and greatest finite value of each stream, shape (streams, samples)."""
+    """Return the finite minimum and maximum of each stream, shape (streams, samples)."""
     finite = np.isfinite(streams)
     low = np.where(finite, streams, np.inf).min(axis=1, initial=np.inf)
     high = np.where(finite, streams, -np.inf).max(axis=1, initial=-np.inf)
@@ -47,12 +47,12 @@ def ranges(streams: Array) -> list[list[float]]:
 
 
 def compressed_streams(streams: Array, *, encoding: Encoding, spans: list[list[float]]) -> bytes:
-    """Pack streams.
+    """Compress streams.
 
     Args:
         streams: The values, shape (streams, samples).
-        encoding: How exactly.
-        spans: What `ranges` gives of them, or of the longer ones they are a part of.
+        encoding: Precision of the numbers.
+        spans: Their `ranges`, or those of the longer streams of which they are a part.
     """
     if encoding is Encoding.EXACT:
         return compressed_array(streams.astype("<f4"))

@@ -1,4 +1,4 @@
-"""A page as files: report.html, and all its pictures beside it."""
+"""A page as files: report.html, and its figures beside it."""
 
 import re
 from collections.abc import Mapping
@@ -28,14 +28,14 @@ from kinetarium.storage.atomic import (
 from kinetarium.storage.strict_json import strict_json
 
 _SCENE_WIDTH = 1600
-"""Width of the picture of a scene [pixels]."""
+"""Width of the picture of a scene [px]."""
 
 _LONGEST_SLUG = 48
-"""Characters of a title in a file's name."""
+"""Maximum characters of a title in a file name."""
 
 
 def write_page(folder: Path, page: Page, *, force: bool = False) -> Path:
-    """Write a page and its figures into a folder, which is made where it is missing.
+    """Write a page and its figures into a folder, which is created if missing.
 
     Args:
         force: Whether a page that somebody else wrote may be replaced.
@@ -44,7 +44,7 @@ def write_page(folder: Path, page: Page, *, force: bool = False) -> Path:
         The path of the page.
 
     Raises:
-        OutputError: If a file cannot be written, or somebody else's would be replaced.
+        OutputError: If a file cannot be written, or exists and was not written by Kinetarium.
     """
     report, figures = folder / "report.html", folder / "figures"
     check_page(folder, force=force)
@@ -55,13 +55,13 @@ def write_page(folder: Path, page: Page, *, force: bool = False) -> Path:
 
 
 def check_page(folder: Path, *, force: bool = False) -> None:
-    """Refuse a folder that `write_page` could not write to, before the work that would be lost.
+    """Check early, before any work, that `write_page` can write to a folder.
 
     Args:
         force: Whether a page that somebody else wrote may be replaced.
 
     Raises:
-        OutputError: If it cannot be made, or holds somebody else's page or figures.
+        OutputError: If it cannot be created, or holds a page or figures not written by Kinetarium.
     """
     make_folder(folder)
     remove_abandoned(folder)
@@ -71,16 +71,16 @@ def check_page(folder: Path, *, force: bool = False) -> None:
 
 
 def figure_files(page: Page, stills: Stills | None = None) -> Mapping[str, bytes]:
-    """Draw every figure of a page that is a picture.
+    """Draw the charts and scenes of a page.
 
-    The same page gives the same bytes.
+    The same page yields the same bytes.
 
     Args:
-        stills: Its stills, where they are used elsewhere too.
+        stills: Its stills, if they are drawn already.
 
     Returns:
         By name: charts as SVG and PNG, scenes as PNG. A name is the figure's
-        number and what its title has of a-z and 0-9, such as "01-drift.svg".
+        number and the a-z and 0-9 of its title, such as "01-drift.svg".
     """
     pictures = [
         figure
@@ -113,7 +113,7 @@ def write_study_report(folder: ResultFolder, study: Study[Any, Any], findings: F
     Args:
         folder: The folder, open for writing.
         study: The study that made it.
-        findings: What the study makes of it.
+        findings: The study's summary of it.
 
     Raises:
         OutputError: If a file cannot be written.

@@ -1,4 +1,4 @@
-"""A Page as one self-contained HTML file: no request to anywhere, everything from files escaped."""
+"""A Page as one self-contained HTML file: no network requests, all text escaped."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -22,16 +22,16 @@ from kinetarium.report.plotly.scene import ASPECT, plotly_scene
 from kinetarium.storage.strict_json import strict_json
 
 _LONGEST_WORD = 24
-"""Characters of a word that is kept in one piece."""
+"""Maximum characters of a word that is not broken."""
 
 _SHORT_TEXT = 40
-"""Characters of a text that is kept on one line where the table is scrolled."""
+"""Maximum characters of a text that is kept on one line in a scrolling table."""
 
 _STATUS = "status"
 
 
 def column_classes(table: Table) -> list[str]:
-    """Say of each column what it holds: numbers, short texts, texts, long words, or a status."""
+    """Return the class of each column: numbers, short texts, texts, long words, or a status."""
     return [
         "number" if table.is_numeric(column) else _text_class(table, column)
         for column in range(len(table.columns))
@@ -39,7 +39,7 @@ def column_classes(table: Table) -> list[str]:
 
 
 def cell_class(value: Cell, column: str) -> str:
-    """Return the class of a cell: that of its column, and what is wrong with a run's status.
+    """Return the class of a cell: that of its column, and whether a run's status is good.
 
     Args:
         column: The class of its column.
@@ -62,10 +62,10 @@ _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def embedded_json(value: Any) -> str:
-    """Return a value as JSON without any character that HTML or JavaScript could misread.
+    """Return a value as JSON that is safe inside HTML and JavaScript.
 
-    Nothing in it can end or open an element; beyond ASCII (such as U+2028)
-    everything is escaped already.
+    Nothing in it can end or open an element; everything beyond ASCII (such as
+    U+2028) is escaped already.
     """
     return strict_json(value, indent=None).translate(_ESCAPES)
 
@@ -73,12 +73,12 @@ def embedded_json(value: Any) -> str:
 def chart_context(
     chart: Chart, tones: Mapping[str, int], *, still: Still, number: int
 ) -> dict[str, Any]:
-    """Draw a chart for the page.
+    """Return the template values of a chart.
 
     Args:
         tones: Numbers of all names of series on the page.
         still: The chart as a still.
-        number: A number that no other figure of the page has.
+        number: A number unique among the figures of the page.
     """
     from markupsafe import Markup
 
@@ -103,9 +103,9 @@ def _plotly(chart: Chart, tones: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _height(chart: Chart) -> str:
-    """Return the height of a chart on a screen, as a length of the style sheet.
+    """Return the height of a chart on a screen, as a CSS length.
 
-    One with equal axes is as high as its width asks for.
+    The height of a chart with equal axes follows from its width.
     """
     match chart:
         case Lines(equal=True) | Heatmap(equal=True):
@@ -117,7 +117,7 @@ def _height(chart: Chart) -> str:
 
 
 def _words(chart: Chart) -> str:
-    """Say what a chart shows to those who cannot see it."""
+    """Return the alternative text of a chart."""
     match chart:
         case Bars():
             return f"{chart.title}: {chart.value.heading}"
@@ -131,7 +131,7 @@ def _words(chart: Chart) -> str:
 _WIDTH, _HEIGHT = 170, 66
 """Size of a block."""
 _ACROSS, _DOWN = 92, 44
-"""Room between two blocks, for signals and their labels."""
+"""Space between two blocks, for signals and their labels."""
 _MARGIN = 8
 
 
@@ -197,21 +197,21 @@ def _text(text: str) -> str:
 
 
 GENERATOR = b'<meta name="generator" content="Kinetarium">'
-"""What the beginning of every page contains."""
+"""The line near the top of every page that identifies it as written by Kinetarium."""
 
 _POSTER_WIDTH = 800
-"""Width of the still picture of a scene [pixels], sharp on paper and on dense screens."""
+"""Width of the still picture of a scene [px], sharp on paper and on dense screens."""
 
 
 def page_html(page: Page, stills: Stills | None = None) -> str:
     """Render a page.
 
-    Charts and scenes are stills until they come into view; there Plotly draws
-    them, and lets go of scenes again when they leave, as a browser has few
-    such canvases. Paper shows the stills.
+    Charts and scenes are stills until they scroll into view; then Plotly draws
+    them. Scenes are released again when they leave the view, as a browser has
+    few WebGL contexts. Print shows the stills.
 
     Args:
-        stills: Its stills, where they are used elsewhere too.
+        stills: Its stills, if they are drawn already.
     """
     from markupsafe import Markup
 
@@ -261,12 +261,12 @@ def _rendered(template: str, page: Page, *, stills: Stills | None = None, **valu
 
 
 def _shown(value: Any) -> Any:
-    """Make every text of the page readable; what is markup already is ours."""
+    """Replace unsafe characters in every text of the page; markup is our own already."""
     return value if hasattr(value, "__html__") or not isinstance(value, str) else readable(value)
 
 
 def _series_css() -> str:
-    """Return the colours of series to the style sheet, in light and in dark."""
+    """Return the CSS variables of the series' colours, for the light and the dark theme."""
     light, dark = (
         ":root {" + " ".join(f"--series-{n}: {c};" for n, c in enumerate(colors)) + "}"
         for colors in (LIGHT, DARK)
@@ -288,7 +288,7 @@ def _scene_context(scene: Scene3D, number: int) -> dict[str, Any]:
 
 
 def _policy(scripts: list[str]) -> str:
-    """Allow these scripts alone, and no connection at all.
+    """Return a content security policy that allows these scripts only, and no connections.
 
     Plotly sets styles from its script, which only 'unsafe-inline' allows.
     """

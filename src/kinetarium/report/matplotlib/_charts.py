@@ -1,4 +1,4 @@
-"""Lines drawn by Matplotlib."""
+"""Lines, bars and heatmaps drawn by Matplotlib."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ _MARKERS = ("o", "s", "D", "^", "v", "X", "P")
 _DASHES = {Style.DASHED: "--", Style.DOTTED: ":", Style.MARKERS: "none"}
 
 _LEGEND_WIDTH = 96
-"""Characters that stand side by side in a legend."""
+"""Characters per row of a legend."""
 
 
 def draw_lines(axes: Any, lines: Lines, tones: Mapping[str, int]) -> None:
@@ -95,7 +95,7 @@ def _legend_columns(names: Sequence[str]) -> int:
 
 
 def _legend_text(name: str) -> str:
-    """Return a name for the legend, where Matplotlib leaves out those that begin with a stroke."""
+    """Return a name for the legend; Matplotlib omits names that begin with an underscore."""
     text = label(name)
     return f" {text}" if text.startswith("_") else text
 
@@ -121,7 +121,7 @@ def _draw_mark(axes: Any, mark: Mark, lines: Lines) -> None:
 
 
 _GROUP = 0.76
-"""Width of all bars of a category; categories are 1 apart."""
+"""Total width of the bars of a category; categories are 1 apart."""
 
 
 def draw_bars(axes: Any, bars: Bars, tones: Mapping[str, int]) -> None:
@@ -158,13 +158,13 @@ def draw_bars(axes: Any, bars: Bars, tones: Mapping[str, int]) -> None:
 
 
 _VALUES_WIDTH = 290.0
-"""Width that the cells of a heatmap have together at least [points]."""
+"""Minimum total width of the cells of a heatmap [points]."""
 
 _DIGIT_WIDTH = 0.65
-"""Width of a digit and its share of the space beside a number, as a share of the size."""
+"""Width of a digit, with its share of the space beside a number, over the font size."""
 
 _DARKEST_FOR_INK = 0.45
-"""Brightness of a cell, 0..1, above which dark letters are read more easily than white ones."""
+"""Brightness of a cell, 0..1, above which dark text is more legible than white text."""
 
 
 def draw_heatmap(axes: Any, heatmap: Heatmap) -> None:
@@ -172,7 +172,7 @@ def draw_heatmap(axes: Any, heatmap: Heatmap) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
     axes.set_facecolor("#e8eaed")
-    if not heatmap.values.size:  # no case came to an end
+    if not heatmap.values.size:  # no case completed
         scale(axes.xaxis, heatmap.x)
         scale(axes.yaxis, heatmap.y)
         return

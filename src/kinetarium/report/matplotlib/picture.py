@@ -52,7 +52,7 @@ def scene_png(scene: Scene3D, *, width: int, height: int) -> bytes:
     axes.add_collection(
         LineCollection(list(_projected(ground, camera)), colors="#a4acb6", linewidths=0.6, zorder=1)
     )
-    # Edges in the colour of their triangle close the hairlines between neighbours.
+    # Edges in the colour of their triangle close the hairline gaps between neighbours.
     paint = colors[order]
     axes.add_collection(
         PolyCollection(

@@ -1,4 +1,4 @@
-"""Charts as still pictures, drawn by Matplotlib: for paper, and as files."""
+"""Charts as still pictures, drawn by Matplotlib: for print, and as files."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ _WIDTH = 7.0
 """Width of a picture [inch]: a page of A4 between its margins."""
 
 _STYLE = {
-    # Names from files are no formulas, and one that looks like a broken formula is no error.
+    # Names from files are not formulas, and one that looks like a broken formula is not an error.
     "text.parse_math": False,
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -66,11 +66,11 @@ class Still:
 
 
 def draw_still(chart: Chart, tones: Mapping[str, int], *, dots_per_inch: int = 150) -> Still:
-    """Draw a chart; it is laid out and painted once, which takes the time, for all its pictures.
+    """Draw a chart; layout and rendering, which take the time, are done once for all formats.
 
     Args:
         tones: Numbers of all names of series on the page.
-        dots_per_inch: Resolution of what is painted.
+        dots_per_inch: Resolution of the PNG.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -103,7 +103,7 @@ def _png(pixels: NDArray[np.uint8], *, dots_per_inch: int) -> bytes:
 
 @contextmanager
 def _house_style() -> Iterator[None]:
-    """Draw alike on every machine, whatever its user's settings of Matplotlib."""
+    """Draw identically on every machine, whatever the user's Matplotlib settings."""
     import matplotlib
 
     with matplotlib.rc_context(), warnings.catch_warnings():
@@ -146,7 +146,7 @@ def _height(chart: Chart) -> float:
 
 
 _FEW = 3
-"""So many charts take no longer than another process takes to load Matplotlib."""
+"""Number of charts that take no longer than starting another process with Matplotlib."""
 
 
 class Stills:
@@ -164,9 +164,9 @@ class Stills:
 
 
 def _draw_all(charts: Sequence[Chart], tones: Mapping[str, int]) -> dict[Chart, Still]:
-    """Draw charts, a share of them in each process; this one draws, too."""
+    """Draw charts in parallel processes, including this one."""
     parts = max(1, min(os.cpu_count() or 1, len(charts) // _FEW))
-    if current_process().daemon:  # which may have no children
+    if current_process().daemon:  # a daemon cannot have child processes
         parts = 1
     *others, own = (charts[part::parts] for part in range(parts))
     elsewhere = [_Elsewhere(share, tones) for share in others]
@@ -178,7 +178,7 @@ def _draw_all(charts: Sequence[Chart], tones: Mapping[str, int]) -> dict[Chart, 
 
 
 class _Elsewhere:
-    """Charts that another process draws."""
+    """Charts drawn by another process."""
 
     def __init__(self, charts: Sequence[Chart], tones: Mapping[str, int]) -> None:
         """Start it, if it can be started."""
@@ -187,7 +187,7 @@ class _Elsewhere:
             self._started = WorkerStart(()).start(_draw_and_send, charts, tones)
 
     def result(self) -> list[Still] | None:
-        """Wait for the stills; give None if none will come."""
+        """Wait for the stills; return None if the process failed."""
         if self._started is None:
             return None
         process, connection = self._started
@@ -206,6 +206,6 @@ class _Elsewhere:
 def _draw_and_send(
     connection: Connection, charts: Sequence[Chart], tones: Mapping[str, int]
 ) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the one who waits that is interrupted
-    with suppress(Exception):  # who gets nothing draws the chart again, and meets the same error
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles the interrupt
+    with suppress(Exception):  # the parent then draws the chart itself, and sees the same error
         connection.send([draw_still(chart, tones) for chart in charts])

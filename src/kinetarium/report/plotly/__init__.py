@@ -1,1 +1,1 @@
-"""Figures as Plotly draws them in a page."""
+"""Figures as Plotly traces and layouts."""

@@ -1,4 +1,4 @@
-"""Lines in the words of Plotly."""
+"""Lines, bars and heatmaps as Plotly traces and layouts."""
 
 from collections.abc import Iterator, Mapping
 from math import log10
@@ -44,7 +44,7 @@ _MODES = {Style.MARKERS: "markers", Style.BOTH: "lines+markers"}
 _DASHES = {Style.DASHED: "dash", Style.DOTTED: "dot"}
 
 _MOST_AT_ONCE = 8
-"""Series whose values are listed together under the pointer."""
+"""Maximum number of series in one tooltip."""
 
 
 def plotly_lines(lines: Lines, tones: Mapping[str, int]) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _curve(samples: Samples, style: Style, *, tone: int) -> dict[str, Any]:
 
 
 def _band(x: Array, low: Array, high: Array, *, tone: int) -> dict[str, Any]:
-    """Draw a band as one closed outline for each stretch without a gap."""
+    """Draw a band as one closed outline for each interval without a gap."""
     whole = np.isfinite(x) & np.isfinite(low) & np.isfinite(high)
     outline_x, outline_y = [], []
     for stretch in np.split(np.arange(len(x)), np.flatnonzero(np.diff(whole)) + 1):
@@ -177,7 +177,7 @@ def _trace(series: BarSeries, bars: Bars, *, tone: int) -> dict[str, Any]:
 
 
 def _hints(series: BarSeries, bars: Bars) -> list[str]:
-    """Say of each bar what the pointer shows."""
+    """Return the tooltip of each bar."""
     unit = plotly_text(bars.value.unit)
     texts = [
         f"{plotly_text(category)}<br>{cell_text(value)} {unit}"
@@ -190,10 +190,10 @@ def _hints(series: BarSeries, bars: Bars) -> list[str]:
 
 
 _BAR_HEIGHT = 72
-"""Height of the colour scale above a heatmap with its texts [pixels]."""
+"""Height of the colour scale above a heatmap with its texts [px]."""
 
 _BELOW_HEADING = '<br><span style="font-size:4px"> </span>'
-"""A second, low line, which keeps the heading of the colour scale off the colours."""
+"""A second, low line, which separates the heading of the colour scale from the colours."""
 
 
 def plotly_heatmap(heatmap: Heatmap) -> dict[str, Any]:
@@ -279,7 +279,7 @@ def _texts(heatmap: Heatmap) -> list[list[str]]:
 
 
 def _cell_hints(heatmap: Heatmap) -> list[list[str]]:
-    """Say of each cell what the pointer shows."""
+    """Return the tooltip of each cell."""
     columns, rows = (
         [plotly_text(step if isinstance(step, str) else cell_text(step)) for step in steps]
         for steps in (heatmap.columns, heatmap.rows)

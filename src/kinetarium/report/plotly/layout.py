@@ -1,4 +1,4 @@
-"""What all charts share in the words of Plotly.
+"""Plotly axes, layouts and arrays common to all charts.
 
 Colours are variables of the page's style sheet, such as `var(--ink)`; the
 page's script looks them up, so that a chart follows the light and dark theme.
@@ -31,7 +31,7 @@ def tone_symbol(tone: int) -> str:
 
 
 def plotly_text(text: str, *, most: int = 40) -> str:
-    """Return a label in which Plotly finds none of the tags it reads in its texts."""
+    """Return a label without any of the tags that Plotly interprets."""
     return escape(label(text, most=most), quote=False)
 
 
@@ -60,7 +60,7 @@ def plotly_axis(axis: Axis, values: Array) -> dict[str, Any]:
         powers = np.log10(drawable(values, axis))
         powers = powers[np.isfinite(powers)]
         decades = float(np.ptp(powers)) if powers.size else 0.0
-        # Left to itself, Plotly writes digits between powers of ten until they touch.
+        # By default Plotly writes digits between powers of ten until they overlap.
         if decades >= 2:
             form["dtick"] = ceil(decades / 7)
         elif decades >= 0.7:
@@ -109,7 +109,7 @@ def plotly_layout(x: dict[str, Any], y: dict[str, Any], *, legend: bool) -> dict
 
 
 def typed_array(values: NDArray[Any]) -> dict[str, str]:
-    """Pack an array as it is, of one or two dimensions."""
+    """Encode an array of one or two dimensions as a Plotly typed array."""
     little_endian = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
     form = {
         "dtype": f"{values.dtype.kind}{values.dtype.itemsize}",
@@ -121,10 +121,10 @@ def typed_array(values: NDArray[Any]) -> dict[str, str]:
 
 
 def typed_values(values: Array) -> dict[str, str]:
-    """Pack measured values, in half the bytes where no eye could tell.
+    """Encode measured values, in single precision if the difference is invisible.
 
-    Single precision keeps 7 digits; that is enough unless all values are
-    nearly the same, when a narrow axis would show its steps.
+    Single precision keeps 7 digits, which is enough unless all values are
+    nearly equal, when a narrow axis would show the rounding.
     """
     finite = values[np.isfinite(values)]
     span = np.ptp(finite) if finite.size else 0.0

@@ -1,4 +1,4 @@
-"""A Scene3D in the words of Plotly."""
+"""A Scene3D as Plotly traces and a layout."""
 
 from html import escape
 from typing import Any
@@ -17,8 +17,8 @@ ASPECT = 4 / 3
 def plotly_scene(scene: Scene3D) -> dict[str, Any]:
     """Return the traces and the layout that draw a scene.
 
-    The axes span a cube, so that a metre is as long in every direction, and
-    the camera is that of the scene.
+    The axes span a cube, so that the scale is the same in every direction; the
+    camera is that of the scene.
     """
     points = np.concatenate([scene.ground.lines.reshape(-1, 3), scene.bounds])
     low, high = points.min(axis=0), points.max(axis=0)
@@ -62,11 +62,11 @@ def _body_trace(body: Mesh3D) -> dict[str, Any]:
         "flatshading": True,
         "lighting": {
             "ambient": 0.55, "diffuse": 0.6, "specular": 0.05, "roughness": 0.9, "fresnel": 0.0,
-            # The default takes triangles of less than a square millimetre for degenerate.
+            # By default triangles of less than a square millimetre are treated as degenerate.
             "facenormalsepsilon": 0, "vertexnormalsepsilon": 0,
         },
         "lightposition": {"x": 3e4, "y": -2e4, "z": 1e5},
-        "text": escape(label(body.name)),  # Plotly reads some tags in its texts
+        "text": escape(label(body.name)),  # Plotly interprets some tags
         "hoverinfo": "text",
     }  # fmt: skip
 
