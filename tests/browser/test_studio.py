@@ -197,7 +197,7 @@ def test_forces_and_trails_come_and_go_and_the_list_is_filtered(opened, studio):
     told = view.page.locator(".run:visible").get_attribute("title").splitlines()
     (machine,) = [line for line in told if line.startswith("machine ")]
     assert machine.startswith("machine kind ttt2, l1 6, l2 6, gain 6")
-    assert len(machine) < 200 and "waypoints 4 of them" in told
+    assert len(machine) < 200 and "waypoints 4 items" in told
 
 
 @pytest.mark.parametrize("projection", ["orthographic", "perspective"])

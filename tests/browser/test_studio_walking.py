@@ -453,7 +453,7 @@ def test_a_rubber_band_follows_the_pen(workshop):
 
 def test_headings_and_numbers_of_way_points(workshop):
     workshop.menu("Path")
-    plan = workshop.choose("y of way-point 2", "40")
+    plan = workshop.choose("y of waypoint 2", "40")
     assert plan["waypoints"] == [[0, 0], [128, 40]]
     turned = workshop.planned().body[-1, 3:]
     heading = workshop.page.locator(".menu select[aria-label=heading]")
@@ -465,7 +465,7 @@ def test_headings_and_numbers_of_way_points(workshop):
     assert np.abs(turned - walk.body[-1, 3:]).max() > 0.05
     state = workshop.after(
         lambda: (
-            workshop.page.get_by_role("button", name="Delete way-point 2").click()
+            workshop.page.get_by_role("button", name="Delete waypoint 2").click()
             or workshop.page.evaluate("window.kinetarium.addWaypoint(0.6, 0.1)")
         )
     )

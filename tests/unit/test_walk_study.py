@@ -1,4 +1,4 @@
-"""The walking study: cases, way-points from files, rows, report and replay."""
+"""The walking study: cases, waypoints from files, rows, report and replay."""
 
 import json
 

@@ -8,7 +8,7 @@ export interface Remote {
   setTime(time: number): Promise<void>;
   /** The picture as numbers: the time, and the pose of every solid of every replay. */
   frame(): { time: number; poses: Record<string, Record<string, number[]>> };
-  /** Add a way-point of a walk [m]; the walking mode sets it. */
+  /** Add a waypoint of a walk [m]; the walking mode sets it. */
   addWaypoint: ((x: number, y: number) => void) | null;
   state(): Record<string, unknown>;
 }

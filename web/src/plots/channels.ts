@@ -95,7 +95,7 @@ export class ChannelPlots {
       title = entry.unit ? `${name} [${entry.unit}]` : name;
       const values = await actor.file.channel(entry);
       const { time } = actor.file;
-      if (entry.columns.length > MOST) title += `, the first ${MOST} of ${entry.columns.length}`;
+      if (entry.columns.length > MOST) title += `, first ${MOST} of ${entry.columns.length}`;
       entry.columns.slice(0, MOST).forEach((column, i) => {
         lines.push({
           name: [actors.length > 1 ? actor.file.head.title : "", column].filter(Boolean).join(" ") || name,

@@ -44,7 +44,7 @@ export class Cast {
     const actor = await Actor.make(file, color, app.clock.time);
     if (this.gone) {
       actor.dispose();
-      throw new Error("the mode was left while a replay was loading");
+      throw new Error("the mode was changed while a replay was loading");
     }
     this.actors.push(actor);
     app.stage.scene.add(actor.object);

@@ -70,7 +70,7 @@ export class ReplayFile {
 
   static async open(source: Source): Promise<ReplayFile> {
     let bytes = await source.read(0, FIRST_READ);
-    if (new TextDecoder().decode(bytes.subarray(0, 8)) !== MAGIC) throw new Error("not a replay");
+    if (new TextDecoder().decode(bytes.subarray(0, 8)) !== MAGIC) throw new Error("not a replay file");
     const view = new DataView(bytes.buffer, bytes.byteOffset);
     const start = 12 + view.getUint32(8, true);
     if (start > bytes.length) bytes = await source.read(0, start);

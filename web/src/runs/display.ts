@@ -4,7 +4,7 @@ import { h } from "../shell/dom";
 import { STYLES } from "../stage/style";
 
 const ARRANGEMENTS: Arrangement[] = ["overlaid", "beside"];
-const NAMES: Record<Arrangement, string> = { overlaid: "ghosts", beside: "side by side" };
+const NAMES: Record<Arrangement, string> = { overlaid: "overlaid", beside: "side by side" };
 
 /** How the replays are shown: buttons, and a key for each. Gives what frees the keys. */
 export function displayPanel(app: App, cast: Cast, host: HTMLElement): () => void {
@@ -42,15 +42,15 @@ export function displayPanel(app: App, cast: Cast, host: HTMLElement): () => voi
     h(
       "div.buttons",
       {},
-      button("s", "shaded, hidden lines or wire frame", () => cast.style, none, style),
-      button("b", "ghosts or side by side", () => NAMES[cast.arrangement], none, arrangement),
+      button("s", "shaded, hidden lines or wireframe", () => cast.style, none, style),
+      button("b", "overlaid or side by side", () => NAMES[cast.arrangement], none, arrangement),
       button("f", "follow with the camera", () => "follow", () => cast.follow,
         () => (cast.follow = !cast.follow)),
       button("c", "contact forces", () => "forces", () => cast.showArrows,
         () => (cast.showArrows = !cast.showArrows)),
       button("r", "trails", () => "trails", () => cast.showTrails,
         () => (cast.showTrails = !cast.showTrails)),
-      button("a", "look at all", () => "fit", none, () => cast.frame()),
+      button("a", "fit all in view", () => "fit", none, () => cast.frame()),
     ),
   );
   return () => free.forEach((release) => release());

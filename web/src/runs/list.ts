@@ -81,7 +81,7 @@ export class RunList {
     this.export.disabled = this.open.size === 0;
     const { folders } = this.listing;
     if (!folders.length) {
-      const hint = "No runs here yet: run a study with --out into this folder.";
+      const hint = "No runs yet: run a study with --out in this folder.";
       this.rows.replaceChildren(h("p.empty", {}, hint));
       return;
     }
@@ -93,7 +93,7 @@ export class RunList {
     const fits = (run: RunEntry) =>
       `${folder.name} ${folder.study} ${run.label} ${run.status}`.toLowerCase().includes(wanted);
     const runs = folder.runs.filter(fits);
-    const state = folder.error ?? (folder.finished ? "" : "running or stopped");
+    const state = folder.error ?? (folder.finished ? "" : "running or interrupted");
     const element = h(
       "details.folder",
       { open: !this.closed.has(folder.id), hidden: wanted !== "" && !runs.length },
@@ -118,7 +118,7 @@ export class RunList {
       h("span.status", {}, this.loading.has(id) ? "loading …" : run.status),
       h(
         "button.add",
-        { title: actor ? "Take off the stage" : "Show together with the others", onclick: () => watch(true) },
+        { title: actor ? "Remove from the view" : "Add to the view", onclick: () => watch(true) },
         actor ? "−" : "+",
       ),
       h("small", {}, run.message || figures(run)),
@@ -131,7 +131,7 @@ export class RunList {
 /** Write a value in few words; of what has parts only those that are plain. */
 function words(value: unknown): string {
   if (typeof value === "number") return short(value, 3);
-  if (Array.isArray(value)) return value.length > 3 || value.some(isObject) ? `${value.length} of them` : value.map(words).join(" ");
+  if (Array.isArray(value)) return value.length > 3 || value.some(isObject) ? `${value.length} items` : value.map(words).join(" ");
   if (!isObject(value)) return String(value);
   const plain = Object.entries(value).filter(([, part]) => !isObject(part));
   return plain.map(([name, part]) => `${name} ${words(part)}`).join(", ");

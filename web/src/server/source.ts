@@ -29,6 +29,6 @@ export async function complaint(answer: Response): Promise<string> {
   try {
     return String(((await answer.json()) as { error: string }).error);
   } catch {
-    return `the server answered ${answer.status}`;
+    return `the server returned status ${answer.status}`;
   }
 }

@@ -14,6 +14,6 @@ export function exportButton(app: App, asked: () => Record<string, string>): HTM
     if (!answer.ok) throw new Error(await complaint(answer));
     save(await answer.blob(), "kinetarium.html");
   };
-  const title = "Save what is on the stage as one HTML file";
+  const title = "Save the current view as one HTML file";
   return h("button", { title, onclick: () => void app.guarded(saveExport) }, "Export HTML");
 }

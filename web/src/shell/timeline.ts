@@ -17,7 +17,7 @@ export function timeline(app: App): void {
     { title: "Speed ([ and ])", "aria-label": "Speed" },
     ...SPEEDS.map((value) => h("option", { value }, `${value}×`)),
   );
-  const loop = h("button", { title: "Play again and again (L)", onclick: () => setLoop() }, "↻");
+  const loop = h("button", { title: "Loop (L)", onclick: () => setLoop() }, "↻");
   const setLoop = () => {
     clock.loop = !clock.loop;
     clock.changed.emit();
@@ -25,10 +25,10 @@ export function timeline(app: App): void {
   slider.addEventListener("input", () => clock.set(Number(slider.value)));
   speed.addEventListener("change", () => clock.setSpeed(Number(speed.value)));
   host.append(
-    h("button", { title: "To the start (Home)", onclick: () => clock.set(clock.start) }, "|‹"),
-    h("button", { title: "One sample back (←)", onclick: () => clock.step(-1) }, "‹"),
+    h("button", { title: "Go to start (Home)", onclick: () => clock.set(clock.start) }, "|‹"),
+    h("button", { title: "Previous sample (←)", onclick: () => clock.step(-1) }, "‹"),
     play,
-    h("button", { title: "One sample on (→)", onclick: () => clock.step(1) }, "›"),
+    h("button", { title: "Next sample (→)", onclick: () => clock.step(1) }, "›"),
     slider,
     shown,
     speed,
@@ -52,13 +52,13 @@ export function timeline(app: App): void {
   clock.changed.on(show);
   show();
   keys.add(" ", "play or pause", () => clock.toggle());
-  keys.add("ArrowLeft", "one sample back", () => clock.step(-1));
-  keys.add("ArrowRight", "one sample on", () => clock.step(1));
-  keys.add("Home", "to the start", () => clock.set(clock.start));
-  keys.add("End", "to the end", () => clock.set(clock.end));
+  keys.add("ArrowLeft", "previous sample", () => clock.step(-1));
+  keys.add("ArrowRight", "next sample", () => clock.step(1));
+  keys.add("Home", "go to start", () => clock.set(clock.start));
+  keys.add("End", "go to end", () => clock.set(clock.end));
   keys.add("[", "slower", () => clock.setSpeed(nextSpeed(clock.speed, -1)));
   keys.add("]", "faster", () => clock.setSpeed(nextSpeed(clock.speed, 1)));
-  keys.add("l", "play again and again", setLoop);
+  keys.add("l", "loop", setLoop);
 }
 
 /** Give the next speed that can be chosen. */

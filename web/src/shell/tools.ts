@@ -25,7 +25,7 @@ export function tools(app: App): void {
   app.keys.add("o", "perspective or orthographic", toggle);
   app.keys.add("p", "save a picture", shoot);
   app.keys.add("t", "dark or light", light);
-  app.keys.add("?", "this list", () => app.layout.notice(app.keys.list()));
+  app.keys.add("?", "show this list", () => app.layout.notice(app.keys.list()));
 }
 
 async function savePicture(app: App): Promise<void> {

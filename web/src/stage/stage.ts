@@ -142,7 +142,7 @@ export class Stage {
   async png(): Promise<Blob> {
     this.draw();
     return new Promise((resolve, reject) => {
-      this.renderer.domElement.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))));
+      this.renderer.domElement.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be saved"))));
     });
   }
 

@@ -4,7 +4,7 @@ import { h } from "../shell/dom";
 /** Look closer at a rectangle that is drawn with the mouse. */
 export function zoomWindow(app: App): void {
   const { stage, layout } = app;
-  const button = h("button", { title: "Draw a window to look closer at (Z)", "aria-pressed": false }, "window");
+  const button = h("button", { title: "Zoom to a window (Z)", "aria-pressed": false }, "window");
   layout.tools.prepend(button);
   const canvas = stage.renderer.domElement;
   const frame = h("div.zoom");
@@ -19,7 +19,7 @@ export function zoomWindow(app: App): void {
   };
   const armed = () => button.getAttribute("aria-pressed") === "true";
   button.addEventListener("click", () => arm(!armed()));
-  app.keys.add("z", "draw a window to look closer at", () => arm(!armed()));
+  app.keys.add("z", "zoom to a window", () => arm(!armed()));
 
   // Before anything else that listens to the mouse on the stage.
   canvas.addEventListener("pointerdown", (event) => {

@@ -9,11 +9,11 @@ import type { Planner } from "./planner";
 type Loaded = { plan: Partial<Plan> } | { machine: Partial<Machine> } | { waypoints: Point[] };
 
 const SAVED: [name: string, label: string, title: string][] = [
-  ["walk.json", "walk JSON", "The plan with all that is known of its walk; it can be loaded again"],
-  ["machine.json", "robot JSON", "The robot alone, as kinetarium walk --machine reads it"],
+  ["walk.json", "walk JSON", "The plan and the results of its walk; can be loaded again"],
+  ["machine.json", "robot JSON", "The robot alone, for kinetarium walk --machine"],
   ["joints.csv", "joints CSV", "Body, joints and margin of every frame"],
   ["walk.html", "page HTML", "One file that plays the walk without a server"],
-  ["walker.xml", "robot MJCF", "The robot for MuJoCo, its loops closed"],
+  ["walker.xml", "robot MJCF", "The robot for MuJoCo, with closed loops"],
 ];
 
 /** Files of walks: saved by the server, loaded by the page. */
@@ -38,8 +38,8 @@ export class Files {
     const picture = async () => save(await app.stage.png(), "walk.png");
     this.element = h("div", {},
       h("p.empty", {}, "Save"),
-      h("div.buttons", {}, ...saving, h("button", { title: "The picture", "data-save": "walk.png", onclick: () => void app.guarded(picture) }, "picture PNG")),
-      h("p.empty", {}, "Load a walk, a robot, or way-points (CSV x,y or JSON)"),
+      h("div.buttons", {}, ...saving, h("button", { title: "A picture of the view", "data-save": "walk.png", onclick: () => void app.guarded(picture) }, "picture PNG")),
+      h("p.empty", {}, "Load a walk, a robot, or waypoints (CSV x,y or JSON)"),
       h("div.buttons", {}, h("button", { onclick: () => this.load() }, "load a file"), this.input),
     );
   }
@@ -80,7 +80,7 @@ export function understand(text: string): Loaded {
   if ("machine" in fields) return { plan: fields as Partial<Plan> };
   if ("waypoints" in fields) return { waypoints: points(fields.waypoints) };
   if ("l1" in fields || "gain" in fields) return { machine: fields as Partial<Machine> };
-  throw new Error("this file holds neither a walk nor a robot nor way-points");
+  throw new Error("this file contains neither a walk nor a robot nor waypoints");
 }
 
 /** Cut CSV into rows; a first line of names is left out. */
@@ -93,6 +93,6 @@ function points(data: unknown): Point[] {
   const fine = Array.isArray(data) && data.length > 0 && data.every(
     (point) => Array.isArray(point) && point.length === 2 && point.every((value) => Number.isFinite(value)),
   );
-  if (!fine) throw new Error("way-points are two numbers each");
+  if (!fine) throw new Error("each waypoint must be two numbers");
   return data as Point[];
 }

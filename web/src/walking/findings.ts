@@ -30,7 +30,7 @@ export class Findings {
     this.element.replaceChildren(
       ...(walkers.length > 1 ? [h("div.choice", {}, ...robots)] : []),
       h("dl.figures", {}, ...figures(walker.facts).flatMap(([name, value, title, wide]) => [h("dt", { title }, name), h(wide ? "dd.wide" : "dd", { title }, value)])),
-      h("div.warnings", { "aria-label": "Warnings" }, ...list, count ? h("small", {}, more) : h("p.good", {}, "Nothing would go wrong.")),
+      h("div.warnings", { "aria-label": "Warnings" }, ...list, count ? h("small", {}, more) : h("p.good", {}, "No warnings.")),
     );
   }
 }
@@ -38,15 +38,15 @@ export class Findings {
 function figures(facts: Facts): [name: string, value: string, title: string, wide?: true][] {
   const row = facts.table1_row ? `row ${facts.table1_row}` : "no row";
   return [
-    ["order", `${facts.order.join(" ")} (${row})`, "The order in which the legs swing, and the row of Table 1 it is", true],
+    ["order", `${facts.order.join(" ")} (${row})`, "The order in which the legs swing, and its row in Table 1", true],
     ["travel", facts.joint_travel.map((value) => short(value, 3)).join(" · "), "Travel of the drives h_x, lateral (rad for TTR), v_z of all legs [unit]", true],
     ["least margin", short(facts.min_margin), "Least static stability margin [unit]"],
     ["mean margin", short(facts.mean_margin), "Mean static stability margin [unit]"],
-    ["stride", short(facts.stride), "As walked: whole cycles fit the path [unit]"],
-    ["way", short(facts.way), "Length of the body's path [unit]"],
-    ["foot gap", short(facts.foot_gap), "How near two feet come [unit]"],
+    ["stride", short(facts.stride), "As walked: shortened so that whole cycles fit the path [unit]"],
+    ["distance", short(facts.way), "Length of the body's path [unit]"],
+    ["foot gap", short(facts.foot_gap), "Least distance between two feet [unit]"],
     ["work", short(facts.drive_work), "Work of all drives on a slow walk [weight of the robot × unit]"],
-    ["volume", short(facts.walking_volume), "Volume that a foot can reach [unit³]"],
-    ["hip height", short(facts.height), "Height of the hips over level ground [unit]"],
+    ["volume", short(facts.walking_volume), "Volume within reach of a foot [unit³]"],
+    ["hip height", short(facts.height), "Height of the hips above level ground [unit]"],
   ];
 }

@@ -6,11 +6,11 @@ import type { Planner } from "./planner";
 type Value = "stride" | "lift" | "sway" | "frames_per_step" | "step_time";
 
 const VALUES: [name: Value, label: string, title: string, step: number, unit?: string][] = [
-  ["stride", "stride", "Way of the body in one cycle of four legs, at most", 1],
-  ["lift", "lift", "How high a foot is lifted", 1],
-  ["sway", "sway", "Margin that the body's sway gives each swing; 0 for no sway", 1],
-  ["step_time", "time", "Duration of one leg step, body moves included", 0.1, "s"],
-  ["frames_per_step", "frames", "Frames of one leg step", 1],
+  ["stride", "stride", "Maximum distance that the body moves in one cycle of four legs", 1],
+  ["lift", "lift", "Height of a foot during its swing", 1],
+  ["sway", "sway", "Stability margin to reach in each swing by swaying the body; 0 for no sway", 1],
+  ["step_time", "time", "Duration of one leg step, including body motion", 0.1, "s"],
+  ["frames_per_step", "frames", "Frames per leg step", 1],
 ];
 
 /** The gait: stride, lift, sway, timing and the order of the legs. */

@@ -32,11 +32,11 @@ export class GroundPanel {
     );
     const add = () => this.setBlocks([...planner.plan.terrain.steps, { x0: 40, x1: 60, y0: -WIDE, y1: WIDE, height: 2 }]);
     this.element = h("div", {},
-      h("div.buttons", {}, ...grounds, h("button", { title: "Put another block on the ground", onclick: add }, "add step")),
+      h("div.buttons", {}, ...grounds, h("button", { title: "Add a block to the ground", onclick: add }, "add step")),
       h("div.fields", {},
         fields.number({ label: "slope", title: "Angle of the slope along x", unit: "°", get: (plan) => plan.terrain.slope_deg, set: (slope_deg, plan) => terrain(plan, { slope_deg }) }),
-        fields.number({ label: "from x", title: "Where the slope begins", step: 5, get: (plan) => plan.terrain.slope_from, set: (slope_from, plan) => terrain(plan, { slope_from }) }),
-        fields.number({ label: "clear", title: "How far from the edge of a block a foot is put", get: (plan) => plan.terrain.clearance, set: (clearance, plan) => terrain(plan, { clearance }) }),
+        fields.number({ label: "from x", title: "Start of the slope along x", step: 5, get: (plan) => plan.terrain.slope_from, set: (slope_from, plan) => terrain(plan, { slope_from }) }),
+        fields.number({ label: "clear", title: "Least distance of a foot from the edge of a block", get: (plan) => plan.terrain.clearance, set: (clearance, plan) => terrain(plan, { clearance }) }),
       ),
       this.rows,
     );
@@ -59,7 +59,7 @@ export class GroundPanel {
       ...blocks.map((block, i) =>
         h("div.block", {},
           ...SIDES.map((side) => this.measure(block, i, side)),
-          h("button.chip", { title: "Take this block away", onclick: () => this.setBlocks(blocks.filter((_, j) => j !== i)) }, "×"),
+          h("button.chip", { title: "Remove this block", onclick: () => this.setBlocks(blocks.filter((_, j) => j !== i)) }, "×"),
         ),
       ),
     );

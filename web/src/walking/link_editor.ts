@@ -39,18 +39,18 @@ export class LinkEditor {
       if (this.single) troupe.lookAtLeg();
       else troupe.look();
     });
-    const plain = h("button", { title: "Draw all links as plain bars again", onclick: () => void planner.edit({ machine: { ...planner.plan.machine, shapes: [] } }) }, "plain bars");
+    const plain = h("button", { title: "Reset all links to plain bars", onclick: () => void planner.edit({ machine: { ...planner.plan.machine, shapes: [] } }) }, "plain bars");
     const field = (label: string, title: string, input: HTMLElement) => h("label.field", { title }, h("span", {}, label), input, h("i", {}));
     this.element = h(
       "details.links",
       {},
-      h("summary", {}, "Leg, link by link"),
+      h("summary", {}, "Links of a leg"),
       h("div.row", {}, this.choice, this.alone, plain),
       h("div.fields", {},
         field("top", "Upper end along the link's own z", this.top),
         field("bottom", "Lower end along the link's own z", this.bottom),
       ),
-      h("div.section", {}, h("label", { title: "Corners x y of the section, in order round it" }, this.section), this.sketch),
+      h("div.section", {}, h("label", { title: "Corners x y of the cross-section, in order around it" }, this.section), this.sketch),
     );
     this.element.addEventListener("toggle", () => this.mark());
     fields.follow(() => this.show());

@@ -5,7 +5,7 @@ import type { PathTool } from "./path_tool";
 import { type Plan, type Point, PRESETS } from "./plan";
 import type { Planner } from "./planner";
 
-/** The path: presets, way-points, what is drawn through them, and what the heading does. */
+/** The path: presets, waypoints, what is drawn through them, and what the heading does. */
 export class PathPanel {
   readonly element: HTMLElement;
   private readonly fields: Fields;
@@ -34,17 +34,17 @@ export class PathPanel {
       h("div.buttons", {}, ...presets),
       h("div.buttons", {}, tool.button,
         h("button", { title: "Start an empty path", onclick: () => tool.restart() }, "new path"),
-        h("button", { title: "Way-points from a file: CSV lines x,y or JSON [[x, y], ...]", onclick: load }, "from file"),
+        h("button", { title: "Waypoints from a file: CSV lines x,y or JSON [[x, y], ...]", onclick: load }, "from file"),
       ),
       this.hint,
       this.rows,
       h("div.fields", {},
-        fields.choice({ label: "curve", title: "What is drawn through the way-points", get: (plan) => plan.curve, set: set("curve"),
-          options: [["spline", "cubics through the points"], ["bezier", "one Bezier curve"]] }),
-        fields.choice({ label: "heading", title: "What the body's heading does", get: (plan) => plan.heading, set: set("heading"),
-          options: [["turn", "turns with the path"], ["crab", "stays as it is (crab)"], ["spin", "spins on the spot"]] }),
-        fields.number({ label: "heading", title: "Heading that a crab keeps and a spin starts with, to the left", unit: "°", step: 5, get: (plan) => plan.heading_deg, set: set("heading_deg") }),
-        fields.number({ label: "spin by", title: "How far a spin turns, positive to the left", unit: "°", step: 15, get: (plan) => plan.spin_deg, set: set("spin_deg") }),
+        fields.choice({ label: "curve", title: "Interpolation of the waypoints", get: (plan) => plan.curve, set: set("curve"),
+          options: [["spline", "cubic spline"], ["bezier", "Bezier curve"]] }),
+        fields.choice({ label: "heading", title: "Heading of the body along the path", get: (plan) => plan.heading, set: set("heading"),
+          options: [["turn", "follows the path"], ["crab", "constant (crab)"], ["spin", "spins on the spot"]] }),
+        fields.number({ label: "heading", title: "Constant heading of a crab walk, initial heading of a spin; positive to the left", unit: "°", step: 5, get: (plan) => plan.heading_deg, set: set("heading_deg") }),
+        fields.number({ label: "spin by", title: "Angle of a spin, positive to the left", unit: "°", step: 15, get: (plan) => plan.spin_deg, set: set("spin_deg") }),
       ),
     );
     fields.follow(() => this.show());
@@ -57,21 +57,21 @@ export class PathPanel {
   private show(): void {
     const { waypoints } = this.planner.plan;
     this.hint.textContent = this.planner.complete
-      ? "Drag a way-point to move it, right-click to delete it, Shift-click to put one in between."
-      : "Click the ground: a path needs two way-points.";
+      ? "Drag a waypoint to move it, right-click to delete it, Shift-click to insert one."
+      : "Click the ground: a path needs two waypoints.";
     this.rows.replaceChildren(
       ...waypoints.map((point, i) =>
         h("div.waypoint", {},
           h("b", {}, i + 1),
           ...point.map((value, axis) => this.coordinate(i, axis, value)),
-          h("button.chip", { title: "Delete this way-point", "aria-label": `Delete way-point ${i + 1}`, onclick: () => this.tool.delete(i) }, "×"),
+          h("button.chip", { title: "Delete this waypoint", "aria-label": `Delete waypoint ${i + 1}`, onclick: () => this.tool.delete(i) }, "×"),
         ),
       ),
     );
   }
 
   private coordinate(index: number, axis: number, value: number): HTMLElement {
-    const input = h("input", { type: "number", step: "any", value: Number(value.toFixed(3)), "aria-label": `${"xy"[axis]} of way-point ${index + 1}` });
+    const input = h("input", { type: "number", step: "any", value: Number(value.toFixed(3)), "aria-label": `${"xy"[axis]} of waypoint ${index + 1}` });
     input.addEventListener("change", () => {
       if (!Number.isFinite(input.valueAsNumber)) return this.show();
       const waypoints = this.planner.plan.waypoints.map((old, i) =>

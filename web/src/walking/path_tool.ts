@@ -4,22 +4,22 @@ import { h } from "../shell/dom";
 import { type Point, UNIT } from "./plan";
 import type { Planner } from "./planner";
 
-/** How near the mouse must be to take hold of a way-point [px]. */
+/** How near the mouse must be to take hold of a waypoint [px]. */
 const NEAR = 13;
 /** How far a click may slip [px]. */
 const SLIP = 4;
 const ABOVE = 0.004;
-/** Diameter of a way-point's disc by half the height of the stage. */
+/** Diameter of a waypoint's disc by half the height of the stage. */
 const DISC = 0.068;
 
 /**
- * Way-points by mouse: a click on the ground adds one while the pen is held (with Shift into the
+ * Waypoints by mouse: a click on the ground adds one while the pen is held (with Shift into the
  * nearest stretch of the path), a drag moves one, a click with the other button deletes it.
  */
 export class PathTool {
-  /** Whether clicks add way-points. */
+  /** Whether clicks add waypoints. */
   pen = false;
-  readonly button = h("button", { title: "Click way-points onto the ground (W)", "aria-pressed": false }, "draw path");
+  readonly button = h("button", { title: "Place waypoints on the ground by mouse (W)", "aria-pressed": false }, "draw path");
   private readonly object = new THREE.Group();
   private readonly handles = new THREE.Group();
   private readonly polygon = line(0x7a8596);
@@ -56,9 +56,9 @@ export class PathTool {
     this.stop.push(
       app.stage.update.on(() => this.scale()),
       planner.changed.on(() => this.draw()),
-      app.keys.add("w", "click way-points onto the ground", () => this.setPen(!this.pen)),
-      app.keys.add("Escape", "put the pen down", () => this.setPen(false)),
-      app.keys.add("Backspace", "delete the last way-point", () => this.delete(planner.plan.waypoints.length - 1)),
+      app.keys.add("w", "place waypoints on the ground by mouse", () => this.setPen(!this.pen)),
+      app.keys.add("Escape", "stop drawing", () => this.setPen(false)),
+      app.keys.add("Backspace", "delete the last waypoint", () => this.delete(planner.plan.waypoints.length - 1)),
     );
     this.draw();
   }
@@ -83,7 +83,7 @@ export class PathTool {
     this.setPen(true);
   }
 
-  /** Add a way-point [m]; done when the path is walked. */
+  /** Add a waypoint [m]; done when the path is walked. */
   add(x: number, y: number, index = this.planner.plan.waypoints.length): Promise<void> {
     const waypoints = [...this.planner.plan.waypoints];
     waypoints.splice(index, 0, [x / UNIT, y / UNIT]);
@@ -95,7 +95,7 @@ export class PathTool {
     void this.planner.edit({ waypoints: this.planner.plan.waypoints.filter((_, i) => i !== index) });
   }
 
-  /** The way-point under the mouse; -1 for none. */
+  /** The waypoint under the mouse; -1 for none. */
   private at(event: PointerEvent): number {
     const { stage } = this.app;
     const box = stage.renderer.domElement.getBoundingClientRect();
@@ -165,7 +165,7 @@ export class PathTool {
     void this.planner.edit({ waypoints });
   }
 
-  /** Give the place in the path of a new way-point by the stretch it is nearest to. */
+  /** Give the place in the path of a new waypoint by the stretch it is nearest to. */
   private stretchNear(point: THREE.Vector3): number {
     const points = this.planner.plan.waypoints.map(([x, y]) => new THREE.Vector3(x * UNIT, y * UNIT, 0));
     let [index, least] = [points.length, Infinity];
@@ -177,7 +177,7 @@ export class PathTool {
     return index;
   }
 
-  /** Draw the rubber band from the last way-point. */
+  /** Draw the rubber band from the last waypoint. */
   private stretch(point: THREE.Vector3 | null): void {
     const last = this.planner.plan?.waypoints.at(-1);
     this.band.visible = Boolean(point && last);

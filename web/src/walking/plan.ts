@@ -120,7 +120,7 @@ export const PRESETS: Record<string, Pick<Plan, "waypoints" | "heading">> = {
   spin: { waypoints: [[0, 0]], heading: "spin" },
 };
 
-/** How many way-points a plan needs before it can be walked. */
+/** How many waypoints a plan needs before it can be walked. */
 export function fewestWaypoints(plan: Plan): number {
   return plan.heading === "spin" ? 1 : 2;
 }

@@ -39,7 +39,7 @@ export class Planner {
     return this.asking !== null;
   }
 
-  /** Whether there are way-points enough to walk. */
+  /** Whether there are waypoints enough to walk. */
   get complete(): boolean {
     return this.plan.waypoints.length >= fewestWaypoints(this.plan);
   }

@@ -9,22 +9,22 @@ import type { Troupe } from "./troupe";
 const KIND_HELP: Record<Kind, string> = {
   ttt1: "the whole leg slides sideways",
   ttt2: "a hinged pantograph in space",
-  ttr: "the whole leg turns about its vertical",
+  ttr: "the whole leg turns about its vertical axis",
 };
 
 type Length = Exclude<keyof Machine, "kind" | "com" | "shapes">;
 
 const LENGTHS: [name: Length, label: string, title: string, unit?: string][] = [
   ["gain", "K", "Magnification of the pantograph", "×"],
-  ["rail_height", "rail", "Height of the horizontal drive's rail over the hip, negative"],
+  ["rail_height", "rail", "Height of the horizontal drive's rail above the hip, negative"],
   ["l1", "L1", "From the upper pivot to the crank's pin on the thigh; the thigh is K times as long"],
   ["l2", "L2", "Length of the crank; the shank is K times as long"],
   ["body_length", "length", "From the rear hips to the front hips"],
   ["body_width", "width", "From the right hips to the left hips"],
-  ["foot_offset", "foot out", "How far outward of its hip a foot stands at rest"],
-  ["foot_forward", "foot fwd", "How far forward of its hip a foot stands at rest"],
-  ["lateral_stroke", "stroke y", "How far a TTT1 leg slides to either side"],
-  ["turn_limit_deg", "turn", "How far a TTR leg turns to either side", "°"],
+  ["foot_offset", "foot out", "Distance of a foot outward from its hip at rest"],
+  ["foot_forward", "foot fwd", "Distance of a foot forward from its hip at rest"],
+  ["lateral_stroke", "stroke y", "Travel of a TTT1 leg to each side"],
+  ["turn_limit_deg", "turn", "Angle that a TTR leg turns to each side", "°"],
 ];
 
 /** The robot: its type, its measures, and one leg link by link; the other legs mirror it. */
@@ -55,7 +55,7 @@ export class RobotPanel {
     );
     const com = ["com x", "com y"].map((label, axis) =>
       fields.number({
-        label, title: "Centre of mass forward and to the left of the body's middle", step: 0.5,
+        label, title: "Centre of mass forward and to the left of the body's centre", step: 0.5,
         get: (plan) => plan.machine.com[axis]!,
         set: (value, plan) => machine(plan, { com: axis ? [plan.machine.com[0], value] : [value, plan.machine.com[1]] }),
       }),

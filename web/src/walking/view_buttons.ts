@@ -23,14 +23,14 @@ export class ViewButtons {
     const { cast } = troupe;
     const next = <T>(values: readonly T[], value: T) => values[(values.indexOf(value) + 1) % values.length]!;
     const buttons: Button[] = [
-      { key: "s", help: "shaded, hidden lines or wire frame", label: () => cast.style, act: () => (cast.style = next(STYLES, cast.style)) },
+      { key: "s", help: "shaded, hidden lines or wireframe", label: () => cast.style, act: () => (cast.style = next(STYLES, cast.style)) },
       { key: "v", help: "plan view from above", label: () => "plan view", pressed: () => view.on, act: () => view.toggle(plan()) },
       { key: "f", help: "follow with the camera", label: () => "follow", pressed: () => cast.follow, act: () => (cast.follow = !cast.follow) },
       { key: "g", help: "support polygon, centre of mass and margin", label: () => "support", pressed: () => troupe.showSupport, act: () => (troupe.showSupport = !troupe.showSupport) },
-      { key: "m", help: "where the body stands at each cycle", label: () => "markers", pressed: () => troupe.showMarkers, act: () => (troupe.showMarkers = !troupe.showMarkers) },
+      { key: "m", help: "pose of the body at each cycle", label: () => "markers", pressed: () => troupe.showMarkers, act: () => (troupe.showMarkers = !troupe.showMarkers) },
       { key: "r", help: "trail of the body", label: () => "trail", pressed: () => cast.showTrails, act: () => (cast.showTrails = !cast.showTrails) },
-      { key: "b", help: "three robots side by side or over each other", label: () => (cast.arrangement === "beside" ? "side by side" : "overlaid"), act: () => (cast.arrangement = next(["beside", "overlaid"] as const, cast.arrangement)) },
-      { key: "a", help: "look at all", label: () => "fit", act: () => { view.close(); troupe.look(); } },
+      { key: "b", help: "three robots side by side or overlaid", label: () => (cast.arrangement === "beside" ? "side by side" : "overlaid"), act: () => (cast.arrangement = next(["beside", "overlaid"] as const, cast.arrangement)) },
+      { key: "a", help: "fit all in view", label: () => "fit", act: () => { view.close(); troupe.look(); } },
     ];
     const elements = buttons.map(({ key, help }) => h("button", { title: `${help} (${key.toUpperCase()})` }));
     const name = () =>

@@ -30,7 +30,7 @@ _CURVE: Waypoints = ((0.0, 0.0), (135.0, 20.0), (265.0, 80.0), (360.0, 180.0))
 _MOST_BYTES = 1_000_000
 _MOST_WAYPOINTS = 10_000
 _FARTHEST = 1e6
-"""How far from the origin a way-point may lie [unit]."""
+"""How far from the origin a waypoint may lie [unit]."""
 _LONGEST_NUMBER = 400
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _SLOPE_FROM = 30.0
@@ -40,7 +40,7 @@ _WIDE = 1000.0
 
 @dataclass(frozen=True, slots=True)
 class NamedPath:
-    """Way-points, and what the heading does along them.
+    """Waypoints, and what the heading does along them.
 
     Attributes:
         waypoints: The points [unit].
@@ -96,7 +96,7 @@ def terrain_of(ground: Ground, *, slope_deg: float, step_height: float) -> Terra
 
 
 def read_waypoints(path: Path) -> Waypoints:
-    """Read way-points: CSV lines "x,y", or JSON, a list of pairs or {"waypoints": [...]}.
+    """Read waypoints: CSV lines "x,y", or JSON, a list of pairs or {"waypoints": [...]}.
 
     Raises:
         ConfigError: If the file cannot be read or holds something else.
@@ -113,12 +113,12 @@ def read_waypoints(path: Path) -> Waypoints:
     try:
         rows = _json_rows(text) if text.lstrip()[:1] in ("[", "{") else _csv_rows(text)
     except (ValueError, RecursionError, csv.Error) as error:
-        raise ConfigError(f"{str(path)!r} holds no way-points: {one_line(str(error))}") from None
+        raise ConfigError(f"{str(path)!r} holds no waypoints: {one_line(str(error))}") from None
     if len(rows) > _MOST_WAYPOINTS:
-        raise ConfigError(f"{str(path)!r} holds more than {_MOST_WAYPOINTS} way-points")
+        raise ConfigError(f"{str(path)!r} holds more than {_MOST_WAYPOINTS} waypoints")
     if not rows or not all(_is_point(row) for row in rows):
         raise ConfigError(
-            f"{str(path)!r} must hold way-points of two numbers each, up to {_FARTHEST:g}"
+            f"{str(path)!r} must hold waypoints of two numbers each, up to {_FARTHEST:g}"
         )
     return tuple((float(x), float(y)) for x, y in rows)
 
