@@ -106,8 +106,8 @@ class Lines:
         x: The horizontal axis.
         y: The vertical axis.
         series: The series, later ones drawn above earlier ones.
-        caption: What to see in it; may be empty.
-        equal: Whether a unit is as long along x as along y.
+        caption: What the reader should notice; may be empty.
+        equal: Whether x and y have the same scale.
         marks: Reference values, drawn as straight lines.
     """
 
@@ -161,7 +161,7 @@ class Bars:
         categories: Names of the groups.
         series: The bars, one of each in every group.
         value: The axis of the values; may be logarithmic.
-        caption: What to see in it; may be empty.
+        caption: What the reader should notice; may be empty.
     """
 
     title: str
@@ -220,8 +220,8 @@ class Heatmap:
         annotate: Whether the value is written into every cell.
         diverging: Whether the colours diverge at 0, or at 1 on a logarithmic scale.
         marks: Marked places; those outside the cells are not shown.
-        caption: What to see in it; may be empty.
-        equal: Whether a unit is as long along x as along y.
+        caption: What the reader should notice; may be empty.
+        equal: Whether x and y have the same scale.
     """
 
     title: str

@@ -44,7 +44,7 @@ def describe_volumes(path: Path) -> dict[str, Any]:
     """Return the fields of a map, as JSON data.
 
     Raises:
-        MapFileError: If it is not a sound map.
+        MapFileError: If it is not a valid map.
     """
     reach_map = open_map(path)
     recipe = reach_map.recipe
@@ -64,7 +64,7 @@ def read_volume(path: Path, field: str) -> Volume | None:
     """Return a field of a map as a volume, or None if it has no such field.
 
     Raises:
-        MapFileError: If it is not a sound map.
+        MapFileError: If it is not a valid map.
     """
     reach_map = open_map(path)
     if field not in reach_map.fields:
@@ -120,7 +120,7 @@ def volume_file(path: Path, field: str, *, cuts: Cuts = HALF) -> bytes:
 
     Raises:
         HttpError: If there is no such field.
-        MapFileError: If it is not a sound map.
+        MapFileError: If it is not a valid map.
     """
     volume = read_volume(path, field)
     if volume is None:

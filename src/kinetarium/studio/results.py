@@ -77,7 +77,7 @@ class ResultTree:
         """Return a run and its label.
 
         Raises:
-            HttpError: If there is none.
+            HttpError: If it does not exist.
             RunFileError: If it is damaged.
         """
         for place in self.run_folders():
@@ -91,7 +91,7 @@ class ResultTree:
         """Return the path of a map.
 
         Raises:
-            HttpError: If there is none.
+            HttpError: If it does not exist.
         """
         for place in self.maps():
             if place.id == id:

@@ -38,7 +38,7 @@ def write_page(folder: Path, page: Page, *, force: bool = False) -> Path:
     """Write a page and its figures into a folder, which is created if missing.
 
     Args:
-        force: Whether a page that somebody else wrote may be replaced.
+        force: Whether a page that Kinetarium did not write may be overwritten.
 
     Returns:
         The path of the page.
@@ -58,7 +58,7 @@ def check_page(folder: Path, *, force: bool = False) -> None:
     """Check early, before any work, that `write_page` can write to a folder.
 
     Args:
-        force: Whether a page that somebody else wrote may be replaced.
+        force: Whether a page that Kinetarium did not write may be overwritten.
 
     Raises:
         OutputError: If it cannot be created, or holds a page or figures not written by Kinetarium.

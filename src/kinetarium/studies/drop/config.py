@@ -23,11 +23,11 @@ class Config:
 
     Attributes:
         engine: Engines to run; all available ones by default.
-        height: Height of the fall [m].
-        size: Edge of the box [m].
+        height: Drop height [m].
+        size: Edge length of the box [m].
         mass: Mass of the box [kg].
-        timestep: Physics step [s].
-        duration: How long the box is watched [s].
+        timestep: Physics time step [s].
+        duration: Simulated time [s].
         seed: Seed of the engine's random numbers.
     """
 
@@ -46,11 +46,11 @@ class Case:
 
     Attributes:
         engine: The engine.
-        height: Height of the fall [m].
-        size: Edge of the box [m].
+        height: Drop height [m].
+        size: Edge length of the box [m].
         mass: Mass of the box [kg].
-        timestep: Physics step [s].
-        duration: How long the box is watched [s].
+        timestep: Physics time step [s].
+        duration: Simulated time [s].
         seed: Seed of the engine's random numbers.
     """
 

@@ -19,10 +19,10 @@ class StabilityConfig:
     """A map of delay and stiffness.
 
     Attributes:
-        preset: The gains.
-        stiffness: Of the contact [N/m].
-        damping_ratio: Damping of the contact by its stiffness [s].
-        delay_ms: Delays of the loop [ms].
+        preset: Gains.
+        stiffness: Contact stiffness [N/m].
+        damping_ratio: Contact damping over contact stiffness [s].
+        delay_ms: Loop delays [ms].
     """
 
     preset: tuple[PresetName, ...] = (PresetName.PAPER,)
@@ -41,10 +41,10 @@ class StabilityCase:
     """All delays at one stiffness.
 
     Attributes:
-        preset: The gains.
-        stiffness: Of the contact [N/m].
-        damping_ratio: Damping of the contact by its stiffness [s].
-        delay_ms: Delays of the loop [ms].
+        preset: Gains.
+        stiffness: Contact stiffness [N/m].
+        damping_ratio: Contact damping over contact stiffness [s].
+        delay_ms: Loop delays [ms].
     """
 
     preset: PresetName
