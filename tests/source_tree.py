@@ -26,8 +26,9 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imported(path: Path) -> set[str]:
-    """Return what a file imports, within functions too: its own modules in full, others by name."""
+@cache
+def imported(path: Path) -> frozenset[str]:
+    """Return what a file imports, within functions too; our modules in full."""
     found = set()
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
@@ -36,20 +37,27 @@ def imported(path: Path) -> set[str]:
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
                 found.add(whole if whole in NAMES else node.module)
-    return found
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            if ast.unparse(node.func).endswith("import_module"):
+                found.add(node.args[0].value)
+    return frozenset(found)
 
 
 @cache
-def import_graph() -> dict[str, set[str]]:
+def import_graph() -> dict[str, frozenset[str]]:
     return {name: (imported(path) & NAMES.keys()) - {name} for name, path in NAMES.items()}
+
+
+def plugin_packages(group: str) -> list[str]:
+    """Return the packages of our own plug-ins, such as "kinetarium.engines.mujoco"."""
+    return sorted({plugin.module for plugin in discover(group).values() if plugin.own})
 
 
 @cache
 def public_modules() -> dict[str, ModuleType]:
-    """Return what the front door leads to, and the packages of our engines, by name."""
-    engines = [plugin.module for plugin in discover("kinetarium.engines").values() if plugin.own]
+    """Return by name what the front door leads to, and the packages of our engines."""
     found: dict[str, ModuleType] = {}
-    ahead = ["kinetarium", *engines]
+    ahead = ["kinetarium", *plugin_packages("kinetarium.engines")]
     while ahead:
         module = import_module(ahead.pop())
         found[module.__name__] = module

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kinetarium.dynamics.signed_distance import signed_distance
+from kinetarium.dynamics._signed_distance import signed_distance
 from kinetarium.dynamics.sphere_cover import SphereCover, cover_by_spheres
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import (

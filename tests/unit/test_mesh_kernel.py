@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kinetarium.dynamics import mesh_kernel
+from kinetarium.dynamics import _mesh_kernel as mesh_kernel
 from kinetarium.dynamics.triangle_groups import TriangleGroups
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Sphere

@@ -7,7 +7,7 @@ from math import asin, ceil, inf, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.dynamics.signed_distance import SignedDistance, signed_distance, union_distance
+from kinetarium.dynamics._signed_distance import SignedDistance, signed_distance, union_distance
 from kinetarium.errors import KinetariumError
 from kinetarium.model.mesh.solids import bounding_box, triangulate
 from kinetarium.model.robot import Box, Geometry, MeshData, MeshFile, Shape

@@ -98,7 +98,7 @@ def _from_segment(points: Array, *, length: float) -> Array:
 
 def _from_mesh(triangles: Array) -> SignedDistance:
     # Imported here, since Numba takes a second to load.
-    from kinetarium.dynamics import mesh_kernel
+    from kinetarium.dynamics import _mesh_kernel as mesh_kernel
 
     groups = TriangleGroups.of(triangles)
 
@@ -111,7 +111,7 @@ def _from_mesh(triangles: Array) -> SignedDistance:
 
 def distance_from_triangles(triangles: Array) -> SignedDistance:
     """Return the distance, never negative, from triangles [m], shape (m, 3, 3)."""
-    from kinetarium.dynamics import mesh_kernel
+    from kinetarium.dynamics import _mesh_kernel as mesh_kernel
 
     groups = TriangleGroups.of(triangles)
     return lambda points: mesh_kernel.distances(points, groups)
