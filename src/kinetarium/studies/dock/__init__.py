@@ -5,6 +5,8 @@ from kinetarium.studies.dock.floating.config import FloatCase, FloatConfig
 from kinetarium.studies.dock.press.config import DockCase, DockConfig
 from kinetarium.studies.dock.stability.config import StabilityCase, StabilityConfig
 
+__all__ = ["Dock", "DockFloat", "DockStability"]
+
 
 class Dock(Study[DockConfig, DockCase]):
     """How an admittance controller presses one satellite on another."""

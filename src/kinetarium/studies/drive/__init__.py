@@ -4,6 +4,8 @@ from kinetarium.batch.study import Study
 from kinetarium.studies.drive.calibrate.config import CalibrateCase, CalibrateConfig
 from kinetarium.studies.drive.config import DriveCase, DriveConfig
 
+__all__ = ["Calibrate", "Drive"]
+
 
 class Drive(Study[DriveConfig, DriveCase]):
     """Where the same wheel speeds take the same robot in different engines."""

@@ -3,6 +3,8 @@
 from kinetarium.batch.study import Study
 from kinetarium.studies.drop.config import Case, Config
 
+__all__ = ["Drop"]
+
 
 class Drop(Study[Config, Case]):
     """The smallest study: the pattern that the others follow."""

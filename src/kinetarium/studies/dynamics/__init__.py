@@ -3,6 +3,8 @@
 from kinetarium.batch.study import Study
 from kinetarium.studies.dynamics.config import Case, Config
 
+__all__ = ["Dynamics"]
+
 
 class Dynamics(Study[Config, Case]):
     """Compares M, g, c and tau of a robot in every library, and explains what differs."""

@@ -3,6 +3,8 @@
 from kinetarium.batch.study import Study
 from kinetarium.studies.grasp.config import Case, Config
 
+__all__ = ["Grasp"]
+
 
 class Grasp(Study[Config, Case]):
     """How steadily physics engines hold what a gripper holds."""

@@ -3,6 +3,8 @@
 from kinetarium.batch.study import Study
 from kinetarium.studies.walk.config import Case, Config
 
+__all__ = ["Walk"]
+
 
 class Walk(Study[Config, Case]):
     """How a quadruped with pantograph legs walks, by the way its legs are driven."""
