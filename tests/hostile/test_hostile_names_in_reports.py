@@ -25,7 +25,7 @@ from kinetarium.figure.text import Column, Facts, Listing, Prose, Table
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box
 from kinetarium.report.html.files import figure_files
-from kinetarium.report.html.page import page_html
+from kinetarium.report.html.page import notebook_html, page_html
 from kinetarium.report.matplotlib.still import Still, draw_still
 from kinetarium.spatial.arrays import frozen
 
@@ -102,15 +102,18 @@ def undrawn(monkeypatch):
     )
 
 
-def test_pages_have_the_elements_of_a_harmless_one(monkeypatch):
+@pytest.mark.parametrize(
+    ("rendered", "others"), [(page_html, ["DOCTYPE html"]), (notebook_html, [])]
+)
+def test_pages_have_the_elements_of_a_harmless_one(monkeypatch, rendered, others):
     undrawn(monkeypatch)  # a picture has no markup
-    html = page_html(page_of(INJECTIONS))
+    html = rendered(page_of(INJECTIONS))
     hostile = Markup(html)
     names = [f"name {n}" if text else "" for n, text in enumerate(INJECTIONS)]
-    harmless = Markup(page_html(page_of(names)))
+    harmless = Markup(rendered(page_of(names)))
     assert hostile.elements == harmless.elements
-    assert hostile.others == harmless.others == ["DOCTYPE html"]
-    body = html[: html.index("</footer>")]  # Plotly's own code holds a control character
+    assert hostile.others == harmless.others == others
+    body = html.partition("</footer>")[0]  # Plotly's own code holds a control character
     assert not UNFIT.search(body)
     shown = "".join(hostile.texts)
     for text in INJECTIONS:
