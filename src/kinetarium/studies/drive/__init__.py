@@ -1,4 +1,4 @@
-"""drive and calibrate: robots on wheels in every engine, along paths and in steady turns."""
+"""drive and calibrate: wheeled robots in every engine, along paths and in steady turns."""
 
 from kinetarium.batch.study import Study
 from kinetarium.studies.drive.calibrate.config import CalibrateCase, CalibrateConfig
@@ -8,7 +8,7 @@ __all__ = ["Calibrate", "Drive"]
 
 
 class Drive(Study[DriveConfig, DriveCase]):
-    """Where the same wheel speeds take the same robot in different engines."""
+    """Path following of wheeled robots with the same wheel speeds in every engine."""
 
     name = "drive"
     help = "drive a mobile robot along paths, open or closed loop"
@@ -18,7 +18,7 @@ class Drive(Study[DriveConfig, DriveCase]):
 
 
 class Calibrate(Study[CalibrateConfig, CalibrateCase]):
-    """How much wider a track must be said to be for wheels that skid."""
+    """Identification of the track-width multiplier of skid-steer robots."""
 
     name = "calibrate"
     help = "identify the track-width multiplier of a skid-steer robot"

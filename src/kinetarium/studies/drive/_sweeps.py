@@ -1,4 +1,4 @@
-"""What the drive study shows over time step, iterations and friction, and what it all costs."""
+"""Figures of the drive study over time step, iterations and friction, and the cost."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,16 +16,16 @@ from kinetarium.studies.drive.results import Outcomes
 
 _Measure = Callable[[Outcomes, AgainstIdeal | None], float | None]
 IDEAL = {Robot.HUSKY4: "Coulomb friction", Robot.HUSKY2: "no slip"}
-"""What the drive without an engine is called."""
+"""Names of the drive without an engine."""
 _MEDIANS = "Medians over the starts."
 
 
 def sweep_figures(cells: Sequence[Compared], varied: Sequence[str]) -> list[Figure]:
-    """Draw what was varied within engines, path by path.
+    """Return the figures over the varied settings, path by path.
 
     Args:
         cells: The cases of one profile, robot and control.
-        varied: What was varied: "timestep", "iterations" or "friction".
+        varied: The varied settings: "timestep", "iterations" or "friction".
     """
     figures: list[Figure] = []
     for path in dict.fromkeys(case.path for case, *_ in cells):
@@ -40,7 +40,7 @@ def sweep_figures(cells: Sequence[Compared], varied: Sequence[str]) -> list[Figu
 
 
 def cost_figures(cells: Sequence[Compared]) -> list[Figure]:
-    """Set what engines leave undone against what they cost; nothing if nothing was driven.
+    """Return the errors of all settings over their cost; empty if no run completed.
 
     Args:
         cells: The cases of one profile, robot and control.
@@ -67,7 +67,7 @@ def cost_figures(cells: Sequence[Compared]) -> list[Figure]:
 
 
 def error_axis(case: DriveCase) -> Axis:
-    """Return what is taken for the error of a drive."""
+    """Return the axis of the error of a drive."""
     if case.control is PathControl.CLOSED:
         return Axis("cross-track RMSE", "m", log=True)
     return Axis("RMS distance from the ideal drive", "m", log=True)
@@ -80,7 +80,7 @@ def _over_iterations(cells: Sequence[Compared]) -> list[Figure]:
         figures.append(
             Lines(
                 f"{_path(cells)}: error over iterations, steps of {step * 1e3:g} ms",
-                Axis("iterations of the solver", log=True),
+                Axis("solver iterations", log=True),
                 error_axis(cells[0][0]),
                 _series(counted, _error, over=lambda case: case.iterations),
                 caption=f"{_MEDIANS} ODE with its iterative solver.",
@@ -98,13 +98,13 @@ def _over_timestep(cells: Sequence[Compared]) -> list[Figure]:
         Axis("time step", "ms", log=True),
         error_axis(cells[0][0]),
         _series(own, _error, over=lambda case: case.timestep * 1e3),
-        caption=f"{_MEDIANS} With the profile's own iterations.",
+        caption=f"{_MEDIANS} With the profile's iterations.",
     )
     return [figure]
 
 
 def _over_friction(cells: Sequence[Compared]) -> list[Figure]:
-    """Draw error and yaw ratio over friction, beside those of the ideal drive."""
+    """Return error and yaw ratio over friction, beside those of the ideal drive."""
     x = Axis("friction between wheels and ground", log=True)
     figures: list[Figure] = []
     for title, key, y, own in (
@@ -156,5 +156,5 @@ def _median(key: str, part: Outcomes, ideal: AgainstIdeal | None) -> float | Non
 
 
 def _error(part: Outcomes, ideal: AgainstIdeal | None) -> float | None:
-    """Return the distance from the ideal drive [m]; where there is none, from the path."""
+    """Return the distance from the ideal drive [m], or from the path if there is none."""
     return ideal.distance if ideal else part.median("cross_track_rmse_m")

@@ -1,4 +1,4 @@
-"""From configs to their cases."""
+"""Cases of the drive study."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -57,12 +57,12 @@ def cases(config: DriveConfig) -> tuple[DriveCase, ...]:
 
 
 def once(values: Sequence[T]) -> tuple[T, ...]:
-    """Return values, each once."""
+    """Return values without duplicates."""
     return tuple(dict.fromkeys(values))
 
 
 def refuse_empty(config: object, names: Sequence[str]) -> None:
-    """Refuse a config that leaves one of its lists empty."""
+    """Check that none of the named lists of a config is empty."""
     for name in names:
         if not getattr(config, name):
             raise ConfigError(f"--{name} needs at least one value")

@@ -1,10 +1,10 @@
-"""How Coulomb friction alone turns a vehicle on skidding wheels: a reference without an engine.
+"""Steady turns of a skid-steer vehicle under Coulomb friction: a reference without an engine.
 
-Each wheel touches the ground at the two ends of its width. A point that slips
-with s is pulled by -mu N s/|s|. In a steady turn these forces keep the centre
-of mass on its circle and have no moment about it; that fixes the three speeds
-of the vehicle, given those of its wheels. Loads are those at rest, shared as by
-springs of equal stiffness.
+Each wheel contacts the ground at the two ends of its width. The friction force at
+a point with slip velocity s is -mu N s/|s|. In a steady turn these forces keep the
+centre of mass on its circle and have no moment about it; this determines the three
+speeds of the vehicle, given those of its wheels. The loads are static, distributed
+as by springs of equal stiffness.
 """
 
 from collections.abc import Callable
@@ -20,14 +20,14 @@ from kinetarium.studies.drive.vehicle import Vehicle
 
 _GRAVITY = 9.81
 _SMOOTHING = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
-"""Slips at which friction reaches its full force [m/s], one after the other."""
+"""Slips at which the regularised friction saturates [m/s], decreasing."""
 _ITERATIONS = 50
 _BEYOND = 1e-3
-"""Share of its gain that a servo keeps beyond its limit, for speeds not to be left open [-]."""
+"""Share of its gain that a servo keeps beyond its limit, so that speeds are unique [-]."""
 _UNBALANCED = 1e-6
-"""Force that may be left over, over weight and friction [-]."""
+"""Tolerance of the force balance, relative to weight times friction [-]."""
 _STIFF = 1e6
-"""Gain of servos that do not lag [N m s/rad]."""
+"""Gain of ideal servos [N m s/rad]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,7 @@ class Skid:
         forward: Speed of its frame's origin to the front [m/s].
         sideways: Speed of its frame's origin to the left [m/s].
         yaw_rate: Yaw rate [rad/s].
-        rolled_rate: Yaw rate that the wheels would give if they did not skid [rad/s].
+        rolled_rate: Yaw rate of the same wheel speeds without skidding [rad/s].
     """
 
     forward: float
@@ -63,9 +63,9 @@ def coulomb_multiplier(vehicle: Vehicle, *, v: float, w: float, friction: float)
     """Return the track multiplier of a steady turn of a vehicle with cylindrical wheels [-].
 
     Args:
-        v: Forward speed that its wheels are driven for [m/s].
-        w: Yaw rate that they are driven for [rad/s].
-        friction: Between wheels and ground [-].
+        v: Commanded forward speed [m/s].
+        w: Commanded yaw rate [rad/s].
+        friction: Friction coefficient between wheels and ground [-].
     """
     left, right = vehicle.drive().wheel_speeds(v, w)
     skid = coulomb_skid(vehicle, left=left, right=right, friction=friction)
@@ -83,14 +83,14 @@ def coulomb_skid(
 ) -> Skid:
     """Return the steady motion of a vehicle with cylindrical wheels.
 
-    All is NaN where none is found, as with servos far too weak for the friction.
+    All values are NaN if there is none, as with servos far too weak for the friction.
 
     Args:
-        left: Speed that the wheels on the left are commanded [rad/s].
-        right: Speed that those on the right are commanded, another one [rad/s].
-        friction: Between wheels and ground [-].
+        left: Commanded speed of the left wheels [rad/s].
+        right: Commanded speed of the right wheels, different from the left [rad/s].
+        friction: Friction coefficient between wheels and ground [-].
         wheel_damping: Gain of the wheels' servos [N m s/rad], which lag by torque over gain.
-        effort: Most torque of the wheels' servos [N m].
+        effort: Maximum torque of the wheels' servos [N m].
     """
     footing = _footing(vehicle)
     on_left = np.array(vehicle.left)
@@ -101,7 +101,7 @@ def coulomb_skid(
 
         def balance(speeds: Array, smoothing: float = smoothing) -> tuple[Array, Array]:
             rest, slope = _balance(speeds, footing, friction=friction, smoothing=smoothing)
-            # The torque of the ground is that of the servos: their gain times what they lack.
+            # The torque of the ground equals that of the servos: gain times speed error.
             wanted = wheel_damping * (commands - speeds[3:])
             torque = np.clip(wanted, -effort, effort)
             rest[3:] = torque + _BEYOND * (wanted - torque) - rest[3:]
@@ -120,10 +120,10 @@ def coulomb_skid(
 
 
 def _root(balance: Callable[[Array], tuple[Array, Array]], speeds: Array) -> Array:
-    """Find the speeds that leave no rest by Newton's method, shape (3 + c,).
+    """Solve the force balance for the speeds by Newton's method, shape (3 + c,).
 
-    A step that does not lessen the rest is halved: full ones overshoot where a wheel changes
-    from slipping to rolling.
+    A step that does not reduce the residual is halved: full steps overshoot where a wheel
+    changes from slipping to rolling.
     """
     rest, slope = balance(speeds)
     for _ in range(_ITERATIONS):
@@ -143,23 +143,23 @@ def _root(balance: Callable[[Array], tuple[Array, Array]], speeds: Array) -> Arr
 def _balance(
     speeds: Array, footing: _Footing, *, friction: float, smoothing: float
 ) -> tuple[Array, Array]:
-    """Return the forces and the moment on the vehicle that are not balanced, and wheels' torques.
+    """Return the residual force and moment on the vehicle, and the wheels' torques.
 
     Args:
         speeds: Of the vehicle at its frame's origin, and of its wheels, shape (3 + c,).
-        footing: What it stands on.
-        friction: Between wheels and ground [-].
-        smoothing: Slip at which friction reaches its full force [m/s].
+        footing: Its contact points.
+        friction: Friction coefficient between wheels and ground [-].
+        smoothing: Slip at which the regularised friction saturates [m/s].
 
     Returns:
-        Two forces, a moment, and the torque of the ground on each wheel against its turning,
-        shape (3 + c,), and their slope, shape (3 + c, 3 + c).
+        Two forces, a moment, and the resisting torque of the ground on each wheel,
+        shape (3 + c,), and their Jacobian, shape (3 + c, 3 + c).
     """
     x, y = footing.points.T
     vx, vy, w = speeds[:3]
     ones, none = np.ones_like(x), np.zeros_like(x)
     X, Y = x + footing.center[0], y + footing.center[1]
-    # Of each wheel, the points that it turns against the ground, times its radius.
+    # The contact points of each wheel, times its radius.
     turns = footing.radius * (footing.wheel == np.arange(len(speeds) - 3)[:, np.newaxis])
     slip = np.stack([vx - w * Y - speeds[3:] @ turns, vy + w * X], axis=-1)
     slip_slope = np.stack(
@@ -204,7 +204,7 @@ def _footing(vehicle: Vehicle) -> _Footing:
             moment += link.inertia.mass * (origin + link.inertia.center[:2])
     center = moment / mass
     about = np.array(points) - center
-    # The plane of loads over the points whose sum is the weight and whose moments vanish.
+    # Loads are a plane over the points, with the weight as sum and zero moments.
     plane = np.column_stack([np.ones(len(about)), about])
     loads = plane @ np.linalg.solve(plane.T @ plane, [mass * _GRAVITY, 0.0, 0.0])
     return _Footing(about, loads, np.array(wheel), vehicle.wheel_radius, center, mass)

@@ -1,4 +1,4 @@
-"""What the drive study shows: paths over their references, errors, and the paper's statements."""
+"""Report of the drive study: paths and references, errors, and the paper's statements."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,27 +33,28 @@ from kinetarium.studies.drive.tables import against_entries, headline, settings_
 _LEAD = (
     "The same robot gets the same wheel speeds in every engine, along a circle, a square and an"
     " eight, after Lee, Yoon, Park and Park, 'Performance evaluation of robotic physics engine for"
-    " mobile manipulator simulation' (2023). On four wheels every turn is a skid, and the path"
-    " shows how an engine resolves friction; on two it should not matter. Profiles are never mixed:"
-    " 'defaults' compares engines as they come, 'matched' only the engines, 'tuned' the best known."
+    " mobile manipulator simulation' (2023). With four wheels every turn is a skid, and the path"
+    " shows how an engine resolves friction; with two wheels friction should not matter. Profiles"
+    " are never mixed: 'defaults' uses each engine's defaults, 'matched' the same settings in all"
+    " engines, 'tuned' the best known settings of each."
 )
 _KANAYAMA = (
-    "Closed loop is Kanayama's law, v = v_r cos e_t + Kx e_x and w = w_r + v_r (Ky e_y +"
-    " Kt sin e_t), with Kx 1, Ky 4, Kt 4 and the pose known exactly. All feedback on the yaw rate"
-    " is multiplied by v_r: in the corners of the square, where v_r = 0, an error of the heading is"
-    " not corrected, and the robot leaves each corner with the angle of open loop. The law also"
-    " takes the robot to move where it faces. On skidding wheels it does not: the Husky's centre of"
-    " mass lies 67 mm behind its middle, so that it turns about a point behind that and its middle"
-    " drifts inwards at 0.16 m times the yaw rate (Coulomb friction, see calibrate). The law"
-    " balances this drift with an offset from the path, which is most of the error on circle and"
-    " eight; a multiplier that does not fit the engine adds to it, most of all in PhysX."
+    "Closed loop is Kanayama's controller, v = v_r cos e_t + Kx e_x and w = w_r + v_r (Ky e_y +"
+    " Kt sin e_t), with Kx 1, Ky 4, Kt 4 and the exact pose. All feedback on the yaw rate is"
+    " multiplied by v_r: in the corners of the square, where v_r = 0, a heading error is not"
+    " corrected, and the robot leaves each corner with the angle of open loop. The controller also"
+    " assumes that the robot moves along its heading. A skidding robot does not: the Husky's centre"
+    " of mass is 67 mm behind its geometric centre, so that it turns about a point behind that, and"
+    " its centre drifts inwards at 0.16 m times the yaw rate (Coulomb friction, see calibrate). The"
+    " controller balances this drift with an offset from the path, which is most of the error on"
+    " circle and eight; a multiplier that does not fit the engine adds to it, most of all in PhysX."
 )
 _IDEAL = (
-    "Where open loop should take the robot is worked out without an engine: the ramps of 3 m/s² and"
-    " 6 rad/s², the lag of the wheels' servos, and wheels that roll, or skid as Coulomb's law has"
-    " it (see calibrate). On two wheels the ramps alone cost 0.022 m on the circle. On four the"
-    " path is not the reference, for 1.875 is not the multiplier of these wheels, and an engine"
-    " that is nearer to the reference is not nearer to the truth."
+    "The ideal path of open loop is computed without an engine: ramps of 3 m/s² and 6 rad/s², the"
+    " lag of the wheels' servos, and wheels that roll, or skid by Coulomb's law (see calibrate)."
+    " With two wheels the ramps alone cause 0.022 m on the circle. With four wheels the ideal path"
+    " is not the reference, because 1.875 is not the multiplier of these wheels: an engine closer"
+    " to the reference is not closer to the truth."
 )
 _PAPER_FIGURES = {
     (Robot.HUSKY4, PathControl.OPEN): "Fig. 5",
@@ -61,16 +62,16 @@ _PAPER_FIGURES = {
     (Robot.HUSKY2, PathControl.OPEN): "Fig. 8",
 }
 _THIN = 5
-"""Of so many samples one is drawn."""
+"""Every so many samples one is drawn."""
 _CURVE = (6.0, 14.0)
-"""The part of the eight that is shown larger [s]: the first lobe, as in the paper's Fig. 6."""
+"""The magnified part of the eight [s]: the first lobe, as in the paper's Fig. 6."""
 
 
 def report(outcomes: Sequence[Outcome[DriveCase]]) -> Findings:
-    """Show all drives over their references, and what the paper says of them.
+    """Compare all drives with their references and with the paper's statements.
 
-    Where something was varied within an engine, figures over it take the place of those that
-    compare engines case by case.
+    If a setting was varied within an engine, figures over it replace those that compare
+    engines case by case.
     """
     results = Outcomes(outcomes)
     varied = varied_fields(outcome.case for outcome in outcomes)
@@ -79,7 +80,7 @@ def report(outcomes: Sequence[Outcome[DriveCase]]) -> Findings:
     statements: tuple[Table, ...] = ()
     if not varied:
         statements = tuple(statement_table(results, p) for p in results.distinct("profile"))
-        sections.append(Section("What the paper says", statements))
+        sections.append(Section("Statements of the paper", statements))
     if PathControl.CLOSED in results.distinct("control"):
         sections.append(Section("About the closed loop", (Prose(_KANAYAMA),)))
     if PathControl.OPEN in results.distinct("control"):
@@ -126,7 +127,7 @@ def _group_section(
     fig = "" if varied else _PAPER_FIGURES.get((robot, control), "")
     return Section(
         f"{title}, {profile.value}",
-        # Friction is no effort: what is accurate at one cannot be had at another.
+        # Friction is not a cost: accuracy at one friction is not available at another.
         (*figures, *([] if "friction" in varied else cost_figures(own))),
         label=f"paper: {fig}" if fig else "",
     )
@@ -145,9 +146,7 @@ def _engine_figures(robot: Robot, control: PathControl, results: Outcomes) -> li
     figures.append(_bars(results))
     if PathName.EIGHT in results.distinct("path"):
         reference = reference_curvature_variation(PathName.EIGHT)
-        figures.append(
-            Prose(f"The eight's own curvature varies by {reference:.1f} 1/m; more is restlessness.")
-        )
+        figures.append(Prose(f"Curvature variation of the reference eight: {reference:.1f} 1/m."))
     return figures
 
 
@@ -162,7 +161,7 @@ def _paths(
     if control is PathControl.OPEN:
         series += _ideal_series(runs, whole=whole)
     series.append(Series("reference", points[:, 0], points[:, 1], Style.DASHED))
-    frame = "from where it starts" if control is PathControl.OPEN else "on the ground"
+    frame = "in the frame of its start" if control is PathControl.OPEN else "in the world frame"
     return Lines(
         f"{path.value.capitalize()}" if whole else "The first lobe of the eight (paper: Fig. 6)",
         Axis("x", "m"),
@@ -215,7 +214,7 @@ def _bars(results: Outcomes) -> Bars:
         tuple(path.value for path in paths),
         tuple(series),
         Axis("RMSE", "m", log=True),
-        caption="Median and range over the starts. After a corner a robot has recovered when it"
+        caption="Median and range over the starts. After a corner a robot has recovered once it"
         f" stays within {RECOVERED:g} m.",
     )
 
@@ -225,22 +224,22 @@ def _over(what: Any, lists: Sequence[Sequence[float]]) -> Array:
 
 
 _POINTS = 400
-"""Of the path, as drawn."""
+"""Number of points of the drawn path."""
 
 
 def replay(case: DriveCase, recording: Recording) -> Replay:
-    """Show the robot and its reference."""
+    """Return the robot and its reference as a replay."""
     return vehicle_replay(case.robot, recording, reference=REFERENCES[case.path])
 
 
 def vehicle_replay(
     robot: Robot, recording: Recording, *, reference: DrivingReference | None = None
 ) -> Replay:
-    """Show a drive.
+    """Return a drive as a replay.
 
     Args:
-        recording: What was recorded of it.
-        reference: What it was to follow; nothing is drawn if None.
+        recording: Its recording.
+        reference: The reference path; not drawn if None.
     """
     scene = driving_ground(robot.value)
     root = scene.robots[0].model.root

@@ -1,8 +1,8 @@
-"""The drive without an engine: the ramped commands of open loop, and friction after Coulomb.
+"""The ideal drive without an engine: ramped open-loop commands and Coulomb friction.
 
-Wheels that need not skid roll. Those that must are in the steady skid of their
-momentary speeds (`coulomb.py`): what it takes to get there is left out, which a
-slow vehicle does within centimetres.
+Two wheels roll without slip. Four wheels are in the steady skid of their
+momentary speeds (`coulomb.py`): transients are neglected, which a slow vehicle
+completes within centimetres.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from kinetarium.studies.drive.score import path_points, track_of, yaw_ratio
 from kinetarium.studies.drive.vehicle import vehicle
 
 _NODE = 10
-"""Commands between two at which the skid is solved; between them it changes evenly."""
+"""Number of commands between two solutions of the skid, which is interpolated linearly."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,10 +36,10 @@ class IdealDrive:
     """A drive in open loop, with a sample for each command.
 
     Attributes:
-        position: Where the robot is when the command is given [m], shape (n, 2).
-        heading: Its unwrapped heading then [rad], shape (n,).
+        position: Position of the robot at the time of the command [m], shape (n, 2).
+        heading: Its unwrapped heading at that time [rad], shape (n,).
         yaw_rate: Its yaw rate until the next command [rad/s], shape (n,).
-        commanded: The yaw rate that the command stands for [rad/s], shape (n,).
+        commanded: The commanded yaw rate [rad/s], shape (n,).
     """
 
     position: Array
@@ -52,12 +52,12 @@ class IdealDrive:
 def ideal_drive(
     robot: Robot, path: PathName, *, friction: float, wheel_damping: float, multiplier: float
 ) -> IdealDrive:
-    """Work out where open loop would take a robot.
+    """Return the ideal open-loop motion of a robot.
 
     Args:
-        friction: Between wheels and ground [-].
+        friction: Friction coefficient between wheels and ground [-].
         wheel_damping: Gain of the wheels' servos [N m s/rad].
-        multiplier: What the track is multiplied by if the wheels skid [-].
+        multiplier: Track-width multiplier of skidding wheels [-].
     """
     commands = _commands(REFERENCES[path])
     moving = vehicle(robot)
@@ -85,7 +85,7 @@ def ideal_drive(
     every = np.arange(len(commands))
     forward, sideways, yaw_rate = (np.interp(every, nodes, column) for column in solved.T)
     turned = np.append(0.0, np.cumsum(yaw_rate) / CONTROL_RATE)
-    # The heading in the middle of a period, during which the speeds are held.
+    # The heading in the middle of a period with constant speeds.
     middle = (turned[1:] + turned[:-1]) / 2
     c, s = np.cos(middle), np.sin(middle)
     steps = np.stack([forward * c - sideways * s, forward * s + sideways * c], axis=-1)
@@ -96,7 +96,7 @@ def ideal_drive(
 
 
 def _commands(reference: DrivingReference) -> Array:
-    """Return the speeds that open loop commands [m/s and rad/s], shape (n, 2)."""
+    """Return the open-loop commands [m/s and rad/s], shape (n, 2)."""
     times = np.arange(0.0, reference.duration + HOLD, 1 / CONTROL_RATE)
     ramp, now = SpeedRamp(), (0.0, 0.0)
     speeds = np.empty((len(times), 2))
@@ -111,7 +111,7 @@ _STRIDE = round(CONTROL_RATE / SAMPLE_RATE)
 
 @dataclass(frozen=True, slots=True)
 class AgainstIdeal:
-    """The starts of one case in open loop, compared with the ideal drive; medians of them.
+    """Comparison of an open-loop case with the ideal drive: medians over its starts.
 
     Attributes:
         distance: Root mean square distance from the ideal drive at equal times [m].
@@ -127,7 +127,7 @@ class AgainstIdeal:
 
 
 Compared = tuple[DriveCase, Outcomes, AgainstIdeal | None]
-"""A case, its starts, and how they compare with the ideal drive."""
+"""A case, its starts, and their comparison with the ideal drive."""
 
 
 def against_ideal(case: DriveCase, results: Outcomes) -> AgainstIdeal | None:
@@ -157,7 +157,7 @@ def ideal_of(case: DriveCase, facts: Mapping[str, Any]) -> IdealDrive:
     """Return the ideal drive of a case.
 
     Args:
-        facts: What one of its recordings was made with.
+        facts: The facts of one of its recordings.
     """
     return ideal_drive(
         case.robot,

@@ -1,4 +1,4 @@
-"""What is set in each engine: as it comes, matched, or the best that is known."""
+"""Profiles: the settings of each engine (defaults, matched or tuned), and the reasons."""
 
 from dataclasses import dataclass
 
@@ -7,26 +7,26 @@ from kinetarium.studies.drive.config import Profile
 from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER
 
 CONTROL_RATE = 100.0
-"""How often speeds are commanded [Hz]."""
+"""Control rate [Hz]."""
 TIMESTEP = 2e-3
-"""Physics step of all profiles [s]: 100 Hz of control is no whole part of Bullet's own 240 Hz."""
+"""Physics time step of all profiles [s]: Bullet's own 240 Hz is no multiple of 100 Hz."""
 FRICTION = 1.0
-"""Between wheels and ground where the engines are matched [-]."""
+"""Friction coefficient between wheels and ground in the matched profile [-]."""
 WHEEL_DAMPING = 200.0
 """Gain of the wheels' servos [N m s/rad]: a skidding wheel is then 3 % slower than commanded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a run is made with.
+    """The settings of a run.
 
     Attributes:
         options: The engine's own options.
-        timestep: Physics step [s].
-        friction: Between wheels and ground [-].
+        timestep: Physics time step [s].
+        friction: Friction coefficient between wheels and ground [-].
         wheel_damping: Gain of the wheels' servos [N m s/rad].
-        multiplier: What the track of wheels that skid is multiplied by [-].
-        words: What was chosen, and why.
+        multiplier: Track-width multiplier of skidding wheels [-].
+        words: The choice and its reason.
     """
 
     options: Options
@@ -39,7 +39,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """What an engine has of its own in a profile; whatever is not named stays."""
+    """The settings of one engine in a profile that differ from the others'."""
 
     words: str
     friction: float = FRICTION
@@ -49,12 +49,12 @@ class _Choice:
 
 _DEFAULTS = {
     "mujoco": _Choice(
-        "friction 1.0, MuJoCo's own. Its Euler integrator takes servos explicitly, which at 2 ms"
+        "friction 1.0, MuJoCo's own. Its Euler integrator is explicit in the servos, which at 2 ms"
         " bounds their gain on these wheels to 2 I/h = 44 N m s/rad: 20",
         wheel_damping=20.0,
     ),
-    "bullet": _Choice("friction 0.5 times 0.5, as Bullet multiplies its own", friction=0.25),
-    "ode": _Choice("friction 1.0, for ODE has none of its own"),
+    "bullet": _Choice("friction 0.5 times 0.5, Bullet's own product", friction=0.25),
+    "ode": _Choice("friction 1.0, as ODE has no default"),
     "physx": _Choice("friction 0.3, SAPIEN's own", friction=0.3),
     "drake": _Choice("friction 1.0, that of Drake's parsers"),
     "dart": _Choice("friction 1.0, DART's own"),
@@ -62,29 +62,29 @@ _DEFAULTS = {
 
 _TUNED = {
     "mujoco": _Choice(
-        "multiplier 1.59 from calibrate, the same in every direction. The wheels' gain is"
+        "multiplier 1.59 from calibrate, the same in every direction. Gain of the wheels"
         " 1000 N m s/rad: with 200 they lose a tenth of a slow turn, with 2000 they chatter",
         wheel_damping=1000.0,
         multiplier=1.59,
     ),
     "bullet": _Choice(
-        "multiplier 1.48, the middle of what calibrate finds: friction acts along two fixed"
-        " directions, so that it goes from 1.0 to 2.5 with the heading and no single one fits;"
-        " with Bullet's cone friction it goes from 1.5 to 5. Wheels' gain 2000 N m s/rad",
+        "multiplier 1.48, the mean from calibrate: friction acts along two fixed directions, so"
+        " that it varies from 1.0 to 2.5 with the heading and no single value fits; with Bullet's"
+        " cone friction it varies from 1.5 to 5. Gain of the wheels 2000 N m s/rad",
         wheel_damping=2000.0,
         multiplier=1.48,
     ),
     "ode": _Choice(
-        "direct solver; multiplier 1.59, the middle of what calibrate finds: friction acts along"
-        " two fixed directions, so that it goes from 1.3 to 1.9 with the heading. Wheels' gain"
+        "direct solver; multiplier 1.59, the mean from calibrate: friction acts along two fixed"
+        " directions, so that it varies from 1.3 to 1.9 with the heading. Gain of the wheels"
         " 2000 N m s/rad",
         wheel_damping=2000.0,
         multiplier=1.59,
     ),
     "physx": _Choice(
         "PGS, whose multiplier is the same in every direction, unlike that of TGS; multiplier"
-        " 1.32, which calibrate finds on arcs of 2 m: in place it is 2.4, and no option of the"
-        " solver brings the two together. Wheels' gain 2000 N m s/rad",
+        " 1.32 from calibrate on arcs of 2 m: in place it is 2.4, and no solver option makes the"
+        " two agree. Gain of the wheels 2000 N m s/rad",
         wheel_damping=2000.0,
         multiplier=1.32,
     ),
@@ -92,18 +92,18 @@ _TUNED = {
 
 
 def settings(engine: Engine, profile: Profile) -> Settings:
-    """Return what is set in an engine; one unknown here takes part with its own defaults."""
+    """Return the settings of an engine; plug-in engines have their own defaults."""
     kind, name = engine.options, engine.info.name
     match profile:
         case Profile.DEFAULTS:
-            options, origin = kind.stock(), "as it comes"
-            choice = _DEFAULTS.get(name, _Choice("friction 1.0; nothing is known of its own"))
+            options, origin = kind.stock(), "the engine's defaults"
+            choice = _DEFAULTS.get(name, _Choice("friction 1.0; its own is not known"))
         case Profile.MATCHED:
             options, origin = kind(), "the adapter's defaults, which converge"
-            choice = _Choice("no damping or drive inertia in any joint")
+            choice = _Choice("no damping or armature in any joint")
         case Profile.TUNED:
             options, origin = kind(), "the adapter's defaults"
-            choice = _TUNED.get(name, _Choice("nothing better is known"))
+            choice = _TUNED.get(name, _Choice("no better settings are known"))
     words = f"{origin}; {choice.words}"
     return Settings(
         options,

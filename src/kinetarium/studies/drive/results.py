@@ -1,4 +1,4 @@
-"""Outcomes: those of a drive study, and what Lee et al. 2023 say of them one by one."""
+"""Outcomes of a drive study, and the statements of Lee et al. 2023 checked with them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ class Outcomes:
         self.outcomes = outcomes
 
     def distinct(self, field: str) -> tuple[Any, ...]:
-        """Return the values of a field of the cases, each once, in order."""
+        """Return the distinct values of a field of the cases, in order."""
         return tuple(dict.fromkeys(getattr(outcome.case, field) for outcome in self.outcomes))
 
     def of(self, **fields: Any) -> "Outcomes":
@@ -50,17 +50,17 @@ class Outcomes:
             yield case, Outcomes(same)
 
     def values(self, key: str) -> list[Any]:
-        """Return a figure of merit of all outcomes that have it."""
+        """Return a measure of all outcomes that have it."""
         rows = [row for outcome in self.outcomes for row in outcome.rows]
         return [row[key] for row in rows if row[key] is not None]
 
     def median(self, key: str) -> float | None:
-        """Return the median of a figure of merit over the outcomes that have it."""
+        """Return the median of a measure over the outcomes that have it."""
         values = self.values(key)
         return median(values) if values else None
 
     def medians(self, key: str) -> dict[str, float]:
-        """Return the median of a figure of merit for each engine that has it."""
+        """Return the median of a measure for each engine that has it."""
         found = {engine: self.of(engine=engine).median(key) for engine in self.distinct("engine")}
         return {engine: value for engine, value in found.items() if value is not None}
 
@@ -73,21 +73,21 @@ class Outcomes:
 
     @property
     def cost(self) -> float:
-        """CPU time per simulated second [s/s], of the outcome that took least; NaN if unknown."""
+        """CPU time per simulated second [s/s], of the fastest outcome; NaN if unknown."""
         costs = [cost_per_second(outcome.timing, outcome.recording) for outcome in self.outcomes]
         return min((cost for cost in costs if not isnan(cost)), default=nan)
 
 
 _ROUND = 0.01
-"""Distance from the best circle, over the radius of 2 m, up to which a path counts as round [-]."""
+"""Distance from the best circle, over the radius of 2 m, below which a path is round [-]."""
 _GOOD = 0.03
-"""Cross-track error up to which two wheels follow well [m]; ramps alone cost 0.022."""
+"""Cross-track error up to which two wheels follow well [m]; the ramps alone cause 0.022."""
 _LESS = 2.0
-"""Difference of angles that counts [deg]."""
+"""Significant difference of angles [deg]."""
 
 
 class Verdict(StrEnum):
-    """What became of a statement."""
+    """Whether a statement holds."""
 
     HOLDS = "holds"
     FAILS = "does not hold here"
@@ -96,14 +96,14 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """A verdict and the figures that decide it."""
+    """A verdict and the numbers it is based on."""
 
     verdict: Verdict
     why: str
 
 
 class _MissingError(Exception):
-    """What a statement is about was not run."""
+    """The cases of a statement were not run."""
 
 
 def statement_table(results: Outcomes, profile: Profile) -> Table:

@@ -1,4 +1,4 @@
-"""One drive: a robot that follows a reference in an engine."""
+"""One run: a robot follows a reference in an engine."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,12 +42,12 @@ def ground_scene(
     rule: FrictionRule,
     wheel_damping: float,
 ) -> Scene:
-    """Put a robot on level ground.
+    """Return a scene with a robot on level ground.
 
     Args:
         wheels: Names of its links that roll; everything else has no friction.
-        start: Where it stands.
-        friction: Between wheels and ground [-].
+        start: Its initial pose.
+        friction: Friction coefficient between wheels and ground [-].
         rule: How the engine combines the friction of unequal surfaces.
         wheel_damping: Gain of the wheels' servos [N m s/rad].
     """
@@ -62,11 +62,11 @@ def ground_scene(
 
 
 def _surfaces(friction: float, rule: FrictionRule) -> tuple[Material, Material]:
-    """Return ground and tyres such that tyres grip by the friction and slick casters do not at all.
+    """Return materials of ground and tyres with which casters have no friction.
 
-    Where an engine takes the greater or the average of two surfaces, a slick
-    caster would still grip a rough ground; so there the ground is slick too, and
-    the tyres bring all the friction.
+    In an engine that takes the greater or the average of two surfaces, a frictionless
+    caster would still have friction on rough ground; there the ground is frictionless
+    as well, and the tyres have all the friction.
     """
     match rule:
         case FrictionRule.MAXIMUM:
@@ -78,16 +78,16 @@ def _surfaces(friction: float, rule: FrictionRule) -> tuple[Material, Material]:
 
 
 _ASIDE = 2e-3
-"""Largest displacement along x and y [m]."""
+"""Maximum displacement along x and y [m]."""
 _TURNED = radians(2.0)
-"""Largest displacement of the heading [rad]."""
+"""Maximum displacement of the heading [rad]."""
 
 
 def start_placement(start: int, *, seed: int) -> PlanarPose:
-    """Return the placement of a start; the same numbers in every engine.
+    """Return the initial pose of a start, the same in every engine.
 
     Args:
-        start: Number of the start; number 0 is the origin, heading along x.
+        start: Index of the start; 0 is the origin, heading along x.
         seed: Seed of the displacements.
     """
     if start == 0:
@@ -101,7 +101,7 @@ SETTLE = 0.5
 HOLD = 1.0
 """Time to stand still after its end [s]."""
 SAMPLE_RATE = 50.0
-"""How often a sample is recorded [Hz]."""
+"""Sampling rate [Hz]."""
 
 REFERENCES: dict[PathName, DrivingReference] = {
     PathName.CIRCLE: CircleReference(),
@@ -155,14 +155,14 @@ def drive(
     duration: float,
     seed: int,
 ) -> Recording:
-    """Drive a robot on level ground, and record what the engine made of the model.
+    """Drive a robot on level ground, and record the model as loaded by the engine.
 
     Args:
-        chosen: What is set in the engine.
-        controller: Gives the speeds of the wheels.
-        start: Where the robot stands at first.
-        duration: How long [s].
-        seed: Seed of everything random in the engine.
+        chosen: The settings of the engine.
+        controller: Returns the speeds of the wheels.
+        start: The initial pose.
+        duration: Simulated time [s].
+        seed: Seed of the engine's random numbers.
     """
     scene = ground_scene(
         robot,
@@ -197,7 +197,7 @@ def drive(
 
 
 def _audit(engine: Engine, scene: Scene, *, chosen: Settings) -> dict[str, Any]:
-    """Read back what the engine loaded, which must be the one model before anything is compared."""
+    """Read back the model from the engine, and check it before anything is compared."""
     simulation = engine.compile(scene, timestep=chosen.timestep, options=chosen.options)
     try:
         audit = simulation.audit()

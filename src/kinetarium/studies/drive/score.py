@@ -1,4 +1,4 @@
-"""What a drive is judged by."""
+"""Measures of a drive."""
 
 from math import degrees
 
@@ -16,13 +16,13 @@ from kinetarium.studies.drive.vehicle import Track, vehicle
 RECOVERED = 0.05
 """Cross-track error within which a robot has recovered from a corner [m]."""
 TURN_END = 0.3
-"""Time after a corner of the reference until the heading is read [s]; ramps are over by then."""
+"""Time after a corner of the reference at which the heading is read [s], after the ramps."""
 CURVATURE_WINDOW = 1.0
-"""Average of the velocity before its direction is taken [s]."""
+"""Averaging window of the velocity, whose direction is then taken [s]."""
 SLOWEST = 0.1
-"""Speed from which on a path has a curvature [m/s]."""
+"""Speed above which the curvature of a path is defined [m/s]."""
 _LEAST_YAW = 0.05
-"""Commanded yaw rate from which on a sample counts as turning [rad/s]."""
+"""Commanded yaw rate above which a sample is considered turning [rad/s]."""
 
 
 def score(case: DriveCase, recording: Recording) -> Row:
@@ -30,15 +30,15 @@ def score(case: DriveCase, recording: Recording) -> Row:
 
     Returns:
         cross_track_rmse_m, cross_track_max_m: Distance from the nearest point of the path.
-        final_error_m, final_heading_deg: What the pose is off by at the end.
-        yaw_ratio: Angle turned over angle commanded, where a turn is commanded.
+        final_error_m, final_heading_deg: Error of the final pose.
+        yaw_ratio: Actual over commanded angle, where a turn is commanded.
         curvature_tv: Total variation of the driven path's curvature [1/m]; None on the square.
         out_of_round_m: Distance of the driven path from the circle that fits it best; None
             elsewhere.
-        corners_deg: How far the robot turned in each corner of the square; None elsewhere.
+        corners_deg: Angle turned in each corner of the square; None elsewhere.
         recovery_s: Longest time after a corner until the cross-track error stays small; None
             elsewhere, and if it does not before the next corner.
-        wheel_speed_error: What the wheels are off by, relative to their commands.
+        wheel_speed_error: RMS error of the wheel speeds, relative to their commands.
     """
     track = track_of(case, recording)
     reference = REFERENCES[case.path]
@@ -70,10 +70,10 @@ _NAMES = (
 
 
 def track_of(case: DriveCase, recording: Recording) -> Track:
-    """Return the motion in the frame in which it is judged.
+    """Return the motion in the frame in which it is scored.
 
-    A robot in open loop cannot know where it starts: it is judged from there.
-    One in closed loop is judged where the reference is.
+    A robot in open loop does not know its initial pose: it is scored relative to it.
+    One in closed loop is scored in the frame of the reference.
     """
     start = start_placement(case.start, seed=case.seed)
     frame = start if case.control is PathControl.OPEN else PlanarPose(0.0, 0.0, 0.0)
@@ -89,7 +89,7 @@ def path_points(reference: DrivingReference) -> Array:
 def driven_curvature_variation(track: Track, reference: DrivingReference) -> float:
     """Return the total variation of the curvature of a driven path [1/m].
 
-    The first and the last second of the reference, where speeds rise and fall, do not count.
+    The first and the last second of the reference, with the ramps, are excluded.
     """
     steady = (track.time >= 1.0) & (track.time <= reference.duration - 1.0)
     curvature = path_curvature(
@@ -99,7 +99,7 @@ def driven_curvature_variation(track: Track, reference: DrivingReference) -> flo
 
 
 def reference_curvature_variation(path: PathName) -> float:
-    """Return the total variation of the curvature of a reference, measured alike [1/m]."""
+    """Return the total variation of the curvature of a reference, computed likewise [1/m]."""
     reference = REFERENCES[path]
     times = np.arange(1.0, reference.duration - 1.0, 1 / SAMPLE_RATE)
     placements, speeds = reference.sample(times)
@@ -111,11 +111,11 @@ def reference_curvature_variation(path: PathName) -> float:
 
 
 def yaw_ratio(yaw_rate: Array, commanded: Array) -> float | None:
-    """Return the angle turned over the angle commanded, where a turn is commanded [-].
+    """Return the actual over the commanded angle, where a turn is commanded [-].
 
     Args:
-        yaw_rate: Yaw rates at equal times [rad/s], shape (n,).
-        commanded: Those commanded [rad/s], shape (n,).
+        yaw_rate: Yaw rates at equal time intervals [rad/s], shape (n,).
+        commanded: Commanded yaw rates [rad/s], shape (n,).
     """
     turning = np.abs(commanded) > _LEAST_YAW
     if not turning.any():

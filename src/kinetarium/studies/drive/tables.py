@@ -1,4 +1,4 @@
-"""The drive study in numbers: its headline, its summary, and how it compares with the ideal."""
+"""Tables of the drive study: headline, summary, and comparison with the ideal drive."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -27,11 +27,11 @@ _COLUMNS = (
 
 
 def headline(cells: Sequence[Compared], varied: Sequence[str]) -> Table:
-    """Return the table that answers the question.
+    """Return the headline table.
 
     Args:
         cells: The cases.
-        varied: What was varied within engines.
+        varied: The varied settings.
     """
     columns = (
         Column("profile"), Column("robot"), Column("control"), Column("path"), Column("engine"),
@@ -84,7 +84,7 @@ def summary(cells: Sequence[Compared]) -> dict[str, Any]:
 
 
 def against_entries(cells: Sequence[Compared]) -> list[dict[str, Any]]:
-    """Return how open loop compares with the ideal drive, for those who read metrics.json."""
+    """Return the comparison of open loop with the ideal drive, for metrics.json."""
     return [
         {
             **_named(case),
@@ -111,7 +111,7 @@ _PAPER = Table(
         ("Bullet", "CoppeliaSim", "pybullet"),
         ("ODE", "CoppeliaSim", "its C interface, double precision"),
         ("PhysX", "Isaac Sim", "SAPIEN, on the CPU; wheels are rows of spheres"),
-        ("Newton Dynamics", "CoppeliaSim", "not obtainable from a package registry"),
+        ("Newton Dynamics", "CoppeliaSim", "not in any package registry"),
     ),
 )
 
@@ -119,10 +119,10 @@ _PAPER = Table(
 def settings_section(
     recordings: Sequence[Recording | None], cases: Sequence[DriveCase | CalibrateCase]
 ) -> Section:
-    """Show what every engine was set to in each profile, and what it made of the model.
+    """Return the settings of every engine in each profile, and the model as loaded.
 
     Args:
-        recordings: The recordings, or None where there is none.
+        recordings: The recordings, or None.
         cases: Their cases.
     """
     facts: dict[tuple[str, str, str], Any] = {}
@@ -135,7 +135,7 @@ def settings_section(
                 tried.setdefault((*key, name), {})[recording.facts[name]] = None
     columns = (
         Column("profile"), Column("engine"), Column("robot"), Column("friction"),
-        Column("wheels' gain", "N m s/rad"), Column("track multiplier"), Column("time step", "s"),
+        Column("wheel gain", "N m s/rad"), Column("track multiplier"), Column("time step", "s"),
         Column("mass error"), Column("joint damping"), Column("armature"), Column("why"),
     )  # fmt: skip
     rows = tuple(
@@ -147,7 +147,7 @@ def settings_section(
     figures: list[Figure] = [
         Table("Settings, and the model as loaded", columns, rows),
         Listing(
-            "Options in force",
+            "Engine options",
             tuple(f"{key[0]}, {key[1]} {fact['engine_version']}, {key[2]}:"
                   f" {strict_json(fact['options'], indent=None)}" for key, fact in facts.items()),
         ),
@@ -156,7 +156,7 @@ def settings_section(
         f"{key[1]}: {text}" for key, fact in facts.items() for text in fact["remarks"]
     )
     if remarks:
-        figures.append(Listing("Where engines differ from the model on purpose", tuple(remarks)))
+        figures.append(Listing("Deliberate differences from the model", tuple(remarks)))
     return Section("Settings", (*figures, _PAPER))
 
 

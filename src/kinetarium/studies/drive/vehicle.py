@@ -1,4 +1,4 @@
-"""A robot as something that drives: its wheels, and which of them are on the left."""
+"""A robot as a vehicle: its wheels, and which of them are on the left."""
 
 from dataclasses import dataclass
 from math import cos, sin
@@ -15,20 +15,20 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drive.config import Robot
 
 SKID_MULTIPLIER = 1.875
-"""What the track is multiplied by for wheels that skid: wheel_separation_multiplier of
+"""Track-width multiplier of skidding wheels: wheel_separation_multiplier of
 Clearpath's husky_control, and the paper's mu [-]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vehicle:
-    """A robot on wheels.
+    """A wheeled robot.
 
     Attributes:
         model: The robot.
-        wheels: Names of the links that roll, in the order of the commands.
-        left: Of each wheel, whether it is on the left.
+        wheels: Names of the wheel links, in the order of the commands.
+        left: Whether each wheel is on the left.
         wheel_radius: Radius of the wheels [m].
-        track: Distance of left and right wheels [m].
+        track: Track width [m].
     """
 
     model: RobotModel
@@ -46,14 +46,14 @@ class Vehicle:
         """Return its kinematics.
 
         Args:
-            multiplier: What the track is multiplied by if the wheels skid [-].
+            multiplier: Track-width multiplier if the wheels skid [-].
         """
         wider = multiplier if self.skids else 1.0
         return DifferentialDrive(self.wheel_radius, self.track, wider)
 
 
 def vehicle(robot: Robot) -> Vehicle:
-    """Look at a robot of the catalogue."""
+    """Return a robot of the catalogue as a vehicle."""
     model = load_robot(robot.value)
     joints = model.moving_joints
     aside = [float(joint.X_PJ[1, 3]) for joint in joints]
@@ -73,15 +73,15 @@ class Track:
     """A motion on the ground, in a frame of its own.
 
     Attributes:
-        time: Times [s], shape (n,); zero where the reference begins.
+        time: Times [s], shape (n,); zero at the start of the reference.
         position: Positions [m], shape (n, 2).
         heading: Unwrapped headings [rad], shape (n,).
         velocity: Velocities [m/s], shape (n, 2).
         yaw_rate: Yaw rates [rad/s], shape (n,).
-        rolled: How far the wheels have turned [rad], shape (n, c).
+        rolled: Angles of the wheels [rad], shape (n, c).
         wheels: Speeds of the wheels [rad/s], shape (n, c).
-        commands: Speeds they should have [rad/s], shape (n, c).
-        left: Of each wheel, whether it is on the left, shape (c,).
+        commands: Commanded speeds of the wheels [rad/s], shape (n, c).
+        left: Whether each wheel is on the left, shape (c,).
     """
 
     time: Array
@@ -101,9 +101,9 @@ class Track:
         """Read a recording from a time on.
 
         Args:
-            frame: The frame on the ground in which the motion is given.
-            begin: When the reference begins [s].
-            left: Of each wheel, whether it is on the left.
+            frame: The frame on the ground in which the motion is expressed.
+            begin: Start of the reference [s].
+            left: Whether each wheel is on the left.
         """
         first = int(np.searchsorted(recording["time"], begin - 1e-9))
         pose, twist = recording["poses"][first:, 0], recording["twists"][first:, 0]
@@ -132,12 +132,12 @@ class Track:
         return of_wheels[:, self.left].mean(axis=1), of_wheels[:, ~self.left].mean(axis=1)
 
     def commanded_yaw_rate(self, drive: DifferentialDrive) -> Array:
-        """Return the yaw rates that the commands stand for [rad/s], shape (n,)."""
+        """Return the commanded yaw rates [rad/s], shape (n,)."""
         return drive.vehicle_speeds(*self.sides(self.commands))[1]
 
     @property
     def wheel_speed_error(self) -> float | None:
-        """Root mean square of what wheels are off by, over that of their commands [-]."""
+        """RMS error of the wheel speeds over the RMS of their commands [-]."""
         commanded = float(np.sqrt(np.mean(self.commands**2)))
         off = float(np.sqrt(np.mean((self.wheels - self.commands) ** 2)))
         return off / commanded if commanded > 0 else None

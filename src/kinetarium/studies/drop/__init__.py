@@ -1,4 +1,4 @@
-"""drop: a box falls and rests, in every engine, against the closed form."""
+"""drop: a box falls and comes to rest in every engine, compared with the closed form."""
 
 from kinetarium.batch.study import Study
 from kinetarium.studies.drop.config import Case, Config
@@ -7,7 +7,7 @@ __all__ = ["Drop"]
 
 
 class Drop(Study[Config, Case]):
-    """The smallest study: the pattern that the others follow."""
+    """The smallest study, and the template for others."""
 
     name = "drop"
     help = "drop a box and compare with the closed form"

@@ -1,4 +1,4 @@
-"""From a config to its cases: one fall in each engine."""
+"""Cases of the drop study: one fall in each engine."""
 
 from dataclasses import asdict
 from math import sqrt
@@ -10,11 +10,11 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drop.config import Case, Config
 
 GRAVITY = 9.81
-"""Acceleration of the fall [m/s^2]."""
+"""Gravitational acceleration [m/s^2]."""
 
 
 def fall_time(height: float) -> float:
-    """Return the time of a fall [s] from a height [m]."""
+    """Return the duration of a fall [s] from a height [m]."""
     return sqrt(2 * height / GRAVITY)
 
 
@@ -24,7 +24,7 @@ def impact_speed(height: float) -> float:
 
 
 def fallen(time: Array) -> Array:
-    """Return how far a body has fallen [m] after times [s], shape (n,)."""
+    """Return the fallen distance [m] after times [s], shape (n,)."""
     distance: Array = GRAVITY * time**2 / 2
     return distance
 
@@ -36,7 +36,7 @@ def cases(config: Config) -> tuple[Case, ...]:
     """Return a case for each engine.
 
     Raises:
-        KinetariumError: If an engine is not available or a value makes no sense.
+        KinetariumError: If an engine is not available, or values contradict each other.
     """
     check_ranges(config)
     if config.duration / config.timestep > _MOST_STEPS:

@@ -1,4 +1,4 @@
-"""What the drop study shows: every fall beside the closed form."""
+"""Report of the drop study: every fall compared with the closed form."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -25,10 +25,9 @@ from kinetarium.studies.drop.run import scene
 from kinetarium.studies.drop.score import lower_face
 
 _LEAD = (
-    "A box is let go above the ground. Until it touches, every engine should follow"
-    " z = z0 - g t²/2; then it should come to rest on the ground, upright, where it fell."
-    " What an engine is off by before the impact is its integrator; what it is off by after"
-    " it is its contact."
+    "A box is dropped onto the ground. Until impact every engine should follow"
+    " z = z0 - g t²/2; then the box should come to rest upright where it landed. Errors before"
+    " the impact are due to the integrator, errors after it to the contact model."
 )
 
 _COLUMNS = (
@@ -36,21 +35,21 @@ _COLUMNS = (
     ("first_order_m", "first order", "mm", 1e3),
     ("impact_speed_error", "impact speed error", "%", 1e2),
     ("bounce_m", "bounce", "mm", 1e3),
-    ("settle_s", "settles after", "s", 1.0),
-    ("rest_depth_m", "sinks in by", "mm", 1e3),
+    ("settle_s", "settling time", "s", 1.0),
+    ("rest_depth_m", "penetration at rest", "mm", 1e3),
     ("rest_tilt_deg", "tilt", "deg", 1.0),
     ("drift_m", "drift", "mm", 1e3),
 )
 
 _AFTER = 0.15
-"""How long after the impact the coming to rest is drawn [s]."""
+"""Time after the impact that is drawn [s]."""
 
 _INSTANTS = 7
-"""Boxes of the stroboscopic picture."""
+"""Number of boxes in the stroboscopic picture."""
 
 
 def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
-    """Show all falls beside the closed form."""
+    """Compare all falls with the closed form."""
     labels = case_labels([outcome.case for outcome in outcomes])
     named = list(zip(labels, outcomes, strict=True))
     fallen_boxes = [(label, outcome) for label, outcome in named if outcome.recording]
@@ -59,7 +58,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
 
 
 def replay(case: Case, recording: Recording) -> Replay:
-    """Show the fall."""
+    """Return the fall as a replay."""
     return scene_replay(scene(case), recording, trails=("box",))
 
 
@@ -86,7 +85,7 @@ def _scaled(outcome: Outcome[Case], key: str, factor: float) -> float | None:
 
 
 def _summary(outcomes: Sequence[Outcome[Case]]) -> dict[str, Any]:
-    """Return the median and the range of every figure of merit for each engine."""
+    """Return the median and the range of every measure for each engine."""
     summary: dict[str, Any] = {}
     for engine in dict.fromkeys(outcome.case.engine for outcome in outcomes):
         rows = [row for o in outcomes if o.case.engine == engine for row in o.rows]
@@ -110,31 +109,31 @@ def _sections(boxes: Sequence[tuple[str, Outcome[Case]]]) -> tuple[Section, ...]
         seconds,
         Axis("height", "m"),
         (*(_height(label, outcome) for label, outcome in boxes), ideal),
-        caption=f"The closed form of a fall of {first.height:g} m, until it touches.",
+        caption=f"Closed form of a fall of {first.height:g} m, until impact.",
         marks=(Mark(0.0, "ground"),),
     )
     error = Lines(
-        "Distance from the closed form before the impact",
+        "Error of the height before the impact",
         seconds,
         Axis("error", "mm"),
         tuple(_fall_error(label, outcome) for label, outcome in boxes),
-        caption="Semi-implicit Euler is off by g t dt / 2, a straight line.",
+        caption="The error of semi-implicit Euler is g t dt / 2, a straight line.",
         marks=(Mark(impact, "impact", Side.X),),
     )
     rest = Lines(
-        "How the box comes to rest",
+        "Coming to rest",
         seconds,
         Axis("height", "mm"),
         tuple(_rest(label, outcome) for label, outcome in boxes),
-        caption="Below zero the box has sunk into the ground.",
+        caption="Below zero the box penetrates the ground.",
         marks=(Mark(0.0, "ground"),),
     )
     label, outcome = boxes[0]
     return (
         Section("The fall", (height, error)),
-        Section("The rest", (rest,)),
+        Section("At rest", (rest,)),
         Section(
-            "The scene", (_strobe(outcome), Prose(f"The fall in equal steps of time: {label}."))
+            "The scene", (_strobe(outcome), Prose(f"The fall at equal time intervals: {label}."))
         ),
     )
 

@@ -1,4 +1,4 @@
-"""One fall: a box above the ground, let go."""
+"""One run: a box is dropped onto the ground."""
 
 from kinetarium.model.robot import Box
 from kinetarium.recording.recording import Recording
@@ -10,7 +10,7 @@ from kinetarium.studies.drop.config import Case
 
 
 def run(case: Case) -> Recording:
-    """Let the box fall, and record every step."""
+    """Drop the box, and record every step."""
     return simulate(
         scene(case),
         engine=case.engine,
@@ -22,7 +22,7 @@ def run(case: Case) -> Recording:
 
 
 def scene(case: Case) -> Scene:
-    """Place the box so that its lower face is at the height of the fall."""
+    """Return the scene, the lower face of the box at the drop height."""
     box = free_body(
         "box",
         Box((case.size, case.size, case.size)),

@@ -1,4 +1,4 @@
-"""What a fall is judged by."""
+"""Measures of a fall."""
 
 from math import degrees
 
@@ -11,21 +11,21 @@ from kinetarium.studies.drop.cases import GRAVITY, fall_time, fallen, impact_spe
 from kinetarium.studies.drop.config import Case
 
 _REST_SPEED = 1e-3
-"""Speed below which the box counts as resting [m/s]."""
+"""Speed below which the box is considered at rest [m/s]."""
 
 
 def score(case: Case, recording: Recording) -> Row:
-    """Compare a fall with the closed form, and see how the box rests.
+    """Compare a fall with the closed form, and measure how the box rests.
 
     Returns:
         fall_error_m: Largest difference from the closed form before the impact.
-        first_order_m: What semi-implicit Euler must be off by then, g t dt / 2.
+        first_order_m: Expected error of semi-implicit Euler, g t dt / 2.
         impact_speed_error: Relative error of the greatest speed.
-        bounce_m: Height of the lower face above the ground after the first touch.
+        bounce_m: Height of the lower face above the ground after the first contact.
         settle_s: Time from the impact of the closed form to rest, 0 for a box that stops where
             it lands; None if never.
-        rest_depth_m: How deep the box has sunk in at the end.
-        rest_tilt_deg, drift_m: How far it has turned and moved aside.
+        rest_depth_m: Penetration depth at the end.
+        rest_tilt_deg, drift_m: Tilt and horizontal displacement at the end.
     """
     time, height = recording["time"], lower_face(case, recording)
     impact = fall_time(case.height)
@@ -47,7 +47,7 @@ def score(case: Case, recording: Recording) -> Row:
 
 
 def lower_face(case: Case, recording: Recording) -> Array:
-    """Return the height of the middle of the lower face [m], shape (samples,)."""
+    """Return the height of the centre of the lower face [m], shape (samples,)."""
     height: Array = recording["poses"][:, 0, 2] - case.size / 2
     return height
 

@@ -17,31 +17,31 @@ from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.scene.grasped_cube import least_friction, sliding_grip
 
 COST = "cost"
-"""Name of the CPU time per simulated second [s/s] among the figures of a row."""
+"""Name of the CPU time per simulated second [s/s] in a row."""
 
 YAW_OFF = "yaw_off"
-"""Name of the departure of the yaw ratio from the ideal one [-]; infinite if it is unknown."""
+"""Name of the error of the yaw ratio [-]; infinite if it is unknown."""
 
 COULOMB = "coulomb"
-"""Name of the track multiplier in place by Coulomb's law [-], as calibrate derives it."""
+"""Name of the track multiplier in place by Coulomb's law [-], from calibrate."""
 
 _GOOD_FORCE = 0.05
-"""Departure of a variance from the rigid grasp's that is good enough [-]."""
+"""Acceptable relative difference of a variance from that of the rigid grasp [-]."""
 _GOOD_YAW = 0.05
-"""Departure of a yaw ratio from Coulomb friction's that is good enough [-]."""
+"""Acceptable relative difference of a yaw ratio from that of Coulomb friction [-]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """Something an engine is used for, and how it is judged.
+    """An application of an engine, and its acceptance criterion.
 
     Attributes:
-        name: What for.
-        rule: What an engine must do, in words.
-        measure: Gives an engine's figure from the rows of all parts; the smaller the
-            better, None where there are no runs to judge by.
-        limit: The largest figure that meets the rule.
-        unit: Unit of the figure.
+        name: The application.
+        rule: The criterion, in words.
+        measure: Returns an engine's value from the rows of all parts; smaller is better, None
+            without runs.
+        limit: The largest acceptable value.
+        unit: Unit of the value.
     """
 
     name: str
@@ -106,12 +106,12 @@ def _cross_track(rows: Mapping[str, Sequence[Row]], engine: str, **wanted: str) 
 
 
 def _least_cost(rows: Sequence[Row]) -> float:
-    """Return the least cost of rows that are good enough; infinite if none is."""
+    """Return the least cost of acceptable rows; infinite if there are none."""
     return min((row[COST] for row in rows if not isnan(row[COST])), default=inf)
 
 
 def good_grips(rows: Mapping[str, Sequence[Row]], engine: str) -> list[Row]:
-    """Return the runs whose force is good enough, whatever they cost."""
+    """Return the runs with an acceptable force, at any cost."""
     return [
         row for row in select(rows, "grasp-effort", engine=engine)
         if row["held"] and row["moving_variance_n2"]
@@ -120,7 +120,7 @@ def good_grips(rows: Mapping[str, Sequence[Row]], engine: str) -> list[Row]:
 
 
 def good_skids(rows: Mapping[str, Sequence[Row]], engine: str) -> list[Row]:
-    """Return the runs that turn as Coulomb friction does, whatever they cost."""
+    """Return the runs that turn as with Coulomb friction, at any cost."""
     runs = select(rows, "drive-effort", engine=engine)
     return [row for row in runs if abs(row[YAW_OFF]) <= _GOOD_YAW]
 
@@ -189,9 +189,9 @@ PURPOSES = (
 
 
 _LEAD = (
-    "What each engine is good for, judged by the runs in this folder alone: a purpose has a rule,"
-    " an engine meets it or not, and among those that do the best comes first. Read the reports"
-    " of the studies for the figures behind every cell."
+    "Which engine is suited to which purpose, from the runs in this folder alone: each purpose has"
+    " an acceptance criterion, and the best of the engines that meet it is the first choice. The"
+    " reports of the studies have the numbers behind every cell."
 )
 
 
@@ -203,7 +203,7 @@ def engine_guide(
     Args:
         parts: Finished folders of the studies by their part: "grasp", "drive", "calibrate",
             and "grasp-effort", "grasp-friction", "drive-effort", "drive-friction".
-        provenance: How to make it again.
+        provenance: How to reproduce it.
     """
     rows = {name: judged_rows(folder) for name, folder in parts.items()}
     engines = sorted({row["engine"] for part in rows.values() for row in part})
@@ -219,7 +219,7 @@ def engine_guide(
 
 
 def judged_rows(folder: ResultFolder) -> Sequence[Row]:
-    """Return the rows of a folder with what they cost, and how they compare with the ideal.
+    """Return the rows of a folder with their cost and their comparison with the ideal.
 
     Args:
         folder: A finished folder.
@@ -237,7 +237,7 @@ def judged_rows(folder: ResultFolder) -> Sequence[Row]:
             COULOMB: coulomb,
         }
         rows += [{**row, **own} for row in run.rows or ({},)]
-    # A run that failed has no figures; asked for one, it has None.
+    # A failed run has no values: each is None.
     names = dict.fromkeys(name for row in rows for name in row)
     return [{name: row.get(name) for name in names} for row in rows]
 
@@ -248,7 +248,7 @@ def _setting(entry: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def purpose_table(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Table:
-    """Judge every engine for every purpose.
+    """Return the rating of every engine for every purpose.
 
     Args:
         rows: The rows of each part.
@@ -289,7 +289,7 @@ def _cautions(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Pros
 
 
 def _cost_bars(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Bars:
-    """Compare what a simulated second costs with the settings of the profile 'matched'."""
+    """Compare the CPU time per simulated second with the settings of the profile 'matched'."""
     series = []
     for part in ("grasp", "drive", "calibrate"):
         costs = [
@@ -311,7 +311,7 @@ def _cost_bars(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Bar
 
 
 def _cheapest_settings(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Table:
-    """Say with which step and iterations engines are good enough at the least cost."""
+    """Return the time step and iterations with which engines are acceptable at the least cost."""
     body: list[tuple[Cell, ...]] = []
     for purpose, good in (("a grip", good_grips), ("skidding", good_skids)):
         for engine in engines:
@@ -324,9 +324,9 @@ def _cheapest_settings(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]
         Column("for"), Column("engine"), Column("step", "ms"), Column("iterations"),
         Column("CPU time per simulated second", "s/s"),
     )  # fmt: skip
-    return Table("The cheapest settings that are good enough", columns, tuple(body))
+    return Table("The cheapest acceptable settings", columns, tuple(body))
 
 
 def headline(page: Page) -> Table:
-    """Return the table that answers the question, for the screen."""
+    """Return the headline table, for the terminal."""
     return next(figure for figure in page.sections[0].figures if isinstance(figure, Table))

@@ -1,4 +1,4 @@
-"""grasp: an arm carries a cube along a path, in every engine, against a rigid grasp."""
+"""grasp: an arm carries a cube along a path in every engine, compared with a rigid grasp."""
 
 from kinetarium.batch.study import Study
 from kinetarium.studies.grasp.config import Case, Config
@@ -7,7 +7,7 @@ __all__ = ["Grasp"]
 
 
 class Grasp(Study[Config, Case]):
-    """How steadily physics engines hold what a gripper holds."""
+    """How steady the contact forces of a grasp are in each physics engine."""
 
     name = "grasp"
     help = "carry a cube between two fingers along a path"

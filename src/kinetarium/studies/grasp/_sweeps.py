@@ -1,4 +1,4 @@
-"""What the grasp study shows over time step, iterations and friction, and what it all costs."""
+"""Figures of the grasp study over time step, iterations and friction, and the cost."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ FIGURES = (
     "ideal_rmse_m",
     "one_step_rad_s2",
 )
-"""What is summed up, in the order in which it is judged."""
+"""The measures of the summary, in order of importance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class Spread:
     """Values of several starts.
 
     Attributes:
-        median: The middle one.
-        low: The least.
-        high: The greatest.
+        median: The median.
+        low: The minimum.
+        high: The maximum.
     """
 
     median: float
@@ -65,40 +65,40 @@ class Group:
     outcomes: tuple[Outcome[Case], ...]
 
     def spread(self, figure: str) -> Spread | None:
-        """Return the median and the range of a figure; None if no start gave it."""
+        """Return the median and the range of a measure; None if no start has it."""
         rows = [row for outcome in self.outcomes for row in outcome.rows]
         values = [float(row[figure]) for row in rows if row.get(figure) is not None]
         return Spread(median(values), min(values), max(values)) if values else None
 
     def median(self, figure: str) -> float | None:
-        """Return the median of a figure; None if no start gave it."""
+        """Return the median of a measure; None if no start has it."""
         spread = self.spread(figure)
         return spread.median if spread else None
 
     def greatest(self, figure: str) -> float | None:
-        """Return the greatest of a figure; None if no start gave it."""
+        """Return the maximum of a measure; None if no start has it."""
         spread = self.spread(figure)
         return spread.high if spread else None
 
     @property
     def held(self) -> int:
-        """How many starts were held to the end."""
+        """Number of starts whose cube was held to the end."""
         return sum(bool(row["held"]) for outcome in self.outcomes for row in outcome.rows)
 
     @property
     def ratio(self) -> float | None:
-        """The median variance by that of the rigid grasp [-]."""
+        """The median variance over that of the rigid grasp [-]."""
         variance, least = self.median("moving_variance_n2"), self.median("ideal_variance_n2")
         return variance / least if variance is not None and least else None
 
     @property
     def whole(self) -> bool:
-        """Whether every start was held to the end."""
+        """Whether the cube was held to the end from every start."""
         return self.held == len(self.outcomes)
 
     @property
     def cost(self) -> float:
-        """CPU time per simulated second [s/s], of the start that took least; NaN if unknown."""
+        """CPU time per simulated second [s/s], of the fastest start; NaN if unknown."""
         costs = [cost_per_second(outcome.timing, outcome.recording) for outcome in self.outcomes]
         return min((cost for cost in costs if not isnan(cost)), default=nan)
 
@@ -109,7 +109,7 @@ class Group:
 
 
 def grouped(outcomes: Sequence[Outcome[Case]]) -> tuple[Group, ...]:
-    """Put the starts of the same engine, path, profile and setting together."""
+    """Group the starts of the same engine, path, profile and setting."""
     found: dict[Case, list[Outcome[Case]]] = {}
     for outcome in outcomes:
         found.setdefault(replace(outcome.case, start=0), []).append(outcome)
@@ -117,7 +117,7 @@ def grouped(outcomes: Sequence[Outcome[Case]]) -> tuple[Group, ...]:
 
 
 def summary(groups: Sequence[Group]) -> dict[str, Any]:
-    """Return the median and the range of every figure of every group."""
+    """Return the median and the range of every measure of every group."""
     entries = []
     for group in groups:
         case = group.case
@@ -145,14 +145,14 @@ def profiles_of(groups: Sequence[Group]) -> tuple[Profile, ...]:
 
 
 def paths_of(groups: Sequence[Group]) -> tuple[ToolPath, ...]:
-    """Return the paths of groups that are carried along, in their order."""
+    """Return the paths of groups along which the cube is carried, in their order."""
     paths = dict.fromkeys(group.case.path for group in groups)
     return tuple(path for path in paths if path is not ToolPath.RELEASE)
 
 
 RIGID = "rigid grasp"
-_RATIO = Axis("variance by that of the rigid grasp", log=True)
-_LOST = "Medians over the starts; nothing is drawn where a cube was lost."
+_RATIO = Axis("variance over that of the rigid grasp", log=True)
+_LOST = "Medians over the starts; settings that lost the cube are not drawn."
 
 _Measure = Callable[[Group], float | None]
 
@@ -160,11 +160,11 @@ _Measure = Callable[[Group], float | None]
 def sweep_sections(
     profile: Profile, groups: Sequence[Group], varied: Sequence[str]
 ) -> list[Section]:
-    """Draw what was varied within engines, path by path.
+    """Return the figures over the varied settings, path by path.
 
     Args:
         profile: The profile of the groups.
-        varied: What was varied: "timestep", "iterations" or "friction".
+        varied: The varied settings: "timestep", "iterations" or "friction".
     """
     sections = []
     for path in paths_of(groups):
@@ -177,7 +177,7 @@ def sweep_sections(
 
 
 def cost_section(profile: Profile, groups: Sequence[Group]) -> Section:
-    """Set what engines leave undone against what they cost; a lost cube has no place there."""
+    """Return the errors of all settings over their cost, without those that lost the cube."""
     settings: dict[tuple[str, float, int], list[Group]] = {}
     for group in _carried(groups):
         case = group.case
@@ -189,15 +189,15 @@ def cost_section(profile: Profile, groups: Sequence[Group]) -> Section:
             speed_accuracy(
                 "Force and cost",
                 _trials(held, _force_error),
-                error=Axis("variance off the rigid grasp's by", "%", log=True),
-                caption="How far the variance of the force is from that of the rigid grasp, above"
-                " or below, at most over the paths; the control law is part of the cost.",
+                error=Axis("error of the variance", "%", log=True),
+                caption="Largest relative difference of the force variance from that of the rigid"
+                " grasp over the paths; the cost includes the controller.",
             ),
             speed_accuracy(
                 "Slip and cost",
                 _trials(held, _slip),
                 error=Axis("slip", "mm", log=True),
-                caption="How far the cube moved in the hand, at most over paths and starts.",
+                caption="Largest motion of the cube in the hand over paths and starts.",
             ),
         ]
     if len(held) < len(settings):
@@ -209,7 +209,7 @@ def cost_section(profile: Profile, groups: Sequence[Group]) -> Section:
 def _trials(
     settings: Mapping[tuple[str, float, int], Sequence[Group]], measure: _Measure
 ) -> list[Trial]:
-    """Return the median cost and the worst error of each setting over its paths."""
+    """Return the median cost and the largest error of each setting over its paths."""
     trials = []
     for (engine, *_), paths in settings.items():
         errors = [measure(group) for group in paths]
@@ -226,7 +226,7 @@ def _over_iterations(groups: Sequence[Group]) -> tuple[Figure, ...]:
         figures.append(
             Lines(
                 f"Variance over iterations, steps of {step * 1e3:g} ms",
-                Axis("iterations of the solver", log=True),
+                Axis("solver iterations", log=True),
                 _RATIO,
                 _series(counted, _ratio, over=lambda group: group.case.iterations),
                 caption=f"ODE with its iterative solver. {_LOST}",
@@ -245,16 +245,16 @@ def _over_timestep(groups: Sequence[Group]) -> tuple[Figure, ...]:
         Axis("time step", "ms", log=True),
         _RATIO,
         _series(own, _ratio, over=lambda group: group.case.timestep * 1e3),
-        caption=f"With the profile's own iterations. {_LOST}",
+        caption=f"With the profile's iterations. {_LOST}",
         marks=(Mark(1.0, RIGID),),
     )
     return (figure,)
 
 
 def _over_friction(groups: Sequence[Group]) -> tuple[Figure, ...]:
-    """Draw slip and variance over friction, and say who held the cube."""
+    """Return slip and variance over friction, and a table of which engines held the cube."""
     x = Axis("friction between pads and cube", log=True)
-    limit = Mark(least_friction(), "holds its weight", Side.X)
+    limit = Mark(least_friction(), "Coulomb limit", Side.X)
 
     def over(group: Group) -> float:
         return group.case.friction
@@ -265,8 +265,8 @@ def _over_friction(groups: Sequence[Group]) -> tuple[Figure, ...]:
             x,
             Axis("slip", "mm", log=True),
             _series(groups, _slip, over=over),
-            caption="The most over the starts; 20 mm is lost. Left of the line, at"
-            f" m g / (2 F) = {least_friction():.3f}, no friction could hold the cube.",
+            caption="Maximum over the starts; the cube is lost at 20 mm. Left of the line, at"
+            f" m g / (2 F) = {least_friction():.3f}, Coulomb friction cannot hold the cube.",
             marks=(limit,),
         ),
         Lines(
@@ -282,7 +282,7 @@ def _over_friction(groups: Sequence[Group]) -> tuple[Figure, ...]:
 
 
 def _friction_table(groups: Sequence[Group]) -> Table:
-    """Say how often the cube was held, by engine and friction."""
+    """Return how often the cube was held, by engine and friction."""
     frictions = sorted({group.case.friction for group in groups})
     rows = []
     for engine in dict.fromkeys(group.case.engine for group in groups):
@@ -315,12 +315,12 @@ def _series(
 
 
 def _ratio(group: Group) -> float | None:
-    """Return the variance by that of the rigid grasp [-], of a cube that was held."""
+    """Return the variance over that of the rigid grasp [-]; None if the cube was lost."""
     return group.ratio if group.whole else None
 
 
 def _force_error(group: Group) -> float | None:
-    """Return how far the variance is from that of the rigid grasp [%]."""
+    """Return the relative difference of the variance from that of the rigid grasp [%]."""
     return None if group.ratio is None else 100 * abs(group.ratio - 1)
 
 

@@ -1,4 +1,4 @@
-"""From a config to its cases: every engine, path, profile and start."""
+"""Cases of the grasp study: every engine, path, profile and start."""
 
 from itertools import product
 
@@ -11,14 +11,14 @@ from kinetarium.studies.grasp.ideal import SAMPLE_RATE
 from kinetarium.studies.grasp.profiles import setting
 
 _MOST_STEPS = 2_000_000
-"""Of one run; they take some minutes."""
+"""Maximum of one run; they take some minutes."""
 
 
 def cases(config: Config) -> tuple[Case, ...]:
     """Return the cases of a config.
 
     Raises:
-        KinetariumError: If an engine is not available or a value makes no sense.
+        KinetariumError: If an engine is not available, or values contradict each other.
     """
     check_ranges(config)
     check_timesteps(config.timestep, period=1 / SAMPLE_RATE)
@@ -30,7 +30,7 @@ def cases(config: Config) -> tuple[Case, ...]:
         )
     paths = config.path + (ToolPath.RELEASE,) * config.release
     if not paths or not config.profile:
-        raise ConfigError("name at least one --path and one --profile")
+        raise ConfigError("at least one --path and one --profile are required")
     engines = chosen_engines(config.engine)
     return tuple(
         Case(

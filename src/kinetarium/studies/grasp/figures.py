@@ -1,4 +1,4 @@
-"""What the grasp study shows: forces, slip and penetration beside a rigid grasp and the paper."""
+"""Report of the grasp study: forces, slip and penetration beside a rigid grasp and the paper."""
 
 from collections.abc import Sequence
 
@@ -39,9 +39,9 @@ VARIANCE: dict[str, tuple[float, float, float]] = {
 
 
 def table_1() -> Table:
-    """Return the simulators and engines of the paper, and how the engines are run here."""
+    """Return the simulators and engines of the paper, and the libraries used here."""
     return Table(
-        "Simulators and engines: the paper's and ours (its Table 1)",
+        "Simulators and engines of the paper (its Table 1) and here",
         (Column("engine"), Column("the paper's simulator"), Column("here")),
         (
             ("MuJoCo", "MuJoCo", "its own library"),
@@ -54,10 +54,10 @@ def table_1() -> Table:
 
 
 def table_2(groups: Sequence[Group]) -> Table:
-    """Put the paper's average moving variances beside ours.
+    """Return the paper's average moving variances beside ours.
 
     Args:
-        groups: What was measured; the median of the starts is shown.
+        groups: The results; the median of the starts is shown.
     """
     rows: list[tuple[Cell, ...]] = []
     measured = {(g.case.engine, g.case.profile, g.case.path): g for g in groups}
@@ -98,11 +98,11 @@ def _least(groups: Sequence[Group], path: ToolPath) -> float | None:
 
 
 _LEAD = (
-    "An arm holds a cube of 1 kg between two pads with 100 N and carries it along a path. How"
-    " much the force between pads and cube varies within half a second is taken for the"
-    " discontinuity of an engine's contacts. Part of it is the path's own: half of the cube's"
-    " mass times its acceleration across the pads, which a rigid grasp has too. Only what"
-    " exceeds the rigid grasp is the engine's. Medians of the starts, with their range."
+    "An arm grips a cube of 1 kg between two pads with 100 N and carries it along a path. The"
+    " variance of the force between pads and cube within half a second measures how"
+    " discontinuous an engine's contacts are. Part of it is due to the path: half of the cube's"
+    " mass times its acceleration across the pads, which a rigid grasp has as well. Only the"
+    " excess over the rigid grasp is due to the engine. Medians of the starts, with their range."
 )
 _COLUMNS = (
     ("slip", "mm", "slip_m", 1e3, True),
@@ -118,14 +118,14 @@ _COLUMNS = (
     ("tracking", "mm", "tracking_rmse_m", 1e3, False),
     ("slides at", "N", "sliding_grip_n", 1.0, False),
 )
-"""Heading, unit, figure, factor, and whether the greatest of all starts counts."""
+"""Heading, unit, row name, factor, and whether the maximum of all starts is shown."""
 
 
 def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
-    """Show forces, slip and penetration beside the rigid grasp and the paper.
+    """Compare forces, slip and penetration with the rigid grasp and the paper.
 
-    Where something was varied within an engine, figures over it take the place of those that
-    compare engines case by case.
+    If a setting was varied within an engine, figures over it replace those that compare
+    engines case by case.
     """
     groups = grouped(outcomes)
     varied = varied_fields(group.case for group in groups)
@@ -138,7 +138,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
         if paths_of(of_profile):
             sections += sweep_sections(profile, of_profile, varied)
             sections += [] if varied else _engine_sections(profile, of_profile)
-            # Friction is no effort: what is accurate at one cannot be had at another.
+            # Friction is not a cost: accuracy at one friction is not available at another.
             if "friction" not in varied:
                 sections.append(cost_section(profile, of_profile))
     return Findings(_headline(groups, varied), tuple(sections), summary(groups), lead=_LEAD)
@@ -169,7 +169,7 @@ def _headline(groups: Sequence[Group], varied: Sequence[str]) -> Table:
 
 
 def _verdict(groups: Sequence[Group]) -> Prose:
-    """Say in words what the matched profile shows, if it was run."""
+    """Return the conclusion from the matched profile, if it was run."""
     carried = [
         group
         for group in groups
@@ -178,16 +178,16 @@ def _verdict(groups: Sequence[Group]) -> Prose:
     ]
     held = [group for group in carried if group.ratio is not None and group.whole]
     text = (
-        "The paper gives neither the size nor the speed of its paths, nor the friction and the"
-        " steps in force, so that its values stand here for comparison only; it lets each"
-        " simulator run with its own defaults, and so does the profile 'defaults'."
+        "The paper specifies neither the size nor the speed of its paths, nor friction and time"
+        " steps, so that its values are shown for orientation only; it runs each simulator with"
+        " its own defaults, as the profile 'defaults' does."
     )
     if held:
         worst = max(abs(group.ratio - 1) for group in held if group.ratio)
         text += (
-            f" With one control law and solvers that converge, the variance of {len(held)} of"
-            f" {len(carried)} cases is within {100 * worst:.2g} % of the rigid grasp: the order"
-            " of the engines is then one of solver settings, not of engines."
+            f" With the same controller and converged solvers, the variance of {len(held)} of"
+            f" {len(carried)} cases is within {100 * worst:.2g} % of the rigid grasp: the paper's"
+            " ranking is due to solver settings, not to the engines."
         )
     return Prose(text)
 
@@ -218,7 +218,7 @@ def _settings(groups: Sequence[Group]) -> Table:
         Column("friction"),
         Column("control"),
         Column("why"),
-        Column("options in force"),
+        Column("engine options"),
     )
     rows = []
     for engine in dict.fromkeys(group.case.engine for group in groups):
@@ -234,7 +234,7 @@ def _settings(groups: Sequence[Group]) -> Table:
         steps = _distinct([group.case.timestep * 1e3 for group in own])
         frictions = _distinct([group.case.friction for group in own])
         rows.append((engine, steps, frictions, facts["control"], facts["reason"], options))
-    return Table("What is in force", columns, tuple(rows))
+    return Table("Settings", columns, tuple(rows))
 
 
 def _distinct(values: Sequence[float]) -> str:
@@ -244,7 +244,7 @@ def _distinct(values: Sequence[float]) -> str:
 def _bars(
     title: str, figure: str, groups: Sequence[Group], *, value: Axis, factor: float = 1.0
 ) -> Bars:
-    """Compare engines over the paths; the rigid grasp stands beside variances."""
+    """Compare engines over the paths; variances beside those of the rigid grasp."""
     paths = paths_of(groups)
     found = {(group.case.engine, group.case.path): group for group in groups}
     series = []
@@ -259,7 +259,7 @@ def _bars(
         ]
         spreads = [next((spread for spread in each if spread), None) for each in least]
         series.append(_bar_series(RIGID, spreads, factor=factor))
-    lost = "An engine without a bar lost the cube within half a second of the path."
+    lost = "An engine without a bar lost the cube within the first half second of the path."
     return Bars(title, tuple(map(str, paths)), tuple(series), value, caption=lost)
 
 
@@ -270,7 +270,7 @@ def _bar_series(name: str, spreads: Sequence[Spread | None], *, factor: float) -
 
 
 def _traces(groups: Sequence[Group], path: ToolPath) -> list[Figure]:
-    """Draw the force of the left pad with its moving mean, and all moving variances."""
+    """Return the force of the left pad with its moving mean, and all moving variances."""
     figures: list[Figure] = []
     variances: list[Series] = []
     floor: Series | None = None
@@ -320,6 +320,6 @@ def _ends(time: Array) -> Array:
 
 
 def replay(case: Case, recording: Recording) -> Replay:
-    """Show a grasp; everything that differs between cases was recorded."""
+    """Return a grasp as a replay; everything that differs between cases was recorded."""
     scene = grasped_cube(gripper_arm(coupled=False), actuation={})
     return scene_replay(scene, recording, trails=("cube",))

@@ -1,8 +1,8 @@
-"""The ideal reference: the same control on a rigid grasp, without an engine.
+"""The ideal reference: the same control of a rigid grasp, without an engine.
 
-The cube is one with the pads. What then varies in the force of a pad is the path's own:
-half of the cube's mass times its acceleration across the pads. No engine can be below
-it but by a worse tracking of the path.
+The cube is rigidly attached to the pads. The force variation of a pad is then due to the
+path alone: half of the cube's mass times its acceleration across the pads. An engine can
+be below it only by tracking the path worse.
 """
 
 from collections.abc import Callable
@@ -27,11 +27,11 @@ from kinetarium.studies.grasp.reference import (
 )
 
 SAMPLE_RATE = 100.0
-"""How often forces are sampled [Hz]."""
+"""Sampling rate of the forces [Hz]."""
 _ASIDE = frozen(np.vstack([np.eye(8), np.eye(8)[7] * -1.0]))
-"""Rates of arm and fingers by those of the arm and of the cube across the hand, shape (9, 8)."""
+"""Jacobian of arm and finger rates by those of the arm and the cube, shape (9, 8)."""
 _Motion = Callable[[int, Array, Array], Array]
-"""Acceleration of all joints at a step, positions and velocities."""
+"""Returns the accelerations of all joints at a step, positions and velocities."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,11 +60,11 @@ def ideal(
     """Integrate the rigid grasp along a path (semi-implicit Euler).
 
     Args:
-        duration: How much of it is run [s].
-        timestep: Step of the integration and of the control [s].
-        control: Who moves the joints.
-        armature: Inertia of the drive of every joint [kg m^2 or kg].
-        lifted: Whether servo commands bear the arm's weight.
+        duration: Simulated part of the path [s].
+        timestep: Step of integration and control [s].
+        control: What drives the joints.
+        armature: Rotor inertia of every joint [kg m^2 or kg].
+        lifted: Whether servo commands compensate the arm's weight.
     """
     model = gripper_arm(coupled=False, armature=armature)
     arm = arm_reference(path, duration=duration, timestep=timestep)
@@ -76,7 +76,7 @@ def ideal(
     )
     q, v = home().copy(), np.zeros(9)
     if control is JointControl.SERVO:
-        # Servos that do not bear the arm's weight let it sink before the path begins.
+        # Without gravity compensation the arm sags before the path begins.
         for _ in range(round(SETTLE / timestep)):
             v = v + timestep * motion(0, q, v)
             q = q + timestep * v
@@ -97,7 +97,7 @@ def ideal(
 
 
 def tool_error(q: Array, *, path: ToolPath, time: Array) -> Array:
-    """Return the distance of the tool from where it should be [m], shape (k,).
+    """Return the distance of the tool from the path [m], shape (k,).
 
     Args:
         q: Positions of arm and fingers, shape (k, 9).
@@ -114,7 +114,7 @@ def tool_error(q: Array, *, path: ToolPath, time: Array) -> Array:
 def _law(
     model: RobotModel, arm: ArmReference, *, carrying: RobotDynamics, timestep: float
 ) -> _Motion:
-    """Let the grasp law move the arm, and the cube across the hand."""
+    """Return the accelerations under the computed-torque law."""
     steps = len(arm.q)
     law = grasp_law(
         model, arm, opening=np.zeros(steps), grip=np.full(steps, GRIP), rate=1 / timestep
@@ -133,7 +133,7 @@ def _law(
 def _servos(
     model: RobotModel, arm: ArmReference, *, carrying: RobotDynamics, timestep: float, lifted: bool
 ) -> _Motion:
-    """Let springs and dampers, solved implicitly, move the arm; a gear holds the fingers."""
+    """Return the accelerations under implicit spring-damper servos; a gear couples the fingers."""
     commands = arm.q + lifts(model, arm.q) if lifted else arm.q
     stiffening = np.diag(timestep * DAMPING + timestep**2 * STIFFNESS)
 
@@ -153,7 +153,7 @@ def _pad_forces(
 ) -> Array:
     """Return the forces between the pads and the cube [N], left and right, shape (2,).
 
-    Their sum is what closes the fingers, their difference what moves the cube alone.
+    Their sum closes the fingers, their difference accelerates the cube.
     """
     fingers = bare.inverse_dynamics(q, v, a)[7:]
     both = carrying.inverse_dynamics(q, v, a)[7:]

@@ -1,4 +1,4 @@
-"""Profiles: what is in force in each engine, and why."""
+"""Profiles: the settings of each engine, and the reasons."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -19,30 +19,30 @@ from kinetarium.studies.grasp.config import Profile
 from kinetarium.studies.grasp.reference import ArmReference
 
 FRICTION = 0.8
-"""Between cube and pads, where it is not the engine's own [-]."""
+"""Friction coefficient between cube and pads, unless it is the engine's own [-]."""
 
 
 class JointControl(StrEnum):
-    """Who moves the joints."""
+    """What drives the joints."""
 
     LAW = "law"
-    """One computed-torque law outside the engine, as torques at every step."""
+    """A computed-torque controller outside the engine, at every step."""
     SERVO = "servo"
     """The engine's own position servos."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is in force in an engine.
+    """The settings of an engine.
 
     Attributes:
         options: The engine's own options.
-        control: Who moves the joints.
-        reason: Why these, in words.
-        friction: Between cube and pads [-].
-        timestep: Physics step [s].
-        armature: Inertia of the drive of every joint [kg m^2 or kg].
-        lifted: Whether servo commands are raised by what gravity would pull the arm down.
+        control: What drives the joints.
+        reason: Why these settings.
+        friction: Friction coefficient between cube and pads [-].
+        timestep: Physics time step [s].
+        armature: Rotor inertia of every joint [kg m^2 or kg].
+        lifted: Whether servo commands compensate the arm's weight.
     """
 
     options: Options
@@ -55,13 +55,13 @@ class Setting:
 
 
 _OWN_FRICTION = {"mujoco": 1.0, "bullet": 0.25, "physx": 0.3, "drake": 1.0}
-"""Between two surfaces of which nothing is said; Bullet multiplies 0.5 by 0.5. ODE has none."""
+"""Default friction between two surfaces; Bullet multiplies 0.5 by 0.5. ODE has no default."""
 
 
 def setting(engine: str, profile: Profile) -> Setting:
-    """Return what a profile means in an engine.
+    """Return the settings of a profile in an engine.
 
-    An engine that is not known here takes part with its own defaults.
+    Engines of plug-ins have their own defaults.
 
     Args:
         engine: The engine's name.
@@ -83,7 +83,7 @@ def _defaults(engine: str, kind: type[Options]) -> Setting:
     return Setting(
         kind.stock(),
         JointControl.SERVO,
-        "as it comes, friction included; only the time step of 1 ms is ours",
+        "the engine's defaults, including friction; only the time step of 1 ms is set",
         friction=_OWN_FRICTION.get(engine, FRICTION),
     )
 
@@ -97,32 +97,31 @@ def _matched(engine: str, kind: Callable[..., Options]) -> Setting:
                 contact_solimp=(0.99, 0.99, 0.001, 0.5, 2.0),
             )
             reason = (
-                "elliptic cone, friction 100 times as hard as the normal contact (at 10 the cube"
-                " creeps ten times faster), and contacts as hard as the time step allows: at the"
-                " adapter's softer surface, made for sliding blocks, pads sink in 0.9 mm"
+                "elliptic cone, friction 100 times as stiff as the normal contact (at 10 the cube"
+                " creeps ten times faster), and contacts as stiff as the time step allows: with the"
+                " adapter's softer contacts, meant for sliding blocks, pads penetrate by 0.9 mm"
             )
         case "bullet":
             options = kind(contact_softness=0.01)
             reason = (
-                "50 iterations, friction as a pyramid (as a cone the cube creeps), contacts that"
-                " yield a hundredth of what the bodies do: rigid ones share the load by chance and"
-                " let the cube turn in the grip, and at the adapter's 0.3, made for bodies at rest,"
-                " the forces of the contacts no longer add up to the grip"
+                "50 iterations, friction pyramid (with a cone the cube creeps), softness 0.01:"
+                " rigid contacts distribute the load arbitrarily and let the cube rotate in the"
+                " grip; with the adapter's 0.3 the contact forces do not add up to the grip force"
             )
         case "ode":
             options = kind()
             reason = (
-                "the direct solver, which is exact, and contacts that yield 1e-5 m/(N s), so that"
-                " all four corners of a pad carry"
+                "the direct solver, which is exact, and a contact compliance of 1e-5 m/(N s), so"
+                " that all four corners of a pad carry load"
             )
         case "physx":
             options = kind()
             reason = (
-                "projected Gauss-Seidel with 10 iterations on positions and 1 on velocities; the"
-                " temporal solver, which is the default, has up to four times the variance"
+                "projected Gauss-Seidel with 10 position iterations and 1 velocity iteration; the"
+                " default, the temporal solver, has up to four times the variance"
             )
         case _:
-            options, reason = kind(), "the defaults of its adapter"
+            options, reason = kind(), "the adapter's defaults"
     return Setting(options, JointControl.LAW, reason)
 
 
@@ -135,9 +134,9 @@ def _tuned(engine: str, kind: Callable[..., Options]) -> Setting:
                 contact_solimp=(0.9, 0.95, 0.001, 0.5, 2.0),
             ),
             JointControl.SERVO,
-            "elliptic cone, friction 10 times as hard as the normal contact, MuJoCo's own contact"
-            " softness at its own step of 2 ms, drives with an inertia of 0.1; the arm's weight is"
-            " taken off the servos",
+            "elliptic cone, friction 10 times as stiff as the normal contact, MuJoCo's own contact"
+            " softness and time step of 2 ms, armature 0.1; servo commands compensate the arm's"
+            " weight",
             timestep=2e-3,
             armature=0.1,
             lifted=True,
@@ -147,20 +146,20 @@ def _tuned(engine: str, kind: Callable[..., Options]) -> Setting:
         matched,
         control=JointControl.SERVO,
         lifted=True,
-        reason=f"{matched.reason}; the arm's weight is taken off the servos",
+        reason=f"{matched.reason}; servo commands compensate the arm's weight",
     )
 
 
 CLOSING = 0.05
-"""Time in which the fingers' command goes from the cube's face to zero [s]."""
+"""Duration of the ramp of the fingers' command from the cube's face to zero [s]."""
 STIFFNESS = frozen([4500, 4500, 3500, 3500, 2000, 2000, 2000])
-"""Of the arm's servos [N m/rad]; those of MuJoCo Menagerie's Panda."""
+"""Stiffness of the arm's servos [N m/rad], from MuJoCo Menagerie's Panda."""
 DAMPING = frozen(STIFFNESS / 10)
-"""Of the arm's servos [N m s/rad]."""
+"""Damping of the arm's servos [N m s/rad]."""
 _FINGER_STIFFNESS = 2e4
-"""Of the servo that drives both fingers [N/m]; it is cut off long before the cube's faces meet."""
+"""Stiffness of the servo of both fingers [N/m]; its force saturates well before."""
 _FINGER_DAMPING = 40.0
-"""Of that servo [N s/m]."""
+"""Damping of that servo [N s/m]."""
 
 
 def actuation(model: RobotModel, control: JointControl) -> Mapping[str, Actuation]:
@@ -168,7 +167,7 @@ def actuation(model: RobotModel, control: JointControl) -> Mapping[str, Actuatio
 
     Args:
         model: The arm, its fingers coupled if servos drive it.
-        control: Who moves the joints.
+        control: What drives the joints.
     """
     joints = [joint.name for joint in model.moving_joints]
     if control is JointControl.LAW:
@@ -177,7 +176,7 @@ def actuation(model: RobotModel, control: JointControl) -> Mapping[str, Actuatio
         name: Actuation(Drive.POSITION, float(stiffness), float(damping))
         for name, stiffness, damping in zip(joints[:-2], STIFFNESS, DAMPING, strict=True)
     }
-    # One drive closes both fingers, so that each pad has half of its force.
+    # One drive closes both fingers, so that each pad gets half of its force.
     closer = Actuation(Drive.POSITION, _FINGER_STIFFNESS, _FINGER_DAMPING, effort=2 * GRIP)
     return {**servos, FINGERS[0]: closer}
 
@@ -185,13 +184,13 @@ def actuation(model: RobotModel, control: JointControl) -> Mapping[str, Actuatio
 def grasp_law(
     model: RobotModel, arm: ArmReference, *, opening: Array, grip: Array, rate: float
 ) -> GraspComputedTorque:
-    """Return the law that carries the cube along a joint motion.
+    """Return the controller that carries the cube along a joint motion.
 
     Args:
         model: The arm, its fingers free.
         arm: The joint motion, one row for each step.
-        opening: Where the fingers should be [m], shape (k,).
-        grip: Most closing force [N], shape (k,).
+        opening: Desired finger positions [m], shape (k,).
+        grip: Maximum closing force [N], shape (k,).
         rate: Steps per second [Hz].
     """
     reference = GraspReference(rate, arm.q, arm.v, opening, grip)
@@ -199,13 +198,13 @@ def grasp_law(
 
 
 def closing(time: Array) -> Array:
-    """Return the fingers' command [m] at times since they began to close [s], shape (k,)."""
+    """Return the fingers' command [m] at times since the start of closing [s], shape (k,)."""
     opening: Array = CUBE_SIZE / 2 * np.clip(1 - time / CLOSING, 0.0, 1.0)
     return opening
 
 
 def lifts(model: RobotModel, q: Array) -> Array:
-    """Return by how much servos must aim higher to bear the arm and the cube [rad], shape (k, 7).
+    """Return the servo offsets that compensate the weight of arm and cube [rad], shape (k, 7).
 
     Args:
         model: The arm.
@@ -219,18 +218,18 @@ def lifts(model: RobotModel, q: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class ServoCommands:
-    """Hands positions to an engine's own servos, one row for each step.
+    """Position commands for an engine's own servos, one row for each step.
 
     Attributes:
         rate: Steps per second [Hz].
-        commands: Of the arm and of the finger that leads [rad and m], shape (k, 8).
+        commands: Of the arm and of the leading finger [rad and m], shape (k, 8).
     """
 
     rate: float
     commands: Array
 
     def reset(self) -> None:
-        """Do nothing: it remembers nothing."""
+        """Do nothing: it has no state."""
 
     def update(self, t: float, measurement: Measurement) -> Array:
         """Return the commands at a time [s], shape (8,)."""

@@ -1,4 +1,4 @@
-"""The reference of the arm: a path of the tool, and the joint motion that follows it."""
+"""The reference motion of the arm: a path of the tool, and its joint motion."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,18 +16,18 @@ from kinetarium.studies.grasp.config import ToolPath
 SETTLE = 1.0
 """Time between closing the fingers and the start of the path [s]."""
 PERIOD = 8.0
-"""Time of a path once round [s]."""
+"""Duration of one lap [s]."""
 RADIUS = 0.1
-"""Of the circle, half the height of the eight and half the side of the square [m]."""
+"""Radius of the circle, half height of the eight and half side of the square [m]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArmReference:
-    """A joint motion at equal times, both ends included.
+    """A joint motion at equal time intervals, both ends included.
 
     Attributes:
         q: Positions of the arm [rad], shape (k, 7).
-        v: Velocities that lead from each position to the next [rad/s], shape (k, 7).
+        v: Velocities from each position to the next [rad/s], shape (k, 7).
     """
 
     q: Array
@@ -35,10 +35,10 @@ class ArmReference:
 
 
 def offsets(path: ToolPath, time: Array) -> Array:
-    """Return where the tool should be, from where it starts, along y and z [m], shape (k, 2).
+    """Return the desired tool displacement along y and z [m], shape (k, 2).
 
-    Every path sets off along y, across the pads. Circle and square are run at constant
-    speed, the eight (Gerono's, upright) at constant rate of its angle.
+    Every path starts along y, across the pads. Circle and square have constant speed, the
+    eight (Gerono's, upright) a constant rate of its parameter.
 
     Args:
         time: Since the start of the path [s], shape (k,).
@@ -61,7 +61,7 @@ def offsets(path: ToolPath, time: Array) -> Array:
 
 
 def home() -> Array:
-    """Return the positions of arm and fingers at the start, the pads at the cube, shape (9,)."""
+    """Return the initial positions of arm and fingers, the pads at the cube, shape (9,)."""
     positions = {**catalogue_entry("panda").home, **dict.fromkeys(FINGERS, CUBE_SIZE / 2)}
     return frozen(list(positions.values()))
 
@@ -71,7 +71,7 @@ def arm_reference(path: ToolPath, *, duration: float, timestep: float) -> ArmRef
     """Return the joint motion along a path, the same for all engines.
 
     Args:
-        duration: How much of it is run [s].
+        duration: Simulated part of the path [s].
         timestep: Time between two positions [s].
     """
     dynamics = RobotDynamics(gripper_arm(coupled=False))

@@ -1,4 +1,4 @@
-"""One case: the pads close on the cube, wait, and carry it along the path."""
+"""One run: the pads close on the cube, wait, and carry it along the path."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,11 +38,11 @@ from kinetarium.studies.grasp.reference import SETTLE, ArmReference, arm_referen
 _TOLERANCE = 1e-5
 """Largest relative error of a mass, a moment or a coefficient; single precision rounds to 1e-7."""
 _STATES = 5
-"""How many states are stepped from."""
+"""Number of states to step from."""
 
 
 class AuditError(KinetariumError):
-    """An engine that loaded another model than it was given."""
+    """The model in the engine differs from the given one."""
 
 
 def one_step_error(scene: Scene, *, engine: Engine, options: Options, timestep: float) -> float:
@@ -50,10 +50,10 @@ def one_step_error(scene: Scene, *, engine: Engine, options: Options, timestep: 
 
     Args:
         scene: The scene, all joints of its arm driven by torques.
-        timestep: Physics step [s].
+        timestep: Physics time step [s].
 
     Raises:
-        AuditError: If the engine loaded another model.
+        AuditError: If the model in the engine differs.
     """
     far = frozen(pose((0.0, 0.0, 10.0)) @ scene.bodies[0].X_WB)
     alone = replace(scene, bodies=(replace(scene.bodies[0], X_WB=far),))
@@ -74,7 +74,7 @@ def one_step_error(scene: Scene, *, engine: Engine, options: Options, timestep: 
 
 
 def _states(home: Array) -> Sequence[tuple[Array, Array, Array]]:
-    """Return positions, velocities and accelerations about a posture, the same every time."""
+    """Return positions, velocities and accelerations about a posture, always the same."""
     rng = np.random.default_rng(0)
     reach = np.array([0.3] * 7 + [0.01] * 2)
     return [
@@ -90,7 +90,7 @@ def _states(home: Array) -> Sequence[tuple[Array, Array, Array]]:
 def _check(loaded: Audit, scene: Scene) -> None:
     robot = scene.robots[0]
     inertias = {solid.name: solid.inertia for solid in loaded.solids}
-    # Links that a sensor splits off count alone in one engine, with their parent in another.
+    # Links behind a sensor are separate bodies in one engine, and lumped in another.
     split = [j.name for j in robot.model.joints if f"{robot.name}/{j.child}" in inertias]
     for body in rigid_tree(robot.model, keep=split):
         if body.joint is None or body.inertia is None:
@@ -103,32 +103,32 @@ def _check(loaded: Audit, scene: Scene) -> None:
             float(np.abs(there.moment - body.inertia.moment).max() / scale),
         )
         if max(errors) > _TOLERANCE:
-            raise AuditError(f"the engine loaded other mass properties of '{body.name}'")
+            raise AuditError(f"the mass properties of '{body.name}' differ in the engine")
     joints = {f"{robot.name}/{joint.name}": joint for joint in robot.model.moving_joints}
     for joint in loaded.joints:
         given = joints[joint.name]
         for name in ("damping", "friction", "armature"):
             difference = abs(getattr(joint, name) - getattr(given, name))
             if difference > _TOLERANCE * (1 + abs(getattr(given, name))):
-                raise AuditError(f"the engine loaded another {name} of '{joint.name}'")
+                raise AuditError(f"the {name} of '{joint.name}' differs in the engine")
 
 
 RELEASE = ((0.0, GRIP), (1.0, 12.0), (9.0, 4.0))
-"""Time since the start of a release [s] and grip [N], straight lines between."""
+"""Time since the start of a release [s] and grip force [N], interpolated linearly."""
 _OFFSET = 2e-3
-"""Farthest that the cube is displaced along each edge of the pads [m]."""
+"""Maximum displacement of the cube along each edge of the pads [m]."""
 _TURN = np.radians(2.0)
-"""Farthest that it is turned about the axis on which they close [rad]."""
+"""Maximum rotation of the cube about the closing axis [rad]."""
 
 
 def run(case: Case) -> Recording:
     """Carry the cube along the path and record forces, contacts and state.
 
     Raises:
-        KinetariumError: If the engine loads another model than it is given.
+        KinetariumError: If the model in the engine differs from the given one.
     """
     engine, chosen = open_engine(case.engine), _setting(case)
-    # A gear couples the fingers where servos drive them; the law couples them itself.
+    # Servos need a gear that couples the fingers; the controller couples them itself.
     model = gripper_arm(coupled=chosen.control is JointControl.SERVO, armature=chosen.armature)
     placed, controller = _scene(case, model, chosen), _controller(case, model, chosen)
     begin = process_time()
@@ -166,7 +166,7 @@ def path_time(case: Case) -> float:
 
 
 def _setting(case: Case) -> Setting:
-    """Return what is in force; the grip is lowered by the law, whatever the profile."""
+    """Return the settings; a release uses the controller in every profile."""
     own = setting(case.engine, case.profile)
     return replace(
         own,
@@ -179,8 +179,8 @@ def _setting(case: Case) -> Setting:
 def _scene(case: Case, model: RobotModel, chosen: Setting) -> Scene:
     """Place the cube between the pads, displaced in their plane.
 
-    Across that plane the pads leave it no choice, and turned out of it the cube
-    would touch them with its edges, which is another study.
+    Across that plane the pads fix its position, and rotated out of it the cube
+    would be in contact with its edges.
     """
     x, z, turn = np.zeros(3)
     if case.start > 0:
@@ -212,7 +212,7 @@ def _controller(case: Case, model: RobotModel, chosen: Setting) -> Controller:
 
 
 def _ideal_channels(case: Case, chosen: Setting, samples: int) -> dict[str, Channel]:
-    """Return the ideal forces and errors at the samples of a run, unknown before the path."""
+    """Return the ideal forces and errors at the samples of a run, NaN before the path."""
     if case.path is ToolPath.RELEASE:
         return {}
     best = ideal(
@@ -230,7 +230,7 @@ def _ideal_channels(case: Case, chosen: Setting, samples: int) -> dict[str, Chan
 
 
 def _aligned(values: Array, samples: int) -> Array:
-    """Put values behind the samples of the settling, and cut them where the run ended."""
+    """Pad values by the samples before the path, and cut them at the end of the run."""
     whole = np.full((round(SETTLE * SAMPLE_RATE) + 1 + len(values), *values.shape[1:]), np.nan)
     whole[-len(values) :] = values
     return whole[:samples]

@@ -1,4 +1,4 @@
-"""What a grasp is judged by."""
+"""Measures of a grasp."""
 
 from dataclasses import dataclass
 from math import isfinite
@@ -19,25 +19,25 @@ from kinetarium.studies.grasp.ideal import SAMPLE_RATE, tool_error
 from kinetarium.studies.grasp.reference import SETTLE
 
 WINDOW = 50
-"""Samples of a window of the moving variance: half a second."""
+"""Window of the moving variance [samples]: half a second."""
 LOST = 0.02
-"""Slip from which on the cube counts as lost [m]."""
+"""Slip above which the cube is considered lost [m]."""
 _CLOSED = 0.2
-"""Time after which the fingers have closed for sure [s]."""
+"""Time after which the fingers have certainly closed [s]."""
 _SLIDING = 1e-3
-"""Speed against the hand from which on the cube counts as sliding [m/s]."""
+"""Speed relative to the hand above which the cube is considered sliding [m/s]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Carried:
-    """The part of a recording that is judged, from the first sample of the path on.
+    """The part of a recording that is scored, from the first sample of the path on.
 
     Attributes:
         time: Since the start of the path [s], shape (k,).
         X_TC: Pose of the cube in the tool's frame, shape (k, 4, 4).
-        slip: Distance of the cube from where it was at the start of the path [m], shape (k,).
-        force: Between the left and the right pad and the cube [N], shape (k, 2).
-        sensed: The same by the force-torque sensors [N], shape (k, 2).
+        slip: Displacement of the cube since the start of the path [m], shape (k,).
+        force: Contact force of the left and the right pad [N], shape (k, 2).
+        sensed: The same, measured by the force-torque sensors [N], shape (k, 2).
         depth: Deepest penetration of either pad [m], shape (k,).
         kept: Samples up to the loss of the cube, shape (k,).
     """
@@ -52,23 +52,23 @@ class Carried:
 
 
 def score(case: Case, recording: Recording) -> Row:
-    """Judge how a cube was held. Means and variances are those up to its loss.
+    """Measure how well a cube was held. Means and variances are taken until its loss.
 
     Returns:
-        held, held_s: Whether it was held to the end, and how long along the path.
-        slip_m, tilt_deg: How far it moved and turned in the hand since the path began; the slip
-            of a lost cube is that at which it was lost, not how deep it fell.
+        held, held_s: Whether it was held to the end, and for how long along the path.
+        slip_m, tilt_deg: Translation and rotation in the hand since the start of the path;
+            for a lost cube the slip at its loss.
         penetration_m: Deepest penetration.
-        force_mean_n, force_ft_mean_n: Mean of both pads by contacts and by sensors.
+        force_mean_n, force_ft_mean_n: Mean of both pads from contacts and from sensors.
         zero_contact_samples: Samples of the path at which a pad exerted no force.
-        moving_variance_n2, moving_variance_disjoint_n2: Mean of both pads; of a hand that
-            holds still the second half of the time counts.
-        ideal_variance_n2, ideal_rmse_m: What a rigid grasp would have under the same control.
+        moving_variance_n2, moving_variance_disjoint_n2: Mean of both pads; for a still hand
+            over the second half of the time.
+        ideal_variance_n2, ideal_rmse_m: The same for a rigid grasp under the same control.
         waiting_variance_n2: As moving_variance_n2, while the hand waits before the path.
-        common_mode_variance_n2: Of the mean of both pads; a rigid grasp has none.
-        sliding_grip_n: Force at which the cube began to slide for good; of a release only.
-        tracking_rmse_m: Of the tool, against the path.
-        one_step_rad_s2: Error of the engine's accelerations; None where servos drive.
+        common_mode_variance_n2: Variance of the mean of both pads; zero for a rigid grasp.
+        sliding_grip_n: Grip force at which the cube begins to slide finally; releases only.
+        tracking_rmse_m: Tracking error of the tool.
+        one_step_rad_s2: Error of the engine's accelerations; None with servos.
     """
     carried = carried_part(recording)
     kept = carried.kept
@@ -115,11 +115,11 @@ def _no_path() -> Row:
 
 
 def carried_part(recording: Recording) -> Carried:
-    """Return what of a recording is judged; nothing if it ended before the path began."""
+    """Return the scored part of a recording; empty if it ended before the path began."""
     X_TC = _cube_in_tool(recording)[round(SETTLE * SAMPLE_RATE) :]
     slip = _slip(X_TC)[1:]
     contacts = _contacts(recording)[round(SETTLE * SAMPLE_RATE) + 1 :]
-    # The left pad is pushed towards +y of its own frame, the right one away from it.
+    # The left pad is pushed along +y of its own frame, the right one along -y.
     sensed = [_on_path(recording, f"wrench/{PADS[0]}")[:, 1]]
     sensed += [-_on_path(recording, f"wrench/{PADS[1]}")[:, 1]]
     return Carried(
@@ -134,7 +134,7 @@ def carried_part(recording: Recording) -> Carried:
 
 
 def _waiting_variance(recording: Recording) -> float | None:
-    """Judge the force between the closing of the fingers and the start of the path."""
+    """Return the variance between the closing of the fingers and the start of the path."""
     waiting = slice(round(_CLOSED * SAMPLE_RATE), round(SETTLE * SAMPLE_RATE) + 1)
     kept = np.maximum.accumulate(_slip(_cube_in_tool(recording)[waiting])) < LOST
     return pads_variance(_contacts(recording)[waiting][kept, :, 0])
@@ -151,7 +151,7 @@ def _cube_in_tool(recording: Recording) -> Array:
 
 
 def _slip(X_TC: Array) -> Array:
-    """Return the distances from the first place [m], shape (k,)."""
+    """Return the distances from the first position [m], shape (k,)."""
     distance: Array = np.linalg.norm(X_TC[:, :3, 3] - X_TC[:1, :3, 3], axis=1)
     return distance
 
@@ -162,23 +162,23 @@ def _contacts(recording: Recording) -> Array:
 
 
 def pads_variance(force: Array, *, disjoint: bool = False) -> float | None:
-    """Return the mean moving variance of both pads [N^2]; None where there is no whole window.
+    """Return the mean moving variance of both pads [N^2]; None if there is no whole window.
 
     Args:
         force: Of both pads [N], shape (k, 2).
-        disjoint: Whether windows follow each other without overlap.
+        disjoint: Whether windows do not overlap.
     """
     variances = [mean_moving_variance(pad, WINDOW, disjoint=disjoint) for pad in force.T]
     return _finite(float(np.mean(variances)))
 
 
 def _on_path(recording: Recording, channel: str) -> Array:
-    """Return the samples after the path has begun."""
+    """Return the samples along the path."""
     return recording[channel][round(SETTLE * SAMPLE_RATE) + 1 :]
 
 
 def _sliding_grip(carried: Carried) -> float | None:
-    """Return the force at the last sample before the cube slides for good."""
+    """Return the grip force at the last sample before the cube finally slides."""
     if carried.kept.all() or not carried.kept.any():
         return None
     speed = np.linalg.norm(np.gradient(carried.X_TC[:, :3, 3], 1 / SAMPLE_RATE, axis=0), axis=1)

@@ -1,1 +1,1 @@
-"""The study calibrate: steady turns, and the track multiplier that they show."""
+"""The study calibrate: the track-width multiplier, identified from steady turns."""

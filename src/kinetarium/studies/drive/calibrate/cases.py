@@ -1,4 +1,4 @@
-"""From the config of steady turns to its cases."""
+"""Cases of the calibrate study."""
 
 from itertools import product
 
@@ -12,7 +12,7 @@ def cases(config: CalibrateConfig) -> tuple[CalibrateCase, ...]:
     """Return a case for each engine, robot, profile and pair of speeds.
 
     Raises:
-        KinetariumError: If an engine is not available or a speed makes no sense.
+        KinetariumError: If an engine is not available, or a list is empty.
     """
     check_ranges(config)
     refuse_empty(config, ("robot", "profile", "v", "w"))

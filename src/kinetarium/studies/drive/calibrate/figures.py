@@ -1,4 +1,4 @@
-"""What the calibrate study shows: the track multiplier over speeds and headings."""
+"""Report of the calibrate study: the track multiplier over speeds and headings."""
 
 from collections.abc import Mapping, Sequence
 from math import degrees
@@ -22,21 +22,21 @@ from kinetarium.studies.drive.tables import settings_section
 from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER, vehicle
 
 _LEAD = (
-    "A robot on four fixed wheels can only turn by skidding, and then turns less than its track"
-    " says; so the track is multiplied by a number, 1.875 in Clearpath's software and in the paper."
-    " Here that number is identified in every engine, in place and on arcs: from the travel of the"
-    " wheels and the angle turned over whole quarter turns, beside what Coulomb friction alone"
-    " gives."
+    "A robot with four fixed wheels can turn only by skidding, and turns less than its track width"
+    " suggests; so the track width is multiplied by a factor, 1.875 in Clearpath's software and in"
+    " the paper. Here this factor is identified in every engine, in place and on arcs, from the"
+    " travel of the wheels and the angle turned over whole quarter turns, and compared with Coulomb"
+    " friction alone."
 )
 _IN_PLACE = 0.5
-"""Yaw rate of the turn in place that is quoted [rad/s]."""
+"""Yaw rate of the quoted turn in place [rad/s]."""
 _COULOMB = "coulomb"
 
 _Group = tuple[Profile, Robot, str]
 
 
 def report(outcomes: Sequence[Outcome[CalibrateCase]]) -> Findings:
-    """Show the multiplier over speeds and headings, beside Coulomb's."""
+    """Return the multiplier over speeds and headings, beside Coulomb's."""
     groups: dict[_Group, list[Outcome[CalibrateCase]]] = {}
     for outcome in outcomes:
         key = (outcome.case.profile, outcome.case.robot, outcome.case.engine)
@@ -48,7 +48,7 @@ def report(outcomes: Sequence[Outcome[CalibrateCase]]) -> Findings:
     for (profile, robot, engine), values in figures.items():
         summary.setdefault(profile.value, {}).setdefault(robot.value, {})[engine] = values
     if Robot.HUSKY4 in {robot for _, robot, _ in groups}:
-        summary[_COULOMB] = _sum_up(theory)
+        summary[_COULOMB] = _summarised(theory)
     sections = [
         *_heat_sections(groups, theory),
         *_heading_sections(groups),
@@ -58,7 +58,7 @@ def report(outcomes: Sequence[Outcome[CalibrateCase]]) -> Findings:
 
 
 def _figures(outcomes: Sequence[Outcome[CalibrateCase]]) -> dict[str, Any]:
-    """Sum up the turns of one engine."""
+    """Summarise the turns of one engine."""
     found = _found(outcomes)
     rows = [row for o in outcomes for row in o.rows if row["track_multiplier"] is not None]
     spread = {
@@ -66,7 +66,7 @@ def _figures(outcomes: Sequence[Outcome[CalibrateCase]]) -> dict[str, Any]:
         "highest": max((row["highest"] for row in rows), default=None),
         "mean_residual": float(np.mean([row["residual"] for row in rows])) if rows else None,
     }
-    return {**_sum_up(found), **spread}
+    return {**_summarised(found), **spread}
 
 
 def _found(outcomes: Sequence[Outcome[CalibrateCase]]) -> dict[tuple[float, float], float]:
@@ -79,11 +79,11 @@ def _found(outcomes: Sequence[Outcome[CalibrateCase]]) -> dict[tuple[float, floa
     }
 
 
-def _sum_up(found: dict[tuple[float, float], float]) -> dict[str, Any]:
+def _summarised(found: dict[tuple[float, float], float]) -> dict[str, Any]:
     """Return the multiplier in place, on arcs, and the one that fits all turns best."""
     moving = [value for (v, _), value in found.items() if v > 0]
     values = np.array(list(found.values()))
-    # With m_i of turn i the yaw rate is predicted m_i / m - 1 too high; least squares over 1 / m.
+    # With m_i of turn i the predicted yaw rate is m_i / m - 1 too high: least squares over 1 / m.
     fitted = float((values**2).sum() / values.sum()) if values.size else None
     return {
         "in_place": found.get((0.0, _IN_PLACE)),
@@ -113,7 +113,7 @@ def _headline(
         for (profile, robot, engine), values in figures.items()
     ]
     if Robot.HUSKY4 in {robot for _, robot, _ in figures}:
-        ideal = _sum_up(theory)
+        ideal = _summarised(theory)
         rows.append(("no engine", "husky4", "Coulomb", *(ideal.get(key) for key in keys)))
     return Table("Track multiplier", columns, tuple(rows))
 
@@ -132,9 +132,9 @@ def _heat_sections(
         if robot is Robot.HUSKY4:
             maps.append(_heatmap("Track multiplier by Coulomb friction alone", theory))
             maps.append(Prose(
-                f"Coulomb: each wheel touches at the two ends of its width, friction {FRICTION:g},"
-                " loads as at rest, the centre of mass held on its circle. Faster arcs need a"
-                " larger multiplier because part of the friction bends the path."
+                f"Coulomb: each wheel has two contact points, friction {FRICTION:g},"
+                " static loads, the centre of mass kept on its circle. Faster arcs need a larger"
+                " multiplier because part of the friction provides the centripetal force."
             ))  # fmt: skip
         sections.append(Section(f"Over speeds: {robot.value}, {profile.value}", tuple(maps)))
     return sections
@@ -169,8 +169,8 @@ def _heading_sections(groups: dict[_Group, list[Outcome[CalibrateCase]]]) -> lis
                 Axis("track multiplier"),
                 tuple(series),
                 caption="Friction along two directions fixed in the world, a pyramid instead of a"
-                " cone, makes the multiplier rise and fall four times a turn: the same command"
-                " turns a robot by different angles in different directions.",
+                " cone, makes the multiplier vary four times per turn: the same command turns the"
+                " robot by different angles at different headings.",
                 marks=(Mark(SKID_MULTIPLIER, "as commanded"),) if robot is Robot.HUSKY4 else (),
             )
             sections.append(Section(f"Over headings: {robot.value}, {profile.value}", (lines,)))
@@ -190,5 +190,5 @@ def _by_heading_of(engine: str, outcomes: Sequence[Outcome[CalibrateCase]]) -> l
 
 
 def replay(case: CalibrateCase, recording: Recording) -> Replay:
-    """Show the turn."""
+    """Return the turn as a replay."""
     return vehicle_replay(case.robot, recording)

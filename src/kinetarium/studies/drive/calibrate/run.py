@@ -14,11 +14,11 @@ from kinetarium.studies.drive.vehicle import vehicle
 
 ORIGIN = PlanarPose(0.0, 0.0, 0.0)
 STEADY = 1.0
-"""Time after the reference begins until a turn is steady [s]."""
+"""Time after the start of the reference until a turn is steady [s]."""
 
 
 def run(case: CalibrateCase) -> Recording:
-    """Let the robot turn at constant speeds: half a turn as commanded, a whole one in place."""
+    """Turn the robot at constant speeds: half a turn as commanded, a whole one in place."""
     engine = open_engine(case.engine)
     chosen = settings(engine, case.profile)
     robot = vehicle(case.robot)

@@ -1,4 +1,4 @@
-"""The track multiplier that a steady turn shows."""
+"""Identification of the track multiplier from a steady turn."""
 
 from dataclasses import dataclass
 from math import pi
@@ -14,23 +14,23 @@ from kinetarium.studies.drive.run import SETTLE
 from kinetarium.studies.drive.vehicle import Track, vehicle
 
 _EARLY = 4.0
-"""What is often measured of a turn [s]; where friction is a pyramid it shows some headings only."""
+"""A common measuring time [s]; with a friction pyramid it covers some headings only."""
 _QUARTER = pi / 2
-"""Friction pyramids look the same after a quarter turn [rad]; multipliers are over whole ones."""
+"""Period of a friction pyramid over the heading [rad]; whole periods are evaluated."""
 
 
 def score(case: CalibrateCase, recording: Recording) -> Row:
     """Identify the track multiplier of a steady turn.
 
     Returns:
-        track_multiplier: What the track must be multiplied by for the wheels' travel to give
-            the angle turned.
-        residual: Root mean square of what yaw rates then are off by, relative to the yaw rates.
-        lowest, highest: The multiplier over the headings in which it is least and greatest.
-        over_first_4s: The multiplier over the first four steady seconds, whatever their headings,
-            or over all there are if they are fewer.
-        yaw_ratio: Yaw rate over that commanded with the multiplier in force.
-        wheel_speed_error: What the wheels are off by, relative to their commands.
+        track_multiplier: Factor of the track width with which the wheels' travel yields the
+            angle turned.
+        residual: RMS error of the yaw rates with it, relative to the yaw rates.
+        lowest, highest: Minimum and maximum of the multiplier over the headings.
+        over_first_4s: The multiplier over the first four steady seconds, or over all if they
+            are fewer.
+        yaw_ratio: Actual yaw rate over that commanded with the profile's multiplier.
+        wheel_speed_error: RMS error of the wheel speeds, relative to their commands.
     """
     found = identify(steady_track(case, recording), vehicle(case.robot).drive(1.0))
     if found is None:
@@ -49,11 +49,11 @@ def score(case: CalibrateCase, recording: Recording) -> Row:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Identified:
-    """What a steady turn shows.
+    """The multiplier of a steady turn.
 
     Attributes:
         multiplier: The track multiplier [-].
-        early: The same over the first four seconds alone [-]; None if it did not turn then.
+        early: The same over the first four seconds alone [-]; None if it did not turn.
         residual: Relative root mean square error of yaw rates with it [-].
         yaw_rate: Mean yaw rate [rad/s].
         wheel_speed_error: Relative root mean square error of the wheels' speeds [-].
@@ -71,13 +71,13 @@ class Identified:
 
 
 def steady_track(case: CalibrateCase, recording: Recording) -> Track:
-    """Return the part of a turn that is steady."""
+    """Return the steady part of a turn."""
     left = vehicle(case.robot).left
     return Track.of(recording, frame=ORIGIN, begin=SETTLE + STEADY, left=left)
 
 
 def identify(track: Track, drive: DifferentialDrive) -> Identified | None:
-    """Find the multiplier over whole quarter turns, or over all there is if it is less than one.
+    """Identify the multiplier over whole quarter turns, or over all of a shorter turn.
 
     Args:
         track: A steady turn to the left.
@@ -94,7 +94,7 @@ def identify(track: Track, drive: DifferentialDrive) -> Identified | None:
     if last < 2 or turned[last] <= 0:
         return None
     part = slice(0, last + 1)
-    # With a multiplier of 1 the wheels' travel gives the angle that they would turn the robot by.
+    # With a multiplier of 1 the wheels' travel yields the angle without skidding.
     ideal = drive.vehicle_speeds(*track.sides(track.rolled))[1]
     rate = drive.vehicle_speeds(*track.sides(track.wheels))[1]
     multiplier = float((ideal[last] - ideal[0]) / turned[last])
@@ -117,7 +117,7 @@ def _by_heading(turned: Array, ideal: Array) -> tuple[Array, Array]:
     """Return the multiplier over ranges of 15 degrees."""
     count = max(1, int(np.floor(turned[-1] / (pi / 12) + 1e-6)))
     edges = np.linspace(0.0, turned[-1], count + 1)
-    # Headings that shake are not in order; the last time at which each was passed is.
+    # Noisy headings are not monotonic; the last time at which each was passed is.
     rising = np.maximum.accumulate(turned)
     rolled = np.interp(edges, rising + np.arange(len(rising)) * 1e-12, ideal)
     return (edges[1:] + edges[:-1]) / 2, np.diff(rolled) / np.diff(edges)
