@@ -50,7 +50,7 @@ def test_catalogue_robots_are_the_same_everywhere(robot: str, backend: str) -> N
 @pytest.mark.skipif(DATA == Path(), reason="needs the data extra")
 @pytest.mark.parametrize("backend", ["pinocchio", *ENGINES])
 def test_a_humanoid_is_the_same_everywhere(backend: str) -> None:
-    """Talos has 32 moving joints, damping, friction and massless links that the gate mends."""
+    """Talos has 32 moving joints, damping, friction and massless links that the reader repairs."""
     assert_same(DATA / "robots" / TALOS, backend, states=50)
 
 

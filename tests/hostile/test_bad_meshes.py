@@ -299,7 +299,7 @@ def test_stand_ins_are_called_by_their_name(tmp_path, suffix, data, reason, reme
 def test_what_is_no_stl_is_not_counted_in_facets(tmp_path, data):
     path = tmp_path / "a.stl"
     path.write_bytes(data)
-    assert "it is no STL file" in refusal(path)[1]
+    assert "it is not an STL file" in refusal(path)[1]
 
 
 def reading(folder: Path) -> Reading:

@@ -45,7 +45,7 @@ class RandomUrdf:
         allowed: Codes of the repairs that it may bring about besides.
         mimics: Whether a joint follows another.
         unlimited: Joints whose limits are missing, which urdfdom reads as zero.
-        light: Whether a moving link has no mass, which is mended or refused.
+        light: Whether a moving link has no mass, which is repaired or refused.
         tilted: Whether a planar joint has another axis than z, which Pinocchio does not heed.
     """
 

@@ -23,15 +23,15 @@ NOT_IN_THE_FORMAT = re.compile(
     "required attribute missing|multiple orientation|unknown default|cannot have attributes"
 )
 """How MuJoCo says that a file is not MJCF."""
-MENDED = {
+REPAIRED = {
     "must be larger than mjMINVAL": (Code.MASS, Code.MASSLESS, Code.INERTIA),
     "inertia must satisfy A + B >= C": (Code.INERTIA,),
     "inertia must have positive eigenvalues": (Code.INERTIA,),
 }
-"""What MuJoCo refuses and we mend, with the codes of the repairs that say so."""
+"""What MuJoCo refuses and we repair, with the codes of the repairs that say so."""
 OTHERWISE = (
     "free body's alignment", "massless: its moment", "(boundmass) put at its origin",
-    "that of a water ball taken",
+    "replaced by a water ball's",
 )  # fmt: skip
 """Words of the repairs that say how a mechanism is another one than MuJoCo's."""
 
@@ -40,7 +40,7 @@ class Verdict(StrEnum):
     SAME = "same mechanism"
     LISTED = "difference listed among the repairs"
     NEITHER = "refused by both"
-    MENDED = "refused by MuJoCo, mended here"
+    REPAIRED = "refused by MuJoCo, repaired here"
     UNSUPPORTED = "refused here as unsupported"
     STRICTER = "refused here, sound or not"
 
@@ -93,11 +93,11 @@ def _verdict(mjcf: MjcfFile, folder: Path, *, seed: int, slip: str = "") -> Verd
         return Verdict.UNSUPPORTED if sound else Verdict.STRICTER
     if theirs is None:
         assert not NOT_IN_THE_FORMAT.search(refused), f"{where}: read, but MuJoCo says {refused}"
-        codes = [code for words, codes in MENDED.items() if words in refused for code in codes]
+        codes = [code for words, codes in REPAIRED.items() if words in refused for code in codes]
         assert slip or any(repair.code in codes for repair in ours.repairs), (
             f"{where}: read without a word, but MuJoCo says {refused}"
         )
-        return Verdict.MENDED
+        return Verdict.REPAIRED
     found = differences(theirs, ours, seed=seed)
     listed = any(
         words in f"{repair.where} {repair.message}"

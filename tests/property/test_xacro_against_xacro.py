@@ -22,7 +22,7 @@ NOT_EXPANDED = (
     "is not a finite number",
     "too large a number",
     "too long a text or list",
-    "is declared twice",
+    "duplicate parameter",
     "where xacro drops it",
 )
 """What the expander refuses on purpose, though the package goes on with it."""

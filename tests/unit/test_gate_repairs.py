@@ -1,4 +1,4 @@
-"""What can be mended is mended and listed; what the user allows is let through and listed."""
+"""Repairs of robot files: what is repaired, and what a user may allow, is listed."""
 
 from math import inf
 from pathlib import Path
@@ -29,7 +29,7 @@ def _inertia(*values: float) -> str:
 
 
 @pytest.mark.parametrize(
-    ("moment", "mended"),
+    ("moment", "repaired"),
     [
         ((0.0, 0.0, 0.0), [0.4 * 2 * (3 * 2 / (4000 * np.pi)) ** (2 / 3)] * 3),
         ((1.0, 1.0, 10.0), [5.0, 5.0, 10.0]),
@@ -39,16 +39,16 @@ def _inertia(*values: float) -> str:
     ],
     ids=["zero", "triangle", "indefinite", "flat", "negligible"],
 )
-def test_inertia_is_mended(moment: tuple[float, ...], mended: list[float], tmp_path: Path) -> None:
+def test_inertia_repair(moment: tuple[float, ...], repaired: list[float], tmp_path: Path) -> None:
     model = _load(tmp_path, SOUND.replace(MOMENT, _inertia(*moment)))
     assert [(r.code, r.where, r.line) for r in model.repairs] == [("inertia", "link upper", 5)]
     moments = _moments(model, "upper")
-    np.testing.assert_allclose(moments, mended, atol=1e-6)
+    np.testing.assert_allclose(moments, repaired, atol=1e-6)
     assert moments[0] > 0
     assert moments[0] + moments[1] >= moments[2]
 
 
-def test_mending_is_idempotent(tmp_path: Path) -> None:
+def test_repair_is_idempotent(tmp_path: Path) -> None:
     once = _load(tmp_path, SOUND.replace(MOMENT, _inertia(1.0, 1.0, 9.9)))
     again = _load(tmp_path, SOUND.replace(MOMENT, _inertia(*_moments(once, "upper"))))
     assert again.repairs == ()

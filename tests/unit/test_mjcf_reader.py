@@ -411,10 +411,10 @@ def test_what_is_left_out_is_said_once_for_each_kind(read: Read) -> None:
     )
     repairs = _repairs(model)
     assert len(repairs) == len(model.repairs)
-    assert repairs["light"].startswith("2 left out")
-    assert repairs["geom"].startswith("friction, condim, margin left out")
-    assert repairs["option"].startswith("timestep, integrator left out")
-    assert repairs["flag"].startswith("gravity left out")
+    assert repairs["light"].startswith("2 omitted")
+    assert repairs["geom"].startswith("friction, condim, margin omitted")
+    assert repairs["option"].startswith("timestep, integrator omitted")
+    assert repairs["flag"].startswith("gravity omitted")
     assert set(repairs) == {
         "light", "camera", "geom", "option", "flag", "visual", "statistic", "custom", "sensor",
         "keyframe", "exclude", "tendon",

@@ -72,7 +72,7 @@ def test_what_others_add_is_left_out_and_listed(change: tuple[str, str], tmp_pat
     model = _load(tmp_path, *change)
     assert model.mass == 3
     assert [repair.code for repair in model.repairs][:1] == ["unknown-element"]
-    assert all("left out" in repair.message and repair.line for repair in model.repairs)
+    assert all("omitted" in repair.message and repair.line for repair in model.repairs)
 
 
 UNLISTED = {
@@ -104,15 +104,15 @@ def test_a_name_is_judged_in_every_element(tmp_path: Path) -> None:
     [
         (
             ('<parent link="base"/>', '<parent link="base"><origin xyz="0 0 1"/></parent>'),
-            "<origin> cannot stand inside <parent>",
+            "<origin> cannot be inside <parent>",
             "put it directly into <inertial> or <visual> or <collision> or <joint>",
         ),
-        (_in_link('<mass value="2"/>'), '<mass> cannot stand inside <link name="base">',
+        (_in_link('<mass value="2"/>'), '<mass> cannot be inside <link name="base">',
          "put it directly into <inertial>"),
         (('xyz="0 0 0.5"', 'xyx="0 0 0.5"'), "<origin> has the unknown attribute 'xyx'",
          "did you mean 'xyz'?"),
         ((LIMIT, LIMIT.replace("<limit", '<limit damping="1"')),
-         "<limit> has the attribute 'damping', which means nothing there",
+         "<limit> has the attribute 'damping', which is invalid there",
          "it takes lower, upper, effort, velocity, acceleration, deceleration, jerk"),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The robot model, the strict gate in front of it, its writers and the catalogue."""
+"""The robot model, its strict readers, its writers and the catalogue."""
 
 from typing import TYPE_CHECKING
 

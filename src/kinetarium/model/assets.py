@@ -1,4 +1,4 @@
-"""Finding the meshes and includes that a robot file names, inside the allowed roots only."""
+"""Resolving the meshes and includes of a robot file, within the allowed roots only."""
 
 import os
 import re
@@ -14,13 +14,13 @@ from kinetarium.model.diagnostics import Code, Diagnostics
 
 @cache
 def installed_packages() -> dict[str, Path]:
-    """Return the folders of the installed robot data packages by name, importing none of them."""
+    """Return the folders of the installed robot data packages by name, without importing them."""
     found = {"example-robot-data": _example_robot_data(), "pybullet_data": _pybullet_data()}
     return {name: folder.resolve() for name, folder in found.items() if folder and folder.is_dir()}
 
 
 def _example_robot_data() -> Path | None:
-    """The wheel installs its data under a prefix of its own, beside the Python packages."""
+    """The wheel installs its data under its own prefix, outside the Python packages."""
     try:
         wheel = distribution("example-robot-data")
     except PackageNotFoundError:
@@ -34,25 +34,25 @@ def _pybullet_data() -> Path | None:
 
 
 MOST_CHARACTERS = 4096
-"""The longest address that is looked at."""
+"""The longest address that is resolved."""
 
 
 class AssetResolver:
-    """Turns the addresses in a robot file into files inside the allowed roots.
+    """Resolves the addresses in a robot file to files within the allowed roots.
 
-    Allowed are the robot file's own folder, the roots the user named and the
-    installed robot data packages; symbolic links count as where they lead.
-    Nothing is ever fetched from a network.
+    Allowed are the robot file's own folder, the roots that the user named and the
+    installed robot data packages, after symbolic links are resolved. Nothing is ever
+    fetched from a network.
     """
 
     def __init__(
         self, folder: Path, *, roots: Sequence[Path] = (), diagnostics: Diagnostics
     ) -> None:
-        """Fix the allowed roots.
+        """Set the allowed roots.
 
         Args:
             folder: The robot file's folder.
-            roots: Folders the user named (--mesh-root): packages, or folders of packages.
+            roots: Folders that the user named (--mesh-root): packages, or folders of packages.
             diagnostics: Names the robot file in refusals.
 
         Raises:
@@ -63,7 +63,7 @@ class AssetResolver:
                 raise diagnostics.refusal(
                     Code.UNREADABLE,
                     f"the mesh root {str(root)!r} is not a folder",
-                    remedy="--mesh-root takes a folder that exists",
+                    remedy="--mesh-root takes an existing folder",
                 )
         self._diagnostics = diagnostics
         self._folder = _real(folder)
@@ -76,9 +76,9 @@ class AssetResolver:
 
         Args:
             uri: The address as written: a relative path, package://NAME/... or
-                model://NAME/..., or an absolute path or file:// that lies in a
-                root the user named.
-            line: The line it stands on.
+                model://NAME/..., or an absolute path or file:// within a root that the
+                user named.
+            line: The line of the address.
             folder: What a relative path is relative to; the robot file's folder if None.
 
         Returns:
@@ -86,8 +86,8 @@ class AssetResolver:
 
         Raises:
             RobotFileError: With the code MESH_MISSING, MESH_OUTSIDE, MESH_REMOTE,
-                MESH_BROKEN for what is not a regular file, or BAD_VALUE for
-                what is no address at all.
+                MESH_BROKEN if it is not a regular file, or BAD_VALUE if the address
+                is invalid.
         """
         try:
             return self._find(uri, folder)
@@ -117,8 +117,8 @@ class AssetResolver:
         if not uri.strip() or not uri.isprintable() or "\\" in uri or len(uri) > MOST_CHARACTERS:
             raise _UnusableError(
                 Code.BAD_VALUE,
-                "is empty, too long, or holds backslashes or unprintable characters",
-                "write a plain path with forward slashes",
+                "is empty, too long, or contains backslashes or unprintable characters",
+                "write a path with forward slashes",
             )
         if uri.lower().startswith("file:/") and not uri[6:].startswith("/"):
             uri = f"file://{uri[5:]}"
@@ -131,7 +131,7 @@ class AssetResolver:
             try:
                 return self._first(base / uri for base in [start, *self._roots, *enclosing])
             except _UnusableError as error:
-                if error.code is Code.MESH_MISSING:  # a file's own name may hold a colon
+                if error.code is Code.MESH_MISSING:  # a file name may contain a colon
                     _refuse_scheme(uri)
                 raise
         match scheme.lower():
@@ -151,13 +151,13 @@ class AssetResolver:
         if not name or not packages:
             raise _UnusableError(
                 Code.MESH_MISSING,
-                f"is in the package {_shown(name)}, which is not known",
-                "pass --mesh-root DIR, the package's folder or the one that holds it",
+                f"is in the unknown package {_shown(name)}",
+                "pass --mesh-root DIR, the package's folder or its parent",
             )
         return self._first(folder / rest for folder in packages)
 
     def _package_folders(self, name: str) -> list[Path]:
-        """List where the package of a name may be, best first."""
+        """List the folders where a package may be, best first."""
         installed = self._packages.values()
         return [
             *(root / name for root in self._roots),
@@ -165,7 +165,7 @@ class AssetResolver:
             *(folder for known, folder in self._packages.items() if known == name),
             *(folder / "robots" / name for folder in installed),
             *(folder / name for folder in installed),
-            # The robot file's own package, as far as the roots allow looking upwards.
+            # The robot file's own package, searched upwards within the roots.
             *(
                 folder
                 for folder in (self._folder, *self._folder.parents)
@@ -196,12 +196,12 @@ class AssetResolver:
             raise _UnusableError(
                 Code.MESH_OUTSIDE,
                 "is outside the robot file's folder and every mesh root",
-                "pass --mesh-root DIR for the folder that holds it",
+                "pass --mesh-root DIR for the folder that contains it",
             )
         raise _UnusableError(
             Code.MESH_MISSING,
             f"cannot be found: {reason}",
-            "pass --mesh-root DIR for the folder that holds it",
+            "pass --mesh-root DIR for the folder that contains it",
         )
 
 
@@ -210,7 +210,7 @@ _COPY_IT = "download it and name the local file"
 
 
 class _UnusableError(Exception):
-    """Why an address gives no file; a mesh and an include say it under different codes."""
+    """Why an address has no file; meshes and includes report it under different codes."""
 
     def __init__(self, code: Code, problem: str, remedy: str) -> None:
         self.code, self.problem, self.remedy = code, problem, remedy
@@ -218,19 +218,19 @@ class _UnusableError(Exception):
 
 
 def _refuse_scheme(uri: str) -> None:
-    """Refuse an address of another kind, such as data:..., for which no root can help."""
+    """Refuse addresses with other schemes, such as data:..., which no root can resolve."""
     match = _SCHEME.match(uri)
     if match is None:
         return
     if len(match[1]) == 1:
-        code, problem = Code.MESH_OUTSIDE, "is on a drive of Windows"
+        code, problem = Code.MESH_OUTSIDE, "is on a Windows drive"
     else:
-        code, problem = Code.MESH_REMOTE, f"is an address of the kind {match[0]}, which is not read"
+        code, problem = Code.MESH_REMOTE, f"has the unsupported scheme {match[0]}"
     raise _UnusableError(code, problem, "write a path relative to the robot file")
 
 
 def _real(path: Path) -> Path:
-    """Follow every symbolic link of a path, existing or not."""
+    """Resolve every symbolic link of a path, existing or not."""
     try:
         return Path(os.path.realpath(path))
     except RecursionError:

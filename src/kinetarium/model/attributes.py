@@ -1,4 +1,4 @@
-"""Strict reading of attributes: plain decimal numbers, finite, as many as asked for."""
+"""Strict reading of attributes: finite decimal numbers, and as many as expected."""
 
 import re
 from collections.abc import Iterable
@@ -13,24 +13,24 @@ from kinetarium.spatial.arrays import Array, frozen
 
 _CLOSENESS = 0.75
 _LONGEST = 40
-"""Longer names are no misspelling of ours, and comparing them costs time."""
+"""Longer names are not compared with known ones: they are no misspellings, and it takes time."""
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that a misspelt one stands for, or None if it resembles none."""
+    """Return the known name nearest to a misspelt one, or None if none is similar."""
     if len(name) > _LONGEST:
         return None
     folded = {other.lower(): other for other in known}
-    # Swapped letters weigh too much in a name as short as "xyz" for the ratio to see them.
+    # In a name as short as "xyz" swapped letters lower the similarity ratio too much.
     swapped = [other for other in folded if sorted(other) == sorted(name.lower())]
     close = swapped or get_close_matches(name.lower(), folded, n=1, cutoff=_CLOSENESS)
     return folded[close[0]] if close else None
 
 
 def is_one_edit_apart(name: str, other: str) -> bool:
-    """Say whether one wrong, missing, doubled or swapped letter makes a name another.
+    """Return whether two names differ by one wrong, missing, doubled or swapped letter.
 
-    Names of one or two letters are too short to tell.
+    Names of one or two letters are too short to decide.
     """
     name, other = name.lower(), other.lower()
     if min(len(name), len(other)) < 3 or abs(len(name) - len(other)) > 1:
@@ -46,13 +46,13 @@ def is_one_edit_apart(name: str, other: str) -> bool:
 
 
 def shares_a_word(name: str, other: str) -> bool:
-    """Say whether one of two names is a word of the other, as lower is of lower_limit."""
+    """Return whether one of two names is a word of the other, as lower is of lower_limit."""
     longer, shorter = sorted((name.lower(), other.lower()), key=len, reverse=True)
     return shorter != longer and shorter in longer.replace("-", "_").split("_")
 
 
 def extends(name: str, other: str) -> bool:
-    """Say whether one of two names is the beginning or a word of the other, as damp of damping."""
+    """Return whether one of two names is a prefix or a word of the other, as damp of damping."""
     longer, shorter = sorted((name.lower(), other.lower()), key=len, reverse=True)
     begins = len(shorter) >= 3 and longer.startswith(shorter)
     return begins or shares_a_word(longer, shorter)
@@ -62,16 +62,16 @@ _BLANKS = re.compile(r"[\t\r\n]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 MOST_MAGNITUDE = 1e12
-"""Lengths, masses and inertias beyond this are slips of the pen, and overflow when squared."""
+"""Lengths, masses and inertias beyond this are taken for typing errors; squares may overflow."""
 
 NamedValue = TypeVar("NamedValue", bound=StrEnum)
 
 
 class AttributeReader:
-    """Reads the attributes of elements and refuses what is not strictly right."""
+    """Reads the attributes of elements and refuses invalid ones."""
 
     def __init__(self, diagnostics: Diagnostics) -> None:
-        """Keep the findings that name the file in every refusal."""
+        """Keep the diagnostics, which name the file in every refusal."""
         self.diagnostics = diagnostics
 
     def text(self, element: Element, name: str) -> str:
@@ -106,7 +106,7 @@ class AttributeReader:
                 Code.BAD_VALUE,
                 f"<{element.tag}> has a {attribute} with edge spaces, unprintable or too many "
                 "characters",
-                remedy="use a short plain name",
+                remedy="use a short name of printable characters",
                 line=element.line,
             )
         return name
@@ -135,12 +135,12 @@ class AttributeReader:
 
         Args:
             name: The attribute.
-            count: How many numbers it must hold.
-            default: What a missing attribute means; None if it may not be missing.
-            most: The largest magnitude that is believed.
+            count: How many numbers it must have.
+            default: The value of a missing attribute; None if it is required.
+            most: The largest valid magnitude.
 
         Raises:
-            RobotFileError: If it is missing or not exactly that.
+            RobotFileError: If it is missing or invalid.
         """
         if name not in element.attributes and default is not None:
             return frozen(default)
@@ -148,7 +148,7 @@ class AttributeReader:
         if len(values) != count:
             raise self.diagnostics.refusal(
                 Code.BAD_NUMBER,
-                f"{element}: {name} holds {len(values)} numbers instead of {count}",
+                f"{element}: {name} has {len(values)} numbers instead of {count}",
                 line=element.line,
             )
         return frozen(values)
@@ -167,7 +167,7 @@ class AttributeReader:
         wrong = next(word for word in words if not self._usable(word, most))
         raise self.diagnostics.refusal(
             Code.BAD_NUMBER,
-            f"{element}: {name} holds {wrong[:40]!r}, which is not a usable number",
+            f"{element}: {name} contains {wrong[:40]!r}, which is not a valid number",
             remedy="write a finite decimal number such as 0.5 or 1e-3",
             line=element.line,
         )

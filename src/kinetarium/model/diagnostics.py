@@ -1,4 +1,4 @@
-"""What the gate has to say of a robot file: refusals, repairs and their codes."""
+"""Diagnostics of robot files: refusals, repairs and their codes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,13 +11,13 @@ from kinetarium.errors import KinetariumError
 from kinetarium.storage.regular_file import read_regular, reason
 
 MOST_CHARACTERS = 400
-"""Messages quote files; what is longer than this is cut."""
+"""Longest quotation from a file in a message."""
 MOST_REFUSALS = 20
-"""A file with more faults than this is refused without reading on."""
+"""After this many faults the rest of a file is not read."""
 
 
 class Code(StrEnum):
-    """The kinds of faults; each is stable and may be tested for by programs."""
+    """The kinds of faults; their values are stable, for use by programs."""
 
     UNREADABLE = "unreadable"
     NOT_XML = "not-xml"
@@ -59,7 +59,7 @@ class Code(StrEnum):
 
 
 class Allowance(StrEnum):
-    """What a user may choose to let through; the flag is --allow-NAME.
+    """Faults that a user may allow, by the flag --allow-NAME.
 
     Example:
         >>> from kinetarium import Allowance, load_robot
@@ -72,9 +72,9 @@ class Allowance(StrEnum):
     MISSING_LIMIT = "missing-limit"
     """Read a revolute or prismatic joint without <limit> as unlimited."""
     MASSLESS = "massless"
-    """Return a massless moving branch a gram per link."""
+    """Assign one gram to each link of a massless moving branch."""
     BAD_INERTIA = "bad-inertia"
-    """Replace an inertia beyond repair by that of a solid sphere of the same mass."""
+    """Replace an invalid inertia by that of a solid sphere of the same mass."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,14 +119,14 @@ class RobotOptions:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One fault that no robot can be built on.
+    """One fault for which a robot file is refused.
 
     Attributes:
         code: The kind of fault.
         message: What is wrong, naming the element.
         remedy: What to do about it.
-        file: The file it stands in.
-        line: Its line, or None where a line means nothing.
+        file: The file it is in.
+        line: Its line, or None where there is no line.
     """
 
     code: Code
@@ -144,10 +144,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One thing the gate changed or left out, and said so.
+    """One change that a reader made to a robot, such as an omission or a correction.
 
     Attributes:
-        code: The kind of thing, from the same set as the refusals.
+        code: Its kind, from the same set as the refusals.
         where: The element that was changed, such as "link hand".
         message: What was changed and why.
         line: Its line in the file, or None.
@@ -160,7 +160,7 @@ class Repair:
 
 
 class RobotFileError(KinetariumError):
-    """A robot file that was refused, with every reason found.
+    """A robot file that was refused, with every fault found.
 
     Example:
         >>> from kinetarium import RobotFileError, load_robot
@@ -172,7 +172,7 @@ class RobotFileError(KinetariumError):
     """
 
     def __init__(self, *refusals: Refusal) -> None:
-        """Keep the refusals; the text is the first one and how many follow."""
+        """Keep the refusals; the text is the first one and the number of further ones."""
         self.refusals = refusals
         more = f" (and {len(refusals) - 1} more)" if len(refusals) > 1 else ""
         super().__init__(f"{refusals[0]}{more}")
@@ -184,7 +184,7 @@ class Diagnostics:
 
     Attributes:
         file: The file as the user named it.
-        allow: What the user chose to let through.
+        allow: The faults that the user allows.
         repairs: The repairs so far.
         refusals: The refusals so far.
     """
@@ -196,11 +196,11 @@ class Diagnostics:
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        """Note a refusal raised inside and go on, so that one run shows every fault."""
+        """Record a refusal raised in this context and continue, to report every fault at once."""
         try:
             yield
         except RobotFileError as error:
-            if len(error.refusals) >= MOST_REFUSALS:  # an inner block has given up already
+            if len(error.refusals) >= MOST_REFUSALS:  # an inner block reached the limit
                 raise
             self.refusals.extend(error.refusals)
             if len(self.refusals) >= MOST_REFUSALS:
@@ -208,7 +208,7 @@ class Diagnostics:
 
     @contextmanager
     def in_file(self, file: str) -> Iterator[None]:
-        """Name another file, such as an include, in what is found meanwhile."""
+        """Report faults in this context for another file, such as an include."""
         outer, self.file = self.file, file
         try:
             yield
@@ -216,23 +216,23 @@ class Diagnostics:
             self.file = outer
 
     def stop_if_refused(self) -> None:
-        """Raise what has been collected, if anything."""
+        """Raise the collected refusals, if any."""
         if self.refusals:
             raise RobotFileError(*self.refusals)
 
     def repair(self, code: Code, where: str, message: str, *, line: int | None = None) -> None:
-        """Note a repair."""
+        """Record a repair."""
         self.repairs.append(Repair(code, _one_line(where), _one_line(message), line))
 
     def refusal(
         self, code: Code, message: str, *, remedy: str = "", line: int | None = None
     ) -> RobotFileError:
-        """Make the error for one fault, ready to be raised."""
+        """Return the error for one fault, to be raised."""
         return RobotFileError(Refusal(code, _one_line(message), _one_line(remedy), self.file, line))
 
 
 def _one_line(text: str) -> str:
-    """Cut a text from a file short and escape what would not print."""
+    """Shorten a text from a file and escape unprintable characters."""
     if len(text) > MOST_CHARACTERS:
         text = text[: MOST_CHARACTERS - 3] + "..."
     if text.isprintable():
@@ -265,7 +265,7 @@ def read_robot_part(
             raise diagnostics.refusal(
                 Code.TOO_LARGE,
                 f"{str(path)!r} is too large",
-                remedy=f"up to {most // 2**20} MiB are read here",
+                remedy=f"the limit is {most // 2**20} MiB",
             ) from None
         fault = reason(error)
     except ValueError as error:
@@ -273,5 +273,5 @@ def read_robot_part(
     raise diagnostics.refusal(
         code,
         f"cannot read {str(path)!r}: {fault}",
-        remedy="name a file that exists and may be read",
+        remedy="name an existing, readable file",
     )

@@ -1,11 +1,10 @@
-"""Sound inertias: what is kept, what is repaired and said, what is refused.
+"""Physically consistent inertias: which are kept, repaired or refused.
 
-A moment of inertia belongs to a real body when its second moments of mass
-s_i = (I_j + I_k - I_i)/2 about the principal axes are not negative; that holds
-both positive definiteness and the triangle inequality (Wensing, Kim, Slotine,
-"Linear matrix inequalities for physically consistent inertial parameter
-identification", 2018). Mending therefore means raising negative s_i to zero:
-the nearest body of the same mass.
+A moment of inertia is that of a real body if its second moments of mass
+s_i = (I_j + I_k - I_i)/2 about the principal axes are not negative, which includes
+positive definiteness and the triangle inequality (Wensing, Kim, Slotine, "Linear
+matrix inequalities for physically consistent inertial parameter identification",
+2018). A repair raises negative s_i to zero: the nearest body of the same mass.
 """
 
 from math import pi
@@ -20,7 +19,7 @@ from kinetarium.spatial.arrays import Array, frozen
 NEGLIGIBLE_MASS = 1e-12
 NEGLIGIBLE_MOMENT = 1e-12
 ROUNDING = 1e-9
-"""Second moments are kept above this fraction of the largest moment: files print few digits."""
+"""Least second moment as a fraction of the largest moment; files have few digits."""
 LEAST_EIGENVALUE_RATIO = -0.5
 MOST_TRIANGLE_RATIO = 10.0
 WATER_DENSITY = 1000.0
@@ -46,10 +45,10 @@ def checked_inertia(
         diagnostics: Takes the repairs.
 
     Returns:
-        The inertia, repaired where that was needed; None for a massless link.
+        The inertia, repaired if needed; None for a massless link.
 
     Raises:
-        RobotFileError: If the mass is negative or the moment beyond repair.
+        RobotFileError: If the mass is negative or the moment cannot be repaired.
     """
     moment = np.asarray(moment, dtype=np.float64)
     if mass < 0:
@@ -60,19 +59,19 @@ def checked_inertia(
     if mass < NEGLIGIBLE_MASS:
         if mass > 0 or np.any(moment):
             diagnostics.repair(
-                Code.MASS, where, "massless: its moment of inertia was left out", line=line
+                Code.MASS, where, "massless: its moment of inertia is omitted", line=line
             )
         return None
     if not np.any(moment):
         diagnostics.repair(
-            Code.INERTIA, where, "zero moment of inertia: that of a water ball taken", line=line
+            Code.INERTIA, where, "zero moment of inertia: replaced by a water ball's", line=line
         )
         return Inertia(mass, frozen(center), _water_ball(mass))
     values, axes = np.linalg.eigh(moment)
     fault = _fault(values)
     if fault and np.abs(values).max() < NEGLIGIBLE_MOMENT:
         diagnostics.repair(
-            Code.INERTIA, where, f"{fault} and negligible: that of a water ball taken", line=line
+            Code.INERTIA, where, f"{fault} and negligible: replaced by a water ball's", line=line
         )
         return Inertia(mass, frozen(center), _water_ball(mass))
     if fault and _beyond_repair(values):
@@ -107,7 +106,7 @@ def _second_moments(values: Array) -> Array:
 
 
 def _fault(values: Array) -> str:
-    """Name what is wrong with principal moments in ascending order; empty if nothing is."""
+    """Return what is wrong with principal moments in ascending order; empty if they are valid."""
     if values[0] <= 0:
         return "moment of inertia not positive definite"
     if _second_moments(values).min() < -ROUNDING * values[2]:
@@ -136,9 +135,9 @@ def _replaced(
     if Allowance.BAD_INERTIA not in diagnostics.allow:
         raise diagnostics.refusal(
             Code.INERTIA,
-            f"{where}, beyond repair",
-            remedy="correct it, or pass --allow-bad-inertia to take that of a water ball",
+            f"{where}, too far to repair",
+            remedy="correct it, or pass --allow-bad-inertia to use that of a water ball",
             line=line,
         )
-    diagnostics.repair(Code.INERTIA, where, "that of a water ball taken", line=line)
+    diagnostics.repair(Code.INERTIA, where, "replaced by a water ball's", line=line)
     return water_ball(mass, center)

@@ -1,4 +1,4 @@
-"""load_robot: from a catalogue name or a robot file to a RobotModel, through the gate."""
+"""load_robot: from a catalogue name or a robot file to a RobotModel."""
 
 import tomllib
 from collections import Counter
@@ -44,18 +44,18 @@ def read_robot_file(
     """Read a URDF, xacro or MJCF file strictly.
 
     Args:
-        file: The robot file; its format is told by its root element.
+        file: The robot file; the root element determines its format.
         mesh_roots: Folders besides the file's own that meshes and includes may come from.
-        allow: Faults to let through, each listed among the model's repairs.
+        allow: Faults to allow; each is listed in the model's repairs.
         arguments: Values of xacro arguments.
 
     Raises:
-        RobotFileError: If the file is refused; it carries every reason.
+        RobotFileError: If the file is refused, with every fault.
     """
     text = fspath(file)
     diagnostics = Diagnostics(text, allow=frozenset(allow))
     if "\0" in text:
-        raise diagnostics.refusal(Code.UNREADABLE, "a path cannot hold a NUL character")
+        raise diagnostics.refusal(Code.UNREADABLE, "a path cannot contain a NUL character")
     path = Path(text)
     assets = AssetResolver(
         path.parent, roots=[Path(root) for root in mesh_roots], diagnostics=diagnostics
@@ -64,7 +64,7 @@ def read_robot_file(
     root = reading.open_markup(path)
     if arguments and not uses_xacro(root):
         raise diagnostics.refusal(
-            Code.UNKNOWN_NAME, "the file takes no arguments: it is no xacro", line=root.line
+            Code.UNKNOWN_NAME, "the file takes no arguments: it is not xacro", line=root.line
         )
     match root.tag:
         case "robot" if uses_xacro(root):
@@ -99,7 +99,7 @@ def attach(
         link: The carrier's link that it is fixed to.
         X_LP: Pose of the payload's root link in that link, shape (4, 4).
         prefix: Put before every name of the payload; needed where both use the same names.
-        name: Name of the whole; by default both names joined.
+        name: Name of the result; by default both names joined.
 
     Returns:
         One robot; it floats freely if the carrier does.
@@ -115,7 +115,7 @@ def attach(
     for joint in carrier.joints:
         if joint.parent in branch:
             branch.add(joint.child)
-    # Depth first: the payload stands after everything else that hangs on the link.
+    # Depth-first order: the payload comes after all other descendants of the link.
     end = max(i for i, each in enumerate(carrier.links) if each.name in branch) + 1
     joints = carrier.joints
     name = name or f"{carrier.name}-{payload.name}"
@@ -162,7 +162,7 @@ def _refuse_shared_names(robot: RobotModel) -> None:
         (name, times), *_ = Counter(part.name for part in parts).most_common(1) or [("", 0)]
         if times > 1:
             raise KinetariumError(
-                f"both robots have a {kind} '{name}'; give a prefix for the names of the second"
+                f"both robots have a {kind} '{name}'; use a prefix for the names of the second"
             )
 
 
@@ -171,7 +171,7 @@ _ROBOTS = files("kinetarium") / "robots"
 
 @dataclass(frozen=True, slots=True)
 class Mounting:
-    """How two robots of the catalogue make a third.
+    """How two robots of the catalogue are combined.
 
     Attributes:
         carrier: Name of the robot that carries.
@@ -190,14 +190,13 @@ class Mounting:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueMesh:
-    """A mesh of an installed data package that is shown in place of a link's primitives.
+    """A mesh of an installed data package, shown instead of a link's primitives.
 
     Attributes:
         uri: Its address, package://PACKAGE/PATH.
         xyz: Position of the mesh in the link [m].
         rpy: Its roll, pitch and yaw [rad].
-        color: Red, green, blue and opacity in 0..1, or None for that of
-            the primitives it stands for.
+        color: Red, green, blue and opacity in 0..1, or None for that of the primitives.
     """
 
     uri: str
@@ -208,23 +207,23 @@ class CatalogueMesh:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueEntry:
-    """What the catalogue says of a robot without opening its file.
+    """The catalogue's data of a robot, known without opening its file.
 
     Attributes:
         name: The name it is loaded by.
         title: Maker and model.
-        description: One line on what it is good for.
+        description: One line on its use.
         licence: Licence of the published facts it is built on, as their source states it.
         sources: Where those facts come from.
         base: The root link.
         home: Joint positions of the home pose by joint name [rad or m]; others are zero.
         display: Meshes to show by link, if their package is installed.
-        flange: The link tools are fixed to; empty for a robot without an arm.
-        tool: The link that does the work; empty for a robot without an arm.
+        flange: The link to which tools are fixed; empty for a robot without an arm.
+        tool: The end-effector link; empty for a robot without an arm.
         free_base: Whether the root floats freely.
-        base_height: Height of the root link over the ground it stands on [m].
-        file: The robot file, or empty for a robot put together from two others.
-        mounting: How it is put together, or None for a robot with a file of its own.
+        base_height: Height of the root link over the ground [m].
+        file: The robot file, or empty for a robot combined from two others.
+        mounting: How it is combined, or None for a robot with its own file.
     """
 
     name: str
@@ -267,7 +266,7 @@ def catalogue_names() -> tuple[str, ...]:
 
 
 def catalogue_entry(name: str) -> CatalogueEntry:
-    """Return what the catalogue says of one robot.
+    """Return the catalogue's data of one robot.
 
     Raises:
         UnknownNameError: If there is no robot of that name.
@@ -279,10 +278,10 @@ def catalogue_entry(name: str) -> CatalogueEntry:
 
 
 def load_catalogue_robot(name: str) -> RobotModel:
-    """Load a robot of the catalogue through the gate.
+    """Load a robot of the catalogue.
 
-    Links show the meshes of an installed data package where there are any,
-    and their collision primitives otherwise; the physics is the same.
+    Links have the visual meshes of an installed data package, if there is one, and their
+    collision primitives otherwise; the physics is the same.
 
     Raises:
         UnknownNameError: If there is no robot of that name.
@@ -319,7 +318,7 @@ def _entry(name: str, table: dict[str, Any]) -> CatalogueEntry:
 def _composite(
     name: str, table: dict[str, Any], known: Mapping[str, CatalogueEntry]
 ) -> CatalogueEntry:
-    """Take over from the two robots what follows from them."""
+    """Derive the entry of a combined robot from those of its two robots."""
     mounting = Mounting(**_tuples(table["mounting"]))
     carrier, payload = known[mounting.carrier], known[mounting.payload]
     return CatalogueEntry(
@@ -340,7 +339,7 @@ def _composite(
 
 
 def _with_display_meshes(link: Link, meshes: tuple[CatalogueMesh, ...]) -> Link:
-    """Show meshes in place of a link's primitives, if all of them are installed."""
+    """Use meshes as visuals of a link, if all of them are installed."""
     visuals = []
     for mesh in meshes:
         package, _, path = mesh.uri.removeprefix("package://").partition("/")
@@ -358,7 +357,7 @@ def _pose(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> A
 
 
 def _tuples(table: dict[str, Any]) -> dict[str, Any]:
-    """Turn the lists of a TOML table into tuples."""
+    """Convert the lists of a TOML table to tuples."""
     return {key: tuple(value) if type(value) is list else value for key, value in table.items()}
 
 
@@ -382,14 +381,14 @@ def load_robot(
     Args:
         name_or_path: A catalogue name such as "panda", or a file.
         mesh_roots: Folders besides the file's own that meshes and includes may come from.
-        allow: Faults to let through, each listed among the model's repairs.
+        allow: Faults to allow; each is listed in the model's repairs.
         arguments: Values of xacro arguments.
 
     Returns:
-        The robot, with everything the gate changed in `repairs`.
+        The robot, with every change that was made in `repairs`.
 
     Raises:
-        RobotFileError: If the file is refused; it carries every reason.
+        RobotFileError: If the file is refused, with every fault.
         UnknownNameError: If it is neither a file nor in the catalogue.
     """
     text = fspath(name_or_path)
@@ -404,5 +403,5 @@ def load_robot(
 def _exists(text: str) -> bool:
     try:
         return Path(text).exists()
-    except (OSError, ValueError):  # too long for the system, or a NUL inside
+    except (OSError, ValueError):  # too long for the system, or contains NUL
         return False

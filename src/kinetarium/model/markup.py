@@ -28,7 +28,7 @@ class Element:
         line: The line it starts on.
         children: The elements inside it.
         text: The characters directly inside it.
-        file: The included file it stands in; empty for the robot file itself.
+        file: The included file it is in; empty for the robot file itself.
     """
 
     tag: str
@@ -51,7 +51,7 @@ class Element:
             pending.extend(reversed(element.children))
 
     def __str__(self) -> str:
-        """Return the element as a person would point at it: <tag name="...">."""
+        """Return the element in short: <tag name="...">."""
         name = self.attributes.get("name")
         if not name:
             return f"<{self.tag}>"
@@ -68,7 +68,7 @@ class _TreeBuilder:
         self._open: list[tuple[Element, list[str]]] = []
         self._elements = 0
         self._attributes = 0
-        # The bytes were found to be UTF-8, whatever name the declaration has for it.
+        # The bytes are known to be UTF-8, whatever the XML declaration calls it.
         self.parser = ParserCreate("utf-8")
         self.parser.buffer_text = True
         self.parser.ordered_attributes = True
@@ -83,7 +83,7 @@ class _TreeBuilder:
         raise self.diagnostics.refusal(
             Code.TOO_LARGE,
             f"more than {most:,} {what}",
-            remedy="no robot needs that many; split or simplify the file",
+            remedy="split or simplify the file",
             line=self.parser.CurrentLineNumber,
         )
 
@@ -147,8 +147,8 @@ def parse_xml(data: bytes, *, diagnostics: Diagnostics) -> Element:
         The root element.
 
     Raises:
-        RobotFileError: If it is not well formed, not UTF-8, holds a document
-            type or entity, or exceeds a limit.
+        RobotFileError: If it is not well formed, not UTF-8, contains a document type or
+            entity, or exceeds a limit.
     """
     _refuse_foreign_bytes(data, diagnostics)
     builder = _TreeBuilder(diagnostics, ascii_only=data.isascii())
@@ -167,14 +167,14 @@ def parse_xml(data: bytes, *, diagnostics: Diagnostics) -> Element:
 
 
 def _refuse_foreign_bytes(data: bytes, diagnostics: Diagnostics) -> None:
-    """Refuse what XML in UTF-8 cannot hold, with a clearer word than the parser has."""
+    """Refuse bytes that are invalid in UTF-8 XML, with a clearer message than the parser's."""
     if not data.strip():
         raise diagnostics.refusal(Code.NOT_XML, "the file is empty")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data:
         line = data[: data.find(b"\x00")].count(b"\n") + 1
         raise diagnostics.refusal(
             Code.ENCODING,
-            "the file holds NUL bytes or is not in UTF-8",
+            "the file contains NUL bytes or is not in UTF-8",
             remedy="save it as UTF-8 text",
             line=line,
         )

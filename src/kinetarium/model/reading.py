@@ -1,4 +1,4 @@
-"""What the readers share while one robot file is read: findings, assets, meshes and the hash."""
+"""The shared state while one robot file is read: diagnostics, assets, meshes and the hash."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ from kinetarium.spatial.arrays import Array, frozen
 
 MOST_MESH_BYTES = 80 * 2**20
 MOST_TRIANGLES = 2_000_000
-"""What the meshes of one robot may hold together; the heaviest public one has 61 MiB, 750,000."""
+"""Triangles of all meshes of one robot; the largest public robot has 61 MiB and 750,000."""
 
 if TYPE_CHECKING:
     from hashlib import _Hash
 
 MOST_ROBOT_BYTES = 16 * 2**20
-"""The largest robot file that is read; the largest public ones have a tenth of it."""
+"""The largest robot file that is read, ten times the largest public ones."""
 
 
 @dataclass(slots=True)
@@ -31,8 +31,8 @@ class Reading:
 
     Attributes:
         path: The robot file.
-        diagnostics: Collects what the gate has to say.
-        assets: Finds meshes and includes inside the allowed roots.
+        diagnostics: Collects refusals and repairs.
+        assets: Resolves meshes and includes within the allowed roots.
     """
 
     path: Path
@@ -45,41 +45,41 @@ class Reading:
 
     @property
     def attributes(self) -> AttributeReader:
-        """The strict reader of attributes, bound to the findings."""
+        """The strict reader of attributes, with these diagnostics."""
         return AttributeReader(self.diagnostics)
 
     def open_markup(self, path: Path, *, code: Code = Code.UNREADABLE) -> Element:
-        """Read and parse an XML file that is part of the robot, and take it into the hash."""
+        """Read and parse an XML file that is part of the robot, and add it to the hash."""
         data = read_robot_part(path, diagnostics=self.diagnostics, code=code, most=MOST_ROBOT_BYTES)
         self._hash.update(data)
         return parse_xml(data, diagnostics=self.diagnostics)
 
     def mesh_bounds(self, path: Path, *, line: int | None) -> Array:
-        """Load a mesh that is part of the robot, once however often the robot uses it.
+        """Load a mesh that is part of the robot, once even if it is used several times.
 
         Args:
             path: The file.
-            line: The line of the robot file that asks for it.
+            line: The line of the robot file that names it.
 
         Returns:
             The lowest and the highest coordinates [m], unscaled, shape (2, 3).
 
         Raises:
-            RobotFileError: If it cannot be loaded, or the meshes of the robot
-                are too large together.
+            RobotFileError: If it cannot be loaded, or the meshes of the robot are too large
+                together.
         """
         if path not in self._bounds:
             size = 0
-            with suppress(OSError):  # what cannot be read says so when it is loaded
+            with suppress(OSError):  # an unreadable file is reported when it is loaded
                 size = path.stat().st_size
             if path.suffix.lower() == ".obj":
-                size *= 2  # the densest of the formats: a point may take eight bytes
+                size *= 2  # the densest format: a point may take eight bytes
             self._mesh_bytes += size
             self._check_size(line)
             try:
                 mesh = load_mesh(path, diagnostics=self.diagnostics, line=line)
             except RobotFileError:
-                self._mesh_bytes += 3 * size  # the search for a fault reads everything again
+                self._mesh_bytes += 3 * size  # the search for a fault reads the file again
                 raise
             self._triangles += len(mesh.faces)
             self._check_size(line)
@@ -97,5 +97,5 @@ class Reading:
             )
 
     def source(self, format: str) -> Source:
-        """Say where the model came from, once everything has been read."""
+        """Return the source of the model, after everything has been read."""
         return Source(self.diagnostics.file, format, self._hash.hexdigest())

@@ -1,4 +1,4 @@
-"""RobotModel: the one frozen description that every engine and study is built from."""
+"""RobotModel: the immutable robot description that every engine and study is built from."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -64,7 +64,7 @@ class Capsule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TriangleMesh:
-    """Triangles as plain read-only arrays.
+    """Triangles as read-only arrays.
 
     Attributes:
         vertices: Corner points [m], shape (n, 3).
@@ -77,11 +77,11 @@ class TriangleMesh:
 
 @dataclass(frozen=True, slots=True)
 class MeshFile:
-    """A triangle mesh that lives in a file and is loaded when it is needed.
+    """A triangle mesh in a file, loaded when needed.
 
     Attributes:
         uri: The address as the robot file wrote it.
-        path: The file, resolved and inside the allowed roots.
+        path: The file, resolved and within the allowed roots.
         scale: Factors along x, y, z; a negative one mirrors.
     """
 
@@ -92,10 +92,10 @@ class MeshFile:
 
 @dataclass(frozen=True, slots=True)
 class MeshData:
-    """A triangle mesh that was written in the robot file itself, or made from a shape.
+    """A triangle mesh that is part of the robot file itself, or generated from a shape.
 
     Attributes:
-        name: What to call it.
+        name: Its name.
         mesh: The triangles.
     """
 
@@ -104,14 +104,14 @@ class MeshData:
 
 
 Shape = Box | Sphere | Cylinder | Capsule | MeshFile | MeshData
-"""What a geometry can be."""
+"""The shapes of a geometry."""
 
 
 IDENTITY = frozen([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 
 
 class JointType(StrEnum):
-    """How a child link may move against its parent."""
+    """How a child link may move relative to its parent."""
 
     FIXED = "fixed"
     REVOLUTE = "revolute"
@@ -137,13 +137,13 @@ class Inertia:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Geometry:
-    """A shape at a place on a link.
+    """A shape with a pose on a link.
 
     Attributes:
         shape: The shape.
         X_LG: Pose of the shape in the link frame, shape (4, 4).
         name: A name from the file, or empty.
-        color: Red, green, blue and opacity in 0..1, or None for the viewer's choice.
+        color: Red, green, blue and opacity in 0..1, or None for the viewer's default.
     """
 
     shape: Shape
@@ -159,8 +159,8 @@ class Link:
     Attributes:
         name: Its name, unique among the links.
         inertia: Mass properties; None for a massless frame.
-        collisions: What touches.
-        visuals: What is seen.
+        collisions: Collision geometry.
+        visuals: Visual geometry.
     """
 
     name: str
@@ -191,7 +191,7 @@ class Mimic:
     """A coupling: position = multiplier * position of the leader + offset.
 
     Attributes:
-        joint: The leader, a joint that follows no other.
+        joint: The leader, an independent joint.
         multiplier: Ratio [-, or rad/m between different kinds].
         offset: Position at the leader's zero [rad or m].
     """
@@ -216,7 +216,7 @@ class Joint:
         damping: Viscous damping [N m s/rad or N s/m].
         friction: Coulomb friction [N m or N].
         armature: Inertia of the drive seen at the joint [kg m^2 or kg].
-        mimic: The coupling to another joint, or None for a joint of its own.
+        mimic: The coupling to another joint, or None for an independent joint.
     """
 
     name: str
@@ -233,7 +233,7 @@ class Joint:
 
 
 class LoopKind(StrEnum):
-    """What a loop constraint holds together."""
+    """What a loop constraint connects."""
 
     POINT = "point"
     POSE = "pose"
@@ -245,7 +245,7 @@ class Loop:
 
     Attributes:
         name: Its name, unique among the loops.
-        kind: Whether two points or two whole frames stay together.
+        kind: Whether two points or two whole frames coincide.
         link_a: Name of the first link.
         link_b: Name of the second link.
         X_AC: The constrained frame in link a, shape (4, 4).
@@ -267,7 +267,7 @@ class Source:
     Attributes:
         file: The file as the user named it, or the catalogue name.
         format: "urdf", "xacro" or "mjcf".
-        sha256: Hash of everything that was read to make the model: the file and its includes.
+        sha256: Hash of the robot file and its includes.
     """
 
     file: str
@@ -277,10 +277,10 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class RobotModel:
-    """A robot that passed the gate: a tree of links, couplings and loops.
+    """A valid robot: a tree of links and joints, couplings and loops.
 
-    Links and joints stand in depth-first order, a parent before its children;
-    joint coordinates q follow that order over `moving_joints`.
+    Links and joints are in depth-first order, a parent before its children;
+    joint coordinates q are in that order over `moving_joints`.
 
     Example:
         >>> from kinetarium import load_robot
@@ -293,9 +293,9 @@ class RobotModel:
         links: The links, the root first.
         joints: The joints, each moving exactly one child link.
         loops: Constraints that close loops.
-        free_base: Whether the file says that the root link floats freely.
+        free_base: Whether the root link floats freely, according to the file.
         source: Where the model came from.
-        repairs: What the gate changed on the way in.
+        repairs: The changes that the reader made.
     """
 
     name: str
@@ -323,14 +323,14 @@ class RobotModel:
 
     @cached_property
     def parent_joint(self) -> dict[str, Joint]:
-        """The joint above each link, by the link's name; the root has none."""
+        """The parent joint of each link, by the link's name; the root has none."""
         return {joint.child: joint for joint in self.joints}
 
     def link(self, name: str) -> Link:
         """Return the link of a name.
 
         Raises:
-            UnknownNameError: If there is none.
+            UnknownNameError: If there is no such link.
         """
         for link in self.links:
             if link.name == name:
@@ -341,7 +341,7 @@ class RobotModel:
         """Return the joint of a name.
 
         Raises:
-            UnknownNameError: If there is none.
+            UnknownNameError: If there is no such joint.
         """
         for joint in self.joints:
             if joint.name == name:

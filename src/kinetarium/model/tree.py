@@ -1,4 +1,4 @@
-"""From links and joints in any order to one tree: names, topology, couplings, masses."""
+"""Assembling links and joints into one tree: names, topology, couplings, masses."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,18 +15,18 @@ from kinetarium.model.robot import IDENTITY, Joint, JointType, Link, Loop, Mimic
 Item = TypeVar("Item", Link, Joint, Loop)
 
 MOST_LINKS = 5_000
-"""More links than this are no robot, and every later step would crawl."""
+"""The greatest number of links of a robot; with more, later steps would take too long."""
 MOST_MIMIC_STEPS = 50
 """The longest chain of joints that follow each other."""
 MASSLESS_SHARE = 1e-6
-"""Mass given to a massless moving link, as a share of what it carries."""
+"""Mass assigned to a massless moving link, as a fraction of the mass it carries."""
 ALLOWED_MASS = 1e-3
-"""Mass [kg] given to each moving link of a massless branch that the user allows."""
+"""Mass assigned to each moving link of a massless branch that the user allows [kg]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Located(Generic[Item]):
-    """A link, joint or loop and the line it was read from."""
+    """A link, joint or loop with its line in the file."""
 
     item: Item
     line: int
@@ -53,8 +53,8 @@ def assemble(
         format: The file's format.
         loops: Constraints that close loops.
         free_base: Whether the root floats freely.
-        floating: Names of joints that let their child float; one, below an empty root, makes
-            the child the root of a free robot.
+        floating: Names of floating joints; a single one below an empty root makes its child
+            the root of a robot with a free base.
 
     Raises:
         RobotFileError: With every fault that was found.
@@ -65,7 +65,7 @@ def assemble(
         raise diagnostics.refusal(Code.NO_LINKS, "the robot has no links", line=1)
     if len(links) > MOST_LINKS:
         raise diagnostics.refusal(
-            Code.TOO_LARGE, f"{len(links):,} links; up to {MOST_LINKS:,} are read", line=1
+            Code.TOO_LARGE, f"{len(links):,} links; the limit is {MOST_LINKS:,}", line=1
         )
     _check_unique("link", links, diagnostics)
     _check_unique("joint", joints, diagnostics)
@@ -75,14 +75,14 @@ def assemble(
     ordered_links, ordered_joints = _depth_first(links, joints, diagnostics)
     if floating:
         line = next(joint.line for joint in joints if joint.item.name in floating)
-        _refuse_floating_inside(ordered_links[0], ordered_joints, floating, line, diagnostics)
+        _refuse_inner_floating(ordered_links[0], ordered_joints, floating, line, diagnostics)
         if not np.array_equal(ordered_joints[0].X_PJ, IDENTITY):
-            message = "floating: left out its <origin>, for a scene places the robot"
+            message = "floating: <origin> omitted, since a scene places the robot"
             diagnostics.repair(Code.UNSUPPORTED, f"joint {floating[0]}", message, line=line)
         free_base, ordered_links, ordered_joints = True, ordered_links[1:], ordered_joints[1:]
     ordered_joints = _leaders(ordered_joints, {j.item.name: j.line for j in joints}, diagnostics)
     lines = {located.item.name: located.line for located in links}
-    ordered_links = _give_mass(
+    ordered_links = _ensure_mass(
         ordered_links, ordered_joints, free_base=free_base, lines=lines, diagnostics=diagnostics
     )
     diagnostics.stop_if_refused()
@@ -97,7 +97,7 @@ def assemble(
     )
 
 
-def _refuse_floating_inside(
+def _refuse_inner_floating(
     root: Link,
     joints: Sequence[Joint],
     floating: Sequence[str],
@@ -110,8 +110,8 @@ def _refuse_floating_inside(
     if not bare or len(floating) > 1 or below != list(floating):
         raise diagnostics.refusal(
             Code.UNSUPPORTED,
-            "a floating joint is read only between an empty root link and the robot's base",
-            remedy="make separate robots of parts that fly apart",
+            "a floating joint is supported only between an empty root link and the robot's base",
+            remedy="split unconnected parts into separate robots",
             line=line,
         )
 
@@ -126,8 +126,8 @@ def _check_unique(kind: str, parts: Sequence[Located[Item]], diagnostics: Diagno
         with diagnostics.collecting():
             raise diagnostics.refusal(
                 Code.DUPLICATE_NAME,
-                f"two {kind}s are named {name!r}, the first at line {seen[name]}",
-                remedy="give each its own name",
+                f"duplicate {kind} name {name!r}, first used at line {seen[name]}",
+                remedy="use a unique name for each",
                 line=located.line,
             )
 
@@ -168,14 +168,14 @@ def _depth_first(
             with diagnostics.collecting():
                 raise diagnostics.refusal(
                     Code.SELF_JOINT,
-                    f"joint {joint.name!r} joins link {joint.child!r} to itself",
+                    f"joint {joint.name!r} connects link {joint.child!r} to itself",
                     line=located.line,
                 )
         elif joint.child in above:
             with diagnostics.collecting():
                 raise diagnostics.refusal(
                     Code.TWO_PARENTS,
-                    f"link {joint.child!r} hangs on two joints, "
+                    f"link {joint.child!r} is the child of two joints, "
                     f"{above[joint.child].item.name!r} and {joint.name!r}",
                     remedy="a robot file is a tree; close loops with an MJCF equality",
                     line=located.line,
@@ -189,8 +189,8 @@ def _depth_first(
         names = ", ".join(repr(root.item.name) for root in roots[:5])
         raise diagnostics.refusal(
             Code.TWO_ROOTS,
-            f"{len(roots)} links hang on no joint: {names}",
-            remedy="join them to one root link",
+            f"{len(roots)} links are the child of no joint: {names}",
+            remedy="connect them to one root link",
             line=roots[1].line,
         )
     by_name = {located.item.name: located.item for located in links}
@@ -220,7 +220,7 @@ def _depth_first(
 def _leaders(
     joints: Sequence[Joint], lines: dict[str, int], diagnostics: Diagnostics
 ) -> list[Joint]:
-    """Follow chains of couplings, so that every follower names a joint of its own."""
+    """Resolve chains of couplings, so that every follower names an independent joint."""
     by_name = {joint.name: joint for joint in joints}
     resolved = []
     for joint in joints:
@@ -249,19 +249,19 @@ def _to_leader(
             raise diagnostics.refusal(
                 Code.MIMIC,
                 f"joint {joint.name!r} {fault}",
-                remedy="a mimic joint follows one moving joint that follows none",
+                remedy="a mimic joint must follow an independent moving joint",
                 line=line,
             )
         if target.name != mimic.joint:
             diagnostics.repair(
                 Code.MIMIC,
                 f"joint {joint.name}",
-                f"follows {mimic.joint!r}, which does not exist: taken for {target.name!r}",
+                f"follows {mimic.joint!r}, which does not exist: {target.name!r} used instead",
                 line=line,
             )
         if max(abs(mimic.multiplier), abs(mimic.offset)) > MOST_MAGNITUDE:
             raise diagnostics.refusal(
-                Code.MIMIC, f"joint {joint.name!r} follows {target.name!r} beyond all measure",
+                Code.MIMIC, f"joint {joint.name!r} follows {target.name!r} with too large a ratio",
                 line=line,
             )  # fmt: skip
         if target.mimic is None:
@@ -276,13 +276,13 @@ def _to_leader(
 
 
 def _by_prefix(joint: Joint, mimic: Mimic, by_name: dict[str, Joint]) -> Joint | None:
-    """Find the leader whose name lacks the prefix of the follower, as after a careless copy."""
+    """Find the leader whose name lacks the prefix of the follower, as in a file made by copying."""
     ends = (i + 1 for i, character in enumerate(joint.name) if character in "_-/.:")
     prefixed = (joint.name[:end] + mimic.joint for end in ends)
     return next((by_name[name] for name in prefixed if name in by_name), None)
 
 
-def _give_mass(
+def _ensure_mass(
     links: Sequence[Link],
     joints: Sequence[Joint],
     *,
@@ -290,7 +290,7 @@ def _give_mass(
     lines: dict[str, int],
     diagnostics: Diagnostics,
 ) -> list[Link]:
-    """See to it that everything that moves has mass: engines divide by it."""
+    """Assign mass to massless moving links, since engines divide by it."""
     inertias = {link.name: link.inertia for link in links}
     carried = {link.name: link.inertia.mass if link.inertia else 0.0 for link in links}
     rigid = dict(carried)
@@ -307,16 +307,16 @@ def _give_mass(
         where = f"link {name}"
         if carried[name] > 0:
             mass = MASSLESS_SHARE * carried[name]
-            message = f"moves, is massless and carries {carried[name]:.3g} kg: given {mass:.3g} kg"
+            message = f"moves, is massless and carries {carried[name]:.3g} kg: {mass:.3g} kg added"
         elif Allowance.MASSLESS in diagnostics.allow:
             mass = ALLOWED_MASS
-            message = f"moves and carries no mass at all: given {mass:g} kg"
+            message = f"moves without any mass: {mass:g} kg added"
         else:
             with diagnostics.collecting():
                 raise diagnostics.refusal(
                     Code.MASSLESS,
                     f"link {name!r} moves, but neither it nor anything it carries has mass",
-                    remedy="give it an <inertial>, or pass --allow-massless to give it a gram",
+                    remedy="add an <inertial>, or pass --allow-massless to add one gram",
                     line=lines[name],
                 )
             continue

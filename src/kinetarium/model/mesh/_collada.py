@@ -1,8 +1,8 @@
-"""COLLADA files: the triangles of the scene, placed as its nodes say, in metres.
+"""COLLADA files: the triangles of the scene, placed by its nodes, in metres.
 
 The file's <unit> is applied. Its <up_axis> is not, as in Pinocchio and in RViz:
-programs such as MeshLab stamp Y_UP on whatever they write, so that the robot
-files that exist are laid out with the coordinates as they stand.
+programs such as MeshLab write Y_UP into every file, so that existing robot files
+rely on untransformed coordinates.
 """
 
 import re
@@ -20,7 +20,7 @@ from kinetarium.model.mesh.triangles import (
     BrokenMeshError,
     decimal_numbers,
     fan_triangles,
-    refuse_stand_in,
+    refuse_placeholder,
     triangle_mesh,
 )
 from kinetarium.model.robot import TriangleMesh
@@ -29,7 +29,7 @@ from kinetarium.spatial.rotation import pose, rotation_about
 
 MOST_DEPTH = 100
 MOST_STEPS = 20_000
-"""Nodes, their children and surfaces that are visited; a page of XML can ask for billions."""
+"""Limit on visited nodes, children and surfaces; a short file can instantiate billions."""
 
 _TRANSFORMS = {"matrix": 16, "translate": 3, "rotate": 4, "scale": 3}
 _COUNT = re.compile(r"[0-9]{1,9}")
@@ -39,9 +39,9 @@ def read_collada(data: bytes) -> TriangleMesh:
     """Read a COLLADA file.
 
     Raises:
-        BrokenMeshError: If it is not strict XML, or anything in it does not fit.
+        BrokenMeshError: If it is not strict XML, or invalid COLLADA.
     """
-    refuse_stand_in(data)
+    refuse_placeholder(data)
     try:
         root = parse_xml(data, diagnostics=Diagnostics(""))
     except RobotFileError as error:
@@ -49,7 +49,7 @@ def read_collada(data: bytes) -> TriangleMesh:
         raise BrokenMeshError(refusal.message, line=refusal.line) from None
     if root.tag != "COLLADA":
         raise BrokenMeshError(f"its root is <{root.tag[:40]}> instead of <COLLADA>", line=root.line)
-    with np.errstate(all="ignore"):  # what overflows is refused at the end
+    with np.errstate(all="ignore"):  # overflows are refused at the end
         return triangle_mesh(*_ColladaScene(root).read())
 
 
@@ -73,7 +73,7 @@ class _ColladaScene:
         self._triangles = 0
 
     def read(self) -> _Triangles:
-        """Return all that the scene shows; a file that names none shows its only one, or all."""
+        """Return the triangles of the scene; without <scene> those of all visual scenes."""
         self._check_up_axis()
         X = np.diag([*[self._unit()] * 3, 1.0])
         shown = [
@@ -97,7 +97,7 @@ class _ColladaScene:
     def _check_up_axis(self) -> None:
         for axis in (axis for asset in self._root.all("asset") for axis in asset.all("up_axis")):
             if axis.text.strip() not in ("X_UP", "Y_UP", "Z_UP"):
-                _refuse(axis, "is none of X_UP, Y_UP and Z_UP")
+                _refuse(axis, "must be X_UP, Y_UP or Z_UP")
 
     def _unit(self) -> float:
         """Return the length of the file's unit [m]."""
@@ -107,7 +107,7 @@ class _ColladaScene:
         return 1.0
 
     def _visit(self, node: Element, X: Array, *, depth: int) -> None:
-        """Collect what a node and those below it show; X places the node's parent."""
+        """Collect the geometry of a node and its descendants; X is the pose of its parent."""
         self._count_steps(node)
         if depth > MOST_DEPTH:
             _refuse(node, "contains itself")
@@ -128,19 +128,19 @@ class _ColladaScene:
     def _count_steps(self, element: Element) -> None:
         self._steps += 1 + len(element.children)
         if self._steps > MOST_STEPS:
-            _refuse(element, f"makes more than {MOST_STEPS:,} nodes and surfaces")
+            _refuse(element, f"instantiates more than {MOST_STEPS:,} nodes and surfaces")
 
     def _show(self, geometry: Element, X: Array) -> None:
         vertices, faces = self._geometry(geometry)
         self._triangles += len(faces)
         if self._triangles > MOST_TRIANGLES:
-            _refuse(geometry, f"makes more than {MOST_TRIANGLES:,} triangles")
+            _refuse(geometry, f"instantiates more than {MOST_TRIANGLES:,} triangles")
         if np.linalg.det(X[:3, :3]) < 0:
             faces = faces[:, ::-1]  # mirrored triangles face outwards again
         self._parts.append(_Triangles(vertices @ X[:3, :3].T + X[:3, 3], faces))
 
     def _geometry(self, geometry: Element) -> _Triangles:
-        """Read all surfaces of a geometry, once however often the scene shows it."""
+        """Read all surfaces of a geometry, once even if it is instantiated several times."""
         key = id(geometry)
         if key not in self._geometries:
             mesh, surfaces = _child(geometry, "mesh"), []
@@ -149,12 +149,12 @@ class _ColladaScene:
                 if child.tag in ("triangles", "polylist", "polygons"):
                     surfaces.append(self._surface(child))
                 elif child.tag in ("tristrips", "trifans"):
-                    _refuse(child, "is not supported; export plain triangles")
+                    _refuse(child, "is not supported; export triangles")
             self._geometries[key] = _joined(surfaces)
         return self._geometries[key]
 
     def _surface(self, surface: Element) -> _Triangles:
-        """Read the polygons of a surface, and what they use of their source."""
+        """Read the polygons of a surface, and the vertices they use."""
         vertex = _input(surface, "VERTEX")
         position = _input(self._target(vertex, "source", "vertices"), "POSITION")
         points = self._points(self._target(position, "source", "source"))
@@ -162,12 +162,12 @@ class _ColladaScene:
         indices, sizes = _polygons(surface, stride)
         corners = indices[_count(vertex, "offset") :: stride]
         if corners.min(initial=0) < 0 or corners.max(initial=-1) >= len(points):
-            _refuse(surface, f"names a corner that is none of its {len(points)}")
+            _refuse(surface, f"has an index outside its {len(points)} vertices")
         used, compact = np.unique(corners, return_inverse=True)
         return _Triangles(points[used], fan_triangles(compact, sizes))
 
     def _points(self, source: Element) -> Array:
-        """Read a source of positions, once however many surfaces use it."""
+        """Read a source of positions, once even if several surfaces use it."""
         name = source.attributes["id"]
         if name not in self._positions:
             accessor = _child(_child(source, "technique_common"), "accessor")
@@ -178,22 +178,22 @@ class _ColladaScene:
             if stride < 3 or start + count * stride > len(values):
                 _refuse(accessor, f"does not fit an array of {len(values)} numbers")
             if not (np.abs(values) <= MOST_COORDINATE).all():
-                _refuse(array, "holds a coordinate beyond 1e9")
+                _refuse(array, "has a coordinate beyond 1e9")
             table = values[start : start + count * stride].reshape(count, stride)
             self._positions[name] = table[:, :3]
         return self._positions[name]
 
     def _target(self, element: Element, attribute: str, tag: str) -> Element:
-        """Follow a reference inside the document."""
+        """Resolve a reference within the document."""
         reference = element.attributes.get(attribute, "")
         target = self._by_id.get(reference[1:])
         if not reference.startswith("#") or target is None or target.tag != tag:
-            _refuse(element, f"refers to no <{tag}> of the file")
+            _refuse(element, f"refers to a <{tag}> that does not exist")
         return target
 
 
 def _polygons(surface: Element, stride: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the indices of a surface as they stand, and how many corners each polygon has."""
+    """Return the raw indices of a surface, and the number of corners of each polygon."""
     lists = [_numbers(p, p.text, kind=np.int64) for p in surface.all("p")]
     indices = np.concatenate([np.zeros(0, dtype=np.int64), *lists])
     corners, rest = divmod(len(indices), stride)
@@ -211,7 +211,7 @@ def _polygons(surface: Element, stride: int) -> tuple[NDArray[np.int64], NDArray
             sizes = np.array([len(p) // stride for p in lists], dtype=np.int64)
     fits = len(sizes) == _count(surface, "count") and sizes.sum() == corners and not rest
     if not fits or sizes.min(initial=0) < 0 or sizes.max(initial=0) > corners:
-        _refuse(surface, "has more or fewer indices than its count says")
+        _refuse(surface, "has a number of indices that does not match its count")
     return indices, sizes
 
 
@@ -230,7 +230,7 @@ def _transform(element: Element) -> Array:
             return pose(rotation=rotation_about(values[:3] / length, np.radians(values[3])))
     X = values.reshape(4, 4)
     if not np.allclose(X[3], (0, 0, 0, 1)):
-        _refuse(element, "is not a placement: its last row is not 0 0 0 1")
+        _refuse(element, "is not a homogeneous transform: its last row is not 0 0 0 1")
     return X
 
 
@@ -250,30 +250,30 @@ def _joined(parts: Sequence[_Triangles]) -> _Triangles:
 def _numbers(
     element: Element, text: str, *, count: int | None = None, kind: type = np.float64
 ) -> NDArray[Any]:
-    """Read the finite numbers of an element, as many as there should be."""
+    """Read the finite numbers of an element, and check their count."""
     try:
         values = decimal_numbers(text, kind=kind)
     except BrokenMeshError:
-        _refuse(element, "holds something that is not a number")
+        _refuse(element, "contains something that is not a number")
     if count is not None and len(values) != count:
-        _refuse(element, f"holds {len(values)} numbers instead of {count}")
+        _refuse(element, f"has {len(values)} numbers instead of {count}")
     if not np.isfinite(values).all():
-        _refuse(element, "holds a number that is not finite")
+        _refuse(element, "contains a number that is not finite")
     return values
 
 
 def _count(element: Element, attribute: str, *, default: int | None = None) -> int:
-    """Read an attribute that counts something; without a default it must be there."""
+    """Read an attribute that is a count; without a default it is required."""
     text = element.attributes.get(attribute)
     if text is None and default is not None:
         return default
     if text is None or not _COUNT.fullmatch(text):
-        _refuse(element, f"has no usable {attribute}")
+        _refuse(element, f"has no valid {attribute}")
     return int(text)
 
 
 def _child(element: Element, tag: str) -> Element:
-    """Return the first child of a name."""
+    """Return the first child with a tag."""
     for child in element.children:
         if child.tag == tag:
             return child
@@ -281,7 +281,7 @@ def _child(element: Element, tag: str) -> Element:
 
 
 def _input(element: Element, semantic: str) -> Element:
-    """Return the first input of a meaning."""
+    """Return the first input with a semantic."""
     for child in element.all("input"):
         if child.attributes.get("semantic") == semantic:
             return child

@@ -1,4 +1,4 @@
-"""Wavefront OBJ files: vertices and faces; whatever else they hold is left aside."""
+"""Wavefront OBJ files (vertices and faces only) and STL files, binary and text."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from kinetarium.model.mesh.triangles import (
     line_of_match,
     plain_text,
     points_on_lines,
-    refuse_stand_in,
+    refuse_placeholder,
     triangle_mesh,
 )
 from kinetarium.model.robot import TriangleMesh
@@ -24,19 +24,19 @@ from kinetarium.spatial.arrays import Array
 
 _COMMENT = re.compile(rb"#[^\n]*")
 _CONTINUATION = re.compile(rb"\\\r?\n")
-# What follows the coordinates is a weight or a colour.
+# A weight or a colour may follow the coordinates.
 _VERTEX = re.compile(rb"^[ \t]*v(?!\S)((?:[ \t]++\S++){0,3})", re.MULTILINE)
 _FACE = re.compile(rb"^[ \t]*f((?:[ \t].*)?)\r?$", re.MULTILINE)
 _TEXTURE_AND_NORMAL = re.compile(rb"/\S*")
 
 
 def read_obj(data: bytes) -> TriangleMesh:
-    """Read an OBJ file; its polygons are cut into triangles, its material file is never opened.
+    """Read an OBJ file; polygons are triangulated, the material file is never opened.
 
     Raises:
-        BrokenMeshError: If a vertex or face is not right, or there are no faces.
+        BrokenMeshError: If a vertex or face is invalid, or there are no faces.
     """
-    refuse_stand_in(data)
+    refuse_placeholder(data)
     data = _bare(data)
     points = points_on_lines(_VERTEX, data)
     corners, sizes = _polygons(data, len(points))
@@ -56,7 +56,7 @@ def _polygons(data: bytes, points: int) -> tuple[NDArray[np.int64], NDArray[np.i
     """Return the corners of all faces, counted from zero, and how many each face has."""
     rows = _FACE.findall(data)
     if len(rows) > MOST_TRIANGLES:
-        raise BrokenMeshError(f"it holds more than {MOST_TRIANGLES:,} faces")
+        raise BrokenMeshError(f"it has more than {MOST_TRIANGLES:,} faces")
     faces = _indices(rows)
     if faces is None:
         _refuse_face(data, first_bad(rows, lambda some: _indices(some) is not None))
@@ -77,22 +77,22 @@ def _polygons(data: bytes, points: int) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def _indices(rows: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return the indices of all faces as they stand and how many each has; None if one is bad.
+    """Return the raw indices of all faces and how many each has; None if one is invalid.
 
     Raises:
         BrokenMeshError: If there are too many.
     """
-    # No index is zero, so that a zero can mark the end of each face in one pass over all.
+    # No valid index is zero, so that zeros can separate the faces in one pass over all.
     text = _TEXTURE_AND_NORMAL.sub(b"", b" 0 ".join([*rows, b""]))
     try:
         numbers = decimal_numbers(text, kind=np.int64)
     except BrokenMeshError:
         return None
     if len(numbers) - 3 * len(rows) > MOST_TRIANGLES:
-        raise BrokenMeshError(f"it holds more than {MOST_TRIANGLES:,} triangles")
+        raise BrokenMeshError(f"it has more than {MOST_TRIANGLES:,} triangles")
     ends = np.flatnonzero(numbers == 0)
     sizes = np.diff(ends, prepend=-1) - 1
-    # Blender has written loose edges as faces of two corners; they are let pass.
+    # Blender has written loose edges as faces of two corners; they are accepted.
     if len(ends) != len(rows) or (sizes < 2).any():
         return None
     return numbers[numbers != 0], sizes
@@ -100,7 +100,7 @@ def _indices(rows: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 def _refuse_face(data: bytes, index: int) -> NoReturn:
     line = line_of_match(_FACE, data, index=index)
-    raise BrokenMeshError("it has a face whose corners are not right", line=line)
+    raise BrokenMeshError("it has a face with invalid corners", line=line)
 
 
 _HEADER_BYTES = 84
@@ -108,9 +108,9 @@ _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute
 _MOST_PADDING = 1024
 
 _WORD = re.compile(rb"^[ \t\r]*([^\s]+)", re.MULTILINE)
-# Four words at most: enough to see that there are not three.
+# At most four words: enough to detect that there are not three.
 _STL_VERTEX = re.compile(rb"^[ \t]*vertex\b((?:[ \t]++\S++){0,4})", re.MULTILINE | re.IGNORECASE)
-# The space before a statement that does not begin its line; a name may hold such words too.
+# The space before a statement that does not begin its line; a name may contain such words too.
 _SPACE_BETWEEN = re.compile(
     rb"(?<=\S)[ \t]++(?=facet[ \t]+normal\b|outer[ \t]+loop\b|vertex[ \t]+[-+.\d])"
     rb"|(?<=[\d.])[ \t]++(?=endloop\b)|(?<=endloop)[ \t]++(?=endfacet\b)"
@@ -127,26 +127,25 @@ _LETTERS = {
     b"endsolid": b"X",
 }
 _MOST_UNBROKEN = 4 * 2**20
-"""The largest text that is broken into lines when it is not written so; that takes its time."""
+"""The largest text with several statements per line that is split into lines, which is slow."""
 
 _GRAMMAR = re.compile(rb"(?:S(?:FOVVVLE)*+X)++")
-# The same, ending anywhere, to find the word where a file goes wrong.
+# The same, ending anywhere, to find the first invalid word of a file.
 _BEGINNING = re.compile(
     rb"(?:S(?:FOVVVLE)*+X)*+(?:S(?:FOVVVLE)*+(?:F(?:O(?:V(?:V(?:V(?:L)?)?)?)?)?)?)?"
 )
 
 
 def read_stl(data: bytes) -> TriangleMesh:
-    """Read an STL file; the bytes decide whether it is binary, for both kinds may begin "solid".
+    """Read an STL file, binary or text; the content decides, since both may begin "solid".
 
-    A binary file must be as long as its count of facets says, because
-    otherwise either is wrong; up to 1 KiB of zeros after the facets, which
-    some programs write to fill a block, cannot hold a lost facet and passes.
+    The length of a binary file must match its count of facets. Up to 1 KiB of zeros after
+    the facets, which some programs write to fill a block, is accepted.
 
     Raises:
-        BrokenMeshError: If it is neither, or not whole.
+        BrokenMeshError: If it is neither, or incomplete.
     """
-    refuse_stand_in(data)
+    refuse_placeholder(data)
     beginning = data[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if beginning.startswith(b"solid") and (b"facet" in beginning or b"\0" not in data):
         return _read_text(data)
@@ -168,19 +167,19 @@ def stl_bytes(mesh: TriangleMesh) -> bytes:
 def _read_binary(data: bytes) -> TriangleMesh:
     if len(data) < _HEADER_BYTES:
         raise BrokenMeshError(
-            f"it is no STL file: it does not begin with 'solid' and has only {len(data)} bytes"
+            f"it is not an STL file: it does not begin with 'solid' and has only {len(data)} bytes"
         )
     count = int.from_bytes(data[_HEADER_BYTES - 4 : _HEADER_BYTES], "little")
     extra = len(data) - _HEADER_BYTES - count * _FACET.itemsize
     if extra < 0 or extra > _MOST_PADDING or any(data[len(data) - extra :]):
         if b"\0" not in data or data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise BrokenMeshError("it is no STL file: it is neither binary nor begins with 'solid'")
+            raise BrokenMeshError("it is not an STL file: not binary, and without 'solid'")
         raise BrokenMeshError(
             f"{count} facets take {_HEADER_BYTES + count * _FACET.itemsize} bytes, "
             f"it has {len(data)}"
         )
     if count > MOST_TRIANGLES:
-        raise BrokenMeshError(f"it holds more than {MOST_TRIANGLES:,} triangles")
+        raise BrokenMeshError(f"it has more than {MOST_TRIANGLES:,} triangles")
     facets = np.frombuffer(data, dtype=_FACET, count=count, offset=_HEADER_BYTES)
     corners = facets["corners"].reshape(-1, 3)
     return triangle_mesh(corners, np.arange(len(corners)).reshape(-1, 3))
@@ -191,24 +190,24 @@ def _read_text(data: bytes) -> TriangleMesh:
     words, letters = _statements(data)
     if not _GRAMMAR.fullmatch(letters) and _SPACE_BETWEEN.search(data):
         if len(data) > _MOST_UNBROKEN:
-            raise BrokenMeshError("it has several statements on a line, and many of them")
+            raise BrokenMeshError("it has several statements on a line and is too large")
         data = _SPACE_BETWEEN.sub(b"\n", data)
         words, letters = _statements(data)
     if not _GRAMMAR.fullmatch(letters):
         beginning = _BEGINNING.match(letters)
-        assert beginning is not None  # it matches the empty text too
+        assert beginning is not None  # it also matches the empty text
         if beginning.end() == len(words):
             raise BrokenMeshError("it ends before 'endsolid'")
         word = words[beginning.end()][:20].decode("ascii", "replace")
         line = line_of_match(_WORD, data, index=beginning.end())
-        raise BrokenMeshError(f"it has {word!r} out of place", line=line)
+        raise BrokenMeshError(f"it has {word!r} in the wrong place", line=line)
     if letters.count(b"F") > MOST_TRIANGLES:
-        raise BrokenMeshError(f"it holds more than {MOST_TRIANGLES:,} triangles")
+        raise BrokenMeshError(f"it has more than {MOST_TRIANGLES:,} triangles")
     corners = points_on_lines(_STL_VERTEX, data)
     return triangle_mesh(corners, np.arange(len(corners)).reshape(-1, 3))
 
 
 def _statements(data: bytes) -> tuple[list[bytes], bytes]:
-    """Return the first word of each line, and a letter for each of them."""
+    """Return the first word of each line, and one letter for each, for the grammar."""
     words = _WORD.findall(data)
     return words, b"".join([_LETTERS.get(word.lower(), b"?") for word in words])

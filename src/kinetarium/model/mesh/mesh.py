@@ -1,4 +1,4 @@
-"""Loading triangle meshes of unknown origin: checked whole, read once."""
+"""Loading triangle meshes of unknown origin: checked completely, and cached."""
 
 import os
 import stat
@@ -27,7 +27,7 @@ _READERS: dict[str, Callable[[bytes], TriangleMesh]] = {
 
 
 class _Cache:
-    """The meshes used last, up to a total size."""
+    """The most recently used meshes, up to a total size."""
 
     MOST_BYTES = 256 * 2**20
 
@@ -63,13 +63,12 @@ _cache = _Cache()
 def load_mesh(path: Path, *, diagnostics: Diagnostics, line: int | None = None) -> TriangleMesh:
     """Load an STL, OBJ or COLLADA file by its suffix, in its own units, COLLADA in metres.
 
-    A file that has not changed is not read again while it is among the meshes
-    used last.
+    A file that has not changed is not read again while it is in the cache.
 
     Args:
         path: The file.
         diagnostics: Names the robot file in the refusal.
-        line: The line of the robot file that asks for it.
+        line: The line of the robot file that names it.
 
     Returns:
         The triangles; no two vertices are equal and each is used.
@@ -82,7 +81,7 @@ def load_mesh(path: Path, *, diagnostics: Diagnostics, line: int | None = None) 
     if reader is None:
         raise diagnostics.refusal(
             Code.UNSUPPORTED,
-            f"mesh {str(path)!r} is of a format that is not read",
+            f"mesh {str(path)!r} has an unsupported format",
             remedy=f"convert it to one of {', '.join(_READERS)}",
             line=line,
         )
@@ -93,7 +92,7 @@ def load_mesh(path: Path, *, diagnostics: Diagnostics, line: int | None = None) 
         raise diagnostics.refusal(
             Code.MESH_MISSING, f"cannot read mesh {str(path)!r}: {reason.lower()}", line=line
         ) from None
-    if not stat.S_ISREG(status.st_mode):  # asked first, for opening a device may do something
+    if not stat.S_ISREG(status.st_mode):  # checked first: opening a device may have effects
         raise diagnostics.refusal(
             Code.MESH_BROKEN, f"mesh {str(path)!r} is not a regular file", line=line
         )
@@ -101,7 +100,7 @@ def load_mesh(path: Path, *, diagnostics: Diagnostics, line: int | None = None) 
         raise diagnostics.refusal(
             Code.TOO_LARGE,
             f"mesh {str(path)!r} has {status.st_size / 2**20:.0f} MiB",
-            remedy=f"meshes up to {MOST_BYTES // 2**20} MiB are read; simplify it",
+            remedy=f"the limit is {MOST_BYTES // 2**20} MiB; simplify it",
             line=line,
         )
     key = (str(path), status.st_size, status.st_mtime_ns)

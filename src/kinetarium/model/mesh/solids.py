@@ -1,4 +1,4 @@
-"""Shapes as solids: mass properties, surfaces of triangles and bounding boxes.
+"""Shapes as solids: mass properties, triangulated surfaces and bounding boxes.
 
 Everything is in the frame of the shape.
 """
@@ -24,7 +24,7 @@ from kinetarium.model.robot import (
 from kinetarium.spatial.arrays import Array, frozen
 
 _LEAST_FILLING = 1e-6
-"""A mesh that fills less of its bounding box than this encloses nothing."""
+"""A mesh that fills a smaller fraction of its bounding box counts as enclosing no volume."""
 
 _BOX_CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
 _BOX_FACES = np.array(
@@ -34,17 +34,17 @@ _BOX_FACES = np.array(
 
 
 def solid_properties(shape: Shape, *, density: float) -> Inertia:
-    """Return the mass properties of a shape filled evenly.
+    """Return the mass properties of a solid shape of uniform density.
 
     A mesh counts as the volume it encloses, whichever way its triangles face.
-    One that encloses none, because it is open or flat or its triangles face
-    both ways, counts as its bounding box; a flat one thus has no mass.
+    One that encloses no volume, because it is open, flat or inconsistently
+    oriented, counts as its bounding box; a flat one thus has no mass.
 
     Args:
         density: Density [kg/m^3].
 
     Returns:
-        Mass, centre and moment, with the shape's frame in the place of the link's.
+        Mass, centre and moment, in the shape's frame.
     """
     match shape:
         case Box(size=(x, y, z)):
@@ -57,7 +57,7 @@ def solid_properties(shape: Shape, *, density: float) -> Inertia:
             cylinder, sphere = pi * r * r * h, 4 / 3 * pi * r**3
             volume = cylinder + sphere
             across = (cylinder * r * r / 4 + sphere * r * r / 5) / volume
-            # A half sphere's centre lies 3/8 r beyond the cylinder's end at h/2.
+            # The centre of a half sphere is 3/8 r beyond the cylinder's end at h/2.
             along_sphere = r * r / 5 + h * h / 4 + 2 * (h / 2) * (3 / 8 * r)
             along = (cylinder * h * h / 12 + sphere * along_sphere) / volume
             return _centered(density * volume, across, across, along)
@@ -66,11 +66,10 @@ def solid_properties(shape: Shape, *, density: float) -> Inertia:
 
 
 def triangulate(shape: Shape, *, segments: int = 24) -> TriangleMesh:
-    """Return a closed surface of triangles that face outwards; a mesh is given as it is.
+    """Return a closed surface of triangles that face outwards; a mesh is returned unchanged.
 
     Args:
-        segments: How many edges a full circle is made of, at least 4; the
-            corners lie on the true surface.
+        segments: Edges of a full circle, at least 4; the corners are on the true surface.
     """
     match shape:
         case Box(size=size):
@@ -108,13 +107,13 @@ def bounding_box(shape: Shape) -> Array:
 
 
 def _centered(mass: float, *squares: float) -> Inertia:
-    """Return the inertia of a body from the mean squares [m^2] of its points along x, y and z."""
+    """Return the inertia of a body from the mean squares of x, y and z over it [m^2]."""
     moment = mass * np.diag(sum(squares) - np.array(squares))
     return Inertia(mass, frozen(np.zeros(3)), frozen(moment))
 
 
 def _enclosed(mesh: TriangleMesh, density: float) -> Inertia:
-    """Sum over the tetrahedra between the triangles and a point, with their signs.
+    """Sum over the signed tetrahedra between the triangles and a point.
 
     Formulas: Blow and Binstock, "How to find the inertia tensor (or other mass
     properties) of a 3D solid body represented by a triangle mesh", 2004.
@@ -125,7 +124,7 @@ def _enclosed(mesh: TriangleMesh, density: float) -> Inertia:
     areas = np.cross(b - a, c - a)
     volumes = np.einsum("ij,ij->i", np.cross(a, b), c) / 6
     volume = abs(volumes.sum())
-    # The area vectors of a closed surface cancel; one percent forgives small gaps.
+    # The area vectors of a closed surface cancel; one percent tolerates small gaps.
     closed = np.linalg.norm(areas.sum(axis=0)) < 0.01 * np.linalg.norm(areas, axis=1).sum()
     if closed and volume > _LEAST_FILLING * np.prod(high - low):
         weights = volumes * np.sign(volumes.sum())
@@ -142,7 +141,7 @@ def _enclosed(mesh: TriangleMesh, density: float) -> Inertia:
 
 
 def _revolved(radii: Array, heights: Array, *, segments: int) -> TriangleMesh:
-    """Turn a profile about z; it rises from one point of the axis to another."""
+    """Return the surface of revolution of a profile that rises from the z axis back to it."""
     angles = np.arange(segments) * (2 * pi / segments)
     rings = len(radii) - 2
     vertices = np.zeros((rings * segments + 2, 3))

@@ -1,4 +1,4 @@
-"""What every mesh reader ends with: numbers out of text, and triangles that can be trusted."""
+"""The common base of the mesh readers: numbers from text, checked triangles, convex hulls."""
 
 import re
 import warnings
@@ -13,16 +13,16 @@ from kinetarium.spatial.arrays import Array
 
 MOST_TRIANGLES = 1_000_000
 MOST_LINES = 1_500_000
-"""Lines of a text format; the largest file that is read holds fewer, unless they are padding."""
+"""Lines of a text format; the largest valid file has fewer, unless they are padding."""
 MOST_COORDINATE = 1e9
-"""Coordinates beyond this [m] are a slip of the pen or a wrong byte."""
+"""Coordinates beyond this are taken for errors in the file [m]."""
 
 _WHOLE = re.compile(rb"[-+0-9\s]*+")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class BrokenMeshError(Exception):
-    """A mesh file that cannot be used; the loader turns it into a refusal.
+    """An invalid mesh file; the loader turns it into a refusal.
 
     Attributes:
         remedy: What to do about it.
@@ -31,7 +31,7 @@ class BrokenMeshError(Exception):
     def __init__(
         self, reason: str, *, line: int | None = None, remedy: str = "export the mesh again"
     ) -> None:
-        """Keep the reason and the line inside the mesh file, if a line means something."""
+        """Keep the reason and, for text formats, the line in the mesh file."""
         super().__init__(f"{reason} at its line {line}" if line else reason)
         self.remedy = remedy
 
@@ -44,16 +44,16 @@ def triangle_mesh(vertices: ArrayLike, faces: NDArray[np.integer[Any]]) -> Trian
         faces: Indices of the corners, shape (m, 3).
 
     Raises:
-        BrokenMeshError: If there are no triangles or too many, none of them
-            has an area, or a corner is not there, not finite or absurdly far away.
+        BrokenMeshError: If there are no triangles or too many, none of them has an area,
+            or a corner is missing, not finite or too far away.
     """
     points = np.asarray(vertices)
     if len(faces) == 0:
-        raise BrokenMeshError("it holds no triangles")
+        raise BrokenMeshError("it has no triangles")
     if len(faces) > MOST_TRIANGLES:
-        raise BrokenMeshError(f"it holds more than {MOST_TRIANGLES:,} triangles")
+        raise BrokenMeshError(f"it has more than {MOST_TRIANGLES:,} triangles")
     if faces.min() < 0 or faces.max() >= len(points):
-        raise BrokenMeshError(f"a triangle names a corner that is none of its {len(points)}")
+        raise BrokenMeshError(f"a triangle has an index outside its {len(points)} vertices")
     used = np.zeros(len(points), dtype=bool)
     used[faces] = True
     points, compact = points[used], np.cumsum(used) - 1
@@ -62,12 +62,12 @@ def triangle_mesh(vertices: ArrayLike, faces: NDArray[np.integer[Any]]) -> Trian
     points, merged = _distinct(points)
     mesh = read_only_mesh(points, merged[compact][faces])
     if not _has_area(mesh):
-        raise BrokenMeshError("none of its triangles has an area")
+        raise BrokenMeshError("all of its triangles have zero area")
     return mesh
 
 
 def _distinct(points: NDArray[Any]) -> tuple[Array, NDArray[np.intp]]:
-    """Return the distinct points in ascending order, and for each point its place among them."""
+    """Return the distinct points in ascending order, and for each point its index among them."""
     place = np.zeros(len(points), dtype=np.intp)
     for column in points.T:
         values, rank = np.unique(column, return_inverse=True)
@@ -79,7 +79,7 @@ def _distinct(points: NDArray[Any]) -> tuple[Array, NDArray[np.intp]]:
 
 
 def _has_area(mesh: TriangleMesh, *, step: int = 10_000) -> bool:
-    """Return whether any triangle has an area; the first few nearly always do."""
+    """Return whether any triangle has an area, checked in blocks: the first nearly always has."""
     for start in range(0, len(mesh.faces), step):
         a, b, c = mesh.vertices[mesh.faces[start : start + step]].transpose(1, 0, 2)
         if np.cross(b - a, c - a).any():
@@ -88,7 +88,7 @@ def _has_area(mesh: TriangleMesh, *, step: int = 10_000) -> bool:
 
 
 def read_only_mesh(vertices: Array, faces: NDArray[np.integer[Any]]) -> TriangleMesh:
-    """Make a mesh of an array that nobody else writes to and a copy of the faces."""
+    """Return a mesh of an array that nobody else writes to and a copy of the faces."""
     indices = np.array(faces, dtype=np.int32, order="C")
     vertices.setflags(write=False)
     indices.setflags(write=False)
@@ -96,11 +96,11 @@ def read_only_mesh(vertices: Array, faces: NDArray[np.integer[Any]]) -> Triangle
 
 
 def fan_triangles(corners: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Cut polygons into triangles that share each polygon's first corner.
+    """Split polygons into triangles that share each polygon's first corner.
 
     Args:
         corners: The corners of all polygons, one polygon after the other.
-        sizes: How many corners each polygon has; below three there is nothing to cut.
+        sizes: How many corners each polygon has; those with fewer than three are dropped.
 
     Returns:
         The triangles, shape (m, 3).
@@ -111,7 +111,7 @@ def fan_triangles(corners: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArr
     counts = np.maximum(sizes - 2, 0)
     total = int(counts.sum())
     if total > MOST_TRIANGLES:
-        raise BrokenMeshError(f"it holds more than {MOST_TRIANGLES:,} triangles")
+        raise BrokenMeshError(f"it has more than {MOST_TRIANGLES:,} triangles")
     starts = np.repeat(np.cumsum(sizes) - sizes, counts)
     second = starts + 1 + np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
     triangles: NDArray[np.int64] = corners[np.column_stack([starts, second, second + 1])]
@@ -119,19 +119,19 @@ def fan_triangles(corners: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArr
 
 
 def decimal_numbers(text: str | bytes, *, kind: type = np.float64) -> NDArray[Any]:
-    """Read decimal numbers separated by white space; integers too large become the largest.
+    """Read decimal numbers separated by white space; too large integers are clipped.
 
     Args:
         kind: The type of the numbers, float64 or int64.
 
     Raises:
-        BrokenMeshError: If anything else stands between them.
+        BrokenMeshError: If anything else is between them.
     """
     text = (text.encode() if isinstance(text, str) else text).strip()
     if not text:
         return np.zeros(0, dtype=kind)
     if kind is np.float64 and _WHOLE.fullmatch(text):
-        # Eight times as fast, so that the densest text is not the slowest.
+        # Eight times as fast, so that the densest text does not take longest.
         return decimal_numbers(text, kind=np.int64).astype(np.float64)
     with warnings.catch_warnings():
         # Older releases of NumPy warn where newer ones raise.
@@ -139,35 +139,35 @@ def decimal_numbers(text: str | bytes, *, kind: type = np.float64) -> NDArray[An
         try:
             return np.fromstring(text, dtype=kind, sep=" ")
         except (ValueError, DeprecationWarning):
-            raise BrokenMeshError("it holds something that is not a number") from None
+            raise BrokenMeshError("it contains something that is not a number") from None
 
 
 def points_on_lines(pattern: re.Pattern[bytes], data: bytes) -> Array:
     """Read a point from each line of a text format that a pattern finds.
 
     Args:
-        pattern: Finds a line; its first group holds the three coordinates.
+        pattern: Matches a line; its first group is the three coordinates.
         data: The whole file.
 
     Returns:
         The points [m], shape (n, 3).
 
     Raises:
-        BrokenMeshError: Naming the first line that holds no usable point.
+        BrokenMeshError: Naming the first line without a valid point.
     """
     rows = pattern.findall(data)
     points = _points(rows)
     if points is None:
         index = first_bad(rows, lambda some: _points(some) is not None)
         line = line_of_match(pattern, data, index=index)
-        raise BrokenMeshError("it holds no usable point", line=line)
+        raise BrokenMeshError("it has no valid point", line=line)
     return points
 
 
 def _points(rows: Sequence[bytes]) -> Array | None:
-    """Read the three numbers of each row, or None if a row has no usable ones."""
+    """Read the three numbers of each row, or None if a row is invalid."""
     try:
-        # All rows in one pass; a nan behind each shows where it ends.
+        # All rows in one pass, separated by nan.
         numbers = decimal_numbers(b" nan ".join([*rows, b""]))
     except BrokenMeshError:
         return None
@@ -179,7 +179,7 @@ def _points(rows: Sequence[bytes]) -> Array | None:
 
 
 def first_bad(rows: Sequence[bytes], good: Callable[[Sequence[bytes]], bool]) -> int:
-    """Find the first row that is not good, among rows that together are not, by halving.
+    """Find the first bad row by bisection, among rows that are not all good.
 
     Args:
         good: Whether every one of some rows is good.
@@ -202,16 +202,16 @@ def line_of_match(pattern: re.Pattern[bytes], data: bytes, *, index: int) -> int
     raise IndexError(index)
 
 
-def refuse_stand_in(data: bytes) -> None:
-    """Refuse what is often found in the place of a mesh.
+def refuse_placeholder(data: bytes) -> None:
+    """Refuse what is often found instead of a mesh: a Git LFS pointer or a web page.
 
     Raises:
-        BrokenMeshError: Saying what it is.
+        BrokenMeshError: If it is one of these.
     """
     beginning = data[:1024].removeprefix(_BYTE_ORDER_MARK).lstrip().lower()
     if beginning.startswith(b"version https://git-lfs"):
         raise BrokenMeshError(
-            "it is a Git LFS pointer that stands for the mesh",
+            "it is a Git LFS pointer, not the mesh",
             remedy="fetch the real file with 'git lfs pull'",
         )
     if beginning.startswith((b"<!doctype html", b"<html")):
@@ -222,7 +222,7 @@ def plain_text(data: bytes) -> bytes:
     """Return the text of a mesh file without byte order mark, its lines ending in a line feed.
 
     Raises:
-        BrokenMeshError: If it holds NUL bytes or more lines than any mesh needs.
+        BrokenMeshError: If it contains NUL bytes or too many lines.
     """
     if b"\0" in data:
         line = data.count(b"\n", 0, data.find(b"\0")) + 1
@@ -236,10 +236,10 @@ def plain_text(data: bytes) -> bytes:
 
 
 MOST_CORNERS = 5_000
-"""A hull with more corners than this has been written with its faces by any program."""
+"""Corners of a hull at most; any program writes larger ones with their faces."""
 MOST_POINTS = 300_000
 _FLATNESS = 1e-10
-"""Points closer to a face than this share of their extent lie on it."""
+"""Points closer to a face than this fraction of their extent are on it."""
 _TOO_CLOSE = "its points are too close to each other for a hull"
 
 
@@ -250,8 +250,8 @@ def convex_hull(points: Array) -> NDArray[np.int64]:
         points: The points, shape (n, 3).
 
     Raises:
-        BrokenMeshError: If the points are too many or lie in a plane, or too many
-            are corners of the hull.
+        BrokenMeshError: If there are too many points or corners of the hull, or all points
+            are in a plane.
     """
     if len(points) > MOST_POINTS:
         raise BrokenMeshError(f"a hull of more than {MOST_POINTS:,} points takes too long")
@@ -263,7 +263,7 @@ def convex_hull(points: Array) -> NDArray[np.int64]:
 
 
 class _Hull:
-    """A growing hull: faces, their planes, and above each the points still outside."""
+    """A growing hull (quickhull): faces, their planes, and the points still outside each."""
 
     def __init__(self, points: Array) -> None:
         self._points = points
@@ -283,7 +283,7 @@ class _Hull:
         self._add(faces, np.arange(len(points)))
 
     def _tetrahedron(self) -> NDArray[np.int64]:
-        """Pick four points far apart to begin with."""
+        """Choose four points far apart as the first hull."""
         points = self._points
         axis = int(np.argmax(np.ptp(points, axis=0)))
         a, b = int(np.argmin(points[:, axis])), int(np.argmax(points[:, axis]))
@@ -294,11 +294,11 @@ class _Hull:
         heights = np.abs((points - points[a]) @ normal)
         d = int(np.argmax(heights))
         if length == 0 or heights[d] / length <= max(self._least, 0.0):
-            raise BrokenMeshError("its points lie in a plane, so that they enclose nothing")
+            raise BrokenMeshError("its points are in a plane and enclose no volume")
         return np.array([a, b, c, d])
 
     def _add(self, faces: NDArray[np.int64], candidates: NDArray[np.int64]) -> None:
-        """Add faces, and give each candidate point to the face it is farthest above."""
+        """Add faces, and assign each candidate point to the face it is farthest above."""
         a, b, c = (self._points[faces[:, i]] for i in range(3))
         normals = np.cross(b - a, c - a)
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
@@ -316,13 +316,13 @@ class _Hull:
                 self._above[first + i] = above
 
     def grow(self) -> bool:
-        """Take in one more corner; tell whether there was one."""
+        """Add the next corner; return whether there was one."""
         if not self._above:
             return False
         chosen = next(iter(self._above))
         heights = self._points[self._above[chosen]] @ self._normals[chosen]
         corner = int(self._above[chosen][np.argmax(heights)])
-        # A face that is gone has an infinite offset, so that no point sees it.
+        # A removed face has an infinite offset, so that no point is above it.
         seen = self._normals @ self._points[corner] - self._offsets > self._least
         seen[chosen] = True
         gone = np.flatnonzero(seen)
@@ -339,7 +339,7 @@ class _Hull:
         return True
 
     def closed_faces(self) -> NDArray[np.int64]:
-        """Return the faces, after a check that each edge is shared by two of them."""
+        """Return the faces, after checking that each edge is shared by two of them."""
         faces = self._faces[np.isfinite(self._offsets)]
         edges = faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
         forth, back = {(a, b) for a, b in edges.tolist()}, {(b, a) for a, b in edges.tolist()}

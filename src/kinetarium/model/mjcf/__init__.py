@@ -1,4 +1,4 @@
-"""MJCF, MuJoCo's robot files: the part that describes a robot read strictly, and written."""
+"""MJCF, MuJoCo's file format: strict reading of the robot in a file, and writing."""
 
 from kinetarium.model.mjcf.reader import read_mjcf
 from kinetarium.model.mjcf.writer import write_mjcf

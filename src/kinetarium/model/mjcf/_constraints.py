@@ -36,13 +36,13 @@ class EqualityReader:
     def __init__(
         self, *, document: MjcfDocument, names: Names, bodies: BodyReader, world: MjcfBody | None
     ) -> None:
-        """Keep what the constraints are between.
+        """Keep the bodies and joints.
 
         Args:
             document: The file being read.
-            names: Gives names to what has none.
+            names: Makes names for unnamed constraints.
             bodies: The bodies and joints; followers are marked in its joints.
-            world: What stands for the world; None if the robot floats in it.
+            world: The body of the world; None for a robot with a free base.
         """
         self._document = document
         self._attributes = document.reading.attributes
@@ -71,7 +71,7 @@ class EqualityReader:
                     )
 
     def _couple(self, element: Element) -> None:
-        """Read y - y0 = a0 + a1 (x - x0), the positions as written being x0 and y0."""
+        """Read y - y0 = a0 + a1 (x - x0), with the positions x0 and y0 in the file's pose."""
         follower = self._joint(element, "joint1")
         given = (
             self._attributes.numbers(element, "polycoef")
@@ -91,7 +91,7 @@ class EqualityReader:
         if located.item.mimic is not None:
             raise self._document.refusal(
                 Code.MIMIC, f"joint {follower!r} follows two joints", element,
-                remedy="let each joint follow one",
+                remedy="a joint can follow one other",
             )  # fmt: skip
         references = self._bodies.references
         offset = references[follower] + a0 - a1 * references[leader]
@@ -108,7 +108,7 @@ class EqualityReader:
         a, b = self._ends_at_sites(element) or self._ends_at_bodies(element)
         if a.body.link == b.body.link:
             raise self._document.refusal(
-                Code.LOOP, f"{element} ties link {a.body.link!r} to itself", element
+                Code.LOOP, f"{element} connects link {a.body.link!r} to itself", element
             )
         rigid = element.tag == "weld" and self._attributes.number(
             element, "torquescale", default=1.0
@@ -143,11 +143,10 @@ class EqualityReader:
         return ends[0], ends[1]
 
     def _ends_at_bodies(self, element: Element) -> tuple[_LoopEnd, _LoopEnd]:
-        """Return the ends of a constraint that holds where the file writes the bodies.
+        """Return the ends of a constraint that is satisfied in the file's pose.
 
-        A connect has its anchor in the first body, a weld in the second; the
-        other end is where the anchor is at that moment, unless a weld says
-        by relpose where it is to be.
+        A connect has its anchor in the first body, a weld in the second; the other end
+        coincides with the anchor in that pose, unless a weld has a relpose.
         """
         a = self._body(element, self._attributes.name(element, "body1"))
         b = self._body(element, element.attributes.get("body2", WORLD))
@@ -166,7 +165,7 @@ class EqualityReader:
         if name in self._bodies.surroundings or (name == WORLD and self._world is None):
             raise self._document.refusal(
                 Code.UNSUPPORTED,
-                f"{element} ties the robot to its surroundings",
+                f"{element} connects the robot to its surroundings",
                 element,
                 remedy="remove it, or fix the robot to the world by a body without joints",
             )
@@ -184,7 +183,7 @@ _TARGETS = ("joint", "jointinparent", "tendon", "site", "body", "cranksite")
 def read_actuators(
     sections: Sequence[Element], *, document: MjcfDocument, bodies: BodyReader
 ) -> None:
-    """Bound the efforts of joints by what their actuators can give together.
+    """Limit the efforts of joints to the sum of their actuators.
 
     Args:
         sections: The <actuator> sections.
@@ -205,7 +204,7 @@ def read_actuators(
                 raise document.unknown(element, "joint", name, known=bodies.references)
             gear = _gear(element, document)
             force = _force(element, document)
-            # A gear of zero gives nothing, however strong the actuator is.
+            # With a gear of zero the effort is zero, however strong the actuator is.
             efforts[name] = efforts.get(name, 0.0) + (gear * force if gear else 0.0)
             _add_drive(element, name, gear, document=document, bodies=bodies)
     for name, effort in efforts.items():
@@ -216,7 +215,7 @@ def read_actuators(
 
 
 def _target(element: Element, document: MjcfDocument) -> str:
-    """Return the attribute that names what an actuator acts on."""
+    """Return the attribute that names the target of an actuator."""
     targets = [name for name in _TARGETS if name in element.attributes]
     if len(targets) == 1:
         return targets[0]
@@ -224,7 +223,7 @@ def _target(element: Element, document: MjcfDocument) -> str:
         Code.BAD_VALUE if targets else Code.MISSING_ATTRIBUTE,
         f"{element} acts on {' and '.join(targets) or 'nothing'}",
         element,
-        remedy=f"name one thing by one of {', '.join(_TARGETS)}",
+        remedy=f"name one target by one of {', '.join(_TARGETS)}",
     )
 
 
@@ -235,13 +234,13 @@ def _gear(element: Element, document: MjcfDocument) -> float:
     gears = document.reading.attributes.numbers(element, "gear")
     if not 1 <= len(gears) <= _GEARS:
         raise document.refusal(
-            Code.BAD_NUMBER, f"{element}: gear holds {len(gears)} numbers", element
+            Code.BAD_NUMBER, f"{element}: gear has {len(gears)} numbers", element
         )
     return abs(gears[0])
 
 
 def _force(element: Element, document: MjcfDocument) -> float:
-    """Return the largest force of an actuator; that of a motor is also bounded by its input."""
+    """Return the largest force of an actuator; that of a motor is also limited by its input."""
     force = document.interval(element, limited="forcelimited", bounds="forcerange")
     control = document.interval(element, limited="ctrllimited", bounds="ctrlrange")
     strongest = largest(force, element, document=document)
@@ -258,14 +257,14 @@ def _refuse_drive(element: Element, document: MjcfDocument) -> None:
                 Code.UNSUPPORTED,
                 f"{element}: {name} of an actuator is supported at a hinge or slide only",
                 element,
-                remedy=f"give the joints {name} instead",
+                remedy=f"write {name} at the joints instead",
             )
 
 
 def _add_drive(
     element: Element, joint: str, gear: float, *, document: MjcfDocument, bodies: BodyReader
 ) -> None:
-    """Add the armature and damping of an actuator to its joint, where the gear acts twice."""
+    """Add the armature and damping of an actuator to its joint, times the gear squared."""
     armature = gear**2 * document.not_negative(element, "armature")
     damping = gear**2 * linear_damping(element, document)
     located = bodies.joints[joint]

@@ -1,4 +1,4 @@
-"""Included files put in their places."""
+"""Expansion of <include> and <replicate>."""
 
 import os
 from collections.abc import Iterable
@@ -15,16 +15,16 @@ from kinetarium.spatial.rotation import quaternion_from_rotation
 
 
 def include_files(root: Element, *, reading: Reading, origins: Origins) -> None:
-    """Replace every <include> by what its file holds.
+    """Replace every <include> by the content of its file.
 
     Args:
         root: The root of the main file, changed in place.
         reading: The file being read; includes come from its folder or an allowed root.
-        origins: Takes note of where elements come from.
+        origins: Records the files of elements.
 
     Raises:
-        RobotFileError: If a file cannot be included, comes twice (and so also
-            if it includes itself), or the whole is too large.
+        RobotFileError: If a file cannot be included, is included twice (or includes
+            itself), or the result is too large.
     """
     seen = {Path(os.path.realpath(reading.path))}
     elements = sum(1 for _ in root.walk())
@@ -56,14 +56,14 @@ def _content(
     uri = reading.attributes.name(element, "file")
     if element.children:
         raise reading.diagnostics.refusal(
-            Code.INCLUDE, f"include {uri!r} has elements of its own inside", line=element.line,
+            Code.INCLUDE, f"include {uri!r} has child elements", line=element.line,
             remedy="put them beside it",
         )  # fmt: skip
     folder = reading.path.parent
     try:
         path = reading.assets.include(uri, line=element.line)
     except RobotFileError:
-        # What is not beside the main file may be beside the file that asks for it.
+        # A file that is not beside the main file may be beside the including file.
         folder = Path(origins.file(element) or reading.path).parent
         if folder == reading.path.parent:
             raise
@@ -71,7 +71,7 @@ def _content(
     if path in seen:
         raise reading.diagnostics.refusal(
             Code.INCLUDE,
-            f"include {uri!r} comes a second time, or includes itself",
+            f"include {uri!r} is a duplicate, or includes itself",
             remedy="include each file once",
             line=element.line,
         )
@@ -81,7 +81,7 @@ def _content(
         root = reading.open_markup(path, code=Code.INCLUDE)
     if not root.children:
         raise reading.diagnostics.refusal(
-            Code.INCLUDE, f"include {uri!r} holds nothing", line=element.line
+            Code.INCLUDE, f"include {uri!r} is empty", line=element.line
         )
     for child in root.children:
         origins.add(child, file)
@@ -91,8 +91,8 @@ def _content(
 def _too_large(what: str, element: Element, reading: Reading) -> RobotFileError:
     return reading.diagnostics.refusal(
         Code.TOO_LARGE,
-        f"{what} with everything included",
-        remedy="no robot needs that many; simplify the file",
+        f"{what} with all includes",
+        remedy="simplify the file",
         line=element.line,
     )
 
@@ -101,7 +101,7 @@ _SECTIONS = ("equality", "actuator")
 
 
 class Replicator:
-    """Writes out the <replicate> elements of one file."""
+    """Expands the <replicate> elements of one file."""
 
     def __init__(
         self, root: Element, *, compiler: Compiler, reading: Reading, origins: Origins
@@ -110,7 +110,7 @@ class Replicator:
 
         Args:
             root: The <mujoco> element, changed in place.
-            compiler: How angles are to be understood.
+            compiler: Has the unit of angles.
             reading: The file being read.
             origins: Names the file of each element.
         """
@@ -121,10 +121,10 @@ class Replicator:
         self._elements = 0
 
     def write_out(self) -> None:
-        """Replace every <replicate> by frames that hold its copies.
+        """Replace every <replicate> by frames with its copies.
 
         Raises:
-            RobotFileError: If a count is wrong or the whole would be too large.
+            RobotFileError: If a count is invalid or the result would be too large.
         """
         sections = self._root.all("worldbody")
         if not any(element.tag == "replicate" for top in sections for element in top.walk()):
@@ -136,7 +136,7 @@ class Replicator:
             self._expand(section)
 
     def _size(self, element: Element) -> int:
-        """Count the elements there will be, before any is made."""
+        """Count the elements of the result, before any is created."""
         size = sum(self._size(child) for child in element.children)
         return (size + 1) * self._count(element) if element.tag == "replicate" else size + 1
 
@@ -146,7 +146,7 @@ class Replicator:
             raise self._reading.diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"{element}: count is {count:g}",
-                remedy="a positive whole number",
+                remedy="write a positive integer",
                 line=element.line,
             )
         return int(count)
@@ -156,12 +156,12 @@ class Replicator:
             raise self._reading.diagnostics.refusal(
                 Code.TOO_LARGE,
                 f"more than {MOST_ELEMENTS:,} elements with all replicas",
-                remedy="no robot needs that many; simplify the file",
+                remedy="simplify the file",
                 line=element.line,
             )
 
     def _expand(self, element: Element) -> None:
-        """Write out the innermost replicas first, for their suffixes come first."""
+        """Expand the innermost replicas first, since their suffixes come first."""
         children: list[Element] = []
         for child in element.children:
             self._expand(child)
@@ -182,8 +182,8 @@ class Replicator:
         self._copy_references(element, suffixes)
         position, frames = np.zeros(3), []
         for i, suffix in enumerate(suffixes):
-            # Copy i is turned by i times the angles, which about several axes is not the
-            # rotation of one step done i times.
+            # Copy i is rotated by i times the Euler angles, which about several axes differs
+            # from i rotations by one step.
             R = self._compiler.euler_rotation(i * angles)
             placed = {
                 "pos": " ".join(repr(float(x)) for x in position),
@@ -206,7 +206,7 @@ class Replicator:
         return copy
 
     def _copy_references(self, replicate: Element, suffixes: list[str]) -> None:
-        """Copy equalities and actuators that refer to what is copied, one for each replica."""
+        """Copy equalities and actuators that refer to copied elements, one for each replica."""
         inside = {
             (element.tag, element.attributes["name"])
             for element in replicate.walk()
@@ -222,7 +222,7 @@ class Replicator:
                 if not all(referring.values()):
                     raise self._reading.diagnostics.refusal(
                         Code.UNSUPPORTED,
-                        f"{element} refers to something inside a <replicate> and outside",
+                        f"{element} refers to names both inside and outside a <replicate>",
                         remedy="write one for each replica instead",
                         line=element.line,
                     )
@@ -242,7 +242,7 @@ class Replicator:
 
 
 def _referring(element: Element, inside: set[tuple[str, str]]) -> dict[str, bool]:
-    """Tell for each reference of an element whether it is to something inside."""
+    """Return for each reference of an element whether it is to a name in `inside`."""
     return {
         name: (kind, element.attributes[name]) in inside
         for name, kind in REFERENCES.items()

@@ -1,4 +1,4 @@
-"""Bodies: the kinematic tree, turned into links and joints."""
+"""Bodies: reading the kinematic tree into links and joints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ JOINTS = ("joint", "freejoint")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MjcfBody:
-    """A body that has become a link.
+    """A body that was read as a link.
 
     Attributes:
         link: Name of the link.
         X_LB: Pose of the body's frame in the link's, which is at the joint, shape (4, 4).
-        X_WB: Pose of the body in the world where the file writes it, shape (4, 4).
-        moves: Whether any joint lies between it and the world.
+        X_WB: Pose of the body in the world in the file's pose, shape (4, 4).
+        moves: Whether any joint is between it and the world.
     """
 
     link: str
@@ -45,21 +45,21 @@ class BodyReader:
     Attributes:
         links: The links so far.
         joints: The joints so far, by name.
-        references: The position of each joint where the file writes its body [rad or m].
+        references: The position of each joint in the file's pose [rad or m].
         bodies: The bodies so far, by their names in the file.
         sites: The body and the pose in it, shape (4, 4), of each named site.
-        free_joints: Names of free joints, which are no joints of a robot model.
-        surroundings: Names of the bodies that are no part of the robot.
+        free_joints: Names of free joints, which a robot model does not have.
+        surroundings: Names of the bodies that are not part of the robot.
     """
 
     def __init__(
         self, *, document: MjcfDocument, names: Names, geoms: GeomReader, joints: JointReader
     ) -> None:
-        """Keep what the bodies share.
+        """Keep the readers of geoms and joints.
 
         Args:
             document: The file being read.
-            names: Gives names to what has none.
+            names: Makes names for unnamed bodies and joints.
             geoms: Reads geoms.
             joints: Reads joints.
         """
@@ -85,11 +85,11 @@ class BodyReader:
         )
 
     def read(self, top: Sequence[PlacedElement], world: MjcfBody | None) -> None:
-        """Read bodies and all below them.
+        """Read bodies and their descendants.
 
         Args:
             top: The outermost bodies.
-            world: What they hang on; None if the only one is the root itself.
+            world: Their parent; None if the only one is the root itself.
         """
         pending: list[tuple[PlacedElement, MjcfBody | None]] = [
             (placed, world) for placed in reversed(top)
@@ -101,7 +101,7 @@ class BodyReader:
                 pending.extend((child, body) for child in reversed(children))
 
     def check_surroundings(self, parts: Sequence[PlacedElement]) -> None:
-        """Refuse wrong geoms of what is no part of the robot, and take note of its bodies."""
+        """Check the geoms outside the robot, and record the names of its bodies."""
         pending = list(parts)
         while pending:
             placed = pending.pop()
@@ -117,7 +117,7 @@ class BodyReader:
                     )
 
     def read_sites(self, parts: Sequence[PlacedElement], body: MjcfBody) -> None:
-        """Note where the named sites of a body are, for the constraints that use them."""
+        """Record the poses of the named sites of a body, for constraints."""
         for placed in parts:
             if placed.element.tag != "site" or "name" not in placed.element.attributes:
                 continue
@@ -177,7 +177,7 @@ class BodyReader:
         if self._document.reading.attributes.flag(element, "mocap", default=False):
             raise self._document.refusal(
                 Code.BAD_VALUE,
-                f"{element}: a body inside another cannot be moved from outside",
+                f"{element}: a nested body cannot be a mocap body",
                 element,
                 remedy="remove mocap, or put the body into the world",
             )
@@ -200,7 +200,7 @@ class BodyReader:
         X_PB: Array,
         parent: MjcfBody | None,
     ) -> MjcfBody:
-        """Make the joints between a body and its parent, with a link between any two of them."""
+        """Add the joints between a body and its parent, with massless links between them."""
         free = [motion for motion in motions if motion.type is None]
         if free and (len(motions) > 1 or parent is not None):
             raise self._document.refusal(
@@ -222,7 +222,7 @@ class BodyReader:
             joint = motion.name or self._names.fresh("joint", f"{name}/joint")
             last = i == len(motions) - 1
             below = name if last else self._names.fresh("body", f"{name}/{joint}")
-            # A slide has no place of its own, so that it leaves the frame where it is.
+            # A slide has no anchor, so the frame stays where it is.
             turns = motion.type is not JointType.PRISMATIC
             shift = motion.anchor - anchor if turns else np.zeros(3)
             anchor = anchor + shift

@@ -1,4 +1,4 @@
-"""The <compiler> section: how the rest of an MJCF file is to be understood."""
+"""The <compiler> section: settings for the interpretation of an MJCF file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quat
 
 ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler")
 LEAST_LENGTH = 1e-7
-"""Vectors up to this length have no direction to MuJoCo."""
+"""Vectors up to this length count as zero in MuJoCo."""
 
 
 class AngleUnit(StrEnum):
@@ -44,24 +44,24 @@ class InertiaSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """The settings that change what the robot is.
+    """The settings that affect the robot.
 
     Attributes:
         angle: The unit of angles.
-        euler_sequence: Axes of Euler angles; small letters turn with the body.
-        limits_from_range: Whether a range alone makes a limit.
+        euler_sequence: Axes of Euler angles; lower case for body-fixed axes.
+        limits_from_range: Whether a range alone implies a limit.
         inertia_source: Whether masses come from the geoms.
-        inertia_groups: First and last geom group that masses come from.
-        mesh_folder: Where mesh files are, relative to the main file.
-        texture_folder: Where texture and terrain files are, likewise.
-        strip_path: Whether only the last part of a file's address counts.
-        balance_inertia: Whether impossible moments are replaced by their mean.
+        inertia_groups: First and last geom group that count for masses.
+        mesh_folder: Folder of mesh files, relative to the main file.
+        texture_folder: Folder of texture and height field files, likewise.
+        strip_path: Whether only the file name of an address counts.
+        balance_inertia: Whether invalid moments are replaced by their mean.
         least_mass: Least mass of a body [kg].
         least_moment: Least principal moment of a body [kg m^2].
-        total_mass: Mass that the robot is scaled to [kg]; not positive for none.
-        align_free: Whether the frame of a free body goes to its principal axes.
-        discard_visual: Whether geoms that are only seen are thrown away.
-        fuse_static: Whether bodies without joints become one with what they stand on.
+        total_mass: Mass to which the robot is scaled [kg]; not scaled if not positive.
+        align_free: Whether the frame of a free body is moved to its principal axes.
+        discard_visual: Whether geoms that are only visual are discarded.
+        fuse_static: Whether bodies without joints are fused with their parents.
     """
 
     angle: AngleUnit = AngleUnit.DEGREE
@@ -85,7 +85,7 @@ class Compiler:
         return radians(angle) if self.angle is AngleUnit.DEGREE else angle
 
     def address(self, written: str, *, folder: str) -> str:
-        """Return the address of a file that is written relative to one of the folders."""
+        """Return the address of a file, relative to one of the folders."""
         if self.strip_path:
             written = PurePosixPath(written.replace("\\", "/")).name
         if folder and not written.startswith("/"):
@@ -93,10 +93,10 @@ class Compiler:
         return written
 
     def pose(self, element: Element, reading: Reading) -> Array:
-        """Return the pose, shape (4, 4), that an element is placed at by its attributes.
+        """Return the pose, shape (4, 4), of an element.
 
         Raises:
-            RobotFileError: If its position or orientation is not strictly right.
+            RobotFileError: If its position or orientation is invalid.
         """
         if not any(name in element.attributes for name in ("pos", *ORIENTATIONS)):
             return IDENTITY
@@ -145,7 +145,7 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
     """Read all <compiler> sections; a later one overrides an earlier one.
 
     Raises:
-        RobotFileError: If a setting is wrong or asks for what is not supported.
+        RobotFileError: If a setting is invalid or not supported.
     """
     if not sections:
         return Compiler()
@@ -155,7 +155,7 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
     if read.choice(merged, "coordinate", Coordinates, default=Coordinates.LOCAL) == "global":
         raise diagnostics.refusal(
             Code.UNSUPPORTED,
-            "global coordinates are not read, by MuJoCo neither",
+            "global coordinates are not supported, nor are they by MuJoCo",
             remedy="load and save the file with MuJoCo 2.3.3, which makes them local",
             line=merged.line,
         )
@@ -188,7 +188,7 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
 
 
 def _folder(sections: Sequence[Element], name: str) -> str:
-    """Return a folder of assets: the latest written, in one element that for its kind."""
+    """Return a folder of assets: the last one written, a specific one before a common one."""
     folder = ""
     for section in sections:
         folder = section.attributes.get("assetdir", folder)
@@ -207,9 +207,9 @@ def read_quaternion(element: Element, name: str, *, reading: Reading) -> Array:
 
 
 def shortest_turn(direction: Array) -> Array:
-    """Return the rotation matrix, shape (3, 3), of the shortest turn of z onto a unit vector.
+    """Return the rotation matrix, shape (3, 3), of the shortest rotation of z onto a unit vector.
 
-    The opposite direction has no shortest turn; MuJoCo takes half a turn about x.
+    For -z, where it is not unique, MuJoCo takes half a turn about x.
     """
     axis = np.cross([0.0, 0.0, 1.0], direction)
     sine = float(np.linalg.norm(axis))
@@ -224,7 +224,7 @@ def _direction(vector: Array, element: Element, name: str, reading: Reading) -> 
         raise reading.diagnostics.refusal(
             Code.BAD_VALUE,
             f"{element}: {name} has no direction",
-            remedy="none of its vectors may be zero, or its axes parallel",
+            remedy="its vectors must not be zero, nor its axes parallel",
             line=element.line,
         )
     return np.asarray(vector / length)

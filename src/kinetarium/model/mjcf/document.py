@@ -1,4 +1,4 @@
-"""What the readers of one MJCF file share."""
+"""MjcfDocument: the state shared by the readers of one MJCF file."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from kinetarium.model.robot import IDENTITY
 from kinetarium.spatial.arrays import Array
 
 MAIN = "main"
-"""The class of elements that name none."""
+"""The default class of elements without one."""
 
 _SHARED = {
     **dict.fromkeys(ACTUATORS, "actuator"),
@@ -26,7 +26,7 @@ _SHARED = {
 """Elements that share one set of defaults in a class; others have their own."""
 
 _PARTIAL = ("size", "damping", "stiffness", "gear")
-"""Attributes of which the first numbers may be given alone."""
+"""Attributes of which only the first numbers may be written."""
 
 Settings = dict[str, dict[str, str]]
 
@@ -57,7 +57,7 @@ class Defaults:
                 self._fill(section, MAIN)
 
     def _fill(self, section: Element, name: str) -> None:
-        """Take the settings of a class first, for its subclasses begin with all of them."""
+        """Read the settings of a class, then its subclasses, which inherit all of them."""
         settings = self._classes[name]
         nested = section.all("default")
         for child in section.children:
@@ -70,14 +70,14 @@ class Defaults:
                 if subclass in self._classes:
                     raise self._reading.diagnostics.refusal(
                         Code.DUPLICATE_NAME,
-                        f"two default classes are named {subclass!r}",
+                        f"duplicate default class {subclass!r}",
                         line=child.line,
                     )
                 self._classes[subclass] = dict(settings)
                 self._fill(child, subclass)
 
     def check_all(self, root: Element) -> None:
-        """Note every element that asks for a class which does not exist, left out or not."""
+        """Record every element that names an unknown class, omitted elements included."""
         for element in root.walk():
             if element.tag != "default":
                 for attribute in ("class", "childclass"):
@@ -86,7 +86,7 @@ class Defaults:
                             self.check(element.attributes[attribute], element)
 
     def check(self, name: str, element: Element) -> str:
-        """Return back the name of a class that an element asks for.
+        """Check the name of a class that an element names, and return it.
 
         Raises:
             RobotFileError: If there is no such class.
@@ -102,12 +102,12 @@ class Defaults:
         return name
 
     def complete(self, element: Element, child_class: str = MAIN, *, kind: str = "") -> Element:
-        """Return an element with what its class says of it filled in.
+        """Return an element with the defaults of its class filled in.
 
         Args:
             element: The element as written.
-            child_class: The class of elements here that name none.
-            kind: Whose defaults to take, if not those of the element's tag.
+            child_class: The class of elements here without one.
+            kind: The tag whose defaults to use, if not the element's own.
         """
         name = self.check(element.attributes.get("class", child_class), element)
         settings = self._classes[name].get(kind or _SHARED.get(element.tag, element.tag), {})
@@ -115,10 +115,10 @@ class Defaults:
 
 
 def _merged(inherited: dict[str, str], own: dict[str, str]) -> dict[str, str]:
-    """Let own attributes override inherited ones as MuJoCo does.
+    """Override inherited attributes by own ones, as MuJoCo does.
 
-    An orientation replaces an orientation however it is written, and where an
-    attribute may hold more or fewer numbers, fewer replace only the first ones.
+    An orientation replaces an orientation in any notation, and of attributes with a
+    variable count of numbers, fewer numbers replace only the first ones.
     """
     merged = {**inherited, **own}
     if any(name in own for name in ORIENTATIONS):
@@ -137,8 +137,8 @@ class MjcfDocument:
     Attributes:
         reading: The file being read.
         origins: Names the file of each element.
-        left_out: Takes note of what has no place in a robot model.
-        compiler: How the file is to be understood.
+        left_out: Records elements that a robot model does not have.
+        compiler: The compiler settings.
         defaults: The default classes.
     """
 
@@ -150,23 +150,23 @@ class MjcfDocument:
 
     @property
     def diagnostics(self) -> Diagnostics:
-        """What is found in the file."""
+        """The diagnostics of the file."""
         return self.reading.diagnostics
 
     def pose(self, element: Element) -> Array:
-        """Return the pose, shape (4, 4), that an element is placed at by its attributes."""
+        """Return the pose, shape (4, 4), of an element."""
         return self.compiler.pose(element, self.reading)
 
     def refusal(
         self, code: Code, message: str, element: Element, *, remedy: str = ""
     ) -> RobotFileError:
-        """Make the error for a fault of an element, ready to be raised."""
+        """Return the error for a fault of an element, to be raised."""
         return self.diagnostics.refusal(code, message, remedy=remedy, line=element.line)
 
     def unknown(
         self, element: Element, kind: str, name: str, *, known: Iterable[str]
     ) -> RobotFileError:
-        """Make the error for an element that names something which does not exist."""
+        """Return the error for an element that refers to an unknown name."""
         meant = near_name(name, set(known))
         return self.refusal(
             Code.UNKNOWN_NAME,
@@ -176,7 +176,7 @@ class MjcfDocument:
         )
 
     def not_negative(self, element: Element, name: str, *, code: Code = Code.BAD_VALUE) -> float:
-        """Return a number that must not be negative; zero where it is not written.
+        """Return a number that must not be negative; zero if it is missing.
 
         Raises:
             RobotFileError: If it is negative.
@@ -189,18 +189,18 @@ class MjcfDocument:
     def interval(
         self, element: Element, *, limited: str, bounds: str
     ) -> tuple[float, float] | None:
-        """Return an interval that may or may not be in force.
+        """Return an interval that may be disabled.
 
         Args:
             element: The element, with its defaults.
-            limited: The attribute that says true, false or auto.
+            limited: The attribute that is true, false or auto.
             bounds: The attribute with the two ends.
 
         Returns:
-            The ends, the first below the second; None if there is no limit.
+            The ends, the first below the second; None if it is disabled.
 
         Raises:
-            RobotFileError: If it is in force and empty, reversed or missing.
+            RobotFileError: If it is enabled and empty, reversed or missing.
         """
         attributes = element.attributes
         choice = attributes.get(limited, "auto")
@@ -231,12 +231,12 @@ class MjcfDocument:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedElement:
-    """An element of a body, taken out of the frames it stands in.
+    """An element of a body, with the pose of the <frame> around it.
 
     Attributes:
         element: The element.
         X_BF: Pose of the innermost frame around it in the body, shape (4, 4).
-        child_class: The default class that holds there.
+        child_class: The default class there.
     """
 
     element: Element
@@ -247,16 +247,16 @@ class PlacedElement:
 def placed_elements(
     element: Element, *, document: MjcfDocument, child_class: str = MAIN, X: Array = IDENTITY
 ) -> Iterator[PlacedElement]:
-    """Yield what stands in a body or the world.
+    """Yield the child elements of a body or the world, those in frames included.
 
     Args:
         element: The body, the world, or a frame in them.
         document: The file being read.
-        child_class: The default class that holds around the element.
+        child_class: The default class around the element.
         X: Pose of the element in the body, shape (4, 4).
 
     Raises:
-        RobotFileError: If a frame is not strictly right.
+        RobotFileError: If a frame is invalid.
     """
     name = element.attributes.get("childclass", child_class)
     document.defaults.check(name, element)
@@ -269,10 +269,10 @@ def placed_elements(
 
 
 class Names:
-    """Makes names that nothing in the file has."""
+    """Makes names that are not used in the file."""
 
     def __init__(self, sections: Sequence[Element]) -> None:
-        """Note the names that the bodies and joints below the sections have."""
+        """Record the names of the bodies and joints in the sections."""
         self._taken = {
             (element.tag, element.attributes["name"])
             for section in sections
@@ -282,11 +282,11 @@ class Names:
         self._used: Counter[tuple[str, str]] = Counter()
 
     def fresh(self, kind: str, stem: str) -> str:
-        """Return a new name: the stem itself where it is free, or the stem and a number.
+        """Return a new name: the stem itself if it is free, or the stem and a number.
 
         Args:
-            kind: What the name is for, as the tag of its element.
-            stem: What the name begins with.
+            kind: The tag of the element to be named.
+            stem: The beginning of the name.
         """
         while True:
             self._used[kind, stem] += 1

@@ -1,4 +1,4 @@
-"""Geoms: shapes on bodies, which may touch, be seen and bring mass."""
+"""Geoms: shapes on bodies, for collision, display and mass."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from kinetarium.spatial.rotation import pose
 Color = tuple[float, float, float, float]
 
 _UNPAINTED = (0.5, 0.5, 0.5, 1.0)
-"""MuJoCo's colour of a geom that has none; only another one overrides the material's."""
+"""MuJoCo's default colour of a geom; only another one overrides the material's."""
 
 
 class Materials:
@@ -49,11 +49,11 @@ class Materials:
                 self._colors[name] = self._own_color(document.defaults.complete(element))
 
     def color(self, geom: Element, *, fallback: str = "") -> Color | None:
-        """Return the colour of a geom; None for the viewer's choice.
+        """Return the colour of a geom; None for the viewer's default.
 
         Args:
             geom: The geom, with its defaults.
-            fallback: The material that its mesh brings along.
+            fallback: The material of its mesh.
         """
         own = self._own_color(geom)
         if own is not None and own != _UNPAINTED:
@@ -61,7 +61,7 @@ class Materials:
         name = geom.attributes.get("material", fallback)
         if name and name not in self._colors:
             self._document.diagnostics.repair(
-                Code.UNKNOWN_NAME, f"<{geom.tag}>", f"no material {name!r}: no colour taken",
+                Code.UNKNOWN_NAME, f"<{geom.tag}>", f"no material {name!r}: no colour used",
                 line=geom.line,
             )  # fmt: skip
             self._colors[name] = None
@@ -76,7 +76,7 @@ class Materials:
 
 
 LEAST_SIZE = 1e-9
-"""Half lengths below this [m] are as wrong as zero."""
+"""Half lengths below this count as zero [m]."""
 
 
 class GeomType(StrEnum):
@@ -100,15 +100,15 @@ PRIMITIVES = {
     GeomType.ELLIPSOID: 3,
     GeomType.BOX: 3,
 }
-"""The shapes that have sizes of their own, and how many."""
+"""The primitive shapes, and their number of sizes."""
 
 
 def read_sizes(element: Element, kind: GeomType, *, document: MjcfDocument) -> tuple[Array, Array]:
-    """Return the half lengths [m] of a primitive, as many as it has, and its pose, shape (4, 4).
+    """Return the half lengths [m] of a primitive and its pose, shape (4, 4).
 
     Args:
         element: The geom, with its defaults.
-        kind: Which primitive it is.
+        kind: The primitive.
         document: The file being read.
 
     Raises:
@@ -120,7 +120,7 @@ def read_sizes(element: Element, kind: GeomType, *, document: MjcfDocument) -> t
     )
     if len(given) > max(PRIMITIVES.values()):
         raise document.refusal(
-            Code.BAD_NUMBER, f"{element}: size holds {len(given)} numbers", element
+            Code.BAD_NUMBER, f"{element}: size has {len(given)} numbers", element
         )
     if "fromto" in element.attributes:
         if kind is GeomType.SPHERE or "pos" in element.attributes:
@@ -130,7 +130,7 @@ def read_sizes(element: Element, kind: GeomType, *, document: MjcfDocument) -> t
                 element,
             )
         X_FG, half = two_point_pose(document.reading.attributes.vector(element, "fromto", 6))
-        # Across the line between the points, the first size counts for all.
+        # With fromto, the first size applies to all directions across the line.
         sizes = np.array([*np.repeat(given[:1], needed - 1), half])
     else:
         sizes, X_FG = given[:needed], document.pose(element)
@@ -147,7 +147,7 @@ def read_sizes(element: Element, kind: GeomType, *, document: MjcfDocument) -> t
 def two_point_pose(points: Array) -> tuple[Array, float]:
     """Return the pose, shape (4, 4), of a shape between two points, and half its length [m].
 
-    Its z axis points from the second point to the first, as MuJoCo has it.
+    Its z axis points from the second point to the first, as in MuJoCo.
     """
     line = points[:3] - points[3:]
     length = float(np.linalg.norm(line))
@@ -186,9 +186,9 @@ def primitive_inertia(kind: GeomType, half: Array) -> Inertia:
 
 
 WATER_DENSITY = 1000.0
-"""MuJoCo's density of geoms that say nothing [kg/m^3]."""
+"""MuJoCo's default density of geoms [kg/m^3]."""
 _HIDDEN_GROUP = 3
-"""Geoms of this group and above are not drawn unless they are asked for."""
+"""Geoms of this group and above are hidden by default."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,10 +196,10 @@ class Geom:
     """A geom as read.
 
     Attributes:
-        geometry: Its shape and place in the frame of its body.
+        geometry: Its shape and pose in the frame of its body.
         collides: Whether it takes part in collisions.
-        seen: Whether it is drawn.
-        inertia: Its mass in the frame of its body; None if it does not count.
+        seen: Whether it is displayed.
+        inertia: Its inertia in the frame of its body; None if it does not count.
     """
 
     geometry: Geometry
@@ -229,12 +229,12 @@ class GeomReader:
         materials: Materials,
         paired: Collection[str],
     ) -> None:
-        """Keep what the geoms share.
+        """Keep the assets.
 
         Args:
             document: The file being read.
             meshes: The mesh assets.
-            paired: Names of the geoms in contact pairs, which touch in any case.
+            paired: Names of the geoms in contact pairs, which collide in any case.
         """
         self._document = document
         self._attributes = document.reading.attributes
@@ -246,16 +246,16 @@ class GeomReader:
         """Read one geom.
 
         Args:
-            placed: The element and where it stands in its body.
-            fixed: Whether its body is fixed to the world, as a ground must be.
+            placed: The element and its frame in the body.
+            fixed: Whether its body is fixed to the world, as a ground plane must be.
             weigh: Whether the mass of the body comes from its geoms.
 
         Returns:
-            The geom; None for a ground, for a missing mesh that the user allows
+            The geom; None for a ground plane, for a missing mesh that the user allows
             and for a mesh that was refused already.
 
         Raises:
-            RobotFileError: If it is not strictly right or not supported.
+            RobotFileError: If it is invalid or not supported.
         """
         element = self._document.defaults.complete(placed.element, placed.child_class)
         kind = self._attributes.choice(element, "type", GeomType, default=GeomType.SPHERE)
@@ -294,16 +294,16 @@ class GeomReader:
         if compiler.discard_visual and compiler.inertia_source is InertiaSource.ALWAYS:
             raise self._document.refusal(
                 Code.BAD_VALUE,
-                f"{element} is only seen and thrown away by discardvisual, but brings mass",
+                f"{element} is visual only and discarded by discardvisual, but has mass",
                 element,
                 remedy='write inertiafromgeom="auto", or remove discardvisual',
             )
 
     def check(self, placed: PlacedElement) -> None:
-        """Refuse a geom of the surroundings that is wrong in itself.
+        """Check a geom that is not part of the robot.
 
         Raises:
-            RobotFileError: If its sizes are wrong or its mesh is not there.
+            RobotFileError: If its sizes are invalid or its mesh is missing.
         """
         element = self._document.defaults.complete(placed.element, placed.child_class)
         kind = self._attributes.choice(element, "type", GeomType, default=GeomType.SPHERE)
@@ -347,7 +347,7 @@ class GeomReader:
                 Code.UNSUPPORTED,
                 f"{element}: hollow geoms are not supported",
                 element,
-                remedy="give the body an <inertial>",
+                remedy="add an <inertial> to the body",
             )
         unit = primitive_inertia(kind, sizes) if weigh else None
         return _Solid(primitive(kind, sizes), X_FG, unit)
@@ -376,12 +376,12 @@ class GeomReader:
                     unit = self._meshes.unit_inertia(asset, geom=element)
                 return _Solid(asset.shape, X_FG, unit, asset.material)
             except BrokenMeshError as error:
-                fault = f"its mesh gives none: {error}"
+                fault = f"its mesh has none: {error}"
         if not weigh:
             return None
         raise self._document.refusal(
             Code.MESH_BROKEN,
             f"{element} is needed for the mass of its body, but {fault}",
             element,
-            remedy="give the body an <inertial>",
+            remedy="add an <inertial> to the body",
         )

@@ -1,4 +1,4 @@
-"""Joints: hinges, slides and the free joint, as MJCF writes them on a body."""
+"""Joints: the hinges, slides and free joints of bodies."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +15,7 @@ from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about
 
 UNLIMITED = 1e10
-"""Positions beyond this [rad or m] are MuJoCo's way to write no limit."""
+"""Positions beyond this mean that there is no limit, as in MuJoCo [rad or m]."""
 
 
 class MjcfJointType(StrEnum):
@@ -33,16 +33,16 @@ class MjcfJoint:
 
     Attributes:
         name: Its name, empty if it has none.
-        type: What it is in a robot model; None for a free joint.
+        type: Its type in a robot model; None for a free joint.
         anchor: A point on its axis [m], shape (3,).
         axis: Its unit axis, shape (3,).
-        reference: Its position where the body is as written [rad or m].
+        reference: Its position in the file's pose [rad or m].
         limits: Limits of position and effort.
         damping: Viscous damping [N m s/rad or N s/m].
         friction: Coulomb friction [N m or N].
         armature: Inertia of the drive seen at the joint [kg m^2 or kg].
         line: Its line.
-        aligned: Whether MuJoCo moves the frame of the body, a free one, to its principal axes.
+        aligned: Whether MuJoCo moves the frame of a free body to its principal axes.
     """
 
     name: str
@@ -58,7 +58,7 @@ class MjcfJoint:
     aligned: bool = False
 
     def reference_pose(self) -> Array:
-        """Return the pose, shape (4, 4), by which position zero differs from the one written."""
+        """Return the pose at position zero in the pose at the reference, shape (4, 4)."""
         if self.type is JointType.PRISMATIC:
             return pose(-self.reference * self.axis)
         return pose(rotation=rotation_about(self.axis, -self.reference))
@@ -83,10 +83,10 @@ class JointReader:
         """Read a <joint> or <freejoint>.
 
         Args:
-            placed: The element and where it stands in its body.
+            placed: The element and its frame in the body.
 
         Raises:
-            RobotFileError: If it is not strictly right or not supported.
+            RobotFileError: If it is invalid or not supported.
         """
         free = placed.element.tag == "freejoint"
         element = placed.element
@@ -107,9 +107,7 @@ class JointReader:
         axis = self._attributes.vector(element, "axis", 3, default=(0.0, 0.0, 1.0))
         length = float(np.linalg.norm(axis))
         if length <= LEAST_LENGTH:
-            raise self._document.refusal(
-                Code.ZERO_AXIS, f"{element} has no direction: its axis is zero", element
-            )
+            raise self._document.refusal(Code.ZERO_AXIS, f"{element} has a zero axis", element)
         turns = kind is MjcfJointType.HINGE
         R, p = placed.X_BF[:3, :3], placed.X_BF[:3, 3]
         reference = self._attributes.number(element, "ref", default=0.0)
@@ -162,7 +160,7 @@ class JointReader:
         damped = self._attributes.vector(element, "springdamper", 2, default=(0.0, 0.0))
         if np.any(damped) and not np.all(damped > 0):
             raise self._document.refusal(
-                Code.BAD_VALUE, f"{element}: springdamper holds a number that is not positive",
+                Code.BAD_VALUE, f"{element}: springdamper has a number that is not positive",
                 element,
             )  # fmt: skip
         if stiff or np.any(damped):
@@ -170,7 +168,7 @@ class JointReader:
                 Code.UNSUPPORTED,
                 f"{element}: springs are not supported",
                 element,
-                remedy='write stiffness="0" and put the spring into the controller',
+                remedy='write stiffness="0" and model the spring in the controller',
             )
 
     def _type_and_limits(self, element: Element, turns: bool) -> tuple[JointType, JointLimits]:
@@ -196,7 +194,7 @@ class JointReader:
 
 
 def linear_damping(element: Element, document: MjcfDocument) -> float:
-    """Return the damping of a joint or actuator, which must be proportional to its speed.
+    """Return the damping of a joint or actuator, which must be linear.
 
     Raises:
         RobotFileError: If it is negative or has terms of higher order.
@@ -221,9 +219,9 @@ def linear_damping(element: Element, document: MjcfDocument) -> float:
 def largest(
     bounds: tuple[float, float] | None, element: Element, *, document: MjcfDocument
 ) -> float:
-    """Return the largest magnitude in an interval of efforts; infinite where there is no limit.
+    """Return the largest magnitude in an interval of efforts; infinite without a limit.
 
-    A limit that differs between the two directions is noted, since a model has one for both.
+    Different limits in the two directions are recorded, since a model has one for both.
     """
     if bounds is None:
         return inf
@@ -232,7 +230,7 @@ def largest(
         document.diagnostics.repair(
             Code.LIMITS,
             str(element),
-            f"effort {lower:g} to {upper:g}: the larger taken for both directions",
+            f"effort {lower:g} to {upper:g}: the larger used for both directions",
             line=element.line,
         )
     return max(abs(lower), abs(upper))

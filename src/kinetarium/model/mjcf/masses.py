@@ -1,4 +1,4 @@
-"""Adding up masses: moved to another frame, put together, bounded from below."""
+"""Inertias of bodies: moved to other frames, combined, and with MuJoCo's lower bounds."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from kinetarium.spatial.arrays import Array, frozen
 
 
 def moved_inertia(inertia: Inertia, X: Array) -> Inertia:
-    """Return an inertia in the frame that its own frame has the pose X in, shape (4, 4)."""
+    """Return an inertia in the frame in which its own frame has the pose X, shape (4, 4)."""
     R, p = X[:3, :3], X[:3, 3]
     return Inertia(inertia.mass, frozen(R @ inertia.center + p), frozen(R @ inertia.moment @ R.T))
 
@@ -27,7 +27,7 @@ def scaled_inertia(inertia: Inertia, factor: float) -> Inertia:
 
 
 def combined_inertia(parts: Sequence[Inertia]) -> Inertia:
-    """Put parts together that are given in one frame (Huygens-Steiner)."""
+    """Return the sum of inertias in one frame (parallel axis theorem)."""
     mass = sum(part.mass for part in parts)
     if mass <= 0:
         return Inertia(0.0, frozen(np.zeros(3)), frozen(np.zeros((3, 3))))
@@ -52,11 +52,11 @@ def bounded_inertia(inertia: Inertia, compiler: Compiler) -> Inertia:
 
 
 _LEAST_MASS = 1e-15
-"""Masses up to this [kg] are none to MuJoCo."""
+"""Masses up to this count as zero in MuJoCo [kg]."""
 
 
 def geoms_bring_mass(parts: Sequence[PlacedElement], document: MjcfDocument) -> bool:
-    """Return whether the mass of a body, given by its parts, comes from its geoms."""
+    """Return whether the mass of a body, given its elements, comes from its geoms."""
     source = document.compiler.inertia_source
     if source is not InertiaSource.WHERE_MISSING:
         return source is InertiaSource.ALWAYS
@@ -75,15 +75,15 @@ def body_inertia(
 
     Args:
         name: The body's name, for messages.
-        parts: What stands in it.
-        weighed: The inertias of those geoms that bring its mass.
+        parts: Its elements.
+        weighed: The inertias of the geoms that count for its mass.
         document: The file being read.
 
     Returns:
         The inertia; None for a massless body.
 
     Raises:
-        RobotFileError: If its mass is negative or its moment beyond repair.
+        RobotFileError: If its mass is negative or its moment cannot be repaired.
     """
     inertials = [placed for placed in parts if placed.element.tag == "inertial"]
     if len(inertials) > 1:
@@ -94,7 +94,7 @@ def body_inertia(
             remedy="keep one",
         )
     inertia, line = combined_inertia(weighed), body.line
-    # Geoms that bring nothing leave the word to the <inertial>, whatever the compiler prefers.
+    # Without mass in the geoms the <inertial> applies, whatever the compiler setting.
     if inertials and inertia.mass <= _LEAST_MASS:
         _refuse_lost_inertial(inertials[0].element, document)
         inertia, line = _written_inertia(inertials[0], document), inertials[0].element.line
@@ -105,7 +105,7 @@ def body_inertia(
     if not largest <= MOST_MAGNITUDE:
         raise document.diagnostics.refusal(
             Code.MASS,
-            f"link {name} is beyond belief: {inertia.mass:g} kg, "
+            f"link {name} has an implausible inertia: {inertia.mass:g} kg, "
             f"{np.abs(inertia.moment).max():g} kg m^2",
             remedy="check the sizes and densities, which are in m and kg/m^3",
             line=line,
@@ -121,18 +121,18 @@ def body_inertia(
 
 
 def _refuse_lost_inertial(element: Element, document: MjcfDocument) -> None:
-    """Refuse an <inertial> that MuJoCo forgets when it fuses its body with one that has geoms."""
+    """Refuse an <inertial> that MuJoCo drops when it fuses its body with one that has geoms."""
     if document.compiler.fuse_static and document.compiler.inertia_source is InertiaSource.ALWAYS:
         raise document.refusal(
             Code.UNSUPPORTED,
-            f'{element} is lost where fusestatic meets inertiafromgeom="true"',
+            f'{element} is dropped by fusestatic with inertiafromgeom="true"',
             element,
             remedy='write inertiafromgeom="auto", or remove fusestatic',
         )
 
 
 def _note_least_mass(name: str, body: Element, document: MjcfDocument) -> None:
-    """Note where the least mass of a massless body goes, if MuJoCo has it elsewhere."""
+    """Record where the least mass of a massless body is, if MuJoCo has it elsewhere."""
     position = document.reading.attributes.vector(body, "pos", 3, default=(0.0, 0.0, 0.0))
     if document.compiler.least_mass > 0 and np.any(position):
         document.diagnostics.repair(

@@ -1,4 +1,4 @@
-"""Mesh assets: files and meshes written in the file itself."""
+"""Mesh assets: mesh files, and meshes in the MJCF file itself."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from kinetarium.spatial.rotation import pose
 
 _LEAST_VOLUME = 1e-15
 _PIECE = 100_000
-"""Triangles are taken so many at a time, for a few large arrays would fill the memory."""
+"""Triangles per block, to bound the memory."""
 
 Simplices = Iterator[tuple[Array, Array]]
 """Masses, shape (n,), and corners, shape (n, 3 or 4, 3), of triangles or pyramids."""
@@ -43,7 +43,7 @@ class MeshInertia(StrEnum):
     EXACT = "exact"
     """As the solid that its triangles enclose."""
     LEGACY = "legacy"
-    """As pyramids over its triangles that all count as filled, MuJoCo's own default."""
+    """As pyramids over its triangles that all count as positive, MuJoCo's own default."""
     SHELL = "shell"
     """On its surface only."""
 
@@ -52,11 +52,11 @@ def mesh_inertia(mesh: TriangleMesh, rule: MeshInertia) -> Inertia:
     """Return the inertia of a mesh of density one [1/m^3, or 1/m^2 for a shell].
 
     Args:
-        mesh: The triangles [m]; those of its hull if it is to be filled as that.
+        mesh: The triangles [m]; those of its hull for the rule CONVEX.
         rule: How it is filled.
 
     Raises:
-        BrokenMeshError: If it encloses nothing.
+        BrokenMeshError: If it encloses no volume.
     """
     if rule is MeshInertia.EXACT and not _are_consistent(mesh.faces):
         raise BrokenMeshError("some of its triangles face inwards")
@@ -71,12 +71,12 @@ def mesh_inertia(mesh: TriangleMesh, rule: MeshInertia) -> Inertia:
     if volume <= _LEAST_VOLUME:
         raise BrokenMeshError("it encloses no volume, or its triangles face inwards")
     center = first / volume
-    # MuJoCo takes the pyramids again from the centre of mass, which matters where they overlap.
+    # MuJoCo computes the pyramids again about the centre of mass; it matters if they overlap.
     return _summed(triangles(apex=center), center)
 
 
 def _are_consistent(faces: NDArray[np.integer[Any]]) -> bool:
-    """Return whether no edge runs the same way in two triangles, as MuJoCo asks of exact solids."""
+    """Return whether no edge has the same direction in two triangles, as MuJoCo requires."""
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]).astype(np.int64)
     numbers = np.sort(edges[:, 0] * (int(faces.max()) + 1) + edges[:, 1])
     return not np.any(numbers[1:] == numbers[:-1])
@@ -133,9 +133,9 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeshPlacement:
-    """What refpos, refquat and scale of a mesh asset do to its vertices.
+    """The transform of a mesh asset's vertices by refpos, refquat and scale.
 
-    A vertex v goes to S R' (v - p): the scale acts last, along the axes of the
+    A vertex v becomes S R' (v - p): the scale is applied last, along the axes of the
     geom and not along those of the mesh.
 
     Attributes:
@@ -149,10 +149,10 @@ class MeshPlacement:
     scale: Array
 
     def as_scale_and_pose(self) -> tuple[tuple[float, float, float], Array] | None:
-        """Compute the same as a scale along the axes of the mesh and a pose after it.
+        """Compute the equivalent scale along the axes of the mesh and the pose after it.
 
         S R' = R' D with D = R S R', which is a scale if it is diagonal: if all factors are
-        alike or the axes stay parallel to those of the mesh.
+        equal or the axes stay parallel to those of the mesh.
 
         Returns:
             The factors and the pose X_GM, shape (4, 4); None where the mesh is sheared.
@@ -165,23 +165,23 @@ class MeshPlacement:
         return (float(x), float(y), float(z)), frozen(X_GM)
 
     def placed(self, points: Array) -> Array:
-        """Compute where points of the mesh go [m], shape (n, 3)."""
+        """Return the transformed points of the mesh [m], shape (n, 3)."""
         return np.asarray((points - self.position) @ self.R * self.scale)
 
     def applied(self, mesh: TriangleMesh) -> TriangleMesh:
-        """Compute the placed mesh; a mirrored one is turned so as to face outwards."""
+        """Return the transformed mesh; the triangles of a mirrored one are flipped."""
         faces = mesh.faces[:, ::-1] if np.prod(self.scale) < 0 else mesh.faces
         return read_only_mesh(self.placed(mesh.vertices), faces)
 
 
 MOST_WEIGHED_TRIANGLES = 1_000_000
-"""After so many triangles no further mass is computed; robots with finer meshes state them."""
+"""Limit on triangles for mass computation; robots with finer meshes state their masses."""
 MOST_HULL_FACES = 20_000
-"""After so many faces of hulls in one file, no further hull is computed."""
+"""Limit on faces of all hulls of one file."""
 MOST_SHEARED_TRIANGLES = 1_000_000
-"""The most triangles of files that are kept a second time because their scale shears them."""
+"""Limit on triangles of files that are copied because their scale shears them."""
 LEAST_HULL_CORNERS = 4
-"""A hull of fewer encloses nothing."""
+"""Least number of corners of a hull that encloses a volume."""
 _LOST = (Code.MESH_MISSING, Code.MESH_OUTSIDE, Code.MESH_REMOTE)
 _COORDINATES = 3
 
@@ -191,13 +191,13 @@ class MeshAsset:
     """A mesh that geoms refer to.
 
     Attributes:
-        shape: The mesh, or None where it is missing and the user allows that.
+        shape: The mesh, or None if it is missing and the user allows that.
         X_GM: Pose of the mesh's own frame in the frame of a geom, shape (4, 4).
         rule: How it is filled with mass.
-        material: The material of geoms that name none, or empty.
-        most_corners: How many corners its hull may have; None for any count.
-        points: What its hull goes around, vertices that no triangle uses included, shape (n, 3);
-            None for those of the triangles.
+        material: The material of geoms without one, or empty.
+        most_corners: Greatest number of corners of its hull; None for any number.
+        points: The points of its hull, unused vertices included, shape (n, 3); None for the
+            vertices of the triangles.
     """
 
     shape: MeshFile | MeshData | None
@@ -209,7 +209,7 @@ class MeshAsset:
 
 
 class Meshes:
-    """The mesh assets of one file, those that no geom uses included."""
+    """The mesh assets of one file, unused ones included."""
 
     def __init__(self, sections: Sequence[Element], *, document: MjcfDocument) -> None:
         """Read the meshes of all <asset> sections."""
@@ -224,7 +224,7 @@ class Meshes:
                 name = self._name(element)
                 if name in self._assets:
                     raise document.refusal(
-                        Code.DUPLICATE_NAME, f"two meshes are named {name!r}", element
+                        Code.DUPLICATE_NAME, f"duplicate mesh name {name!r}", element
                     )
                 self._assets[name] = None
                 self._assets[name] = self._asset(name, element)
@@ -233,7 +233,7 @@ class Meshes:
         """Return the mesh that a geom names; None for one that was refused.
 
         Raises:
-            RobotFileError: If there is none of that name.
+            RobotFileError: If there is no such mesh.
         """
         name = self._document.reading.attributes.text(geom, "mesh")
         if name not in self._assets:
@@ -241,16 +241,16 @@ class Meshes:
         return self._assets[name]
 
     def unit_inertia(self, asset: MeshAsset, *, geom: Element) -> Inertia:
-        """Compute the inertia of a mesh at density one, once however many geoms it has.
+        """Compute the inertia of a mesh at density one, once even if several geoms use it.
 
         Args:
             asset: The mesh, which is not missing.
-            geom: The geom that asks for it.
+            geom: The geom that uses it.
 
         Raises:
-            BrokenMeshError: If it encloses nothing.
-            RobotFileError: If this file asks for the masses of too many triangles, or for those
-                of a hull that is cut down.
+            BrokenMeshError: If it encloses no volume.
+            RobotFileError: If the file needs the masses of too many triangles, or of a hull
+                that maxhullvert simplifies.
         """
         shape, rule = asset.shape, asset.rule
         assert shape is not None
@@ -261,7 +261,7 @@ class Meshes:
                     Code.TOO_LARGE,
                     f"{geom}: masses of meshes with more than {MOST_WEIGHED_TRIANGLES:,} triangles",
                     geom,
-                    remedy="give the bodies an <inertial>",
+                    remedy="add an <inertial> to the bodies",
                 )
             mesh = mesh_of(shape)
             self._triangles += len(mesh.faces)
@@ -276,10 +276,10 @@ class Meshes:
         if asset.most_corners is not None and len(np.unique(hull.faces)) > asset.most_corners:
             raise self._document.refusal(
                 Code.UNSUPPORTED,
-                f"{geom} is needed for the mass of its body, and the hull of its mesh is cut down "
-                "to maxhullvert",
+                f"{geom} is needed for the mass of its body, and maxhullvert simplifies the "
+                "hull of its mesh",
                 geom,
-                remedy='remove maxhullvert, write inertia="exact", or give the body an <inertial>',
+                remedy='remove maxhullvert, write inertia="exact", or write an <inertial>',
             )
 
     def _hull(self, points: Array, element: Element) -> NDArray[np.int64]:
@@ -288,7 +288,7 @@ class Meshes:
                 Code.TOO_LARGE,
                 f"{element}: more than {MOST_HULL_FACES:,} faces of hulls in one file",
                 element,
-                remedy="write the faces of the meshes, and no masses by their hulls",
+                remedy="write the faces of the meshes, and the masses of the bodies",
             )
         faces = convex_hull(points)
         self._hull_faces += len(faces)
@@ -330,7 +330,7 @@ class Meshes:
                 Code.BAD_VALUE,
                 f"{element}: maxhullvert is {most}",
                 element,
-                remedy=f"at least {LEAST_HULL_CORNERS}, or -1 for any count",
+                remedy=f"at least {LEAST_HULL_CORNERS}, or -1 for any number",
             )
         return MeshAsset(
             most_corners=None if most == -1 else most,
@@ -345,9 +345,7 @@ class Meshes:
         attributes = self._document.reading.attributes
         scale = attributes.vector(element, "scale", 3, default=(1.0, 1.0, 1.0))
         if 0 in scale:
-            raise self._document.refusal(
-                Code.SIZE, f"{element}: a scale of zero flattens the mesh", element
-            )
+            raise self._document.refusal(Code.SIZE, f"{element}: the scale is zero", element)
         return MeshPlacement(
             position=attributes.vector(element, "refpos", 3, default=(0.0, 0.0, 0.0)),
             R=read_quaternion(element, "refquat", reading=self._document.reading),
@@ -357,7 +355,7 @@ class Meshes:
     def _file(
         self, name: str, element: Element, placement: MeshPlacement
     ) -> tuple[MeshFile | MeshData | None, Array]:
-        """Return the mesh of a file and its pose, or None where it is missing and may be."""
+        """Return the mesh of a file and its pose, or None if it is missing and that is allowed."""
         reading, address = self._document.reading, self._address(element)
         try:
             path = reading.assets.mesh(address, line=element.line)
@@ -366,7 +364,7 @@ class Meshes:
             if not lost or Allowance.MISSING_MESH not in reading.diagnostics.allow:
                 raise
             reading.diagnostics.repair(
-                Code.MESH_MISSING, f"{element}", f"left out the mesh {address!r}",
+                Code.MESH_MISSING, f"{element}", f"omitted the mesh {address!r}",
                 line=element.line,
             )  # fmt: skip
             return None, IDENTITY
@@ -395,7 +393,7 @@ class Meshes:
     def _file_points(
         self, shape: MeshFile | MeshData | None, element: Element, placement: MeshPlacement
     ) -> Array | None:
-        """Return all vertices of an OBJ file, for MuJoCo's hull has those that no face uses too."""
+        """Return all vertices of an OBJ file, since MuJoCo's hull includes unused ones."""
         reading = self._document.reading
         address = self._address(element)
         if shape is None or not address.lower().endswith(".obj"):
@@ -419,7 +417,7 @@ class Meshes:
                 rows = self._rows(element, "face")
                 faces = rows.astype(np.int64)
                 if np.any(faces != rows):
-                    raise BrokenMeshError("a face holds a number that is not whole")
+                    raise BrokenMeshError("a face has an index that is not an integer")
             else:
                 faces = self._hull(vertices, element)
             placed = placement.applied(triangle_mesh(vertices, faces))
@@ -432,5 +430,5 @@ class Meshes:
     def _rows(self, element: Element, name: str) -> Array:
         numbers = self._document.reading.attributes.numbers(element, name)
         if not numbers or len(numbers) % _COORDINATES:
-            raise BrokenMeshError(f"{name} holds {len(numbers)} numbers, not three for each")
+            raise BrokenMeshError(f"{name} has {len(numbers)} numbers, not a multiple of three")
         return np.reshape(numbers, (-1, _COORDINATES))

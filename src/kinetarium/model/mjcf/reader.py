@@ -1,4 +1,4 @@
-"""MJCF robots: the sections of a file in the order in which they depend on each other."""
+"""Reading MJCF: the sections of a file, in the order of their dependencies."""
 
 import re
 from collections import Counter
@@ -39,9 +39,9 @@ from kinetarium.model.robot import IDENTITY, Link, RobotModel
 from kinetarium.model.tree import MOST_LINKS, Located, assemble
 
 MOST_ENTRIES = 10**8
-"""More entries of anything than this are a memory bomb."""
+"""Greatest number of entries of any kind, against files that exhaust the memory."""
 MOST_MEMORY = 16 * 2**30
-"""More memory [bytes] than this is asked for by mistake."""
+"""Greatest memory that a file may request [bytes]."""
 
 _NOT_NEGATIVE = (
     "timestep", "impratio", "density", "viscosity", "tolerance", "ls_tolerance",
@@ -53,7 +53,7 @@ _AREAS = {"hfield": ("nrow", "ncol"), "texture": ("width", "height")}
 
 
 def check_settings(root: Element, *, reading: Reading, origins: Origins) -> None:
-    """Refuse options that mean nothing and sizes that would take all memory.
+    """Refuse invalid options and sizes that would exhaust the memory.
 
     Args:
         root: The <mujoco> element.
@@ -103,14 +103,14 @@ def _check_size(size: Element, reading: Reading) -> None:
         raise reading.diagnostics.refusal(
             Code.BAD_NUMBER,
             f"{size}: memory is {text[:40]!r}",
-            remedy="a whole number with one of the letters K, M, G, or -1",
+            remedy="write an integer with one of the letters K, M, G, or -1",
             line=size.line,
         )
     if match:
         unit = " KMGTPE".index(match[2].upper() or " ")
         if int(match[1]) * 1024**unit > MOST_MEMORY:
             raise reading.diagnostics.refusal(
-                Code.TOO_LARGE, f"{size} asks for {text} bytes of memory", line=size.line
+                Code.TOO_LARGE, f"{size} requests {text} bytes of memory", line=size.line
             )
 
 
@@ -119,7 +119,7 @@ def _check_count(count: float, element: Element, what: str, reading: Reading) ->
         raise reading.diagnostics.refusal(
             Code.TOO_LARGE,
             f"{element}: {what} is {count:g}",
-            remedy=f"up to {MOST_ENTRIES:g} are accepted",
+            remedy=f"the limit is {MOST_ENTRIES:g}",
             line=element.line,
         )
     if count < -1 or count != int(count):
@@ -132,7 +132,7 @@ _FORCES = ("stiffness", "damping", "frictionloss", "armature")
 
 
 def check_tendons(sections: Sequence[Element], *, document: MjcfDocument) -> None:
-    """Refuse tendons without which the robot would move differently.
+    """Refuse tendons that affect the motion of the robot.
 
     Args:
         sections: The <tendon> sections.
@@ -143,7 +143,7 @@ def check_tendons(sections: Sequence[Element], *, document: MjcfDocument) -> Non
             element = document.defaults.complete(written)
             if not written.children:
                 raise document.refusal(
-                    Code.MISSING_ELEMENT, f"{element} runs along nothing", element,
+                    Code.MISSING_ELEMENT, f"{element} has no joints or sites", element,
                     remedy="name its joints or sites",
                 )  # fmt: skip
             bears = any(
@@ -165,9 +165,9 @@ _KINDS = ("texture", "hfield", "skin")
 
 
 def check_asset_files(sections: Sequence[Element], *, document: MjcfDocument) -> None:
-    """Note every file of an asset that is left out and lies outside, elsewhere or is no file.
+    """Check the files of omitted assets: outside the roots, remote or not regular is refused.
 
-    One that is only missing is left out like the rest.
+    A file that is only missing is omitted with its asset.
 
     Args:
         sections: The <asset> sections.
@@ -204,18 +204,18 @@ _MOST = {
     "geom": 10_000,
     "parts": 20_000,
 }
-"""The most elements of a kind, and the most that make up a robot, replicas included."""
+"""Greatest number of elements of a kind, and of all parts of a robot, replicas included."""
 _PARTS = ("worldbody", "equality", "tendon", "actuator")
 _UNNAMED = "robot"
 
 
-# Masses and lengths that vanish beside others are as good as zero.
+# Masses and lengths below this fraction of others count as zero.
 @np.errstate(under="ignore")
 def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
-    """Read an MJCF tree as MuJoCo would, as far as it describes a robot.
+    """Read the robot of an MJCF tree as MuJoCo does.
 
-    Joint coordinates equal MuJoCo's; what belongs to a scene, a viewer or a
-    controller is left out and listed among the repairs.
+    Joint coordinates equal MuJoCo's; elements of a scene, a viewer or a controller are
+    omitted and listed in the repairs.
 
     Args:
         root: The <mujoco> element.
@@ -267,7 +267,7 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
 
 
 def _open(root: Element, reading: Reading) -> tuple[MjcfDocument, Known]:
-    """Make one checked tree of the file and its includes, and read what holds for all of it.
+    """Expand and check the file with its includes, and read its global settings.
 
     Returns:
         The file, and the names in it.
@@ -286,13 +286,13 @@ def _open(root: Element, reading: Reading) -> tuple[MjcfDocument, Known]:
     reading.diagnostics.stop_if_refused()
     defaults.check_all(root)
     reading.diagnostics.stop_if_refused()
-    # What is not copied with a replica, such as a sensor, goes on naming the original.
+    # Elements that are not replicated, such as sensors, keep naming the original.
     known = written | check_names(root, reading=reading, origins=origins)
     return MjcfDocument(reading, origins, left_out, compiler, defaults), known
 
 
 def _check_file_size(root: Element, *, reading: Reading, origins: Origins) -> None:
-    """Refuse what would take minutes to read, before it is read."""
+    """Refuse files that would take minutes to read, before they are read."""
     count: Counter[str] = Counter()
     for section in root.children:
         for element in section.walk():
@@ -305,7 +305,7 @@ def _check_file_size(root: Element, *, reading: Reading, origins: Origins) -> No
                         raise reading.diagnostics.refusal(
                             Code.TOO_LARGE,
                             f"more than {_MOST[kind]:,} {kind if kind == 'parts' else f'<{kind}>'}",
-                            remedy="no robot needs that many; simplify the file",
+                            remedy="simplify the file",
                             line=element.line,
                         )
                     reading.diagnostics.stop_if_refused()
@@ -314,7 +314,7 @@ def _check_file_size(root: Element, *, reading: Reading, origins: Origins) -> No
 def _robot_bodies(
     parts: list[PlacedElement], *, document: MjcfDocument, bodies: BodyReader
 ) -> tuple[list[PlacedElement], bool]:
-    """Tell the robot from its surroundings: its outermost bodies, and whether it floats."""
+    """Find the robot among all bodies: its outermost bodies, and whether it floats."""
     candidates, surroundings = [], []
     for part in parts:
         element = part.element
@@ -327,7 +327,7 @@ def _robot_bodies(
             if _has_joints(element):
                 raise document.refusal(
                     Code.UNSUPPORTED,
-                    f"{element} is moved from outside, and something moves on it by joints",
+                    f"{element} is a mocap body and has joints below it",
                     element,
                     remedy="remove mocap and let the scene place the robot",
                 )
@@ -345,7 +345,7 @@ def _robot_bodies(
             Code.TWO_ROOTS,
             f"{part.element} moves beside {free[0].element}, which floats freely",
             part.element,
-            remedy="keep one robot in a file; other things that move belong to the scene",
+            remedy="keep one robot in a file; other moving bodies belong to the scene",
         )
     for part in others:
         document.left_out.add("world body", part.element.line)
@@ -360,10 +360,10 @@ def _has_joints(body: Element) -> bool:
 def _read_bodies(
     robot: list[PlacedElement], *, free: bool, document: MjcfDocument, bodies: BodyReader
 ) -> MjcfBody | None:
-    """Read the robot's bodies and give what stands for the world; None if it floats.
+    """Read the robot's bodies and return the body of the world; None if the robot floats.
 
-    One body that is fixed at the world's origin is the root itself; otherwise
-    a massless link named "world" is.
+    A single body that is fixed at the world's origin is the root itself; otherwise
+    the root is a massless link named "world".
     """
     if not robot:
         return None
@@ -386,7 +386,7 @@ def _stands_at_origin(part: PlacedElement, document: MjcfDocument) -> bool:
 
 
 def _scaled(bodies: BodyReader, document: MjcfDocument) -> list[Located[Link]]:
-    """Scale all masses so that they add up to the compiler's total; none if it is not positive."""
+    """Scale all masses to the compiler's total mass, if that is positive."""
     total, links = document.compiler.total_mass, bodies.links
     inertias = [located.item.inertia for located in links]
     mass = sum(inertia.mass for inertia in inertias if inertia)
@@ -402,8 +402,8 @@ def _scaled(bodies: BodyReader, document: MjcfDocument) -> list[Located[Link]]:
         if inertia and not NEGLIGIBLE_MASS <= inertia.mass * total / mass:
             raise document.diagnostics.refusal(
                 Code.MASS,
-                f"settotalmass leaves next to nothing of link {located.item.name!r}",
-                remedy="give the mass of the whole robot in kg",
+                f"settotalmass makes link {located.item.name!r} almost massless",
+                remedy="write the mass of the whole robot in kg",
                 line=located.line,
             )
     return [

@@ -1,4 +1,4 @@
-"""Names and what refers to them: none twice, none that is not there."""
+"""Names and references: no duplicates, no references to unknown names."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,35 +13,35 @@ class Origins:
     """Remembers the elements that came from included files."""
 
     def __init__(self, diagnostics: Diagnostics) -> None:
-        """Keep the findings that take refusals."""
+        """Keep the diagnostics for refusals."""
         self._diagnostics = diagnostics
-        # The element is kept beside its file so that its id stays its own.
+        # The element is stored with its file, so that its id is not reused.
         self._files: dict[int, tuple[Element, str]] = {}
 
     def add(self, tree: Element, file: str) -> None:
-        """Note that an element and all below it were written in an included file."""
+        """Record that an element and its descendants are from an included file."""
         for element in tree.walk():
             self._files[id(element)] = (element, file)
 
     def file(self, element: Element) -> str | None:
-        """Return the included file that an element was written in; None for the main file."""
+        """Return the included file of an element; None for the main file."""
         return self._files[id(element)][1] if id(element) in self._files else None
 
     def add_copy(self, copy: Element, original: Element) -> None:
-        """Note that one element is a copy of another."""
+        """Record that one element is a copy of another."""
         if id(original) in self._files:
             self._files[id(copy)] = (copy, self._files[id(original)][1])
 
     @contextmanager
     def at(self, element: Element) -> Iterator[None]:
-        """Name the element's file in what is found meanwhile, note a refusal and go on."""
+        """Report faults in this context for the element's file; record refusals and continue."""
         _, file = self._files.get(id(element), (element, self._diagnostics.file))
         try:
             with self._diagnostics.in_file(file):
                 yield
         except RobotFileError as error:
             if len(error.refusals) >= MOST_REFUSALS:
-                raise  # it holds all that was noted, and nothing may note it twice
+                raise  # it contains all recorded refusals and must not be recorded again
             with self._diagnostics.collecting():
                 raise
 
@@ -57,7 +57,7 @@ REFERENCES = {
     "actuator": "actuator",
     "camera": "camera",
 }
-"""What kind of thing an attribute names, wherever it stands in a section that refers to things."""
+"""The kind of element that an attribute refers to, in sections with references."""
 
 _REFERRING = ("worldbody", "contact", "equality", "tendon", "actuator", "sensor")
 _SHARED = ("equality", "tendon", "actuator", "sensor")
@@ -67,11 +67,11 @@ _LONGEST_SUGGESTION = 40
 _MOST_SUGGESTIONS = 500
 
 Known = set[tuple[str, str]]
-"""The names in a file, each behind the kind of what it names."""
+"""The names in a file, each with the kind of its element."""
 
 
 def check_names(root: Element, *, reading: Reading, origins: Origins) -> Known:
-    """List the names in a file, and note each that comes twice.
+    """List the names in a file, and record duplicates.
 
     Args:
         root: The <mujoco> element, its replicas written out.
@@ -84,8 +84,8 @@ def check_names(root: Element, *, reading: Reading, origins: Origins) -> Known:
             with origins.at(element):
                 raise reading.diagnostics.refusal(
                     Code.DUPLICATE_NAME,
-                    f"{element}: another {kind} has this name",
-                    remedy="give each its own name",
+                    f"{element}: duplicate {kind} name",
+                    remedy="use a unique name for each",
                     line=element.line,
                 )
         known.add((kind, element.attributes["name"]))
@@ -93,12 +93,12 @@ def check_names(root: Element, *, reading: Reading, origins: Origins) -> Known:
 
 
 def written_names(root: Element) -> Known:
-    """List the names in a file as they are written, before any replica gets its own."""
+    """List the names in a file as written, before replicas are expanded."""
     return {(kind, element.attributes["name"]) for kind, element in _named(root)}
 
 
 def check_references(root: Element, known: Known, *, reading: Reading, origins: Origins) -> None:
-    """Note every reference to a name that does not exist.
+    """Record every reference to a name that does not exist.
 
     Args:
         root: The <mujoco> element, its replicas written out.
@@ -122,7 +122,7 @@ def check_references(root: Element, known: Known, *, reading: Reading, origins: 
 
 
 def near_name(name: str, known: set[str]) -> str | None:
-    """Return the known name that a misspelt one stands for, if that is found in short time."""
+    """Return the known name nearest to a misspelt one, unless the search would take too long."""
     if len(name) > _LONGEST_SUGGESTION or len(known) > _MOST_SUGGESTIONS:
         return None
     return nearest_name(name, known)
@@ -139,13 +139,13 @@ def _named(root: Element) -> Iterator[tuple[str, Element]]:
         elif section.tag in (*_SHARED, "contact", "asset"):
             for element in section.children:
                 kind = section.tag if section.tag in _SHARED else element.tag
-                # A mesh may be named by its file, so that its reader looks for a second one.
+                # A mesh may be named by its file, so its own reader checks for duplicates.
                 if element.attributes.get("name") and element.tag != "mesh":
                     yield kind, element
 
 
 def _references(element: Element) -> Iterator[tuple[str, str]]:
-    """Yield the attributes of an element that name something, each with the kind of it."""
+    """Yield the attributes of an element that are references, each with the kind of its target."""
     for attribute in element.attributes:
         if attribute in REFERENCES:
             yield attribute, REFERENCES[attribute]

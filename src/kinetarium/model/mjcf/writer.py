@@ -32,11 +32,11 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import quaternion_from_rotation
 
 MOST_FACES = 200_000
-"""MuJoCo reads no STL file with more; larger meshes are cut into several."""
+"""MuJoCo's limit for STL files; larger meshes are split."""
 _FLATNESS = 1e-6
-"""A mesh thinner than this share of its extent is flat."""
+"""A mesh thinner than this fraction of its extent is flat."""
 _THICKNESS = 1e-4
-"""How thick a flat mesh is made, as a share of its extent."""
+"""Thickness that a flat mesh gets, as a fraction of its extent."""
 
 
 class MeshFiles:
@@ -47,15 +47,15 @@ class MeshFiles:
     """
 
     def __init__(self) -> None:
-        """Begin with no files."""
+        """Start without files."""
         self.files: dict[str, bytes] = {}
         self._names: dict[tuple[Path | int, tuple[float, ...]], list[str]] = {}
 
     def add(self, shape: MeshFile | MeshData) -> list[str]:
-        """Take in a mesh.
+        """Add a mesh.
 
         Returns:
-            The file names of its pieces; none if it has no surface at all.
+            The file names of its pieces; empty if it has no surface.
         """
         if isinstance(shape, MeshFile):
             key: tuple[Path | int, tuple[float, ...]] = (shape.path, shape.scale)
@@ -73,7 +73,7 @@ class MeshFiles:
 
 
 def _with_volume(mesh: TriangleMesh) -> TriangleMesh | None:
-    """Return a flat mesh a second layer, for MuJoCo makes a convex hull of what touches."""
+    """Add a second layer to a flat mesh, since MuJoCo needs a convex hull for collisions."""
     vertices = mesh.vertices.astype(np.float32).astype(np.float64)
     centered = vertices - vertices.mean(axis=0)
     _, axes = np.linalg.eigh(centered.T @ centered)
@@ -96,11 +96,11 @@ def _pieces(mesh: TriangleMesh) -> Iterator[TriangleMesh]:
 
 _WORLD = "world"
 _UNLIMITED = 1e10
-"""How MuJoCo writes a limit that is none [rad or m]."""
+"""MuJoCo's notation for no limit [rad or m]."""
 _LEAST_ROOM = 1e-9
-"""MuJoCo refuses limits that leave no room; this is as good as none."""
+"""Least range of a joint: MuJoCo refuses an empty one."""
 _LEAST_INERTIA = 1e-14
-"""MuJoCo refuses moving bodies with a mass [kg] or moment [kg m^2] of much less."""
+"""Least mass [kg] and moment [kg m^2] of a moving body that MuJoCo accepts."""
 _COLLISION = {"group": "3"}
 _VISUAL = {"group": "2", "contype": "0", "conaffinity": "0"}
 
@@ -109,8 +109,8 @@ def write_mjcf(model: RobotModel, *, mesh_folder: str) -> tuple[str, dict[str, b
     """Write a model as MJCF.
 
     Every link is a body; a massless fixed root named "world" is MuJoCo's world.
-    Speed limits have no place in MJCF and are left out. Meshes are written as
-    files beside it, under numbers instead of names.
+    Speed limits are omitted, since MJCF has none. Meshes are written as numbered
+    files beside it.
 
     Args:
         model: The robot.
@@ -150,7 +150,7 @@ class _Writer:
         self._world = root.name if root.name == _WORLD and massless else None
 
     def bodies(self) -> Iterator[str]:
-        """Yield the links as bodies, each closed when the next one is none of its own."""
+        """Yield the links as nested bodies."""
         opened: list[str] = []
         for link in self._model.links:
             joint = self._model.parent_joint.get(link.name)
@@ -182,7 +182,7 @@ class _Writer:
             yield "  " * len(opened) + "</body>"
 
     def _body_name(self, link: str) -> str:
-        """Return a link's own name; "world" is taken in MuJoCo and gets underscores."""
+        """Return a link's own name; "world" is reserved in MuJoCo and gets underscores."""
         names = {each.name for each in self._model.links} if link == _WORLD else set()
         while link in names or link == _WORLD:
             link += "_"
@@ -207,14 +207,14 @@ class _Writer:
             common["rgba"] = _numbers(geometry.color)
         for shape in self._shapes(geometry.shape):
             named = {}
-            # MuJoCo refuses a name that comes twice, and a model does not.
+            # MuJoCo refuses duplicate names of geoms; a model allows them.
             if geometry.name and geometry.name not in self._geom_names:
                 named["name"] = geometry.name
                 self._geom_names.add(geometry.name)
             yield _tag("geom", **named, **shape, **common)
 
     def _shapes(self, shape: Shape) -> list[dict[str, str]]:
-        """Return the attributes of a shape; of several where a mesh is in pieces."""
+        """Return the attributes of a shape, or of the pieces of a mesh."""
         match shape:
             case Box(size):
                 return [{"type": "box", "size": _numbers(edge / 2 for edge in size)}]
@@ -251,7 +251,7 @@ def _joint(joint: Joint) -> str:
 
 
 def _inertial(inertia: Inertia) -> str:
-    """Write principal moments and axes, which MuJoCo keeps as they are."""
+    """Write principal moments and axes, which MuJoCo keeps unchanged."""
     moments, axes = np.linalg.eigh(inertia.moment)
     if np.linalg.det(axes) < 0:
         axes = -axes

@@ -1,4 +1,4 @@
-"""URDF joints: axes, limits, couplings; planar joints taken apart."""
+"""URDF joints: axes, limits, couplings; planar joints split into three."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,7 +22,7 @@ _FOREIGN_NUMBERS = {
 }
 
 UNLIMITED = 1e12
-"""Files write numbers beyond this (1e16 is customary) for a limit that is none."""
+"""Numbers beyond this (1e16 is customary) mean that there is no limit."""
 
 
 class UrdfJointType(StrEnum):
@@ -59,7 +59,7 @@ class JointReader:
         Args:
             reading: The file being read.
             children: Hands out child elements.
-            origins: Reads where joints stand.
+            origins: Reads the poses of joints.
             version: The version of the file.
         """
         self._attributes = reading.attributes
@@ -86,9 +86,9 @@ class JointReader:
         return self._attributes.name(parent, "link"), self._attributes.name(child, "link")
 
     def read(self, element: Element) -> Joint:
-        """Read one <joint>; one that does not turn or slide about one axis is read as fixed.
+        """Read one <joint>; types other than revolute, continuous and prismatic become fixed.
 
-        What is written is checked even where the joint's type makes no use of it.
+        Child elements are checked even if the joint's type does not use them.
         """
         name = self._attributes.name(element)
         kind = self.kind(element)
@@ -118,7 +118,7 @@ class JointReader:
                 self._diagnostics.repair(
                     Code.UNSUPPORTED,
                     f"joint {name}",
-                    f"{kind}: left out its <{'>, <'.join(unused)}>",
+                    f"{kind}: omitted its <{'>, <'.join(unused)}>",
                     line=element.line,
                 )
             return joint
@@ -133,14 +133,14 @@ class JointReader:
         )
 
     def _check_foreign_numbers(self, element: Element) -> None:
-        """Check the numbers of elements that are left out: NaN there shows a broken file."""
+        """Check the numbers of omitted elements: NaN there indicates a broken file."""
         for tag, names in _FOREIGN_NUMBERS.items():
             for child in element.all(tag):
                 for name in names:
                     self._attributes.number(child, name, default=0.0)
 
     def planar(self, element: Element) -> Iterator[Joint | Link]:
-        """Read a planar joint as two slides and a turn, with the links between them."""
+        """Read a planar joint as two prismatic and one revolute joint, with links between them."""
         joint = self.read(element)
         R = rotation_onto(joint.axis)
         between = [f"{joint.child}/x", f"{joint.child}/y"]
@@ -160,7 +160,7 @@ class JointReader:
         self._diagnostics.repair(
             Code.UNSUPPORTED,
             f"joint {joint.name}",
-            "planar: read as two slides and a turn",
+            "planar: read as two prismatic joints and a revolute one",
             line=element.line,
         )
 
@@ -170,17 +170,17 @@ class JointReader:
             return frozen([1.0, 0.0, 0.0])
         axis = self._attributes.vector(child, "xyz", 3)
         length = float(np.linalg.norm(axis))
-        if not moving:  # whose axis means nothing, and is often written as zero
+        if not moving:  # whose axis is meaningless and often zero
             return frozen([1.0, 0.0, 0.0])
         if length < 1e-9:
             raise self._diagnostics.refusal(
-                Code.ZERO_AXIS, f"{element} has no direction: its axis is zero", line=child.line
+                Code.ZERO_AXIS, f"{element} has a zero axis", line=child.line
             )
         if abs(length - 1) > 1e-3:
             self._diagnostics.repair(
                 Code.ZERO_AXIS,
                 f"joint {element.attributes['name']}",
-                f"axis of length {length:.6g} made a unit vector",
+                f"axis of length {length:.6g} normalized",
                 line=child.line,
             )
         return frozen(axis / length)
@@ -224,19 +224,19 @@ class JointReader:
                 message = "neither lower nor upper: read as unlimited"
                 self._diagnostics.repair(Code.LIMITS, where, message, line=child.line)
             elif kind is UrdfJointType.CONTINUOUS and _is_range(lower, upper):
-                message = f"continuous: left out its limits {lower:g} to {upper:g}"
+                message = f"continuous: omitted its limits {lower:g} to {upper:g}"
                 self._diagnostics.repair(Code.LIMITS, where, message, line=child.line)
             return unbounded, JointLimits(velocity=velocity, effort=effort)
         if lower >= UNLIMITED or upper <= -UNLIMITED:
             raise self._diagnostics.refusal(
                 Code.LIMITS,
-                f"{element} has limits out of reach: lower {lower:g}, upper {upper:g}",
+                f"{element} has implausible limits: lower {lower:g}, upper {upper:g}",
                 line=child.line,
             )
         return JointType(kind), JointLimits(_limit(lower), _limit(upper), velocity, effort)
 
     def _range(self, element: Element, limit: Element, *, bounded: bool) -> tuple[float, float]:
-        """Read lower and upper; what a missing one means depends on the version."""
+        """Read lower and upper; the default of a missing one depends on the version."""
         defaults = (0.0, 0.0)
         if self._version >= WITH_OPTIONAL_LIMITS:
             defaults = (-inf, inf)
@@ -245,7 +245,7 @@ class JointReader:
                 raise self._diagnostics.refusal(
                     Code.LIMITS,
                     f"{element} has no {' and no '.join(missing)} limit, "
-                    f"which URDF {self._version} asks for",
+                    f"which URDF {self._version} requires",
                     remedy="add it, make the joint continuous, or pass --allow-missing-limit",
                     line=limit.line,
                 )
@@ -256,7 +256,7 @@ class JointReader:
         return lower, upper
 
     def _check_unused_limits(self, element: Element, limit: Element) -> None:
-        """Check the limits of acceleration and jerk, and note that they are left out."""
+        """Check the limits of acceleration and jerk, and note that they are omitted."""
         for name in MOTION_LIMITS:
             if self._attributes.number(limit, name, default=0.0, most=inf) < 0:
                 raise self._diagnostics.refusal(
@@ -299,7 +299,7 @@ class JointReader:
 
 
 def _is_range(lower: float, upper: float) -> bool:
-    """Say whether limits that a joint does not have leave it some way to go, but not all."""
+    """Return whether lower and upper are a real range: neither empty nor unlimited."""
     return lower < upper and (lower > -UNLIMITED or upper < UNLIMITED)
 
 

@@ -47,7 +47,7 @@ class LinkReader:
         Args:
             reading: The file being read.
             children: Hands out child elements.
-            origins: Reads where parts stand.
+            origins: Reads the poses of parts.
             colors: The colours of the named materials of the robot.
         """
         self._reading = reading
@@ -105,7 +105,7 @@ class LinkReader:
         if len(shapes) != 1:
             raise self._diagnostics.refusal(
                 Code.DUPLICATE_ELEMENT if shapes else Code.MISSING_ELEMENT,
-                f"a <geometry> of link {link!r} holds {len(shapes)} shapes instead of one",
+                f"a <geometry> of link {link!r} has {len(shapes)} shapes instead of one",
                 remedy=f"one of {', '.join(f'<{tag}>' for tag in SHAPES)}",
                 line=container.line,
             )
@@ -142,7 +142,7 @@ class LinkReader:
         if min(abs(x), abs(y), abs(z)) < _LEAST_SCALE:
             raise self._diagnostics.refusal(
                 Code.SIZE,
-                f"{element}: a scale of zero, or nearly, flattens the mesh",
+                f"{element}: the scale is zero, or nearly",
                 line=element.line,
             )
         try:
@@ -152,7 +152,7 @@ class LinkReader:
             if not lost or Allowance.MISSING_MESH not in self._diagnostics.allow:
                 raise
             self._diagnostics.repair(
-                Code.MESH_MISSING, f"link {link}", f"left out the mesh {uri!r}", line=element.line
+                Code.MESH_MISSING, f"link {link}", f"omitted the mesh {uri!r}", line=element.line
             )
             return None
         bounds = self._reading.mesh_bounds(path, line=element.line) * (x, y, z)
@@ -166,7 +166,7 @@ class LinkReader:
         return MeshFile(uri, path, (float(x), float(y), float(z)))
 
     def color(self, element: Element) -> Color | None:
-        """Return the colour of a <material>, its own or that of its name."""
+        """Return the colour of a <material>: its own, or that of the material it names."""
         color = self._children.at_most_one(element, "color")
         if color is None:
             return self._colors.get(element.attributes.get("name", ""))

@@ -1,4 +1,4 @@
-"""<origin>: where a part stands, as a position and angles or a quaternion."""
+"""<origin>: the pose of a part, as a position and angles or a quaternion."""
 
 import re
 from typing import NamedTuple
@@ -16,18 +16,18 @@ _NUMBER = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})")
 
 
 class UrdfVersion(NamedTuple):
-    """A version; a file without one has the first.
+    """A URDF version; a file without one has the first.
 
     Attributes:
         major: The number before the dot.
-        minor: The number behind it.
+        minor: The number after it.
     """
 
     major: int
     minor: int
 
     def __str__(self) -> str:
-        """Return the version as files write it."""
+        """Return the version as in a file."""
         return f"{self.major}.{self.minor}"
 
 
@@ -35,7 +35,7 @@ FIRST = UrdfVersion(1, 0)
 WITH_QUATERNIONS = UrdfVersion(1, 1)
 """Adds quat_xyzw and capsules."""
 WITH_OPTIONAL_LIMITS = UrdfVersion(1, 2)
-"""Lets effort and velocity limits be missing, and asks for both position limits."""
+"""Makes effort and velocity limits optional, and both position limits required."""
 KNOWN = (FIRST, WITH_QUATERNIONS, WITH_OPTIONAL_LIMITS)
 
 
@@ -43,7 +43,7 @@ def read_version(root: Element, *, diagnostics: Diagnostics) -> UrdfVersion:
     """Return the version that a <robot> declares.
 
     Raises:
-        RobotFileError: If it is none that is known.
+        RobotFileError: If it is unknown.
     """
     text = root.attributes.get("version", str(FIRST))
     number = _NUMBER.fullmatch(text)
@@ -51,7 +51,7 @@ def read_version(root: Element, *, diagnostics: Diagnostics) -> UrdfVersion:
     if version is None or version not in KNOWN:
         raise diagnostics.refusal(
             Code.BAD_VALUE,
-            f"{root} has the version {text!r}",
+            f"{root} has the unknown version {text!r}",
             remedy=f"the versions of URDF are {', '.join(map(str, KNOWN))}",
             line=root.line,
         )
@@ -94,7 +94,7 @@ class OriginReader:
         return frozen(pose(xyz, rotation_from_rpy(rpy)))
 
     def _rotation(self, origin: Element, parent: Element) -> Array:
-        """Return the rotation, shape (3, 3), that quat_xyzw stands for."""
+        """Return the rotation, shape (3, 3), of quat_xyzw."""
         if self._version < WITH_QUATERNIONS:
             raise self._diagnostics.refusal(
                 Code.BAD_VALUE,
@@ -122,7 +122,7 @@ class OriginReader:
             self._diagnostics.repair(
                 Code.BAD_VALUE,
                 str(parent),
-                f"quaternion of length {length:.6g} made a unit quaternion",
+                f"quaternion of length {length:.6g} normalized",
                 line=origin.line,
             )
         return rotation_from_quaternion((w, x, y, z))

@@ -1,4 +1,4 @@
-"""URDF robots: the links and joints of a file, a floating base recognised."""
+"""Reading URDF: links, joints and a floating base."""
 
 from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
@@ -17,7 +17,7 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
     Args:
         root: The <robot> element, free of xacro.
         reading: The file being read.
-        format: What the file was written in.
+        format: The format of the file: "urdf" or "xacro".
 
     Raises:
         RobotFileError: With every fault that was found.
@@ -69,7 +69,7 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
                     Code.MIMIC,
                     f"joint {located.item.name!r} follows {mimic.joint!r}, "
                     "which is planar and has no single position",
-                    remedy="a mimic joint follows a revolute, continuous or prismatic one",
+                    remedy="a mimic joint must follow a revolute, continuous or prismatic one",
                     line=located.line,
                 )
     children.report()

@@ -1,4 +1,4 @@
-"""Handing out the children of a URDF element: known, in their place, each at most once."""
+"""The elements and attributes of URDF, and strict access to the children of an element."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from kinetarium.model.markup import Element
 
 @dataclass(frozen=True, slots=True)
 class ElementRule:
-    """What is known of an element.
+    """The attributes and children that an element may have.
 
     Attributes:
-        required: Attributes that the readers refuse to do without.
-        optional: Attributes that may be missing.
-        children: Elements that are read inside it.
-        foreign: Elements that other programs put inside it; they are left out and listed.
+        required: Required attributes.
+        optional: Optional attributes.
+        children: Child elements that are read.
+        foreign: Child elements of other programs; they are omitted and listed.
     """
 
     required: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class ElementRule:
 SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 MOTION_LIMITS = ("acceleration", "deceleration", "jerk")
-"""Limits of URDF 1.2 that no study makes use of."""
+"""Limits of URDF 1.2 that no study uses."""
 
 _GEOMETRY_OWNER = ElementRule(
     optional=("name",),
@@ -81,21 +81,21 @@ ELEMENT_RULES = {
     "dynamics": ElementRule(optional=("damping", "friction", "armature")),
     "mimic": ElementRule(required=("joint",), optional=("multiplier", "offset")),
 }  # fmt: skip
-"""By their names; what is not here (materials, colours) only concerns the looks."""
+"""By tag; elements that only affect appearance (materials, colours) are not listed."""
 
 FOREIGN_ANYWHERE = frozenset(
     ("gazebo", "transmission", "sensor", "ros2_control", "mujoco", "drake", "plugin", "verbose")
 )
-"""Elements of other programs that may stand anywhere, with anything inside."""
+"""Elements of other programs, allowed anywhere with any content."""
 
 _INCLUDE = ("an include, which URDF does not have", "write <xacro:include filename=.../>")
 NOT_READ = {
     "loop_joint": ("a joint that closes a loop, which URDF does not have", "write it as MJCF"),
-    "deformable": ("a deformable body, which is not read", "remove it"),
+    "deformable": ("a deformable body, which is not supported", "remove it"),
     "include": _INCLUDE,
     "xi:include": _INCLUDE,
 }
-"""What elements are that add to the robot's mechanics elsewhere, and what to do about them."""
+"""Elements that are part of the mechanics in other formats, and what to do about them."""
 
 _PLAIN_ATTRIBUTES = frozenset(("name", "version", "type", "link", "joint", "value", "filename"))
 _OTHER_FORMATS = frozenset(
@@ -113,34 +113,34 @@ MECHANICAL_NAMES = _OTHER_FORMATS | frozenset(
     for name in kind.attributes
     if name not in _PLAIN_ATTRIBUTES
 )
-"""Words that say where something is, how it moves or what it weighs, here or in other formats."""
+"""Words for poses, motion and mass, here or in other formats."""
 
 
 _MOST_CHECKED = 300
-"""Kinds of unknown names that are compared with known ones; more are another program's."""
+"""How many unknown names are compared with known ones; more are those of another program."""
 _MOST_KINDS = 20
-"""Kinds of elements and attributes that are listed one by one when they are left out."""
+"""How many kinds of omitted elements and attributes are listed one by one."""
 _SILENT_PREFIXES = ("xmlns", "xml:", "xsi:")
 _DEFINING = {"link": ("inertial", "visual", "collision"), "joint": ("parent", "child")}
 """What makes a <link> or <joint> a definition rather than a mention."""
 
 
 class Children:
-    """Hands out the children of elements and counts what is left out.
+    """Finds the children of elements and counts those that are omitted.
 
-    What is left out is listed; mechanics that would be lost with it (in the
+    Omitted elements are listed; mechanics that would be lost with them (in the
     wrong place, or misspelt) is refused.
     """
 
     def __init__(self, diagnostics: Diagnostics) -> None:
-        """Keep the findings that take refusals and repairs."""
+        """Keep the diagnostics for refusals and repairs."""
         self.diagnostics = diagnostics
         self._left_out: Counter[tuple[str, str]] = Counter()
         self._lines: dict[tuple[str, str], int] = {}
         self._meant: dict[tuple[str, str, tuple[str, ...]], str | None] = {}
 
     def check(self, element: Element) -> None:
-        """Check an element itself and note every fault; its children's insides are not checked."""
+        """Check the attributes and the tags of the children of an element; record every fault."""
         for fault in self._faults(element):
             with self.diagnostics.collecting():
                 raise fault
@@ -163,7 +163,7 @@ class Children:
         return found[0]
 
     def exactly_one(self, element: Element, tag: str) -> Element:
-        """Return the only child of a tag, checked; none or two are refused."""
+        """Return the only child of a tag, checked; a missing or second one is refused."""
         child = self.at_most_one(element, tag)
         if child is None:
             raise self.diagnostics.refusal(
@@ -173,18 +173,18 @@ class Children:
         return child
 
     def leave_out_attributes(self, element: Element, *names: str) -> None:
-        """Note attributes that were checked and are not made use of."""
+        """Record attributes that were checked but are not used."""
         for name in names:
             if name in element.attributes:
                 self._leave_out(element, name, element.line)
 
     def report(self) -> None:
-        """List what was left out, one repair for each kind."""
+        """List the omitted elements and attributes, one repair for each kind."""
         kinds = list(self._left_out.items())
         for (parent, what), count in kinds[:_MOST_KINDS]:
-            message = f"left out {count} {what}, which is no part of the robot's mechanics"
+            message = f"omitted {count} {what}, not part of the robot's mechanics"
             if not what.startswith("<"):
-                message = f"left out {count} attributes {what!r}, which are not read"
+                message = f"omitted {count} attributes {what!r}, which are not used"
             self.diagnostics.repair(
                 Code.UNKNOWN_ELEMENT, f"<{parent}>", message, line=self._lines[parent, what]
             )
@@ -193,7 +193,7 @@ class Children:
             self.diagnostics.repair(
                 Code.UNKNOWN_ELEMENT,
                 "<robot>",
-                f"left out {more} parts of {len(kinds) - _MOST_KINDS} further kinds",
+                f"omitted {more} elements and attributes of {len(kinds) - _MOST_KINDS} more kinds",
                 line=self._lines[kinds[_MOST_KINDS][0]],
             )
 
@@ -203,7 +203,7 @@ class Children:
             if element.text.strip():
                 yield self.diagnostics.refusal(
                     Code.UNKNOWN_ELEMENT,
-                    f"{element} holds stray text: {element.text.strip()[:40]!r}",
+                    f"{element} contains stray text: {element.text.strip()[:40]!r}",
                     remedy="remove it, or make it a comment",
                     line=element.line,
                 )
@@ -223,7 +223,7 @@ class Children:
     def _attribute_fault(
         self, element: Element, name: str, kind: ElementRule
     ) -> RobotFileError | None:
-        """Return the refusal of an attribute that the element does not have, or note it."""
+        """Return the error for an attribute that is invalid in the element, or record it."""
         meant = self._meant_attribute(element, name, kind)
         if meant:
             return self.diagnostics.refusal(
@@ -236,7 +236,7 @@ class Children:
             known = ", ".join(kind.attributes)
             return self.diagnostics.refusal(
                 Code.UNKNOWN_ELEMENT,
-                f"{element} has the attribute {name!r}, which means nothing there",
+                f"{element} has the attribute {name!r}, which is invalid there",
                 remedy=f"it takes {known}" if known else "it takes no attributes",
                 line=element.line,
             )
@@ -246,7 +246,7 @@ class Children:
     def _child_fault(
         self, element: Element, child: Element, kind: ElementRule
     ) -> RobotFileError | None:
-        """Return the refusal of a child that has no place in the element, or note it."""
+        """Return the error for a child that is invalid in the element, or record it."""
         tag = child.tag
         if tag in NOT_READ:
             what, remedy = NOT_READ[tag]
@@ -257,7 +257,7 @@ class Children:
             if tag in ELEMENT_RULES and not _places_nothing(child):
                 return self.diagnostics.refusal(
                     Code.UNKNOWN_ELEMENT,
-                    f"{child} cannot stand inside {element}",
+                    f"{child} cannot be inside {element}",
                     remedy=_right_place(tag),
                     line=child.line,
                 )
@@ -273,7 +273,7 @@ class Children:
                 known = ", ".join(f"<{other}>" for other in kind.children)
                 return self.diagnostics.refusal(
                     Code.UNKNOWN_ELEMENT,
-                    f"{child} means nothing inside {element}",
+                    f"{child} is invalid inside {element}",
                     remedy=f"it takes {known}" if known else "it takes no elements",
                     line=child.line,
                 )
@@ -281,7 +281,7 @@ class Children:
             if inside:
                 return self.diagnostics.refusal(
                     Code.UNKNOWN_ELEMENT,
-                    f"{inside} stands inside the unknown element {child}",
+                    f"{inside} is inside the unknown element {child}",
                     remedy=f"{_right_place(inside.tag)}, and not inside <{tag}>",
                     line=inside.line,
                 )
@@ -289,9 +289,9 @@ class Children:
         return None
 
     def _meant_attribute(self, element: Element, name: str, kind: ElementRule) -> str | None:
-        """Find the optional attribute that a misspelt one stands for.
+        """Find the optional attribute nearest to a misspelt one.
 
-        What is required and missing is refused by the readers, with what was written instead.
+        A missing required attribute is reported by the readers, with the misspelt one.
         """
         absent = tuple(other for other in kind.optional if other not in element.attributes)
         key = (element.tag, name, absent)
@@ -305,7 +305,7 @@ class Children:
         return self._meant[key]
 
     def _meant_element(self, element: Element, child: Element, kind: ElementRule) -> str | None:
-        """Find the element that a misspelt one stands for, here or in another place."""
+        """Find the element nearest to a misspelt one, valid here or elsewhere."""
         key = (element.tag, child.tag, kind.children)
         if child.tag in ELEMENT_RULES or not self._is_worth_comparing(key):
             return None
@@ -314,7 +314,7 @@ class Children:
             meant = meant or next(
                 (other for other in ELEMENT_RULES if is_one_edit_apart(child.tag, other)), None
             )
-            # self_collision is another program's word, not a misspelt collision.
+            # self_collision belongs to another program and is not a misspelt collision.
             self._meant[key] = None if meant and shares_a_word(child.tag, meant) else meant
         return self._meant[key]
 
@@ -333,7 +333,7 @@ def _right_place(tag: str) -> str:
 
 
 def _is_zero(text: str) -> bool:
-    """Say whether a text is numbers that are all zero, which change nothing wherever they stand."""
+    """Return whether a text consists of zeros, which have no effect anywhere."""
     try:
         return not any(float(word) for word in text.split())
     except ValueError:
@@ -341,13 +341,13 @@ def _is_zero(text: str) -> bool:
 
 
 def _places_nothing(element: Element) -> bool:
-    """Say whether it is an <origin> that moves nothing."""
+    """Return whether an element is an <origin> that is the identity."""
     numbers = element.attributes.values()
     return element.tag == "origin" and not element.children and all(map(_is_zero, numbers))
 
 
 def _definition_inside(element: Element) -> Element | None:
-    """Find a part of a robot that an unknown element would take with it."""
+    """Find a link or joint that would be lost with an unknown element."""
     for inner in element.walk():
         if inner.tag == "inertial":
             return inner

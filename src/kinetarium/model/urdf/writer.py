@@ -30,8 +30,8 @@ _WORLD = "world"
 def write_urdf(model: RobotModel, *, mesh_folder: str) -> tuple[str, dict[str, bytes]]:
     """Write a model as URDF.
 
-    Meshes of data packages are named by their package:// address; others are
-    written as files beside the URDF, under numbers instead of names.
+    Meshes of data packages are referenced by their package:// address; others are
+    written as numbered files beside the URDF.
 
     Args:
         model: The robot.
@@ -41,11 +41,11 @@ def write_urdf(model: RobotModel, *, mesh_folder: str) -> tuple[str, dict[str, b
         The text, and the mesh files by name.
 
     Raises:
-        KinetariumError: If the robot has closed loops, which URDF cannot hold.
+        KinetariumError: If the robot has closed loops, which URDF cannot describe.
     """
     if model.loops:
         raise KinetariumError(
-            f"robot '{model.name}' has closed loops, which URDF cannot hold; convert it to mjcf"
+            f"robot '{model.name}' has closed loops, which URDF cannot describe; convert it to mjcf"
         )
     meshes: dict[str, bytes] = {}
     robot = Element("robot", name=model.name)
@@ -102,7 +102,7 @@ def _add_geometry(
     container = SubElement(element, "geometry")
     _add_shape(container, geometry.shape, mesh_folder, meshes)
     if geometry.color and element.tag == "visual":
-        # Without a name the colour is the material's own.
+        # Without a name the material has its own colour.
         material = SubElement(element, "material", name="")
         SubElement(material, "color", rgba=_numbers(geometry.color))
 

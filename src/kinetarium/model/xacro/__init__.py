@@ -1,4 +1,4 @@
-"""Xacro expanded safely: nothing is executed, everything is bounded."""
+"""Safe expansion of xacro: nothing is executed, work and size are bounded."""
 
 from kinetarium.model.xacro.expander import expand_xacro, uses_xacro
 

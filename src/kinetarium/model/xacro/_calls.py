@@ -1,4 +1,4 @@
-"""Calls of macros: what the parameters stand for inside the macro."""
+"""Macro calls: binding the parameters."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,10 +14,10 @@ from kinetarium.model.xacro.values import Value, did_you_mean, literal, shown
 def given_values(
     call: Element, macro: Macro, *, caller: Scope, texts: Texts, location: SourceLocation
 ) -> dict[str, Value]:
-    """Work out the parameters that a call gives as attributes, in the caller's scope.
+    """Evaluate the parameters that a call passes as attributes, in the caller's scope.
 
     Raises:
-        RobotFileError: If the macro has no such parameter, or a value cannot be worked out.
+        RobotFileError: If the macro has no such parameter, or a value cannot be evaluated.
     """
     known = [parameter.name for parameter in macro.parameters if not parameter.stars]
     values = {}
@@ -49,14 +49,14 @@ def bind_parameters(
 
     Args:
         scope: The scope of the call.
-        given: The values that the call gives.
-        blocks: The elements that the call gives, worked out.
-        caller: The scope that defaults are worked out in.
-        texts: Works them out.
-        location: The place of the call.
+        given: The values that the call passes.
+        blocks: The elements that the call passes, expanded.
+        caller: The scope in which defaults are evaluated.
+        texts: Evaluates them.
+        location: The location of the call.
 
     Raises:
-        RobotFileError: If a parameter is missing or a block is too many.
+        RobotFileError: If a parameter is missing or there are too many blocks.
     """
     waiting = iter(blocks)
     for parameter in macro.parameters:
@@ -91,7 +91,7 @@ def _default(
     if parameter.default is None:
         raise location.refusal(
             Code.MACRO,
-            f"the call of '{macro.name}' does not give its parameter '{parameter.name}'",
+            f"the call of '{macro.name}' lacks its parameter '{parameter.name}'",
             remedy=f'write {parameter.name}="..."',
         )
     return literal(texts.value(parameter.default, caller))

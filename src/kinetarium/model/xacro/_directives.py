@@ -1,4 +1,4 @@
-"""<xacro:property>: a name for a value or for a block of elements."""
+"""<xacro:property> and <xacro:include>."""
 
 import os
 from collections.abc import Collection
@@ -21,7 +21,7 @@ def check_attributes(
     optional: Collection[str] = (),
     location: SourceLocation,
 ) -> None:
-    """See that one of xacro's elements has the attributes it needs and no unknown ones.
+    """Check that one of xacro's elements has its required attributes and no unknown ones.
 
     Raises:
         RobotFileError: If one is missing or unknown.
@@ -46,15 +46,15 @@ def check_attributes(
 def define_property(
     element: Element, scope: Scope, *, texts: Texts, location: SourceLocation
 ) -> None:
-    """Define, or remove, what an <xacro:property> says.
+    """Define or remove the property of an <xacro:property>.
 
-    A value is worked out when it is first used, unless lazy_eval is false or
+    A value is evaluated when it is first used, unless lazy_eval is false or
     its scope is named.
 
     Args:
-        scope: The scope it stands in.
-        texts: Works out its attributes.
-        location: Where it stands.
+        scope: The scope it is in.
+        texts: Evaluates its attributes.
+        location: Its location.
 
     Raises:
         RobotFileError: If the element is not well formed.
@@ -67,7 +67,7 @@ def define_property(
         raise location.refusal(
             Code.EXPRESSION,
             f"a property cannot be named {shown(name)}",
-            remedy="use letters, digits and underscores, and no word of Python",
+            remedy="use letters, digits and underscores, and no Python keyword",
         )
     remove = texts.condition(attributes.get("remove", "false"), scope)
     if ("value" in attributes) + ("default" in attributes) + remove > 1:
@@ -95,7 +95,7 @@ def define_property(
 
 
 def _target(element: Element, scope: Scope, location: SourceLocation) -> Scope:
-    """Return the scope that the attribute scope names."""
+    """Return the scope named by the attribute `scope`."""
     named = element.attributes.get("scope")
     match named:
         case None:
@@ -119,21 +119,21 @@ def _target(element: Element, scope: Scope, location: SourceLocation) -> Scope:
 
 
 MOST_DEPTH = 50
-"""How deep files may include files."""
+"""Greatest depth of includes."""
 
 MOST_INCLUDES = 1000
-"""How often files may be included in all."""
+"""Greatest number of includes."""
 
 
 class Includes:
-    """Finds and reads the files that a robot file includes, each once."""
+    """Resolves and reads the files that a robot file includes, each once."""
 
     def __init__(self, reading: Reading, *, location: SourceLocation) -> None:
-        """Start with none.
+        """Start without includes.
 
         Args:
-            reading: Finds and reads files.
-            location: Where the expansion stands.
+            reading: Resolves and reads files.
+            location: The location of the expansion.
         """
         self._reading = reading
         self._location = location
@@ -148,18 +148,18 @@ class Includes:
         Args:
             uri: The file as it is named: relative to the including file, or package://...
             including: The files being included, outermost first.
-            optional: Whether one that cannot be found is left out, and listed as a repair.
+            optional: Whether a missing file is skipped, and listed as a repair.
 
         Raises:
             RobotFileError: If it is not in the allowed roots, is being included
-                already, lies too deep, or is one too many.
+                already, is too deep, or there are too many.
         """
         self._includes += 1
         if self._includes > MOST_INCLUDES:
             raise self._location.refusal(
                 Code.TOO_LARGE,
                 f"more than {MOST_INCLUDES:,} includes",
-                remedy="no robot needs that many; define a macro once and call it",
+                remedy="define a macro once and call it",
             )
         if any(character in uri for character in "*?["):
             raise self._location.refusal(
@@ -173,7 +173,7 @@ class Includes:
         except RobotFileError as error:
             if not optional:
                 raise
-            message = f"left out: {error.refusals[0].message}"
+            message = f"omitted: {error.refusals[0].message}"
             self._reading.diagnostics.repair(
                 Code.INCLUDE, f"include {shown(uri)}", message, line=line
             )
@@ -194,10 +194,10 @@ class Includes:
         return path
 
     def read(self, path: Path) -> Element:
-        """Read an included file, once however often it is included.
+        """Read an included file, once even if it is included several times.
 
         Raises:
-            RobotFileError: If it cannot be read, or all have too many elements together.
+            RobotFileError: If it cannot be read, or the files have too many elements together.
         """
         if path not in self._read:
             root = self._reading.open_markup(path, code=Code.INCLUDE)
@@ -206,7 +206,7 @@ class Includes:
                 raise self._location.refusal(
                     Code.TOO_LARGE,
                     f"the included files have more than {MOST_ELEMENTS:,} elements",
-                    remedy="no robot needs that many; include fewer files",
+                    remedy="include fewer files",
                 )
             self._read[path] = root
         return self._read[path]

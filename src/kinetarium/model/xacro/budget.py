@@ -1,4 +1,4 @@
-"""How much one expansion may do: a small file must not grow into an endless one."""
+"""Limits on the work and the size of one expansion, so that a small file cannot explode."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ class SourceLocation:
     """The line being expanded.
 
     Attributes:
-        diagnostics: Knows the file.
+        diagnostics: Names the file.
         line: The line in it.
     """
 
@@ -22,7 +22,7 @@ class SourceLocation:
 
     @contextmanager
     def at(self, file: str, line: int) -> Iterator[None]:
-        """Stand at another line, perhaps of another file, meanwhile."""
+        """Move to a line, perhaps of another file, within this context."""
         outer, self.line = self.line, line
         try:
             with self.diagnostics.in_file(file):
@@ -31,25 +31,25 @@ class SourceLocation:
             self.line = outer
 
     def refusal(self, code: Code, message: str, *, remedy: str) -> RobotFileError:
-        """Make the error for a fault at this place, ready to be raised."""
+        """Return the error for a fault at this location, to be raised."""
         return self.diagnostics.refusal(code, message, remedy=remedy, line=self.line)
 
 
 MOST_STEPS = 1_000_000
-"""Source elements, attributes and parts of expressions worked through; a few CPU seconds."""
+"""Source elements, attributes and nodes of expressions processed; a few CPU seconds."""
 
 MOST_CHARACTERS = 64 * 2**20
 """The size of the expanded text, intermediate texts included."""
 
 
 class Budget:
-    """Counts the work, elements and characters of one expansion and ends it when they run out."""
+    """Counts the work, elements and characters of one expansion and stops it at the limits."""
 
     def __init__(self, location: SourceLocation) -> None:
         """Start with nothing used.
 
         Args:
-            location: Where the expansion stands when it is ended.
+            location: The location of the expansion, for the error.
         """
         self._location = location
         self._steps = 0
@@ -92,5 +92,5 @@ class Budget:
         return self._location.refusal(
             Code.TOO_LARGE,
             f"expanding the xacro takes {what}",
-            remedy="no robot needs that many; look for macros that call each other over and over",
+            remedy="look for macros that call each other without end",
         )

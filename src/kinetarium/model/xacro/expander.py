@@ -1,4 +1,4 @@
-"""From xacro to plain URDF: properties, conditions, macros and includes worked out in order."""
+"""Expansion of xacro to URDF: properties, conditions, macros and includes, in order."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +20,7 @@ from kinetarium.model.xacro.texts import Texts
 from kinetarium.model.xacro.values import ExpressionError, Value, did_you_mean, shown
 
 MOST_CALLS = 500
-"""How deep macros may call macros."""
+"""Greatest depth of macro calls."""
 
 _PREFIX = "xacro:"
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -28,7 +28,7 @@ _XML_NAME = re.compile(r"[^\W\d][\w.-]*(:[^\W\d][\w.-]*)?")
 
 
 def uses_xacro(root: Element) -> bool:
-    """Say whether a robot file must be expanded before it is plain URDF."""
+    """Return whether a robot file uses xacro."""
     declared = "xmlns:xacro" in root.attributes
     return any(
         element.tag.startswith(_PREFIX)
@@ -40,14 +40,14 @@ def uses_xacro(root: Element) -> bool:
 def expand_xacro(
     root: Element, *, reading: Reading, arguments: Mapping[str, str] = _NONE
 ) -> Element:
-    """Expand a xacro file to plain URDF.
+    """Expand a xacro file to URDF.
 
-    Expressions are interpreted, never executed; included files must lie in
-    the allowed roots; the environment is not read; work and size are bounded.
+    Expressions are interpreted, never executed; included files must be within the
+    allowed roots; the environment is not read; work and size are bounded.
 
     Args:
-        root: The root of the xacro file; it is left as it is.
-        reading: Names the file, and finds and reads what it includes.
+        root: The root of the xacro file; it is not changed.
+        reading: Names the file, and resolves and reads its includes.
         arguments: Values for the file's <xacro:arg>.
 
     Returns:
@@ -61,20 +61,20 @@ def expand_xacro(
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """Elements yet to be expanded, what they mean and where they go.
+    """Elements yet to be expanded, their scope and their target.
 
     Attributes:
         sources: The elements to expand.
         target: The element whose children they become.
-        scope: What their names stand for.
-        file: The file they stand in.
+        scope: The scope in which they are evaluated.
+        file: The file they are in.
         including: The files being included, outermost first.
-        depth: How deep the target lies in the result.
-        calls: How many macro calls they are inside of.
-        holds_text: Whether there is text beside them, so that its order would be lost.
-        spliced: The element that goes and leaves them in its place; empty if they stay inside
-            the one they stand in.
-        finish: What to do when all are expanded.
+        depth: Depth of the target in the result.
+        calls: Depth of macro calls.
+        holds_text: Whether there is text beside them, whose order would be lost.
+        spliced: The element that they replace, such as a condition; empty for children that
+            stay in their own element.
+        finish: Called when all are expanded.
     """
 
     sources: Iterator[Element]
@@ -90,7 +90,7 @@ class _Frame:
 
 
 class _Expander:
-    """Works through a file in order, with a stack of its own instead of recursion."""
+    """Expands a file in document order, with an explicit stack instead of recursion."""
 
     def __init__(self, reading: Reading, arguments: Mapping[str, str]) -> None:
         self._location = SourceLocation(reading.diagnostics, 1)
@@ -113,14 +113,14 @@ class _Expander:
         }
 
     def expand(self, root: Element) -> Element:
-        """Expand the robot file and give the new root."""
+        """Expand the robot file and return the new root."""
         scope = Scope(budget=self._budget, resolve=self._texts.resolve)
         scope.values.update(CONSTANTS)
         document = Element("", {}, root.line)
         self._location.line = root.line
         including = (self._includes.robot_file,)
         file = self._location.diagnostics.file
-        # The root goes by its own name even if xacro has a meaning for it.
+        # The root keeps its tag even if that is a directive of xacro.
         self._plain(root, _Frame(iter(()), document, scope, file, including), tag=root.tag)
         while self._frames:
             frame = self._frames[-1]
@@ -155,12 +155,12 @@ class _Expander:
             self._plain(source, frame, tag=source.tag)
 
     def _plain(self, source: Element, frame: _Frame, *, tag: str) -> None:
-        """Expand an element of the result, then what is inside it."""
+        """Expand an element of the result, then its children."""
         if frame.depth >= MOST_DEPTH:
             raise self._location.refusal(
                 Code.TOO_LARGE,
                 f"the expanded file has more than {MOST_DEPTH} levels of nesting",
-                remedy="no robot needs that many; look for a macro that calls itself",
+                remedy="look for a macro that calls itself",
             )
         attributes = {
             name: self._texts.text(text, frame.scope)
@@ -185,13 +185,13 @@ class _Expander:
         self._frames.append(inside)
 
     def _splice(self, source: Element, frame: _Frame) -> None:
-        """Expand what is inside an element, its text included, in the place of the element."""
+        """Replace an element by its expanded children and its text."""
         with self._location.at(frame.file, source.line):
             text = self._texts.text(source.text, frame.scope)
             if text.strip() and frame.holds_text:
                 raise self._location.refusal(
                     Code.UNSUPPORTED,
-                    f"{source} stands amid text and gives more text",
+                    f"{source} is amid text and yields more text",
                     remedy="put the whole text into a property, or into the branches",
                 )
         holds_text = frame.holds_text
@@ -231,7 +231,7 @@ class _Expander:
             raise self._location.refusal(
                 Code.MACRO,
                 f"a macro cannot be named {shown(name)}",
-                remedy="use letters, digits and underscores, and no word of xacro's own",
+                remedy="use letters, digits and underscores, and no directive of xacro",
             )
         text = source.attributes.get("params", "")
         self._budget.spend(len(text))
@@ -244,7 +244,7 @@ class _Expander:
         frame.scope.macros[name] = Macro(name, parameters, source, frame.file)
 
     def _dynamic_call(self, source: Element, frame: _Frame) -> None:
-        """Call the macro that an attribute names."""
+        """Call the macro named by an attribute."""
         if "macro" not in source.attributes:
             check_attributes(source, required=["macro"], location=self._location)
         attributes = dict(source.attributes)
@@ -252,7 +252,7 @@ class _Expander:
         self._call(replace(source, attributes=attributes), frame, name=name)
 
     def _call(self, source: Element, frame: _Frame, *, name: str) -> None:
-        """Expand the blocks inside a call, and after that the macro."""
+        """Expand the blocks of a call, and then the macro."""
         found = frame.scope.macro(name)
         if found is None:
             known = [other for scope in frame.scope.outward() for other in scope.macros]
@@ -297,7 +297,7 @@ class _Expander:
         given: dict[str, Value],
         blocks: Element,
     ) -> None:
-        """Expand a macro once the blocks of its call are worked out."""
+        """Expand a macro after the blocks of its call are expanded."""
         with self._location.at(frame.file, source.line):
             bind_parameters(
                 scope,
@@ -320,7 +320,7 @@ class _Expander:
             raise self._location.refusal(
                 Code.MACRO,
                 f"unknown block {shown(name)}{did_you_mean(name, known)}",
-                remedy="declare a parameter *NAME, or a property that holds elements",
+                remedy="declare a parameter *NAME, or a property with elements",
             )
         inside = replace(frame, file=block.file, finish=None)
         if block.whole:
@@ -357,7 +357,7 @@ class _Expander:
         self._splice(root, replace(frame, scope=scope, file=file, including=including))
 
     def _element(self, source: Element, frame: _Frame) -> None:
-        """Expand an element whose name is worked out."""
+        """Expand an <xacro:element>, whose tag is computed."""
         if "xacro:name" not in source.attributes:
             check_attributes(source, required=["xacro:name"], location=self._location)
         tag = self._texts.text(source.attributes["xacro:name"], frame.scope)
@@ -365,12 +365,12 @@ class _Expander:
         self._plain(source, frame, tag=tag)
 
     def _attribute(self, source: Element, frame: _Frame) -> None:
-        """Set another attribute of the element around."""
+        """Set an attribute of the enclosing element."""
         check_attributes(source, required=["name", "value"], location=self._location)
         if frame.spliced:
             raise self._location.refusal(
                 Code.MACRO,
-                f"{source} stands directly in {frame.spliced}, where xacro drops it",
+                f"{source} is directly in {frame.spliced}, where xacro drops it",
                 remedy="put it directly into the element that it belongs to, "
                 "and the condition into its value",
             )
@@ -384,6 +384,6 @@ class _Expander:
         if not _XML_NAME.fullmatch(name) or name.startswith(_PREFIX):
             raise self._location.refusal(
                 Code.MACRO,
-                f"{source} gives the name {shown(name)}",
-                remedy="a name begins with a letter and holds letters, digits, '_', '-' and '.'",
+                f"{source} has the invalid name {shown(name)}",
+                remedy="a name begins with a letter and has letters, digits, '_', '-' and '.'",
             )

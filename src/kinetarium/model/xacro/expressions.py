@@ -1,4 +1,4 @@
-"""Expressions such as 2*(radius + 0.1): parsed by Python, interpreted by a short list of rules."""
+"""Expressions such as 2*(radius + 0.1): parsed by Python, interpreted by a whitelist of nodes."""
 
 import ast
 import math
@@ -84,19 +84,19 @@ def _load_yaml(*_: Value) -> NoReturn:
     raise ExpressionError(
         "xacro.load_yaml is not supported: YAML files are not read",
         remedy="write the values as properties, or expand the file with ROS's xacro first "
-        "and load the URDF it gives",
+        "and load the resulting URDF",
         code=Code.UNSUPPORTED,
     )
 
 
 def _fatal(*words: Value) -> NoReturn:
     raise ExpressionError(
-        f"the file gives up: {' '.join(map(str, words))}", remedy="see what the file asks for"
+        f"the file stops: {' '.join(map(str, words))}", remedy="see the file's own message"
     )
 
 
 def _nothing(*_: Value) -> str:
-    """Return what a call that only prints stands for."""
+    """Return the value of a call that only prints."""
     return ""
 
 
@@ -181,7 +181,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "xacro.tokenize": _tokenize,
     **{f"xacro.{name}": _nothing for name in ("message", "warning", "error", "print_location")},
 }
-"""By the names that expressions call them by; xacro knows the prefixes math, python and xacro."""
+"""By their names in expressions; xacro has the prefixes math, python and xacro."""
 
 METHODS: dict[str, Callable[..., Value]] = {
     "capitalize": str.capitalize,
@@ -207,31 +207,31 @@ MOST_CHARACTERS = 4096
 """The longest expression."""
 
 MOST_DEPTH = 200
-"""How deep expressions may be nested, those of properties they name included."""
+"""Greatest depth of nested expressions, those of the properties they name included."""
 
 _MOST_KEPT = 2000
 _MOST_KEPT_CHARACTERS = 200
 
-_CHECK = "check the values that go in"
+_CHECK = "check the input values"
 _MODULES = ("math", "python", "xacro")
 
 
 class Interpreter:
-    """Works out expressions without ever executing them.
+    """Evaluates expressions without ever executing them.
 
-    Python's own parser gives the syntax tree; only the kinds of nodes, the
-    operators, functions and text methods listed here mean anything, and all
-    that could grow is bounded.
+    Python's own parser makes the syntax tree; only the nodes, operators, functions
+    and string methods listed here are supported, and everything that could grow is
+    bounded.
     """
 
     def __init__(
         self, budget: Budget, *, functions: Mapping[str, Callable[..., Value]] | None = None
     ) -> None:
-        """Take what may be spent.
+        """Keep the budget and further functions.
 
         Args:
             budget: Counts the work.
-            functions: Functions besides the usual ones, by the name they are called by.
+            functions: Functions besides the standard ones, by name.
         """
         self._budget = budget
         self._functions = {**FUNCTIONS, **(functions or {})}
@@ -255,25 +255,25 @@ class Interpreter:
         }
 
     def evaluate(self, text: str, names: Namespace) -> Value:
-        """Work out one expression.
+        """Evaluate one expression.
 
         Args:
             text: The expression, without the ${ and } around it.
-            names: What the names in it stand for.
+            names: The values of the names in it.
 
         Returns:
-            A plain value of bounded size, finite if it was computed.
+            A value of built-in types and bounded size, finite if it was computed.
 
         Raises:
-            ExpressionError: If it is not an expression, or has no such value.
-            RobotFileError: If the budget runs out, or a property it names is at fault.
+            ExpressionError: If it is not a valid expression, or has no valid value.
+            RobotFileError: If the budget runs out, or a property it names is invalid.
         """
         text = text.strip()
         remedy, code = _CHECK, Code.EXPRESSION
         try:
             node = self._parse(text)
             value = self._weighed(self._value(node, names))
-            # A name may stand for what xacro writes as inf or nan; no number comes of it.
+            # A property may be inf or nan, as in xacro; a computed number may not.
             return value if isinstance(node, (ast.Name, ast.Attribute)) else finite(value)
         except ExpressionError as error:
             reason, remedy, code = error.message, error.remedy, error.code
@@ -301,7 +301,7 @@ class Interpreter:
         if node is None:
             self._budget.spend(10 + len(text))
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of odd but valid spellings
+                warnings.simplefilter("ignore")  # about unusual but valid syntax
                 node = ast.parse(text, mode="eval").body
             if len(text) <= _MOST_KEPT_CHARACTERS and len(self._parsed) < _MOST_KEPT:
                 self._parsed[text] = node
@@ -321,7 +321,7 @@ class Interpreter:
             self._depth -= 1
 
     def _weighed(self, value: Value) -> Value:
-        """Count the work that a value causes, and refuse one that is not plain and bounded."""
+        """Count the size of a value as work; refuse values of other types and too large ones."""
         self._budget.spend(weight(value))
         return value
 
@@ -413,14 +413,14 @@ class Interpreter:
         named = {word.arg: self._value(word.value, names) for word in node.keywords if word.arg}
         if function is not dict or len(named) < len(node.keywords):
             raise ExpressionError(
-                "only dict() takes named arguments", remedy="give the arguments in order"
+                "only dict() takes named arguments", remedy="pass the arguments by position"
             )
         return self._weighed(dict(*arguments, **named))
 
     def _function(
         self, node: ast.expr, names: Namespace
     ) -> tuple[Callable[..., Value], list[Value]]:
-        """Find what is called, and the text it is a method of, if it is one."""
+        """Find the called function, and the text if it is a string method."""
         match node:
             case ast.Name(id=name):
                 pass

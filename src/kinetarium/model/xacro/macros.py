@@ -14,9 +14,9 @@ class Parameter:
 
     Attributes:
         name: Its name, without stars.
-        stars: 0 for a value, 1 for an element, 2 for what is inside an element.
+        stars: 0 for a value, 1 for an element, 2 for the children of an element.
         forwarded: Whether a missing value is taken from the caller's property of that name.
-        default: What a missing value is otherwise, or None.
+        default: The default value, or None.
     """
 
     name: str
@@ -31,9 +31,9 @@ class Macro:
 
     Attributes:
         name: Its name.
-        parameters: Its parameters, in the order that blocks are given in.
+        parameters: Its parameters, in the order in which blocks are passed.
         body: The <xacro:macro> element.
-        file: The file it stands in.
+        file: The file it is in.
     """
 
     name: str
@@ -51,13 +51,13 @@ def parse_parameters(text: str) -> tuple[Parameter, ...]:
     """Read a macro's params, such as "name size:=0.1 parent:=^|base *origin".
 
     Raises:
-        ExpressionError: If they are not well formed or name one twice.
+        ExpressionError: If they are not well formed or one is a duplicate.
     """
     parameters: dict[str, Parameter] = {}
     for parameter in _parameters(text.strip()):
         if parameter.name in parameters:
             raise ExpressionError(
-                f"the parameter {shown(parameter.name)} is declared twice",
+                f"duplicate parameter {shown(parameter.name)}",
                 remedy="remove one of them",
             )
         parameters[parameter.name] = parameter
@@ -84,7 +84,7 @@ def _parameters(text: str) -> Iterator[Parameter]:
 
 
 def _end_of_default(text: str, position: int) -> int:
-    """Find the white space that ends a default; quotes, ${...} and $(...) may hold some."""
+    """Find the white space that ends a default; quotes, ${...} and $(...) may contain some."""
     while position < len(text) and not text[position].isspace():
         if text[position] in "'\"":
             end = text.find(text[position], position + 1)

@@ -1,4 +1,4 @@
-"""Scopes: the properties, blocks and macros that names stand for at one place of a file."""
+"""Scopes: the properties, blocks and macros that are defined at one place of a file."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from kinetarium.model.xacro.values import ExpressionError, Namespace, Value, did
 
 @dataclass(frozen=True, slots=True)
 class Lazy:
-    """A property that is worked out when it is first used.
+    """A property that is evaluated when it is first used.
 
     Attributes:
         text: Its value as written.
@@ -26,12 +26,12 @@ class Lazy:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Elements that a name stands for.
+    """Elements with a name.
 
     Attributes:
         element: The element.
-        file: The file it stands in.
-        whole: Whether the element itself is meant, or what is inside it.
+        file: The file it is in.
+        whole: Whether the element itself is meant, or its children.
     """
 
     element: Element
@@ -43,9 +43,9 @@ Resolve = Callable[[str, Lazy, "Scope"], Value]
 
 
 class Scope(Namespace):
-    """What is defined at the top of the files, in one call of a macro, or in a namespace.
+    """The definitions at the top of the files, in one macro call, or in a namespace.
 
-    A macro sees the names of its caller, as xacro has it.
+    As in xacro, a macro sees the names of its caller.
 
     Attributes:
         parent: The scope around it.
@@ -66,7 +66,7 @@ class Scope(Namespace):
 
         Args:
             budget: Counts the search for names.
-            resolve: Works out a lazy property in the scope that defines it.
+            resolve: Evaluates a lazy property in the scope that defines it.
             parent: The scope around it.
             is_namespace: Whether it is the namespace of an include.
         """
@@ -77,13 +77,13 @@ class Scope(Namespace):
         self.macros: dict[str, Macro] = {}
 
     def inner(self, *, is_namespace: bool = False) -> "Scope":
-        """Make an empty scope inside this one."""
+        """Return an empty scope within this one."""
         return Scope(
             budget=self._budget, resolve=self._resolve, parent=self, is_namespace=is_namespace
         )
 
     def outward(self) -> Iterator["Scope"]:
-        """Yield this scope and those around it, innermost first."""
+        """Yield this scope and the enclosing ones, innermost first."""
         scope: Scope | None = self
         while scope is not None:
             self._budget.spend()
@@ -91,15 +91,15 @@ class Scope(Namespace):
             scope = scope.parent
 
     def defines(self, name: str) -> bool:
-        """Say whether a name stands for a value here."""
+        """Return whether a name has a value here."""
         return any(name in scope.values for scope in self.outward())
 
     def lookup(self, name: str) -> Value:
-        """Return the value of a property, working it out if it is used for the first time.
+        """Return the value of a property, evaluating it on first use.
 
         Raises:
             ExpressionError: If there is no such property.
-            RobotFileError: If the property itself is at fault.
+            RobotFileError: If the property itself is invalid.
         """
         for scope in self.outward():
             if name in scope.values:
@@ -114,7 +114,7 @@ class Scope(Namespace):
         )
 
     def block(self, name: str) -> Block | None:
-        """Find a block; one that stands for several elements goes first, as xacro has it."""
+        """Find a block; as in xacro, one of several elements takes precedence."""
         for whole in (False, True):
             for scope in self.outward():
                 if (name, whole) in scope.blocks:
@@ -150,6 +150,6 @@ class Scope(Namespace):
         return scope
 
     def remove(self, name: str) -> None:
-        """Forget a property, here and in every scope around."""
+        """Remove a property, here and in every enclosing scope."""
         for scope in self.outward():
             scope.values.pop(name, None)

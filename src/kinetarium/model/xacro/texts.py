@@ -21,18 +21,18 @@ from kinetarium.model.xacro.values import (
 )
 
 MOST_CHAINED = 50
-"""How many properties may be defined by one another in a row."""
+"""Longest chain of properties that are defined by one another."""
 
 _MOST_NESTING = 4
 _OPENING = re.compile(r"\$+[{(]")
 
 
 class Texts(Namespace):
-    """Works out texts; as a namespace it names the arguments of the robot file.
+    """Evaluates texts; as a namespace it contains the arguments of the robot file.
 
     Attributes:
         arguments: The values of the file's arguments.
-        used: The arguments that were asked for.
+        used: The arguments that were used.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Texts(Namespace):
         """Start with the arguments that the user gave.
 
         Args:
-            location: Where the expansion stands.
+            location: The location of the expansion.
             budget: Counts the work.
         """
         self.arguments = arguments
@@ -54,10 +54,10 @@ class Texts(Namespace):
         self._chain: list[tuple[Scope, str]] = []
 
     def value(self, text: str, scope: Scope) -> Value:
-        """Work out a text; one that is a single expression keeps the expression's type.
+        """Evaluate a text; one that is a single expression keeps the expression's type.
 
         Raises:
-            RobotFileError: If it cannot be worked out.
+            RobotFileError: If it cannot be evaluated.
         """
         self._budget.spend(1 + len(text) // 1024)
         if "$" not in text:
@@ -68,18 +68,18 @@ class Texts(Namespace):
             raise self._refusal(error) from None
 
     def text(self, text: str, scope: Scope) -> str:
-        """Work out a text as it stands in the expanded file.
+        """Evaluate a text to a string, as in the expanded file.
 
         Raises:
-            RobotFileError: If it cannot be worked out.
+            RobotFileError: If it cannot be evaluated.
         """
         return str(self.value(text, scope))
 
     def condition(self, text: str, scope: Scope) -> bool:
-        """Work out a text that must be true or false.
+        """Evaluate a text that must be true or false.
 
         Raises:
-            RobotFileError: If it cannot be worked out, or is neither.
+            RobotFileError: If it cannot be evaluated, or is neither.
         """
         value = self.value(text, scope)
         try:
@@ -88,10 +88,10 @@ class Texts(Namespace):
             raise self._refusal(error) from None
 
     def resolve(self, name: str, lazy: Lazy, scope: Scope) -> Value:
-        """Work out a property in the scope and at the place where it is defined.
+        """Evaluate a property in the scope and at the location of its definition.
 
         Raises:
-            RobotFileError: If it cannot be worked out, or is defined by itself.
+            RobotFileError: If it cannot be evaluated, or is defined by itself.
         """
         chain = " -> ".join([*(other for _, other in self._chain), name][-6:])
         with self._location.at(lazy.file, lazy.line):
@@ -99,13 +99,13 @@ class Texts(Namespace):
                 raise self._location.refusal(
                     Code.EXPRESSION,
                     f"properties are defined by one another: {chain}",
-                    remedy='break the circle; lazy_eval="false" uses the value defined before',
+                    remedy='break the cycle; lazy_eval="false" uses the value defined before',
                 )
             if len(self._chain) >= MOST_CHAINED:
                 raise self._location.refusal(
                     Code.EXPRESSION,
                     f"more than {MOST_CHAINED} properties are defined by one another: ...{chain}",
-                    remedy='give some of them lazy_eval="false"',
+                    remedy='set lazy_eval="false" for some of them',
                 )
             self._chain.append((scope, name))
             try:
@@ -116,7 +116,7 @@ class Texts(Namespace):
     def lookup(self, name: str) -> Value:
         """Return the typed value of an argument, as $(eval ...) sees it.
 
-        The names of mathematics go first there: an argument named e cannot be had.
+        Mathematical constants take precedence there: an argument named e is not accessible.
         """
         constants = {**CONSTANTS, "true": True, "false": False}
         return constants[name] if name in constants else self._typed_argument(name)
@@ -152,10 +152,10 @@ class Texts(Namespace):
         if size > MOST_ATTRIBUTE_CHARACTERS:
             raise ExpressionError(
                 f"a text of more than {MOST_ATTRIBUTE_CHARACTERS:,} characters",
-                remedy="no robot needs one that long",
+                remedy="shorten it",
                 code=Code.TOO_LARGE,
             )
-        # $(find NAME) is an address already, so the file:// some put before it goes.
+        # $(find NAME) is an address already, so a file:// before it is removed.
         return "".join(texts).replace("file://package://", "package://")
 
     def _pieces(self, text: str, scope: Scope, nesting: int) -> Iterator[Value]:
@@ -190,15 +190,15 @@ class Texts(Namespace):
             case "find" if len(words) == 1:
                 return f"package://{words[0]}"
             case "optenv" if words:
-                # The environment is as if empty, so that a file means the same everywhere.
+                # As if the environment were empty, so that a file means the same everywhere.
                 return " ".join(words[1:])
             case "env":
                 raise ExpressionError(
-                    f"{shown(f'$({inside})')} reads the environment, which no robot file may",
+                    f"{shown(f'$({inside})')} reads the environment, which is not allowed",
                     remedy='use <xacro:arg name="..." default="..."/> and $(arg ...) instead',
                 )
         raise ExpressionError(
-            f"{shown(f'$({inside})')} is not known",
+            f"unknown substitution {shown(f'$({inside})')}",
             remedy="use $(arg NAME), $(find PACKAGE) or $(eval EXPRESSION); "
             "files are named relative to the one that includes them",
         )

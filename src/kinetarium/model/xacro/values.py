@@ -1,4 +1,4 @@
-"""The values of expressions: plain and of bounded size, and finite where they are computed."""
+"""The values of expressions: of built-in types and bounded size, and finite if computed."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -13,26 +13,26 @@ Value: TypeAlias = Any
 """None, a truth value, an int, float or str, a list, tuple or dict of these, or a Namespace."""
 
 MOST_BITS = 1024
-"""The size of an integer; no larger one becomes a float either."""
+"""Greatest size of an integer, also before conversion to a float."""
 
 MOST_WEIGHT = 10_000
-"""The size of a text (in units of 16 characters) or a list with all that is in it (in items)."""
+"""Greatest size of a text (in units of 16 characters) or of a nested list (in items)."""
 
 MOST_NESTING = 20
-"""How deep lists may lie in lists."""
+"""Greatest depth of nested lists."""
 
 _MOST_LITERAL_CHARACTERS = 400
 _MOST_HINT_CHARACTERS = 64
 _MOST_HINTS = 1000
 
-_CHECK_NUMBERS = "check the numbers that go in"
+_CHECK_NUMBERS = "check the input numbers"
 
 
 class ExpressionError(Exception):
-    """What is wrong with an expression; becomes a refusal where the place is known."""
+    """A fault of an expression; becomes a refusal where the location is known."""
 
     def __init__(self, message: str, *, remedy: str, code: Code = Code.EXPRESSION) -> None:
-        """Say what is wrong and what to do.
+        """Keep the message and the remedy.
 
         Args:
             message: What is wrong.
@@ -44,7 +44,7 @@ class ExpressionError(Exception):
 
 
 class Namespace(ABC):
-    """Something that names values."""
+    """A mapping from names to values."""
 
     @abstractmethod
     def lookup(self, name: str) -> Value:
@@ -56,10 +56,10 @@ class Namespace(ABC):
 
 
 def weight(value: Value, *, nesting: int = 0) -> int:
-    """Measure a value: about the time it takes to compare or print it.
+    """Return the size of a value, about the time it takes to compare or print it.
 
     Raises:
-        ExpressionError: If it is not a plain value, or too large.
+        ExpressionError: If it has another type, or is too large.
     """
     if value is None or isinstance(value, float):
         return 1
@@ -72,11 +72,11 @@ def weight(value: Value, *, nesting: int = 0) -> int:
     if not isinstance(value, (list, tuple, dict)):
         kind = "a namespace" if isinstance(value, Namespace) else f"of type {type(value).__name__}"
         raise ExpressionError(
-            f"the result is {kind}", remedy="an expression gives a number, a text or a list"
+            f"the result is {kind}", remedy="an expression must be a number, a text or a list"
         )
     if nesting >= MOST_NESTING:
         raise ExpressionError(
-            f"lists lie more than {MOST_NESTING} deep in lists", remedy="use flatter lists"
+            f"lists are nested more than {MOST_NESTING} deep", remedy="use flatter lists"
         )
     total = 1
     for item in value:
@@ -88,10 +88,10 @@ def weight(value: Value, *, nesting: int = 0) -> int:
 
 
 def finite(value: Value) -> Value:
-    """Return the result of a computation, which must not be infinite or no number at all.
+    """Check that the result of a computation is finite, and return it.
 
     Raises:
-        ExpressionError: If it is, or holds one that is.
+        ExpressionError: If it is, or contains, an infinite number or NaN.
     """
     pending = [value]
     while pending:
@@ -106,20 +106,18 @@ def finite(value: Value) -> Value:
 
 
 def bounded(size: int) -> int:
-    """Return back a weight that a value may have; also used before a value is made.
+    """Check the size of a value, also before it is created, and return it.
 
     Raises:
         ExpressionError: If it is too large.
     """
     if size > MOST_WEIGHT:
-        raise ExpressionError(
-            "the result is too long a text or list", remedy="no robot needs one that long"
-        )
+        raise ExpressionError("the result is too long a text or list", remedy="shorten it")
     return size
 
 
 def literal(text: Value) -> Value:
-    """Read the text of a property or parameter as xacro does: a quoted text, number or truth.
+    """Read the text of a property or parameter as xacro does: a quoted text, number or boolean.
 
     Numbers with underscores stay text, as do all other texts; inf and nan are numbers.
     """
@@ -152,15 +150,15 @@ def truth(value: Value) -> bool:
     if isinstance(known, int):
         return bool(known)
     raise ExpressionError(
-        f"the condition gives {shown(value)}, which is neither true nor false",
-        remedy="compare it with something, as in ${name == 'left'}",
+        f"the condition is {shown(value)}, which is neither true nor false",
+        remedy="use a comparison, as in ${name == 'left'}",
     )
 
 
 def argument_literal(text: str) -> Value:
-    """Read the text of an argument as $(eval ...) sees it: a number without exponent, or a truth.
+    """Read the text of an argument as $(eval ...) does: a number without exponent, or a boolean.
 
-    Its rules are not those of properties: 1e3 and quotes stay as they are, TRUE is true.
+    Its rules are not those of properties: 1e3 and quotes stay text, TRUE is true.
     """
     if len(text) > _MOST_LITERAL_CHARACTERS:
         return text
@@ -172,12 +170,12 @@ def argument_literal(text: str) -> Value:
 
 
 def shown(text: str) -> str:
-    """Quote a text in a message, cut to a readable length."""
+    """Quote a text for a message, shortened to a readable length."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message that suggests the nearest known name, if any is near."""
+    """Return the end of a message that suggests the nearest known name, or an empty text."""
     if len(name) > _MOST_HINT_CHARACTERS:
         return ""
     short = (other for other in known if len(other) <= _MOST_HINT_CHARACTERS)
@@ -186,7 +184,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def closing_bracket(text: str, opening: int) -> int:
-    """Find the bracket that closes another, passing over quoted ones and pairs in between.
+    """Find the closing bracket of an opening one, skipping quoted ones and nested pairs.
 
     Args:
         opening: The position of the opening bracket in it.

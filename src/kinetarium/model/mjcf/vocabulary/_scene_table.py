@@ -1,4 +1,4 @@
-"""What an MJCF file says of the scene, the view, sensors and states: checked and left out."""
+"""The elements of MJCF for scenes, views, sensors and states, which are checked and omitted."""
 
 from kinetarium.model.mjcf.vocabulary.element_rule import ElementRule, Treatment
 

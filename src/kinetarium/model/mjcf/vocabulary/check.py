@@ -1,7 +1,7 @@
 """The check of an MJCF file against the table: nothing unknown, misplaced or malformed.
 
-Every number is checked here, also in attributes that are left out and in
-defaults that nothing uses: a file with a NaN in it is not to be trusted.
+Every number is checked here, also in omitted attributes and unused defaults: a file
+with a NaN in it cannot be trusted.
 """
 
 import re
@@ -23,7 +23,7 @@ from kinetarium.model.mjcf.vocabulary.table import CONTEXTS, ROOT
 from kinetarium.model.reading import Reading
 
 MOST_NUMBERS = 1_000_000
-"""The most numbers written in one robot; larger meshes are in files of their own."""
+"""Greatest count of numbers in one robot file; larger meshes are in separate files."""
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _MOST_WHOLE = 2**31 - 1
@@ -40,7 +40,7 @@ def check_vocabulary(
         root: The <mujoco> element, its includes in place.
         reading: The file being read.
         origins: Names the file of each element.
-        left_out: Takes note of what has no place in a robot model.
+        left_out: Records elements that a robot model does not have.
 
     Raises:
         RobotFileError: With every fault that was found.
@@ -79,7 +79,7 @@ class _Check:
     def _checked(
         self, element: Element, known: dict[str, ElementRule], around: Treatment
     ) -> Treatment:
-        """Check the attributes of an element; return what becomes of it and what stands in it."""
+        """Check the attributes of an element; return its treatment."""
         kind = known[element.tag]
         if around is Treatment.LEFT_OUT:
             self._check_attributes(element, kind)
@@ -105,14 +105,14 @@ class _Check:
             meant = nearest_name(child.tag, known)
             raise self._refusal(
                 Code.UNKNOWN_ELEMENT,
-                f"<{child.tag}> has no place in {parent}",
+                f"<{child.tag}> is not allowed in {parent}",
                 child,
                 remedy=f"did you mean <{meant}>?" if meant else "remove it",
             )
         if kind.treatment is Treatment.UNSUPPORTED:
             raise self._refusal(
                 Code.UNSUPPORTED,
-                f"<{child.tag}> is not supported, and without it this would be another robot",
+                f"<{child.tag}> is not supported, and the robot would differ without it",
                 child,
                 remedy="load and save the file with MuJoCo, which writes plain bodies, or remove "
                 "it",
@@ -122,7 +122,7 @@ class _Check:
         self, child: Element, parent: Element, kind: ElementRule, count: Counter[str]
     ) -> None:
         if kind.once and count[child.tag] > 1:
-            times, count[child.tag] = count[child.tag], 1  # said once
+            times, count[child.tag] = count[child.tag], 1  # reported once
             raise self._refusal(
                 Code.DUPLICATE_ELEMENT,
                 f"{parent} has {times} <{child.tag}>",
@@ -131,7 +131,7 @@ class _Check:
             )
 
     def _check_attributes(self, element: Element, kind: ElementRule) -> int:
-        """Check the attributes of an element; return how many numbers they hold."""
+        """Check the attributes of an element; return the count of their numbers."""
         known = attributes_of(kind)
         count = 0
         for name, text in element.attributes.items():
@@ -149,7 +149,7 @@ class _Check:
                     Code.BAD_VALUE,
                     f"{element}: {name} is an expression, {text[:40]!r}",
                     element,
-                    remedy="write out what it stands for; MJCF knows no expressions",
+                    remedy="write its value; MJCF has no expressions",
                 )
             if attribute.numbers is not None:
                 values = self._reading.attributes.numbers(element, name)
@@ -172,7 +172,7 @@ class _Check:
             wanted = f"{least}" if least == most else f"{least} to {most}"
             raise self._refusal(
                 Code.BAD_NUMBER,
-                f"{element}: {attribute.name} holds {len(values)} numbers instead of {wanted}",
+                f"{element}: {attribute.name} has {len(values)} numbers instead of {wanted}",
                 element,
             )
         words = element.attributes[attribute.name].split()
@@ -183,7 +183,7 @@ class _Check:
                 Code.BAD_VALUE,
                 f"{element}: {attribute.name} is {element.attributes[attribute.name][:40]!r}",
                 element,
-                remedy="a whole number of up to 32 bits, without a point or an exponent",
+                remedy="write an integer of up to 32 bits, without a point or an exponent",
             )
 
     def _check_words(self, element: Element, attribute: Attribute) -> None:
@@ -198,7 +198,7 @@ class _Check:
             )
 
     def _check_choices(self, element: Element, kind: ElementRule) -> None:
-        """Check which attributes are there together."""
+        """Check the combination of attributes."""
         given = element.attributes.keys()
         for choice in kind.at_most_one_of.split():
             present = [name for name in choice.split("|") if name in given]
@@ -218,7 +218,7 @@ class _Check:
             self._reading.attributes.text(element, missing[0])
 
     def _check_one_of(self, element: Element, sets: Sequence[tuple[list[str], list[str]]]) -> None:
-        """Check that one set of attributes is there, whole, and nothing of the others."""
+        """Check that one set of attributes is complete, and no other begun."""
         begun = [
             needed
             for needed, allowed in sets
@@ -243,7 +243,7 @@ class _Check:
                 Code.TOO_LARGE,
                 f"more than {MOST_NUMBERS:,} numbers in one robot",
                 element,
-                remedy="put meshes into files of their own",
+                remedy="put meshes into separate files",
             )
         self._reading.diagnostics.stop_if_refused()
 

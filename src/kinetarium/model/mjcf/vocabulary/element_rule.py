@@ -1,6 +1,6 @@
-"""What is known of an element of MJCF, and the short notation that the table is written in.
+"""ElementRule: the attributes and children of an MJCF element, in the notation of the table.
 
-Attributes are words separated by blanks, in the order of no importance:
+Attributes are words separated by blanks, in any order:
 
     name          any text
     pos:3         three numbers
@@ -9,7 +9,7 @@ Attributes are words separated by blanks, in the order of no importance:
     group:i1      one whole number
     limited:auto  one of a set of words, here the set named "auto"
     output:image+ one or several words of a set
-    !mass:1       one number that may not be missing
+    !mass:1       one number, required
 """
 
 import re
@@ -71,7 +71,7 @@ CHOICES = {
     "data": ("real", "positive", "axis", "quaternion"),
     "stage": ("none", "pos", "vel", "acc"),
 }  # fmt: skip
-"""The sets of words that an attribute may be confined to, by the names the table has for them."""
+"""The sets of valid words of attributes, by their names in the table."""
 
 _WRITTEN = re.compile(
     r"(?P<required>!?)(?P<name>\w+)"
@@ -80,7 +80,7 @@ _WRITTEN = re.compile(
 
 
 class Treatment(Enum):
-    """What becomes of an element."""
+    """Whether an element is read, omitted or refused."""
 
     READ = auto()
     LEFT_OUT = auto()
@@ -89,16 +89,16 @@ class Treatment(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What an attribute may hold.
+    """The valid values of an attribute.
 
     Attributes:
         name: Its name.
-        numbers: Least and highest count of numbers, None for no highest; None if it holds words.
-        whole: Whether its numbers are whole.
-        words: The words it is confined to; none if any text will do.
-        several: Whether it may hold several of the words.
-        required: Whether it may not be missing.
-        left_out: Whether it has no place in a robot model.
+        numbers: Least and greatest count of numbers, None for no maximum; None for words.
+        whole: Whether its numbers are integers.
+        words: The valid words; empty if any text is valid.
+        several: Whether it may have several of the words.
+        required: Whether it is required.
+        left_out: Whether it is checked and omitted.
     """
 
     name: str
@@ -112,19 +112,19 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class ElementRule:
-    """What is known of an element.
+    """The attributes and children that an element may have.
 
     Attributes:
         attributes: Its attributes, in the short notation.
-        left_out: Attributes that have no place in a robot model, likewise.
-        context: Which elements may stand inside it, as a key of the contexts.
-        treatment: What becomes of it.
-        once: Whether it may stand only once beside its siblings.
-        one_of: Sets of attributes of which one must be there, whole, and none besides: those of a
-            set are joined by "+", sets separated by "|", choices by blanks. What may be added to
-            a set stands in parentheses.
+        left_out: Attributes that are checked and omitted, likewise.
+        context: Which elements may be inside it, as a key of the contexts.
+        treatment: Whether it is read, omitted or refused.
+        once: Whether it may occur only once among its siblings.
+        one_of: Sets of attributes of which exactly one must be complete and no other begun:
+            those of a set are joined by "+", sets separated by "|", choices by blanks.
+            Optional attributes of a set are in parentheses.
         at_most_one_of: Attributes that exclude each other, likewise.
-        together: Attributes that are there together or not at all, joined by "+".
+        together: Attributes that must all be present or all be missing, joined by "+".
     """
 
     attributes: str = ""
@@ -185,42 +185,42 @@ _WHY = {
     "ground": "terrain belongs to the scene",
     "world geom": "fixed surroundings belong to the scene",
     "world body": "fixed surroundings belong to the scene",
-    "mocap body": "what is moved from outside belongs to the scene",
+    "mocap body": "mocap bodies belong to the scene",
     "actuator": "only effort limits are kept, gains belong to the controller",
-    "tendon": "it carries no force but an actuator's",
-    "free body's alignment": "the base frame stays where the file writes it",
-    "base pose": "the scene says where the robot stands",
-    "inactive equality": "nothing switches it on",
+    "tendon": "it transmits no force but an actuator's",
+    "free body's alignment": "the base frame stays as in the file",
+    "base pose": "the scene places the robot",
+    "inactive equality": "it has no effect",
 }
 
 
 class LeftOut:
-    """Counts what is left out, to be said in one repair for each kind."""
+    """Counts omitted elements and attributes, for one repair of each kind."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Start with none."""
         self._count: Counter[str] = Counter()
         self._lines: dict[str, int] = {}
         self._attributes: dict[str, dict[str, int]] = {}
 
     def add(self, what: str, line: int) -> None:
-        """Note that something is left out: an element by its tag, or what it stands for."""
+        """Record an omission: an element by its tag or its role."""
         self._count[what] += 1
         self._lines.setdefault(what, line)
 
     def add_attribute(self, element: Element, name: str) -> None:
-        """Note that an attribute of an element is left out."""
+        """Record the omission of an attribute."""
         self._attributes.setdefault(element.tag, {}).setdefault(name, element.line)
 
     def report(self, diagnostics: Diagnostics) -> None:
-        """List what was left out."""
+        """List the omissions as repairs."""
         for what, count in self._count.items():
-            times = f"{count} left out" if count > 1 else "left out"
+            times = f"{count} omitted" if count > 1 else "omitted"
             self._say(what, times, self._lines[what], diagnostics)
         for tag, names in self._attributes.items():
-            self._say(tag, f"{', '.join(names)} left out", min(names.values()), diagnostics)
+            self._say(tag, f"{', '.join(names)} omitted", min(names.values()), diagnostics)
 
     @staticmethod
     def _say(what: str, message: str, line: int, diagnostics: Diagnostics) -> None:
-        why = _WHY.get(what, "no part of the robot's mechanics")
+        why = _WHY.get(what, "not part of the robot's mechanics")
         diagnostics.repair(Code.UNSUPPORTED, what, f"{message}: {why}", line=line)

@@ -1,6 +1,6 @@
-"""The table of MJCF: which elements may stand where, and which attributes they may have.
+"""The table of MJCF: which elements are allowed where, with which attributes.
 
-It states the format of MuJoCo 3.17, whose own table `mujoco.mj_printSchema` prints.
+It describes the format of MuJoCo 3.17; `mujoco.mj_printSchema` prints MuJoCo's own table.
 """
 
 from kinetarium.model.mjcf.vocabulary import _scene_table as scene
@@ -52,7 +52,7 @@ _ACTING = {
         f"{_TARGET} {_PLACE}",
     ),
 }
-"""For each actuator what defaults may hold as well, and what they may not: its target."""
+"""For each actuator its attributes that defaults may have too, and its targets."""
 
 _EXCLUDING = {
     "position": "ctrlrange|inheritrange kv|dampratio",
@@ -177,7 +177,7 @@ _BODY_ELEMENTS = {
         at_most_one_of=_ORIENTATIONS,
     ),
     "replicate": ElementRule("sep childclass !count:i1 offset:3 euler:3", context="world"),
-    # The readers of geoms and joints look at their types, together with all else in them.
+    # The readers of geoms and joints check their types, which other attributes depend on.
     "geom": ElementRule(
         f"name class type {_GEOM}", _CONTACT, context="geom", at_most_one_of=_ORIENTATIONS
     ),
@@ -250,7 +250,7 @@ CONTEXTS: dict[str, dict[str, ElementRule]] = {
     "material": {"layer": ElementRule("!texture !role:role", treatment=Treatment.LEFT_OUT)},
     "skin": scene.SKIN_ELEMENTS,
     "deformable": {"flex": _UNSUPPORTED, "skin": scene.SKIN},
-    # Joints and masses belong to a body, not to the world nor to what is copied into a body.
+    # Joints and masses are allowed in a body, not in the world or in a <replicate>.
     "world": {**_BODY_ELEMENTS, "frame": _frame("world")},
     "body": {
         **_BODY_ELEMENTS,
@@ -294,4 +294,4 @@ CONTEXTS: dict[str, dict[str, ElementRule]] = {
     "tuple": scene.TUPLE_ELEMENTS,
     "keyframe": scene.KEYFRAME_ELEMENTS,
 }
-"""The elements that may stand somewhere, by the name of the place."""
+"""The elements that are allowed in each context."""
