@@ -99,7 +99,7 @@ def test_damping_lowers_the_restitution_as_it_should():
      ({"mass": (0.0, 1.0)}, "mass"), ({"stiffness": ()}, "stiffness"),
      ({"mass": (1.0, 1.0), "stiffness": (1e7,), "payload_kg": 0.1}, "rad/s"),
      ({"mass": (1e5, 1e5), "stiffness": (100.0,)}, "rad/s"), ({"damping": 1e6}, "damping"),
-     ({"lead_error_ms": 1.0}, "needs --lead"),
+     ({"lead_error_ms": 1.0}, "requires --lead"),
      ({"sensor_in_front": True, "engine": ("mujoco",)}, "behind the payload")],
 )  # fmt: skip
 def test_nonsense_is_refused_in_words(wrong, word):

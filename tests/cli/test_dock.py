@@ -20,7 +20,7 @@ import pytest
         ("dock-stability --delay-ms 0", "--delay-ms: 0 is outside 0.01 .. 1000 ms"),
         ("dock-float --mass 100 nan", "--mass: nan is outside 1 .. 100000 kg"),
         ("dock-float --payload-kg 90", "--sensor-in-front"),
-        ("dock-float --lead-error-ms 3", "it needs --lead"),
+        ("dock-float --lead-error-ms 3", "requires --lead"),
         ("dock-float --engine warp", "unknown engine 'warp'"),
     ],
 )

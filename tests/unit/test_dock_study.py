@@ -265,7 +265,7 @@ def test_cases_take_what_is_not_said_from_the_preset():
         ({"engine": ("warp",)}, "warp"),
         ({"payload_kg": 1e-9}, "payload"),
         ({"seed": -1}, "seed"),
-        ({"start_deg": (0.0, -3.0, 43.0, 0.0, -40.0, 0.0)}, "A2 = -3 deg is beyond its limits"),
+        ({"start_deg": (0.0, -3.0, 43.0, 0.0, -40.0, 0.0)}, "A2 = -3 deg is outside its limits"),
     ],
 )
 def test_nonsense_is_refused_in_words(wrong, word):

@@ -1,4 +1,4 @@
-"""dock, dock-stability and dock-float: a ground test of docking satellites on two arms."""
+"""dock, dock-stability and dock-float: a ground test of satellite docking with two arms."""
 
 from kinetarium.batch.study import Study
 from kinetarium.studies.dock.floating.config import FloatCase, FloatConfig
@@ -9,7 +9,7 @@ __all__ = ["Dock", "DockFloat", "DockStability"]
 
 
 class Dock(Study[DockConfig, DockCase]):
-    """How an admittance controller presses one satellite on another."""
+    """Docking under admittance control, with a desired contact wrench."""
 
     name = "dock"
     help = "dock two satellites with two arms under admittance control"
@@ -19,7 +19,7 @@ class Dock(Study[DockConfig, DockCase]):
 
 
 class DockStability(Study[StabilityConfig, StabilityCase]):
-    """How much delay an admittance loop bears against which contact."""
+    """Critical delay of an admittance loop over the contact stiffness."""
 
     name = "dock-stability"
     help = "map the delay and stiffness at which admittance is stable"
@@ -29,7 +29,7 @@ class DockStability(Study[StabilityConfig, StabilityCase]):
 
 
 class DockFloat(Study[FloatConfig, FloatCase]):
-    """How well two arms stand for two satellites that float."""
+    """Emulation of two free-floating satellites by two arms with a delay."""
 
     name = "dock-float"
     help = "simulate the contact of free-floating satellites on two arms"

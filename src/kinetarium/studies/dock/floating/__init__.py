@@ -1,1 +1,1 @@
-"""The study dock-float: two satellites float, meet and part."""
+"""The study dock-float: contact of two free-floating satellites."""

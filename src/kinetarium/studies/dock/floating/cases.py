@@ -1,4 +1,4 @@
-"""From the config of floating satellites to its cases, and the course of their meeting."""
+"""Cases of the free-floating satellites, and the timing of their contact."""
 
 from math import pi, sqrt
 
@@ -8,29 +8,29 @@ from kinetarium.ranges import check_ranges
 from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase, FloatConfig, LoopRate
 
 STEP = 1e-3
-"""Of the world [s]."""
+"""Simulation step [s]."""
 RUN_UP = 0.5
-"""Time in which the chaser comes up to speed [s]."""
+"""Time in which the chaser accelerates [s]."""
 _COAST = 0.3
 """Time from its release to the contact [s]."""
 _RSI_TICK = 4e-3
-"""Of an industrial interface [s]."""
+"""Period of an industrial interface [s]."""
 _AFTER = 0.3
-"""Time that is watched after the contact [s]."""
+"""Simulated time after the contact [s]."""
 HEAVIEST = 0.5
-"""Most mass of a payload behind its sensor, by the lighter simulated mass [-]."""
+"""Maximum payload behind a sensor, over the lighter simulated mass [-]."""
 _SLOWEST, _FASTEST = 1.0, 500.0
-"""Frequencies of a contact [rad/s]: a slower one lasts for minutes, and steps of a millisecond do
-not resolve a faster one."""
+"""Frequencies of a contact [rad/s]: slower ones last for minutes, and steps of 1 ms do not
+resolve faster ones."""
 _HARDEST = 0.5
-"""Share of the speed of closing that a damper may take out in one step [-]."""
+"""Maximum share of the closing speed that a damper may remove in one step [-]."""
 
 
 def cases(config: FloatConfig) -> tuple[FloatCase, ...]:
     """Return a case for each stiffness and engine.
 
     Raises:
-        KinetariumError: If an engine is not available or a value makes no sense.
+        KinetariumError: If an engine is not available, or the contact or payload is invalid.
     """
     check_ranges(config)
     if not (config.stiffness and config.engine):
@@ -60,31 +60,31 @@ def cases(config: FloatConfig) -> tuple[FloatCase, ...]:
 
 
 def _refuse_contact(config: FloatConfig) -> None:
-    """Refuse masses, springs and dampers that the steps of the world do not resolve."""
+    """Refuse masses, springs and dampers that the simulation step does not resolve."""
     for stiffness in config.stiffness:
         frequency = contact_frequency(config.mass, stiffness)
         if not _SLOWEST <= frequency <= _FASTEST:
             raise ConfigError(
-                f"--stiffness {stiffness:g} between {config.mass[0]:g} and {config.mass[1]:g} kg is"
-                f" a contact of {frequency:.3g} rad/s; it must be from {_SLOWEST:g} to {_FASTEST:g}"
+                f"--stiffness {stiffness:g} between {config.mass[0]:g} and {config.mass[1]:g} kg"
+                f" has a frequency of {frequency:.3g} rad/s, not {_SLOWEST:g} .. {_FASTEST:g}"
             )
     stiffest_damper = _HARDEST * reduced_mass(config.mass) / STEP
     if config.damping > stiffest_damper:
         raise ConfigError(
-            f"--damping {config.damping:g} stops these satellites within a step of a millisecond;"
+            f"--damping {config.damping:g} stops these satellites within one step of 1 ms;"
             f" it must be at most {stiffest_damper:g}"
         )
 
 
 def _refuse_rig(config: FloatConfig) -> None:
-    """Refuse engines that are not there, and what they or the payload do not allow."""
+    """Refuse unavailable engines, heavy payloads and contradictory options."""
     if config.lead_error_ms and not config.lead:
-        raise ConfigError("--lead-error-ms says how wrong a lead is: it needs --lead")
+        raise ConfigError("--lead-error-ms requires --lead")
     share = config.payload_kg / min(config.mass)
     if share > HEAVIEST and not config.sensor_in_front:
         raise ConfigError(
             f"a payload of {config.payload_kg:g} kg behind the sensor is {share:.2f} of the lighter"
-            f" simulated mass; above {HEAVIEST:g} the loop through its inertia breaks up. Take a"
+            f" simulated mass; above {HEAVIEST:g} the loop through its inertia is unstable. Use a"
             " lighter payload, a heavier satellite, or --sensor-in-front"
         )
     for name in config.engine:
@@ -92,45 +92,45 @@ def _refuse_rig(config: FloatConfig) -> None:
             open_engine(name)
             if config.sensor_in_front:
                 raise ConfigError(
-                    f"--sensor-in-front is for --engine {NO_ENGINE}: the arms in an engine have"
-                    " their sensors behind the payload"
+                    f"--sensor-in-front requires --engine {NO_ENGINE}: simulated arms have their"
+                    " sensors behind the payload"
                 )
 
 
 def gap(case: FloatCase) -> float:
-    """Return the distance of the docking faces at the start [m]."""
+    """Return the initial distance of the docking faces [m]."""
     return case.speed * (RUN_UP / 2 + _COAST)
 
 
 def reduced_mass(mass: tuple[float, float]) -> float:
-    """Return the mass mu = m1 m2/(m1 + m2) with which two bodies meet [kg]."""
+    """Return the reduced mass mu = m1 m2/(m1 + m2) [kg]."""
     return mass[0] * mass[1] / (mass[0] + mass[1])
 
 
 def contact_frequency(mass: tuple[float, float], stiffness: float) -> float:
-    """Return w = sqrt(k/mu) of a contact [rad/s] of masses [kg] by a spring [N/m]."""
+    """Return the contact frequency w = sqrt(k/mu) [rad/s] of masses [kg] and a stiffness [N/m]."""
     return sqrt(stiffness / reduced_mass(mass))
 
 
 def duration(case: FloatCase) -> float:
-    """Return how long a meeting is watched [s], in whole hundredths."""
+    """Return the simulated time [s], in multiples of 0.01 s."""
     contact = pi / contact_frequency(case.mass, case.stiffness)
     return round(RUN_UP + _COAST + 2 * contact + 5 * case.delay_ms * 1e-3 + _AFTER, 2)
 
 
 def tick_steps(case: FloatCase, step: float) -> int:
-    """Return how many steps [s] of the world there are in a tick of the loop."""
+    """Return the number of simulation steps [s] in a control period."""
     return round(_RSI_TICK / step) if case.timing is LoopRate.RSI else 1
 
 
 def lead_time(case: FloatCase, tick: float, *, own_lag: float = 0.0) -> float:
-    """Return by how much the commands are ahead [s].
+    """Return the prediction time of the commands [s].
 
-    The mean of the force over a tick of several steps is late by half of it.
+    The mean of the force over a control period lags by half of it.
 
     Args:
-        tick: Length of a tick [s].
-        own_lag: Lag of the arms beside that of the case [s].
+        tick: Control period [s].
+        own_lag: Lag of the arms in addition to that of the case [s].
     """
     if not case.lead:
         return 0.0

@@ -16,10 +16,10 @@ Speed = Annotated[float, Range(1e-3, 0.5, unit="m/s")]
 Damping = Annotated[float, Range(0.0, 1e6, unit="N s/m")]
 Delay = Annotated[float, Range(0.0, 100.0, unit="ms")]
 LeadError = Annotated[float, Range(-100.0, 100.0, unit="ms")]
-"""No more than a delay can be."""
+"""Not larger than the largest delay."""
 Offset = Annotated[float, Range(0.0, 0.25, unit="m")]
 Altitude = Annotated[float, Range(0.0, 1e5, unit="km")]
-"""Higher than any orbit about the Earth that is in use."""
+"""Above all Earth orbits in use."""
 Payload = Annotated[float, Range(0.1, 500.0, unit="kg")]
 
 

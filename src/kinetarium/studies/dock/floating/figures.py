@@ -1,4 +1,4 @@
-"""What the emulation of floating satellites shows."""
+"""Report of the emulation of free-floating satellites."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,16 +20,16 @@ from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase
 from kinetarium.studies.dock.floating.free import ideal_case
 
 _LEAD = (
-    "Two simulated satellites float, meet and part; arms hold payloads in their place, and the"
-    " measured wrench moves the simulation. A lag of the arms makes the contact give back more"
-    " energy than it took. Restitution and energy show that; momentum alone does not."
+    "Two free-floating satellites are simulated from measured wrenches, and two arms move payloads"
+    " accordingly (hardware in the loop). Because of the delay of the arms the contact returns more"
+    " energy than it absorbs. Restitution and energy show this; momentum alone does not."
 )
 _ADVICE = (
-    "Without compensation the restitution is e0 exp(pi w tau/2), for w tau up to 0.2. Commands that"
-    " lead by the whole lag restore it, if the lag is known to half a millisecond or so: an error"
-    " of d in the lag is a factor of exp(-pi w d/2). A passivity observer needs no value of the"
-    " lag: it adds up what the satellites took beyond what the contact gave, and takes it out. A"
-    " payload behind the sensor closes a loop through its own inertia; up to 0.2 of the lighter"
+    "Without compensation the restitution is e0 exp(pi w tau/2), for w tau up to 0.2. Predicted"
+    " commands restore it if the delay is known to about half a millisecond: an error d of the"
+    " delay is a factor of exp(-pi w d/2). A passivity observer does not need the delay: it sums"
+    " the energy that the satellites received beyond what the contact supplied, and dissipates it."
+    " A payload behind the sensor closes a loop through its own inertia; up to 0.2 of the lighter"
     " satellite is safe, 0.5 is refused. A sensor in front of the payload has no such limit."
 )
 _COLUMNS = (
@@ -42,7 +42,7 @@ _COLUMNS = (
 
 
 def report(outcomes: Sequence[Outcome[FloatCase]]) -> Findings:
-    """Show every meeting beside the same meeting as it should be."""
+    """Compare every contact with the ideal one."""
     labels = case_labels([outcome.case for outcome in outcomes])
     named = [(label or "no engine", o) for label, o in zip(labels, outcomes, strict=True)]
     met = [(label, o) for label, o in named if o.recording and o.rows]
@@ -74,15 +74,15 @@ def _meetings(met: Sequence[tuple[str, Outcome[FloatCase]]]) -> Section:
     speeds = _beside_ideal(met, lambda r: 1e3 * r["pair"][:, 7], lambda r: 1e3 * r["ideal"][:, 7])
     energies = _beside_ideal(met, lambda r: 1e3 * r["pair"][:, 6], lambda r: 1e3 * r["ideal"][:, 6])
     return Section(
-        "The meeting",
+        "The contact",
         (
             Lines("Contact force", seconds, Axis("force", "N"), forces),
             Lines(
-                "Closing speed of the points that touch",
+                "Closing speed of the contact points",
                 seconds,
                 Axis("speed", "mm/s"),
                 speeds,
-                caption="Negative after the contact: they part.",
+                caption="Negative after the contact: they separate.",
             ),
             Lines(
                 "Energy about the common centre of mass",
@@ -99,7 +99,7 @@ def _beside_ideal(
     seen: Callable[[Recording], Array],
     ideal: Callable[[Recording], Array],
 ) -> tuple[Series, ...]:
-    """Draw every meeting, and each ideal one once, however many are to be like it."""
+    """Return a series for every case, and one for each distinct ideal."""
     series, ideals = [], {}
     for label, outcome in met:
         recording = outcome.recording
@@ -136,12 +136,12 @@ def _flags(named: Sequence[tuple[str, Outcome[FloatCase]]]) -> Section:
     rows = [(label, flag) for label, o in named for row in o.rows for flag in row["flags"]]
     rows += [(label, outcome.message) for label, outcome in named if outcome.message]
     if not rows:
-        return Section("Flags", (Prose("Nothing stood out."),))
-    return Section("Flags", (Table("", (Column("meeting"), Column("what to know")), tuple(rows)),))
+        return Section("Flags", (Prose("No flags."),))
+    return Section("Flags", (Table("", (Column("case"), Column("flag")), tuple(rows)),))
 
 
 def replay(case: FloatCase, recording: Recording) -> Replay | None:
-    """Show a meeting of satellites on arms; without an engine there are no arms."""
+    """Return the satellites on arms as a replay; None without an engine."""
     if case.engine == NO_ENGINE:
         return None
     docking = docking_scene(payload=case.payload_kg, gap=gap(case))

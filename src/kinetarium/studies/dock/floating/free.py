@@ -1,8 +1,8 @@
-"""A meeting on arms that are nothing but a lag: no engine, no noise.
+"""The contact with arms modelled as a pure delay: no engine, no noise.
 
-The arms are where the commands said a lag ago, and the contact acts between these real
-poses. A sensor behind a payload reads the contact less the payload's inertia; the loop adds
-that inertia by the arm's acceleration over the same time, but knows it to one per cent only.
+The arms have the poses commanded one delay ago, and the contact acts between these. A sensor
+behind a payload measures the contact wrench minus the payload's inertial wrench; the loop
+compensates it from the arm's acceleration, with an inertia known to one per cent only.
 """
 
 from collections import deque
@@ -21,15 +21,15 @@ from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase, LoopRa
 from kinetarium.studies.dock.floating.pair import MOMENTS, FloatingPair, contact_vertex
 
 _FINE = 5e-4
-"""Of the ideal meeting that a case is compared with [s]."""
+"""Simulation step of the ideal contact [s]."""
 KNOWN_PAYLOAD = 0.99
-"""What the loop takes for the payload's inertia, by what it is [-]."""
+"""Assumed over actual inertia of the payload [-]."""
 FIGURES = ("px", "py", "pz", "Lx", "Ly", "Lz", "energy", "closing")
 UNITS = "kg m/s, kg m^2/s, J, m/s"
 
 
 def run_free(case: FloatCase) -> Recording:
-    """Let the satellites meet, beside the same meeting as it should be."""
+    """Simulate the contact and the ideal contact."""
     figures, force = _meet(case, step=STEP, until=duration(case))
     time = np.linspace(0.0, STEP * (len(force) - 1), len(force))
     return Recording(
@@ -45,7 +45,7 @@ def run_free(case: FloatCase) -> Recording:
 
 
 def ideal_case(case: FloatCase) -> FloatCase:
-    """Return the same meeting without lag and payload."""
+    """Return the same case without delay and payload."""
     return replace(
         case,
         delay_ms=0.0,
@@ -60,23 +60,23 @@ def ideal_case(case: FloatCase) -> FloatCase:
 
 
 def ideal_channels(case: FloatCase) -> dict[str, Channel]:
-    """Return the same meeting without lag and payload, by fine steps."""
+    """Return the channels of the same case without delay and payload, with fine steps."""
     figures, force = _meet(ideal_case(case), step=_FINE, until=duration(case))
     return {"ideal": Channel(figures, UNITS, FIGURES), "ideal_force": Channel(force, "N")}
 
 
 def _meet(case: FloatCase, *, step: float, until: float) -> tuple[Array, Array]:
-    """Return the figures of the pair, shape (n, 8), and the contact force [N], at each STEP."""
+    """Return the state of the pair, shape (n, 8), and the contact force [N], at each STEP."""
     pair = FloatingPair(case, X_WB=np.eye(4))
     every, sampled = tick_steps(case, step), round(STEP / step)
     tick = every * step
     lead = lead_time(case, tick)
-    # Lines between commands are told step by step, and reach the arms a lag later.
+    # Commands are interpolated at each step, and reach the arms one delay later.
     told = before = pair.commands(lead)
     arms = [_Arm(pose, mass=_felt(case), step=step) for pose in told]
     lag = round(case.delay_ms * 1e-3 / step, 9)
     on_the_way = deque([told] * ceil(lag))
-    # Sums since the last tick: what the sensors read, accelerations and twists of the arms.
+    # Sums since the last tick: sensor readings, accelerations and twists of the arms.
     gathered, acceleration, twist = np.zeros((2, 6)), np.zeros((2, 6)), np.zeros((2, 6))
     figures, forces = [], []
     for k in range(round(until / step) + 1):
@@ -104,22 +104,22 @@ def _meet(case: FloatCase, *, step: float, until: float) -> tuple[Array, Array]:
 
 
 def _felt(case: FloatCase) -> float:
-    """Return the mass behind which the sensors sit [kg]."""
+    """Return the mass in front of the sensors [kg]."""
     return 0.0 if case.sensor_in_front else case.payload_kg
 
 
 def _between(before: Array, after: Array, fraction: float) -> Array:
-    """Return the poses of two arms on the way from one command to the next, shape (2, 4, 4)."""
+    """Interpolate the poses of two arms between two commands, shape (2, 4, 4)."""
     return after if fraction == 1 else se3.interpolate(before, after, fraction=fraction)
 
 
 def between_twist(X_WA: Array, X_WB: Array, time: float) -> Array:
-    """Return the constant body twist that leads from one pose to another in a time [s]."""
+    """Return the constant body twist from one pose to another in a time [s]."""
     return np.asarray(se3_kernel.log(se3_kernel.between(X_WA, X_WB)) / time)
 
 
 class _Arm:
-    """An arm that is where it was told to be, with a payload that the sensor carries."""
+    """An arm at its commanded pose, with a payload in front of its sensor."""
 
     def __init__(self, pose: Array, *, mass: float, step: float) -> None:
         self.X_WB, self.V_B = pose, np.zeros(6)
@@ -133,7 +133,7 @@ class _Arm:
         self.X_WB, self.V_B = X_WB, V_B
 
     def sensed(self, F_B: Array) -> Array:
-        """Return what the sensor reads of a wrench on the payload [N, N m], shape (6,)."""
+        """Return the sensor reading for a wrench on the payload [N, N m], shape (6,)."""
         return np.asarray(F_B - self.inertia * self.acceleration)
 
 

@@ -1,8 +1,8 @@
-"""FloatingPair: two simulated satellites, what they are told and what the arms are told of them.
+"""FloatingPair: two simulated satellites, moved by measured wrenches.
 
-The chaser comes up to speed smoothly, coasts towards the target and meets it with one point
-of its docking face, `offset` beside the line between the centres of mass. From its release on,
-both are moved by nothing but the measured wrenches and, where there is one, the orbit.
+The chaser accelerates smoothly, coasts towards the target and contacts it with one point of
+its docking face, at a distance `offset` from the line between the centres of mass. From its
+release on, both are moved only by the measured wrenches and, if there is one, the orbit.
 """
 
 from math import pi
@@ -23,13 +23,13 @@ from kinetarium.studies.dock.floating.cases import RUN_UP, gap
 from kinetarium.studies.dock.floating.config import FloatCase
 
 _FELT = 1.0
-"""Force that has a direction [N]."""
+"""Force above which its direction is used [N]."""
 MOMENTS = (0.0375, 0.03208333333333334, 0.03208333333333334)
-"""Principal moments of the satellite by its mass [m^2]."""
+"""Principal moments of inertia of the satellite over its mass [m^2]."""
 
 
 def contact_vertex(case: FloatCase) -> Array:
-    """Return the point of the chaser that touches, from its centre of mass [m], shape (3,)."""
+    """Return the contact point of the chaser, from its centre of mass [m], shape (3,)."""
     return np.array([SATELLITE_LENGTH / 2, case.offset_m, 0.0])
 
 
@@ -38,14 +38,14 @@ class FloatingPair:
 
     Attributes:
         bodies: Chaser and target.
-        orbital: Momentum that the orbit has given them [kg m/s], shape (3,).
+        orbital: Momentum due to the orbit [kg m/s], shape (3,).
     """
 
     def __init__(self, case: FloatCase, *, X_WB: Array) -> None:
-        """Place both, at rest.
+        """Place both at rest.
 
         Args:
-            X_WB: Pose of the chaser at the start, its face towards x, shape (4, 4).
+            X_WB: Initial pose of the chaser, its face towards x, shape (4, 4).
         """
         self._case = case
         apart = gap(case) + SATELLITE_LENGTH
@@ -64,13 +64,12 @@ class FloatingPair:
         self._F_B = np.zeros((2, 6))
 
     def step(self, t: float, F_B: Array, *, V_B: Array, dt: float) -> None:
-        """Move both on.
+        """Advance both by one step.
 
         Args:
             t: Time at the start of the step [s].
             F_B: Measured wrench on each, in its own frame [N, N m], shape (2, 6).
-            V_B: Mean body twists, since the last step, of the arms that stand for them,
-                shape (2, 6).
+            V_B: Mean body twists of their arms since the last step, shape (2, 6).
             dt: The step [s].
         """
         if t < RUN_UP:
@@ -92,16 +91,16 @@ class FloatingPair:
         self._observer.dissipate(chaser, target, normal=self._normal, point=self.point())
 
     def commands(self, lead: float) -> Array:
-        """Return the poses that the arms are told, shape (2, 4, 4), ahead by a time [s]."""
+        """Return the commanded poses of the arms, shape (2, 4, 4), predicted by a time [s]."""
         return np.array([body.pose_ahead(lead) for body in self.bodies])
 
     def point(self) -> Array:
-        """Return where the chaser touches, by its simulated pose [m], shape (3,)."""
+        """Return the contact point of the chaser at its simulated pose [m], shape (3,)."""
         chaser = self.bodies[0]
         return np.asarray(chaser.p_WB + chaser.R_WB @ contact_vertex(self._case))
 
     def figures(self) -> Array:
-        """Return momentum less what the orbit gave, angular momentum, energy and closing speed.
+        """Return momentum without that of the orbit, angular momentum, energy and closing speed.
 
         Returns:
             [px, py, pz, Lx, Ly, Lz, E, u], shape (8,): the angular momentum is that about the
@@ -121,7 +120,7 @@ class FloatingPair:
         return np.array([*(momentum - self.orbital), *about, energy, closing])
 
     def _move(self, F_B: Array, dt: float) -> None:
-        """Move both on by measured wrenches, shape (2, 6), and the orbit."""
+        """Integrate both under measured wrenches, shape (2, 6), and the orbit."""
         for body, F in zip(self.bodies, F_B, strict=True):
             F_W = np.concatenate([body.R_WB @ F[:3], body.R_WB @ F[3:]])
             if self._n:
@@ -131,7 +130,7 @@ class FloatingPair:
             body.step(F_W, dt=dt)
 
     def _turn_normal(self, F_B: Array) -> None:
-        """Take the direction of the contact from the forces on both, if they are felt."""
+        """Update the contact normal from the forces on both, if they are large enough."""
         chaser, target = self.bodies
         difference = chaser.R_WB @ F_B[0, :3] - target.R_WB @ F_B[1, :3]
         size = float(np.linalg.norm(difference))

@@ -1,8 +1,8 @@
-"""A meeting on two arms in an engine: the simulated satellites move the arms that hold payloads.
+"""One run on two arms in an engine: simulated satellites move the arms that hold payloads.
 
-Each sensor's wrench, freed of weight and inertia of the payload, moves the simulated satellite
-that its arm stands for; the arms follow by inverse kinematics. The contact is prescribed and
-acts between the real payloads.
+Each sensor's wrench, compensated for weight and inertia of the payload, moves the simulated
+satellite of its arm; the arms follow by inverse kinematics. The contact is prescribed and acts
+between the payloads.
 """
 
 from dataclasses import replace
@@ -47,13 +47,13 @@ from kinetarium.studies.dock.press.contact import FaceContact
 from kinetarium.studies.dock.press.run import Watched, engine_options
 
 OWN_LAG = 0.5e-3
-"""Lag of the arms' servos and of sampling beside that of the case, as fitted [s]."""
+"""Lag of servos and sampling in addition to that of the case, fitted [s]."""
 CLIK_GAIN = 20.0
-"""How fast an error of an arm's pose is taken back [1/s]."""
+"""Gain of the pose error in the inverse kinematics [1/s]."""
 
 
 def run(case: FloatCase) -> Recording:
-    """Let the satellites meet on the arms, beside the same meeting as it should be."""
+    """Simulate the contact on the arms, and the ideal contact."""
     if case.engine == NO_ENGINE:
         return run_free(case)
     docking = docking_scene(payload=case.payload_kg, gap=gap(case))
@@ -84,7 +84,7 @@ def run(case: FloatCase) -> Recording:
 
 
 class _ArmLoop:
-    """One arm: from its sensor to the wrench on the satellite, from a pose to set points."""
+    """One arm: from its sensor to the wrench on the satellite, and from a pose to set points."""
 
     def __init__(self, case: FloatCase, docking: DockingScene, *, X_WA: Array, tick: float) -> None:
         self._dynamics = RobotDynamics(docking.model, gravity=docking.scene.gravity)
@@ -105,7 +105,7 @@ class _ArmLoop:
         self._sum, self._samples = np.zeros(6), 0
 
     def sample(self, F_S: Array, *, q: Array, v: Array) -> None:
-        """Take a reading and free it of what the payload adds to the contact."""
+        """Take a reading, and compensate the payload's weight and inertia."""
         X_AB = self._dynamics.link_pose(q, CENTER)
         R = X_AB[:3, :3]
         J = self._dynamics.jacobian(q, CENTER)
@@ -126,10 +126,10 @@ class _ArmLoop:
         return F_B, V_B
 
     def tell(self, t: float, X_WB: Array) -> None:
-        """Send the arm to a pose, to be reached one tick after t [s].
+        """Command a pose, to be reached one tick after t [s].
 
-        The inverse kinematics goes on from what was commanded: feedback of the measured pose
-        would take the lag for an error and push against it.
+        The inverse kinematics continues from the last command: feedback of the measured pose
+        would treat the lag as an error.
         """
         V_ref = between_twist(self._told, X_WB, self._tick)
         self._clik.X_WR = self._X_AW @ self._told
@@ -139,14 +139,14 @@ class _ArmLoop:
         self._setpoints.add(t, self._q)
 
     def command(self, t: float) -> Array:
-        """Return what the servos are told for the step that ends at a time [s], shape (6,)."""
+        """Return the servo commands for the step that ends at a time [s], shape (6,)."""
         q, rates = self._setpoints.at(t)
         sag = self._dynamics.gravity_forces(q) / self._stiffness
         return np.asarray(q + self._per_rate * rates + sag)
 
 
 class FloatController:
-    """Drives both arms as two satellites that float.
+    """Moves both arms as two free-floating satellites.
 
     Attributes:
         pair: The simulated satellites.
@@ -166,11 +166,11 @@ class FloatController:
 
     @property
     def rate(self) -> float:
-        """How often it is asked [Hz]: at every physics step."""
+        """Update rate [Hz]: at every physics step."""
         return 1 / STEP
 
     def reset(self) -> None:
-        """Go back to the start."""
+        """Reset to the initial state."""
         bases = (np.eye(4), self._docking.X_WT)
         self._arms = [
             _ArmLoop(self._case, self._docking, X_WA=X_WA, tick=self._tick) for X_WA in bases
@@ -182,7 +182,7 @@ class FloatController:
         """Return the positions of all joints for the servos [rad], shape (12,)."""
         n = len(measurement.q) // 2
         parts = (slice(0, n), slice(n, 2 * n))
-        if self._steps:  # a sensor reads nothing before the first step
+        if self._steps:  # there is no reading before the first step
             for arm, name, part in zip(self._arms, (CHASER, TARGET), parts, strict=True):
                 F_S = measurement.wrenches[name]
                 arm.sample(F_S, q=measurement.q[part], v=measurement.v[part])
@@ -190,7 +190,7 @@ class FloatController:
             readings = [arm.take() for arm in self._arms]
             F_B = np.array([F for F, _ in readings])
             self.pair.step(t, F_B, V_B=np.array([V for _, V in readings]), dt=self._tick)
-            # The run-up needs no lead: nothing is felt yet, and it would begin with a jump.
+            # No prediction while accelerating: there is no contact yet, and it would cause a jump.
             lead = self._lead * min(t / RUN_UP, 1.0)
             for arm, X_WB in zip(self._arms, self.pair.commands(lead), strict=True):
                 arm.tell(t, X_WB)

@@ -1,4 +1,4 @@
-"""What a meeting of floating satellites is judged by: restitution, momentum and energy."""
+"""Measures of a contact of free-floating satellites: restitution, momentum and energy."""
 
 import numpy as np
 
@@ -8,28 +8,28 @@ from kinetarium.studies.dock.floating.cases import RUN_UP, STEP, contact_frequen
 from kinetarium.studies.dock.floating.config import FloatCase
 
 HEAVY = 0.2
-"""Payload by the lighter simulated mass from which a warning is given [-]."""
+"""Payload over the lighter simulated mass above which a flag is set [-]."""
 LATE = 0.6
-"""Frequency of the contact times the lag from which nothing restores a contact [rad]."""
+"""Contact frequency times delay above which no compensation works [rad]."""
 _PASSED = 8e-3
-"""Time after the contact, beside the lag, in which all that it caused has been felt [s]."""
+"""Time after the contact, in addition to the delay, until its effect has been measured [s]."""
 
 
 def score(case: FloatCase, recording: Recording) -> Row:
-    """Compare a meeting with the same meeting as it should be.
+    """Compare a contact with the ideal one.
 
     Returns:
-        restitution: Speed of parting by speed of closing, at the points that touch.
-        restitution_ideal: The same without lag, payload and sampling.
-        restitution_formula: e0 exp(pi w tau/2) for the lag that is not compensated: 14 % too
-            high at w tau = 0.57, None above 0.6.
-        w_tau: Frequency of the contact times the lag [rad].
-        momentum_error: Change of the momentum by that of the chaser before.
-        angular_momentum_error: Change of the angular momentum, by the chaser's momentum times
+        restitution: Speed after over speed before, at the contact points.
+        restitution_ideal: The same without delay, payload and sampling.
+        restitution_formula: e0 exp(pi w tau/2) for the uncompensated delay: 14 % too high at
+            w tau = 0.57, None above 0.6.
+        w_tau: Contact frequency times delay [rad].
+        momentum_error: Change of the momentum over that of the chaser before.
+        angular_momentum_error: Change of the angular momentum, over the chaser's momentum times
             the greater of the offset and 0.1 m.
-        energy_error: Energy about the centre of mass after, less the ideal one, by that before.
-        peak_n: Greatest contact force.
-        flags: What a user should know, in words.
+        energy_error: Energy about the centre of mass after, minus the ideal one, over that before.
+        peak_n: Maximum contact force.
+        flags: Warnings, as sentences.
     """
     wait = case.delay_ms * 1e-3 + _PASSED
     seen = _before_and_after(recording["pair"], recording["force"], wait)
@@ -65,7 +65,7 @@ def score(case: FloatCase, recording: Recording) -> Row:
 
 
 def _before_and_after(figures: Array, force: Array, wait: float) -> tuple[Array, Array] | None:
-    """Return the figures at the first touch and once the contact has been felt to end."""
+    """Return the state at the first contact and after the measured end of the contact."""
     released = round(RUN_UP / STEP)
     touching = np.flatnonzero(force > 0)
     if not touching.size:
@@ -77,12 +77,12 @@ def _before_and_after(figures: Array, force: Array, wait: float) -> tuple[Array,
 
 
 def _w_tau(case: FloatCase) -> float:
-    """Return the frequency of the contact times the lag of the arms [rad]."""
+    """Return the contact frequency times the delay of the arms [rad]."""
     return contact_frequency(case.mass, case.stiffness) * case.delay_ms * 1e-3
 
 
 def _formula(case: FloatCase, e_ideal: float) -> float | None:
-    """Return the restitution under the lag that neither lead nor observer takes out."""
+    """Return the restitution for the delay that neither prediction nor observer compensates."""
     if _w_tau(case) > LATE:
         return None
     left = -case.lead_error_ms if case.lead else case.delay_ms

@@ -1,9 +1,9 @@
-"""DockingController: from a reading of the sensor to set points of both arms.
+"""DockingController: from sensor readings to set points of both arms.
 
-At every physics step it samples the sensor and moves the set points on; at every tick of
+At every physics step it samples the sensor and interpolates the set points; at every tick of
 its own rate it runs filter, gate, admittance law and inverse kinematics. The target's arm
-holds its position. Servos get the weight of the arm and the rate of the set point fed
-forward, so that they neither sag nor lag.
+holds its position. The arm's weight and the rate of the set point are fed forward to the
+servos, so that they neither sag nor lag.
 """
 
 from time import thread_time
@@ -34,17 +34,17 @@ from kinetarium.studies.dock.press.presets import (
 )
 
 ARMED_AFTER = 0.2
-"""Time before which the gate stays shut [s]."""
+"""Time before which the gate stays closed [s]."""
 CLIK_GAIN = 5.0
-"""How fast an error of the arm's pose is taken back [1/s]."""
+"""Gain of the pose error in the inverse kinematics [1/s]."""
 
 
 class DockingController:
-    """Drives both arms of a docking.
+    """Controls both arms of a docking.
 
     Attributes:
-        sensed: Wrench of the contact in {b} at the last tick, filtered [N, N m], shape (6,).
-        desired: The wrench that was wanted then, in {d} [N, N m], shape (6,).
+        sensed: Filtered contact wrench in {b} at the last tick [N, N m], shape (6,).
+        desired: Desired wrench at that tick, in {d} [N, N m], shape (6,).
         tick_times: CPU time of the thread in each tick so far [s].
     """
 
@@ -53,7 +53,7 @@ class DockingController:
 
         Args:
             docking: The arms.
-            timestep: Physics step [s].
+            timestep: Physics time step [s].
         """
         self._preset = preset = PRESETS[case.preset]
         self._case, self._docking, self._timestep = case, docking, timestep
@@ -73,18 +73,18 @@ class DockingController:
         self._scatter = preset.noise * np.array([1.0] * 3 + [MOMENT_NOISE] * 3)
         self._average = TickAverage()
         self._kalman = RandomWalkKalman(preset.kalman) if preset.kalman else None
-        # Through the spring of a servo a torque is a displacement of its command.
+        # In a position servo a torque corresponds to an offset of its command.
         self._per_rate = docking.damping / docking.stiffness
         self._hold = docking.q_start + self._sag(docking.q_start)
         self.reset()
 
     @property
     def rate(self) -> float:
-        """How often it is asked [Hz]: at every physics step."""
+        """Update rate [Hz]: at every physics step."""
         return 1 / self._timestep
 
     def reset(self) -> None:
-        """Go back to the start."""
+        """Reset to the initial state."""
         q = self._docking.q_start
         X_WB = self._dynamics.link_pose(q, CENTER)
         self._noise = np.random.default_rng(self._case.seed)
@@ -105,7 +105,7 @@ class DockingController:
 
     def update(self, t: float, measurement: Measurement) -> Array:
         """Return the positions of all joints for the servos [rad], shape (12,)."""
-        if self._steps:  # a sensor reads nothing before the first step
+        if self._steps:  # there is no reading before the first step
             noise = self._scatter * self._noise.standard_normal(6)
             self._average.add(measurement.wrenches[CHASER] + noise)
             if self._steps % self._tick_steps == 0:
@@ -130,7 +130,7 @@ class DockingController:
             F_S = self._kalman.update(F_S)
         law, gate, clik = self._law, self._gate, self._clik
         X_WB = clik.locate(q)
-        # On its way the payload's inertia is known, and must not be taken for a contact.
+        # On the path the payload's inertial force is known, and must not open the gate.
         on_path = None if gate.is_open else self._approach.acceleration(t)
         F_B = self._payload.contact(F_S, R_WB=X_WB[:3, :3], acceleration=on_path)
         X_WE = clik.X_WR if self._preset.from_reference else X_WB
@@ -160,7 +160,7 @@ class DockingController:
 
     @property
     def warnings(self) -> Array:
-        """What a user should know of the last tick, 0 or 1 each, shape (6,).
+        """The warnings of the last tick, 0 or 1 each, shape (6,).
 
         Gate open, impulse at its bound, angle near pi, posture singular, joint at a limit,
         rates scaled down.
@@ -170,7 +170,7 @@ class DockingController:
         return np.array([*law, arm.singular, arm.at_limit, arm.too_fast], dtype=np.float64)
 
     def _ramp(self, t: float) -> float:
-        """Return the share of the wanted wrench that acts at a time."""
+        """Return the share of the desired wrench that is applied at a time."""
         since = t - self._gate.opened_at
         if since < 0:
             return 0.0
@@ -183,5 +183,5 @@ class DockingController:
         return np.concatenate([R.T @ V[:3], R.T @ V[3:]])
 
     def _sag(self, q: Array) -> Array:
-        """Return by how much a servo's command must lead to carry the arm's weight [rad]."""
+        """Return the offsets of the servo commands that compensate the arm's weight [rad]."""
         return np.asarray(self._dynamics.gravity_forces(q) / self._docking.stiffness)

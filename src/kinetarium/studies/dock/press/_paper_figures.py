@@ -19,19 +19,19 @@ from kinetarium.studies.dock.press.presets import PRESETS, damper, desired_wrenc
 def loop_diagram() -> Diagram:
     """Return the block diagram of the controller."""
     return Diagram(
-        "What a tick goes through",
+        "The control loop",
         (
             DiagramBlock("path", "0.20 m in 4.0 s, quintic", 0, 0),
             DiagramBlock("pose error", "T~ = T_wb^-1 T_des\nl = log T~", 1, 0),
             DiagramBlock("law", "V_ref = Ad(T~)\n(V_des - D^-1 (I - K l))", 2, 0),
             DiagramBlock("inverse kinematics", "J^-1 (V_ref\n+ K_c log(T_wb^-1 T_ref))", 3, 0),
-            DiagramBlock("set points", "lines between ticks,\nsome milliseconds late", 4, 0),
-            DiagramBlock("wanted wrench", "F_des, once it may act", 0, 1),
+            DiagramBlock("set points", "interpolated,\ndelayed", 4, 0),
+            DiagramBlock("desired wrench", "F_des, after the gate", 0, 1),
             DiagramBlock("wrench error", "F~ = s (F_des\n- Ad(T~)^T F_b)", 1, 1),
-            DiagramBlock("impulse", "I = integral of F~,\nheld and bounded", 2, 1),
+            DiagramBlock("impulse", "I = integral of F~,\ngated and bounded", 2, 1),
             DiagramBlock("forward kinematics", "T_wb of the satellite", 3, 1),
-            DiagramBlock("arm", "servos; weight and rate\nfed forward", 4, 1),
-            DiagramBlock("gate", "opens once, above\nits threshold", 0, 2),
+            DiagramBlock("arm", "servos; feed-forward of\nweight and rate", 4, 1),
+            DiagramBlock("gate", "opens once above\nits threshold", 0, 2),
             DiagramBlock("weight", "F_b = Ad(T_sb)^T F_s\n- [R_wb^T m g; 0]", 1, 2),
             DiagramBlock("filter", "mean over the tick,\nKalman", 2, 2),
             DiagramBlock("sensor", "at the flange,\nwith noise", 3, 2),
@@ -51,12 +51,12 @@ def loop_diagram() -> Diagram:
             Signal("filter", "weight", "F_s"),
             Signal("weight", "gate", "|f_b|"),
             Signal("weight", "wrench error", "F_b"),
-            Signal("gate", "wanted wrench", "open"),
-            Signal("wanted wrench", "wrench error", "F_des"),
+            Signal("gate", "desired wrench", "open"),
+            Signal("desired wrench", "wrench error", "F_des"),
             Signal("wrench error", "impulse", "F~"),
             Signal("impulse", "law", "I"),
         ),
-        caption="T_wb also enters the pose error; some presets take it from the reference T_ref"
+        caption="T_wb is also used for the pose error; some presets use the reference T_ref"
         " instead, and end the path at contact. {w} is the world, {b} the satellite, {s} the"
         " sensor, {d} the desired pose; F_des, F~, I, D and K are in {d}, V_ref in {b}.",
     )
@@ -67,13 +67,13 @@ Named = Sequence[tuple[str, Outcome[DockCase]]]
 _SECONDS = Axis("time", "s")
 _AXES = ("x", "y", "z")
 _MAGNIFIED = 0.6
-"""How long after contact the transient is drawn [s]."""
+"""Time after contact that is drawn [s]."""
 _MOST_RUNS = 12
-"""Runs in one figure; the table above has them all."""
+"""Maximum number of runs in one figure; the table above lists them all."""
 
 
 def paper_figures(runs: Named) -> list[Section]:
-    """Return a section for each figure; Figs. 3 to 5 are of the first run of case A, if any."""
+    """Return a section for each figure; Figs. 3 to 5 show the first run of case A, if any."""
     first = next(((label, o) for label, o in runs if o.case.case is ForceCase.A), runs[0])
     label, outcome = first
     case, recording = outcome.case, outcome.recording
@@ -84,7 +84,7 @@ def paper_figures(runs: Named) -> list[Section]:
         Section("Exponential coordinates (Fig. 3)", _coordinates(label, recording)),
         Section("Desired and measured wrench (Fig. 4)", _wrenches(label, recording)),
         Section("The two gain terms (Fig. 5)", _gain_terms(label, case, recording)),
-        Section("The wanted forces (Fig. 6)", _forces(chosen)),
+        Section("The desired forces (Fig. 6)", _forces(chosen)),
         Section("The transient after contact (Fig. 7)", _transients(chosen)),
     ]
 
@@ -109,7 +109,7 @@ def _coordinates(label: str, recording: Recording) -> tuple[Figure, ...]:
             _SECONDS,
             Axis("xi", "mrad"),
             xi,
-            caption="They grow while the path goes on into the target, and rest when it ends.",
+            caption="They grow while the path continues into the target, then stay constant.",
         ),
     )
 
@@ -139,17 +139,17 @@ def _gain_terms(label: str, case: DockCase, recording: Recording) -> tuple[Figur
     time = recording["time"]
     return (
         Lines(
-            f"Kp l, the pull towards the path, {label}",
+            f"Kp l, position term, {label}",
             _SECONDS,
             Axis("rate", "mm/s"),
             _three("eta", time, pull[:, :3] * 1e3),
         ),
         Lines(
-            f"Kv times the impulse, the push of the wrench error, {label}",
+            f"Kv times the impulse, force term, {label}",
             _SECONDS,
             Axis("rate", "mm/s"),
             _three("eta", time, push[:, :3] * 1e3),
-            caption="In the steady state the two cancel: force and path cannot both be kept.",
+            caption="In steady state the two cancel: force and path cannot both be tracked.",
         ),
     )
 
@@ -177,9 +177,9 @@ def _forces(runs: Named) -> tuple[Figure, ...]:
     if ForceCase.B in _by_case(runs):
         figures.append(
             Prose(
-                "Case B also wants a force along z. It is not reachable on a face without"
-                " friction: nothing pushes back, and the satellite drifts along z as the"
-                " integrator says."
+                "Case B also has a desired force along z. It cannot be reached on a face without"
+                " friction: there is no reaction, and the satellite drifts along z as predicted by"
+                " the integrator."
             )
         )
     return tuple(figures)
@@ -202,7 +202,7 @@ def _transients(runs: Named) -> tuple[Lines, ...]:
                 Axis("time after contact", "ms"),
                 Axis("force", "N"),
                 tuple(series),
-                caption="Where it is zero after contact, the satellites have parted.",
+                caption="Where it is zero after contact, the satellites have separated.",
                 marks=(Mark(0.0, "contact", Side.X),),
             )
         )
@@ -210,7 +210,7 @@ def _transients(runs: Named) -> tuple[Lines, ...]:
 
 
 def _by_case(runs: Named) -> dict[ForceCase, list[tuple[str, Recording, Style]]]:
-    """Return the first runs of each case; engines that lie on each other are told by dashes."""
+    """Return the first runs of each case; engines have different line styles."""
     engines = list(dict.fromkeys(outcome.case.engine for _, outcome in runs))
     styles = dict(zip(engines, cycle((Style.LINE, Style.DASHED, Style.DOTTED)), strict=False))
     groups: dict[ForceCase, list[tuple[str, Recording, Style]]] = {}

@@ -1,4 +1,4 @@
-"""Which gains, gate and filter for which delay and stiffness: computed, not remembered."""
+"""Recommended gains, gate and filter for each delay and stiffness, computed on the spot."""
 
 from math import sqrt
 
@@ -13,54 +13,54 @@ from kinetarium.studies.dock.press.presets import PRESETS, WRENCH_GAIN, Preset
 _STIFFNESS = (1e4, 3e4, 1e5, 3e5, 1e6)
 _DELAYS_MS = (1.0, 2.0, 5.0, 10.0, 20.0)
 _SAFE = 2.0
-"""How many times its delay a loop should bear [-]."""
+"""Required ratio of the critical delay to the actual delay [-]."""
 _LEAST_DAMPER, _MOST_DAMPER = 1.0, 1e6
-"""Beyond these K is no answer [N s/m]."""
+"""Range of K that is searched [N s/m]."""
 _TICKS = (1e-3, 4e-3)
-"""Of the filters that are listed [s]."""
+"""Control periods of the listed filters [s]."""
 _KALMAN = (0.0, 1.0, 0.3, 0.1, 0.01)
-"""Q/R of the filters that are listed; 0 is the mean over the tick alone [-]."""
+"""Q/R of the listed filters; 0 is the mean over the tick alone [-]."""
 _NOISE = 5.0
-"""Of each 1 kHz sample of a force [N]."""
+"""Noise of each 1 kHz sample of a force [N]."""
 _SOFTEST, _STIFFEST = 1e2, 1e8
-"""Between these the contact is sought that a filter leaves room for [N/m]."""
+"""Range of contact stiffness that is searched [N/m]."""
 _SOFT_SERVO = 10.0
 """Greatest K/D with the measured pose [1/s]."""
 
 _RULES = (
     "Frames. {w} is the world, {b} the satellite at its centre of mass, {s} the sensor, {d} the"
     " desired pose. F_des, D, K and the impulse are in {d}; the sensed wrench is that of the load"
-    " on the sensor, carried into {b} and freed of the satellite's weight.",
-    "What the gains are. Because the wrench error is integrated, D/s is a virtual mass and K/s a"
-    " virtual damper: the paper's 300 and 200 with s = 0.5 are 600 kg and 400 N s/m. More K settles"
-    " faster and bears more delay; less D answers faster but must stay above the payload.",
-    "Gate. Above four times the filtered noise and above the weight and inertia that are not"
-    " compensated: 20 N for 5 N of noise, 40 N with a heavy payload whose path is measured. Without"
-    " a gate F_des winds up before contact, and the satellites meet with kilonewtons.",
+    " on the sensor, transformed to {b} and compensated for the satellite's weight.",
+    "Gains. Because the wrench error is integrated, D/s is a virtual mass and K/s a virtual damper:"
+    " the paper's 300 and 200 with s = 0.5 are 600 kg and 400 N s/m. A greater K settles faster and"
+    " tolerates more delay; a smaller D responds faster but must stay above the payload.",
+    "Gate. Above four times the filtered noise and above the uncompensated weight and inertia:"
+    " 20 N for 5 N of noise, 40 N with a heavy payload whose path is measured. Without a gate F_des"
+    " winds up before contact, and the impact reaches kilonewtons.",
     "Anti-windup. 'gated' holds the impulse until contact and bounds it after; 'clamped' only"
-    " bounds it; 'none' is for showing what happens. A path that is frozen at contact ('gentle',"
-    " 'recommended') takes over without a bump.",
+    " bounds it; 'none' is for demonstration. A path that is frozen at contact ('gentle',"
+    " 'recommended') switches without a bump.",
     "Filter. Its lag counts as delay: Q/R = 0.3 costs 1.4 ticks, Q/R = 0.01 nine and a half. At"
-    " 1 kHz take Q/R = 0.3; at 250 Hz take the mean over the tick, and the filter only where the"
-    " contact leaves room for its 5.6 ms.",
-    "Payload. Keep s m/D at most 0.6: the sensor behind the payload feels its inertia, and from 1"
-    " on the loop diverges. A payload changes the weight that is compensated: weigh it first.",
-    "Singular postures and limits. Near A5 = 0 the inverse kinematics is damped and says so; a"
-    " joint at its limit stops; rates beyond the limits are scaled down together, so that the"
-    " direction stays. Each is a flag of the run.",
-    f"Stiff gains. With the measured pose keep K/D at most {_SOFT_SERVO:g} 1/s; above that take the"
-    " error from the reference ('recommended'), or the servo's own lag closes a second loop.",
+    " 1 kHz use Q/R = 0.3; at 250 Hz use the mean over the tick, and the filter only if the contact"
+    " tolerates its 5.6 ms.",
+    "Payload. Keep s m/D at most 0.6: a sensor behind the payload measures its inertia, and from 1"
+    " on the loop diverges. A payload changes the weight to be compensated: weigh it first.",
+    "Singular postures and limits. Near A5 = 0 the inverse kinematics is damped and flagged; a"
+    " joint stops at its limit; rates beyond the limits are scaled down together, so that the"
+    " direction is kept. Each is a flag of the run.",
+    f"Stiff gains. With the measured pose keep K/D at most {_SOFT_SERVO:g} 1/s; above that use the"
+    " error of the reference ('recommended'), or the servo's own lag closes a second loop.",
 )
 
 
 def advice() -> Section:
-    """Return the page of advice."""
+    """Return the section of recommendations."""
     return Section(
-        "Which gains, gate and filter",
+        "Recommended gains, gate and filter",
         (
             _presets_table(),
-            _bears_table(0.0),
-            _bears_table(0.02),
+            _critical_table(0.0),
+            _critical_table(0.02),
             _damper_table(0.0),
             _damper_table(0.02),
             _filter_table(),
@@ -92,8 +92,8 @@ def _presets_table() -> Table:
         Column("gate", "N"),
         Column("filter"),
         Column("error of the"),
-        Column("set points late", "ms"),
-        Column("loop late", "ms"),
+        Column("set-point delay", "ms"),
+        Column("loop delay", "ms"),
     )
     return Table("The presets", columns, tuple(rows))
 
@@ -102,25 +102,25 @@ def _filter_words(kalman: float) -> str:
     return f"Kalman, Q/R = {kalman:g}" if kalman else "mean over the tick"
 
 
-def _bears_table(ratio: float) -> Table:
-    """List the critical delays of the presets, beside those that they have."""
+def _critical_table(ratio: float) -> Table:
+    """List the critical delays of the presets, beside their loop delays."""
     rows: list[tuple[Cell, ...]] = []
     for name, preset in PRESETS.items():
         delay = loop_delay(preset)
-        bears = [_bears(preset, k, ratio) for k in _STIFFNESS]
-        good = [k for k, most in zip(_STIFFNESS, bears, strict=True) if delay * _SAFE <= most]
+        delays = [_critical(preset, k, ratio) for k in _STIFFNESS]
+        good = [k for k, most in zip(_STIFFNESS, delays, strict=True) if delay * _SAFE <= most]
         until = f"up to {_power(max(good))} N/m" if good else f"below {_power(_STIFFNESS[0])} N/m"
-        rows.append((str(name), 1e3 * delay, *(1e3 * most for most in bears), until))
+        rows.append((str(name), 1e3 * delay, *(1e3 * most for most in delays), until))
     columns = (
         Column("preset"),
-        Column("loop late", "ms"),
+        Column("loop delay", "ms"),
         *(Column(f"{_power(k)} N/m", "ms") for k in _STIFFNESS),
-        Column("twice the delay is borne"),
+        Column("stable at twice the delay"),
     )
     return Table(f"Critical delay of each preset, contact {_damped(ratio)}", columns, tuple(rows))
 
 
-def _bears(preset: Preset, stiffness: float, ratio: float) -> float:
+def _critical(preset: Preset, stiffness: float, ratio: float) -> float:
     """Return the critical delay [s] of a preset's gains."""
     return critical_delay(
         preset.D, preset.K, s=WRENCH_GAIN, stiffness=stiffness, damping=ratio * stiffness
@@ -138,7 +138,7 @@ def _damped(ratio: float) -> str:
 
 
 def _damper_table(ratio: float) -> Table:
-    """List the smallest K that bears twice the delay, with the D of the presets."""
+    """List the smallest K that is stable at twice the delay, with the D of the presets."""
     rows: list[tuple[Cell, ...]] = []
     for D in (300.0, 100.0):
         for delay in _DELAYS_MS:
@@ -146,10 +146,10 @@ def _damper_table(ratio: float) -> Table:
             rows.append((D, delay, *(_words(D, K) for K in needed)))
     columns = (
         Column("D", "kg"),
-        Column("loop late", "ms"),
+        Column("loop delay", "ms"),
         *(Column(f"K at {_power(k)} N/m", "N s/m") for k in _STIFFNESS),
     )
-    title = f"Smallest K that bears twice the delay, contact {_damped(ratio)}; * from the reference"
+    title = f"Smallest K for twice the delay, contact {_damped(ratio)}; * from the reference"
     return Table(title, columns, tuple(rows))
 
 
@@ -162,34 +162,34 @@ def _words(D: float, K: float | None) -> str:
 
 
 def _least_damper(D: float, stiffness: float, damping: float, delay: float) -> float | None:
-    def bears(K: float) -> bool:
+    def is_stable(K: float) -> bool:
         most = critical_delay(D, K, s=WRENCH_GAIN, stiffness=stiffness, damping=damping)
         return most >= _SAFE * delay
 
     low, high = _LEAST_DAMPER, _MOST_DAMPER
-    if not bears(high):
+    if not is_stable(high):
         return None
-    if bears(low):
+    if is_stable(low):
         return low
     while high / low > 1.01:
         middle = (low * high) ** 0.5
-        low, high = (low, middle) if bears(middle) else (middle, high)
+        low, high = (low, middle) if is_stable(middle) else (middle, high)
     return high
 
 
 def _filter_table() -> Table:
-    """List what each filter costs in delay and leaves of the noise, and the gate above that."""
+    """List the lag and the residual noise of each filter, and the smallest gate."""
     rows: list[tuple[Cell, ...]] = []
     for tick in _TICKS:
         for ratio in _KALMAN:
             gain = RandomWalkKalman(ratio).gain if ratio else 1.0
-            # The mean over a tick of 1 kHz samples, then a filter of the first order.
+            # The mean over a tick of 1 kHz samples, then a first-order filter.
             left = _NOISE / sqrt(tick / STEP) * sqrt(gain / (2 - gain))
             rates = [
                 _stiffest(PRESETS[name], tick, ratio)
                 for name in (PresetName.PAPER, PresetName.RECOMMENDED)
             ]
-            # Four deviations of the length of a vector of three such forces.
+            # Four standard deviations of the norm of three such forces.
             rows.append(
                 (1e3 * tick, _filter_words(ratio), 1e3 * filter_lag(tick, ratio), left,
                  4 * sqrt(3) * left, *rates)
@@ -198,14 +198,14 @@ def _filter_table() -> Table:
         Column("tick", "ms"),
         Column("filter"),
         Column("lag", "ms"),
-        Column("noise left", "N"),
-        Column("least gate", "N"),
+        Column("residual noise", "N"),
+        Column("smallest gate", "N"),
         Column("stiffest contact, gains 'paper'", "N/m"),
         Column("gains 'recommended'", "N/m"),
     )
     return Table(
-        "Filters of 5 N of noise, set points one tick late; twice the delay is borne without"
-        " damping",
+        "Filters of 5 N of noise, set points delayed by one tick; stable at twice the delay"
+        " without damping",
         columns,
         tuple(rows),
     )
@@ -216,5 +216,5 @@ def _stiffest(preset: Preset, tick: float, ratio: float) -> str:
     low, high = _SOFTEST, _STIFFEST
     while high / low > 1.01:
         middle = sqrt(low * high)
-        low, high = (middle, high) if _bears(preset, middle, 0.0) >= delay else (low, middle)
+        low, high = (middle, high) if _critical(preset, middle, 0.0) >= delay else (low, middle)
     return _power(low)

@@ -1,4 +1,4 @@
-"""From the config of a docking to its cases."""
+"""Cases of the docking study, and the approach path."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -16,21 +16,21 @@ from kinetarium.studies.dock.press.config import DockCase, DockConfig, PresetNam
 from kinetarium.studies.dock.press.presets import PRESETS, WRENCH_GAIN, start_positions
 
 GAP = 0.1674
-"""Distance of the docking faces at the start [m]."""
+"""Initial distance of the docking faces [m]."""
 DISTANCE = 0.20
 """Length of the path [m]; it would end inside the target."""
 DURATION = 4.0
-"""Time that it takes [s]."""
+"""Duration of the path [s]."""
 
 
 class Approach:
     """Pose and twist along x of the start pose: s = 10 u^3 - 15 u^4 + 6 u^5 with u = t/T."""
 
     def __init__(self, X_WB: Array) -> None:
-        """Start at rest.
+        """Create a path that starts at rest.
 
         Args:
-            X_WB: Pose at the start, shape (4, 4).
+            X_WB: Initial pose, shape (4, 4).
         """
         self._start, self._along = X_WB.copy(), DISTANCE * X_WB[:3, 0]
 
@@ -52,14 +52,15 @@ class Approach:
 T = TypeVar("T")
 
 HEAVIEST = 0.6
-"""Most mass of the payload by the virtual mass D/s [-]; from 1 on the loop diverges."""
+"""Maximum ratio of payload to virtual mass D/s [-]; from 1 on the loop diverges."""
 
 
 def cases(config: DockConfig) -> tuple[DockCase, ...]:
     """Return a case for each preset, wrench, engine and seed.
 
     Raises:
-        KinetariumError: If an engine is not available or a value makes no sense.
+        KinetariumError: If an engine is not available, a list is empty, or the payload or the
+            posture is invalid.
     """
     check_ranges(config)
     for name in ("case", "preset"):
@@ -97,22 +98,22 @@ def _refuse_heavy(name: PresetName, payload: float) -> None:
     if payload / virtual > HEAVIEST:
         raise ConfigError(
             f"a payload of {payload:g} kg is too heavy for the virtual mass D/s = {virtual:g} kg"
-            f" of '{name}': the sensor behind it feels its inertia, and the loop oscillates above"
-            f" {HEAVIEST:g} and diverges from 1 times that mass. Take at most"
+            f" of '{name}': the sensor behind it measures its inertia, and the loop oscillates"
+            f" above {HEAVIEST:g} and diverges from 1 times that mass. Use at most"
             f" {HEAVIEST * virtual:g} kg, or a preset with a greater D"
         )
 
 
 def _refuse_posture(config: DockConfig) -> None:
-    """Try the posture: a scene that cannot be built is refused before anything runs."""
+    """Check the initial posture by building the scene before anything runs."""
     placed = start_positions(config.start_deg)
     model = docking_scene(payload=1.0, gap=GAP, positions=placed).model
     for joint in model.moving_joints:
         lower, upper = joint.limits.lower, joint.limits.upper
         if not lower <= placed[joint.name] <= upper:
             raise ConfigError(
-                f"--start-deg: {joint.name} = {degrees(placed[joint.name]):g} deg is beyond its"
-                f" limits, {degrees(lower):g} and {degrees(upper):g}"
+                f"--start-deg: {joint.name} = {degrees(placed[joint.name]):g} deg is outside its"
+                f" limits {degrees(lower):g} .. {degrees(upper):g} deg"
             )
 
 

@@ -1,15 +1,15 @@
-"""FaceContact: a prescribed contact of the two docking faces, the same in every engine.
+"""FaceContact: a prescribed contact model of the docking faces, the same in every engine.
 
-At each of the six vertices of the chaser's face stands a spring and a damper against the
-plane of the target's face; it pushes and never pulls:
+At each of the six vertices of the chaser's face a spring and a damper act against the
+plane of the target's face; the force is never tensile:
 
     prescribed      f = max(0, k/6 d + c/6 d')
     hunt-crossley   f = max(0, k/6 d sqrt(d/d0) (1 + c/(k d0) d'))
 
 Both have the same force at rest and the same damping at the depth d0 (Hunt, Crossley,
 "Coefficient of restitution interpreted as damping in vibroimpact", 1975). Friction is
-Coulomb's, rounded off below a slip speed. The plane has no edges, so that a satellite that
-drifts aside keeps all its vertices on it.
+Coulomb's, regularised below a slip speed. The plane is infinite, so that a satellite that
+drifts sideways keeps contact at all its vertices.
 """
 
 from collections.abc import Iterable
@@ -33,15 +33,15 @@ from kinetarium.spatial.arrays import Array
 REFERENCE_DEPTH = 5e-3
 """Depth d0 at which both laws agree [m]: that of 500 N at 1e5 N/m."""
 SLIP_SPEED = 5e-3
-"""Speed above which friction is that of sliding [m/s]."""
+"""Slip speed above which friction is fully developed [m/s]."""
 
 
 class FaceContact:
-    """The law, as it acts between the satellites at every physics step.
+    """The contact force between the satellites at every physics step.
 
     Attributes:
         force: Sum of the normal forces at the present step [N].
-        point: Where they act in the world, as one [m], shape (3,); NaN without contact.
+        point: Centre of pressure in the world [m], shape (3,); NaN without contact.
     """
 
     def __init__(
@@ -54,16 +54,15 @@ class FaceContact:
         hardening: bool = False,
         vertices: Array = FACE_VERTICES,
     ) -> None:
-        """Keep the law.
+        """Set the parameters of the contact.
 
         Args:
             docking: The two arms.
             stiffness: k of the whole face [N/m].
             damping: c of the whole face [N s/m].
-            friction: Coulomb's coefficient [-].
-            hardening: Whether the law is that of Hunt and Crossley.
-            vertices: Points of the chaser that may touch, from its centre of mass [m],
-                shape (n, 3).
+            friction: Coulomb friction coefficient [-].
+            hardening: Whether to use the model of Hunt and Crossley.
+            vertices: Contact points of the chaser, from its centre of mass [m], shape (n, 3).
         """
         self._dynamics = RobotDynamics(docking.model)
         self._X_WT = docking.X_WT

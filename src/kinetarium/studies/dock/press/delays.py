@@ -1,4 +1,4 @@
-"""The delay of a whole control loop, as its parts add up, and the delay that it bears."""
+"""The total delay of a control loop, and its critical delay."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ STEP = 1e-3
 
 
 def filter_lag(tick: float, kalman: float) -> float:
-    """Return how late the mean over a tick and a Kalman filter are [s].
+    """Return the lag of the mean over a tick and a Kalman filter [s].
 
     Args:
         tick: Time between two ticks [s].
@@ -30,7 +30,7 @@ def filter_lag(tick: float, kalman: float) -> float:
 
 
 def loop_delay(preset: Preset) -> float:
-    """Return the delay from a force to the answer of the arm [s].
+    """Return the delay from a force to the response of the arm [s].
 
     Set points, the mean over a tick (half of it), the Kalman filter and the age of a reading.
     """
@@ -43,7 +43,7 @@ def case_delay(case: DockCase) -> float:
 
 
 def case_critical_delay(case: DockCase) -> float:
-    """Return the delay from which the loop of a case is unstable on its prescribed contact [s]."""
+    """Return the delay above which the loop of a case is unstable on its prescribed contact [s]."""
     preset = PRESETS[case.preset]
     return critical_delay(
         preset.D,
@@ -56,23 +56,23 @@ def case_critical_delay(case: DockCase) -> float:
 
 _GRID = StabilityConfig()
 _WORST = 10.0
-"""Ratio of delays at which colours end [-]."""
+"""Ratio of delays at the end of the colour scale [-]."""
 _EXPLAINED = (
-    f"Cut off at {1 / _WORST:g} and {_WORST:g}; above 1, in red, a contact rings up. By the"
-    " closed form, for one axis; the study dock-stability also follows every cell in time."
+    f"Clipped at {1 / _WORST:g} and {_WORST:g}; above 1, in red, a contact is unstable. From the"
+    " closed form, for one axis; the study dock-stability also simulates every cell."
 )
 _NO_PLACE = (
-    "Runs have a place on the map if their contact is prescribed. The engines' own contact has no"
-    " stiffness in N/m, as if above the upper edge; that of Hunt and Crossley grows stiffer as it"
-    " is pressed."
+    "Only runs with a prescribed contact are on the map. The engines' own contact has no"
+    " stiffness in N/m and corresponds to a point above the upper edge; that of Hunt and Crossley"
+    " stiffens with depth."
 )
 
 Gains = tuple[float, float, float]
-"""D [kg], K [N s/m], and damping by stiffness of the contact [s]."""
+"""D [kg], K [N s/m], and damping over stiffness of the contact [s]."""
 
 
 def delay_maps(cases: Sequence[DockCase]) -> Section:
-    """Return a map for all gains that the cases have, with the place of each case."""
+    """Return a map for all gains of the cases, with each case marked."""
     groups: dict[Gains, list[DockCase]] = {}
     for case in cases:
         preset = PRESETS[case.preset]
@@ -81,7 +81,7 @@ def delay_maps(cases: Sequence[DockCase]) -> Section:
     figures: list[Figure] = [_map(gains, group) for gains, group in groups.items()]
     if any(case.contact is not Contact.PRESCRIBED for case in cases):
         figures.append(Prose(_NO_PLACE))
-    return Section("How late the loop may be", tuple(figures))
+    return Section("Critical delay of the loop", tuple(figures))
 
 
 def _map(gains: Gains, cases: Sequence[DockCase]) -> Heatmap:
@@ -95,18 +95,18 @@ def _map(gains: Gains, cases: Sequence[DockCase]) -> Heatmap:
         if case.contact is Contact.PRESCRIBED
     }
     shown = {place: name for place, name in spots.items() if place[0] <= _GRID.delay_ms[-1]}
-    words = " The star is where runs are." if shown else ""
+    words = " The star marks the runs." if shown else ""
     for (delay, _), name in spots.items() - shown.items():
-        words += f" The loop of '{name}' is {delay:.3g} ms late, beyond the map."
+        words += f" The loop delay of '{name}', {delay:.3g} ms, is outside the map."
     ratios = 1e-3 * np.array(_GRID.delay_ms) / np.array(critical)[:, np.newaxis]
     return Heatmap(
         f"D {D:g} kg, K {K:g} N s/m, contact with damping c = {ratio:g} s times k",
-        Axis("delay of the loop", "ms", log=True),
-        Axis("stiffness of the contact", "N/m", log=True),
+        Axis("loop delay", "ms", log=True),
+        Axis("contact stiffness", "N/m", log=True),
         _GRID.delay_ms,
         _GRID.stiffness,
         np.clip(ratios, 1 / _WORST, _WORST),
-        Axis("delay by critical delay", log=True),
+        Axis("delay over critical delay", log=True),
         diverging=True,
         marks=tuple(Spot(delay, stiffness, name) for (delay, stiffness), name in shown.items()),
         caption=_EXPLAINED + words,

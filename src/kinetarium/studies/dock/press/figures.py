@@ -1,4 +1,4 @@
-"""What the docking study shows: the paper's figures for these runs, limits and advice."""
+"""Report of the docking study: the paper's figures for these runs, limits, recommendations."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -22,7 +22,7 @@ from kinetarium.studies.dock.press.delays import delay_maps
 from kinetarium.studies.dock.press.presets import start_positions
 
 CONTACT_TIME = (2.79, 2.81)
-"""When the satellites meet [s]."""
+"""Expected time of contact [s]."""
 
 _EITHER = {
     PresetName.PAPER: {"steady_error_n": 2.0, "ripple_n": 8.0},
@@ -43,7 +43,7 @@ _OF_CASE: Mapping[tuple[PresetName, ForceCase], Mapping[str, float]] = {
 
 
 def limits(case: DockCase) -> Mapping[str, float]:
-    """Return the limits of a case by the name of the figure; none where it has none."""
+    """Return the limits of a case by row name; empty if it has none."""
     own = _OF_CASE.get((case.preset, case.case))
     if own is None or case.contact is not Contact.PRESCRIBED or case.friction:
         return {}
@@ -51,7 +51,7 @@ def limits(case: DockCase) -> Mapping[str, float]:
 
 
 def beyond(case: DockCase, row: Row) -> list[str]:
-    """Name the figures of a run that are beyond their limits."""
+    """Return the rows of a run that exceed their limits."""
     missed = [
         name for name, limit in limits(case).items() if row[name] is None or row[name] > limit
     ]
@@ -63,33 +63,33 @@ def beyond(case: DockCase, row: Row) -> list[str]:
 
 _LEAD = (
     "Two heavy arms hold satellites face to face. One approaches; at contact an admittance"
-    " controller in exponential coordinates of SE(3) turns the wrench error into a motion, so that"
-    " the satellites end up pressed together with the wanted wrench. Error and ripple are those of"
+    " controller in exponential coordinates of SE(3) converts the wrench error to a motion, so that"
+    " the satellites are pressed together with the desired wrench. Error and ripple are those of"
     " the sensed force over the last half second; settling, rebounds and peak are those of the"
-    " true contact."
+    " true contact force."
 )
 _COLUMNS = (
     ("steady_error_n", "steady error", "N", 1.0),
     ("ripple_n", "ripple", "N", 1.0),
-    ("settle_s", "settles after", "s", 1.0),
+    ("settle_s", "settling time", "s", 1.0),
     ("rebounds", "rebounds", "", 1),
     ("peak_n", "peak", "N", 1.0),
     ("contact_time_s", "contact at", "s", 1.0),
-    ("contact_point_error_m", "contact point off by", "mm", 1e3),
+    ("contact_point_error_m", "contact point error", "mm", 1e3),
 )
 _LIMITED = ("steady_error_n", "ripple_n", "settle_s", "rebounds", "peak_n")
 _ENGINE_CONTACT = (
-    "These runs use the engines' own contact, whose stiffness is not given in N/m: it follows from"
-    " time constants and solver settings, and is far above 1e5 N/m. The first blow is therefore"
-    " harder, and differs from engine to engine with the step over which it is spread. The delay"
-    " that a loop bears shrinks with stiffness: gains with much virtual mass ('paper') settle,"
-    " and sooner than on a soft contact; light and stiff ones ('recommended') keep rebounding. The"
-    " error in the steady state does not depend on stiffness: the impulse has no other rest."
+    "These runs use the engines' own contact, whose stiffness is not specified in N/m: it follows"
+    " from time constants and solver settings, and is far above 1e5 N/m. The first impact is"
+    " therefore harder, and differs between engines with the time step that it lasts. The critical"
+    " delay decreases with stiffness: gains with a large virtual mass ('paper') settle, and"
+    " sooner than on a soft contact; light and stiff ones ('recommended') keep rebounding. The"
+    " steady-state error does not depend on stiffness: the impulse has one equilibrium."
 )
 
 
 def report(outcomes: Sequence[Outcome[DockCase]]) -> Findings:
-    """Show the paper's figures for these runs."""
+    """Return the paper's figures for these runs."""
     several = len({outcome.case.seed for outcome in outcomes}) > 1
     named = [(_label(outcome.case, several=several), outcome) for outcome in outcomes]
     recorded = [(label, outcome) for label, outcome in named if outcome.recording]
@@ -103,7 +103,7 @@ def report(outcomes: Sequence[Outcome[DockCase]]) -> Findings:
 
 
 def _label(case: DockCase, *, several: bool) -> str:
-    """Name a run shortly: what the preset implies is left out."""
+    """Return a short name of a run, without what the preset implies."""
     name = f"{case.case} {case.preset}, {case.engine}"
     return f"{name}, seed {case.seed}" if several else name
 
@@ -113,7 +113,7 @@ def _headline(named: Sequence[tuple[str, Outcome[DockCase]]]) -> Table:
         Column("run"),
         Column("status"),
         *(Column(name, unit) for _, name, unit, _ in _COLUMNS),
-        Column("eta x at the end", "mm"),
+        Column("final eta x", "mm"),
     )
     rows = [
         (
@@ -143,7 +143,7 @@ def _groups(
 
 
 def _summary(outcomes: Sequence[Outcome[DockCase]]) -> dict[str, Any]:
-    """Return median and worst of every figure for each preset, case and engine."""
+    """Return median and worst value of every row for each preset, case and engine."""
     summary: dict[str, Any] = {}
     for key, group in _groups(outcomes).items():
         rows = [row for outcome in group for row in outcome.rows]
@@ -162,7 +162,7 @@ def _summary(outcomes: Sequence[Outcome[DockCase]]) -> dict[str, Any]:
 
 
 def _limits_section(outcomes: Sequence[Outcome[DockCase]]) -> Section:
-    """Put the worst of all seeds beside its limit, and the time of a tick beside its own."""
+    """Return the worst of all seeds beside its limit, and the CPU time of a tick."""
     names = {key: (name, unit) for key, name, unit, _ in _COLUMNS}
     rows: list[tuple[Cell, ...]] = []
     for (preset, case, engine), group in _groups(outcomes).items():
@@ -171,7 +171,7 @@ def _limits_section(outcomes: Sequence[Outcome[DockCase]]) -> Section:
         if bounds and found:
             missed = {name for o in group for row in o.rows for name in beyond(o.case, row)}
             worst = [_worst(found, name, bounds) for name in _LIMITED]
-            verdict = f"beyond: {', '.join(sorted(missed))}" if missed else "held"
+            verdict = f"exceeded: {', '.join(sorted(missed))}" if missed else "met"
             rows.append((preset, case, engine, len(found), *worst, verdict))
     columns = (
         *map(Column, ("preset", "case", "engine", "runs")),
@@ -179,7 +179,7 @@ def _limits_section(outcomes: Sequence[Outcome[DockCase]]) -> Section:
         Column("verdict"),
     )
     table = Table("Worst of all seeds / limit", columns, tuple(rows))
-    figures = (table,) if rows else (Prose("These runs have no limits to hold."),)
+    figures = (table,) if rows else (Prose("These runs have no limits."),)
     return Section("Limits", (*figures, _tick_table(outcomes)))
 
 
@@ -190,7 +190,7 @@ def _worst(rows: Sequence[Row], name: str, bounds: Mapping[str, float]) -> str:
 
 
 def _tick_table(outcomes: Sequence[Outcome[DockCase]]) -> Table:
-    """List what a control tick costs; measured, and so of this machine and this hour."""
+    """List the CPU time of a control tick, measured on this machine."""
     rows: list[tuple[Cell, ...]] = []
     for (preset, case, engine), group in _groups(outcomes).items():
         times = [
@@ -201,10 +201,10 @@ def _tick_table(outcomes: Sequence[Outcome[DockCase]]) -> Table:
             rows.append((preset, case, engine, *map(median, times)))
     columns = (
         *map(Column, ("preset", "case", "engine")),
-        Column("half of the ticks within", "ms"),
-        Column("99 of 100 within", "ms"),
+        Column("median", "ms"),
+        Column("99th percentile", "ms"),
     )
-    return Table("CPU time of a control tick; 0.1 and 0.4 ms are the aim", columns, tuple(rows))
+    return Table("CPU time of a control tick; targets 0.1 and 0.4 ms", columns, tuple(rows))
 
 
 def _flags_section(named: Sequence[tuple[str, Outcome[DockCase]]]) -> Section:
@@ -213,9 +213,7 @@ def _flags_section(named: Sequence[tuple[str, Outcome[DockCase]]]) -> Section:
     ]
     rows += [(label, outcome.message) for label, outcome in named if outcome.message]
     figures: list[Any] = [
-        Table("", (Column("run"), Column("what to know")), tuple(rows))
-        if rows
-        else Prose("Nothing stood out.")
+        Table("", (Column("run"), Column("flag")), tuple(rows)) if rows else Prose("No flags.")
     ]
     if any(outcome.case.contact is Contact.ENGINE for _, outcome in named):
         figures.append(Prose(_ENGINE_CONTACT))
@@ -240,7 +238,7 @@ def _comparison(recorded: Sequence[tuple[str, Outcome[DockCase]]]) -> Section:
 
 
 def replay(case: DockCase, recording: Recording) -> Replay:
-    """Show a docking, with the contact force on the target."""
+    """Return a docking as a replay, with the contact force on the target."""
     docking = docking_scene(
         payload=case.payload_kg, gap=GAP, positions=start_positions(case.start_deg)
     )

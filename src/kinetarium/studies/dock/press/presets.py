@@ -1,4 +1,4 @@
-"""The presets: gains, timing, filter and contact that belong together."""
+"""The presets: consistent gains, control rates, filters and contacts."""
 
 from dataclasses import dataclass
 from math import radians
@@ -9,22 +9,22 @@ from kinetarium.studies.dock.press.config import ForceCase, Posture, PresetName
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """What the paper leaves out, with values that work.
+    """Gains of the paper or of our own, with what the paper does not specify.
 
     Attributes:
         D: Virtual mass times the wrench gain [kg].
         K: Virtual damper times the wrench gain [N s/m].
-        tick_rate: Of the controller [Hz].
-        delay: Of the set points [s].
-        payload: Mass of either satellite [kg].
-        gate: Force that lets the wanted wrench act [N].
+        tick_rate: Control rate [Hz].
+        delay: Delay of the set points [s].
+        payload: Mass of each satellite [kg].
+        gate: Contact force above which the desired wrench is applied [N].
         noise: Standard deviation of each 1 kHz sample of a force [N].
         kalman: Q/R of the filter at each tick [-]; 0 for the mean over the tick alone.
         freeze: Whether the path ends at contact, without a bump.
-        from_reference: Whether the error is that of the reference rather than of the arm.
-        ramp: Time in which the wanted wrench comes up [s].
-        stiffness: Of the contact [N/m].
-        damping: Of the contact [N s/m].
+        from_reference: Whether the pose error is that of the reference rather than of the arm.
+        ramp: Duration of the ramp of the desired wrench [s].
+        stiffness: Contact stiffness [N/m].
+        damping: Contact damping [N s/m].
     """
 
     D: float = 300.0
@@ -45,7 +45,7 @@ class Preset:
 WRENCH_GAIN = 0.5
 """The paper's factor s of the wrench error [-]."""
 MOMENT_NOISE = 0.1
-"""Noise of the moments by that of the forces [m]."""
+"""Noise of the moments over that of the forces [m]."""
 
 PRESETS = {
     PresetName.PAPER: Preset(),
@@ -88,11 +88,11 @@ def desired_wrench(case: ForceCase) -> Array:
 
 
 def damper(case: ForceCase, preset: PresetName) -> float:
-    """Return K [N s/m]: that of the preset, but the paper's own for its case B."""
+    """Return K [N s/m]: that of the preset, except the paper's own for its case B."""
     K = PRESETS[preset].K
     return _PAPER_K_OF_B if case is ForceCase.B and K == Preset().K else K
 
 
 def start_positions(start_deg: Posture) -> dict[str, float]:
-    """Return the joint positions at the start by name [rad]."""
+    """Return the initial joint positions by name [rad]."""
     return {f"A{number}": radians(angle) for number, angle in enumerate(start_deg, 1)}

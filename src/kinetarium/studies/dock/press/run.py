@@ -1,4 +1,4 @@
-"""One docking: two arms, an engine, and five and a half seconds."""
+"""One run: two arms dock in an engine."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ _CHOICES: Mapping[str, Mapping[str, Any]] = {"mujoco": {"integrator": "discrete"
 
 
 def engine_options(name: str) -> Options:
-    """Return the options of an engine: its own, but for what its sensors need."""
+    """Return the options of an engine: its defaults, except what its sensors need."""
     kind = open_engine(name).options
     chosen = {**to_builtins(kind()), **_CHOICES.get(name, {})}
     return from_builtins(kind, chosen, where=f"options of {name}")
@@ -36,13 +36,13 @@ WARNINGS = ("gate", "bounded", "half_turn", "singular", "joint_limit", "too_fast
 
 @dataclass(frozen=True)
 class Watched:
-    """A probe that reads something beside the simulation.
+    """A probe of a quantity outside the simulation.
 
     Attributes:
         name: Name of its channel.
         unit: Unit of its values.
-        columns: What they are.
-        look: Gives them.
+        columns: Names of the values.
+        look: Returns the values.
     """
 
     name: str
@@ -57,14 +57,14 @@ class Watched:
 
 @dataclass(frozen=True)
 class EngineContact:
-    """A probe of the contacts that an engine finds between the satellites."""
+    """A probe of the engine's contacts between the satellites."""
 
     name: str = "contact"
     unit: str = "N, m"
     columns: tuple[str, ...] = ("force", "x", "y", "z")
 
     def read(self, simulation: Simulation) -> Array:
-        """Return the normal force and the point at which all normal forces act as one."""
+        """Return the normal force and the centre of pressure."""
         solids = simulation.layout.solids
         pair = {solids.index(f"{robot}/{SATELLITE}") for robot in (CHASER, TARGET)}
         contacts = simulation.contacts()
@@ -76,7 +76,7 @@ class EngineContact:
 
 
 def controller_channels(controller: DockingController) -> tuple[Watched, ...]:
-    """Watch what the controller knew at its last tick."""
+    """Return probes of the controller's state at its last tick."""
     return (
         Watched("error", "m, rad", COORDINATES, lambda: controller.error),
         Watched("impulse", "N s, N m s", WRENCH, lambda: controller.impulse),
@@ -87,20 +87,20 @@ def controller_channels(controller: DockingController) -> tuple[Watched, ...]:
 
 
 def contact_channel(law: FaceContact) -> Watched:
-    """Watch the prescribed contact."""
+    """Return a probe of the prescribed contact."""
     return Watched(
         "contact", "N, m", EngineContact.columns, lambda: np.array([law.force, *law.point])
     )
 
 
 DURATION = 5.5
-"""As in the paper [s]."""
+"""Simulated time, as in the paper [s]."""
 TIMESTEP = 1e-3
-"""Physics step [s]."""
+"""Physics time step [s]."""
 
 
 def run(case: DockCase) -> Recording:
-    """Let the chaser approach, touch and press, and record every step."""
+    """Let the chaser approach and dock, and record every step."""
     preset = PRESETS[case.preset]
     by_engine = case.contact is Contact.ENGINE
     docking = docking_scene(

@@ -1,7 +1,7 @@
-"""What a docking is judged by.
+"""Measures of a docking.
 
-Error and ripple are those of the sensed force, which a user of the rig sees; settling, peak
-and rebounds are those of the true contact.
+Error and ripple are those of the sensed force, which is available on a real rig; settling,
+peak and rebounds are those of the true contact force.
 """
 
 from math import exp
@@ -21,15 +21,15 @@ from kinetarium.studies.dock.press.run import WARNINGS
 
 _AXES = ("x", "y", "z")
 _REACHED = 0.5
-"""Share of a wanted force that shows that something pushes back [-]."""
+"""Share of a desired force above which it is considered reachable [-]."""
 _HARD = 2000.0
-"""Force from which a contact is a blow [N]."""
+"""Contact force above which an impact is flagged [N]."""
 _NOTABLE_IMPULSE = 1.0
-"""Impulse before contact from which it is a windup [N s]."""
+"""Impulse before contact above which windup is flagged [N s]."""
 _RINGING = 0.1
-"""Ripple by the wanted force from which a contact has not come to rest [-]."""
+"""Ripple over the desired force above which the contact is not settled [-]."""
 _NOTABLE_LOAD = 0.3
-"""Payload by virtual mass from which the loop loses damping [-]."""
+"""Payload over virtual mass above which the loop loses damping [-]."""
 _SENTENCES = {
     "bounded": "the impulse reached its bound: it wound up",
     "half_turn": "the angle between body and path came near pi, where its coordinates jump",
@@ -40,11 +40,11 @@ _SENTENCES = {
 
 
 def flags(case: DockCase, recording: Recording, row: Row) -> list[str]:
-    """Return the sentences for a run.
+    """Return the flags of a run, as sentences.
 
     Args:
-        recording: What was recorded.
-        row: What it was judged by.
+        recording: Its recording.
+        row: Its row.
     """
     said = [*_windup(case, recording, row), *_unreachable(case, recording, row)]
     seen = recording["warnings"].max(axis=0)
@@ -107,29 +107,29 @@ def _unreachable(case: DockCase, recording: Recording, row: Row) -> list[str]:
 
 
 WINDOW = 0.5
-"""The last part of a run, which is judged as steady [s]."""
+"""The last part of a run, considered steady [s]."""
 BAND = 0.05
-"""Share of the wanted force within which a force counts as settled [-]."""
+"""Relative deviation from the desired force within which a force is settled [-]."""
 HELD = 0.05
-"""How long a force must have stayed there at the end of a run [s]."""
+"""Minimum time that a force must have been settled at the end of a run [s]."""
 
 
 def score(case: DockCase, recording: Recording) -> Row:
-    """Judge the force, the transient and the pose.
+    """Measure the force, the transient and the pose.
 
     Returns:
-        steady_error_n: Mean sensed normal force of the last half second, less the wanted one.
-        ripple_n: Its standard deviation there.
+        steady_error_n: Mean sensed normal force of the last half second, minus the desired one.
+        ripple_n: Its standard deviation.
         settle_s: From contact until the true force stays within 5 %; None if never.
-        rebounds: How often contact was lost.
-        peak_n: Greatest true force.
-        contact_time_s: When the faces first touched; None if they did not.
+        rebounds: Number of times that contact was lost.
+        peak_n: Maximum of the true force.
+        contact_time_s: Time of the first contact; None without contact.
         eta_end_m, xi_end_rad: Exponential coordinates at the end, three each.
-        contact_point_error_m: Distance of the contact point that the sensed wrench tells from
-            the true one, both as means over the last half second.
-        drift_z_m, drift_formula_m: How far the satellite went along an axis on which nothing
-            pushes back, and how far the law says; None where no force is wanted there.
-        flags: What a user should know, in words.
+        contact_point_error_m: Distance of the contact point computed from the sensed wrench
+            from the true one, both as means over the last half second.
+        drift_z_m, drift_formula_m: Measured and predicted drift along an axis without
+            reaction; None if no force is desired there.
+        flags: Warnings, as sentences.
     """
     time, force = recording["time"], recording["contact"][:, 0]
     wanted = -float(desired_wrench(case.case)[0])
@@ -153,12 +153,12 @@ def score(case: DockCase, recording: Recording) -> Row:
 
 
 def settling(time: Array, force: Array, wanted: float) -> float | None:
-    """Return the time until a force stays near a wanted one to the end [s]; None if never.
+    """Return the settling time of a force [s]; None if it does not settle.
 
     Args:
-        time: From the contact on [s], shape (n,).
+        time: Time since contact [s], shape (n,).
         force: The contact force [N], shape (n,).
-        wanted: What it should be [N].
+        wanted: The desired force [N].
     """
     outside = np.flatnonzero(np.abs(force - wanted) > BAND * wanted)
     last = time[outside[-1]] if outside.size else time[0]
@@ -187,7 +187,7 @@ def _point_error(case: DockCase, recording: Recording, last: Array) -> float | N
 
 
 def _drift(case: DockCase, recording: Recording) -> dict[str, float | None]:
-    """Compare the drift along z with that of an integrator that nothing stops."""
+    """Compare the drift along z with that of a free integrator."""
     force = float(desired_wrench(case.case)[2])
     opened = np.flatnonzero(recording["warnings"][:, 0])
     if not force or not opened.size:
@@ -200,15 +200,15 @@ def _drift(case: DockCase, recording: Recording) -> dict[str, float | None]:
 
 
 def free_drift(case: DockCase, force: float, *, time: float) -> float:
-    """Return how far the path is left where nothing pushes back [m].
+    """Return the drift from the path along an axis without reaction [m].
 
-    Under a force that acts at once D l' + K l = s F t, so that with T = D/K
-    l = (s F/K)(t - T (1 - exp(-t/T))). One that comes up in a time r is the mean of such
-    forces over all starts from 0 to r, and so is the drift.
+    For a step of the force D l' + K l = s F t, so that with T = D/K
+    l = (s F/K)(t - T (1 - exp(-t/T))). A ramp of duration r is the mean of steps over all
+    starts from 0 to r, and so is the drift.
 
     Args:
-        force: The wanted force [N].
-        time: Since it began to act [s].
+        force: The desired force [N].
+        time: Time since it is applied [s].
     """
     preset, K = PRESETS[case.preset], damper(case.case, case.preset)
     T, r = preset.D / K, min(preset.ramp, time)

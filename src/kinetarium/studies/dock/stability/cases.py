@@ -1,4 +1,4 @@
-"""From the config of a stability map to its cases: a row of the map each."""
+"""Cases of the stability map: one row of the map each."""
 
 from itertools import product
 from math import pi
@@ -12,14 +12,14 @@ from kinetarium.studies.dock.stability.config import StabilityCase, StabilityCon
 STEPS = 600
 """Steps in a period of the critical oscillation [-]."""
 _MOST_STEPS = 10_000_000
-"""Steps within a delay, all of which are kept [-]: some 160 MB."""
+"""Maximum number of stored steps within a delay [-]: about 160 MB."""
 
 
 def cases(config: StabilityConfig) -> tuple[StabilityCase, ...]:
     """Return a case for each preset, damping and stiffness.
 
     Raises:
-        ConfigError: If a list is empty or a value makes no sense.
+        ConfigError: If a list is empty, or a delay spans too many steps.
     """
     check_ranges(config)
     for name in ("preset", "stiffness", "damping_ratio", "delay_ms"):
@@ -44,7 +44,7 @@ def cases(config: StabilityConfig) -> tuple[StabilityCase, ...]:
 
 
 def _refuse_long(case: StabilityCase) -> None:
-    """Refuse a delay that spans too many steps of a contact's fast oscillation."""
+    """Refuse a delay that spans too many steps of a fast oscillation."""
     delay, step = case.delay_ms[-1], 1e3 * period(case) / STEPS
     if delay / step > _MOST_STEPS:
         raise ConfigError(

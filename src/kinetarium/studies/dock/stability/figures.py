@@ -1,4 +1,4 @@
-"""What the stability map shows."""
+"""Report of the stability map."""
 
 from collections.abc import Sequence
 
@@ -15,18 +15,18 @@ from kinetarium.studies.dock.press.presets import PRESETS
 from kinetarium.studies.dock.stability.config import StabilityCase
 
 _LEAD = (
-    "An admittance loop that feels a stiff contact late becomes unstable from a critical delay on."
-    " Each cell of the map was followed in time after a kick, until its deflection had faded or"
-    " grown; the closed form says where the border should be. Growth below zero is stable."
+    "An admittance loop with a delay becomes unstable against a stiff contact above a critical"
+    " delay. Each cell of the map was simulated from an initial impulse until its deflection had"
+    " decayed or grown; the closed form predicts the boundary. Negative growth is stable."
 )
 _WORST_GROWTH = 0.5
-"""Growth at which colours end [1/s]."""
+"""Growth rate at the end of the colour scale [1/s]."""
 
 Maps = dict[tuple[str, float], list[Outcome[StabilityCase]]]
 
 
 def report(outcomes: Sequence[Outcome[StabilityCase]]) -> Findings:
-    """Show each map with its operating point, and the border beside the closed form."""
+    """Return each map with its operating points, and the boundary beside the closed form."""
     maps: Maps = {}
     for outcome in outcomes:
         if outcome.rows:
@@ -64,7 +64,7 @@ def _headline(maps: Maps) -> Table:
             )  # fmt: skip
     columns = (
         Column("gains"),
-        Column("damping by stiffness", "s"),
+        Column("damping over stiffness", "s"),
         Column("stiffness", "N/m"),
         Column("critical delay", "ms"),
         Column("last stable", "ms"),
@@ -75,7 +75,7 @@ def _headline(maps: Maps) -> Table:
 
 
 def _bracket(rows: Sequence[Row]) -> tuple[float | None, float | None]:
-    """Return the greatest delay that was stable and the smallest that was not [ms]."""
+    """Return the largest stable and the smallest unstable delay [ms]."""
     calm = [row["at_delay_ms"] for row in rows if row["stable"]]
     wild = [row["at_delay_ms"] for row in rows if not row["stable"]]
     return max(calm, default=None), min(wild, default=None)
@@ -91,16 +91,16 @@ def _map(group: Sequence[Outcome[StabilityCase]]) -> Heatmap:
         if (other.D, other.K) == (preset.D, preset.K)
     )
     return Heatmap(
-        "Growth of the deflection after a kick",
-        Axis("delay of the loop", "ms", log=True),
-        Axis("stiffness of the contact", "N/m", log=True),
+        "Growth rate of the deflection",
+        Axis("loop delay", "ms", log=True),
+        Axis("contact stiffness", "N/m", log=True),
         tuple(case.delay_ms),
         tuple(outcome.case.stiffness for outcome in group),
         np.clip(growth, -_WORST_GROWTH, _WORST_GROWTH),
         Axis("growth", "1/s"),
         diverging=True,
         marks=points,
-        caption=f"Cut off at {_WORST_GROWTH:g} 1/s; below zero a contact rings down."
+        caption=f"Clipped at {_WORST_GROWTH:g} 1/s; stable below zero."
         " Stars are the operating points of the presets with these gains.",
     )
 
@@ -113,7 +113,7 @@ def _border(group: Sequence[Outcome[StabilityCase]]) -> Lines:
     wild = np.array([np.nan if b is None else b for _, b in brackets])
     return Lines(
         "Critical delay",
-        Axis("stiffness of the contact", "N/m", log=True),
+        Axis("contact stiffness", "N/m", log=True),
         Axis("delay", "ms", log=True),
         (
             Series("closed form", stiffness, critical, Style.DASHED),

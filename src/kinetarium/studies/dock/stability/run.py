@@ -1,7 +1,7 @@
-"""A row of the stability map: every delay followed in time after a kick.
+"""One run: a row of the stability map, every delay simulated from an initial impulse.
 
 The trapezoidal rule on D v' = -K v - s (c v + k x)(t - tau), with a step that divides the delay,
-as a Numba kernel. Its error of the growth rate is far below what 0.5 ms of delay make.
+as a Numba kernel. The error of the growth rate is far below the effect of 0.5 ms of delay.
 """
 
 from math import ceil
@@ -16,13 +16,13 @@ from kinetarium.studies.dock.stability.cases import STEPS, period
 from kinetarium.studies.dock.stability.config import StabilityCase
 
 _PERIODS = 80
-"""How many periods of the critical oscillation are followed [-]."""
+"""Number of simulated periods of the critical oscillation [-]."""
 RUNAWAY = 1e6
-"""Amplitude, by that of the start, at which a loop has diverged [-]."""
+"""Amplitude, relative to the initial one, above which a loop has diverged [-]."""
 
 
 def run(case: StabilityCase) -> Recording:
-    """Kick the contact at every delay, and record how its deflection grows or fades."""
+    """Simulate the contact at every delay, and record the amplitude of its deflection."""
     preset = PRESETS[case.preset]
     k, c = case.stiffness, case.damping_ratio * case.stiffness
     length = period(case)
@@ -59,7 +59,7 @@ def envelope(
     windows: int,
     step: float,
 ) -> Array:
-    """Return the greatest deflection in each window of time, after a kick.
+    """Return the maximum deflection in each time window, after an initial impulse.
 
     Args:
         D: Virtual mass times s [kg].
@@ -69,10 +69,10 @@ def envelope(
         delay: Delay tau [s], positive.
         window: Length of a window [s].
         windows: Number of windows.
-        step: Longest step [s].
+        step: Maximum step [s].
 
     Returns:
-        Deflections by that of the start [-], shape (windows,); RUNAWAY from where it diverged.
+        Deflections over the initial one [-], shape (windows,); RUNAWAY after divergence.
     """
     late = max(1, ceil(delay / step))
     h = delay / late
@@ -89,7 +89,7 @@ def envelope(
         for _ in range(per_window):
             n += 1
             past = (n + 1) % (late + 1)
-            # Before the start the contact was not there.
+            # Before the start there is no contact force.
             a1 = (damping * vs[past] + stiffness * xs[past]) / D if n >= late else 0.0
             v1 = (v * (1 - half) - h * (a0 + a1) / 2) / (1 + half)
             x += h * (v + v1) / 2

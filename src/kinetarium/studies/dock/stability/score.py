@@ -1,4 +1,4 @@
-"""What a row of the stability map is judged by: growth in time, beside the closed form."""
+"""Measures of a row of the stability map: growth rates, and the closed form."""
 
 import numpy as np
 
@@ -10,17 +10,17 @@ from kinetarium.studies.dock.stability.config import StabilityCase
 from kinetarium.studies.dock.stability.run import RUNAWAY
 
 MARGIN_MS = 0.5
-"""How near to the closed form a verdict may differ [ms]."""
+"""Distance from the critical delay within which a verdict may differ [ms]."""
 _SETTLED = 0.4
-"""Share of a run after which only the slowest root is left [-]."""
+"""Share of a run after which only the slowest mode remains [-]."""
 
 
 def score(case: StabilityCase, recording: Recording) -> list[Row]:
-    """Compare what was seen at each delay with the closed form.
+    """Compare the simulation at each delay with the closed form.
 
     Returns:
         For each delay: at_delay_ms, critical_ms, growth_per_s (of the deflection), stable (as
-        seen), stable_closed_form, and agrees; None where it is too near to the critical one.
+        simulated), stable_closed_form, and agrees; None if it is too near to the critical one.
     """
     preset = PRESETS[case.preset]
     damping = case.damping_ratio * case.stiffness
@@ -46,7 +46,7 @@ def score(case: StabilityCase, recording: Recording) -> list[Row]:
 
 
 def growth_rate(time: Array, deflection: Array) -> float:
-    """Return the rate at which a deflection grows [1/s], negative where it fades."""
+    """Return the growth rate of a deflection [1/s], negative if it decays."""
     wild = np.flatnonzero(deflection >= RUNAWAY)
     if wild.size:
         return float(np.log(RUNAWAY) / time[wild[0]])
