@@ -33,3 +33,18 @@ def test_a_kernel_follows_the_one_it_calls(tmp_path: Path) -> None:
     assert run(3) == "3.0 0\n"
     assert run(3, '"""Say what it is."""') == "3.0 1\n"
     assert run(3, "# why it is so") == "3.0 1\n"
+
+
+def test_a_class_of_arguments_may_be_renamed(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import kernels; print(kernels.total(kernels.PAIR))\n")
+    for name in ("Pair", "Couple"):
+        (tmp_path / "kernels.py").write_text(
+            "from typing import NamedTuple\n"
+            "from kinetarium.spatial.compiled import compiled\n"
+            f"class {name}(NamedTuple):\n    a: float\n    b: float\n"
+            "@compiled\ndef total(pair):\n    return pair.a + pair.b\n"
+            f"PAIR = {name}(1.0, 2.0)\n"
+        )
+        words = [sys.executable, "program.py"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.stdout == "3.0\n", done.stderr

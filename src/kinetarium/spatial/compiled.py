@@ -21,7 +21,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numba
 from numba.core import caching
@@ -38,8 +38,12 @@ def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
     It runs without the global interpreter lock, so that threads can run it in parallel.
     """
     with _watched_sources():
-        kernel: Callable[Parameters, Result] = numba.njit(cache=True, nogil=True)(function)
-    return kernel
+        kernel: Any = numba.njit(cache=True, nogil=True)(function)
+    # An index of other sources is dropped unread: it may name classes that are no longer there.
+    index = kernel._cache._cache_file
+    index._version = index._version, index._source_stamp
+    result: Callable[Parameters, Result] = kernel
+    return result
 
 
 @contextmanager
