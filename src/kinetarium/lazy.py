@@ -16,7 +16,7 @@ import ast
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeGuard
 
 Exports = tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]
 
@@ -29,26 +29,33 @@ def lazy_exports(package: str) -> Exports:
     """
     module = sys.modules[package]
     with open(str(module.__file__), encoding="utf-8") as file:
-        homes = _homes(file.read(), package)
+        homes = lazy_names(ast.parse(file.read()))
 
     def get_attribute(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        home = import_module(homes[name])
-        value = home if homes[name] == f"{package}.{name}" else getattr(home, name)
+        if homes[name] == package:
+            value = import_module(f"{package}.{name}")
+        else:
+            value = getattr(import_module(homes[name]), name)
         setattr(module, name, value)
         return value
 
     return list(homes), get_attribute, lambda: sorted(homes)
 
 
-def _homes(source: str, package: str) -> dict[str, str]:
-    """Return the module of each name that is imported for type checkers."""
-    branches = (node for node in ast.parse(source).body if isinstance(node, ast.If))
-    imports = (node for branch in branches for node in branch.body)
+def lazy_names(tree: ast.Module) -> dict[str, str]:
+    """Return the names that a module exports lazily, each with the module it is imported from."""
+    branches = (node for node in tree.body if is_for_type_checkers(node) and node.orelse)
     return {
-        alias.name: f"{package}.{alias.name}" if node.module == package else node.module
-        for node in imports
+        alias.name: node.module
+        for branch in branches
+        for node in branch.body
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
     }
+
+
+def is_for_type_checkers(node: ast.AST) -> TypeGuard[ast.If]:
+    """Return whether a statement is `if TYPE_CHECKING:`."""
+    return isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"

@@ -10,6 +10,7 @@ import pytest
 
 from hostile.fake_package import install
 from kinetarium import plugins
+from kinetarium.batch import plan
 from kinetarium.batch.plan import versions
 from kinetarium.batch.study import StudyUnavailableError, list_studies, open_study
 from kinetarium.cli.core.registry import COMMANDS, studies
@@ -128,7 +129,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def forget() -> None:
-    for kept in (plugins._survey, registry._available, versions):
+    for kept in (plugins._survey, registry._available, versions, plan._run_versions):
         kept.cache_clear()
 
 

@@ -24,8 +24,7 @@ from kinetarium.studies.dock.press.cases import DISTANCE, DURATION, GAP, Approac
 from kinetarium.studies.dock.press.cases import cases as dock_cases
 from kinetarium.studies.dock.press.config import Contact, DockConfig, ForceCase, PresetName
 from kinetarium.studies.dock.press.contact import FaceContact
-from kinetarium.studies.dock.press.delays import delay_maps
-from kinetarium.studies.dock.press.figures import beyond, limits
+from kinetarium.studies.dock.press.figures import beyond, delay_maps, limits
 from kinetarium.studies.dock.press.presets import PRESETS, WRENCH_GAIN, damper
 from kinetarium.studies.dock.press.run import run
 from kinetarium.studies.dock.press.score import flags, free_drift, score, settling

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from kinetarium.batch.plan import Plan, PlanError, case_key
+from kinetarium.batch.plan import Plan, PlanError
 from kinetarium.batch.study import list_studies, open_study
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.studies.drop.config import Config
@@ -75,16 +75,6 @@ def test_a_bad_plan_is_refused_in_one_line(tmp_path: Path, text: str, message: s
     with pytest.raises(KinetariumError, match=message) as caught:
         Plan.read(write(tmp_path, text))
     assert "\n" not in str(caught.value)
-
-
-def test_a_key_depends_on_everything_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = {"engine": "mujoco", "height": 0.5}
-    key = case_key("drop", case)
-    assert key == case_key("drop", {"height": 0.5, "engine": "mujoco"})
-    assert key != case_key("drop", {**case, "height": 0.25})
-    assert key != case_key("other", case)
-    monkeypatch.setattr("kinetarium.batch.plan.versions", lambda: {"mujoco": "0"})
-    assert key != case_key("drop", case)
 
 
 def test_a_study_of_another_name_is_unknown() -> None:

@@ -115,31 +115,54 @@ def test_looking_changes_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "environment", "message"),
+    ("config", "message"),
     [
-        ({**CONFIG, "config": {"height": 1.0}}, ENVIRONMENT, "height 0.5 instead of 1.0"),
-        ({**CONFIG, "config": {"height": 1.0}}, ENVIRONMENT, "ode.* instead of none"),
-        ({"study": "roll"}, ENVIRONMENT, "study drop instead of roll"),
-        ({**CONFIG, "grid": {"a": [1]}}, ENVIRONMENT, r"a none instead of \[1\]"),
-        (
-            CONFIG,
-            {**ENVIRONMENT, "versions": {"mujoco": "3.17.0"}},
-            "mujoco 3.18.0 instead of 3.17.0",
-        ),
-        (CONFIG, {**ENVIRONMENT, "versions": {str(i): i for i in range(9)}}, "7 more; choose"),
+        ({**CONFIG, "config": {"height": 1.0}}, "height 0.5 instead of 1.0"),
+        ({**CONFIG, "config": {"height": 1.0}}, "ode.* instead of none"),
+        ({"study": "roll"}, "study drop instead of roll"),
+        ({**CONFIG, "grid": {"a": [1]}}, r"a none instead of \[1\]"),
+        ({**CONFIG, "grid": {str(i): [i] for i in range(9)}}, "6 more; choose"),
     ],
 )
-def test_another_run(
-    config: dict[str, Any], environment: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+def test_another_run(config: dict[str, Any], message: str, tmp_path: Path) -> None:
     create(tmp_path / "out").close()
     before = contents(tmp_path / "out")
     with pytest.raises(ResultFolderError, match=message) as refusal:
-        create(tmp_path / "out", config, environment)
+        create(tmp_path / "out", config)
     assert "out' contains another run: " in str(refusal.value)
     assert str(refusal.value).endswith("; choose another --out or remove it")
     assert contents(tmp_path / "out") == before
     create(tmp_path / "out").close()
+
+
+@pytest.mark.parametrize(
+    ("versions", "message"),
+    [
+        ({"mujoco": "3.17.0"}, "with other versions: mujoco 3.18.0 instead of 3.17.0; choose"),
+        ({"mujoco": "3.18.0", "source of study drop": "1"}, "of an earlier release"),
+        ({"mujoco": "3.18.0"}, "does not ask for; it was edited"),
+    ],
+)
+def test_runs_with_other_keys(versions: dict[str, str], message: str, tmp_path: Path) -> None:
+    with create(tmp_path / "out") as folder:
+        folder.add(run(0), 0)
+    before = contents(tmp_path / "out")
+    with create(tmp_path / "out") as folder:
+        folder.refuse_other_runs(["key-0", "key-1"], versions=versions)
+        with pytest.raises(ResultFolderError, match=message) as refusal:
+            folder.refuse_other_runs(["key-1"], versions=versions)
+    assert "\n" not in str(refusal.value)
+    assert contents(tmp_path / "out") == before
+
+
+def test_versions_that_no_run_depends_on_are_renewed(tmp_path: Path) -> None:
+    create(tmp_path / "out").close()
+    now = {"command": "again", "seed": 1, "versions": {"mujoco": "3.18.0", "plotly": "9"}}
+    with create(tmp_path / "out") as folder:
+        folder.renew_environment(now)
+    again = ResultFolder.open(tmp_path / "out").environment
+    assert again["versions"] == now["versions"]
+    assert again["command"] == "kinetarium drop" and again["seed"] == 0
 
 
 def test_the_same_in_other_words(tmp_path: Path) -> None:

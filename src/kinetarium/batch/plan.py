@@ -1,66 +1,99 @@
 """Plan: which cases of a study to run; a config, or lists of values that make many."""
 
+import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.resources import files
-from importlib.resources.abc import Traversable
-from importlib.util import find_spec
 from itertools import product
 from math import prod
 from pathlib import Path
 from platform import machine, platform, python_version
+from types import MappingProxyType
 from typing import Any
 
-from kinetarium.batch.study import Study, open_study
+from kinetarium.batch.study import GROUP as STUDIES
+from kinetarium.batch.study import Study, open_study, run_modules
 from kinetarium.batch.worker import Task
+from kinetarium.engines.registry import GROUP as ENGINES
+from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.plugins import discover
+from kinetarium.import_closure import module_closure
+from kinetarium.plugins import OWN_PACKAGE, discover
 from kinetarium.storage.serialization import from_builtins, read_toml, to_builtins
 from kinetarium.storage.strict_json import strict_json
 
-_PACKAGES = (
-    "kinetarium", "numpy", "numba", "pin", "mujoco", "pybullet", "dartpy", "sapien", "drake",
-    "example-robot-data",
-)  # fmt: skip
-
-_NOT_IN_RESULTS = frozenset({"cli", "figure", "report", "studio", "export"})
-"""Packages that show results and cannot change them."""
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_FOR_DEVELOPMENT = re.compile(r"extra\s*==\s*['\"](dev|test|tests|docs)['\"]")
+_DISTRIBUTIONS = {"pinocchio": "pin", "pydrake": "drake"}
+"""Packages that are installed under another name than they are imported by."""
+_ROBOT_READER = "kinetarium/model/load.py"
+"""The module through which runs come to robots of the catalogue."""
 
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the version of everything that can change a result, by name.
+    """Return the versions of all that is installed for Kinetarium, by name.
 
-    Besides the packages there are Python and the machine's kind, the packages
-    of plug-ins, and "source", a digest of our own code.
+    These are Python, the machine's kind, our package and those of plug-ins, and what they require.
     """
-    plugins = [*discover("kinetarium.engines").values(), *discover("kinetarium.studies").values()]
-    names = {*_PACKAGES, *(plugin.package for plugin in plugins)}
+    plugins = [*discover(ENGINES).values(), *discover(STUDIES).values()]
+    packages = {OWN_PACKAGE, *(plugin.package for plugin in plugins)}
+    names = packages.union(*map(_required, packages))
     found = {name: number for name in sorted(names) if (number := _version(name))}
-    sources = {
-        f"source of {plugin.module}": _plugin_digest(plugin.module)
-        for plugin in plugins
-        if not plugin.module.startswith("kinetarium.")
-    }
-    own = {"python": python_version(), "machine": machine(), "source": _source_digest()}
-    return {**found, **own, **sources}
+    return {**found, "python": python_version(), "machine": machine()}
 
 
-def environment(command: str, *, seed: int) -> dict[str, Any]:
+def run_versions(study: Study[Any, Any], case: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the versions of all that the run of a case depends on, by name.
+
+    These are Python, the machine's kind, the libraries of the engines that the case names, a
+    digest of the code of the study and of each engine (`import_closure.py`), one of the robots of
+    the catalogue if that code reads them, and the other packages that it imports.
+
+    Args:
+        case: The case as plain data.
+    """
+    engines = discover(ENGINES).keys() & set(_texts(case))
+    return _run_versions(study.name, run_modules(study), frozenset(engines))
+
+
+@cache
+def _run_versions(
+    study: str, modules: tuple[str, ...], engines: frozenset[str]
+) -> Mapping[str, str]:
+    plugins = {name: discover(ENGINES)[name] for name in sorted(engines)}
+    closures = {f"source of study {study}": module_closure(modules)}
+    for name, plugin in plugins.items():
+        closures[f"source of engine {name}"] = module_closure([plugin.module])
+    found = {name: closure.digest[:16] for name, closure in closures.items()}
+    packages = frozenset[str]().union(*(closure.packages for closure in closures.values()))
+    for package in sorted(_DISTRIBUTIONS.get(name, name) for name in packages):
+        if number := _version(package):
+            found[package] = number
+    if any(_ROBOT_READER in closure.files for closure in closures.values()):
+        found["robots"] = _robots_digest()
+    found |= {name: _library_version(name) for name in plugins}
+    return MappingProxyType({**found, "python": python_version(), "machine": machine()})
+
+
+def environment(
+    command: str, *, seed: int, needed: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
     """Return how a result is made, for environment.json.
 
     Args:
         command: The command, without what does not change the result.
         seed: The seed of everything random.
+        needed: Versions of what the runs depend on, which are put to those of all that is there.
     """
     return {
         "command": command,
         "seed": seed,
-        "versions": versions(),
+        "versions": {**versions(), **needed},
         "platform": platform(terse=True),
         "git_hash": _git_hash(),
     }
@@ -73,37 +106,39 @@ def _version(package: str) -> str:
         return ""
 
 
-def _source_digest() -> str:
+def _required(package: str) -> set[str]:
+    """Return what a package requires, whatever for but its development."""
+    try:
+        lines = requires(package) or ()
+    except (PackageNotFoundError, ValueError, KeyError):
+        return set()
+    found = (_NAME.match(line) for line in lines if not _FOR_DEVELOPMENT.search(line))
+    return {name[0] for name in found if name}
+
+
+def _library_version(engine: str) -> str:
+    try:
+        return open_engine(engine).info.version
+    except KinetariumError:
+        return "not available"
+
+
+def _robots_digest() -> str:
     digest = sha256()
-    for name, content in _sources(files("kinetarium"), ""):
-        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    for file in sorted((files("kinetarium") / "robots").iterdir(), key=lambda file: file.name):
+        if file.name.endswith((".urdf", ".toml")):
+            content = file.read_bytes()
+            digest.update(f"{file.name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()[:16]
 
 
-def _plugin_digest(module: str) -> str:
-    """Digest the package that a plug-in is in, for its code may change under one version."""
-    try:
-        spec = find_spec(module.partition(".")[0])
-    except (ImportError, ValueError):  # a module that says nothing of itself
-        spec = None
-    places = [Path(place) for place in spec.submodule_search_locations or ()] if spec else []
-    paths = [path for place in places for path in sorted(place.rglob("*.py"))]
-    if spec and spec.origin and not paths:
-        paths = [Path(spec.origin)]
-    sources = (path.read_bytes() for path in paths if path.is_file())
-    return sha256(b"\0".join(sources)).hexdigest()[:16]
-
-
-def _sources(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
-    found: list[tuple[str, bytes]] = []
-    for item in sorted(folder.iterdir(), key=lambda item: item.name):
-        name = f"{prefix}{item.name}"
-        if item.is_dir():
-            if name not in _NOT_IN_RESULTS and item.name != "__pycache__":
-                found.extend(_sources(item, f"{name}/"))
-        elif name.endswith((".py", ".urdf", ".toml")):
-            found.append((name, item.read_bytes()))
-    return found
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all texts in plain data."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(part)
 
 
 def _git_hash() -> str:
@@ -215,7 +250,7 @@ class Plan:
             _refuse_many(config)
             for case in study.cases(config):
                 plain = to_builtins(case)
-                key = case_key(study.name, plain)
+                key = case_key(study, plain)
                 tasks.setdefault(key, Task(key, study.name, kind, plain))
             if len(tasks) > _MOST_CASES:
                 raise PlanError(f"more than {_MOST_CASES} cases")
@@ -241,14 +276,17 @@ def _refuse_many(config: Any) -> None:
         raise PlanError(f"more than {_MOST_CASES} cases")
 
 
-def case_key(study: str, case: Mapping[str, Any]) -> str:
+def case_key(study: Study[Any, Any], case: Mapping[str, Any]) -> str:
     """Name a case and everything its result depends on by a digest of 20 characters.
 
     Args:
-        study: The study's name.
         case: The case as plain data.
     """
-    content = {"study": study, "case": dict(sorted(case.items())), "versions": versions()}
+    content = {
+        "study": study.name,
+        "case": dict(sorted(case.items())),
+        "versions": dict(run_versions(study, case)),
+    }
     return sha256(strict_json(content, indent=None).encode()).hexdigest()[:20]
 
 

@@ -158,6 +158,19 @@ def function_module(study: Study[Any, Any], name: str) -> str:
     return f"{package}.{MODULES[name]}"
 
 
+def run_modules(study: Study[Any, Any]) -> tuple[str, ...]:
+    """Return the modules that a run begins in: those of the case, and of `run` and `score`."""
+    modules = {study.config.__module__, study.case.__module__}
+    for name in ("run", "score"):
+        if has_method(study, name):
+            modules |= {
+                kind.__module__ for kind in type(study).__mro__ if kind not in Study.__mro__
+            }
+        else:
+            modules.add(function_module(study, name))
+    return tuple(sorted(modules))
+
+
 def find_function(study: Study[Any, Any], name: str) -> Callable[..., Any] | None:
     """Import a function of a study from its module; return None if there is none.
 

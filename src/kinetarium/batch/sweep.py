@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kinetarium.batch.plan import Plan, environment
+from kinetarium.batch.plan import Plan, environment, run_versions
 from kinetarium.batch.study import Findings, Outcome, Study
 from kinetarium.batch.worker import Executor, Finished
 from kinetarium.engines.registry import engine_names
 from kinetarium.errors import KinetariumError, one_line
 from kinetarium.recording.recording import Row, Run, RunStatus
-from kinetarium.recording.result_folder import METRICS, ResultFolder, ResultFolderError
+from kinetarium.recording.result_folder import METRICS, ResultFolder
 from kinetarium.recording.run_folder import read_run
 from kinetarium.storage.serialization import from_builtins
 from kinetarium.storage.strict_json import strict_json
@@ -176,14 +176,13 @@ def sweep(
     executor.prepare(_engines(plan))
     tasks = plan.tasks()
     seed = getattr(plan.configs()[0], "seed", 0)
-    made_with = environment(command, seed=seed)
+    keys = [task.key for task in tasks]
+    needed = {k: v for task in tasks for k, v in run_versions(plan.study, task.case).items()}
+    made_with = environment(command, seed=seed, needed=needed)
     with ResultFolder.create(out, config=plan.content, environment=made_with) as folder:
-        kept = folder.committed([task.key for task in tasks])
-        if kept - {task.key for task in tasks}:
-            raise ResultFolderError(
-                f"'{out}' holds runs that its config.toml does not ask for; it was edited. Put the"
-                " old values back, or choose another --out"
-            )
+        folder.refuse_other_runs(keys, versions=needed)
+        folder.renew_environment(made_with)
+        kept = folder.committed(keys)
         statuses = {run.key: run.status for run in folder.rows() if run.key in kept}
         if retry_failed:
             statuses = {key: status for key, status in statuses.items() if status in FINAL}

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -138,7 +138,7 @@ class ResultFolder:
         Args:
             path: The folder; it is created with its parents.
             config: The study's config, as JSON-like data.
-            environment: What the results depend on besides, as JSON-like data.
+            environment: What the results are made with, as JSON-like data.
 
         Raises:
             OutputError: If it cannot be written, or another process is writing it.
@@ -164,7 +164,7 @@ class ResultFolder:
             # A process that was killed while it created the folder may have left it incomplete.
             if os.path.exists(path / ENVIRONMENT):
                 folder.environment = read_sealed_json(path / ENVIRONMENT)
-            folder._refuse_another(config, environment)
+            folder._refuse_another(config)
             if not os.path.exists(path / ENVIRONMENT):
                 folder._write(ENVIRONMENT, sealed_json(environment))
             make_folder(folder.runs_path)
@@ -307,6 +307,44 @@ class ResultFolder:
             self._index, self._index_is_old = kept, True
             self._begin_change()
         return {run.key for run in kept.values()}
+
+    def refuse_other_runs(self, keys: Iterable[str], *, versions: Mapping[str, str]) -> None:
+        """Check that every run is one of those asked for.
+
+        Args:
+            keys: The keys of all runs that are asked for.
+            versions: The versions of what they depend on, by name.
+
+        Raises:
+            ResultFolderError: If there are others: made with other versions, or of another config.
+        """
+        asked = set(keys)
+        others = (key for key in self._keys_on_disk() if key not in asked and self._is_sound(key))
+        if next(others, None) is None:
+            return
+        held = self.environment.get("versions") or {}
+        if not held.keys() >= versions.keys():
+            made = "of an earlier release of Kinetarium"
+        elif found := differences({name: held[name] for name in versions}, versions):
+            made = f"made with other versions: {_shortened(found)}"
+        else:
+            raise ResultFolderError(
+                f"'{self.path}' holds runs that its config.toml does not ask for; it was edited, or"
+                " an engine is missing. Put the old values back, or choose another --out"
+            )
+        raise ResultFolderError(
+            f"'{self.path}' holds runs {made}; choose another --out or remove it"
+        )
+
+    def renew_environment(self, environment: Mapping[str, Any]) -> None:
+        """Replace environment.json if versions have changed that no run in the folder depends on.
+
+        The command and the seed stay those that the folder was created with.
+        """
+        if self.environment.get("versions") != environment["versions"]:
+            first = {name: self.environment.get(name) for name in ("command", "seed")}
+            self.environment = json.loads(strict_json({**environment, **first}))
+            self._write(ENVIRONMENT, sealed_json(self.environment))
 
     def add(self, run: Run, position: int, *, timing: Mapping[str, float] | None = None) -> None:
         """Store a run; it is on the disk when this returns.
@@ -482,18 +520,18 @@ class ResultFolder:
                 "choose another --out"
             )
 
-    def _refuse_another(self, config: Mapping[str, Any], environment: Mapping[str, Any]) -> None:
-        # Through JSON, like the values read from the file. Of the environment only versions
-        # affect a result; the command may differ, as it does for `kinetarium resume`.
-        asked = json.loads(strict_json({**config, "versions": environment.get("versions")}))
-        found = differences({**self.config, "versions": self.environment.get("versions")}, asked)
+    def _refuse_another(self, config: Mapping[str, Any]) -> None:
+        found = differences(self.config, json.loads(strict_json(config)))
         if found:
-            more = len(found) - _MOST_DIFFERENCES
-            shown = found[:_MOST_DIFFERENCES] + ([f"{more} more"] if more > 0 else [])
             raise ResultFolderError(
-                f"{str(self.path)!r} contains another run: {', '.join(shown)}; "
-                "choose another --out or remove it"
+                f"{str(self.path)!r} contains another run: {_shortened(found)};"
+                " choose another --out or remove it"
             )
+
+
+def _shortened(found: Sequence[str]) -> str:
+    more = len(found) - _MOST_DIFFERENCES
+    return ", ".join([*found[:_MOST_DIFFERENCES], *([f"{more} more"] if more > 0 else [])])
 
 
 def _read_config(path: Path) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from ctypes import (
 )
 from ctypes.util import find_library
 from functools import cache
+from importlib.metadata import version as package_version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -169,23 +170,33 @@ def load() -> CDLL:
     raise ImportError("no ODE library that serves: " + ("; ".join(refused) or "none was found"))
 
 
+@cache
 def version() -> str:
-    """Return the version of the library, or that of its binary interface if it does not tell."""
+    """Return the version of the library, and of the package that brings it along.
+
+    It is that of its binary interface if the library does not tell its own.
+    """
     path = Path(load()._name)
-    if path.is_file() and (found := _MADE_IN.search(path.read_bytes())):
-        return found[1].decode()
-    return path.name.partition(".so.")[2] or "unknown"
+    found = _MADE_IN.search(path.read_bytes()) if path.is_file() else None
+    number = found[1].decode() if found else path.name.partition(".so.")[2] or "unknown"
+    wheel = _in_wheels().get(str(path))
+    return f"{number}, {wheel} {package_version(wheel)}" if wheel else number
 
 
 def _candidates() -> list[str]:
     system = find_library("ode")
-    found = [system] if system else []
+    return [*([system] if system else []), *_in_wheels()]
+
+
+def _in_wheels() -> dict[str, str]:
+    """Return the libraries that packages bring along, each with its package."""
+    found: dict[str, str] = {}
     for package, pattern in _WHEELS.items():
         spec = find_spec(package)
         if spec is not None and spec.origin is not None:
             folder = Path(spec.origin).parent
             folder = folder.parent if spec.submodule_search_locations else folder
-            found += [str(path) for path in sorted(folder.glob(pattern))]
+            found |= {str(path): package for path in sorted(folder.glob(pattern))}
     return found
 
 

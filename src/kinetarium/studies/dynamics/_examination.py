@@ -19,10 +19,15 @@ from kinetarium.studies.dynamics.diagnosis.hypothesis import (
 )
 from kinetarium.studies.dynamics.diagnosis.linear import inseparable
 from kinetarium.studies.dynamics.differences.model import model_differences
-from kinetarium.studies.dynamics.figures import POSITIONS, VELOCITIES
 from kinetarium.studies.dynamics.finding import Cause, Difference, Finding, Severity
 from kinetarium.studies.dynamics.override import GRAVITY, Override
-from kinetarium.studies.dynamics.states import Quantity, States, draw_states
+from kinetarium.studies.dynamics.states import (
+    POSITIONS,
+    VELOCITIES,
+    Quantity,
+    States,
+    draw_states,
+)
 
 _RESISTANCE = (Cause.DAMPING, Cause.FRICTION)
 _MASSES = (

@@ -14,7 +14,7 @@ from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dynamics.backends.registry import REFERENCE
 from kinetarium.studies.dynamics.config import Case
-from kinetarium.studies.dynamics.states import TERMS, Quantity
+from kinetarium.studies.dynamics.states import POSITIONS, TERMS, Quantity
 
 Named = Sequence[tuple[str, Recording]]
 """Recordings by the name of their back-end."""
@@ -150,11 +150,6 @@ def _thinned(count: int) -> Any:
 def _finite(values: Array) -> Array:
     return np.where(np.isfinite(values), values, np.nan)
 
-
-POSITIONS = (0.0, 0.0665)
-"""Joint angles of the printed numbers [rad]."""
-VELOCITIES = (1.0, 2.0)
-"""Joint rates at which the Coriolis forces are shown here [rad/s]; the report has none."""
 
 _FORMULAS = (
     ("M₁₁", "m₁ lc₁² + m₂ (l₁² + lc₂² + 2 l₁ lc₂ cos q₂) + I₁ + I₂", "kg m²", "1.970"),

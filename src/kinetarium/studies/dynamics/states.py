@@ -14,6 +14,10 @@ _FASTEST = 3.0
 """Greatest speed that is drawn [rad/s or m/s]; less where a joint is slower."""
 _QUICKEST = 5.0
 """Greatest acceleration that is drawn [rad/s^2 or m/s^2]."""
+POSITIONS = (0.0, 0.0665)
+"""Joint angles of the numbers printed in the report on the two-link arm [rad]."""
+VELOCITIES = (1.0, 2.0)
+"""Joint rates at which its Coriolis forces are shown here [rad/s]; the report has none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,8 +7,14 @@ from kinetarium.control.admittance.sensing import RandomWalkKalman
 from kinetarium.figure.page import Section
 from kinetarium.figure.text import Cell, Column, Prose, Table
 from kinetarium.studies.dock.press.config import PresetName
-from kinetarium.studies.dock.press.delays import STEP, filter_lag, loop_delay
-from kinetarium.studies.dock.press.presets import PRESETS, WRENCH_GAIN, Preset
+from kinetarium.studies.dock.press.presets import (
+    PRESETS,
+    STEP,
+    WRENCH_GAIN,
+    Preset,
+    filter_lag,
+    loop_delay,
+)
 
 _STIFFNESS = (1e4, 3e4, 1e5, 3e5, 1e6)
 _DELAYS_MS = (1.0, 2.0, 5.0, 10.0, 20.0)

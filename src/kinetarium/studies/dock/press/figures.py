@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from kinetarium.batch.study import Findings, Outcome
-from kinetarium.figure.charts import Axis, Bars, BarSeries
-from kinetarium.figure.page import Section
+from kinetarium.control.admittance.critical_delay import critical_delay
+from kinetarium.figure.charts import Axis, Bars, BarSeries, Heatmap, Spot
+from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Arrow, Replay
 from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.text import Cell, Column, Prose, Table
@@ -18,8 +19,14 @@ from kinetarium.studies.dock.press._paper_figures import paper_figures
 from kinetarium.studies.dock.press.advice import advice
 from kinetarium.studies.dock.press.cases import GAP
 from kinetarium.studies.dock.press.config import Contact, DockCase, ForceCase, PresetName
-from kinetarium.studies.dock.press.delays import delay_maps
-from kinetarium.studies.dock.press.presets import start_positions
+from kinetarium.studies.dock.press.presets import (
+    PRESETS,
+    WRENCH_GAIN,
+    case_delay,
+    damper,
+    start_positions,
+)
+from kinetarium.studies.dock.stability.config import StabilityConfig
 
 CONTACT_TIME = (2.79, 2.81)
 """Expected time of contact [s]."""
@@ -235,6 +242,65 @@ def _comparison(recorded: Sequence[tuple[str, Outcome[DockCase]]]) -> Section:
         series.append(BarSeries(engine, peaks[0], peaks[1], peaks[2]))
     bars = Bars("Peak of the contact force", categories, tuple(series), Axis("peak", "N"))
     return Section("Engines side by side", (bars,))
+
+
+_GRID = StabilityConfig()
+_WORST = 10.0
+"""Ratio of delays at the end of the colour scale [-]."""
+_EXPLAINED = (
+    f"Clipped at {1 / _WORST:g} and {_WORST:g}; above 1, in red, a contact is unstable. From the"
+    " closed form, for one axis; the study dock-stability also simulates every cell."
+)
+_NO_PLACE = (
+    "Only runs with a prescribed contact are on the map. The engines' own contact has no"
+    " stiffness in N/m and corresponds to a point above the upper edge; that of Hunt and Crossley"
+    " stiffens with depth."
+)
+
+Gains = tuple[float, float, float]
+"""D [kg], K [N s/m], and damping over stiffness of the contact [s]."""
+
+
+def delay_maps(cases: Sequence[DockCase]) -> Section:
+    """Return a map for all gains of the cases, with each case marked."""
+    groups: dict[Gains, list[DockCase]] = {}
+    for case in cases:
+        preset = PRESETS[case.preset]
+        gains = (preset.D, damper(case.case, case.preset), preset.damping / preset.stiffness)
+        groups.setdefault(gains, []).append(case)
+    figures: list[Figure] = [_map(gains, group) for gains, group in groups.items()]
+    if any(case.contact is not Contact.PRESCRIBED for case in cases):
+        figures.append(Prose(_NO_PLACE))
+    return Section("Critical delay of the loop", tuple(figures))
+
+
+def _map(gains: Gains, cases: Sequence[DockCase]) -> Heatmap:
+    D, K, ratio = gains
+    critical = [
+        critical_delay(D, K, s=WRENCH_GAIN, stiffness=k, damping=ratio * k) for k in _GRID.stiffness
+    ]
+    spots = {
+        (1e3 * case_delay(case), PRESETS[case.preset].stiffness): str(case.preset)
+        for case in cases
+        if case.contact is Contact.PRESCRIBED
+    }
+    shown = {place: name for place, name in spots.items() if place[0] <= _GRID.delay_ms[-1]}
+    words = " The star marks the runs." if shown else ""
+    for (delay, _), name in spots.items() - shown.items():
+        words += f" The loop delay of '{name}', {delay:.3g} ms, is outside the map."
+    ratios = 1e-3 * np.array(_GRID.delay_ms) / np.array(critical)[:, np.newaxis]
+    return Heatmap(
+        f"D {D:g} kg, K {K:g} N s/m, contact with damping c = {ratio:g} s times k",
+        Axis("loop delay", "ms", log=True),
+        Axis("contact stiffness", "N/m", log=True),
+        _GRID.delay_ms,
+        _GRID.stiffness,
+        np.clip(ratios, 1 / _WORST, _WORST),
+        Axis("delay over critical delay", log=True),
+        diverging=True,
+        marks=tuple(Spot(delay, stiffness, name) for (delay, stiffness), name in shown.items()),
+        caption=_EXPLAINED + words,
+    )
 
 
 def replay(case: DockCase, recording: Recording) -> Replay:

@@ -1,10 +1,12 @@
-"""The presets: consistent gains, control rates, filters and contacts."""
+"""The presets: consistent gains, control rates, filters and contacts; their loop delays."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import radians
 
+from kinetarium.control.admittance.critical_delay import critical_delay
+from kinetarium.control.admittance.sensing import RandomWalkKalman
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.studies.dock.press.config import ForceCase, Posture, PresetName
+from kinetarium.studies.dock.press.config import DockCase, ForceCase, Posture, PresetName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,3 +98,43 @@ def damper(case: ForceCase, preset: PresetName) -> float:
 def start_positions(start_deg: Posture) -> dict[str, float]:
     """Return the initial joint positions by name [rad]."""
     return {f"A{number}": radians(angle) for number, angle in enumerate(start_deg, 1)}
+
+
+STEP = 1e-3
+"""Age of a reading of the sensor: one physics step [s]."""
+
+
+def filter_lag(tick: float, kalman: float) -> float:
+    """Return the lag of the mean over a tick and a Kalman filter [s].
+
+    Args:
+        tick: Time between two ticks [s].
+        kalman: Q/R of the filter [-]; 0 for the mean alone.
+    """
+    mean = tick / 2 if tick > STEP else 0.0
+    return mean + (RandomWalkKalman(kalman).lag * tick if kalman else 0.0)
+
+
+def loop_delay(preset: Preset) -> float:
+    """Return the delay from a force to the response of the arm [s].
+
+    Set points, the mean over a tick (half of it), the Kalman filter and the age of a reading.
+    """
+    return preset.delay + filter_lag(1 / preset.tick_rate, preset.kalman) + STEP
+
+
+def case_delay(case: DockCase) -> float:
+    """Return the delay of the loop of a case [s]."""
+    return loop_delay(replace(PRESETS[case.preset], delay=case.delay_ms * 1e-3))
+
+
+def case_critical_delay(case: DockCase) -> float:
+    """Return the delay above which the loop of a case is unstable on its prescribed contact [s]."""
+    preset = PRESETS[case.preset]
+    return critical_delay(
+        preset.D,
+        damper(case.case, case.preset),
+        s=WRENCH_GAIN,
+        stiffness=preset.stiffness,
+        damping=preset.damping,
+    )

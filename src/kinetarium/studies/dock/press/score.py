@@ -15,8 +15,14 @@ from kinetarium.recording.recording import Recording, Row
 from kinetarium.scene.docking import CENTER, SATELLITE_LENGTH, satellite_arm
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dock.press.config import Contact, DockCase
-from kinetarium.studies.dock.press.delays import case_critical_delay, case_delay
-from kinetarium.studies.dock.press.presets import PRESETS, WRENCH_GAIN, damper, desired_wrench
+from kinetarium.studies.dock.press.presets import (
+    PRESETS,
+    WRENCH_GAIN,
+    case_critical_delay,
+    case_delay,
+    damper,
+    desired_wrench,
+)
 from kinetarium.studies.dock.press.run import WARNINGS
 
 _AXES = ("x", "y", "z")

@@ -10,8 +10,7 @@ from kinetarium.figure.page import Section
 from kinetarium.figure.text import Column, Table
 from kinetarium.recording.recording import Row
 from kinetarium.studies.dock.press.advice import advice
-from kinetarium.studies.dock.press.delays import loop_delay
-from kinetarium.studies.dock.press.presets import PRESETS
+from kinetarium.studies.dock.press.presets import PRESETS, loop_delay
 from kinetarium.studies.dock.stability.config import StabilityCase
 
 _LEAD = (
