@@ -235,12 +235,8 @@ def plain_text(data: bytes) -> bytes:
     return data
 
 
-MOST_CORNERS = 5_000
-"""Corners of a hull at most; any program writes larger ones with their faces."""
 MOST_POINTS = 300_000
-_FLATNESS = 1e-10
-"""Points closer to a face than this fraction of their extent are on it."""
-_TOO_CLOSE = "its points are too close to each other for a hull"
+"""Of a hull; as many on a sphere take three seconds."""
 
 
 def convex_hull(points: Array) -> NDArray[np.int64]:
@@ -250,99 +246,19 @@ def convex_hull(points: Array) -> NDArray[np.int64]:
         points: The points, shape (n, 3).
 
     Raises:
-        BrokenMeshError: If there are too many points or corners of the hull, or all points
-            are in a plane.
+        BrokenMeshError: If there are too many points, or all are in a plane.
     """
+    # SciPy takes a third of a second to import, and few robots need a hull.
+    from scipy.spatial import ConvexHull, QhullError
+
     if len(points) > MOST_POINTS:
         raise BrokenMeshError(f"a hull of more than {MOST_POINTS:,} points takes too long")
-    hull = _Hull(points)
-    for _ in range(MOST_CORNERS):
-        if not hull.grow():
-            return hull.closed_faces()
-    raise BrokenMeshError(f"its hull has more than {MOST_CORNERS} corners; write its faces")
-
-
-class _Hull:
-    """A growing hull (quickhull): faces, their planes, and the points still outside each."""
-
-    def __init__(self, points: Array) -> None:
-        self._points = points
-        self._least = _FLATNESS * float(np.ptp(points, axis=0).max(initial=0.0))
-        corners = self._tetrahedron()
-        self._faces = np.zeros((0, 3), dtype=np.int64)
-        self._normals = np.zeros((0, 3))
-        self._offsets = np.zeros(0)
-        self._above: dict[int, NDArray[np.int64]] = {}
-        center = points[corners].mean(axis=0)
-        faces = np.array([np.delete(corners, i) for i in range(4)])
-        edges = points[faces[:, 1:]] - points[faces[:, :1]]
-        inwards = np.einsum(
-            "ij,ij->i", np.cross(edges[:, 0], edges[:, 1]), points[faces[:, 0]] - center
-        ) < 0  # fmt: skip
-        faces[inwards] = faces[inwards, ::-1]
-        self._add(faces, np.arange(len(points)))
-
-    def _tetrahedron(self) -> NDArray[np.int64]:
-        """Choose four points far apart as the first hull."""
-        points = self._points
-        axis = int(np.argmax(np.ptp(points, axis=0)))
-        a, b = int(np.argmin(points[:, axis])), int(np.argmax(points[:, axis]))
-        from_line = np.linalg.norm(np.cross(points - points[a], points[b] - points[a]), axis=1)
-        c = int(np.argmax(from_line))
-        normal = np.cross(points[b] - points[a], points[c] - points[a])
-        length = float(np.linalg.norm(normal))
-        heights = np.abs((points - points[a]) @ normal)
-        d = int(np.argmax(heights))
-        if length == 0 or heights[d] / length <= max(self._least, 0.0):
-            raise BrokenMeshError("its points are in a plane and enclose no volume")
-        return np.array([a, b, c, d])
-
-    def _add(self, faces: NDArray[np.int64], candidates: NDArray[np.int64]) -> None:
-        """Add faces, and assign each candidate point to the face it is farthest above."""
-        a, b, c = (self._points[faces[:, i]] for i in range(3))
-        normals = np.cross(b - a, c - a)
-        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
-        offsets = np.einsum("ij,ij->i", normals, a)
-        heights = self._points[candidates] @ normals.T - offsets
-        highest = np.argmax(heights, axis=1)
-        outside = heights[np.arange(len(candidates)), highest] > self._least
-        first = len(self._faces)
-        self._faces = np.concatenate([self._faces, faces])
-        self._normals = np.concatenate([self._normals, normals])
-        self._offsets = np.concatenate([self._offsets, offsets])
-        for i in range(len(faces)):
-            above = candidates[outside & (highest == i)]
-            if len(above):
-                self._above[first + i] = above
-
-    def grow(self) -> bool:
-        """Add the next corner; return whether there was one."""
-        if not self._above:
-            return False
-        chosen = next(iter(self._above))
-        heights = self._points[self._above[chosen]] @ self._normals[chosen]
-        corner = int(self._above[chosen][np.argmax(heights)])
-        # A removed face has an infinite offset, so that no point is above it.
-        seen = self._normals @ self._points[corner] - self._offsets > self._least
-        seen[chosen] = True
-        gone = np.flatnonzero(seen)
-        edges = self._faces[gone][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).tolist()
-        inner = {(b, a) for a, b in edges}
-        horizon = [(a, b, corner) for a, b in edges if (a, b) not in inner]
-        if not horizon:
-            raise BrokenMeshError(_TOO_CLOSE)
-        above = [self._above.pop(i) for i in gone.tolist() if i in self._above]
-        candidates = np.concatenate(above)
-        self._offsets[gone] = np.inf
-        faces = np.array(horizon, dtype=np.int64).reshape(-1, 3)
-        self._add(faces, candidates[candidates != corner])
-        return True
-
-    def closed_faces(self) -> NDArray[np.int64]:
-        """Return the faces, after checking that each edge is shared by two of them."""
-        faces = self._faces[np.isfinite(self._offsets)]
-        edges = faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-        forth, back = {(a, b) for a, b in edges.tolist()}, {(b, a) for a, b in edges.tolist()}
-        if forth != back or len(forth) != len(edges):
-            raise BrokenMeshError(_TOO_CLOSE)
-        return faces
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError):  # the latter for no points at all
+        raise BrokenMeshError("its points are in a plane and enclose no volume") from None
+    faces: NDArray[np.int64] = hull.simplices.astype(np.int64)
+    a, b, c = points[faces].transpose(1, 0, 2)
+    inwards = np.vecdot(np.cross(b - a, c - a), hull.equations[:, :3]) < 0
+    faces[inwards] = faces[inwards, ::-1]
+    return faces

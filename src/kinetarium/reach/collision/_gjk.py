@@ -2,12 +2,13 @@
 
 The algorithm of Gilbert, Johnson and Keerthi ("A fast procedure for computing the
 distance between complex objects in three-dimensional space", 1988) walks over the
-difference of the two sets towards the origin. Each set is a box plus a disc across z: a
-point, a segment, a cylinder, a box. The walk ends as soon as a plane keeps the two
-farther apart than the margin, or a point of the difference is nearer than that.
+difference of the two sets towards the origin. Each set is a box plus a disc across z (a
+point, a segment, a cylinder, a box) or the convex hull of its corners. The walk ends as
+soon as a plane keeps the two farther apart than the margin, or a point of the difference
+is nearer than that.
 """
 
-from math import sqrt
+from math import inf, sqrt
 
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
@@ -26,12 +27,21 @@ NIL = (0.0, 0.0, 0.0)
 
 @compiled
 def closer(
-    sizes: Array, i: int, j: int, x: Vector, y: Vector, z: Vector, p: Vector, margin: float
+    sizes: Array,
+    corners: Array,
+    i: int,
+    j: int,
+    x: Vector,
+    y: Vector,
+    z: Vector,
+    p: Vector,
+    margin: float,
 ) -> bool:
     """Return whether two sets are closer to each other than a margin.
 
     Args:
-        sizes: Half edge lengths of the boxes and radii of the discs [m], shape (n, 4).
+        sizes: What `PieceArrays` says of the sets [m], shape (n, 9).
+        corners: Corners of the hulls [m], shape (corners, 3).
         i: The first set, in whose frame everything is given.
         j: The second set.
         x: The x axis of the second set's frame.
@@ -47,8 +57,8 @@ def closer(
         if square <= margin * margin or square < 1e-24:
             return True
         # The point of the difference that lies farthest towards the origin.
-        a = _support(sizes, i, (-v[0], -v[1], -v[2]))
-        b = _support(sizes, j, (dot(v, x), dot(v, y), dot(v, z)))
+        a = _support(sizes, corners, i, (-v[0], -v[1], -v[2]))
+        b = _support(sizes, corners, j, (dot(v, x), dot(v, y), dot(v, z)))
         w = (
             a[0] - b[0] * x[0] - b[1] * y[0] - b[2] * z[0] - p[0],
             a[1] - b[0] * x[1] - b[1] * y[1] - b[2] * z[1] - p[1],
@@ -90,8 +100,10 @@ def segments_gap(u: Vector, half_u: float, v: Vector, half_v: float, d: Vector) 
 
 
 @compiled
-def _support(sizes: Array, i: int, d: Vector) -> Vector:
+def _support(sizes: Array, corners: Array, i: int, d: Vector) -> Vector:
     """Return the point of a set that lies farthest in a direction."""
+    if sizes[i, 7] < sizes[i, 8]:
+        return _farthest_corner(corners, int(sizes[i, 7]), int(sizes[i, 8]), d)
     x, y, z = 0.0, 0.0, sizes[i, 2] if d[2] > 0.0 else -sizes[i, 2]
     disc = sizes[i, 3]
     if disc > 0.0:
@@ -102,6 +114,16 @@ def _support(sizes: Array, i: int, d: Vector) -> Vector:
         x = sizes[i, 0] if d[0] > 0.0 else -sizes[i, 0]
         y = sizes[i, 1] if d[1] > 0.0 else -sizes[i, 1]
     return x, y, z
+
+
+@compiled
+def _farthest_corner(corners: Array, start: int, end: int, d: Vector) -> Vector:
+    farthest, best = start, -inf
+    for n in range(start, end):
+        along = corners[n, 0] * d[0] + corners[n, 1] * d[1] + corners[n, 2] * d[2]
+        if along > best:
+            farthest, best = n, along
+    return corners[farthest, 0], corners[farthest, 1], corners[farthest, 2]
 
 
 @compiled

@@ -46,8 +46,8 @@ def collides(pieces: PieceArrays, X: Array, q: Array, last_contact: NDArray[np.i
     pairs, frames = pieces.pairs, pieces.frames
     bodies, body_starts = pieces.bodies, pieces.body_starts
     clusters, cluster_starts = pieces.clusters, pieces.cluster_starts
-    places, reaches = pieces.places, pieces.reaches
-    sizes, radii, girths = pieces.sizes, pieces.radii, pieces.girths
+    places, sizes = pieces.places, pieces.sizes
+    corners = pieces.corners
     apart, spans = pieces.apart, pieces.spans
     if not len(pairs):
         return False
@@ -56,7 +56,7 @@ def collides(pieces: PieceArrays, X: Array, q: Array, last_contact: NDArray[np.i
         X_AB = _between(X, frames[pairs[n, 0]], X, frames[pairs[n, 1]])
         p = _moved(X_AB, places[j, 0, 3], places[j, 1, 3], places[j, 2, 3])
         v = _turned(X_AB, places[j, 0, 2], places[j, 1, 2], places[j, 2, 2])
-        if _meet(places, sizes, radii, girths, reaches, i, j, X_AB, p, v):
+        if _meet(places, sizes, corners, i, j, X_AB, p, v):
             return True
     centers = np.empty((len(bodies), 3))
     for a in range(len(bodies)):
@@ -85,12 +85,12 @@ def collides(pieces: PieceArrays, X: Array, q: Array, last_contact: NDArray[np.i
                     continue
                 for j in range(cluster_starts[d], cluster_starts[d + 1]):
                     p = _moved(X_AB, places[j, 0, 3], places[j, 1, 3], places[j, 2, 3])
-                    reach = reaches[j] + clusters[c, 3]
+                    reach = sizes[j, 6] + clusters[c, 3]
                     if _squared(p, clusters, c) > reach * reach:
                         continue
                     v = _turned(X_AB, places[j, 0, 2], places[j, 1, 2], places[j, 2, 2])
                     for i in range(cluster_starts[c], cluster_starts[c + 1]):
-                        if _meet(places, sizes, radii, girths, reaches, i, j, X_AB, p, v):
+                        if _meet(places, sizes, corners, i, j, X_AB, p, v):
                             last_contact[0], last_contact[1], last_contact[2] = n, i, j
                             return True
     return False
@@ -100,9 +100,7 @@ def collides(pieces: PieceArrays, X: Array, q: Array, last_contact: NDArray[np.i
 def _meet(
     places: Array,
     sizes: Array,
-    radii: Array,
-    girths: Array,
-    reaches: Array,
+    corners: Array,
     i: int,
     j: int,
     X_AB: Pose,
@@ -117,17 +115,17 @@ def _meet(
     u = (P[0, 2], P[1, 2], P[2, 2])
     along = way[0] * u[0] + way[1] * u[1] + way[2] * u[2]
     along = min(max(along, -sizes[i, 2]), sizes[i, 2])
-    reach = girths[i] + reaches[j]
+    reach = sizes[i, 5] + sizes[j, 6]
     if _squared_gap(way, along, u) > reach * reach:
         return False
-    reach = girths[i] + girths[j]
+    reach = sizes[i, 5] + sizes[j, 5]
     if segments_gap(u, sizes[i, 2], v, sizes[j, 2], way) > reach * reach:
         return False
-    margin = radii[i] + radii[j]
+    margin = sizes[i, 4] + sizes[j, 4]
     if margin == reach:
         return True
     x, y, z, o = _relative(P, X_AB, places[j], way)
-    return closer(sizes, i, j, x, y, z, o, margin)
+    return closer(sizes, corners, i, j, x, y, z, o, margin)
 
 
 @compiled

@@ -6,7 +6,8 @@
      "meshes": [{"file": "shelf.stl", "position": [...], "quaternion_wxyz": [...]}]}
 
 Everything is in metres in the world; every part may be left out. Mesh files stand in the
-folder of the JSON file or below it, not behind links that lead out of it.
+folder of the JSON file or below it, not behind links that lead out of it. A mesh is as solid
+as the convex hull of each of its connected parts: model a shelf by its boards.
 """
 
 from dataclasses import dataclass

@@ -16,14 +16,16 @@ class PieceArrays(NamedTuple):
 
     A body is everything that moves with one frame of a chain: body i with frame i,
     and the last body with frame 0, like the base: what stands around. A piece is a box
-    or a cylinder, or a point or a segment with a radius around it.
+    or a cylinder, or a point or a segment with a radius around it, or the convex hull of points.
 
     Attributes:
         places: Poses of the pieces in their body's frame, rows [R p], shape (n, 3, 4).
-        sizes: Half edge lengths, and radius of the disc across z [m], shape (n, 4).
-        radii: The radius around [m], shape (n,).
-        girths: Radii of capsules along z around the whole pieces [m], shape (n,).
-        reaches: Radii of the spheres around the whole pieces [m], shape (n,).
+        sizes: Of each piece the half edge lengths, the radius of the disc across z, the radius
+            around these, the radii of a capsule along z and of a sphere around the whole piece
+            [m], its first corner and the end of its corners, shape (n, 9). One array, because
+            every further one costs time in the kernels. A piece with corners is a hull; its
+            edges are those of a box around it.
+        corners: Corners of the hulls in their piece's frame [m], shape (corners, 3).
         cluster_starts: First piece of each cluster, and the end, shape (clusters + 1,).
         clusters: Centre and radius of a sphere around each cluster [m], shape (clusters, 4).
         body_starts: First cluster of each body, and the end, shape (bodies + 1,).
@@ -38,9 +40,7 @@ class PieceArrays(NamedTuple):
 
     places: Array
     sizes: Array
-    radii: Array
-    girths: Array
-    reaches: Array
+    corners: Array
     cluster_starts: NDArray[np.int64]
     clusters: Array
     body_starts: NDArray[np.int64]

@@ -10,27 +10,42 @@ from numpy.typing import NDArray
 
 from kinetarium.dynamics import link_poses
 from kinetarium.dynamics.chain import ChainArrays, SerialChain, ranges
-from kinetarium.dynamics.sphere_cover import cover_by_spheres
-from kinetarium.model.robot import Box, Capsule, Cylinder, Geometry, MeshData, MeshFile, Sphere
+from kinetarium.model.mesh.mesh import mesh_of
+from kinetarium.model.robot import (
+    Box,
+    Capsule,
+    Cylinder,
+    Geometry,
+    MeshData,
+    MeshFile,
+    Sphere,
+    TriangleMesh,
+)
 from kinetarium.reach.collision.piece_arrays import CELLS, PieceArrays
-from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import inverse_pose, pose
 
-EXCESS = 0.01
-"""How far the spheres that stand for a mesh reach beyond it [m]."""
+MOST_SHELLS = 100
+"""A mesh of more, mostly loose triangles, is one piece."""
+MOST_CORNERS = 2_000
+"""A hull of more, all of which would be searched at every step, is thinned out."""
+THINNING = 32
+"""Cells along its longest side, in each of which one corner stays."""
 SAME = 1e-6
 """How near to its end a sphere makes a cylinder round [m]."""
 SAMPLES = 200
 """In how many random configurations a pair must overlap to count as always overlapping."""
 POINT = (0.0, 0.0, 0.0, 0.0)
+NO_CORNERS = frozen(np.zeros((0, 3)))
 
 
 class ConvexPiece(NamedTuple):
-    """One piece: pose X_BP in its body, half edges and disc, and the radius around them."""
+    """One piece: pose X_BP in its body, half edges and disc, the radius around them, corners."""
 
     X_BP: Array
     size: tuple[float, float, float, float]
     radius: float
+    corners: Array = NO_CORNERS
 
     @property
     def girth(self) -> float:
@@ -53,8 +68,8 @@ def no_pieces() -> PieceArrays:
 def body_pieces(chain: SerialChain, *, obstacles: Sequence[Geometry] = ()) -> PieceArrays:
     """Cut a robot into the bodies that its chain moves, and these into convex pieces.
 
-    Joints outside the chain are held. Primitives are what they are; a mesh is replaced by
-    spheres that enclose it. Checked are all pairs of bodies that no joint of the chain
+    Joints outside the chain are held. Primitives are what they are; a mesh is the
+    convex hulls of its shells. Checked are all pairs of bodies that no joint of the chain
     joins, save those that overlap in every one of many random configurations, and what
     stands around with everything that moves.
 
@@ -136,9 +151,7 @@ def _pieces(geometries: Sequence[Geometry], X_BL: Array) -> list[ConvexPiece]:
                 else:
                     pieces.append(ConvexPiece(X, (0.0, 0.0, length / 2, radius), 0.0))
             case MeshFile() | MeshData():
-                cover = cover_by_spheres([part], excess=EXCESS)
-                for center, radius in zip(cover.centers, cover.radii, strict=True):
-                    pieces.append(ConvexPiece(X_BL @ pose(center), POINT, float(radius)))
+                pieces += [_hull(X, points) for points in _shells(mesh_of(part.shape))]
     for number, (center, radius) in enumerate(balls):
         if number not in caps:
             pieces.append(ConvexPiece(X_BL @ pose(center), POINT, radius))
@@ -164,11 +177,53 @@ def _box(X: Array, size: tuple[float, float, float]) -> ConvexPiece:
     return ConvexPiece(pose(X[:3, 3], axes), (size[x] / 2, size[y] / 2, size[z] / 2, 0.0), 0.0)
 
 
+def _shells(mesh: TriangleMesh) -> list[Array]:
+    """Return the vertices of each connected part of a mesh's surface [m], shape (n, 3)."""
+    # SciPy is loaded with the first mesh: robots of primitives do without.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    faces, count = mesh.faces, len(mesh.vertices)
+    edges = (faces[:, :2].ravel(), faces[:, 1:].ravel())
+    graph = coo_array((np.ones(edges[0].size, np.int8), edges), shape=(count, count))
+    shells, shell = connected_components(graph, directed=False)
+    if shells > MOST_SHELLS:
+        return [mesh.vertices]
+    return [mesh.vertices[shell == n] for n in range(shells)]
+
+
+def _hull(X: Array, points: Array) -> ConvexPiece:
+    """Return the convex hull of points; its origin is inside, its longest side along z."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        points = points[ConvexHull(points).vertices]
+    except QhullError:
+        pass  # All in a plane: a hull without an inside is as good.
+    radius = 0.0
+    if len(points) > MOST_CORNERS:
+        cells = np.round(points / np.ptp(points, axis=0).max() * THINNING)
+        _, first, cell = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+        # A radius around the corners that stay encloses the others.
+        radius = float(np.linalg.norm(points - points[first][cell], axis=1).max())
+        points = points[first]
+    middle = points.mean(axis=0)
+    x, y, z = 2 * np.abs(points - middle).max(axis=0)
+    box = _box(X @ pose(middle), (x, y, z))
+    X_PG = inverse_pose(box.X_BP) @ X
+    return box._replace(radius=radius, corners=points @ X_PG[:3, :3].T + X_PG[:3, 3])
+
+
 def _joined(bodies: list[list[ConvexPiece]], pairs: list[tuple[int, int]]) -> PieceArrays:
     """Put the pieces of all bodies into arrays, neighbours together."""
     clusters = [part for pieces in bodies for part in _clusters(pieces)]
     pieces = [piece for part in clusters for piece in part]
     places = np.array([piece.X_BP[:3] for piece in pieces]).reshape(-1, 3, 4)
+    starts = _starts([len(piece.corners) for piece in pieces])
+    sizes = [
+        (*piece.size, piece.radius, piece.girth, piece.reach, *span)
+        for piece, span in zip(pieces, pairwise(starts), strict=True)
+    ]
     reaches = np.array([piece.reach for piece in pieces])
     cluster_starts = _starts([len(part) for part in clusters])
     body_starts = _starts([len(_clusters(pieces)) for pieces in bodies])
@@ -177,10 +232,8 @@ def _joined(bodies: list[list[ConvexPiece]], pairs: list[tuple[int, int]]) -> Pi
         frames[-1] = 0
     return PieceArrays(
         places,
-        np.array([piece.size for piece in pieces]).reshape(-1, 4),
-        np.array([piece.radius for piece in pieces]),
-        np.array([piece.girth for piece in pieces]),
-        reaches,
+        np.array(sizes).reshape(-1, 9),
+        np.concatenate([NO_CORNERS, *(piece.corners for piece in pieces)]),
         cluster_starts,
         _bounds(places, reaches, cluster_starts),
         body_starts,
@@ -282,9 +335,7 @@ def _grown(pieces: PieceArrays, *, by: float) -> PieceArrays:
     """Return pieces with a layer around them [m]: two meet where they are within twice that."""
     layer = np.array([0.0, 0.0, 0.0, by])
     return pieces._replace(
-        radii=pieces.radii + by,
-        girths=pieces.girths + by,
-        reaches=pieces.reaches + by,
+        sizes=pieces.sizes + np.array([0.0, 0.0, 0.0, 0.0, by, by, by, 0.0, 0.0]),
         clusters=pieces.clusters + layer,
         bodies=pieces.bodies + layer,
     )
