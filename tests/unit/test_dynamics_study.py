@@ -1,4 +1,4 @@
-"""The dynamics study: its cases, its back-ends, and what it says of engines that mislead."""
+"""The dynamics study: its cases, its backends, and what it says of engines that mislead."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -66,10 +66,10 @@ def test_cases() -> None:
         (Config(against="nosuch"), "unknown robot"),
         (Config(engine=("nosuch",)), "unknown engine"),
         (Config(states=0), "states: 0 is outside"),
-        (Config(at=(0.0,)), "--at takes 2 numbers, for shoulder, elbow; not 1"),
+        (Config(at=(0.0,)), "--at needs 2 numbers, for shoulder, elbow; not 1"),
         (Config(at=(0.0, float("nan"))), "at: nan is outside"),
-        (Config(at_velocity=(0.0, 1.0)), "--at-velocity needs --at"),
-        (Config(at=(0.0, 0.0), at_velocity=(1.0,)), "--at-velocity takes 2"),
+        (Config(at_velocity=(0.0, 1.0)), "--at-velocity requires --at"),
+        (Config(at=(0.0, 0.0), at_velocity=(1.0,)), "--at-velocity needs 2"),
         (Config(against="ur5", engine=("mujoco",)), "--against"),
     ],
 )
@@ -88,7 +88,7 @@ def test_more_matrices_than_memory_holds_are_refused(tmp_path: Path) -> None:
     )
     snake = tmp_path / "snake.urdf"
     snake.write_text(f'<robot name="snake">{links}{joints}</robot>')
-    with pytest.raises(KinetariumError, match=r"--states 60000 of 20 joints .* at most 50000"):
+    with pytest.raises(KinetariumError, match=r"--states 60000 .* 20 joints; use at most 50000"):
         Dynamics().cases(Config(robot=str(snake), states=60_000))
     assert Dynamics().cases(Config(robot=str(snake), states=50_000, engine=("mujoco",)))
 
@@ -179,9 +179,9 @@ def test_rows_and_terms() -> None:
 
 
 def test_overrides_are_checked() -> None:
-    with pytest.raises(KinetariumError, match="unknown back-end 'nosuch'"):
+    with pytest.raises(KinetariumError, match="unknown backend 'nosuch'"):
         verify_dynamics("two-link", backend_overrides={"nosuch": Override()})
-    with pytest.raises(KinetariumError, match="unknown back-end 'closed-form'"):
+    with pytest.raises(KinetariumError, match="unknown backend 'closed-form'"):
         verify_dynamics("two-link", backend_overrides={"closed-form": Override()})
     for content, words in (
         ({"masses": {}}, "unknown override 'masses'"),

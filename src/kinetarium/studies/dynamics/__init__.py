@@ -1,4 +1,4 @@
-"""dynamics: is a robot the same robot in every library?"""
+"""dynamics: the dynamics of a robot compared between libraries."""
 
 from kinetarium.batch.study import Study
 from kinetarium.studies.dynamics.config import Case, Config
@@ -7,7 +7,7 @@ __all__ = ["Dynamics"]
 
 
 class Dynamics(Study[Config, Case]):
-    """Compares M, g, c and tau of a robot in every library, and explains what differs."""
+    """Compares M, g, c and tau of a robot in every library, and diagnoses differences."""
 
     name = "dynamics"
     help = "check that a robot has the same dynamics in every library"

@@ -1,4 +1,4 @@
-"""One back-end of one robot examined: everything that is measured, as a recording."""
+"""Examination of one robot in one backend, as a recording."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -39,12 +39,12 @@ _MASSES = (
 def explain(
     matched: Matched, states: States, measured: Measured, *, whole: RobotModel
 ) -> tuple[Finding, ...]:
-    """Return the findings of a back-end.
+    """Return the findings of a backend.
 
     Args:
-        matched: The back-end beside the reference.
-        states: Where they were compared.
-        measured: What was measured.
+        matched: The backend and the reference.
+        states: The states at which they were compared.
+        measured: The measured errors.
         whole: The robot under study, with all its joints.
     """
     name = matched.backend.name
@@ -64,7 +64,7 @@ def explain(
 def _with_unseen(
     seen: list[Difference], matched: Matched, states: States, measured: Measured
 ) -> Iterator[Difference]:
-    """Add what the audit does not show to what it does."""
+    """Yield the differences of the audit, and those found from the terms."""
     backend, audited, terms = matched.backend, matched.audited, measured.terms
     if not all(np.isfinite(values).all() for values in (terms.M, terms.g, terms.c, terms.tau)):
         yield from seen
@@ -74,7 +74,7 @@ def _with_unseen(
     unseen = diagnose(assumed, states, terms, tolerance=backend.tolerance)
     masses = [each for each in seen if each.cause in _MASSES and each.severity is Severity.FAULT]
     if unseen and masses:
-        # One moved frame may show as another mass to the audit and as more to the terms.
+        # A moved frame may appear as another mass in the audit, and as more in the terms.
         inertias = {link.name: link.inertia for link in matched.model.links}
         alone = diagnose(
             assumed.with_inertias(inertias), states, terms, tolerance=backend.tolerance, most=1
@@ -105,7 +105,7 @@ def _contradictions(matched: Matched, states: States, measured: Measured) -> Ite
 
 
 def _notes(matched: Matched, states: States, whole: RobotModel) -> Iterator[Difference]:
-    """Say what a reader should know of the robot itself."""
+    """Yield notes on the robot itself."""
     for repair in whole.repairs:
         text = f"the file was repaired: {repair.where}: {repair.message}"
         yield Difference(Cause.REPAIR, repair.where, None, text, Severity.NOTE)
@@ -132,24 +132,24 @@ def examine(
     override: Override | None = None,
     against: RobotModel | None = None,
 ) -> Recording:
-    """Examine a back-end.
+    """Examine a backend.
 
     Args:
         model: The robot.
-        backend: Name of the back-end.
-        states: How many random states to compare it at.
-        seed: Seed of all that is drawn.
+        backend: Name of the backend.
+        states: Number of random states at which to compare.
+        seed: Seed of the random states.
         at: Joint positions of one more state [rad or m]; none if empty.
         at_velocity: Joint velocities at that state [rad/s or m/s]; zero if empty.
-        override: What the back-end is given instead of the robot's own; None for nothing.
-        against: The second robot file, for the back-end AGAINST.
+        override: Properties to change in the backend; None for none.
+        against: The second robot file, for the backend AGAINST.
 
     Returns:
         The recording. "time" is that of the free motion, as are "q", "energy" and
         their references; all other channels run over states.
 
     Raises:
-        KinetariumError: If the back-end is not available or has no joint in common.
+        KinetariumError: If the backend is not available or has no joint in common.
     """
     override = override or Override()
     try:
@@ -184,7 +184,7 @@ def examine(
 
 
 def _refused(model: RobotModel, backend: str, override: Override, *, reason: str) -> Recording:
-    """Return the recording of a robot that a back-end does not take, and what may be why."""
+    """Return the recording of a robot that a backend refuses, with possible reasons."""
     differences = (
         *model_differences(model, override.applied(model)).differences,
         Difference(Cause.REFUSED, "", None, f"it does not take the robot: {reason}"),
@@ -207,7 +207,7 @@ def _refused(model: RobotModel, backend: str, override: Override, *, reason: str
 def _terms_at(
     matched: Matched, model: RobotModel, at: Sequence[float], at_velocity: Sequence[float]
 ) -> dict[str, Any] | None:
-    """Return the terms of the back-end at one state, or None if no state is asked for."""
+    """Return the terms of the backend at one state, or None if no state is requested."""
     if not at:
         return None
     names = [joint.name for joint in model.moving_joints]

@@ -1,4 +1,4 @@
-"""Everything about a back-end that is a number."""
+"""Measured errors of a backend: terms, properties of M and C, free motion."""
 
 from dataclasses import dataclass
 
@@ -23,9 +23,9 @@ from kinetarium.studies.dynamics.states import (
 )
 
 _STEP = 1e-5
-"""Step of the central differences, relative to a state of order one: cubes of it vanish [-]."""
+"""Step of the central differences, for states of order one [-]."""
 DIFFERENCE_TOLERANCE = 1e-7
-"""What central differences of that step leave, relative to the scale [-]."""
+"""Error of central differences with that step, relative to the scale [-]."""
 
 
 def asymmetry(M: Array) -> Array:
@@ -45,7 +45,7 @@ def least_eigenvalue(M: Array) -> Array:
 def skewness(backend: Backend, states: States) -> Array:
     """Return the largest entry of the symmetric part of Mdot - 2 C at each state, shape (n,).
 
-    c(q, v) is quadratic in v; its polar form gives, without any differences,
+    c(q, v) is quadratic in v; its polar form is, without any differences,
     C(q, v) w = (c(v + w) - c(v) - c(w)) / 2, which is the C of the Christoffel
     symbols (Spong, Hutchinson, Vidyasagar, "Robot Modeling and Control", 2006,
     section 7.2). Mdot is taken by central differences along v.
@@ -66,12 +66,11 @@ def skewness(backend: Backend, states: States) -> Array:
 
 
 def roundtrip(backend: Backend, states: States) -> tuple[Array, Array]:
-    """Turn accelerations into forces, and those into accelerations by the back-end's own motion.
+    """Convert accelerations to forces, and back to accelerations by one step of the backend.
 
     Returns:
-        The accelerations that come back less those that went in [rad/s^2 or m/s^2],
-        and the forces M times that, which were missing or too many [N m or N],
-        shape (n, joints) each.
+        The errors of the accelerations [rad/s^2 or m/s^2], and M times these, the
+        missing forces [N m or N], shape (n, joints) each.
     """
     tau = backend.inverse_dynamics(states.q, states.v, states.a)
     difference = backend.acceleration(states.q, states.v, tau) - states.a
@@ -87,9 +86,8 @@ def derivative_error(
     velocities and accelerations together, the direction being (v, a, v).
 
     Args:
-        backend: Gives tau.
-        reference: Gives the derivatives, of the same joints in the same order.
-        states: Where.
+        backend: Computes tau.
+        reference: Computes the derivatives, of the same joints in the same order.
 
     Returns:
         The largest difference at each state [N m/s or N/s], shape (n,), and the
@@ -107,15 +105,15 @@ def derivative_error(
 
 
 DURATION = 2.0
-"""How long the robot falls [s]."""
+"""Duration of the free motion [s]."""
 TIMESTEP = 1e-3
 """Step of the motion [s]."""
 _NUDGE = 1e-9
-"""Disturbance of the start by which the sensitivity of a motion is measured [rad or m]."""
+"""Initial disturbance with which the sensitivity of a motion is measured [rad or m]."""
 _MARGIN = 10.0
-"""How far beyond the disturbance that rounding is a motion may go astray [-]."""
+"""Allowed deviation over that of a disturbance of the size of rounding [-]."""
 _APART = 1e-2
-"""Deviation beyond which motions are not compared any more [rad or m]."""
+"""Deviation above which motions are no longer compared [rad or m]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,18 +134,18 @@ class FreeMotion:
 
 
 def falling_robot(model: RobotModel) -> RobotModel:
-    """Return a robot as it falls: without limits and couplings, its sliders held."""
+    """Return a robot for free motion: without limits and couplings, prismatic joints fixed."""
     return with_held_sliders(without_limits(model, reference=model))
 
 
 def free_motion(
     backend: Backend, model: RobotModel, *, gravity: Array, start: dict[str, float]
 ) -> FreeMotion:
-    """Let a back-end's robot go from rest.
+    """Simulate the free motion of a backend's robot from rest.
 
     Args:
-        model: The robot that it was given, by whose masses energy is reckoned.
-        gravity: The gravity that it was given [m/s^2], shape (3,).
+        model: The robot in the backend, with which energy is computed.
+        gravity: Gravity in the backend [m/s^2], shape (3,).
         start: Positions of the falling robot's joints by name [rad or m].
     """
     positions, velocities = backend.fall(start, timestep=TIMESTEP, steps=round(DURATION / TIMESTEP))
@@ -155,7 +153,7 @@ def free_motion(
 
 
 def exact_motion(model: RobotModel, *, gravity: Array, start: dict[str, float]) -> FreeMotion:
-    """Let a robot go from rest by a rule that keeps energy far better than engines' does."""
+    """Integrate the free motion of a robot from rest by Runge-Kutta, which conserves energy."""
     dynamics = RobotDynamics(falling_robot(model), free_base=False, gravity=gravity)
     still = np.zeros(dynamics.nv)
     positions, velocities = runge_kutta(
@@ -168,14 +166,14 @@ def exact_motion(model: RobotModel, *, gravity: Array, start: dict[str, float]) 
 
 
 def deviation(backend: Backend, motion: FreeMotion, *, tolerance: float) -> Array:
-    """Return how far rounding may lead a motion astray, over its time.
+    """Return the deviation of a motion that rounding may cause, over time.
 
-    A small disturbance of the start is followed; what it grows by, every
-    rounding on the way grows by at most.
+    The growth of a small initial disturbance is an upper bound of the growth of rounding
+    errors.
 
     Args:
-        backend: The back-end that made the motion.
-        tolerance: Relative size of the rounding [-].
+        backend: The backend that made the motion.
+        tolerance: Relative size of rounding errors [-].
 
     Returns:
         The greatest deviation so far [rad or m], shape (t,).
@@ -190,7 +188,7 @@ def deviation(backend: Backend, motion: FreeMotion, *, tolerance: float) -> Arra
 
 
 def horizon(deviation: Array) -> int:
-    """Return the number of samples until rounding has its way with a motion."""
+    """Return the number of samples until rounding dominates a motion."""
     return max(2, int(np.count_nonzero(deviation <= _APART)))
 
 
@@ -210,26 +208,26 @@ def _watched(
 
 _SKEW_STATES, _STEP_STATES, _DERIVATIVE_STATES = 5, 50, 20
 _STEP_MARGIN = 100.0
-"""How much rounding grows when a velocity is divided by a time step [-]."""
+"""Amplification of rounding when a velocity is divided by a time step [-]."""
 _EULER_MARGIN = 1.2
-"""How much more energy than the reference an engine may gain or lose by the same rule [-]."""
+"""Allowed energy error over that of the reference with the same integrator [-]."""
 _EXACT_ENERGY = 1e-4
-"""Share of the kinetic energy that Runge-Kutta may gain or lose [-]."""
+"""Allowed energy error of Runge-Kutta over the kinetic energy [-]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """What was measured.
+    """The measurements of a backend.
 
     Attributes:
         channels: Motions, matrices and, as "error_" and the quantity, errors.
-        scales: What each error is compared with, by quantity.
+        scales: The scale of each error, by quantity.
         tolerances: Largest relative error that passes, by quantity [-].
-        terms: The terms of the back-end.
-        missing: Forces that were missing in single steps of its own motion [N m or N],
+        terms: The terms of the backend.
+        missing: Missing forces in single steps of its own motion [N m or N],
             shape (n, joints).
         falling_joints: The joints that the free motion moves.
-        horizon: How long free motions were compared [s].
+        horizon: Time over which free motions were compared [s].
     """
 
     channels: dict[str, Channel]
@@ -241,7 +239,7 @@ class Measured:
     horizon: float
 
     def passes(self, quantity: Quantity) -> bool:
-        """Say whether an error, if it was measured, is within its tolerance."""
+        """Return whether an error, if it was measured, is within its tolerance."""
         if quantity not in self.scales:
             return True
         worst = float(self.channels[f"error_{quantity}"].values.max(initial=0.0))
@@ -249,11 +247,11 @@ class Measured:
 
 
 def measure(matched: Matched, states: States) -> Measured:
-    """Measure a back-end against the reference.
+    """Compare a backend with the reference.
 
     Args:
         matched: The two.
-        states: Where their terms are compared.
+        states: The states at which terms are compared.
     """
     backend, reference = matched.backend, matched.reference
     itself = backend.name == REFERENCE and not _altered(matched)
@@ -262,36 +260,38 @@ def measure(matched: Matched, states: States) -> Measured:
     scale = scales(theirs)
     force, inertia = scale[Quantity.TAU] or 1.0, scale[Quantity.M] or 1.0
     tolerance = backend.tolerance
-    book = _Book({}, {}, {})
+    errors = _Errors({}, {}, {})
     if not itself:
         for quantity in TERMS:
             unit = "kg m^2, kg m, kg" if quantity is Quantity.M else "N m, N"
             error = largest(terms[quantity] - theirs[quantity])
-            book.enter(quantity, error, unit, scale[quantity] or 1.0, tolerance)
-    book.enter(Quantity.SYMMETRY, asymmetry(terms.M), "kg m^2, kg m, kg", inertia, tolerance)
+            errors.enter(quantity, error, unit, scale[quantity] or 1.0, tolerance)
+    errors.enter(Quantity.SYMMETRY, asymmetry(terms.M), "kg m^2, kg m, kg", inertia, tolerance)
     below = np.maximum(0.0, -least_eigenvalue(terms.M))
-    book.enter(Quantity.POSITIVE_DEFINITE, below, "kg m^2, kg m, kg", inertia, 0.0)
+    errors.enter(Quantity.POSITIVE_DEFINITE, below, "kg m^2, kg m, kg", inertia, 0.0)
     fast = float(np.abs(states.v).max(initial=0.0)) or 1.0
     skew = skewness(backend, states.first(_SKEW_STATES))
-    book.enter(Quantity.SKEW, skew, "N m s", inertia * fast, DIFFERENCE_TOLERANCE)
+    errors.enter(Quantity.SKEW, skew, "N m s", inertia * fast, DIFFERENCE_TOLERANCE)
     _, missing = roundtrip(backend, states.first(_STEP_STATES))
-    book.enter(Quantity.ROUNDTRIP, largest(missing), "N m, N", force, _STEP_MARGIN * tolerance)
+    errors.enter(Quantity.ROUNDTRIP, largest(missing), "N m, N", force, _STEP_MARGIN * tolerance)
     dynamics = RobotDynamics(matched.model, free_base=False, gravity=GRAVITY)
     error, greatest = derivative_error(backend, dynamics, states.first(_DERIVATIVE_STATES))
-    book.enter(
+    errors.enter(
         Quantity.DERIVATIVE, error, "N m/s, N/s", greatest or 1.0,
         max(DIFFERENCE_TOLERANCE, _STEP_MARGIN * tolerance),
     )  # fmt: skip
-    book.keep("speed", np.sqrt((states.v**2).sum(axis=1)), "rad/s, m/s")
-    book.keep("M", terms.M[0], "kg m^2, kg m, kg", columns=backend.joints)
-    book.keep("M_reference", theirs.M[0], "kg m^2, kg m, kg", columns=backend.joints)
-    joints, seconds = _fall(matched, states, book, itself=itself)
-    return Measured(book.channels, book.scales, book.tolerances, terms, missing, joints, seconds)
+    errors.keep("speed", np.sqrt((states.v**2).sum(axis=1)), "rad/s, m/s")
+    errors.keep("M", terms.M[0], "kg m^2, kg m, kg", columns=backend.joints)
+    errors.keep("M_reference", theirs.M[0], "kg m^2, kg m, kg", columns=backend.joints)
+    joints, seconds = _fall(matched, states, errors, itself=itself)
+    return Measured(
+        errors.channels, errors.scales, errors.tolerances, terms, missing, joints, seconds
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Book:
-    """Takes down what is measured."""
+class _Errors:
+    """Collects measured errors and channels."""
 
     channels: dict[str, Channel]
     scales: dict[str, float]
@@ -308,14 +308,14 @@ class _Book:
 
 
 def _altered(matched: Matched) -> bool:
-    """Say whether a back-end was given another robot than the one under study."""
+    """Return whether a backend has another robot than the one under study."""
     return bool(matched.audited.differences) or not np.array_equal(matched.gravity, GRAVITY)
 
 
 def _fall(
-    matched: Matched, states: States, book: _Book, *, itself: bool
+    matched: Matched, states: States, errors: _Errors, *, itself: bool
 ) -> tuple[tuple[str, ...], float]:
-    """Compare the free motions, and watch energy; give their joints and how long."""
+    """Compare the free motions and their energy; return their joints and the horizon."""
     reference, backend = matched.reference, matched.backend
     place = dict(zip(reference.joints, states.q[0].tolist(), strict=True))
     start = {joint.name: place[joint.name] for joint in falling_robot(matched.model).moving_joints}
@@ -332,12 +332,14 @@ def _fall(
         share = _EULER_MARGIN * float(drift.max()) / kinetic + _STEP_MARGIN * backend.tolerance
         error = largest((motion.q - there.q)[:count])
         reach = float(np.abs(there.q[:count] - there.q[0]).max(initial=0.0)) or 1.0
-        book.enter(Quantity.FREE_MOTION, error, "rad, m", reach, float(allowed[count - 1]) / reach)
+        errors.enter(
+            Quantity.FREE_MOTION, error, "rad, m", reach, float(allowed[count - 1]) / reach
+        )
     gained = largest((motion.energy - motion.energy[0])[:count, None])
-    book.enter(Quantity.ENERGY, gained, "J", kinetic, share)
-    book.keep("time", np.linspace(0.0, TIMESTEP * (len(there.q) - 1), len(there.q)), "s")
-    book.keep("q", motion.q, "rad, m", columns=motion.joints)
-    book.keep("q_reference", there.q, "rad, m", columns=there.joints)
-    book.keep("energy", motion.energy, "J")
-    book.keep("energy_reference", there.energy, "J")
+    errors.enter(Quantity.ENERGY, gained, "J", kinetic, share)
+    errors.keep("time", np.linspace(0.0, TIMESTEP * (len(there.q) - 1), len(there.q)), "s")
+    errors.keep("q", motion.q, "rad, m", columns=motion.joints)
+    errors.keep("q_reference", there.q, "rad, m", columns=there.joints)
+    errors.keep("energy", motion.energy, "J")
+    errors.keep("energy_reference", there.energy, "J")
     return tuple(start), TIMESTEP * (count - 1)

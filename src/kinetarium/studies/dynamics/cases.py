@@ -1,4 +1,4 @@
-"""From a config to its cases: one robot in each back-end."""
+"""Cases of the dynamics study: one robot in each backend."""
 
 from kinetarium.batch.study import ConfigError
 from kinetarium.model.load import load_robot
@@ -8,7 +8,7 @@ from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE, ba
 from kinetarium.studies.dynamics.config import Case, Config
 
 _MOST_NUMBERS = 20_000_000
-"""Numbers in the mass matrices of all states; several such arrays are held at a time [-]."""
+"""Maximum size of the mass matrices of all states; several such arrays are in memory [-]."""
 
 
 def cases(config: Config) -> tuple[Case, ...]:
@@ -17,8 +17,8 @@ def cases(config: Config) -> tuple[Case, ...]:
     With a second robot there are two: the reference, and the second robot in it.
 
     Raises:
-        KinetariumError: If a robot is refused, an engine is not available or a
-            value makes no sense.
+        KinetariumError: If a robot is refused, an engine is not available or values
+            contradict each other.
     """
     check_ranges(config)
     model = load_robot(config.robot, mesh_roots=config.mesh_root, allow=config.allow)
@@ -54,15 +54,15 @@ def _check(config: Config, model: RobotModel) -> None:
         raise ConfigError(f"robot '{config.robot}' has no moving joints")
     if config.states * len(joints) ** 2 > _MOST_NUMBERS:
         raise ConfigError(
-            f"--states {config.states} of {len(joints)} joints are too many to compare at once;"
-            f" take at most {_MOST_NUMBERS // len(joints) ** 2}"
+            f"--states {config.states} is too many for {len(joints)} joints;"
+            f" use at most {_MOST_NUMBERS // len(joints) ** 2}"
         )
     if config.against and config.engine:
-        raise ConfigError("--against compares two robots in Pinocchio; it takes no --engine")
+        raise ConfigError("--against compares two robots in Pinocchio; --engine is not allowed")
     if config.at_velocity and not config.at:
-        raise ConfigError("--at-velocity needs --at")
+        raise ConfigError("--at-velocity requires --at")
     for flag, values in (("--at", config.at), ("--at-velocity", config.at_velocity)):
         if values and len(values) != len(joints):
             raise ConfigError(
-                f"{flag} takes {len(joints)} numbers, for {', '.join(joints)}; not {len(values)}"
+                f"{flag} needs {len(joints)} numbers, for {', '.join(joints)}; not {len(values)}"
             )

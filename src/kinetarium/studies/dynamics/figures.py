@@ -1,4 +1,4 @@
-"""What the dynamics study shows: findings first, then errors, matrices and motions."""
+"""Report of the dynamics study: findings first, then errors, matrices and motions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,17 +17,17 @@ from kinetarium.studies.dynamics.config import Case
 from kinetarium.studies.dynamics.states import POSITIONS, TERMS, Quantity
 
 Named = Sequence[tuple[str, Recording]]
-"""Recordings by the name of their back-end."""
+"""Recordings by backend name."""
 
 _LEAST = 1e-18
-"""Errors are drawn no smaller than this; a logarithmic axis has no zero."""
+"""Smallest drawn error; a logarithmic axis has no zero."""
 _MOST_SAMPLES = 400
 _MOST_NUMBERS = 9
-"""Joints of the largest matrix whose entries are written out."""
+"""Maximum number of joints of a matrix with annotated entries."""
 
 
 def error_overview(outcomes: Sequence[Outcome[Case]]) -> Heatmap:
-    """Show every error as a share of its tolerance."""
+    """Return every error relative to its tolerance."""
     judged = [outcome for outcome in outcomes if outcome.rows]
     quantities = tuple(map(str, Quantity))
     values = np.full((len(judged), len(quantities)), np.nan)
@@ -37,21 +37,21 @@ def error_overview(outcomes: Sequence[Outcome[Case]]) -> Heatmap:
             share = row["max_rel"] / tolerance
             values[i, quantities.index(row["quantity"])] = max(share, 1e-8)
     return Heatmap(
-        "Errors as a share of their tolerance",
+        "Errors relative to their tolerance",
         Axis("quantity"),
-        Axis("back-end"),
+        Axis("backend"),
         columns=quantities,
         rows=tuple(outcome.case.backend for outcome in judged),
         values=np.where(np.isfinite(values), values, np.nan),
         value=Axis("error / tolerance", log=True),
         diverging=True,
-        caption="Above 1 an error is too large. Where the reference is compared with itself, or"
-        " an error is not finite, the cell is empty.",
+        caption="Above 1 an error is too large. Cells are empty where the reference is compared"
+        " with itself, or an error is not finite.",
     )
 
 
 def errors_over_states(recordings: Named) -> tuple[Lines, ...]:
-    """Show the errors of tau in order of size."""
+    """Return the errors of tau, sorted."""
     if not recordings:
         return ()
     series = []
@@ -62,20 +62,20 @@ def errors_over_states(recordings: Named) -> tuple[Lines, ...]:
         series.append(Series(name, share[pick], np.sort(error)[pick]))
     return (
         Lines(
-            "Errors in order of size",
+            "Sorted errors",
             Axis("states with a smaller error", "%"),
-            Axis("difference of tau, relative", log=True),
+            Axis("relative difference of tau", log=True),
             tuple(series),
-            caption="Rounding gives a flat line; a fault stands far above it.",
+            caption="Rounding is a flat line; a fault is far above it.",
         ),
     )
 
 
 def mass_matrices(recordings: Named) -> tuple[Heatmap, ...]:
-    """Show M of the reference at the first state, and what back-ends differ by.
+    """Return M of the reference at the first state, and the differences of the backends.
 
-    A back-end out of tolerance has a figure of its own; of the others the
-    largest difference is shown, which is rounding.
+    A backend out of tolerance has a figure of its own; for the others the largest
+    difference is shown, which is rounding.
     """
     first = recordings[0][1]
     figures = [_matrix("M of the reference at the first state", first, first["M_reference"])]
@@ -113,7 +113,7 @@ def _matrix(title: str, recording: Recording, values: Array, *, signed: bool = T
 
 
 def free_motions(recordings: Named) -> tuple[Lines, ...]:
-    """Show how the robot falls, how far back-ends come apart, and what energy does."""
+    """Return the free motion, its differences between backends, and its energy."""
     seconds = Axis("time", "s")
     first = recordings[0][1]
     time, pick = first["time"], _thinned(len(first["time"]))
@@ -133,17 +133,17 @@ def free_motions(recordings: Named) -> tuple[Lines, ...]:
     apart_axis = Axis("largest difference", "rad, m", log=True)
     caption = f"Compared over {first.facts['horizon_s']:.3g} s."
     return (
-        Lines("The reference falls", seconds, Axis("position", "rad, m"), fall),
-        Lines("Distance from the reference", seconds, apart_axis,
+        Lines("Free motion of the reference", seconds, Axis("position", "rad, m"), fall),
+        Lines("Difference from the reference", seconds, apart_axis,
               tuple(apart), caption=caption),
         Lines("Change of energy", seconds, Axis("energy", "J"), tuple(energy),
-              caption="Semi-implicit Euler gains and loses a little; the reference's own line is"
-              " by Runge-Kutta, which keeps it."),
+              caption="Semi-implicit Euler conserves energy only roughly; the reference's line is"
+              " by Runge-Kutta, which does."),
     )  # fmt: skip
 
 
 def _thinned(count: int) -> Any:
-    """Return the indices of at most so many samples, the first and last among them."""
+    """Return the indices of at most so many samples, including the first and last."""
     return np.unique(np.linspace(0, count - 1, min(count, _MOST_SAMPLES)).astype(int))
 
 
@@ -164,24 +164,24 @@ _DERIVATION = (
     "Jvc₁ = [-lc₁ sin q₁, 0; lc₁ cos q₁, 0; 0, 0] and"
     " Jvc₂ = [-l₁ sin q₁ - lc₂ sin(q₁ + q₂), -lc₂ sin(q₁ + q₂);"
     " l₁ cos q₁ + lc₂ cos(q₁ + q₂), lc₂ cos(q₁ + q₂); 0, 0]"
-    " take joint rates to the velocities of the centres of mass. The kinetic energy gives"
-    " M(q) = m₁ Jvc₁ᵀ Jvc₁ + m₂ Jvc₂ᵀ Jvc₂ + [I₁ + I₂, I₂; I₂, I₂], the Christoffel symbols of M"
-    " give C(q, q̇) = [h q̇₂, h (q̇₁ + q̇₂); -h q̇₁, 0], and the potential energy gives g(q);"
+    " map joint velocities to the velocities of the centres of mass. From the kinetic energy"
+    " M(q) = m₁ Jvc₁ᵀ Jvc₁ + m₂ Jvc₂ᵀ Jvc₂ + [I₁ + I₂, I₂; I₂, I₂], from the Christoffel symbols of"
+    " M C(q, q̇) = [h q̇₂, h (q̇₁ + q̇₂); -h q̇₁, 0], and from the potential energy g(q);"
     " together τ = M(q) q̈ + C(q, q̇) q̇ + g(q)."
 )
 _COMPARISON = (
     "The check of the Coriolis forces in that report is vacuous: it was made at q̇ = 0, where"
-    " C q̇ vanishes whatever C is. Here q̇ = (1, 2) rad/s in the table, and every random state"
-    " has a velocity. The wrist of the UR5 is left out on purpose: the arm is a robot of its own"
-    " in the catalogue, not a UR5 whose masses were set to zero."
+    " C q̇ is zero for any C. Here q̇ = (1, 2) rad/s in the table, and every random state has a"
+    " velocity. The wrist of the UR5 is left out deliberately: the arm is a separate robot in the"
+    " catalogue, not a UR5 with zero masses."
 )
 
 
 def two_link_section(terms: Mapping[str, Mapping[str, Any]]) -> Section:
-    """Show the derivation at the printed state.
+    """Return the derivation at the printed state.
 
     Args:
-        terms: M, g and c of each back-end there, at the velocities shown.
+        terms: M, g and c of each backend at that state.
     """
     names = list(terms)
     values = {name: _entries(each) for name, each in terms.items()}
@@ -195,7 +195,7 @@ def two_link_section(terms: Mapping[str, Mapping[str, Any]]) -> Section:
         ),
     )  # fmt: skip
     return Section(
-        "The two-link arm, derived", (Prose(_DERIVATION), table, Prose(_slip()), Prose(_COMPARISON))
+        "The two-link arm, derived", (Prose(_DERIVATION), table, Prose(_typo()), Prose(_COMPARISON))
     )
 
 
@@ -204,40 +204,40 @@ def _entries(terms: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(f"{value:.3f}" for value in (M[0, 0], M[0, 1], M[1, 1], *g, *c))
 
 
-def _slip() -> str:
-    """Say what the typeset formula of the report would give."""
+def _typo() -> str:
+    """Return the value of the report's typeset formula, which has a typo."""
     arm = TwoLink()
     right = float(arm.mass_matrix(POSITIONS)[0, 0])
     wrong = float(sum(arm.masses) * arm.centers[0] ** 2 + sum(arm.moments))
     return (
         "The report's typeset formula repeats Jvc₁ in the second term of M;"
-        f" that would make M₁₁ = {wrong:.3f} kg m² instead of {right:.3f} kg m². Its program, and"
-        " so its numbers, have Jvc₂."
+        f" that would be M₁₁ = {wrong:.3f} kg m² instead of {right:.3f} kg m². Its program, and"
+        " therefore its numbers, use Jvc₂."
     )
 
 
 _LEAD = (
-    "One robot, given to every library. Its equation of motion, M(q) a + c(q, v) + g(q) = tau, is"
-    " compared term by term with Pinocchio's at random states inside the joint limits; where it"
-    " differs, the cause is looked for in what each library loaded, then in the terms themselves."
+    "One robot in every library. Its equation of motion, M(q) a + c(q, v) + g(q) = tau, is compared"
+    " term by term with Pinocchio's at random states inside the joint limits. The cause of a"
+    " difference is sought in the model as loaded by each library, then in the terms themselves."
 )
 _READING = (
-    "A fault makes it another robot; a note does not. The cause and the link or joint are named"
-    " from the audit (masses, axes, drives and gravity as the library loaded them) where it shows"
-    " them, and otherwise from the terms: gravity shows in g alone, damping in c alone, an armature"
-    " as a constant on the diagonal of M, and masses through the regressor, in which tau is linear."
-    " What no measurement can separate is said to be inseparable, not guessed."
+    "A fault changes the robot; a note does not. Cause and link or joint are identified from the"
+    " audit (masses, axes, drives and gravity as loaded by the library) if it shows them, and"
+    " otherwise from the terms: gravity appears in g alone, damping in c alone, an armature as a"
+    " constant on the diagonal of M, and masses through the regressor, in which tau is linear."
+    " Causes that no measurement can separate are reported as inseparable, not guessed."
 )
 _MOTION = (
-    "The robot is let go from rest, without limits, couplings and resistance, its sliders held."
-    " Engines step by semi-implicit Euler, and so does the reference beside them. Small"
-    " disturbances grow along the way; a motion is compared for as long as rounding cannot have"
-    " led it astray."
+    "The robot falls freely from rest, without limits, couplings and resistance, prismatic joints"
+    " fixed. Engines integrate by semi-implicit Euler, and so does the reference beside them. Small"
+    " disturbances grow over time; motions are compared only until rounding may have caused a"
+    " visible deviation."
 )
 
 
 def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
-    """Show errors, motions and findings of all back-ends."""
+    """Return errors, motions and findings of all backends."""
     robots = list(dict.fromkeys(outcome.case.robot for outcome in outcomes))
     findings = [
         {"robot": outcome.case.robot, **finding}
@@ -264,8 +264,8 @@ def _headline(outcomes: Sequence[Outcome[Case]], *, several: bool) -> Table:
     """Return the largest relative difference of each term, and the verdict."""
     columns = (
         *((Column("robot"),) if several else ()),
-        Column("back-end"),
-        *(Column(f"{quantity}, relative") for quantity in TERMS),
+        Column("backend"),
+        *(Column(f"{quantity}, relative error") for quantity in TERMS),
         Column("other checks"),
         Column("faults"),
         Column("verdict"),
@@ -325,7 +325,7 @@ def _summary(
 
 
 def _findings_section(findings: Sequence[dict[str, Any]]) -> Section:
-    columns = ("severity", "back-end", "cause", "where", "size", "what was found")
+    columns = ("severity", "backend", "cause", "where", "size", "finding")
     names = ("severity", "backend", "cause", "where", "size", "message")
     faults_first = sorted(findings, key=lambda finding: str(finding["severity"]))
     rows = tuple(tuple(finding[name] for name in names) for finding in faults_first)
@@ -334,7 +334,7 @@ def _findings_section(findings: Sequence[dict[str, Any]]) -> Section:
 
 
 def _robot_sections(outcomes: Sequence[Outcome[Case]], robot: str) -> list[Section]:
-    """Show one robot in all its back-ends."""
+    """Return the sections of one robot in all its backends."""
     shown = [(o.case.backend, o.recording, o.rows) for o in outcomes if o.recording and o.rows]
     recordings = [(name, recording) for name, recording, _ in shown]
     if not shown:

@@ -1,4 +1,4 @@
-"""Finding: one difference, its cause and its place, in words a user can act on."""
+"""Finding: one difference, its cause and its location."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -7,14 +7,14 @@ from typing import Any
 
 
 class Severity(StrEnum):
-    """Whether a finding makes it another robot."""
+    """Whether a finding changes the robot."""
 
     FAULT = "fault"
     NOTE = "note"
 
 
 class Cause(StrEnum):
-    """What makes two descriptions of a robot differ."""
+    """The cause of a difference between two descriptions of a robot."""
 
     STRUCTURE = "structure"
     """A link or joint is missing, added, elsewhere in the tree or of another kind."""
@@ -38,11 +38,11 @@ class Cause(StrEnum):
     INERTIA_FRAME = "inertia-frame"
     """A moment of inertia in turned axes, or about another point."""
     INERTIA = "inertia"
-    """A moment of inertia that differs in no way there is a name for."""
+    """A moment of inertia that differs in any other way."""
     LOST_LINK = "lost-link"
-    """A fixed link whose mass is gone."""
+    """A fixed link that lost its mass."""
     DROPPED_INERTIAL = "dropped-inertial"
-    """A moving link whose mass is gone."""
+    """A moving link that lost its mass."""
     REPLACED_INERTIAL = "replaced-inertial"
     """Mass properties that have nothing in common, such as a default's."""
     MERGED_LINKS = "merged-links"
@@ -52,30 +52,30 @@ class Cause(StrEnum):
     FRICTION = "friction"
     GRAVITY = "gravity"
     REFUSED = "refused"
-    """A robot that a back-end does not take at all."""
+    """A robot that a backend refuses."""
     INCONSISTENT = "inconsistent"
-    """Terms that contradict each other inside one back-end."""
+    """Terms that contradict each other inside one backend."""
     UNEXPLAINED = "unexplained"
     """A difference that no single cause and no short list of causes explains."""
     INSEPARABLE = "inseparable"
-    """What no measurement can tell apart."""
+    """Causes that no measurement can separate."""
     ROUNDING = "rounding"
-    """A difference within what the back-end's arithmetic explains."""
+    """A difference within what the backend's arithmetic explains."""
     REPAIR = "repair"
-    """What the gate changed in the robot file."""
+    """A repair of the robot file."""
     REMARK = "remark"
-    """Where a back-end says itself that it differs."""
+    """A difference that the backend declares itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that differs, whoever it is found in.
+    """One difference, without the backend in which it was found.
 
     Attributes:
-        cause: What it comes from.
+        cause: Its cause.
         where: Name of the link or joint at fault, several joined by ", "; empty for all.
-        size: How large it is in the unit that the text names; None where there is no number.
-        text: What was found in place of what.
+        size: Its size in the unit that the text names, or None.
+        text: The found and the expected value, in words.
         severity: Whether it is a fault.
     """
 
@@ -86,22 +86,22 @@ class Difference:
     severity: Severity = Severity.FAULT
 
     def found_in(self, backend: str) -> "Finding":
-        """Return the finding of this difference in a back-end."""
+        """Return the finding of this difference in a backend."""
         message = f"{backend}: {self.text}"
         return Finding(backend, self.severity, self.cause, self.where, self.size, message)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One difference between a back-end and the reference.
+    """One difference between a backend and the reference.
 
     Attributes:
-        backend: The back-end that differs.
+        backend: The backend that differs.
         severity: Whether it is a fault.
-        cause: What it comes from.
+        cause: Its cause.
         where: Name of the link or joint at fault, several joined by ", "; empty for all.
-        size: How large it is in the unit that the message names; None where there is no number.
-        message: The whole finding in words.
+        size: Its size in the unit that the message names, or None.
+        message: The finding in words.
     """
 
     backend: str
@@ -113,12 +113,12 @@ class Finding:
 
     @classmethod
     def of_data(cls, data: Mapping[str, Any]) -> "Finding":
-        """Read a finding back from plain data."""
+        """Return a finding from JSON data."""
         kinds = {"severity": Severity(data["severity"]), "cause": Cause(data["cause"])}
         return cls(**{**data, **kinds})
 
     def as_data(self) -> dict[str, Any]:
-        """Return the finding as plain data."""
+        """Return the finding as JSON data."""
         return {name: _plain(value) for name, value in asdict(self).items()}
 
 

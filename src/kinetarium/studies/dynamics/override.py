@@ -1,4 +1,4 @@
-"""Override: a fault planted in one back-end, to see whether it is found."""
+"""Override: a fault injected into one backend, to test the diagnosis."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -14,7 +14,7 @@ GRAVITY = frozen([0.0, 0.0, -9.81])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Override:
-    """What one back-end is given instead of the robot's own.
+    """Properties of the robot that are changed in one backend.
 
     Example:
         >>> from kinetarium import Override, verify_dynamics
@@ -30,7 +30,7 @@ class Override:
         axes: Unit axis by joint, in the joint frame, shape (3,) each.
         origins: Pose X_PJ of the joint frame in the parent link by joint, shape (4, 4) each.
         inertials: Mass properties by link; None for a link that loses them.
-        model: A robot to begin with instead of the one under study, or None.
+        model: A robot to use instead of the one under study, or None.
     """
 
     gravity: Array = field(default_factory=lambda: GRAVITY)
@@ -46,7 +46,7 @@ class Override:
         """Freeze gravity.
 
         Raises:
-            KinetariumError: If it is no vector.
+            KinetariumError: If it is not a vector.
         """
         try:
             gravity = frozen(self.gravity)
@@ -77,17 +77,19 @@ class Override:
         return cls(**content)
 
     def applied(self, model: RobotModel) -> RobotModel:
-        """Return the robot as altered.
+        """Return the changed robot.
 
         Raises:
-            UnknownNameError: If it names a link or joint that is not there.
-            KinetariumError: If it gives a fixed joint what only a moving one has.
+            UnknownNameError: If it names an unknown link or joint.
+            KinetariumError: If it sets a property of moving joints on a fixed joint.
         """
         model = self.model or model
         for by_joint in (self.armature, self.damping, self.friction, self.axes):
             for name in by_joint:
                 if model.joint(name).type is JointType.FIXED:
-                    raise KinetariumError(f"joint '{name}' is fixed and cannot be overridden so")
+                    raise KinetariumError(
+                        f"joint '{name}' is fixed: only moving joints can be overridden"
+                    )
         for name in self.origins:
             model.joint(name)
         for name in self.inertials:

@@ -1,4 +1,4 @@
-"""One case: a robot examined in a back-end."""
+"""One run: a robot examined in a backend."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ def run(case: Case) -> Recording:
     """Examine the robot.
 
     Raises:
-        KinetariumError: If a file is not what it was when the case was made.
+        KinetariumError: If a file has changed since the case was created.
     """
     against = None
     if case.backend == AGAINST:
@@ -41,7 +41,7 @@ def run(case: Case) -> Recording:
 def _load(case: Case, robot: str, *, sha256: str) -> RobotModel:
     model = load_robot(robot, mesh_roots=case.mesh_root, allow=case.allow)
     if model.source.sha256 != sha256:
-        raise KinetariumError(f"'{robot}' has changed since the case was made")
+        raise KinetariumError(f"'{robot}' has changed since the case was created")
     return model
 
 
@@ -51,13 +51,13 @@ Robot = str | PathLike[str] | RobotModel
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What came of comparing a robot's dynamics.
+    """The results of comparing a robot's dynamics.
 
     Attributes:
-        rows: One for each back-end and quantity: "robot", "backend", "quantity",
+        rows: One for each backend and quantity: "robot", "backend", "quantity",
             "max_abs", "max_rel", "tolerance", "passed".
-        findings: Every difference, with its cause and place.
-        terms: M, g and c of each back-end at the state that was asked for.
+        findings: Every difference, with its cause and location.
+        terms: M, g and c of each backend at the requested state.
     """
 
     rows: tuple[Row, ...]
@@ -66,12 +66,12 @@ class Verification:
 
     @property
     def faults(self) -> tuple[Finding, ...]:
-        """The findings that make it another robot."""
+        """The findings that change the robot."""
         return tuple(each for each in self.findings if each.severity is Severity.FAULT)
 
     @property
     def passed(self) -> bool:
-        """Whether every quantity is within its tolerance and nothing is at fault."""
+        """Whether every quantity is within its tolerance and there are no faults."""
         return not self.faults and all(row["passed"] for row in self.rows)
 
 
@@ -94,13 +94,13 @@ def verify_dynamics(
         True
 
     Args:
-        against: A second robot to compare it with, instead of libraries.
-        backend_overrides: Faults to plant, by back-end, each an `Override` or its attributes.
-        engine: The engines; all that are available and fit by default.
-        states: How many random states to compare at.
-        seed: Seed of all that is drawn.
-        at: Joint positions of a state whose terms are wanted [rad or m].
-        at_velocity: Joint velocities at that state [rad/s or m/s]; zero if not given.
+        against: A second robot to compare with, instead of other libraries.
+        backend_overrides: Faults to inject, by backend, each an `Override` or its attributes.
+        engine: Engines to compare; all available ones with inverse dynamics by default.
+        states: Number of random states at which to compare.
+        seed: Seed of the random states.
+        at: Joint positions of a state at which to return the terms [rad or m].
+        at_velocity: Joint velocities of that state [rad/s or m/s]; zero by default.
 
     Raises:
         KinetariumError: If a robot is refused, or an engine is not available.
@@ -112,7 +112,7 @@ def verify_dynamics(
     for name in overrides:
         if name not in names or name in (CLOSED_FORM, AGAINST):
             known = [each for each in names if each not in (CLOSED_FORM, AGAINST)]
-            raise UnknownNameError("back-end", name, known=known)
+            raise UnknownNameError("backend", name, known=known)
     rows: list[Row] = []
     findings: list[Finding] = []
     terms = {}

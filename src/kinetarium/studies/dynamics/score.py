@@ -1,4 +1,4 @@
-"""What a back-end is judged by: each error relative to its scale and tolerance."""
+"""Measures of a backend: each error relative to its scale and tolerance."""
 
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.studies.dynamics.config import Case
@@ -6,12 +6,12 @@ from kinetarium.studies.dynamics.states import Quantity
 
 
 def score(case: Case, recording: Recording) -> tuple[Row, ...]:
-    """Judge the back-end of a case; see `error_rows`."""
+    """Return the errors of the backend of a case; see `error_rows`."""
     return error_rows(recording)
 
 
 def error_rows(recording: Recording) -> tuple[Row, ...]:
-    """Compare the errors of a back-end with their tolerances.
+    """Compare the errors of a backend with their tolerances.
 
     Returns:
         A row for each quantity that was measured: "quantity", "max_abs" in its own

@@ -1,4 +1,4 @@
-"""The random states at which back-ends are compared."""
+"""Random states and the terms of the equation of motion; integrators."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,13 +11,13 @@ from kinetarium.model.robot import RobotModel
 from kinetarium.spatial.arrays import Array
 
 _FASTEST = 3.0
-"""Greatest speed that is drawn [rad/s or m/s]; less where a joint is slower."""
+"""Maximum random velocity [rad/s or m/s]; less if a joint is slower."""
 _QUICKEST = 5.0
-"""Greatest acceleration that is drawn [rad/s^2 or m/s^2]."""
+"""Maximum random acceleration [rad/s^2 or m/s^2]."""
 POSITIONS = (0.0, 0.0665)
 """Joint angles of the numbers printed in the report on the two-link arm [rad]."""
 VELOCITIES = (1.0, 2.0)
-"""Joint rates at which its Coriolis forces are shown here [rad/s]; the report has none."""
+"""Joint velocities at which its Coriolis forces are shown [rad/s]; the report has none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +43,7 @@ class States:
         return States(self.q[:count], self.v[:count], self.a[:count])
 
     def only(self, joints: list[int]) -> "States":
-        """Hold every joint still at zero but those of the given numbers."""
+        """Return the states with all joints at zero except those of the given indices."""
         held = np.ones(self.q.shape[1], dtype=np.bool_)
         held[joints] = False
         q, v, a = self.q.copy(), self.v.copy(), self.a.copy()
@@ -53,12 +53,12 @@ class States:
 
 
 def draw_states(model: RobotModel, *, count: int, seed: int) -> States:
-    """Draw states inside the joint limits, followers as free as the joints they follow.
+    """Draw random states inside the joint limits; mimic joints are independent.
 
     Args:
         model: The robot.
-        count: How many.
-        seed: Seed of all that is drawn.
+        count: Number of states.
+        seed: Seed of the random numbers.
     """
     rng = np.random.default_rng(seed)
     uncoupled = replace(model, joints=tuple(replace(joint, mimic=None) for joint in model.joints))
@@ -72,7 +72,7 @@ def draw_states(model: RobotModel, *, count: int, seed: int) -> States:
 
 
 class Quantity(StrEnum):
-    """What is compared; a row of the results each."""
+    """The compared quantities; each is a row of the results."""
 
     M = "M"
     """The mass matrix."""
@@ -85,17 +85,17 @@ class Quantity(StrEnum):
     SYMMETRY = "symmetry"
     """M - M'."""
     POSITIVE_DEFINITE = "positive_definite"
-    """How far the least eigenvalue of M is below zero."""
+    """Amount by which the least eigenvalue of M is below zero."""
     SKEW = "skew"
     """The symmetric part of Mdot - 2 C."""
     ROUNDTRIP = "roundtrip"
-    """An acceleration, its forces, and the acceleration that they cause."""
+    """From an acceleration to forces, and back to the acceleration they cause."""
     DERIVATIVE = "derivative"
-    """Finite differences of tau against Pinocchio's analytic derivatives."""
+    """Finite differences of tau compared with Pinocchio's analytic derivatives."""
     ENERGY = "energy"
-    """Energy that a free motion gains or loses."""
+    """Energy error of a free motion."""
     FREE_MOTION = "free_motion"
-    """Joint positions along a free motion, against the reference's."""
+    """Joint positions along a free motion, compared with the reference's."""
 
 
 TERMS = (Quantity.M, Quantity.G, Quantity.C, Quantity.TAU)
@@ -103,7 +103,7 @@ TERMS = (Quantity.M, Quantity.G, Quantity.C, Quantity.TAU)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Terms:
-    """The terms of one back-end, a state in each row.
+    """The terms of one backend, a state in each row.
 
     Attributes:
         M: Mass matrices [kg m^2, kg m, kg], shape (n, joints, joints).
@@ -134,10 +134,10 @@ class Terms:
 
 
 def scales(terms: Terms) -> dict[Quantity, float]:
-    """Return what errors are compared with: the greatest entry of M, and of all forces.
+    """Return the scales of errors: the greatest entry of M, and of all forces.
 
-    Gravity or Coriolis forces may vanish, on a wheel for instance; their
-    errors are still small only beside the forces they are added to.
+    Gravity or Coriolis forces may be zero, for example of a wheel; their errors
+    are then relative to the forces they are added to.
     """
     force = float(max(np.abs(values).max(initial=0.0) for values in (terms.tau, terms.g, terms.c)))
     inertia = float(np.abs(terms.M).max(initial=0.0))
@@ -145,13 +145,13 @@ def scales(terms: Terms) -> dict[Quantity, float]:
 
 
 def largest(values: Array) -> Array:
-    """Return the largest magnitude at each state, shape (n,); infinite where it is no number."""
+    """Return the largest magnitude at each state, shape (n,); infinite for NaN."""
     flat = np.abs(values.reshape(len(values), -1)).max(axis=1, initial=0.0)
     return np.where(np.isnan(flat), np.inf, flat)
 
 
 def joint_numbers(names: tuple[str, ...], among: tuple[str, ...]) -> list[int]:
-    """Return the position of each name among others."""
+    """Return the index of each name among others."""
     place = {name: i for i, name in enumerate(among)}
     return [place[name] for name in names]
 
@@ -163,11 +163,11 @@ Acceleration = Callable[[Array, Array], Array]
 def semi_implicit_euler(
     acceleration: Acceleration, q: Array, *, timestep: float, steps: int
 ) -> tuple[Array, Array]:
-    """Integrate a motion from rest as engines do: v += h a(q, v), q += h v.
+    """Integrate a motion from rest by semi-implicit Euler: v += h a(q, v), q += h v.
 
     Args:
-        acceleration: Gives a.
-        q: Positions at the start [rad or m], shape (joints,).
+        acceleration: Computes a.
+        q: Initial positions [rad or m], shape (joints,).
         timestep: Time step h [s].
         steps: Number of steps.
 
@@ -186,7 +186,7 @@ def semi_implicit_euler(
 def runge_kutta(
     acceleration: Acceleration, q: Array, *, timestep: float, steps: int
 ) -> tuple[Array, Array]:
-    """Integrate a motion from rest by the classical rule of fourth order (Kutta, 1901).
+    """Integrate a motion from rest by the classical Runge-Kutta method (Kutta, 1901).
 
     Arguments and results are those of `semi_implicit_euler`.
     """

@@ -1,4 +1,4 @@
-"""EngineBackend: the dynamics of a robot as a physics engine computes them."""
+"""EngineBackend: the dynamics of a robot in a physics engine."""
 
 from functools import cached_property
 
@@ -14,11 +14,11 @@ from kinetarium.studies.dynamics.backends.reference import with_held_sliders, wi
 from kinetarium.studies.dynamics.states import States, Terms
 
 NEEDED = frozenset({Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS})
-"""An engine takes part if it can do one of these; the other is made from it."""
+"""An engine needs one of these; the other is computed from it."""
 
 _TIMESTEP = 1e-3
 _TOLERANCES = {"bullet": 1e-9}
-"""Bullet keeps an inertia as principal moments and a quaternion, and loses digits in between."""
+"""Bullet stores an inertia as principal moments and a quaternion, which loses precision."""
 _NO_POSES, _NO_TWISTS = np.zeros((0, 7)), np.zeros((0, 6))
 
 
@@ -28,7 +28,7 @@ class EngineBackend:
     def __init__(
         self, engine: Engine, model: RobotModel, *, gravity: Array, reference: RobotModel
     ) -> None:
-        """Hand the engine a robot.
+        """Load a robot into the engine.
 
         Args:
             model: The robot.
@@ -45,7 +45,7 @@ class EngineBackend:
         self._has = info.capabilities
 
     def audit(self) -> Audit:
-        """Read back the robot, its root included where the engine lets it float."""
+        """Read back the robot, including its root if the engine lets it float."""
         rooted = rigid_tree(self._model)[0].inertia is not None
         base = Base.FREE if rooted and Capability.FREE_BASE in self._has else Base.FIXED
         simulation = self._compile(self._model, base=base)
@@ -54,7 +54,7 @@ class EngineBackend:
         return audit
 
     def terms(self, states: States) -> Terms:
-        """Return all terms; setting a state often costs more than a term: it is set twice only."""
+        """Return all terms; each state is set twice only, as that often costs more than a term."""
         if not self._has >= NEEDED:
             return terms_of(self, states)
         simulation, rest = self._simulation, np.zeros(len(self.joints))
@@ -69,7 +69,7 @@ class EngineBackend:
         return Terms(np.array(M), np.array(g), np.array(bias) - np.array(g), np.array(tau))
 
     def mass_matrix(self, q: Array) -> Array:
-        """Return M, column by column from inverse dynamics where the engine has none."""
+        """Return M; column by column from inverse dynamics if the engine does not offer it."""
         n = len(self.joints)
         if Capability.MASS_MATRIX not in self._has:
             rest = np.zeros_like(q)
@@ -84,7 +84,7 @@ class EngineBackend:
         return np.array(M).reshape(-1, n, n)
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array) -> Array:
-        """Return tau, as M (a - a_free) from one step where the engine has none."""
+        """Return tau; as M (a - a_free) from one step if the engine does not offer it."""
         if Capability.INVERSE_DYNAMICS not in self._has:
             free = self.acceleration(q, v, np.zeros_like(v))
             tau: Array = np.einsum("nij,nj->ni", self.mass_matrix(q), a - free)
@@ -96,7 +96,7 @@ class EngineBackend:
         return np.array(forces).reshape(-1, len(self.joints))
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
-        """Return the change of velocity over one step, per time."""
+        """Return the change of velocity over one step, divided by the step."""
         a = []
         for q_i, v_i, tau_i in zip(q, v, tau, strict=True):
             self._without_limits.reset(State(0.0, q_i, v_i, _NO_POSES, _NO_TWISTS))
@@ -105,7 +105,7 @@ class EngineBackend:
         return np.array(a).reshape(-1, len(self.joints))
 
     def fall(self, start: dict[str, float], *, timestep: float, steps: int) -> tuple[Array, Array]:
-        """Let the robot go from rest."""
+        """Simulate the free motion from rest."""
         robot = with_held_sliders(self._free)
         simulation = self._compile(robot, timestep=timestep)
         names = [joint.name for joint in robot.moving_joints]

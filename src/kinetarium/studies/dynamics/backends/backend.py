@@ -1,4 +1,4 @@
-"""Backend: a library that computes a robot's dynamics, as the study asks it."""
+"""Backend: a library that computes a robot's dynamics."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -13,18 +13,18 @@ from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.dynamics.states import States, Terms
 
 ROBOT = "robot"
-"""Name of the robot in every scene of the study; audits call its parts "robot/part"."""
+"""Name of the robot in every scene of the study; audits name its parts "robot/part"."""
 
 
 class Backend(Protocol):
-    """A library and the robot it was given, on a fixed base.
+    """A library with a robot on a fixed base.
 
     Vectors are in the order of its own `joints`, a state in each row.
 
     Attributes:
-        name: The name it is reported by.
+        name: Its name in reports.
         joints: Its moving joints.
-        tolerance: Largest difference from the reference that rounding explains,
+        tolerance: Largest difference from the reference due to rounding,
             relative to the scale of the quantity [-].
     """
 
@@ -33,7 +33,7 @@ class Backend(Protocol):
     tolerance: float
 
     def audit(self) -> Audit:
-        """Read back the robot as the library loaded it."""
+        """Read back the robot as loaded by the library."""
 
     def terms(self, states: States) -> Terms:
         """Return all terms."""
@@ -48,10 +48,10 @@ class Backend(Protocol):
         """Return the acceleration that forces cause in its own motion, shape (n, joints)."""
 
     def fall(self, start: dict[str, float], *, timestep: float, steps: int) -> tuple[Array, Array]:
-        """Let the robot go from rest, its sliders held at zero, without limits and couplings.
+        """Simulate the free motion from rest, without limits and couplings, sliders fixed at zero.
 
         Args:
-            start: Positions of the turning joints by name [rad].
+            start: Initial positions of the rotational joints by name [rad].
             timestep: Time step [s].
             steps: Number of steps.
 
@@ -61,11 +61,11 @@ class Backend(Protocol):
         """
 
     def close(self) -> None:
-        """Release what the library holds."""
+        """Release the resources of the library."""
 
 
 def terms_of(backend: Backend, states: States) -> Terms:
-    """Take the terms from mass matrix and inverse dynamics: c(q, v) = tau(q, v, 0) - g(q)."""
+    """Compute the terms from mass matrix and inverse dynamics: c(q, v) = tau(q, v, 0) - g(q)."""
     rest = np.zeros_like(states.v)
     g = backend.inverse_dynamics(states.q, rest, rest)
     bias = backend.inverse_dynamics(states.q, states.v, rest)
@@ -74,7 +74,7 @@ def terms_of(backend: Backend, states: States) -> Terms:
 
 
 def model_audit(model: RobotModel, gravity: Array) -> Audit:
-    """Describe a robot as an engine's audit would, every link loaded as given."""
+    """Return the audit of a robot with every link loaded correctly."""
     solids = tuple(
         LoadedSolid(
             f"{ROBOT}/{body.name}",
@@ -100,7 +100,7 @@ def model_audit(model: RobotModel, gravity: Array) -> Audit:
 
 
 def with_joints(model: RobotModel, names: Collection[str]) -> RobotModel:
-    """Fix every moving joint at zero but those of some names."""
+    """Fix all moving joints at zero except those of some names."""
     return replace(
         model,
         joints=tuple(
@@ -111,13 +111,13 @@ def with_joints(model: RobotModel, names: Collection[str]) -> RobotModel:
 
 
 class InOrder:
-    """A back-end whose joints stand in the order of the reference."""
+    """A backend with its joints in the order of the reference."""
 
     def __init__(self, backend: Backend, joints: tuple[str, ...]) -> None:
-        """Take a back-end.
+        """Wrap a backend.
 
         Args:
-            joints: Its joints, in the order they are to have.
+            joints: Its joints, in the desired order.
         """
         self.name, self.tolerance, self.joints = backend.name, backend.tolerance, joints
         self._backend = backend
@@ -125,7 +125,7 @@ class InOrder:
         self._ours = np.argsort(self._theirs)
 
     def audit(self) -> Audit:
-        """Read back the robot as the library loaded it."""
+        """Read back the robot as loaded by the library."""
         return self._backend.audit()
 
     def terms(self, states: States) -> Terms:
@@ -153,11 +153,11 @@ class InOrder:
         return a[:, self._ours]
 
     def fall(self, start: dict[str, float], *, timestep: float, steps: int) -> tuple[Array, Array]:
-        """Let the robot go from rest."""
+        """Simulate the free motion from rest."""
         return self._backend.fall(start, timestep=timestep, steps=steps)
 
     def close(self) -> None:
-        """Release what the library holds."""
+        """Release the resources of the library."""
         self._backend.close()
 
     def _matrix(self, M: Array) -> Array:

@@ -1,4 +1,4 @@
-"""PinocchioBackend: the reference, and the way a second robot file is compared."""
+"""PinocchioBackend: the reference, also for a second robot file; ClosedFormBackend."""
 
 from dataclasses import replace
 
@@ -17,14 +17,14 @@ from kinetarium.studies.dynamics.states import States, Terms, semi_implicit_eule
 
 
 def without_limits(model: RobotModel, *, reference: RobotModel) -> RobotModel:
-    """Leave out limits, couplings, loops and geometry, and damping and friction.
+    """Remove limits, couplings, loops and geometry, and damping and friction.
 
-    Engines integrate those in ways of their own, so that motions could be
-    compared only roughly. Damping and friction that the reference does not have
-    stay: they are what the comparison is to show.
+    Engines integrate those in different ways, so that motions could be compared
+    only roughly. Damping and friction that the reference does not have are kept:
+    they are faults that the comparison must show.
 
     Args:
-        model: The robot as a back-end was given it.
+        model: The robot in a backend.
         reference: The robot under study.
     """
     known = {joint.name: joint for joint in reference.joints}
@@ -48,9 +48,9 @@ def without_limits(model: RobotModel, *, reference: RobotModel) -> RobotModel:
 
 
 def with_held_sliders(model: RobotModel) -> RobotModel:
-    """Fix the sliding joints at zero: without their stops they would fly off.
+    """Fix the prismatic joints at zero: without limits they would fly off.
 
-    A robot that only slides keeps its joints.
+    A robot with prismatic joints only keeps them.
     """
     if all(joint.type is JointType.PRISMATIC for joint in model.moving_joints):
         return model
@@ -65,7 +65,7 @@ def with_held_sliders(model: RobotModel) -> RobotModel:
 
 
 class PinocchioBackend:
-    """A robot in Pinocchio: composite bodies for M, Newton-Euler for tau."""
+    """A robot in Pinocchio: CRBA for M, RNEA for tau."""
 
     tolerance = 1e-12
 
@@ -78,7 +78,7 @@ class PinocchioBackend:
             model: The robot.
             gravity: Gravity [m/s^2], shape (3,).
             reference: The robot under study.
-            name: The name it is reported by.
+            name: Its name in reports.
         """
         self.name = name
         self.joints = tuple(joint.name for joint in model.moving_joints)
@@ -87,7 +87,7 @@ class PinocchioBackend:
         self._dynamics = RobotDynamics(model, free_base=False, gravity=gravity)
 
     def audit(self) -> Audit:
-        """Describe the robot as it was given."""
+        """Return the audit of the robot."""
         return model_audit(self._model, self._gravity)
 
     def terms(self, states: States) -> Terms:
@@ -106,14 +106,14 @@ class PinocchioBackend:
         return np.array(tau).reshape(-1, len(self.joints))
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
-        """Return the acceleration that forces cause (articulated bodies), shape (n, joints)."""
+        """Return the acceleration that forces cause (ABA), shape (n, joints)."""
         aba = self._dynamics.forward_dynamics
         driving = tau - _resistance(self._free, v)
         a = [aba(*state) for state in zip(q, v, driving, strict=True)]
         return np.array(a).reshape(-1, len(self.joints))
 
     def fall(self, start: dict[str, float], *, timestep: float, steps: int) -> tuple[Array, Array]:
-        """Let the robot go from rest."""
+        """Simulate the free motion from rest."""
         robot = with_held_sliders(self._free)
         dynamics = RobotDynamics(robot, free_base=False, gravity=self._gravity)
         names = [joint.name for joint in robot.moving_joints]
@@ -127,11 +127,11 @@ class PinocchioBackend:
         return positions[:, pick], velocities[:, pick]
 
     def close(self) -> None:
-        """Do nothing: what Pinocchio holds goes with this object."""
+        """Do nothing: Pinocchio's data is released with this object."""
 
 
 def _resistance(model: RobotModel, v: Array) -> Array:
-    """Return what damping and friction take from the forces at velocities, shape as v."""
+    """Return the forces of damping and friction at velocities, shape as v."""
     damping = np.array([joint.damping for joint in model.moving_joints])
     friction = np.array([joint.friction for joint in model.moving_joints])
     resistance: Array = damping * v + friction * np.sign(v)
@@ -142,7 +142,7 @@ CLOSED_FORM = "closed-form"
 
 
 def has_closed_form(model: RobotModel) -> bool:
-    """Say whether a robot is the two-link arm of the catalogue, wherever it was read from."""
+    """Return whether a robot is the two-link arm of the catalogue, from any file."""
     differences = model_differences(load_catalogue_robot("two-link"), model).differences
     return all(
         each.severity is Severity.NOTE and each.cause is not Cause.NAMES for each in differences
@@ -150,22 +150,22 @@ def has_closed_form(model: RobotModel) -> bool:
 
 
 class ClosedFormBackend:
-    """The two-link arm, from numbers of its own: nothing is read from the model."""
+    """The two-link arm in closed form, with its own constants: nothing is read from the model."""
 
     name = CLOSED_FORM
     joints: tuple[str, ...] = ("shoulder", "elbow")
     tolerance = 1e-12
 
     def __init__(self, model: RobotModel) -> None:
-        """Take the arm.
+        """Create the backend.
 
         Args:
-            model: The two-link arm, which is all that an audit can show.
+            model: The two-link arm, for the audit only.
         """
         self._model, self._arm = model, TwoLink()
 
     def audit(self) -> Audit:
-        """Describe the robot as it was given; the formulas have no links to read back."""
+        """Return the audit of the model; the formulas have no links to read back."""
         return model_audit(self._model, GRAVITY)
 
     def terms(self, states: States) -> Terms:
@@ -187,7 +187,7 @@ class ClosedFormBackend:
         return np.array(a).reshape(-1, 2)
 
     def fall(self, start: dict[str, float], *, timestep: float, steps: int) -> tuple[Array, Array]:
-        """Let the arm go from rest."""
+        """Simulate the free motion from rest."""
         return semi_implicit_euler(
             lambda q, v: self._accelerate(q, v, np.zeros(2)),
             np.array([start[name] for name in self.joints]),

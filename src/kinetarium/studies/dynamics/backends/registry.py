@@ -1,4 +1,4 @@
-"""The back-ends that a robot is compared in: opening one by name, or beside the reference."""
+"""The backends: opening one by name, or matched with the reference."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ AGAINST = "against"
 
 
 def backend_names(model: RobotModel, *, engines: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the back-ends of a robot: the reference, its closed form, and the engines that fit.
+    """Return the backends of a robot: the reference, its closed form, and suitable engines.
 
     Args:
         model: The robot.
-        engines: The engines to use; all that are available and fit by default.
+        engines: The engines to use; all available suitable ones by default.
 
     Raises:
-        KinetariumError: If an engine is unknown, not available or does not fit.
+        KinetariumError: If an engine is unknown, not available or not suitable.
     """
     for name in engines:
         if not open_engine(name).info.capabilities & NEEDED:
@@ -45,7 +45,7 @@ def backend_names(model: RobotModel, *, engines: Sequence[str] = ()) -> tuple[st
 
 
 def open_backend(name: str, model: RobotModel, *, gravity: Array, reference: RobotModel) -> Backend:
-    """Return a back-end of a name and hand it a robot.
+    """Return a backend with a robot.
 
     Args:
         name: One of `backend_names`, or AGAINST.
@@ -54,7 +54,7 @@ def open_backend(name: str, model: RobotModel, *, gravity: Array, reference: Rob
         reference: The robot under study.
 
     Raises:
-        KinetariumError: If no such back-end is known or available.
+        KinetariumError: If the backend is unknown or not available.
     """
     if name in (REFERENCE, AGAINST):
         return PinocchioBackend(model, gravity=gravity, reference=reference, name=name)
@@ -65,15 +65,15 @@ def open_backend(name: str, model: RobotModel, *, gravity: Array, reference: Rob
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched:
-    """Two back-ends that can be compared.
+    """A backend and the reference, with the same joints.
 
     Attributes:
-        model: The robot under study; joints that the other has not are fixed.
-        given: The robot that the back-end computes with, its own joints likewise.
-        gravity: Gravity of the back-end as it was given [m/s^2], shape (3,).
+        model: The robot under study; joints that the other lacks are fixed.
+        given: The robot in the backend, its joints likewise.
+        gravity: Gravity in the backend [m/s^2], shape (3,).
         reference: The reference.
-        backend: The back-end, its joints in the order of the reference.
-        audited: What its audit shows.
+        backend: The backend, its joints in the order of the reference.
+        audited: The result of its audit.
     """
 
     model: RobotModel
@@ -87,13 +87,13 @@ class Matched:
 def match(
     name: str, model: RobotModel, *, override: Override, against: RobotModel | None
 ) -> Matched:
-    """Open a back-end beside the reference.
+    """Open a backend and the reference.
 
     Args:
-        name: Name of the back-end.
+        name: Name of the backend.
         model: The robot under study.
-        override: What the back-end is given instead of the robot's own.
-        against: The second robot file, or None to compare back-ends.
+        override: Properties to change in the backend.
+        against: The second robot file, or None to compare backends.
 
     Raises:
         KinetariumError: If the two have no moving joint in common.
@@ -129,7 +129,7 @@ def match(
 
 
 def _shared(model: RobotModel, other: RobotModel) -> tuple[str, ...]:
-    """Return the joints that both have and that turn, or slide, in both."""
+    """Return the joints that both have and that are rotational, or prismatic, in both."""
     slides = {joint.name: joint.type is JointType.PRISMATIC for joint in other.moving_joints}
     return tuple(
         joint.name

@@ -1,1 +1,1 @@
-"""Causes found from the terms of the equation of motion, where no description shows them."""
+"""Diagnosis from the terms of the equation of motion, for what an audit does not show."""

@@ -1,4 +1,4 @@
-"""The second step: what the audit cannot see, found from the terms themselves."""
+"""The second step: causes that the audit does not show, found from the terms."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -28,13 +28,13 @@ from kinetarium.studies.dynamics.states import States, Terms
 def exchanges_and_flips(
     assumed: Assumed, states: States, there: Array, *, part: Part
 ) -> Iterator[Hypothesis]:
-    """Try every joint with its axis reversed, and every two joints in each other's place.
+    """Yield hypotheses of reversed axes and of exchanged pairs of joints.
 
     Args:
         assumed: The robot as it is assumed to be so far.
         states: A few states.
-        there: What was observed at them of M a, g and c, shape (n, parts, joints).
-        part: Which of the three that is.
+        there: The observed M a, g and c at them, shape (n, parts, joints).
+        part: Which of the three.
     """
     size = np.linalg.norm(assumed.observed(states)[:, part] - there) or 1.0
 
@@ -60,7 +60,7 @@ def exchanges_and_flips(
 def moved_frames(
     assumed: Assumed, states: States, there: Array, *, part: Part
 ) -> Iterator[Hypothesis]:
-    """Fit to every joint a tilted axis, a displaced origin and a turned frame.
+    """Fit a tilted axis, a displaced origin and a rotated frame to every joint.
 
     The arguments are those of `exchanges_and_flips`.
     """
@@ -78,7 +78,7 @@ def moved_frames(
         change = partial(Assumed.with_joint, joint=tilted(x))
         for each in axis_difference(joint.name, joint.axis, tilted(x).axis):
             yield Hypothesis(each.cause, joint.name, 2, left, each.size, each.text, change)
-    # A displaced fixed joint shows too, if it carries something.
+    # A displaced fixed joint is observable too, if it carries mass.
     for joint in assumed.model.joints:
         for moved, unit, text in (
             (partial(_displaced, joint), 1e3, "origin of joint {} is displaced by {} mm"),
@@ -105,13 +105,13 @@ def _turned(joint: Joint, x: Array) -> Joint:
 
 
 _STATES = 24
-"""States that causes are fitted to."""
+"""Number of states to which causes are fitted."""
 _FEW = 6
-"""States that are enough for moved frames, each of which is a robot to be built."""
+"""Number of states for moved frames, each of which needs another robot."""
 _EXPLAINED = 1e-6
-"""Share of a difference that a cause which explains it may leave over [-]."""
+"""Residual share of a difference below which a cause explains it [-]."""
 _ALL, _MA, _G, _C = (0, 1, 2), (0,), (1,), (2,)
-"""Parts of what is observed."""
+"""Parts of the observed terms."""
 _NAMES = ("M a", "g", "c")
 
 
@@ -120,19 +120,19 @@ def diagnose(
 ) -> tuple[Difference, ...]:
     """Find the causes of a difference between terms and the robot that an audit shows.
 
-    The plainest cause that explains everything is taken. Where there is none,
-    there must be several: M a, g and c are then explained in turn, for masses
-    show in M, gravity in g alone and resistance in c alone, each by one cause
-    or by the fewest linear ones. Causes that explain equally much with equally
-    few numbers cannot be told apart, and are all named; if no list of causes
+    The simplest cause that explains everything is chosen. If there is none, there
+    must be several: M a, g and c are then explained in turn, as masses appear in
+    M, gravity in g alone and resistance in c alone, each by one cause or by the
+    fewest linear ones. Causes that explain equally much with equally few
+    parameters cannot be separated, and are all named; if no list of causes
     explains everything, none is named.
 
     Args:
         assumed: The robot as audited.
-        states: Where the terms were taken.
-        terms: The terms of the back-end.
-        tolerance: Largest difference that is rounding, relative to the forces [-].
-        most: Most causes to look for at once.
+        states: The states of the terms.
+        terms: The terms of the backend.
+        tolerance: Largest difference due to rounding, relative to the forces [-].
+        most: Maximum number of causes.
 
     Returns:
         The causes; none if the audit explains everything.
@@ -155,7 +155,7 @@ def diagnose(
 def _next(
     assumed: Assumed, states: States, there: Array, *, least: float, most: int
 ) -> list[list[Hypothesis]]:
-    """Return the causes to assume next, each with all that cannot be told apart from it."""
+    """Return the causes to assume next, each with all that cannot be separated from it."""
     difference = there - assumed.observed(states)
     causes = [] if assumed.order else linear_causes(assumed, states)
     differing = [part for part in (_MA, _G, _C) if np.abs(difference[:, part]).max() > least]
@@ -202,7 +202,7 @@ def _resistances(
 def _fitting(
     hypotheses: list[Hypothesis], assumed: Assumed, states: States, there: Array
 ) -> list[Hypothesis]:
-    """Return those that explain most of all terms, of some that explain a part equally well."""
+    """Return those that explain most of all terms, among equal ones for a part."""
     if len(hypotheses) == 1:
         return hypotheses
     left = [np.linalg.norm(there - each.change(assumed).observed(states)) for each in hypotheses]
@@ -219,7 +219,7 @@ def _alone(
     part: Part,
     enough: float,
 ) -> list[Hypothesis]:
-    """Return the plainest causes that explain a part of the terms each by itself."""
+    """Return the simplest causes that each explain a part of the terms alone."""
     difference = (there - assumed.observed(states))[:, part].ravel()
     few, seen = states.first(_FEW), there[:_FEW, part]
     hypotheses = list(exchanges_and_flips(assumed, few, seen, part=part))
@@ -227,16 +227,16 @@ def _alone(
         hypotheses += cause.hypotheses(_flat(cause, part), difference)
     if not any(each.left <= enough and each.parameters < 2 for each in hypotheses):
         hypotheses += moved_frames(assumed, few, seen, part=part)
-    return _plainest(hypotheses, enough=enough)
+    return _simplest(hypotheses, enough=enough)
 
 
 def _together(
     causes: list[LinearCause], difference: Array, *, part: Part, enough: float, most: int
 ) -> list[Hypothesis]:
-    """Find the fewest linear causes that explain a part of the terms; give the first of them.
+    """Find the fewest linear causes that explain a part of the terms; return the first.
 
-    Causes are added one by one, each time that which leaves least. One of them
-    is then named from what the others can in no way explain.
+    Causes are added greedily, each time that with the smallest residual. One of them
+    is then named from what the others cannot explain.
     """
     wanted = difference[:, part].ravel()
     columns = [_flat(cause, part) for cause in causes]
@@ -256,7 +256,7 @@ def _together(
     for i in chosen:
         others = np.hstack([columns[j] for j in chosen if j != i])
         hypotheses = causes[i].hypotheses(_without(columns[i], others), _without(wanted, others))
-        best = _plainest(list(hypotheses), enough=1e3 * enough)
+        best = _simplest(list(hypotheses), enough=1e3 * enough)
         if best:
             return best
     return []
@@ -267,15 +267,15 @@ def _flat(cause: LinearCause, part: Part) -> Array:
 
 
 def _without(values: Array, columns: Array) -> Array:
-    """Take from values what columns can explain."""
+    """Return the residual of values after a projection on columns."""
     U, sizes, _ = np.linalg.svd(columns, full_matrices=False)
     Q = U[:, sizes > 1e-9 * sizes.max(initial=0.0)]
     left: Array = values - Q @ (Q.T @ values)
     return left
 
 
-def _plainest(hypotheses: list[Hypothesis], *, enough: float) -> list[Hypothesis]:
-    """Return those that explain all with the fewest numbers."""
+def _simplest(hypotheses: list[Hypothesis], *, enough: float) -> list[Hypothesis]:
+    """Return those that explain all with the fewest parameters."""
     full = [each for each in hypotheses if each.left <= enough]
     fewest = min((each.parameters for each in full), default=0)
     return [each for each in full if each.parameters == fewest]
@@ -294,7 +294,7 @@ def _named(hypotheses: list[Hypothesis]) -> Difference:
 
 
 def _unexplained(assumed: Assumed, difference: Array, least: float) -> Difference:
-    """Say where a difference is that no cause explains."""
+    """Return an unexplained difference and its location."""
     names = [joint.name for joint in assumed.model.moving_joints]
     parts = np.abs(difference).max(axis=(0, 2))
     joint = names[int(np.abs(difference).max(axis=(0, 1)).argmax())]

@@ -1,4 +1,4 @@
-"""Hypothesis: one cause that might explain why terms differ, and how well it does."""
+"""Hypothesis: one possible cause of a difference of terms, and its residual."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,14 +17,14 @@ Part = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assumed:
-    """A robot as it is assumed to be in a back-end.
+    """A robot as assumed in a backend.
 
     Attributes:
         model: The robot.
         gravity: Gravity [m/s^2], shape (3,).
         damping: Damping that counts in tau by joint [N m s/rad or N s/m].
         friction: Friction that counts in tau by joint [N m or N].
-        order: For each coordinate the number of the joint that stands for it, shape (joints,).
+        order: The joint index of each coordinate, shape (joints,).
     """
 
     model: RobotModel
@@ -34,7 +34,7 @@ class Assumed:
     order: tuple[int, ...] = ()
 
     def observed(self, states: States) -> Array:
-        """Return what `observed` would of this robot's terms."""
+        """Return `observed` for this robot's terms."""
         dynamics = RobotDynamics(self.model, free_base=False, gravity=self.gravity)
         names = [joint.name for joint in self.model.moving_joints]
         damping = np.array([self.damping.get(name, 0.0) for name in names])
@@ -72,9 +72,9 @@ class Assumed:
 
 
 def observed(terms: Terms, states: States) -> Array:
-    """Return M a, g and c of a back-end [N m or N], shape (n, 3, joints).
+    """Return M a, g and c of a backend [N m or N], shape (n, 3, joints).
 
-    They are apart because causes are: gravity shows in g alone, resistance in c.
+    They are separate because causes are: gravity appears in g alone, resistance in c.
     """
     Ma = np.einsum("nij,nj->ni", terms.M, states.a)
     return np.stack([Ma, terms.g, terms.c], axis=1)
@@ -85,13 +85,13 @@ class Hypothesis:
     """A cause fitted to a difference.
 
     Attributes:
-        cause: What it would be.
+        cause: The cause.
         where: The link or joint.
-        parameters: How many numbers were fitted; 0 for a change without any.
-        left: Share of the difference that it does not explain [-].
+        parameters: Number of fitted parameters.
+        left: Residual share of the difference [-].
         size: Its size, in the unit that the text names.
-        text: What it would be, in words.
-        change: Gives a robot with it.
+        text: The cause in words.
+        change: Returns a robot with it.
     """
 
     cause: Cause
@@ -106,16 +106,16 @@ class Hypothesis:
 def gauss_newton(
     difference: Callable[[Array], Array], start: Array, *, step: float, most: int = 12
 ) -> tuple[Array, float]:
-    """Bring a difference to zero, as far as that goes.
+    """Minimise a difference by the Gauss-Newton method.
 
     Args:
-        difference: Gives the difference at some parameters, any shape.
-        start: The parameters to begin with, shape (p,).
+        difference: Computes the difference at some parameters, any shape.
+        start: The initial parameters, shape (p,).
         step: Step of the forward differences, in the unit of the parameters.
-        most: Most iterations.
+        most: Maximum number of iterations.
 
     Returns:
-        The parameters and the share of the difference that is left.
+        The parameters and the residual share of the difference.
     """
     x, value = start, difference(start).ravel()
     first = left = float(np.linalg.norm(value))
@@ -132,24 +132,24 @@ def gauss_newton(
             break
         x, value, settled = trial, new, norm > 0.99 * left
         left = norm
-        # What will be explained is explained at once, for the start is near.
+        # The initial parameters are near: a good hypothesis converges at once.
         if settled or (iteration == 2 and left > 0.5 * first):
             break
     return x, left / first
 
 
 _FITS = 0.05
-"""Share of missing forces that resistance may leave unexplained: engines integrate it [-]."""
+"""Residual share of missing forces for resistance, which engines integrate implicitly [-]."""
 
 
 def term_contradictions(
     joints: tuple[str, ...], states: States, terms: Terms, *, tolerance: float
 ) -> Iterator[Difference]:
-    """See whether tau is M a + c + g of the same back-end.
+    """Check that tau is M a + c + g of the same backend.
 
     Args:
         terms: The terms at them.
-        tolerance: Largest difference that is rounding [N m or N].
+        tolerance: Largest difference due to rounding [N m or N].
     """
     gap = terms.tau - terms.c - terms.g - np.einsum("nij,nj->ni", terms.M, states.a)
     for i, name in enumerate(joints):
@@ -175,12 +175,12 @@ def motion_contradictions(
     known: set[str],
     tolerance: float,
 ) -> Iterator[Difference]:
-    """Name resistance that acts in the motion of a back-end, but in neither tau nor audit.
+    """Yield resistance that acts in the motion of a backend, but in neither tau nor audit.
 
     Args:
-        missing: Forces that were missing in one step from each [N m or N], shape (n, joints).
+        missing: Missing forces in one step from each [N m or N], shape (n, joints).
         known: Joints whose resistance the audit shows.
-        tolerance: Largest force that is rounding [N m or N].
+        tolerance: Largest force due to rounding [N m or N].
     """
     for i, name in enumerate(joints):
         force, v = missing[:, i], states.v[:, i]

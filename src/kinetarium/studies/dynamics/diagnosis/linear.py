@@ -33,17 +33,17 @@ from kinetarium.studies.dynamics.finding import Cause, Difference, Severity
 from kinetarium.studies.dynamics.states import States
 
 _STARTS = (np.zeros(3), *(np.pi / 2 * np.eye(3)))
-"""Rotation vectors from which a turned inertia is looked for [rad]."""
+"""Initial rotation vectors of the search for a rotated inertia [rad]."""
 
 
 def inertia_changes(
     given: Inertia, left_by: Callable[[Inertia | None], Array]
 ) -> Iterator[tuple[int, Inertia | None]]:
-    """Yield the number of fitted parameters, and the inertia, for each way it might have changed.
+    """Yield the number of fitted parameters and the inertia for each kind of change.
 
     Args:
         given: The inertia as it should be.
-        left_by: Gives what a changed inertia leaves of a difference, any shape.
+        left_by: Returns the residual of a difference for a changed inertia, any shape.
     """
     moment = given.moment
     diagonal = np.diag(moment)
@@ -95,12 +95,12 @@ _RANK = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearCause:
-    """Something whose change shows linearly.
+    """A cause whose effect is linear in its parameters.
 
     Attributes:
-        columns: What a unit of each of its parameters adds to M a, g and c,
+        columns: Derivatives of M a, g and c by its parameters,
             shape (n, 3, joints, parameters).
-        hypotheses: Names it from columns, shape (m, parameters), and a difference, shape (m,).
+        hypotheses: Fits it, from columns, shape (m, parameters), and a difference, shape (m,).
 
     A cause of one parameter is the resistance of a joint.
     """
@@ -148,7 +148,7 @@ def regressors(assumed: Assumed, states: States) -> Array:
 
 
 def solved(columns: Array, difference: Array) -> tuple[Array, float]:
-    """Return the least-squares solution and the share of the difference that it leaves."""
+    """Return the least-squares solution and its residual share of the difference."""
     x = np.asarray(np.linalg.lstsq(columns, difference, rcond=_RANK)[0], dtype=np.float64)
     size = np.linalg.norm(difference) or 1.0
     return x, float(np.linalg.norm(columns @ x - difference) / size)
@@ -209,7 +209,7 @@ def _body(
 
 
 def _compressed(columns: Array, difference: Array) -> tuple[Array, Array]:
-    """Return a system of eleven rows that any ten parameters leave as much of."""
+    """Return an equivalent system of eleven rows, with the same residuals."""
     Q, R = np.linalg.qr(columns)
     inside = difference @ Q
     outside = np.linalg.norm(difference - Q @ inside)
@@ -240,11 +240,11 @@ _SEPARABLE = 1e-9
 
 
 def inseparable(model: RobotModel, states: States, *, gravity: Array) -> Difference:
-    """Say what of the mass properties no measurement on a fixed base separates.
+    """Return the mass properties that no measurement on a fixed base separates.
 
     The regressor Y of tau = Y pi does not have full rank (Gautier, Khalil,
     "Direct calculation of minimum set of inertial parameters of serial robots",
-    1990): some parameters never show, others only in sums with their neighbours'.
+    1990): some parameters have no effect, others only in sums with their neighbours'.
     """
     Y = regressors(Assumed(model, gravity), states.first(_STATES))
     Y = Y.reshape(-1, Y.shape[-1])

@@ -1,1 +1,1 @@
-"""What two descriptions of a robot differ in, part by part."""
+"""Differences between two descriptions of a robot, part by part."""

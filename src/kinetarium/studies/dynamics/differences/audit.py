@@ -1,4 +1,4 @@
-"""The first step: a robot as a back-end loaded it, compared with the robot it should be."""
+"""The first step: the robot as loaded by a backend, compared with the given robot."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -24,12 +24,12 @@ _Joints = dict[str, LoadedJoint]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Audited:
-    """What an audit shows.
+    """The result of an audit.
 
     Attributes:
-        differences: Every difference from the robot as it should be.
-        model: The robot as the audit shows it; what it does not show is as it should be.
-        gravity: Gravity as the audit shows it [m/s^2], shape (3,).
+        differences: Every difference from the given robot.
+        model: The robot according to the audit; what it does not show is as given.
+        gravity: Gravity according to the audit [m/s^2], shape (3,).
     """
 
     differences: tuple[Difference, ...]
@@ -43,10 +43,10 @@ def audit_differences(
     """Compare a robot with an audit of it.
 
     Args:
-        model: The robot as it should be.
-        audit: The robot as a back-end loaded it.
-        gravity: Gravity as it should be [m/s^2], shape (3,).
-        tolerance: Largest relative difference that is rounding [-].
+        model: The given robot.
+        audit: The robot as loaded by a backend.
+        gravity: The given gravity [m/s^2], shape (3,).
+        tolerance: Largest relative difference due to rounding [-].
     """
     solids = {solid.name.removeprefix(f"{ROBOT}/"): solid for solid in audit.solids}
     joints = {joint.name.removeprefix(f"{ROBOT}/"): joint for joint in audit.joints}
@@ -97,7 +97,7 @@ def _of_joints(model: RobotModel, joints: _Joints, *, tolerance: float) -> Itera
 def _of_bodies(model: RobotModel, solids: _Solids, *, tolerance: float) -> Iterator[Difference]:
     for body in rigid_tree(model):
         solid = solids.get(body.name)
-        # A root that the engine holds is no moving solid, and not audited.
+        # A fixed root is not a moving body, and not audited.
         if solid or body.joint:
             found = solid.inertia if solid and solid.inertia.mass > 0 else None
             yield from body_differences(model, body, found, tolerance=tolerance)
@@ -106,7 +106,7 @@ def _of_bodies(model: RobotModel, solids: _Solids, *, tolerance: float) -> Itera
 def _as_audited(
     model: RobotModel, solids: _Solids, joints: _Joints, *, tolerance: float
 ) -> RobotModel:
-    """Return the robot with what the audit shows; a body that differs has all mass at its top."""
+    """Return the robot according to the audit; a differing body has all mass at its top link."""
     changed: dict[str, Inertia | None] = {}
     for body in rigid_tree(model):
         solid = solids.get(body.name)

@@ -1,4 +1,4 @@
-"""Which of several links that are fixed together differs, when only their sum is known."""
+"""Which of several links that are fixed together differs, if only their sum is known."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,8 +13,8 @@ from kinetarium.spatial.rotation import inverse_pose
 from kinetarium.studies.dynamics.differences.inertia import inertia_differences
 from kinetarium.studies.dynamics.finding import Cause, Difference, Severity
 
-_UNSPOKEN = 1e-13
-"""Relative difference that is worth no word [-]."""
+_NEGLIGIBLE = 1e-13
+"""Relative difference that is not reported [-]."""
 _DIGITS = 1e-12
 """Relative rounding of sums of inertial parameters, with a margin [-]."""
 _VAGUENESS = 10
@@ -24,19 +24,19 @@ _VAGUE = (Cause.INERTIA, Cause.REPLACED_INERTIAL)
 def body_differences(
     model: RobotModel, body: RigidBody, found: Inertia | None, *, tolerance: float
 ) -> Iterator[Difference]:
-    """Compare links that are fixed together with what was found of their sum.
+    """Compare links that are fixed together with the sum that was found.
 
-    Inertial parameters of such links add up, so that what is found less all
-    other members is what one member alone must have become. The member that
-    needs the plainest change for that is the one that differs.
+    Inertial parameters of such links add up, so that the sum minus all other
+    members is what one member alone must have become. The member that needs the
+    simplest change is the one that differs.
 
     Args:
-        model: The robot as it should be.
+        model: The given robot.
         body: The links.
         found: Mass properties of all of them in the frame of the topmost.
-        tolerance: Largest relative difference that is rounding [-].
+        tolerance: Largest relative difference due to rounding [-].
     """
-    unequal = inertia_differences(body.inertia, found, tolerance=_UNSPOKEN)
+    unequal = inertia_differences(body.inertia, found, tolerance=_NEGLIGIBLE)
     differing = inertia_differences(body.inertia, found, tolerance=tolerance)
     if unequal and not differing:
         text = f"link {body.name}: inertia rounded when loaded ({unequal[0].text})"
@@ -44,9 +44,9 @@ def body_differences(
     if not differing:
         return
     hypotheses = _hypotheses(model, body, found, tolerance=tolerance)
-    plainest = min((_plainness(each) for each in hypotheses.values()), default=0)
-    likeliest = [link for link, each in hypotheses.items() if _plainness(each) == plainest]
-    if plainest >= _VAGUENESS and len(likeliest) > 1:
+    simplest = min((_complexity(each) for each in hypotheses.values()), default=0)
+    likeliest = [link for link, each in hypotheses.items() if _complexity(each) == simplest]
+    if simplest >= _VAGUENESS and len(likeliest) > 1:
         yield from _of_all(body, differing)
     elif likeliest:
         yield from _of_likeliest(model, {link: hypotheses[link] for link in likeliest})
@@ -65,7 +65,7 @@ def _of_all(body: RigidBody, differing: tuple[Difference, ...]) -> Iterator[Diff
 def _of_likeliest(
     model: RobotModel, likeliest: dict[str, tuple[Difference, ...]]
 ) -> Iterator[Difference]:
-    """Name the link that differs, or those of which any one might."""
+    """Yield the link that differs, or those of which any one might."""
     named = [list(_of_link(model, link, differences)) for link, differences in likeliest.items()]
     for rivals in zip(*named, strict=False):
         causes = {each.cause for each in rivals}
@@ -82,7 +82,7 @@ def _of_likeliest(
 
 
 def is_fixed(model: RobotModel, link: str) -> bool:
-    """Say whether a link is held by a fixed joint."""
+    """Return whether a link is attached by a fixed joint."""
     joint = model.parent_joint.get(link)
     return joint is not None and joint.type is JointType.FIXED
 
@@ -99,7 +99,7 @@ def _of_link(
 def _hypotheses(
     model: RobotModel, body: RigidBody, found: Inertia | None, *, tolerance: float
 ) -> dict[str, tuple[Difference, ...]]:
-    """Return for each member what must have happened to it, if it was that one alone."""
+    """Return the change of each member, if it alone differs."""
     inertias = {link: model.link(link).inertia for link, _ in body.members}
     parts = {
         link: inertial_parameters(inertia and moved(inertia, X_BL))
@@ -109,7 +109,7 @@ def _hypotheses(
     hypotheses = {}
     for link, X_BL in body.members:
         left = total - (whole - parts[link])
-        # What is left of a link that was dropped is rounding.
+        # The remainder of a dropped link is rounding.
         there = inertia_of(left) if left[0] > tolerance * whole[0] else None
         there = there and moved(there, inverse_pose(X_BL))
         if inertias[link] or there:
@@ -119,13 +119,13 @@ def _hypotheses(
 
 
 def _outweighed(inertia: Inertia | None, whole: Array) -> float:
-    """Say how many times smaller than the whole a member is, which costs as many digits [-]."""
+    """Return the ratio of the whole to a member, the loss of precision [-]."""
     own = np.abs(inertia.moment).max() if inertia else 0.0
     return float(np.abs(whole).max() / own) if own else 1.0
 
 
-def _plainness(differences: tuple[Difference, ...]) -> int:
-    """Rank explanations, the best the lowest: a cause with a name before a change of all."""
+def _complexity(differences: tuple[Difference, ...]) -> int:
+    """Rank explanations, the best the lowest: a specific cause before a change of everything."""
     return sum(_VAGUENESS if each.cause in _VAGUE else 1 for each in differences) or 100
 
 
@@ -135,9 +135,9 @@ def link_differences(
     """Compare the mass properties of two robots.
 
     Args:
-        model: The robot as it should be.
-        other: The other robot, with the names of this one where it has the same parts.
-        tolerance: Largest relative difference that is rounding [-].
+        model: The given robot.
+        other: The other robot, renamed to match.
+        tolerance: Largest relative difference due to rounding [-].
     """
     theirs = {link.name: link for link in other.links}
     ours = {link.name for link in model.links}
@@ -173,7 +173,7 @@ def _at_link(
 def _of_sum(
     model: RobotModel, body: RigidBody, there: RigidBody, uneven: list[Link], *, tolerance: float
 ) -> Iterator[Difference]:
-    """Compare bodies whose links are not the same ones."""
+    """Compare bodies that consist of different links."""
     if _same(body, there, tolerance=tolerance):
         names = ", ".join(link.name for link in uneven)
         text = f"fixed links {names} are lumped otherwise; with {body.name} they weigh the same"

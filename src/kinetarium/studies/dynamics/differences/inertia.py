@@ -1,4 +1,4 @@
-"""What happened to the mass properties of a link, read off the two of them."""
+"""Differences of joint properties, gravity and mass properties, and their causes."""
 
 from collections.abc import Iterator
 from itertools import permutations, product
@@ -13,7 +13,7 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dynamics.finding import Cause, Difference
 
 _LEAST_ANGLE = 1e-9
-"""Tilt of an axis that is rounding [rad]."""
+"""Largest tilt of an axis due to rounding [rad]."""
 
 
 def axis_difference(joint: str, given: Array, found: Array) -> Iterator[Difference]:
@@ -29,14 +29,14 @@ def axis_difference(joint: str, given: Array, found: Array) -> Iterator[Differen
 def resistance_differences(
     joint: Joint, *, armature: float, damping: float, friction: float, tolerance: float
 ) -> Iterator[Difference]:
-    """Compare what a joint resists its motion with.
+    """Compare armature, damping and friction of a joint.
 
     Args:
-        joint: The joint as it should be.
-        armature: Drive inertia as it is [kg m^2 or kg].
-        damping: Viscous damping as it is [N m s/rad or N s/m].
-        friction: Coulomb friction as it is [N m or N].
-        tolerance: Largest relative difference that is rounding [-].
+        joint: The given joint.
+        armature: The found armature [kg m^2 or kg].
+        damping: The found viscous damping [N m s/rad or N s/m].
+        friction: The found Coulomb friction [N m or N].
+        tolerance: Largest relative difference due to rounding [-].
     """
     slides = joint.type is JointType.PRISMATIC
     for cause, unit, given, found, effect in (
@@ -59,7 +59,7 @@ def resistance_differences(
 
 
 def order_difference(wanted: list[str], names: list[str]) -> Iterator[Difference]:
-    """See whether the joints that both have stand in the same order."""
+    """Compare the order of the joints that both have."""
     ours = [name for name in wanted if name in names]
     theirs = [name for name in names if name in wanted]
     displaced = [name for name, other in zip(ours, theirs, strict=True) if name != other]
@@ -92,7 +92,7 @@ def gravity_difference(given: Array, found: Array, *, tolerance: float) -> Itera
 
 
 def vector_text(values: Array) -> str:
-    """Write a vector with four digits, entries that are rounding beside the others as zero."""
+    """Format a vector with four digits, negligible entries as zero."""
     least = max(1e-12, 1e-9 * float(np.abs(values).max(initial=0.0)))
     return "(" + ", ".join(f"{v if abs(v) > least else 0.0:.4g}" for v in values) + ")"
 
@@ -104,15 +104,15 @@ _DEFAULT_MASS = 1.0
 def inertia_differences(
     given: Inertia | None, found: Inertia | None, *, tolerance: float
 ) -> tuple[Difference, ...]:
-    """Name what makes one inertia differ from another; empty if nothing does.
+    """Return the differences of two inertias; empty if they are equal.
 
     Both are in the same link frame, whose name the caller adds. One cause that
-    explains everything comes before several that each explain a part.
+    explains everything is preferred to several that each explain a part.
 
     Args:
-        given: The inertia as it should be; None for a massless link.
-        found: The inertia as it is.
-        tolerance: Largest relative difference that is none [-].
+        given: The given inertia; None for a massless link.
+        found: The found inertia.
+        tolerance: Largest relative difference due to rounding [-].
     """
     if given is None or found is None:
         return _presence(given, found)
@@ -158,7 +158,7 @@ def _parts(
 
 
 def _moment(given: Inertia, found: Inertia, tol: float) -> Difference:
-    """Name what happened to the moment about the centre of mass alone."""
+    """Return the difference of the moments about the centre of mass."""
     before, after = given.moment, found.moment
     size, near = float(np.abs(after - before).max()), _scale(given, found) * max(tol, 1e-9)
     factor = float(np.trace(after) / np.trace(before))
@@ -191,7 +191,7 @@ def _moment(given: Inertia, found: Inertia, tol: float) -> Difference:
 
 
 def _exchange(before: Array, after: Array, near: float) -> str:
-    """Say which entries of a moment were exchanged for which; empty if none were."""
+    """Return which entries of a moment were exchanged, in words; empty if none."""
     off = before - np.diag(np.diag(before))
     if _near(after, np.diag(np.diag(before)) - off, near):
         return "products of inertia have the other sign"
@@ -213,14 +213,14 @@ def _exchange(before: Array, after: Array, near: float) -> str:
 
 
 def _turns(before: Array, after: Array, near: float) -> list[Array]:
-    """Return rotation vectors R with after = R before R', the least first; may be empty."""
+    """Return rotation vectors R with after = R before R', the smallest first; may be empty."""
     principal, A = np.linalg.eigh(before)
     others, B = np.linalg.eigh(after)
     if not _near(others, principal, near):
         return []
     gaps = np.diff(principal)
     if gaps.min() <= near < gaps.max():
-        # A body of revolution: only its axis can be seen to turn, and that the shorter way.
+        # A body of revolution: only the shortest rotation of its axis is observable.
         alone = 0 if gaps[0] > gaps[1] else 2
         return [_shortest(A[:, alone], B[:, alone])]
     proper = [B * signs @ A.T for signs in product((1.0, -1.0), repeat=3)]
@@ -229,7 +229,7 @@ def _turns(before: Array, after: Array, near: float) -> list[Array]:
 
 
 def _shortest(a: Array, b: Array) -> Array:
-    """Return the least rotation vector that turns the line along a into that along b."""
+    """Return the smallest rotation vector that rotates the line along a to that along b."""
     b = b if a @ b >= 0 else -b
     normal = np.cross(a, b)
     sine = float(np.linalg.norm(normal))
@@ -238,7 +238,7 @@ def _shortest(a: Array, b: Array) -> Array:
 
 
 def _turned_whole(given: Inertia, found: Inertia, tol: float) -> Difference | None:
-    """See whether centre and moment were turned or mirrored together."""
+    """Return whether centre and moment were rotated or mirrored together."""
     near = _scale(given, found) * max(tol, 1e-9)
     reach = _reach(given, found) * max(tol, 1e-9)
     size = float(np.linalg.norm(found.center - given.center))
@@ -278,7 +278,7 @@ def _scale(given: Inertia, found: Inertia) -> float:
 
 
 def _reach(given: Inertia, found: Inertia) -> float:
-    """Return the size of a body: where its mass is, and how far it is spread [m]."""
+    """Return the size of a body: distance and spread of its mass [m]."""
     return float(
         max(
             np.linalg.norm(given.center),

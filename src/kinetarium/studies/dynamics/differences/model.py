@@ -23,19 +23,19 @@ from kinetarium.studies.dynamics.differences.inertia import (
 from kinetarium.studies.dynamics.finding import Cause, Difference, Severity
 
 _NEAR = 1e-6
-"""Largest difference of the entries of poses and axes that are the same."""
+"""Largest difference of the entries of equal poses and axes."""
 
 
 def with_names_of(
     model: RobotModel, other: RobotModel
 ) -> tuple[RobotModel, tuple[Difference, ...]]:
-    """Return another robot with the names of this one, and say what was called otherwise.
+    """Return another robot with the names of this one, and the renamed parts.
 
-    A link or joint that has no namesake is taken for the one in the same
-    place of the tree, where there is only one that it can be.
+    A link or joint without a namesake is matched with the one at the same place
+    of the tree, if there is only one candidate.
 
     Args:
-        model: The robot whose names count.
+        model: The robot whose names are used.
         other: The other robot.
     """
     links, joints = _pairs(model, other)
@@ -74,7 +74,7 @@ def _called(ours: str, theirs: str) -> Difference:
 
 
 def _pairs(model: RobotModel, other: RobotModel) -> tuple[dict[str, str], dict[str, str]]:
-    """Return our name for each of the other's links and joints that has one here."""
+    """Return our names of the other's links and joints that have a counterpart here."""
     our_links = {link.name for link in model.links}
     our_joints = {joint.name: joint for joint in model.joints}
     links = {link.name: link.name for link in other.links if link.name in our_links}
@@ -101,9 +101,9 @@ def _pairs(model: RobotModel, other: RobotModel) -> tuple[dict[str, str], dict[s
 def _counterpart(
     joint: Joint, free: list[Joint], rivals: list[Joint], links: dict[str, str]
 ) -> Joint | None:
-    """Return the one of our free joints that a joint must be, its siblings being rivals for it.
+    """Return the unmatched joint of ours that corresponds to a joint, or None.
 
-    Where several might be, it is the one in the same pose with the same axis.
+    Among several candidates it is the one with the same pose and axis.
     """
     for alike in (_fits, _coincides):
         mine = [each for each in free if alike(each, joint, links)]
@@ -119,7 +119,7 @@ def _coincides(ours: Joint, theirs: Joint, links: dict[str, str]) -> bool:
 
 
 def _fits(ours: Joint, theirs: Joint, links: dict[str, str]) -> bool:
-    """Say whether two joints may be the same: of one kind, and not joined to different links."""
+    """Return whether two joints may be the same: of one type, and not on different links."""
     same_kind = (ours.type is JointType.FIXED) == (theirs.type is JointType.FIXED)
     if theirs.child in links:
         return same_kind and links[theirs.child] == ours.child
@@ -134,11 +134,11 @@ def _children(model: RobotModel) -> defaultdict[str, list[Joint]]:
 
 
 def structure_differences(model: RobotModel, other: RobotModel) -> Iterator[Difference]:
-    """Name links and joints that only one robot has, or that hang elsewhere or move otherwise.
+    """Yield links and joints that only one robot has, or with another parent or type.
 
     Args:
-        model: The robot as it should be.
-        other: The other robot, with the names of this one where it has the same parts.
+        model: The given robot.
+        other: The other robot, renamed to match.
     """
     ours = {joint.name: joint for joint in model.joints}
     theirs = {joint.name: joint for joint in other.joints}
@@ -172,12 +172,12 @@ def _placed(given: Joint, found: Joint) -> Iterator[Difference]:
 
 
 TOLERANCE = 1e-9
-"""Largest relative difference between two files that is rounding: they print few digits [-]."""
+"""Largest relative difference between two files due to rounding: they have few digits [-]."""
 _WORLD_TOLERANCE = 1e-8
-"""Largest difference of lines and inertial parameters in the world that is rounding."""
+"""Largest difference of lines and inertial parameters in the world due to rounding."""
 _FRAMES = (Cause.JOINT_AXIS, Cause.JOINT_ORIGIN, Cause.CENTER_OF_MASS, Cause.INERTIA_AXES,
            Cause.INERTIA_FRAME, Cause.INERTIA)  # fmt: skip
-"""What differs too when the same robot is described in other link frames."""
+"""Causes that also appear if the same robot is described in other link frames."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,7 +197,7 @@ def model_differences(model: RobotModel, other: RobotModel) -> Compared:
     """Compare two robots.
 
     Args:
-        model: The robot as it should be.
+        model: The given robot.
         other: The other robot.
     """
     other, names = with_names_of(model, other)
@@ -263,7 +263,7 @@ def _carries_mass(model: RobotModel, joint: Joint) -> bool:
 
 
 def _same_in_the_world(model: RobotModel, other: RobotModel) -> bool:
-    """Say whether axes and bodies coincide at zero, in whatever link frames they are given."""
+    """Return whether axes and bodies coincide at zero, in any link frames."""
     moving = [joint.name for joint in model.moving_joints]
     if moving != [joint.name for joint in other.moving_joints]:
         return False
