@@ -136,7 +136,7 @@ def _bullet(simulation, command: np.ndarray) -> Callable[[], tuple]:
 
 
 def _ode(simulation, command: np.ndarray) -> Callable[[], tuple]:
-    ode, world, touch = simulation._library, simulation._world, simulation._touch
+    ode, world, finder = simulation._library, simulation._world, simulation._finder
     for name in ("HingeAngle", "HingeAngleRate", "SliderPosition", "SliderPositionRate"):
         getter = getattr(ode, f"dJointGet{name}")
         getter.restype, getter.argtypes = c_double, (c_void_p,)
@@ -147,8 +147,8 @@ def _ode(simulation, command: np.ndarray) -> Callable[[], tuple]:
     space = ode.dSimpleSpaceCreate(None)
     for shape in simulation._shapes.shapes:
         ode.dSpaceAdd(space, shape.handle)
-    pairs = {frozenset(pair): i for i, pair in enumerate(touch._handles)}
-    contacts, stride = touch._contacts, 8 * CONTACT_SLOTS
+    pairs = {frozenset(pair): i for i, pair in enumerate(finder._handles)}
+    contacts, stride = finder._contacts, 8 * CONTACT_SLOTS
     address = contacts.ctypes.data
     used = 0
 
@@ -161,9 +161,9 @@ def _ode(simulation, command: np.ndarray) -> Callable[[], tuple]:
         place = address + stride * used
         count = ode.dCollide(first, second, 16, place + 8 * GEOMETRY_SLOT, stride)
         for row in range(used, used + count):
-            contacts[row, :GEOMETRY_SLOT] = touch._surfaces[pair]
-            joint = ode.dJointCreateContact(world.handle, touch._group, address + stride * row)
-            ode.dJointAttach(joint, *touch._bodies[pair])
+            contacts[row, :GEOMETRY_SLOT] = finder._surfaces[pair]
+            joint = ode.dJointCreateContact(world.handle, finder._group, address + stride * row)
+            ode.dJointAttach(joint, *finder._bodies[pair])
         used += count
 
     joints = [
@@ -186,7 +186,7 @@ def _ode(simulation, command: np.ndarray) -> Callable[[], tuple]:
         used = 0
         ode.dSpaceCollide(space, None, cast(near, c_void_p))
         ode.dWorldStep(world.handle, 1e-3)
-        ode.dJointGroupEmpty(touch._group)
+        ode.dJointGroupEmpty(finder._group)
         return (
             np.array([angle(joint.handle) + joint.reference for angle, _, joint in joints]),
             np.array([rate(joint.handle) for _, rate, joint in joints]),

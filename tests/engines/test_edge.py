@@ -20,7 +20,7 @@ from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.scene import WrenchSensor, free_body, ground
 
-ENGINES = ["mujoco"]
+ENGINES = ["bullet", "mujoco", "ode"]
 
 pytestmark = [pytest.mark.engine, pytest.mark.parametrize("start", ENGINES, indirect=True)]
 
@@ -220,6 +220,19 @@ def test_reset_drops_pushes_and_readings(start) -> None:
     np.testing.assert_array_equal(simulation.wrench("ft"), np.zeros(6))
     simulation.step(COMMAND, 10)
     assert abs(simulation.state().twists[0, 2]) < 0.1
+
+
+def test_reset_is_a_fresh_start_and_n_steps_are_n_steps(start) -> None:
+    simulation = busy(start)
+    first, ways = simulation.state(), []
+    for stride in (1, 8, 80):
+        for _ in range(0, 80, stride):
+            simulation.step(COMMAND, stride)
+        ways.append(bits(simulation.state()))
+        simulation.apply_wrench("cube", np.full(6, 7.0), np.zeros(3))
+        simulation.reset(first)
+        assert bits(simulation.state()) == bits(first)
+    assert len(set(ways)) == 1
 
 
 def test_restoring_brings_back_readings_and_pending_pushes(start) -> None:

@@ -38,8 +38,8 @@ from kinetarium.engines.conformance.models import (
     solid_link,
 )
 from kinetarium.engines.ode import EngineOde, OdeOptions, OdeSolver, library
-from kinetarium.engines.protocol import Capability, CapabilityError, Simulation, State, Status
-from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.engines.protocol import Capability, Simulation, State, Status
+from kinetarium.errors import KinetariumError
 from kinetarium.model.load import catalogue_entry, load_robot
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import (
@@ -543,13 +543,6 @@ class TestSensors:
         assert simulation.wrench("l")[2] == pytest.approx(-(0.1 + 0.5) * 9.81, rel=1e-2)
         assert height - simulation.state().poses[0, 2] < 2e-5
 
-    def test_unknown_names(self) -> None:
-        simulation = start(PlacedRobot("robot", pendulum()))
-        with pytest.raises(UnknownNameError):
-            simulation.wrench("ft")
-        with pytest.raises(UnknownNameError):
-            simulation.apply_wrench("nobody", np.zeros(6), np.zeros(3))
-
 
 def mesh_cube() -> MeshData:
     return MeshData("cube", triangulate(CUBE))
@@ -739,14 +732,6 @@ class TestRuns:
         assert bits(simulation) == here
         assert drive(simulation, 150) == first
 
-    def test_a_restored_start_and_a_pending_push(self) -> None:
-        simulation = busy()
-        simulation.apply_wrench("cube", np.array([1.0, 2, 3, 4, 5, 6]), np.zeros(3))
-        saved = simulation.save()
-        first = drive(simulation, 20)
-        simulation.restore(saved)
-        assert drive(simulation, 20) == first
-
     @pytest.mark.parametrize("solver", OdeSolver)
     def test_processes_agree(self, solver: OdeSolver) -> None:
         command = [sys.executable, "-c", _REPEAT, solver, str(Path(__file__).parents[1])]
@@ -762,48 +747,6 @@ class TestRuns:
                 simulation.step(np.array([5 * np.cos(0.05 * k)]))
         assert bits(one) == alone
         assert bits(other) != alone
-
-    def test_reset_is_a_fresh_start(self) -> None:
-        simulation = busy()
-        begin = simulation.state()
-        first = drive(simulation, 100)
-        simulation.apply_wrench("cube", np.full(6, 7.0), np.zeros(3))
-        simulation.reset(begin)
-        assert len(simulation.contacts().depths) == 0
-        assert simulation.state().time == 0.0
-        assert drive(simulation, 100) == first
-
-    def test_n_steps_are_n_steps(self) -> None:
-        one, many = busy(), busy()
-        for _ in range(40):
-            one.step(np.array([3.0]))
-        many.step(np.array([3.0]), 40)
-        assert bits(one) == bits(many)
-        assert one.state().time == many.state().time == pytest.approx(0.04)
-
-    @pytest.mark.parametrize("bad", [np.nan, inf, -inf])
-    def test_nothing_bad_reaches_ode(self, bad: float) -> None:
-        for spoil in (
-            lambda s: s.step(np.array([bad])),
-            lambda s: s.apply_wrench("cube", np.full(6, bad), np.zeros(3)),
-            lambda s: s.apply_wrench("cube", np.ones(6), np.full(3, bad)),
-            lambda s: s.reset(replace(s.state(), v=np.full(3, bad))),
-        ):
-            simulation = busy()
-            spoil(simulation)
-            assert simulation.status is Status.DIVERGED
-            before = simulation.state()
-            simulation.step(np.array([0.0]), 5)
-            np.testing.assert_array_equal(simulation.state().poses, before.poses)
-
-    def test_a_sound_reset_ends_divergence(self) -> None:
-        simulation = busy()
-        begin = simulation.state()
-        simulation.step(np.array([np.nan]))
-        simulation.reset(begin)
-        assert simulation.status is Status.RUNNING
-        simulation.step(np.array([0.0]), 5)
-        assert simulation.state().time == pytest.approx(5 * H)
 
     def test_what_ode_complains_of_marks_the_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
         simulation = start(driven(rotor()), options=QUICK)
@@ -840,30 +783,11 @@ class TestRuns:
         state = simulation.state()
         assert abs(state.poses[0, 1]) < 1e-4
 
-    def test_close_twice_and_step_no_more(self) -> None:
-        simulation = busy()
-        simulation.close()
-        simulation.close()
-        simulation.step(np.array([0.0]))
-        assert simulation.status is Status.DIVERGED
-
-    @pytest.mark.parametrize("timestep", [0.0, -1.0, np.nan])
-    def test_time_steps_that_are_none(self, timestep: float) -> None:
-        with pytest.raises(SceneError):
-            start(ground(), timestep=timestep)
-
     def test_an_empty_scene(self) -> None:
         simulation = start(ground())
         simulation.step(NOTHING, 10)
         assert simulation.state().poses.shape == (0, 7)
         assert simulation.status is Status.RUNNING
-
-    def test_what_ode_cannot_do(self) -> None:
-        simulation = start(driven(rotor()))
-        with pytest.raises(CapabilityError):
-            simulation.mass_matrix("robot")
-        with pytest.raises(CapabilityError):
-            simulation.inverse_dynamics("robot", np.zeros(1))
 
 
 class TestAudit:

@@ -194,6 +194,16 @@ class Layout:
             robot_joints=robot_joints,
         )
 
+    def drives(self, robot: str) -> list[tuple[int, int, Actuation]]:
+        """Return the driven joints of a robot: command, place among its joints, and drive."""
+        own = self.robot_joints[robot]
+        drives = zip(self.command_joints.tolist(), self.actuations, strict=True)
+        return [
+            (command, joint - own.start, actuation)
+            for command, (joint, actuation) in enumerate(drives)
+            if own.start <= joint < own.stop
+        ]
+
 
 class Precision(StrEnum):
     """The floating-point numbers an engine computes with."""

@@ -309,7 +309,7 @@ class SimulationBase(ABC, Generic[MemoryT]):
             KinetariumError: If the run has diverged.
         """
         self._refuse_joint_space(Capability.MASS_MATRIX, robot)
-        return self._mass_matrix(robot)
+        return self._mass_matrix(robot) if self._coordinates[robot] else np.zeros((0, 0))
 
     def inverse_dynamics(self, robot: str, acceleration: ArrayLike) -> Array:
         """Return the generalised forces for an acceleration at the present state.
@@ -326,8 +326,9 @@ class SimulationBase(ABC, Generic[MemoryT]):
             KinetariumError: If the acceleration has a wrong shape, or the run has diverged.
         """
         self._refuse_joint_space(Capability.INVERSE_DYNAMICS, robot)
-        shape = (self._coordinates[robot],)
-        return self._inverse_dynamics(robot, _checked(acceleration, shape, what="an acceleration"))
+        n = self._coordinates[robot]
+        checked = _checked(acceleration, (n,), what="an acceleration")
+        return self._inverse_dynamics(robot, checked) if n else checked
 
     @abstractmethod
     def audit(self) -> Audit:

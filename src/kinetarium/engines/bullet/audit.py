@@ -1,11 +1,11 @@
 """A Bullet world read back into the terms of the scene."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from math import inf
 
+from kinetarium.engines.base.audit import limit_of, lumped_solids
+from kinetarium.engines.base.joint_law import JointLaw
 from kinetarium.engines.bullet.build import World
-from kinetarium.engines.bullet.drives import SpringDrive
 from kinetarium.engines.bullet.joint_space import gravity
 from kinetarium.engines.bullet.library import BulletClient, rotation
 from kinetarium.engines.bullet.multibody import MARGIN, NO_LIMIT, Multibody
@@ -13,7 +13,6 @@ from kinetarium.engines.bullet.options import BulletOptions, Servo
 from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
 from kinetarium.model.robot import Inertia, MeshData, MeshFile
 from kinetarium.scene import Actuation, Drive, Motion, PlacedRobot, Plane, Scene
-from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
 
 _MOST_FRICTION = 10.0
@@ -26,47 +25,31 @@ def audit(
     scene: Scene,
     *,
     world: World,
-    springs: Mapping[str, SpringDrive],
+    laws: Mapping[str, JointLaw],
     options: BulletOptions,
 ) -> Audit:
     """Read back masses, joints and gravity.
 
     Args:
-        bullet: pybullet's world.
-        world: The scene in it.
-        springs: The drives that apply damping and armature, by robot.
-        options: The settings.
+        laws: What applies damping and armature, by robot.
     """
     bullet.syncBodyInfo()  # or joint limits are read as they were made, not as they are
     solids: list[LoadedSolid] = []
     joints: list[LoadedJoint] = []
     for robot, placed in zip(world.robots, scene.robots, strict=True):
-        solids += _rigid_bodies(bullet, robot, placed)
-        joints += _joints(bullet, robot, placed, spring=springs.get(robot.name), options=options)
+        inertias = {
+            part.solid.partition("/")[2]: _inertia(bullet, robot, link)
+            for link, part in enumerate(robot.parts, -1)
+            if part.inertia
+        }
+        solids += lumped_solids(placed, inertias)
+        joints += _joints(bullet, robot, placed, law=laws.get(robot.name), options=options)
     for body in world.bodies:
         if body.free:
             solids.append(LoadedSolid(body.name, _inertia(bullet, body, -1), (body.name,)))
     return Audit(
         tuple(solids), tuple(joints), frozen(gravity(bullet)), tuple(_remarks(scene, options))
     )
-
-
-def _rigid_bodies(
-    bullet: BulletClient, robot: Multibody, placed: PlacedRobot
-) -> Iterator[LoadedSolid]:
-    """Read the inertias of a robot; what is fixed together counts as one."""
-    read = {
-        part.solid: _inertia(bullet, robot, link)
-        for link, part in enumerate(robot.parts, -1)
-        if part.inertia
-    }
-    links = tuple(
-        replace(link, inertia=read.get(f"{robot.name}/{link.name}")) for link in placed.model.links
-    )
-    for body in rigid_tree(replace(placed.model, links=links)):
-        if body.inertia:
-            members = tuple(f"{robot.name}/{link}" for link, _ in body.members)
-            yield LoadedSolid(members[0], body.inertia, members)
 
 
 def _inertia(bullet: BulletClient, multibody: Multibody, link: int) -> Inertia:
@@ -81,7 +64,7 @@ def _joints(
     robot: Multibody,
     placed: PlacedRobot,
     *,
-    spring: SpringDrive | None,
+    law: JointLaw | None,
     options: BulletOptions,
 ) -> Iterator[LoadedJoint]:
     for i, (link, joint) in enumerate(zip(robot.joints, placed.model.moving_joints, strict=True)):
@@ -91,11 +74,11 @@ def _joints(
         yield LoadedJoint(
             name=f"{robot.name}/{joint.name}",
             axis=frozen(robot.X_LI[link + 1, :3, :3] @ info[13]),
-            damping=float(spring.damping[i]) if spring else 0.0,
+            damping=float(law.damping[i]) if law else 0.0,
             friction=0.0 if _is_motor(placed, joint.name, options) else joint.friction,
-            armature=float(spring.armature[i]) if spring else 0.0,
-            lower=lower if limited and lower > -NO_LIMIT else -inf,
-            upper=upper if limited and upper < NO_LIMIT else inf,
+            armature=float(law.armature[i]) if law else 0.0,
+            lower=limit_of(lower, NO_LIMIT) if limited else -inf,
+            upper=limit_of(upper, NO_LIMIT) if limited else inf,
         )
 
 
@@ -106,20 +89,15 @@ def _is_motor(robot: PlacedRobot, joint: str, options: BulletOptions) -> bool:
 
 
 def _remarks(scene: Scene, options: BulletOptions) -> Iterator[str]:
-    shapes = [geometry.shape for robot in scene.robots for link in robot.model.links
-              for geometry in link.collisions]  # fmt: skip
+    shapes = [shape for geometry in scene.geometry for shape, _ in geometry]
     drives = [drive.drive for robot in scene.robots for drive in robot.actuation.values()]
-    materials = [body.material for body in scene.bodies]
-    for robot in scene.robots:
-        materials += [robot.material, *robot.link_materials.values()]
-    if any(isinstance(shape, MeshData | MeshFile)
-           for shape in (*shapes, *(body.shape for body in scene.bodies))):  # fmt: skip
+    if any(isinstance(shape, MeshData | MeshFile) for shape in shapes):
         yield f"meshes touch as their convex hulls, thicker by {MARGIN * 1e3:g} mm"
-    if any(isinstance(body.shape, Plane) for body in scene.bodies):
+    if any(isinstance(shape, Plane) for shape in shapes):
         yield "planes are boxes of 200 km to boxes"
     if options.contact_softness and any(body.motion is Motion.FREE for body in scene.bodies):
         yield f"contacts of free bodies are soft by {options.contact_softness:g} of the bodies"
-    if any(material.friction > _MOST_FRICTION for material in materials):
+    if any(material.friction > _MOST_FRICTION for material in scene.materials):
         yield f"friction between two surfaces is cut off at {_MOST_FRICTION:g}"
     if options.servo is Servo.MOTOR and any(drive in _SERVOS for drive in drives):
         yield "position and velocity drives are motors without the given stiffness and damping"

@@ -2,10 +2,15 @@
 
 from dataclasses import dataclass
 
-from kinetarium.engines.bullet.body_specs import body_parts, robot_parts
+from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.bullet.contacts import Place, Surfaces
 from kinetarium.engines.bullet.library import BulletClient, position, quaternion_xyzw
-from kinetarium.engines.bullet.multibody import Multibody, make_multibody
+from kinetarium.engines.bullet.multibody import (
+    Multibody,
+    body_parts,
+    make_multibody,
+    robot_parts,
+)
 from kinetarium.engines.bullet.options import BulletOptions
 from kinetarium.model.robot import LoopKind, RobotModel
 from kinetarium.scene import Base, PlacedRobot, Scene, SceneError
@@ -23,12 +28,6 @@ def couple_joints(
     Bullet's gear holds v_A + ratio v_B = 0 and takes back a share of the
     deviation of q_A + ratio q_B from a target: its own ERP times that of all
     joints. The two are made to give all of it.
-
-    Args:
-        bullet: The world.
-        robot: The robot in it.
-        model: The robot's model.
-        joint_erp: The ERP of all joints [-].
     """
     links = dict(zip((j.name for j in model.moving_joints), robot.joints, strict=True))
     for joint in model.moving_joints:
@@ -54,13 +53,7 @@ def couple_joints(
 
 
 def close_loops(bullet: BulletClient, robot: Multibody, *, model: RobotModel) -> None:
-    """Hold the two points or frames of every loop together.
-
-    Args:
-        bullet: The world.
-        robot: The robot in it.
-        model: The robot's model.
-    """
+    """Hold the two points or frames of every loop together."""
     for loop in model.loops:
         link_a, X_IA = robot.inertial_pose(loop.link_a)
         link_b, X_IB = robot.inertial_pose(loop.link_b)
@@ -106,23 +99,17 @@ class World:
         }
 
 
-def build_world(
-    bullet: BulletClient, scene: Scene, *, timestep: float, options: BulletOptions
-) -> World:
+def build_world(bullet: BulletClient, setup: Setup[BulletOptions]) -> World:
     """Build a scene in an empty world.
-
-    Args:
-        bullet: The world.
-        timestep: Time step [s].
-        options: The settings.
 
     Raises:
         SceneError: If a free robot has no mass at its root.
         KinetariumError: If the scene is larger than pybullet takes.
     """
+    scene, options = setup.scene, setup.options
     bullet.setGravity(*scene.gravity)
     bullet.setPhysicsEngineParameter(
-        fixedTimeStep=timestep,
+        fixedTimeStep=setup.timestep,
         numSolverIterations=options.iterations,
         solverResidualThreshold=options.residual,
         enableConeFriction=int(options.cone_friction),
@@ -144,7 +131,7 @@ def build_world(
     for multibody, X_WL in zip((*robots, *bodies), poses, strict=True):
         _place(bullet, multibody, X_WL)
     surfaces = Surfaces(scene, (*robots, *bodies))
-    surfaces.cover(bullet, timestep=timestep, options=options)
+    surfaces.cover(bullet, timestep=setup.timestep, options=options)
     surfaces.part(bullet)
     return World(robots, bodies, surfaces)
 
@@ -157,8 +144,7 @@ def _robot(
     touching: set[str],
     options: BulletOptions,
 ) -> Multibody:
-    sensed = {sensor.joint for sensor in scene.sensors if sensor.robot == robot.name}
-    parts = robot_parts(robot, keep=sensed, touching=touching)
+    parts = robot_parts(robot, keep=scene.sensed_joints(robot.name), touching=touching)
     if robot.base is Base.FREE and parts[0].inertia is None:
         raise SceneError(f"the root of robot '{robot.name}' is free, and has no mass to fly with")
     multibody = make_multibody(

@@ -6,13 +6,11 @@ from math import sqrt
 
 import numpy as np
 
-from kinetarium.engines.bullet.body_specs import LANDSCAPE, Part
 from kinetarium.engines.bullet.library import BulletClient
-from kinetarium.engines.bullet.multibody import Multibody
+from kinetarium.engines.bullet.multibody import LANDSCAPE, Multibody, Part
 from kinetarium.engines.bullet.options import BulletOptions
 from kinetarium.engines.protocol import Contacts
-from kinetarium.scene import Material, Plane, Scene
-from kinetarium.spatial.arrays import frozen
+from kinetarium.scene import Plane, Scene
 
 Place = tuple[int, int]
 """Bullet's numbers of a multibody and of one of its links, -1 for the base."""
@@ -57,11 +55,10 @@ class Surfaces:
                 if part.surface:
                     self._parts[multibody.id, link] = part
         self._scene = scene
-        self._materials = _materials(scene)
         self.solids = {place: index[part.solid] for place, part in self._parts.items()}
         self.bouncing = frozenset(
             place for place, solid in self.solids.items()
-            if place[0] in moving and self._materials[solid].restitution > 0
+            if place[0] in moving and scene.materials[solid].restitution > 0
         )  # fmt: skip
 
     def cover(self, bullet: BulletClient, *, timestep: float, options: BulletOptions) -> None:
@@ -76,7 +73,7 @@ class Surfaces:
             options: For the softness of contacts.
         """
         for place, solid in self.solids.items():
-            material = self._materials[solid]
+            material = self._scene.materials[solid]
             bullet.changeDynamics(
                 *place,
                 lateralFriction=sqrt(material.friction),
@@ -115,16 +112,6 @@ class Surfaces:
                 bullet.setCollisionFilterPair(a[0], b[0], a[1], b[1], 0)
 
 
-def _materials(scene: Scene) -> list[Material]:
-    """Return the material of every solid."""
-    links = [
-        robot.link_materials.get(link.name, robot.material)
-        for robot in scene.robots
-        for link in robot.model.links
-    ]
-    return [*links, *(body.material for body in scene.bodies)]
-
-
 def _other_plane(plane: Part, part: Part) -> bool:
     """Whether something is a shape of a plane, but not the one that a part is to meet."""
     if isinstance(plane.surface, Plane):
@@ -133,13 +120,10 @@ def _other_plane(plane: Part, part: Part) -> bool:
 
 
 def read_contacts(bullet: BulletClient, surfaces: Surfaces) -> Contacts:
-    """Return the points that overlap or exert a force, with normal and friction forces, read-only.
+    """Return the points that overlap or exert a force, with normal and friction forces.
 
     The solver may leave a little friction on a point that in the end it has
     relieved of its normal force; it acted, and is told.
-
-    Args:
-        bullet: The world.
     """
     points, solids = [], []
     for point in bullet.getContactPoints():
@@ -156,12 +140,10 @@ def read_contacts(bullet: BulletClient, surfaces: Surfaces) -> Contacts:
     distances, pushes, slides_1, slides_2 = (
         np.array([point[i] for point in points]).reshape(-1, 1) for i in (8, 9, 10, 12)
     )
-    touched = np.array(solids, dtype=np.int32).reshape(-1, 2)
-    touched.setflags(write=False)
     return Contacts(
-        solids=touched,
-        points=frozen((on_a + on_b) / 2),
-        normals=frozen(normals),
-        depths=frozen(-distances[:, 0]),
-        forces=frozen(pushes * normals + slides_1 * along_1 + slides_2 * along_2),
+        solids=np.array(solids, dtype=np.int32).reshape(-1, 2),
+        points=(on_a + on_b) / 2,
+        normals=normals,
+        depths=-distances[:, 0],
+        forces=pushes * normals + slides_1 * along_1 + slides_2 * along_2,
     )

@@ -1,70 +1,56 @@
 """EngineBullet: scenes compiled into Bullet simulations."""
 
 from importlib.metadata import version
+from typing import Any
 
-from kinetarium.engines.base.engine import checked_timestep, initial_state
+from kinetarium.engines.base.engine import EngineBase
+from kinetarium.engines.base.simulation import Setup, SimulationBase
 from kinetarium.engines.bullet.library import BulletClient, load
 from kinetarium.engines.bullet.options import BulletOptions
-from kinetarium.engines.protocol import Capability, EngineInfo, FrictionRule, Simulation
-from kinetarium.scene import Scene
+from kinetarium.engines.protocol import Capability, FrictionRule
 
 
-class EngineBullet:
+class EngineBullet(EngineBase[BulletOptions]):
     """Bullet, through pybullet.
 
     Two surfaces bounce by the geometric mean of their restitutions. Nothing
-    is drawn at random.
+    is drawn at random. A sensor inside a closed loop, and a robot of more links
+    than pybullet takes, are refused.
     """
 
+    name = "bullet"
+    title = "Bullet"
+    capabilities = frozenset(
+        {
+            Capability.JOINTS,
+            Capability.CONTACT,
+            Capability.CONTACT_FORCES,
+            Capability.JOINT_WRENCH,
+            Capability.EXTERNAL_WRENCH,
+            Capability.MIMIC,
+            Capability.CLOSED_LOOPS,
+            Capability.FREE_BASE,
+            Capability.SAVE_RESTORE,
+            Capability.MASS_MATRIX,
+            Capability.INVERSE_DYNAMICS,
+            Capability.DETERMINISM,
+            Capability.RESTITUTION,
+        }
+    )
+    friction_rule = FrictionRule.GEOMETRIC_MEAN
     options = BulletOptions
 
-    @property
-    def info(self) -> EngineInfo:
-        """What Bullet is and can do: everything there is a name for."""
+    def _version(self) -> str:
         load()
-        return EngineInfo(
-            name="bullet",
-            title="Bullet",
-            version=version("pybullet"),
-            capabilities=frozenset(Capability),
-            friction_rule=FrictionRule.GEOMETRIC_MEAN,
-        )
+        return version("pybullet")
 
-    def compile(
-        self,
-        scene: Scene,
-        *,
-        timestep: float,
-        options: BulletOptions | None = None,
-        seed: int = 0,
-    ) -> Simulation:
-        """Build a scene.
-
-        Args:
-            timestep: Time step [s].
-            options: Settings; None for the defaults.
-            seed: Not used.
-
-        Raises:
-            SceneError: If the time step is not positive, or a free robot has no mass at its root.
-            CapabilityError: If a sensor sits inside a closed loop.
-            KinetariumError: If the scene is larger than pybullet takes.
-        """
+    def _build(self, setup: Setup[BulletOptions]) -> SimulationBase[Any]:
         from kinetarium.engines.bullet.build import build_world
         from kinetarium.engines.bullet.simulation import BulletSimulation
 
-        h = checked_timestep(timestep)
-        options = options or BulletOptions()
         bullet = BulletClient()
         try:
-            return BulletSimulation(
-                bullet,
-                scene,
-                world=build_world(bullet, scene, timestep=h, options=options),
-                timestep=h,
-                options=options,
-                start=initial_state(scene),
-            )
+            return BulletSimulation(setup, bullet=bullet, world=build_world(bullet, setup))
         except BaseException:
             bullet.disconnect()
             raise

@@ -10,95 +10,15 @@ and M = T' M_bullet T, tau = T' tau_bullet.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinetarium.engines.bullet.library import BulletClient, position, quaternion_xyzw, quiet
 from kinetarium.engines.bullet.multibody import Multibody
-from kinetarium.engines.protocol import Layout
-from kinetarium.model.robot import Joint
-from kinetarium.scene import Drive, PlacedRobot, SceneError
+from kinetarium.scene import PlacedRobot, SceneError
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
-
-Indices = NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Wires:
-    """The commands of one kind, and what they drive.
-
-    Attributes:
-        commands: Indices into the commands of the scene, shape (c,).
-        joints: Indices into the robot's moving joints, shape (c,).
-        stiffness: Of each drive [N m/rad or N/m], shape (c,).
-        damping: Of each drive [N m s/rad or N s/m], shape (c,).
-        effort: Limit of each drive [N m or N], shape (c,).
-    """
-
-    commands: Indices
-    joints: Indices
-    stiffness: Array
-    damping: Array
-    effort: Array
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Wiring:
-    """The drives of one robot.
-
-    Attributes:
-        robot: The robot in Bullet.
-        joints: Its moving joints.
-        commands: How many commands the scene has.
-        torque: Its force and torque drives.
-        position: Its position servos.
-        velocity: Its velocity servos.
-    """
-
-    robot: Multibody
-    joints: tuple[Joint, ...]
-    commands: int
-    torque: Wires
-    position: Wires
-    velocity: Wires
-
-    @classmethod
-    def of(cls, layout: Layout, placed: PlacedRobot, *, robot: Multibody) -> "Wiring":
-        """Find the drives of a robot in the layout of its scene.
-
-        Args:
-            placed: The robot in the scene.
-            robot: The robot in Bullet.
-        """
-        return cls(
-            robot,
-            placed.model.moving_joints,
-            len(layout.commands),
-            torque=_wires(layout, placed.name, Drive.TORQUE),
-            position=_wires(layout, placed.name, Drive.POSITION),
-            velocity=_wires(layout, placed.name, Drive.VELOCITY),
-        )
-
-
-def _wires(layout: Layout, robot: str, drive: Drive) -> Wires:
-    own = layout.robot_joints[robot]
-    drives = zip(layout.command_joints.tolist(), layout.actuations, strict=True)
-    wired = [
-        (command, joint - own.start, actuation)
-        for command, (joint, actuation) in enumerate(drives)
-        if own.start <= joint < own.stop and actuation.drive is drive
-    ]
-    return Wires(
-        np.array([command for command, _, _ in wired], dtype=np.intp),
-        np.array([joint for _, joint, _ in wired], dtype=np.intp),
-        np.array([actuation.stiffness for _, _, actuation in wired]),
-        np.array([actuation.damping for _, _, actuation in wired]),
-        np.array([actuation.effort for _, _, actuation in wired]),
-    )
 
 
 def gravity(bullet: BulletClient) -> Array:
@@ -113,19 +33,14 @@ class JointSpace:
     Contacts, constraints, joint damping and friction are no part of it.
     """
 
-    def __init__(self, bullet: BulletClient, wiring: Wiring) -> None:
-        """Choose a robot.
-
-        Args:
-            bullet: The world.
-            wiring: The robot and its joints.
-        """
+    def __init__(self, bullet: BulletClient, robot: Multibody, *, placed: PlacedRobot) -> None:
+        """Choose a robot in Bullet and in the scene."""
         self._bullet = bullet
-        self._robot, self._X_LI, self._free = wiring.robot, wiring.robot.X_LI[0], wiring.robot.free
-        self._n = len(wiring.joints)
+        self._robot, self._X_LI, self._free = robot, robot.X_LI[0], robot.free
+        self._n = len(robot.joints)
         self._tail = slice(6 * self._free, None)
         # Bullet does not know of it.
-        self._armature = np.array([joint.armature for joint in wiring.joints])
+        self._armature = np.array([joint.armature for joint in placed.model.moving_joints])
         self._drives = np.diag(self._armature)
         self._gravity = gravity(bullet)
         # A fixed base stays as it was placed, so it is looked up once.
@@ -166,15 +81,15 @@ class JointSpace:
         tau[self._tail] += self._armature * acceleration[self._tail]
         return tau
 
-    def of_joints(self, q: Array, v: Array) -> tuple[Array, Array]:
+    def of_joints(self, q: list[float], v: list[float]) -> tuple[Array, Array]:
         """Return M and C v + g of the joints alone, without armature; a free base yields.
 
         Args:
-            q: Joint positions [rad or m], shape (n,).
-            v: Joint velocities [rad/s or m/s], shape (n,).
+            q: Joint positions [rad or m].
+            v: Joint velocities [rad/s or m/s].
         """
-        M = self._matrix(q.tolist())
-        bias = self._forces(q.tolist(), v.tolist(), np.zeros(len(M)))
+        M = self._matrix(q)
+        bias = self._forces(q, v, np.zeros(len(M)))
         if not self._free:
             return M, bias
         reduced = np.column_stack([M, bias])
@@ -236,12 +151,7 @@ class Floating:
     """Reads and sets the pose and twist of one free base."""
 
     def __init__(self, bullet: BulletClient, multibody: Multibody) -> None:
-        """Choose a robot or body.
-
-        Args:
-            bullet: The world.
-            multibody: The robot or body.
-        """
+        """Choose a robot or body."""
         self._bullet, self._id = bullet, multibody.id
         X_LI = multibody.X_LI[0]
         X_IL = inverse_pose(X_LI)

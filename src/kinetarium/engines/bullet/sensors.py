@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetarium.engines.base.simulation import AppliedWrench
 from kinetarium.engines.bullet.library import BulletClient, principal
 from kinetarium.engines.bullet.multibody import Multibody
 from kinetarium.engines.protocol import Capability, CapabilityError, Contacts
-from kinetarium.errors import UnknownNameError
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose
@@ -26,21 +26,6 @@ LinkStates = tuple[tuple[Any, ...], ...]
 """What pybullet tells of links: position, quaternion xyzw, ..., linear and angular velocity."""
 Memory = tuple[dict[str, LinkStates], dict[str, LinkStates]]
 """How the load of every sensor moved before the last step and moves now, where that is known."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Push:
-    """A wrench from outside on a solid.
-
-    Attributes:
-        solid: Index of the solid in the scene.
-        F_W: The wrench [f; m] in world axes at the point [N, N m], shape (6,).
-        point: Where it acts [m], world frame, shape (3,).
-    """
-
-    solid: int
-    F_W: Array
-    point: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +38,8 @@ class _Load:
         masses: Of each [kg], shape (k,).
         moments: Principal moments of each [kg m^2], shape (k, 3).
         X_IC: The sensor's frame in the inertial frame of the first, shape (4, 4).
-        solids: Whether each solid of the scene is part of the load.
+        members: The solids that are part of the load.
+        solids: Whether each solid of the scene is one of them.
     """
 
     robot: int
@@ -61,6 +47,7 @@ class _Load:
     masses: Array
     moments: Array
     X_IC: Array
+    members: frozenset[str]
     solids: NDArray[np.bool_]
 
 
@@ -71,11 +58,6 @@ class WrenchSensors:
         self, bullet: BulletClient, scene: Scene, *, robots: Iterable[Multibody], timestep: float
     ) -> None:
         """Find what hangs on each sensor.
-
-        Args:
-            bullet: The world.
-            robots: Its robots in Bullet.
-            timestep: Time step [s].
 
         Raises:
             CapabilityError: If a loop leads around a sensor.
@@ -97,26 +79,14 @@ class WrenchSensors:
         """Keep how the loads move, right before a step."""
         self.memory = (self._present(), {})
 
-    def read(self, sensor: str, *, contacts: Contacts, pushes: Sequence[Push]) -> Array:
-        """Read a sensor as of the last step.
+    def read(self, sensor: str, *, contacts: Contacts, wrenches: Sequence[AppliedWrench]) -> Array:
+        """Return the wrench of the load on a sensor in the sensor's frame [N, N m], shape (6,).
 
         Args:
-            sensor: Its name.
-            contacts: The contacts of that step.
-            pushes: The wrenches from outside that acted during it.
-
-        Returns:
-            The wrench of the load on the sensor in the sensor's frame [N, N m], shape (6,);
-            zero before the first step.
-
-        Raises:
-            UnknownNameError: If there is no such sensor.
+            contacts: The contacts of the last step.
+            wrenches: What was applied from outside during it.
         """
-        if sensor not in self._loads:
-            raise UnknownNameError("sensor", sensor, known=self._loads)
         before, _ = self.memory
-        if not before:
-            return np.zeros(6)
         self.memory = (before, self._present())
         load, h = self._loads[sensor], self._timestep
         x, R, p_0, L_0 = self._momenta(load, before[sensor])
@@ -124,19 +94,19 @@ class WrenchSensors:
         X_WC = pose(x[0], R[0]) @ load.X_IC
         # Everything that acts on the load but the joint, less what changed its momentum.
         shares = load.solids[contacts.solids] @ (1.0, -1.0)
-        own = [push for push in pushes if load.solids[push.solid]]
+        own = [wrench for wrench in wrenches if wrench.solid in load.members]
         forces = np.vstack(
             [
                 load.masses[:, np.newaxis] * self._gravity - (p_1 - p_0) / h,
                 shares[:, np.newaxis] * contacts.forces,
-                *(push.F_W[:3] for push in own),
+                *(wrench.F_W[:3] for wrench in own),
             ]
         )
-        points = np.vstack([x, contacts.points, *(push.point for push in own)])
+        points = np.vstack([x, contacts.points, *(wrench.point for wrench in own)])
         f = forces.sum(axis=0)
         m = np.cross(points - X_WC[:3, 3], forces).sum(axis=0) - (L_1 - L_0).sum(axis=0) / h
-        for push in own:
-            m += push.F_W[3:]
+        for wrench in own:
+            m += wrench.F_W[3:]
         return np.concatenate([f @ X_WC[:3, :3], m @ X_WC[:3, :3]])
 
     def _momenta(self, load: _Load, states: LinkStates) -> tuple[Array, Array, Array, Array]:
@@ -181,5 +151,6 @@ def _load(scene: Scene, robot: Multibody, joint: str) -> _Load:
         masses=np.array([inertia.mass if inertia else 0.0 for inertia in inertias]),
         moments=np.array([principal(inertia)[0] for inertia in inertias]),
         X_IC=X_IC,
+        members=frozenset(members),
         solids=np.array([solid in members for solid in scene.solids]),
     )

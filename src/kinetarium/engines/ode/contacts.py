@@ -5,8 +5,7 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.engines.ode.assembly import WORLD
-from kinetarium.engines.ode.build import OdeWorld
+from kinetarium.engines.ode.build import WORLD, OdeWorld
 from kinetarium.engines.ode.library import (
     CONTACT_SLOTS,
     FEEDBACK_SLOTS,
@@ -14,15 +13,12 @@ from kinetarium.engines.ode.library import (
     POSITION,
     ROTATION,
 )
-from kinetarium.engines.ode.options import OdeOptions
+from kinetarium.engines.ode.options import FRICTION_RULE, OdeOptions
 from kinetarium.engines.ode.shapes import OdeShape
-from kinetarium.engines.protocol import Contacts, FrictionRule
+from kinetarium.engines.protocol import Contacts
 from kinetarium.model.robot import Box
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import Array
-
-FRICTION_RULE = FrictionRule.GEOMETRIC_MEAN
-"""How the friction of two surfaces combines; their restitution does likewise."""
 
 _BOUNCE, _SOFT_CFM, _PYRAMID = 0x004, 0x010, 0x7000
 """Modes of a contact; the last limits friction by the normal force of the same step."""
@@ -40,7 +36,7 @@ _MARGIN = 0.04
 """Pairs closer than this [m] are looked at in every step."""
 
 
-class Touch:
+class ContactFinder:
     """The pairs of shapes that may touch, and the contacts of the last step.
 
     ODE's own spaces would call back into Python for every pair. Instead the
@@ -56,12 +52,7 @@ class Touch:
         *,
         options: OdeOptions,
     ) -> None:
-        """Find the pairs.
-
-        Args:
-            scene: The scene, which says who may touch whom.
-            options: Settings.
-        """
+        """Find the pairs of shapes that may touch in a scene."""
         library = self._library = world.library
         self._world = world.handle
         self._collide = library.dCollide
@@ -169,18 +160,6 @@ class Touch:
             depths=rows[:, _DEPTH].copy(),
             forces=self._feedback[self._rows, :3],
         )
-
-    def save(self) -> tuple[list[int], list[int], Array, Array]:
-        """Return a copy of the contacts of the last step."""
-        return (
-            self._rows, self._touching, self._contacts[self._rows], self._feedback[self._rows],
-        )  # fmt: skip
-
-    def restore(self, saved: tuple[list[int], list[int], Array, Array]) -> None:
-        """Go back to the contacts of a step."""
-        self.forget()
-        self._rows, self._touching = saved[:2]
-        self._contacts[self._rows], self._feedback[self._rows] = saved[2:]
 
     def _look(self, bodies: Array) -> list[int]:
         """Return the pairs where the ball around the smaller is near the box around the larger."""

@@ -5,10 +5,11 @@ from math import copysign
 
 import numpy as np
 
+from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.ode.joints import OdeJoint, Row
 from kinetarium.engines.ode.options import OdeOptions
 from kinetarium.engines.protocol import Layout
-from kinetarium.scene import Drive, Scene
+from kinetarium.scene import Drive
 from kinetarium.spatial.arrays import Array
 
 
@@ -26,13 +27,7 @@ class Drives:
     """
 
     def __init__(self, joints: Sequence[OdeJoint], layout: Layout, *, timestep: float) -> None:
-        """Set up the motors.
-
-        Args:
-            joints: The joints, in the order of `layout.joints`.
-            layout: The layout of the scene.
-            timestep: Time step [s].
-        """
+        """Set up the motors of the joints, which stand in the order of `layout.joints`."""
         self.efforts = [0.0] * len(joints)
         self._pushed: list[tuple[int, int, float]] = []
         self._placed: list[tuple[int, int, OdeJoint, float]] = []
@@ -109,24 +104,16 @@ class Couplings:
     """
 
     def __init__(
-        self,
-        scene: Scene,
-        layout: Layout,
-        *,
-        joints: Sequence[OdeJoint],
-        inertias: Sequence[float],
-        timestep: float,
-        options: OdeOptions,
+        self, setup: Setup[OdeOptions], joints: Sequence[OdeJoint], *, inertias: Sequence[float]
     ) -> None:
         """Read the couplings off the robots of a scene.
 
         Args:
             joints: The joints, in the order of `layout.joints`.
             inertias: Mass or moment of inertia that moves with each [kg or kg m^2].
-            timestep: Time step [s].
-            options: Settings.
         """
-        index = {name: i for i, name in enumerate(layout.joints)}
+        scene, options, timestep = setup.scene, setup.options, setup.timestep
+        index = {name: i for i, name in enumerate(setup.layout.joints)}
         followers = [
             (index[f"{robot.name}/{joint.name}"], index[f"{robot.name}/{joint.mimic.joint}"],
              joint.mimic)

@@ -1,52 +1,47 @@
 """EngineOde: scenes compiled into ODE simulations."""
 
-from kinetarium.engines.base.engine import checked_timestep
-from kinetarium.engines.ode.options import OdeOptions
-from kinetarium.engines.protocol import Capability, EngineInfo, Simulation
-from kinetarium.scene import Scene
+from typing import Any
 
-_NAME = "ode"
+from kinetarium.engines.base.engine import EngineBase
+from kinetarium.engines.base.simulation import Setup, SimulationBase
+from kinetarium.engines.ode.options import FRICTION_RULE, OdeOptions
+from kinetarium.engines.protocol import Capability
 
 
-class EngineOde:
-    """The Open Dynamics Engine, through its C interface."""
+class EngineOde(EngineBase[OdeOptions]):
+    """The Open Dynamics Engine, through its C interface.
 
+    It knows bodies and constraints but no joint coordinates, hence neither
+    mass matrix nor inverse dynamics. The seed is that of the order in which the
+    QUICK solver visits the constraints.
+    """
+
+    name = "ode"
+    title = "Open Dynamics Engine"
+    capabilities = frozenset(
+        {
+            Capability.JOINTS,
+            Capability.CONTACT,
+            Capability.CONTACT_FORCES,
+            Capability.JOINT_WRENCH,
+            Capability.EXTERNAL_WRENCH,
+            Capability.MIMIC,
+            Capability.CLOSED_LOOPS,
+            Capability.FREE_BASE,
+            Capability.SAVE_RESTORE,
+            Capability.DETERMINISM,
+            Capability.RESTITUTION,
+        }
+    )
+    friction_rule = FRICTION_RULE
     options = OdeOptions
 
-    @property
-    def info(self) -> EngineInfo:
-        """What ODE is and can do: all but what needs joint coordinates."""
+    def _version(self) -> str:
         from kinetarium.engines.ode import library
-        from kinetarium.engines.ode.contacts import FRICTION_RULE
 
-        return EngineInfo(
-            name=_NAME,
-            title="Open Dynamics Engine",
-            version=library.version(),
-            capabilities=frozenset(Capability)
-            - {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS},
-            friction_rule=FRICTION_RULE,
-        )
+        return library.version()
 
-    def compile(
-        self, scene: Scene, *, timestep: float, options: OdeOptions | None = None, seed: int = 0
-    ) -> Simulation:
-        """Build a scene.
-
-        Args:
-            timestep: Time step [s].
-            options: Settings; None for the defaults.
-            seed: Of the order in which the QUICK solver visits the constraints.
-
-        Raises:
-            SceneError: If the time step is not positive or a mesh has no convex hull.
-            RobotFileError: If a mesh cannot be loaded.
-        """
+    def _build(self, setup: Setup[OdeOptions]) -> SimulationBase[Any]:
         from kinetarium.engines.ode.simulation import OdeSimulation
 
-        return OdeSimulation(
-            scene,
-            timestep=checked_timestep(timestep),
-            options=options or OdeOptions(),
-            seed=seed,
-        )
+        return OdeSimulation(setup)

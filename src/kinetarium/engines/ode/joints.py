@@ -52,13 +52,7 @@ class OdeJoint:
     """
 
     def __init__(self, library: CDLL, world: int, joint: Joint, *, reference: float) -> None:
-        """Make the joint, not yet attached to anything.
-
-        Args:
-            library: ODE.
-            joint: The joint of the model.
-            reference: Where ODE's own position is to be zero [rad or m].
-        """
+        """Make the joint, not yet attached to anything."""
         self.joint = joint
         self.reference = reference
         self.revolute = joint.type is not JointType.PRISMATIC
@@ -131,7 +125,7 @@ _WIDE = pi - 0.1
 """Half range [rad] beyond which a hinge may jump from one stop to the other."""
 
 
-def stop_reference(joint: Joint) -> float:
+def reference_position(joint: Joint) -> float:
     """Choose the position [rad or m] that ODE is to count as zero.
 
     For a hinge it is the middle between the limits, or opposite to it if they
@@ -146,7 +140,7 @@ def stop_reference(joint: Joint) -> float:
     return next((limit for limit in (lower, upper) if isfinite(limit)), 0.0)
 
 
-class Stops:
+class OdeLimits:
     """The limits of all joints.
 
     Attributes:

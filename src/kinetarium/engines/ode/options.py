@@ -4,7 +4,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf, isfinite
 
+from kinetarium.engines.protocol import FrictionRule
 from kinetarium.errors import KinetariumError
+
+FRICTION_RULE = FrictionRule.GEOMETRIC_MEAN
+"""How the friction of two surfaces combines; their restitution does likewise."""
 
 
 class OdeSolver(StrEnum):

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetarium.engines.ode.assembly import NONE, WORLD, Assembly
-from kinetarium.engines.ode.build import OdeWorld
+from kinetarium.engines.ode.build import NONE, WORLD, Assembly, OdeWorld
 from kinetarium.engines.ode.library import (
     ANGULAR,
     FEEDBACK_SLOTS,
@@ -19,7 +18,6 @@ from kinetarium.engines.ode.library import (
     ROTATION,
     BodyMemory,
 )
-from kinetarium.errors import UnknownNameError
 from kinetarium.model.robot import JointType
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import Array
@@ -221,18 +219,6 @@ class OdeSensors:
                 address = self._feedback[row, part].ctypes.data
                 world.library.dJointSetFeedback(handle, address)
 
-    def forget(self) -> None:
-        """Read zero until the next step."""
-        self._feedback[...] = 0.0
-
-    def save(self) -> Array:
-        """Copy the readings of the last step."""
-        return self._feedback.copy()
-
-    def restore(self, saved: Array) -> None:
-        """Put readings back."""
-        self._feedback[...] = saved
-
     def wrench(self, name: str, bodies: Array, efforts: Array) -> Array:
         """Return the wrench of the load [N, N m] in the child's frame about its origin, shape (6,).
 
@@ -240,12 +226,7 @@ class OdeSensors:
             name: The sensor.
             bodies: The state of the bodies at the start of the last step, shape (22, n + 1).
             efforts: What was pushed along the joints during it [N m or N], shape (joints,).
-
-        Raises:
-            UnknownNameError: If there is no such sensor.
         """
-        if name not in self._rows:
-            raise UnknownNameError("sensor", name, known=self._rows)
         child = self._children[name]
         piece = self._world.pieces[child]
         feedback = self._feedback[self._rows[name]].sum(axis=0)

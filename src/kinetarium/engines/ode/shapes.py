@@ -6,9 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.engines.ode.assembly import WORLD, Assembly
-from kinetarium.engines.ode.build import OdeWorld
-from kinetarium.engines.protocol import Layout
+from kinetarium.engines.ode.build import WORLD, Assembly, OdeWorld
 from kinetarium.model.mesh.mesh import mesh_of
 from kinetarium.model.mesh.solids import bounding_box
 from kinetarium.model.mesh.triangles import BrokenMeshError, convex_hull
@@ -16,7 +14,6 @@ from kinetarium.model.robot import (
     Box,
     Capsule,
     Cylinder,
-    Geometry,
     MeshData,
     MeshFile,
     Shape,
@@ -70,36 +67,25 @@ class OdeShapes:
         shapes: The shapes.
     """
 
-    def __init__(
-        self, world: OdeWorld, scene: Scene, assembly: Assembly, *, layout: Layout
-    ) -> None:
+    def __init__(self, world: OdeWorld, scene: Scene, assembly: Assembly) -> None:
         """Build the shapes of what may touch something.
-
-        Args:
-            world: The world with its bodies.
-            assembly: Its pieces.
 
         Raises:
             SceneError: If a mesh has no convex hull.
         """
-        self._solids = layout.solids
+        self._solids = scene.solids
         self._touching = [bool(row.any()) for row in scene.may_collide]
         self._library: CDLL = world.library
         self._world = world
         self._meshes: list[tuple[int, Array, NDArray[np.uint32]]] = []
         self.shapes: list[OdeShape] = []
-        for robot in scene.robots:
-            for link in robot.model.links:
-                name = f"{robot.name}/{link.name}"
-                material = robot.link_materials.get(link.name, robot.material)
-                for geometry in link.collisions:
-                    self._add(geometry, material, layout.solids.index(name), assembly.homes[name])
-        for body in scene.bodies:
-            solid, home = layout.solids.index(body.name), assembly.homes[body.name]
-            if isinstance(body.shape, Plane):
-                self._add_plane(body.material, solid, body.X_WB)
-            else:
-                self._add(Geometry(body.shape), body.material, solid, home)
+        for solid, shapes in enumerate(scene.geometry):
+            material, home = scene.materials[solid], assembly.homes[scene.solids[solid]]
+            for shape, X_LG in shapes:
+                if isinstance(shape, Plane):
+                    self._add_plane(material, solid, home[1])
+                elif self._touching[solid]:
+                    self._add(shape, X_LG, material, solid, home)
 
     @property
     def meshes(self) -> bool:
@@ -114,19 +100,17 @@ class OdeShapes:
             self._library.dGeomTriMeshDataDestroy(mesh)
 
     def _add(
-        self, geometry: Geometry, material: Material, solid: int, home: tuple[int, Array]
+        self, shape: Shape, X_LG: Array, material: Material, solid: int, home: tuple[int, Array]
     ) -> None:
-        if not self._touching[solid]:
-            return
         piece, X_PL = home
-        X = X_PL @ geometry.X_LG
+        X = X_PL @ X_LG
         if piece != WORLD:
             X[:3, 3] -= self._world.pieces[piece].inertia.center
-        self._add_shape(geometry.shape, material, solid, piece=piece, X=X)
-        if isinstance(geometry.shape, Capsule):
+        self._add_shape(shape, material, solid, piece=piece, X=X)
+        if isinstance(shape, Capsule):
             for end in (-0.5, 0.5):
-                X_end = X @ pose((0.0, 0.0, end * geometry.shape.length))
-                ball = Sphere(geometry.shape.radius)
+                X_end = X @ pose((0.0, 0.0, end * shape.length))
+                ball = Sphere(shape.radius)
                 self._add_shape(ball, material, solid, piece=piece, X=X_end, only_on_boxes=True)
 
     def _add_shape(

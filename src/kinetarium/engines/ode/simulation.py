@@ -1,88 +1,74 @@
 """OdeSimulation: a scene inside ODE."""
 
-from math import isfinite, sqrt
-from typing import Any
+from collections.abc import Sequence
+from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 
-from kinetarium.engines.base.engine import initial_state
+from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.ode import library
-from kinetarium.engines.ode.assembly import WORLD, assemble
-from kinetarium.engines.ode.audit import audit
-from kinetarium.engines.ode.build import OdeWorld, placement
-from kinetarium.engines.ode.contacts import Touch
+from kinetarium.engines.ode.build import WORLD, OdeWorld, Piece, assemble, placement
+from kinetarium.engines.ode.contacts import ContactFinder
 from kinetarium.engines.ode.drives import Couplings, Drives
-from kinetarium.engines.ode.joints import Stops
+from kinetarium.engines.ode.joints import OdeJoint, OdeLimits, Row
 from kinetarium.engines.ode.library import POSE, POSITION, ROTATION, VELOCITY
 from kinetarium.engines.ode.options import OdeOptions, OdeSolver
 from kinetarium.engines.ode.readings import JointReadings, OdeSensors
 from kinetarium.engines.ode.shapes import OdeShapes
-from kinetarium.engines.protocol import (
-    Audit,
-    Capability,
-    CapabilityError,
-    Contacts,
-    Layout,
-    State,
-    Status,
-)
-from kinetarium.errors import UnknownNameError
+from kinetarium.engines.protocol import Audit, Contacts, LoadedJoint, LoadedSolid, State
 from kinetarium.model.robot import JointType
-from kinetarium.scene import Scene
-from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.arrays import Array, frozen
 
-NAME = "ode"
-_ABSURD = 1e6
-"""Positions [m] and speeds [m/s, rad/s] beyond this mean that the run has diverged."""
+_OVERFLOW = 1e9
+"""Norm of all positions or velocities of bodies with which ODE is not asked to make another step:
+it ends the process on numbers that are not finite."""
+_PYRAMID = (
+    "friction is a pyramid along two directions of the contact plane: across the corners it "
+    "reaches 1.41 times the coefficient"
+)
 
 
-class OdeSimulation:
+class _Saved(NamedTuple):
+    """The bodies, and what is known of the joints and couplings."""
+
+    bodies: Array
+    near: Array
+    start: State
+    moved: bool
+    couplings: tuple[Array, Array]
+
+
+class OdeSimulation(SimulationBase[_Saved]):
     """A scene inside ODE: bodies in maximal coordinates, held together by joints.
 
     Joint positions are read from the poses of the bodies, which drift apart by
     micrometres before they are pulled together again. Coupled joints agree in
-    speed to 1e-6 after every step (see `Couplings`).
+    speed to 1e-6 after every step (see `Couplings`). Contacts have their whole
+    force, and sensors everything that passes through the joint, the effort of
+    its drive included.
     """
 
-    def __init__(
-        self,
-        scene: Scene,
-        *,
-        timestep: float,
-        options: OdeOptions,
-        seed: int,
-    ) -> None:
-        """Build the scene.
-
-        Args:
-            timestep: Time step [s].
-            options: Settings.
-            seed: Of the order in which the QUICK solver visits the constraints.
-        """
+    def __init__(self, setup: Setup[OdeOptions]) -> None:
+        """Build the scene."""
+        super().__init__(setup)
         self._library = ode = library.load()
         ode.dAllocateODEDataForThread(0xFFFFFFFF)
-        self._layout = layout = Layout.of(scene)
-        self._timestep = timestep
+        scene, layout, options = setup.scene, setup.layout, setup.options
         self._assembly = assemble(scene, layout)
-        self._world = world = OdeWorld(ode, scene, self._assembly, options=options)
+        self._world = world = OdeWorld(ode, self._assembly, setup=setup)
         self._memory = world.memory
-        self._shapes = OdeShapes(world, scene, self._assembly, layout=layout)
-        self._touch = Touch(world, scene, self._shapes.shapes, options=options)
-        self._stops = Stops(world.joints)
-        self._drives = Drives(world.joints, layout, timestep=timestep)
-        self._couplings = Couplings(
-            scene,
-            layout,
-            joints=world.joints,
-            inertias=[self._inertia_along(i) for i in world.children],
-            timestep=timestep,
-            options=options,
-        )
+        self._shapes = OdeShapes(world, scene, self._assembly)
+        self._finder = ContactFinder(world, scene, self._shapes.shapes, options=options)
+        self._limits = OdeLimits(world.joints)
+        self._drives = Drives(world.joints, layout, timestep=setup.timestep)
+        inertias = [_inertia_along(world.pieces[i]) for i in world.children]
+        self._couplings = Couplings(setup, world.joints, inertias=inertias)
         self._sensors = OdeSensors(world, scene)
-        self._readings = JointReadings(self._assembly, world.children)
-        self._direct = options.solver is OdeSolver.DIRECT
+        self._joint_readings = JointReadings(self._assembly, world.children)
+        self._direct, self._seed = options.solver is OdeSolver.DIRECT, setup.seed
         # Joints are read in every step where turns are counted or something depends on them.
-        self._follows = bool(self._stops.rounds or self._drives.follow or self._couplings.count)
+        self._follows = bool(self._limits.rounds or self._drives.follow or self._couplings.count)
         floating = sorted(
             (piece.floating, i) for i, piece in enumerate(world.pieces) if piece.floating >= 0
         )
@@ -93,27 +79,54 @@ class OdeSimulation:
         places = np.arange(self._memory.now.size).reshape(self._memory.now.shape)
         self._poses = places[POSE, self._floating].T
         self._twists = places[VELOCITY, self._floating].T
-        self._seed = seed
-        self._closed = False
-        self.reset(initial_state(scene))
+        # The state that was set; before the first step the velocities in ODE lag behind it.
+        self._set, self._moved = setup.start, False
+        self._near = setup.start.q  # joint positions less than half a turn away
+        self._unsolved = 0
 
-    @property
-    def layout(self) -> Layout:
-        """The order of joints, commands, floating solids and all solids."""
-        return self._layout
-
-    @property
-    def status(self) -> Status:
-        """Whether the numbers still mean anything."""
-        return self._status
-
-    def state(self) -> State:
-        """Read the state."""
-        if self._steps == 0:  # the velocities that `reset` has set lag behind those it was given
-            start = self._start
-            return State(
-                start.time, start.q.copy(), start.v.copy(), start.poses.copy(), start.twists.copy()
+    def audit(self) -> Audit:
+        """Read back the model as ODE loaded it."""
+        world, limits = self._world, self._limits.limits()
+        remarks = [_PYRAMID]
+        if self._shapes.meshes:
+            remarks.append("meshes touch as the triangles of their convex hulls")
+        if self._unsolved:
+            remarks.append(
+                f"{self._unsolved} steps that the direct solver found no solution for were quick"
             )
+        if self._assembly.massless:
+            remarks.append(
+                "given a millionth of the robot's mass, for ODE moves nothing without mass: "
+                + ", ".join(self._assembly.massless)
+            )
+        return Audit(
+            tuple(
+                LoadedSolid(piece.name, world.inertia(i), piece.members)
+                for i, piece in enumerate(world.pieces)
+            ),
+            tuple(
+                _joint(name, joint, world.memory.rotation(child), limits[i], self._timestep)
+                for i, (name, joint, child) in enumerate(
+                    zip(self._layout.joints, world.joints, world.children, strict=True)
+                )
+            ),
+            world.gravity(),
+            tuple(remarks),
+        )
+
+    def _write(self, state: State) -> None:
+        self._set, self._moved, self._unsolved = state, False, 0
+        self._finder.forget()
+        self._couplings.reset()
+        self._near = state.q if self._follows else self._limits.references
+        self._world.place(placement(self._assembly, state, timestep=self._timestep))
+        self._memory.read()
+        library.warnings.clear()
+
+    def _read(self) -> tuple[Array, Array, Array, Array]:
+        if not self._moved:
+            start = self._set
+            return start.q.copy(), start.v.copy(), start.poses.copy(), start.twists.copy()
         poses = self._memory.now.take(self._poses)
         twists = self._memory.now.take(self._twists)
         if self._off_center:
@@ -121,173 +134,77 @@ class OdeSimulation:
             arms = (R @ self._centers)[..., 0]
             poses[:, :3] -= arms
             twists[:, :3] -= np.cross(twists[:, 3:], arms)
-        q, v = self._readings.read(self._memory, self._near)
-        return State(self._start.time + self._steps * self._timestep, q, v, poses, twists)
+        q, v = self._joint_readings.read(self._memory, self._near)
+        return q, v, poses, twists
 
-    def reset(self, state: State) -> None:
-        """Set the state and forget contacts, coupling forces and pending wrenches.
-
-        A state that is not finite is not handed to ODE: the run counts as diverged.
-        """
-        self._status = Status.RUNNING
-        numbers = (state.q, state.v, state.poses, state.twists)
-        self._start = State(state.time, *(np.array(part, dtype=np.float64) for part in numbers))
-        self._steps = self._unsolved = 0
-        self._pending: dict[int, Array] = {}
-        self._touch.forget()
-        self._couplings.reset()
-        self._sensors.forget()
-        self._near = self._start.q if self._follows else self._stops.references
-        if not all(np.isfinite(part).all() for part in numbers):
-            self._diverge()
-            return
-        placed = placement(self._assembly, state, timestep=self._timestep)
-        self._world.place(placed)
-        self._memory.read()
-        library.warnings.clear()
-        self._check()
-
-    def step(self, command: Array, n: int = 1) -> None:
-        """Advance n time steps under one command, in the order of `layout.commands`."""
-        if self._status is Status.DIVERGED:
-            return
-        numbers: list[float] = np.asarray(command, dtype=np.float64).tolist()
-        if not isfinite(sum(numbers)):
-            self._diverge()
-            return
-        self._drives.command(numbers)
-        for _ in range(n):
-            self._advance()
-            if self.status is Status.DIVERGED:
+    def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> None:
+        self._drives.command(command.tolist())
+        for i in range(n):
+            if self._follows:
+                q, v = self._joint_readings.read(self._memory, self._near)
+                self._near = q
+                self._drives.act(q, v if self._moved else self._set.v)
+                self._limits.update(q)
+            else:
+                self._drives.push()
+            if wrenches:
+                self._push(wrenches)
+            if not self._make_step(self._steps + i):
+                self._diverge()
                 return
 
-    def contacts(self) -> Contacts:
-        """Return the contacts of the last step, each with its whole force."""
-        return self._touch.contacts()
+    def _contacts(self) -> Contacts:
+        return self._finder.contacts()
 
-    def wrench(self, sensor: str) -> Array:
-        """Read a force-torque sensor [N, N m], shape (6,), as of the last step.
+    def _wrench(self, sensor: str) -> Array:
+        efforts = np.asarray(self._drives.efforts) + self._couplings.efforts
+        return self._sensors.wrench(sensor, self._memory.before, efforts)
 
-        It holds everything that passes through the joint, the effort of its drive included.
-        """
-        return self._sensors.wrench(sensor, self._memory.before, self._efforts())
+    def _save(self) -> _Saved:
+        bodies, couplings = self._memory.save(), self._couplings.save()
+        return _Saved(bodies, self._near, self._set, self._moved, couplings)
 
-    def apply_wrench(self, solid: str, F_W: Array, point: Array) -> None:
-        """Apply a wrench [f; m] in world axes at a world point during the next time step.
-
-        Raises:
-            UnknownNameError: If there is no such solid.
-        """
-        if solid not in self._assembly.homes:
-            raise UnknownNameError("solid", solid, known=self._layout.solids)
-        piece, _ = self._assembly.homes[solid]
-        if piece == WORLD:
-            return
-        F, place = np.array(F_W, dtype=np.float64), np.asarray(point, dtype=np.float64)
-        if not (np.isfinite(F).all() and np.isfinite(place).all()):
-            self._diverge()
-            return
-        F[3:] += np.cross(place - self._memory.now[POSITION, piece], F[:3])
-        self._pending[piece] = self._pending.get(piece, 0.0) + F
-
-    def save(self) -> Any:
-        """Return everything needed to go on from here to the bit."""
-        return (
-            self._memory.save(),
-            self._near,
-            self._start,
-            self._steps,
-            self._status,
-            dict(self._pending),
-            self._couplings.save(),
-            self._touch.save(),
-            self._sensors.save(),
-            list(self._drives.efforts),
-        )
-
-    def restore(self, saved: Any) -> None:
-        """Go back to where `save` was called."""
-        (
-            bodies,
-            self._near,
-            self._start,
-            self._steps,
-            self._status,
-            pending,
-            couplings,
-            touch,
-            sensors,
-            efforts,
-        ) = saved
-        self._memory.restore(bodies)
+    def _restore(self, memory: _Saved) -> None:
+        self._memory.restore(memory.bodies)
         self._world.notify()
-        self._pending = dict(pending)
-        self._couplings.restore(couplings)
-        self._touch.restore(touch)
-        self._sensors.restore(sensors)
-        self._drives.efforts[:] = efforts
+        self._near, self._set, self._moved = memory.near, memory.start, memory.moved
+        self._couplings.restore(memory.couplings)
+        self._finder.forget()
 
-    def audit(self) -> Audit:
-        """Read back the model as ODE loaded it."""
-        return audit(
-            self._world,
-            self._layout,
-            self._assembly,
-            stops=self._stops,
-            timestep=self._timestep,
-            meshes=self._shapes.meshes,
-            unsolved=self._unsolved,
-        )
+    def _close(self) -> None:
+        self._finder.close()
+        self._shapes.close()
+        self._world.close()
 
-    def mass_matrix(self, robot: str) -> Array:
-        """Not in ODE, which knows no joint coordinates.
+    def _push(self, wrenches: Sequence[AppliedWrench]) -> None:
+        for solid, F_W, point in wrenches:
+            piece, _ = self._assembly.homes[solid]
+            if piece == WORLD:
+                continue
+            moment = F_W[3:] + np.cross(point - self._memory.now[POSITION, piece], F_W[:3])
+            body = self._world.bodies[piece]
+            self._library.dBodyAddForce(body, *F_W[:3].tolist())
+            self._library.dBodyAddTorque(body, *moment.tolist())
 
-        Raises:
-            CapabilityError: Always.
-        """
-        raise CapabilityError(NAME, Capability.MASS_MATRIX)
-
-    def inverse_dynamics(self, robot: str, acceleration: Array) -> Array:
-        """Not in ODE, which knows no joint coordinates.
-
-        Raises:
-            CapabilityError: Always.
-        """
-        raise CapabilityError(NAME, Capability.INVERSE_DYNAMICS)
-
-    def close(self) -> None:
-        """Release what ODE holds."""
-        if not self._closed:
-            self._closed = True
-            self._status = Status.DIVERGED  # so that nothing steps what is gone
-            self._touch.close()
-            self._shapes.close()
-            self._world.close()
-
-    def _advance(self) -> None:
-        """Make one time step."""
-        memory, touch = self._memory, self._touch
-        if self._follows:
-            q, v = self._readings.read(memory, self._near)
-            self._near = q
-            self._drives.act(q, v if self._steps else self._start.v)
-            self._stops.update(q)
-        else:
-            self._drives.push()
-        for piece, F in self._pending.items():
-            self._library.dBodyAddForce(self._world.bodies[piece], *F[:3].tolist())
-            self._library.dBodyAddTorque(self._world.bodies[piece], *F[3:].tolist())
-        self._pending.clear()
-        touch.find(memory.now)
+    def _make_step(self, number: int) -> bool:
+        """Make one time step of a number; return whether ODE can make another."""
+        memory = self._memory
+        self._finder.find(memory.now)
         memory.begin_step()
         if self._couplings.count:
-            self._solve_couplings()
+            self._solve_couplings(number)
         else:
-            self._solve()
-        self._steps += 1
-        self._touch.moved(self._check(), timestep=self._timestep)
+            self._solve(number)
+        self._moved = True
+        positions, velocities = memory.now[POSITION], memory.now[VELOCITY]
+        speed = sqrt(np.vdot(velocities, velocities))
+        self._finder.moved(speed, timestep=self._timestep)
+        good = sqrt(np.vdot(positions, positions)) + speed < _OVERFLOW and not library.warnings
+        if not good:
+            memory.go_back()
+        return good
 
-    def _solve(self) -> None:
+    def _solve(self, number: int) -> None:
         """Let ODE make the step and read the result."""
         library.warnings.clear()  # of others, or of a try that was not taken
         memory = self._memory
@@ -299,16 +216,16 @@ class OdeSimulation:
                 self._unsolved += 1
                 memory.go_back()
                 memory.set_forces(forces)
-                self._step_quickly()
+                self._step_quickly(number)
         else:
-            self._step_quickly()
+            self._step_quickly(number)
         memory.read()
 
-    def _step_quickly(self) -> None:
-        self._library.dRandSetSeed((self._seed + self._steps) & 0xFFFFFFFF)
+    def _step_quickly(self, number: int) -> None:
+        self._library.dRandSetSeed((self._seed + number) & 0xFFFFFFFF)
         self._library.dWorldQuickStep(self._world.handle, self._timestep)
 
-    def _solve_couplings(self) -> None:
+    def _solve_couplings(self, number: int) -> None:
         memory = self._memory
         forces = memory.forces()
 
@@ -316,31 +233,32 @@ class OdeSimulation:
             memory.go_back()
             memory.set_forces(forces)
             self._couplings.push()
-            self._solve()
-            return self._readings.read(memory, self._near)[1]
+            self._solve(number)
+            return self._joint_readings.read(memory, self._near)[1]
 
         self._couplings.solve(self._near, attempt)
 
-    def _check(self) -> float:
-        """Mark the run if it has diverged; give the root of the sum of all squared speeds."""
-        positions, velocities = self._memory.now[POSITION], self._memory.now[VELOCITY]
-        speed = sqrt(np.vdot(velocities, velocities))
-        if not sqrt(np.vdot(positions, positions)) + speed < _ABSURD or library.warnings:
-            self._diverge()
-        return speed
 
-    def _diverge(self) -> None:
-        self._status = Status.DIVERGED
+def _inertia_along(piece: Piece) -> float:
+    """Return the mass or the moment of inertia [kg or kg m^2] of a piece along its joint."""
+    assert piece.joint is not None
+    if piece.joint.type is JointType.PRISMATIC:
+        return piece.inertia.mass
+    axis, arm = piece.joint.axis, np.cross(piece.joint.axis, piece.inertia.center)
+    return float(axis @ piece.inertia.moment @ axis + piece.inertia.mass * (arm @ arm))
 
-    def _efforts(self) -> Array:
-        """Return what was pushed along the joints in the last step [N m or N], shape (joints,)."""
-        return np.asarray(self._drives.efforts) + self._couplings.efforts
 
-    def _inertia_along(self, child: int) -> float:
-        """Return the mass or the moment of inertia [kg or kg m^2] of a piece along its joint."""
-        piece = self._world.pieces[child]
-        assert piece.joint is not None
-        if piece.joint.type is JointType.PRISMATIC:
-            return piece.inertia.mass
-        axis, arm = piece.joint.axis, np.cross(piece.joint.axis, piece.inertia.center)
-        return float(axis @ piece.inertia.moment @ axis + piece.inertia.mass * (arm @ arm))
+def _joint(
+    name: str, joint: OdeJoint, R_WB: Array, limits: tuple[float, float], timestep: float
+) -> LoadedJoint:
+    passive, _ = joint.row(Row.PASSIVE)
+    armature = joint.joint.armature
+    return LoadedJoint(
+        name=name,
+        axis=frozen(R_WB.T @ joint.axis()),
+        damping=max(passive - armature / timestep, 0.0),
+        friction=joint.row(Row.FRICTION)[1],
+        armature=armature,
+        lower=limits[0],
+        upper=limits[1],
+    )
