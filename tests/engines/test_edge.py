@@ -20,7 +20,7 @@ from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.scene import WrenchSensor, free_body, ground
 
-ENGINES = ["bullet", "mujoco", "ode"]
+ENGINES = ["bullet", "mujoco", "ode", "physx"]
 
 pytestmark = [pytest.mark.engine, pytest.mark.parametrize("start", ENGINES, indirect=True)]
 
@@ -205,6 +205,15 @@ def test_pushes_add_up_and_act_for_one_step(start) -> None:
     simulation.step(NOTHING, 3)
     spin = 1.1 * 6 / 0.1**2 * H
     np.testing.assert_allclose(simulation.state().twists[0], [100.0, 0, 0, 0, 0, spin], atol=2e-5)
+
+
+def test_a_push_on_what_is_fixed_does_nothing(start) -> None:
+    simulation, twin = busy(start), busy(start)
+    for solid in ("robot/base", "ground"):
+        simulation.apply_wrench(solid, np.full(6, 100.0), np.zeros(3))
+    for one in (simulation, twin):
+        one.step(COMMAND, 20)
+    assert bits(simulation.state()) == bits(twin.state())
 
 
 def test_reset_drops_pushes_and_readings(start) -> None:

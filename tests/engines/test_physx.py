@@ -27,7 +27,6 @@ from kinetarium.engines.conformance.models import (
 from kinetarium.engines.conformance.runs import state_bytes
 from kinetarium.engines.physx import EnginePhysx, PhysxOptions, Solver
 from kinetarium.engines.protocol import Capability, CapabilityError, State, Status
-from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.load import load_robot
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import (
@@ -141,22 +140,6 @@ class TestFreeBodies:
             simulation.step(NOTHING, 30)
             assert simulation.state().twists[0, 2] == pytest.approx(restitution, rel=1e-3)
 
-    def test_a_push_on_what_is_fixed_does_nothing(self):
-        simulation = alone(pendulum())
-        simulation.apply_wrench("robot/base", np.ones(6), np.zeros(3))
-        simulation.step(NOTHING)
-        assert simulation.state().q[0] == 0.0
-        with pytest.raises(UnknownNameError, match="solid"):
-            simulation.apply_wrench("elbow", np.ones(6), np.zeros(3))
-
-    def test_a_push_lasts_one_step_of_many(self):
-        body = free_body("ball", Sphere(0.1), mass=2.0)
-        simulation = ENGINE.compile(Scene(bodies=(body,), gravity=WEIGHTLESS), timestep=H)
-        simulation.apply_wrench("ball", np.array([4.0, 0, 0, 0, 0, 0]), np.zeros(3))
-        simulation.step(NOTHING, 10)
-        assert simulation.state().twists[0, 0] == pytest.approx(4.0 / 2.0 * H, rel=1e-5)
-        assert simulation.state().time == pytest.approx(10 * H)
-
 
 class TestContacts:
     def test_forces_are_normal_and_add_up_on_a_slope(self):
@@ -229,7 +212,7 @@ class TestContacts:
         assert abs(ends[1]) > 0.05
 
     def test_filters_of_many_kinds_of_pairs(self):
-        from kinetarium.engines.physx.contacts import collision_groups
+        from kinetarium.engines.physx.contacts import collision_filter
 
         rng = np.random.default_rng(5)
         for count in (1, 2, 20, 90):
@@ -238,7 +221,7 @@ class TestContacts:
             for i in range(1, count):
                 parent = int(rng.integers(max(0, i - 4), i))
                 touch[i, parent] = touch[parent, i] = False
-            groups = collision_groups(touch)
+            groups = collision_filter(touch)
             for i, j in combinations(range(count), 2):
                 (a, b), (c, d) = groups[i], groups[j]
                 assert bool(a & d or b & c) == touch[i, j]
@@ -580,8 +563,6 @@ class TestSensors:
             simulation.step(np.zeros(1))
         push = np.concatenate([X_WT[:3, :3].T @ [0, 5.0, 0], X_WT[:3, :3].T @ [0, 0, 1.0]])
         assert simulation.wrench("tip") == pytest.approx(push, abs=1e-3)
-        with pytest.raises(UnknownNameError, match="sensor"):
-            simulation.wrench("elbow")
 
     def test_says_what_a_sensor_in_a_rough_joint_does_not_feel(self):
         rough = replace(rotor().joints[0], friction=1.0, damping=1.0)
@@ -671,8 +652,6 @@ class TestRuns:
             ends.append(state_bytes(simulation.state()) + simulation.contacts().forces.tobytes())
             simulation.restore(saved)
         assert ends[0] == ends[1] == ends[2]
-        with pytest.raises(KinetariumError, match="where it was saved"):
-            self.busy().restore(saved)
 
     def test_saving_hardly_changes_the_run(self):
         plain, saved = self.busy(), self.busy()
@@ -683,19 +662,6 @@ class TestRuns:
             simulation.step(np.array([1.0, 2.0, 0.5]), 5)
         assert saved.state().v == pytest.approx(plain.state().v, abs=0.05)
         assert saved.state().poses == pytest.approx(plain.state().poses, abs=1e-3)
-
-    def test_reset_forgets_everything(self):
-        simulation = self.busy()
-        start = simulation.state()
-        self.stir(simulation, 200)
-        first = state_bytes(simulation.state())
-        simulation.apply_wrench("cube0", np.full(6, 1e3), np.zeros(3))
-        simulation.reset(start)
-        assert len(simulation.contacts().forces) == 0
-        assert not simulation.wrench("ft").any()
-        assert state_bytes(simulation.state()) == state_bytes(start)
-        self.stir(simulation, 200)
-        assert state_bytes(simulation.state()) == first
 
     def test_contacts_repeat_in_another_process(self):
         code = (
@@ -715,43 +681,6 @@ class TestRuns:
             answers.add(done.stdout.partition("bits:")[2])
         assert len(answers) == 1
         assert len(answers.pop()) > 100
-
-    def test_arrays_are_the_callers_own(self):
-        simulation = self.busy()
-        state = simulation.state()
-        for array in (state.q, state.v, state.poses, state.twists):
-            array += 1.0
-        assert not np.array_equal(simulation.state().q, state.q)
-
-    @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300])
-    def test_a_senseless_command_ends_the_run(self, bad):
-        simulation = self.busy()
-        simulation.step(np.array([bad, 0.0, 0.0]))
-        assert simulation.status is Status.DIVERGED
-        assert np.isfinite(simulation.state().q).all()
-        before = state_bytes(simulation.state())
-        simulation.step(np.zeros(3), 5)
-        assert state_bytes(simulation.state()) == before
-
-    def test_a_senseless_push_ends_the_run(self):
-        simulation = self.busy()
-        simulation.apply_wrench("cube0", np.array([np.nan, 0, 0, 0, 0, 0]), np.zeros(3))
-        assert simulation.status is Status.DIVERGED
-
-    def test_a_senseless_state_is_not_started_from(self):
-        simulation = self.busy()
-        start = simulation.state()
-        for field, value in (("q", np.nan), ("v", 1e300), ("poses", np.inf), ("twists", 1e9)):
-            array = getattr(start, field).copy()
-            array.flat[0] = value
-            simulation.reset(replace(start, **{field: array}))
-            assert simulation.status is Status.DIVERGED
-            simulation.step(np.zeros(3))
-            simulation.save()
-        simulation.reset(start)
-        assert simulation.status is Status.RUNNING
-        self.stir(simulation, 10)
-        assert simulation.status is Status.RUNNING
 
     def test_a_run_that_explodes_is_marked(self):
         model = rotor()

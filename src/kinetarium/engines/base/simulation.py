@@ -32,6 +32,9 @@ all its positions (joints, and poses of what floats) [m, rad] or of all its velo
 reaches this. No robot is there: a body at that speed crosses a kilometre in a step of 1 ms, and at
 that distance single precision resolves 6 cm. It is far above what diverges and comes back, such as
 a stiff contact, and far below where the engines' own answers to overflow begin, which differ."""
+_VIOLENT = 1e20
+"""Wrench [N, N m] and arm [m] that take any solid of a robot beyond `LIMIT` within a step. They
+are not handed on: some engines answer overflow with rest, as if nothing had happened."""
 _LOOK = 32
 """Most time steps between two judgements of the state."""
 _UNIT = 1e-9
@@ -208,9 +211,9 @@ class SimulationBase(ABC, Generic[MemoryT]):
             count = n if n < _LOOK else _LOOK
             if self._pending:
                 wrenches, self._pending, count = self._pending, [], 1
-            self._advance(command, count, wrenches)
-            n -= count
-            self._steps += count
+            made = self._advance(command, count, wrenches)
+            n -= made
+            self._steps += made
             if self._failed or self._steps - self._judged_at >= _LOOK:
                 self._judge()
                 if self._last is not None:
@@ -246,7 +249,8 @@ class SimulationBase(ABC, Generic[MemoryT]):
     def apply_wrench(self, solid: str, F_W: ArrayLike, point: ArrayLike) -> None:
         """Apply a wrench [f; m] in world axes at a world point during the next time step.
 
-        Wrenches on one solid add up; those on a solid that is fixed to the world do nothing.
+        Wrenches on one solid add up; those on a solid that is fixed to the world do nothing. One
+        beyond all measure ends the run as diverged.
 
         Raises:
             UnknownNameError: If there is no such solid.
@@ -264,6 +268,9 @@ class SimulationBase(ABC, Generic[MemoryT]):
         )
         if self._last is None:
             self._pending.append(wrench)
+            if not hypot(*wrench.F_W.tolist(), *wrench.point.tolist()) < _VIOLENT:
+                self._diverge()
+                self._judge()
 
     def save(self) -> SavedState:
         """Return everything needed to go on from here, pending wrenches and readings included.
@@ -349,10 +356,13 @@ class SimulationBase(ABC, Generic[MemoryT]):
         """Return q, v, poses and twists as in `State`, in arrays that nobody else holds."""
 
     @abstractmethod
-    def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> None:
+    def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> int:
         """Make n time steps, only one if there are wrenches, which act during that step alone.
 
-        An engine that knows of itself that it has failed calls `_diverge` and returns.
+        An engine that cannot go on calls `_diverge`, one that sees odd numbers `_suspect`.
+
+        Returns:
+            The number of steps that were made: less than n only after such a call.
         """
 
     def _contacts(self) -> Contacts:
@@ -383,8 +393,12 @@ class SimulationBase(ABC, Generic[MemoryT]):
         """Release what does not go with this object."""
 
     def _diverge(self) -> None:
-        """Mark the run diverged at the end of the present step."""
+        """Mark the run diverged when `_advance` returns."""
         self._failed = True
+
+    def _suspect(self) -> None:
+        """Have the state judged when `_advance` returns, because it may look sound again later."""
+        self._judged_at = self._steps - _LOOK
 
     def _judge(self) -> None:
         now = self.state()

@@ -124,14 +124,14 @@ class BulletSimulation(SimulationBase[_Saved]):
             np.array(twists or _NO_TWISTS),
         )
 
-    def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> None:
+    def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> int:
         numbers = command.tolist()
         for left in range(n, 0, -1):
             for drive in self._drives:
                 drive(numbers)
             if self._laws and not self._apply_laws(command):
                 self._diverge()
-                return
+                return n - left
             if wrenches:
                 self._push(wrenches)
             if left == 1 and self._scene.sensors:
@@ -139,6 +139,7 @@ class BulletSimulation(SimulationBase[_Saved]):
             self._step(self._number)
             self._known = False
         self._wrenches, self._has_contacts = wrenches, True
+        return n
 
     def _contacts(self) -> Contacts:
         return read_contacts(self._bullet, self._world.surfaces)

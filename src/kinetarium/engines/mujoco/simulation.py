@@ -174,7 +174,7 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
             _rotate(V_WB[i, 3:], spin, quaternion)
         return qpos[q], qvel[v], qpos[poses], V_WB
 
-    def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> None:
+    def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> int:
         self._ctrl[:] = command
         if wrenches:
             self._push(wrenches)
@@ -186,6 +186,7 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
             self._data.xfrc_applied[:] = 0.0
         if self._warnings.tobytes() != self._unwarned:
             self._diverge()
+        return n
 
     def _push(self, wrenches: Sequence[AppliedWrench]) -> None:
         # MuJoCo takes wrenches at the centre of mass, and knows that of the last step only.

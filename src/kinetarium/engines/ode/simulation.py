@@ -137,7 +137,7 @@ class OdeSimulation(SimulationBase[_Saved]):
         q, v = self._joint_readings.read(self._memory, self._near)
         return q, v, poses, twists
 
-    def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> None:
+    def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> int:
         self._drives.command(command.tolist())
         for i in range(n):
             if self._follows:
@@ -151,7 +151,8 @@ class OdeSimulation(SimulationBase[_Saved]):
                 self._push(wrenches)
             if not self._make_step(self._steps + i):
                 self._diverge()
-                return
+                return i
+        return n
 
     def _contacts(self) -> Contacts:
         return self._finder.contacts()

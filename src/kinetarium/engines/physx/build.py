@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.physx.body_specs import (
     FASTEST,
     NEGLIGIBLE,
@@ -22,9 +22,8 @@ from kinetarium.engines.physx.contacts import X_TO_Z, Surfaces
 from kinetarium.engines.physx.coupling import couple, directions
 from kinetarium.engines.physx.library import Entity, physx, physx_pose
 from kinetarium.engines.physx.options import PhysxOptions
-from kinetarium.engines.protocol import Layout
 from kinetarium.model.robot import JointType, Loop, LoopKind
-from kinetarium.scene import Actuation, Base, Body, Drive, Motion, PlacedRobot, Scene, rigid_groups
+from kinetarium.scene import Actuation, Base, Body, Drive, Motion, PlacedRobot
 from kinetarium.scene.robot import RigidBody, rigid_tree
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion, rotation_onto
@@ -89,26 +88,18 @@ class Articulated:
     massless: tuple[str, ...]
 
 
-def articulate(
-    robot: PlacedRobot,
-    *,
-    keep: frozenset[str],
-    actuations: Mapping[str, Actuation],
-    timestep: float,
-    options: PhysxOptions,
-) -> Articulated:
+def articulate(robot: PlacedRobot, setup: Setup[PhysxOptions]) -> Articulated:
     """Build a robot without its surfaces.
-
-    Args:
-        keep: Fixed joints to keep, because a sensor sits in them.
-        actuations: The drives of its joints, by name.
-        timestep: Time step [s].
-        options: Settings.
 
     Raises:
         CapabilityError: If a mimic joint cannot be coupled to its leader.
     """
-    bodies = rigid_tree(robot.model, keep=keep)
+    options, timestep = setup.options, setup.timestep
+    moving_joints = robot.model.moving_joints
+    actuations = {
+        moving_joints[joint].name: drive for _, joint, drive in setup.layout.drives(robot.name)
+    }
+    bodies = rigid_tree(robot.model, keep=setup.scene.sensed_joints(robot.name))
     coupled = any(joint.mimic for joint in robot.model.joints)
     signs = directions(bodies) if coupled else [1.0] * len(bodies)
     held = robot.base is Base.FIXED
@@ -185,65 +176,41 @@ def _solid(robot: str, body: RigidBody, link: Any) -> SolidPart:
     return SolidPart(f"{robot}/{body.name}", link, members)
 
 
-def build(scene: Scene, layout: Layout, *, timestep: float, options: PhysxOptions) -> Parts:
+def build(setup: Setup[PhysxOptions]) -> Parts:
     """Build everything in a scene.
-
-    Args:
-        timestep: Time step [s].
-        options: Settings.
 
     Raises:
         SceneError: If PhysX refuses a shape or the rules of who may touch whom.
         CapabilityError: If a mimic joint cannot be coupled to its leader.
     """
-    surfaces = Surfaces(scene.solids, _may_meet(scene), contact_offset=options.contact_offset)
-    drives = dict(zip(layout.commands, layout.actuations, strict=True))
+    scene, options = setup.scene, setup.options
+    surfaces = Surfaces(scene, contact_offset=options.contact_offset)
     entities: list[Any] = []
     joints: list[JointPart] = []
     solids: list[SolidPart] = []
     roots: list[Any] = []
     sensors: dict[str, SensorPart] = {}
     remarks: list[str] = []
+    first = 0
     for robot in scene.robots:
-        own = [sensor for sensor in scene.sensors if sensor.robot == robot.name]
-        made = articulate(
-            robot,
-            keep=frozenset(sensor.joint for sensor in own),
-            actuations={
-                joint.name: drives[name]
-                for joint in robot.model.moving_joints
-                if (name := f"{robot.name}/{joint.name}") in drives
-            },
-            timestep=timestep,
-            options=options,
-        )
-        _cover(
-            made,
-            robot,
-            surfaces=surfaces,
-            first=scene.solids.index(f"{robot.name}/{robot.model.root}"),
-        )
+        made = articulate(robot, setup)
+        _cover(made, robot, surfaces=surfaces, first=first)
+        first += len(robot.model.links)
         entities += made.entities
         joints += [made.joints[joint.name] for joint in robot.model.moving_joints]
         solids += made.solids
         if robot.base is Base.FREE:
             roots.append(made.links[0])
-        for sensor in own:
-            link, _ = made.homes[robot.model.joint(sensor.joint).child]
-            sensors[sensor.name] = SensorPart(
-                link, rotation_from_quaternion(link.joint.pose_in_child.q)
-            )
-        remarks += _robot_remarks(robot, made, sensed={sensor.joint for sensor in own})
+        for sensor in scene.sensors:
+            if sensor.robot == robot.name:
+                link, _ = made.homes[robot.model.joint(sensor.joint).child]
+                R_LJ = rotation_from_quaternion(link.joint.pose_in_child.q)
+                sensors[sensor.name] = SensorPart(link, R_LJ)
+        remarks += _robot_remarks(robot, made, sensed=scene.sensed_joints(robot.name))
     free: list[Any] = []
-    for body in scene.bodies:
+    for solid, body in enumerate(scene.bodies, first):
         entity, component = _body(body, options=options)
-        surfaces.cover(
-            component,
-            body.shape,
-            X_BG=pose(),
-            solid=scene.solids.index(body.name),
-            material=body.material,
-        )
+        surfaces.cover(solid, component)
         entities.append(entity)
         if body.motion is Motion.FREE:
             free.append(component)
@@ -258,18 +225,6 @@ def build(scene: Scene, layout: Layout, *, timestep: float, options: PhysxOption
         sensors=sensors,
         remarks=tuple(remarks),
     )
-
-
-def _may_meet(scene: Scene) -> NDArray[np.bool_]:
-    """Return who may touch whom, without pairs of solids that are both fixed to the world."""
-    held = []
-    for robot in scene.robots:
-        tops = rigid_groups(robot.model)
-        fixed = robot.base is Base.FIXED
-        held += [fixed and tops[link.name] == robot.model.root for link in robot.model.links]
-    held += [body.motion is Motion.STATIC for body in scene.bodies]
-    fixed_pairs = np.outer(held, held).astype(np.bool_)
-    return np.asarray(scene.may_collide & ~fixed_pairs)
 
 
 def _body(body: Body, *, options: PhysxOptions) -> tuple[Any, Any]:
@@ -300,18 +255,10 @@ def _cover(made: Articulated, robot: PlacedRobot, *, surfaces: Surfaces, first: 
     }
     for solid, link in enumerate(robot.model.links, first):
         component, X_BL = made.homes[link.name]
-        for geometry in link.collisions:
-            surfaces.cover(
-                component,
-                geometry.shape,
-                X_BG=X_BL @ geometry.X_LG,
-                solid=solid,
-                material=robot.link_materials.get(link.name, robot.material),
-                axle=axles.get(link.name),
-            )
+        surfaces.cover(solid, component, X_BL=X_BL, axle=axles.get(link.name))
 
 
-def _robot_remarks(robot: PlacedRobot, made: Articulated, *, sensed: set[str]) -> list[str]:
+def _robot_remarks(robot: PlacedRobot, made: Articulated, *, sensed: frozenset[str]) -> list[str]:
     remarks = []
     if made.massless:
         remarks.append(f"links without mass have 1e-6 kg: {_named(made.massless)}")

@@ -1,6 +1,6 @@
 """The contacts of a PhysX scene."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -11,8 +11,17 @@ from kinetarium.engines.physx.library import World, physx, physx_pose
 from kinetarium.engines.protocol import Contacts
 from kinetarium.model.mesh.mesh import mesh_of
 from kinetarium.model.mesh.solids import triangulate
-from kinetarium.model.robot import Box, Capsule, Cylinder, MeshData, MeshFile, Shape, Sphere
-from kinetarium.scene import Material, Plane, SceneError
+from kinetarium.model.robot import (
+    IDENTITY,
+    Box,
+    Capsule,
+    Cylinder,
+    MeshData,
+    MeshFile,
+    Shape,
+    Sphere,
+)
+from kinetarium.scene import Material, Plane, Scene, SceneError
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose
 
@@ -36,16 +45,6 @@ def read_contacts(world: World, shapes: Mapping[Any, tuple[int, int]]) -> Contac
                 rows.append((first, second, a, b, *point.position, *point.normal, depth, *force))
     # SAPIEN sorts pairs by where they lie in memory.
     rows.sort(key=itemgetter(0, 1))
-    return _contacts(rows)
-
-
-def no_contacts() -> Contacts:
-    """Return the contacts of a scene that has not been stepped."""
-    return _contacts([])
-
-
-def _contacts(rows: list[tuple[float, ...]]) -> Contacts:
-    """Make contacts of rows: shapes, solids, point, normal, depth and force."""
     table = np.array(rows, dtype=np.float64).reshape(-1, 14)
     return Contacts(
         solids=table[:, 2:4].astype(np.int32),
@@ -59,8 +58,8 @@ def _contacts(rows: list[tuple[float, ...]]) -> Contacts:
 _BITS = 32
 
 
-def collision_groups(may_touch: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return each solid its groups, so that exactly the right pairs touch.
+def collision_filter(may_touch: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the collision groups of each solid, so that exactly the right pairs touch.
 
     Two shapes touch if a bit of the first one's type is in the second one's
     affinity, or the other way round. Each bit thus lets a set of solids touch
@@ -137,19 +136,16 @@ class Surfaces:
         hulls: Names of the solids with meshes that are hulls.
     """
 
-    def __init__(
-        self, names: Sequence[str], may_touch: NDArray[np.bool_], *, contact_offset: float
-    ) -> None:
+    def __init__(self, scene: Scene, *, contact_offset: float) -> None:
         """Begin with who may touch whom.
 
         Args:
-            names: The names of the solids.
-            may_touch: Whether two solids may touch, shape (n, n).
             contact_offset: Gap from which on a contact is looked after [m].
         """
-        self._names = names
-        self._touching = [bool(row.any()) for row in may_touch]
-        self._groups = collision_groups(may_touch)
+        self._scene = scene
+        may_meet = scene.may_collide & ~np.outer(scene.fixed, scene.fixed)
+        self._touching = [bool(row.any()) for row in may_meet]
+        self._groups = collision_filter(may_meet)
         self._contact_offset = contact_offset
         self._materials: dict[Material, Any] = {}
         self.solids: dict[Any, tuple[int, int]] = {}
@@ -158,22 +154,14 @@ class Surfaces:
         self.hulls: list[str] = []
 
     def cover(
-        self,
-        component: Any,
-        shape: Shape | Plane,
-        *,
-        X_BG: Array,
-        solid: int,
-        material: Material,
-        axle: Array | None = None,
+        self, solid: int, component: Any, *, X_BL: Array = IDENTITY, axle: Array | None = None
     ) -> None:
-        """Put a shape on a component, unless its solid may touch nothing.
+        """Put the shapes of a solid on a component, unless it may touch nothing.
 
         Args:
+            solid: Index of the solid.
             component: The body.
-            X_BG: Pose of the shape in the body's frame, shape (4, 4).
-            solid: Index of the solid it belongs to.
-            material: Its surface.
+            X_BL: Pose of the solid in the body's frame, shape (4, 4).
             axle: Unit axis through the body's origin about which it turns without end,
                 shape (3,), or None.
 
@@ -182,24 +170,32 @@ class Surfaces:
         """
         if not self._touching[solid]:
             return
+        material = self._scene.materials[solid]
         if material not in self._materials:
             friction, restitution = material.friction, material.restitution
             self._materials[material] = physx.PhysxMaterial(friction, friction, restitution)
-        name, surface = self._names[solid], self._materials[material]
+        for shape, X_LG in self._scene.geometry[solid]:
+            for one in self._make(shape, X_BL @ X_LG, solid, axle=axle):
+                one.contact_offset = self._contact_offset
+                one.set_collision_groups([*self._groups[solid], 0, 0])
+                component.attach(one)
+                self.solids[one] = (len(self.solids), solid)
+
+    def _make(
+        self, shape: Shape | Plane, X_BG: Array, solid: int, *, axle: Array | None
+    ) -> Iterator[Any]:
+        """Yield the shapes of PhysX that stand for one of a solid."""
+        name = self._scene.solids[solid]
+        surface = self._materials[self._scene.materials[solid]]
         if isinstance(shape, Cylinder) and axle is not None and _is_wheel(X_BG, axle):
             self.wheels.append(name)
-            made = _row_of_spheres(shape, surface, X_BG)
-        else:
-            if isinstance(shape, Cylinder):
-                self.faceted.append(name)
-            elif isinstance(shape, MeshFile | MeshData):
-                self.hulls.append(name)
-            made = iter([_single(shape, surface, X_BG, name=name)])
-        for one in made:
-            one.contact_offset = self._contact_offset
-            one.set_collision_groups([*self._groups[solid], 0, 0])
-            component.attach(one)
-            self.solids[one] = (len(self.solids), solid)
+            yield from _row_of_spheres(shape, surface, X_BG)
+            return
+        if isinstance(shape, Cylinder):
+            self.faceted.append(name)
+        elif isinstance(shape, MeshFile | MeshData):
+            self.hulls.append(name)
+        yield _single(shape, surface, X_BG, name=name)
 
 
 def _is_wheel(X_BG: Array, axle: Array) -> bool:

@@ -64,34 +64,25 @@ class Drives:
     """
 
     def __init__(self, layout: Layout, parts: Parts, *, memory: Memory) -> None:
-        """Look up the driven joints.
-
-        Args:
-            layout: The layout of the scene.
-            parts: The scene in PhysX.
-            memory: Where the joints stand among those of their robots.
-        """
+        """Look up the driven joints."""
         self._servos: list[tuple[int, float, Any]] = []
         # For each robot: its articulation, the forces on its joints, and of each motor the
         # number of its command, its joint, its sign and its limit.
         self._motors: list[tuple[Any, list[float], list[tuple[int, int, float, float]]]] = []
-        for owner in layout.robot_joints.values():
+        for robot, own in layout.robot_joints.items():
             motors = []
-            for i, (joint, actuation) in enumerate(
-                zip(layout.command_joints.tolist(), layout.actuations, strict=True)
-            ):
-                if not owner.start <= joint < owner.stop:
-                    continue
-                part = parts.joints[joint]
+            for i, joint, actuation in layout.drives(robot):
+                part = parts.joints[own.start + joint]
                 match actuation.drive:
                     case Drive.TORQUE:
-                        motors.append((i, memory.dofs[joint], part.sign, actuation.effort))
+                        dof = memory.dofs[own.start + joint]
+                        motors.append((i, dof, part.sign, actuation.effort))
                     case Drive.POSITION:
                         self._servos.append((i, part.sign, part.joint.set_drive_target))
                     case Drive.VELOCITY:
                         self._servos.append((i, part.sign, part.joint.set_drive_velocity_target))
             if motors:
-                articulation = parts.joints[owner.start].joint.child_link.articulation
+                articulation = parts.joints[own.start].joint.child_link.articulation
                 self._motors.append((articulation, [0.0] * articulation.dof, motors))
 
     def apply(self, command: list[float]) -> None:

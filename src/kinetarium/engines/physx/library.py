@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.physx.options import PhysxOptions, Solver
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import quaternion_from_rotation
@@ -36,21 +37,10 @@ class World:
     that two runs from there on are equal bit by bit.
     """
 
-    def __init__(
-        self, entities: Sequence[Any], *, gravity: Array, timestep: float, options: PhysxOptions
-    ) -> None:
-        """Put entities into their first scene.
-
-        Args:
-            entities: The entities, in the order they are to be added.
-            gravity: Gravity [m/s^2], shape (3,).
-            timestep: Time step [s].
-            options: Settings.
-        """
-        self._entities = entities
-        self._gravity = gravity
-        self._options = options
-        self.timestep = timestep
+    def __init__(self, entities: Sequence[Any], *, setup: Setup[PhysxOptions]) -> None:
+        """Put entities into their first scene, in the order they are given."""
+        self._entities, self._gravity, self._options = entities, setup.scene.gravity, setup.options
+        self.timestep = setup.timestep
         self.renew()
 
     def renew(self) -> None:
