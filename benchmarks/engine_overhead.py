@@ -236,7 +236,7 @@ def _drake(simulation, command: np.ndarray) -> Callable[[], tuple]:
     torques[drives.inputs] = command
 
     def step() -> tuple:
-        now = simulation._now  # which the adapter's steps exchange
+        now = simulation._present  # which the adapter's steps exchange
         context = now.context
         now._actuation.GetMutableData().get_mutable_value().SetFromVector(torques)
         context.SetDiscreteState(plant.EvalUniquePeriodicDiscreteUpdate(context).value())

@@ -346,10 +346,10 @@ class Simulation(Protocol):
     def apply_wrench(self, solid: str, F_W: Array, point: Array) -> None:
         """Apply a wrench [f; m] in world axes at a world point during the next time step."""
 
-    def save(self) -> Any:
+    def save(self) -> SavedState:
         """Return everything needed to go on from here."""
 
-    def restore(self, saved: Any) -> None:
+    def restore(self, saved: SavedState) -> None:
         """Go back to where `save` was called on this simulation."""
 
     def audit(self) -> Audit:

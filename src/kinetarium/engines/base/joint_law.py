@@ -15,24 +15,21 @@ motion is implicit Euler; against an obstacle tau comes to rest at the law's sta
 overshoot.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dgesv
 
 from kinetarium.engines.base.simulation import OptionsT, Setup
 from kinetarium.scene import Drive, PlacedRobot
 from kinetarium.spatial.arrays import Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepBefore:
-    """What is left of a step: the equation of motion at its start, and the forces during it."""
+class StepBefore(NamedTuple):
+    """What is left of a step: M at its start, and the rows of the kernel."""
 
-    v: Array
     M: Array
-    bias: Array
-    tau: Array
+    rows: Array
 
 
 class JointLaw:
@@ -62,47 +59,31 @@ class JointLaw:
             coupling_erp: Share of the violation of a coupling that is given back per step [-]; None
                 if the engine couples joints itself.
         """
-        joints, h = robot.model.moving_joints, setup.timestep
-        n = base + len(joints)
-        self._h, self._n = h, n
-        self.damping, self.armature = np.zeros((2, n))
+        joints = robot.model.moving_joints
+        self._n, self._h = base + len(joints), setup.timestep
+        self.damping, self.armature = np.zeros((2, self._n))
         self.damping[base:] = [joint.damping for joint in joints]
         self.armature[base:] = [joint.armature for joint in joints]
-        self._K, self._gain, self._effort = np.zeros(n), np.zeros(n), np.full(n, np.inf)
-        # Command, coordinate, force for a command of one and effort limit of torque drives, servos.
-        torques: list[tuple[int, int, float]] = []
-        pulls: list[tuple[int, int, float]] = []
-        for command, joint, drive in setup.layout.drives(robot.name):
-            i = base + joint
-            if drive.drive is Drive.TORQUE:
-                torques.append((command, i, drive.effort))
-            elif servos:
-                position = drive.drive is Drive.POSITION
-                self._K[i] = drive.stiffness if position else 0.0
-                self._gain[i] = drive.damping + h * self._K[i]
-                self._effort[i] = drive.effort
-                pulls.append((command, i, self._K[i] if position else drive.damping))
-        self._torques, self._pulls = _columns(torques), _columns(pulls)
-        self._limited = bool((self._effort[self._gain > 0] < np.inf).any())
-        self._A_h = self.armature / h
-        self._passive = self.damping + self._A_h
-        self._J, self._offset, self._back = np.zeros((0, n)), np.zeros(0), 0.0
-        if coupling_erp is not None:
-            self._J, self._offset = _couplings(robot, base)
-            self._back = coupling_erp / h
-        k = len(self._offset)
-        # [[M + h G, J'], [J, 0]] [v'; -h f] = [momentum; what J v' is to be].
-        self._system, self._right = np.zeros((n + k, n + k), order="F"), np.zeros(n + k)
-        self._system[n:, :n], self._system[:n, n:] = self._J, self._J.T
-        self._diagonal = np.diag_indices(n)
-        self.only_torques = not (pulls or k or self._passive.any())
+        self._J, self._offset = _couplings(robot, base)
+        if coupling_erp is None:
+            self._J, self._offset = self._J[:0], self._offset[:0]
+        self._back = (coupling_erp or 0.0) / self._h
+        drives = [(i, base + k, drive) for i, k, drive in setup.layout.drives(robot.name)]
+        torques = [row for row in drives if row[2].drive is Drive.TORQUE]
+        self._commands = np.array([command for command, _, _ in torques], dtype=np.intp)
+        self._driven = np.array([place for _, place, _ in torques], dtype=np.intp)
+        self._limit = np.array([drive.effort for _, _, drive in torques])
+        self._servos = [row for row in drives if servos and row[2].drive is not Drive.TORQUE]
+        losses = self.damping.any() or self.armature.any()
+        self.only_torques = not (self._servos or len(self._J) or losses)
         self.before: StepBefore | None = None
+        self._law: Callable[[Array, Array, Array, Array, Array], None] | None = None
 
     def torques(self, command: Array) -> Array:
         """Return the efforts of the torque drives within their limits [N m or N], shape (n,)."""
         force = np.zeros(self._n)
-        commands, coordinates, limit = self._torques
-        force[coordinates] = np.minimum(np.maximum(command[commands], -limit), limit)
+        wanted = command[self._commands]
+        force[self._driven] = np.minimum(np.maximum(wanted, -self._limit), self._limit)
         return force
 
     def __call__(self, command: Array, *, q: Array, v: Array, M: Array, bias: Array) -> Array:
@@ -115,44 +96,42 @@ class JointLaw:
             M: Mass matrix without the inertia of the drives, shape (n, n).
             bias: Coriolis and gravity forces less known external forces, shape (n,).
         """
-        h, n, before = self._h, self._n, self.before
-        load = -bias
-        if before is not None:
-            load += before.M @ (v - before.v) / h + before.bias - before.tau
-        force = self._A_h * v + self.torques(command)
-        commands, coordinates, scale = self._pulls
-        pull = -self._K * q
-        pull[coordinates] += scale * command[commands]
-        momentum = M @ v
-        self._right[n:] = -self._back * (self._J @ q - self._offset)
-        gain = self._gain
-        while True:
-            G = self._passive + gain
-            self._system[:n, :n] = M
-            self._system[self._diagonal] += h * G
-            self._right[:n] = momentum + h * (load + force + pull)
-            # As np.linalg.solve, without its checks, which take five times as long.
-            _, _, solved, _ = dgesv(self._system, self._right)
-            after = solved[:n]
-            if not self._limited:
-                break
-            servo = pull - gain * after
-            beyond = np.abs(servo) > self._effort
-            if not beyond.any():
-                break
-            # A servo at its limit is a mere force.
-            force += np.where(beyond, np.copysign(self._effort, servo), 0.0)
-            pull, gain = np.where(beyond, 0.0, pull), np.where(beyond, 0.0, gain)
-        tau: Array = force + pull - G * after
-        if len(self._offset):
-            tau -= solved[n:] @ self._J / h
-        self.before = StepBefore(v, M, bias, tau)
+        law = self._law or self._load()
+        M = M if M.flags.c_contiguous else M.T  # which is the same
+        step = np.empty((4, self._n))
+        step[0], step[1], step[2] = q, v, bias
+        law(command, M, step, *(self.before or self._nothing))
+        self.before = StepBefore(M, step)
+        tau: Array = step[3]
         return tau
 
+    def _load(self) -> Callable[[Array, Array, Array, Array, Array], None]:
+        """Load the kernel, which takes a second, and lay out what it needs."""
+        from kinetarium.engines.base import _joint_law_kernel as kernel
 
-def _columns(rows: list[tuple[int, int, float]]) -> tuple[Array, Array, Array]:
-    commands, coordinates, numbers = zip(*rows, strict=True) if rows else ((), (), ())
-    return np.array(commands, np.intp), np.array(coordinates, np.intp), np.array(numbers)
+        self._nothing = StepBefore(np.zeros((self._n, self._n)), np.zeros((4, self._n)))
+        constants = np.zeros((kernel.COUPLINGS + len(self._J), self._n))
+        constants[kernel.COUPLINGS :] = self._J
+        constants[kernel.SOURCE] = -1
+        constants[kernel.SOURCE, self._driven] = self._commands
+        constants[kernel.LIMIT, self._driven] = self._limit
+        constants[kernel.ARMATURE] = self.armature / self._h
+        constants[kernel.PASSIVE] = self.damping + constants[kernel.ARMATURE]
+        for command, i, drive in self._servos:
+            position = drive.drive is Drive.POSITION
+            stiffness = drive.stiffness if position else 0.0
+            constants[kernel.SOURCE, i] = command
+            constants[kernel.SCALE, i] = stiffness if position else drive.damping
+            constants[kernel.STIFFNESS, i] = stiffness
+            constants[kernel.GAIN, i] = drive.damping + self._h * stiffness
+            constants[kernel.EFFORT, i] = drive.effort
+        fixed = constants, self._offset, self._back, self._h
+
+        def law(command: Array, M: Array, step: Array, M_before: Array, before: Array) -> None:
+            kernel.joint_forces(command, *fixed, M, step, M_before, before)
+
+        self._law = law
+        return law
 
 
 def _couplings(robot: PlacedRobot, base: int) -> tuple[Array, Array]:

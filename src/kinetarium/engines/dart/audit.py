@@ -1,30 +1,33 @@
 """A DART world read back into the terms of the scene."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
+from kinetarium.engines.base.audit import lumped_solids
+from kinetarium.engines.base.joint_law import JointLaw
 from kinetarium.engines.dart.build import World
-from kinetarium.engines.dart.drives import Wiring
 from kinetarium.engines.dart.skeletons import Articulation
 from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
 from kinetarium.model.robot import Inertia
-from kinetarium.scene import Base, PlacedRobot, Scene
-from kinetarium.scene.robot import rigid_tree
+from kinetarium.scene import PlacedRobot, Scene
 from kinetarium.spatial.arrays import frozen
 
 
-def audit(scene: Scene, *, world: World, wirings: Mapping[str, Wiring]) -> Audit:
+def audit(scene: Scene, *, world: World, laws: Mapping[str, JointLaw]) -> Audit:
     """Read back masses, joints and gravity.
 
     Args:
-        world: The scene in DART.
-        wirings: What applies damping and armature, by robot.
+        laws: What applies damping and armature, by robot.
     """
     solids: list[LoadedSolid] = []
     joints: list[LoadedJoint] = []
     for robot, placed in zip(world.robots, scene.robots, strict=True):
-        solids += _rigid_bodies(robot, placed)
-        joints += _joints(robot, placed, wirings[robot.name])
+        inertias = {
+            node.members[0][0].partition("/")[2]: _inertia(robot, i)
+            for i, node in enumerate(robot.nodes)
+            if node.node.getInertia().getMass()
+        }
+        solids += lumped_solids(placed, inertias)
+        joints += _joints(robot, placed, laws[robot.name])
     for body in world.free:
         solids.append(LoadedSolid(body.name, _inertia(body, 0), (body.name,)))
     return Audit(
@@ -33,18 +36,6 @@ def audit(scene: Scene, *, world: World, wirings: Mapping[str, Wiring]) -> Audit
         frozen(world.bare.getGravity()),
         tuple(_remarks(scene)),
     )
-
-
-def _rigid_bodies(robot: Articulation, placed: PlacedRobot) -> Iterator[LoadedSolid]:
-    """Read the inertias of a robot; what is fixed together counts as one."""
-    read = {node.members[0][0]: _inertia(robot, i) for i, node in enumerate(robot.nodes)}
-    links = tuple(
-        replace(link, inertia=read.get(f"{robot.name}/{link.name}")) for link in placed.model.links
-    )
-    for body in rigid_tree(replace(placed.model, links=links)):
-        if body.inertia and body.inertia.mass and (body.joint or placed.base is Base.FREE):
-            members = tuple(f"{robot.name}/{link}" for link, _ in body.members)
-            yield LoadedSolid(members[0], body.inertia, members)
 
 
 def _inertia(part: Articulation, node: int) -> Inertia:
@@ -56,15 +47,15 @@ def _inertia(part: Articulation, node: int) -> Inertia:
     return Inertia(loaded.getMass(), frozen(center), frozen(loaded.getMoment()))
 
 
-def _joints(robot: Articulation, placed: PlacedRobot, wiring: Wiring) -> Iterator[LoadedJoint]:
+def _joints(robot: Articulation, placed: PlacedRobot, law: JointLaw) -> Iterator[LoadedJoint]:
     joints = zip(robot.joints, placed.model.moving_joints, strict=True)
     for i, (there, joint) in enumerate(joints, 6 * robot.free):
         yield LoadedJoint(
             name=f"{robot.name}/{joint.name}",
             axis=frozen(there.getAxis()),
-            damping=there.getDampingCoefficient(0) + float(wiring.resistance[i]),
+            damping=there.getDampingCoefficient(0) + float(law.damping[i]),
             friction=there.getCoulombFriction(0),
-            armature=float(wiring.armature[i]),
+            armature=float(law.armature[i]),
             lower=there.getPositionLowerLimit(0),
             upper=there.getPositionUpperLimit(0),
         )

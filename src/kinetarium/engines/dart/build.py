@@ -112,10 +112,7 @@ def build_world(scene: Scene, *, timestep: float) -> World:
     sleep.mEnabled = False
     bare.setDeactivationOptions(sleep)
     robots = tuple(
-        robot_skeleton(
-            robot, keep={sensor.joint for sensor in scene.sensors if sensor.robot == robot.name}
-        )
-        for robot in scene.robots
+        robot_skeleton(robot, keep=scene.sensed_joints(robot.name)) for robot in scene.robots
     )
     free = tuple(free_body_skeleton(body) for body in scene.bodies if body.motion is Motion.FREE)
     still, nodes = _still(scene)
@@ -123,7 +120,7 @@ def build_world(scene: Scene, *, timestep: float) -> World:
         nodes += part.nodes
     surfaces = Surfaces(scene)
     surfaces.cover(nodes)
-    surfaces.part(bare.getConstraintSolver().getCollisionOption().collisionFilter)
+    surfaces.exclude_pairs(bare.getConstraintSolver().getCollisionOption().collisionFilter)
     for robot, placed in zip(robots, scene.robots, strict=True):
         if placed.self_collision:
             robot.skeleton.enableSelfCollisionCheck()

@@ -9,9 +9,8 @@ import numpy as np
 
 from kinetarium.engines.dart.library import dynamics, inertia_of, isometry
 from kinetarium.engines.dart.skeletons import Node
-from kinetarium.engines.protocol import Contacts
+from kinetarium.engines.protocol import NO_CONTACTS, Contacts
 from kinetarium.model.robot import (
-    IDENTITY,
     Box,
     Capsule,
     Cylinder,
@@ -20,8 +19,8 @@ from kinetarium.model.robot import (
     Shape,
     Sphere,
 )
-from kinetarium.scene import Material, Plane, Scene, SceneError
-from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.scene import Plane, Scene, SceneError
+from kinetarium.spatial.arrays import Array
 
 
 class Surfaces:
@@ -35,7 +34,6 @@ class Surfaces:
         """Begin with none, for a scene."""
         self._scene = scene
         self._index = {name: i for i, name in enumerate(scene.solids)}
-        self._geometry, self._materials = _geometry(scene), _materials(scene)
         self._carriers: list[tuple[Any, int]] = []
         self.solids: dict[Any, int] = {}
 
@@ -50,21 +48,17 @@ class Surfaces:
             for name, X_NL in body.members:
                 solid = self._index[name]
                 row = self._scene.may_collide[solid]
-                if not row.any() or not self._geometry[solid]:
+                if not row.any() or not self._scene.geometry[solid]:
                     continue
                 meets = row.tobytes()
                 if meets not in carriers:
                     carriers[meets] = _carrier(body.node) if carriers else body.node
                     self._carriers.append((carriers[meets], solid))
-                for shape, X_LG in self._geometry[solid]:
+                for shape, X_LG in self._scene.geometry[solid]:
                     self._add(carriers[meets], solid, shape=shape, X_NG=X_NL @ X_LG)
 
-    def part(self, blacklist: Any) -> None:
-        """Tell DART the pairs that never touch.
-
-        Args:
-            blacklist: DART's filter of pairs.
-        """
+    def exclude_pairs(self, blacklist: Any) -> None:
+        """Tell DART's filter the pairs that never touch."""
         for (a, i), (b, j) in combinations(self._carriers, 2):
             if not self._scene.may_collide[i, j]:
                 blacklist.addBodyNodePairToBlackList(a, b)
@@ -74,7 +68,7 @@ class Surfaces:
         placed.setRelativeTransform(isometry(X_NG))
         placed.createCollisionAspect()
         rubs = placed.createDynamicsAspect()
-        material = self._materials[solid]
+        material = self._scene.materials[solid]
         rubs.setFrictionCoeff(material.friction)
         # DART multiplies restitutions; of their roots two equal ones give theirs.
         rubs.setRestitutionCoeff(sqrt(material.restitution))
@@ -107,57 +101,20 @@ def _shape(shape: Shape | Plane, solid: str) -> Any:
             )
 
 
-def _geometry(scene: Scene) -> list[list[tuple[Shape | Plane, Array]]]:
-    """Return the shapes of every solid at their poses in its own frame."""
-    links: list[list[tuple[Shape | Plane, Array]]] = [
-        [(geometry.shape, geometry.X_LG) for geometry in link.collisions]
-        for robot in scene.robots
-        for link in robot.model.links
-    ]
-    return [*links, *([(body.shape, IDENTITY)] for body in scene.bodies)]
-
-
-def _materials(scene: Scene) -> list[Material]:
-    """Return the material of every solid."""
-    links = [
-        robot.link_materials.get(link.name, robot.material)
-        for robot in scene.robots
-        for link in robot.model.links
-    ]
-    return [*links, *(body.material for body in scene.bodies)]
-
-
-NO_CONTACTS = Contacts(
-    np.zeros((0, 2), dtype=np.int32),
-    frozen(np.zeros((0, 3))),
-    frozen(np.zeros((0, 3))),
-    frozen(np.zeros(0)),
-    frozen(np.zeros((0, 3))),
-)
-
-
 def read_contacts(world: Any, surfaces: Surfaces) -> Contacts:
-    """Return the contacts of the last step, with normal and friction forces, read-only.
-
-    Args:
-        world: DART's world.
-    """
+    """Return the contacts of the last step of DART's world, with normal and friction forces."""
     found = world.getLastCollisionResult().getContacts()
     if not found:
         return NO_CONTACTS
     solid = surfaces.solids
-    touched = np.array(
-        [
-            (solid[c.collisionObject1.getShapeFrame()], solid[c.collisionObject2.getShapeFrame()])
-            for c in found
-        ],
-        dtype=np.int32,
-    )
-    touched.setflags(write=False)
+    pairs = [
+        (solid[c.collisionObject1.getShapeFrame()], solid[c.collisionObject2.getShapeFrame()])
+        for c in found
+    ]
     return Contacts(
-        solids=touched,
-        points=frozen([c.point for c in found]),
-        normals=frozen([c.normal for c in found]),
-        depths=frozen([c.penetrationDepth for c in found]),
-        forces=frozen([c.force for c in found]),
+        solids=np.array(pairs, dtype=np.int32),
+        points=np.array([c.point for c in found]),
+        normals=np.array([c.normal for c in found]),
+        depths=np.array([c.penetrationDepth for c in found]),
+        forces=np.array([c.force for c in found]),
     )

@@ -1,63 +1,54 @@
 """EngineDart: scenes compiled into DART simulations."""
 
 from importlib.metadata import version
+from typing import Any
 
-from kinetarium.engines.base.engine import checked_timestep
+from kinetarium.engines.base.engine import EngineBase
+from kinetarium.engines.base.simulation import Setup, SimulationBase
 from kinetarium.engines.dart.options import DartOptions
-from kinetarium.engines.protocol import Capability, EngineInfo, FrictionRule, Simulation
-from kinetarium.scene import Scene
+from kinetarium.engines.protocol import Capability, FrictionRule
 
 
-class EngineDart:
+class EngineDart(EngineBase[DartOptions]):
     """DART, through dartpy.
 
     Friction is a pyramid along two directions that DART chooses by the
     normal. Two surfaces bounce by the geometric mean of their restitutions,
-    above 0.1 m/s. Nothing is drawn at random.
+    above 0.1 m/s. Nothing is drawn at random. What moves without mass, and
+    meshes that touch, which dartpy has no way to make, are refused.
     """
 
+    name = "dart"
+    title = "DART"
+    capabilities = frozenset(
+        {
+            Capability.JOINTS,
+            Capability.CONTACT,
+            Capability.CONTACT_FORCES,
+            Capability.JOINT_WRENCH,
+            Capability.EXTERNAL_WRENCH,
+            Capability.MIMIC,
+            Capability.CLOSED_LOOPS,
+            Capability.FREE_BASE,
+            Capability.SAVE_RESTORE,
+            Capability.MASS_MATRIX,
+            Capability.INVERSE_DYNAMICS,
+            Capability.DETERMINISM,
+            Capability.RESTITUTION,
+        }
+    )
+    friction_rule = FrictionRule.MINIMUM
     options = DartOptions
 
-    @property
-    def info(self) -> EngineInfo:
-        """What DART is and can do: everything there is a name for."""
-        return EngineInfo(
-            name="dart",
-            title="DART",
-            version=version("dartpy"),
-            capabilities=frozenset(Capability),
-            friction_rule=FrictionRule.MINIMUM,
-        )
+    def _version(self) -> str:
+        return version("dartpy")
 
-    def compile(
-        self,
-        scene: Scene,
-        *,
-        timestep: float,
-        options: DartOptions | None = None,
-        seed: int = 0,
-    ) -> Simulation:
-        """Build a scene.
-
-        Args:
-            timestep: Time step [s].
-            options: Settings; None for the defaults.
-            seed: Not used.
-
-        Raises:
-            SceneError: If the time step is not positive, something without mass is to move, or a
-                mesh to touch: dartpy has no way to make one.
-        """
+    def _build(self, setup: Setup[DartOptions]) -> SimulationBase[Any]:
         # The library takes a moment to load and is not everywhere.
-        from kinetarium.engines.base.engine import initial_state
         from kinetarium.engines.dart.build import build_world
         from kinetarium.engines.dart.library import quiet
         from kinetarium.engines.dart.simulation import DartSimulation
 
-        h = checked_timestep(timestep)
-        options = options or DartOptions()
         with quiet():
-            world = build_world(scene, timestep=h)
-        return DartSimulation(
-            scene, world=world, timestep=h, options=options, start=initial_state(scene)
-        )
+            world = build_world(setup.scene, timestep=setup.timestep)
+        return DartSimulation(setup, world=world)

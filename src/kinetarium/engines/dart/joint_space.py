@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from kinetarium.engines.dart.skeletons import Articulation
-from kinetarium.model.robot import RobotModel
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 
@@ -147,23 +146,3 @@ class JointSpace:
         T[:3, 3:6] = T[3:6, :3] = np.eye(3)
         T[3:6, 3:6] = -so3.hat(r)
         return T
-
-
-def coupling_rows(model: RobotModel, *, free: bool) -> tuple[Array, Array]:
-    """Return the couplings of a robot as J q = offset, J being 1 at a follower.
-
-    Args:
-        model: The robot.
-        free: Whether the six coordinates of a free base stand first.
-
-    Returns:
-        J, shape (couplings, n), and the offsets, shape (couplings,).
-    """
-    joints = model.moving_joints
-    place = {joint.name: 6 * free + i for i, joint in enumerate(joints)}
-    followers = [(joint.name, joint.mimic) for joint in joints if joint.mimic]
-    J = np.zeros((len(followers), 6 * free + len(joints)))
-    for row, (follower, mimic) in zip(J, followers, strict=True):
-        row[place[follower]] = 1.0
-        row[place[mimic.joint]] = -mimic.multiplier
-    return J, np.array([mimic.offset for _, mimic in followers])

@@ -1,12 +1,12 @@
 """A scene as a Drake plant, made by code."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 
+from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.drake.drives import Drives, add_actuators
 from kinetarium.engines.drake.library import (
     drake_inertia,
@@ -62,23 +62,20 @@ class SurfaceBuilder:
         self._plant = plant
         self._options = options
         self._index = {name: i for i, name in enumerate(scene.solids)}
-        self._may_touch = scene.may_collide
-        self._frictions = _frictions(scene)
+        self._scene, self._may_touch = scene, scene.may_collide
         self._copies: dict[tuple[int, float], list[Any]] = {}
         self.solids: dict[Any, int] = {}
 
-    def cover(
-        self, solid: str, body: Any, *, shapes: Iterable[tuple[Shape | Plane, Array]]
-    ) -> None:
-        """Put the shapes of a solid at their poses on a body, unless it may touch nothing."""
+    def cover(self, solid: str, body: Any, *, X_BL: Array) -> None:
+        """Put the shapes of a solid at a pose on a body, unless it may touch nothing."""
         i = self._index[solid]
         met = {self._between(i, int(j)) for j in np.flatnonzero(self._may_touch[i])}
-        for k, (shape, X_BG) in enumerate(shapes):
+        for k, (shape, X_LG) in enumerate(self._scene.geometry[i]):
             for friction in sorted(met):
                 try:
                     added = self._plant.RegisterCollisionGeometry(
                         body,
-                        drake_pose(X_BG),
+                        drake_pose(X_BL @ X_LG),
                         _form(shape),
                         f"{solid}#{k}#{friction}",
                         self._properties(shape, friction),
@@ -100,7 +97,8 @@ class SurfaceBuilder:
         filters.Apply(declaration)
 
     def _between(self, i: int, j: int) -> float:
-        return FRICTION_RULE.combine(self._frictions[i], self._frictions[j])
+        materials = self._scene.materials
+        return FRICTION_RULE.combine(materials[i].friction, materials[j].friction)
 
     def _properties(self, shape: Shape | Plane, friction: float) -> Any:
         options = self._options
@@ -128,16 +126,6 @@ class SurfaceBuilder:
 def refusal(what: str, error: BaseException) -> SceneError:
     """Return in one line what Drake does not take, and why."""
     return SceneError(f"Drake refuses {what}: {' '.join(str(error).split())}")
-
-
-def _frictions(scene: Scene) -> list[float]:
-    """Return the friction of every solid, in their order."""
-    frictions = [
-        robot.link_materials.get(link.name, robot.material).friction
-        for robot in scene.robots
-        for link in robot.model.links
-    ]
-    return frictions + [body.material.friction for body in scene.bodies]
 
 
 def _form(shape: Shape | Plane) -> Any:
@@ -196,18 +184,14 @@ class DrakeWorld:
     options: DrakeOptions
 
 
-def build_world(scene: Scene, *, timestep: float, options: DrakeOptions) -> DrakeWorld:
+def build_world(setup: Setup[DrakeOptions]) -> DrakeWorld:
     """Build a scene.
-
-    Args:
-        timestep: Time step [s].
-        options: Settings.
 
     Raises:
         SceneError: If Drake refuses the scene.
     """
     try:
-        return _Builder(scene, timestep=timestep, options=options).finish()
+        return _Builder(setup).finish()
     except (RuntimeError, ValueError) as error:
         raise refusal("the scene", error) from None
 
@@ -215,15 +199,14 @@ def build_world(scene: Scene, *, timestep: float, options: DrakeOptions) -> Drak
 class _Builder:
     """A plant under construction."""
 
-    def __init__(self, scene: Scene, *, timestep: float, options: DrakeOptions) -> None:
-        self._scene = scene
-        self._layout = Layout.of(scene)
-        self._options = options
+    def __init__(self, setup: Setup[DrakeOptions]) -> None:
+        scene, options = setup.scene, setup.options
+        self._scene, self._layout, self._options = scene, setup.layout, options
         self._builder = framework.DiagramBuilder()
-        plant = self._builder.AddSystem(plants.MultibodyPlant(timestep))
+        plant = self._builder.AddSystem(plants.MultibodyPlant(setup.timestep))
         self._graph = self._builder.AddSystem(geometry.SceneGraph())
         plant.RegisterAsSourceForSceneGraph(self._graph)
-        # Readings are taken from where the step began, see `Instant`.
+        # Readings are taken from where the step began, see `StepContext`.
         plant.SetUseSampledOutputPorts(False)
         plant.set_adjacent_bodies_collision_filters(False)
         plant.set_contact_model(_CONTACT[options.touch])
@@ -269,8 +252,7 @@ class _Builder:
         model, plant = robot.model, self._plant
         # No other instance can be called that, Drake's own included.
         instance = plant.AddModelInstance(f"{robot.name}/")
-        keep = {sensor.joint for sensor in self._scene.sensors if sensor.robot == robot.name}
-        tree = rigid_tree(model, keep=keep)
+        tree = rigid_tree(model, keep=self._scene.sensed_joints(robot.name))
         bodies: list[Any] = []
         places: dict[str, Array] = {}
         for part in tree:
@@ -281,11 +263,9 @@ class _Builder:
             else:
                 self._add_joint(robot, part, parent=bodies[part.parent], child=body)
             for name, X_BL in part.members:
-                link = model.link(name)
                 solid = f"{robot.name}/{name}"
                 self._bodies[solid], places[name] = body, X_BL
-                shapes = [(g.shape, X_BL @ g.X_LG) for g in link.collisions]
-                self._surfaces.cover(solid, body, shapes=shapes)
+                self._surfaces.cover(solid, body, X_BL=X_BL)
         for joint in model.moving_joints:
             if joint.mimic:
                 plant.AddCouplerConstraint(
@@ -366,8 +346,8 @@ class _Builder:
                 instance = plant.AddModelInstance(f"{body.name}/")
                 added = plant.AddRigidBody(body.name, instance, drake_inertia(body.inertia))
                 self._free[body.name] = self._float(added)
-                X_BG = IDENTITY
+                X_BL = IDENTITY
             else:
-                added, X_BG = plant.world_body(), body.X_WB
+                added, X_BL = plant.world_body(), body.X_WB
             self._bodies[body.name] = added
-            self._surfaces.cover(body.name, added, shapes=[(body.shape, X_BG)])
+            self._surfaces.cover(body.name, added, X_BL=X_BL)

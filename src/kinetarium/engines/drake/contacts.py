@@ -1,6 +1,6 @@
 """Drake's contact results as contacts between solids."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,6 @@ from kinetarium.engines.protocol import Contacts
 from kinetarium.spatial.arrays import Array
 
 _Row = tuple[tuple[int, int], Array, Array, float, Array]
-
-
-def no_contacts() -> Contacts:
-    """Return the contacts of what has not been stepped."""
-    return _gathered([])
 
 
 def read_contacts(results: Any, solids: Mapping[Any, int], *, query: Any) -> Contacts:
@@ -80,26 +75,26 @@ def _gathered(rows: list[_Row]) -> Contacts:
     )
 
 
-Push = tuple[str, Array]
-"""A solid, and a wrench [f; m] on it in world axes at the origin of its body."""
+BodyWrench = tuple[Any, Array]
+"""A body, and a wrench [f; m] on it in world axes at its origin."""
 
 _ORIGIN = np.zeros(3)
 
 
-class Instant:
+class StepContext:
     """A state with its inputs, from which Drake computes the next state.
 
     Drake keeps what it has computed for as long as nothing changes. A run
-    therefore goes from one instant to another and back: the one it left still
+    therefore goes from one context to another and back: the one it left still
     knows the contacts and joint forces of the step.
 
     Attributes:
         context: The plant's context.
-        pushes: The wrenches from outside.
+        wrenches: The wrenches from outside.
     """
 
     def __init__(self, world: DrakeWorld) -> None:
-        """Make an instant of a world, at Drake's own default state."""
+        """Make a context of a world, at Drake's own default state."""
         plant = world.plant
         self._world, self._plant, self._drives = world, plant, world.drives
         self._root = world.diagram.CreateDefaultContext()
@@ -118,7 +113,6 @@ class Instant:
             for servos in self._drives.servos
         ]
         self._forces = plant.get_applied_spatial_force_input_port()
-        self.pushes: tuple[Push, ...] = ()
         self.push(())
 
     def place(self, x: Array) -> None:
@@ -138,13 +132,13 @@ class Instant:
             desired[servos.rows] = command[servos.commands]
             port.GetMutableData().get_mutable_value().SetFromVector(desired)
 
-    def push(self, pushes: tuple[Push, ...]) -> None:
+    def push(self, wrenches: Sequence[BodyWrench]) -> None:
         """Set the wrenches from outside."""
-        self.pushes = pushes
+        self.wrenches = wrenches
         forces = []
-        for solid, F_W in pushes:
+        for body, F_W in wrenches:
             force = plants.ExternallyAppliedSpatialForce()
-            force.body_index = self._world.bodies[solid].index()
+            force.body_index = body.index()
             force.p_BoBq_B = _ORIGIN
             force.F_Bq_W = spatial.SpatialForce(tau=F_W[3:], f=F_W[:3])
             forces.append(force)

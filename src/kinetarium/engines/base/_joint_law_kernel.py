@@ -1,0 +1,117 @@
+"""The joint law of one step, as a Numba kernel.
+
+Products and the elimination are written out: for matrices this small a library call costs more.
+"""
+
+import numpy as np
+
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.compiled import compiled
+
+Q, V, BIAS, TAU = range(4)
+"""Rows of a step: positions, velocities, Coriolis and gravity forces, forces of the law."""
+SOURCE, LIMIT, SCALE, STIFFNESS, GAIN, EFFORT, ARMATURE, PASSIVE, COUPLINGS = range(9)
+"""Rows of the constants: the command that a coordinate obeys, -1 for none; effort limit of a torque
+drive; of a servo the force for a command of one, the stiffness K, the gain D + h K and the effort
+limit; drive inertia over the time step, A / h; all that acts against the velocity of the joint
+itself, d + A / h; and then the rows of the couplings J."""
+
+
+@compiled
+def joint_forces(
+    command: Array,
+    constants: Array,
+    offset: Array,
+    back: float,
+    h: float,
+    M: Array,
+    step: Array,
+    M_before: Array,
+    before: Array,
+) -> None:
+    """Write the forces of the next step into its row TAU.
+
+    Every array more costs as much as the arithmetic of three joints, hence the rows.
+
+    Args:
+        command: The commands of the scene, shape (c,).
+        constants: Rows as above, shape (8 + k, n).
+        offset: What J q is to be, shape (k,).
+        back: Share of a violated coupling that is given back, over the time step [1/s].
+        h: Time step [s].
+        M: Mass matrix, shape (n, n).
+        step: Rows as above, shape (4, n).
+        M_before: Mass matrix of the step before, zero if there was none, shape (n, n).
+        before: Rows of the step before, zero if there was none, shape (4, n).
+    """
+    n, k = step.shape[1], len(offset)
+    momentum, force, pull = np.zeros(n), np.zeros(n), np.zeros(n)
+    gain = constants[GAIN].copy()
+    for i in range(n):
+        load = before[BIAS, i] - before[TAU, i] - step[BIAS, i]
+        for j in range(n):
+            load += M_before[i, j] * (step[V, j] - before[V, j]) / h
+        for j in range(n):
+            momentum[i] += M[i, j] * step[V, j]
+        momentum[i] += h * load
+        force[i] = constants[ARMATURE, i] * step[V, i]
+        pull[i] = -constants[STIFFNESS, i] * step[Q, i]
+        source = int(constants[SOURCE, i])
+        if source >= 0:
+            limit = constants[LIMIT, i]
+            force[i] += min(max(command[source], -limit), limit)
+            pull[i] += constants[SCALE, i] * command[source]
+    system, solved = np.empty((n + k, n + k)), np.empty(n + k)
+    limiting = True
+    while limiting:
+        # [[M + h G, J'], [J, 0]] [v'; -h f] = [momentum; what J v' is to be].
+        for i in range(n):
+            system[i, :n] = M[i]
+            system[i, i] += h * (constants[PASSIVE, i] + gain[i])
+            solved[i] = momentum[i] + h * (force[i] + pull[i])
+        for i in range(k):
+            J = constants[COUPLINGS + i]
+            system[n + i, :n] = J
+            system[:n, n + i] = J
+            system[n + i, n:] = 0.0
+            solved[n + i] = offset[i] * back
+            for j in range(n):
+                solved[n + i] -= back * J[j] * step[Q, j]
+        solve(system, solved)
+        limiting = False
+        for i in range(n):
+            servo = pull[i] - gain[i] * solved[i]
+            if abs(servo) > constants[EFFORT, i]:
+                # A servo at its limit is a mere force.
+                force[i] += np.copysign(constants[EFFORT, i], servo)
+                pull[i], gain[i], limiting = 0.0, 0.0, True
+    for i in range(n):
+        tau = force[i] + pull[i] - (constants[PASSIVE, i] + gain[i]) * solved[i]
+        for j in range(k):
+            tau -= solved[n + j] * constants[COUPLINGS + j, i] / h
+        step[TAU, i] = tau
+
+
+@compiled
+def solve(A: Array, b: Array) -> None:
+    """Solve A x = b by elimination with pivots; A is used up and b becomes x."""
+    n = len(b)
+    for i in range(n):
+        pivot = i
+        for row in range(i + 1, n):
+            if abs(A[row, i]) > abs(A[pivot, i]):
+                pivot = row
+        if pivot != i:
+            for column in range(i, n):
+                A[i, column], A[pivot, column] = A[pivot, column], A[i, column]
+            b[i], b[pivot] = b[pivot], b[i]
+        for row in range(i + 1, n):
+            share = A[row, i] / A[i, i]
+            if share != 0.0:
+                for column in range(i + 1, n):
+                    A[row, column] -= share * A[i, column]
+                b[row] -= share * b[i]
+    for i in range(n - 1, -1, -1):
+        for column in range(i + 1, n):
+            b[i] -= A[i, column] * b[column]
+        b[i] /= A[i, i]
