@@ -276,10 +276,6 @@ def are_names(steps: Steps) -> bool:
 def cell_edges(steps: Steps, axis: Axis) -> Array:
     """Return the edges of the cells along an axis.
 
-    Args:
-        steps: The rows or columns.
-        axis: Their axis.
-
     Returns:
         The edges, shape (n + 1,): half-way between neighbours, on the scale of the
         axis; named cells are 1 wide around 0, 1, 2 ...

@@ -185,9 +185,6 @@ def catalogue_page(robots: Catalogue, *, provenance: tuple[tuple[str, str], ...]
 
     Args:
         provenance: How to reproduce the page.
-
-    Raises:
-        RobotFileError: If a mesh file cannot be loaded.
     """
     headline = Section("All robots", (catalogue_table(robots),))
     cards = (_card(entry, model) for entry, model in robots.values())

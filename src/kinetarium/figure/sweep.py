@@ -118,7 +118,6 @@ def speed_accuracy(title: str, trials: Sequence[Trial], *, error: Axis, caption:
     """Draw the error of settings over their cost, with each engine's Pareto front as a line.
 
     Args:
-        title: What it shows.
         trials: The settings; those of unknown cost are left out.
         error: The axis of the errors.
         caption: What the reader should notice.

@@ -51,12 +51,7 @@ class AssetResolver:
         """Set the allowed roots.
 
         Args:
-            folder: The robot file's folder.
             roots: Folders that the user named (--mesh-root): packages, or folders of packages.
-            diagnostics: Names the robot file in refusals.
-
-        Raises:
-            RobotFileError: If one of the roots is not a folder.
         """
         for root in roots:
             if not os.path.isdir(root):

@@ -75,11 +75,7 @@ class AttributeReader:
         self.diagnostics = diagnostics
 
     def text(self, element: Element, name: str) -> str:
-        """Return a required attribute.
-
-        Raises:
-            RobotFileError: If it is missing.
-        """
+        """Return a required attribute."""
         if name not in element.attributes:
             written = next((w for w in element.attributes if nearest_name(w, [name])), None)
             raise self.diagnostics.refusal(
@@ -91,11 +87,7 @@ class AttributeReader:
         return element.attributes[name]
 
     def name(self, element: Element, attribute: str = "name") -> str:
-        """Return a required attribute that names something: not blank, printable, not too long.
-
-        Raises:
-            RobotFileError: If it is missing, blank or unprintable.
-        """
+        """Return a required attribute that names something: not blank, printable, not too long."""
         name = self.text(element, attribute)
         if not name.strip():
             raise self.diagnostics.refusal(
@@ -134,13 +126,7 @@ class AttributeReader:
         """Return a fixed number of finite numbers separated by white space, shape (count,).
 
         Args:
-            name: The attribute.
-            count: How many numbers it must have.
             default: The value of a missing attribute; None if it is required.
-            most: The largest valid magnitude.
-
-        Raises:
-            RobotFileError: If it is missing or invalid.
         """
         if name not in element.attributes and default is not None:
             return frozen(default)

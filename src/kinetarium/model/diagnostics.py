@@ -1,4 +1,7 @@
-"""Diagnostics of robot files: refusals, repairs and their codes."""
+"""Diagnostics of robot files: refusals, repairs and their codes.
+
+Everything in this package that reads part of a robot refuses it by a RobotFileError.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -250,13 +253,7 @@ def read_robot_part(
     """Read a whole regular file that is part of a robot.
 
     Args:
-        path: The file.
-        diagnostics: Names the robot file in the refusal.
-        code: The code of the refusal.
         most: The largest size that is read [bytes].
-
-    Raises:
-        RobotFileError: If it is missing, not a regular file, or too large.
     """
     try:
         return read_regular(path, most=most)

@@ -41,14 +41,9 @@ def checked_inertia(
         center: Centre of mass in the link frame [m], shape (3,).
         moment: Moment of inertia about it, in link axes [kg m^2], shape (3, 3).
         where: The link, for messages, such as "link hand".
-        line: Its line in the file.
-        diagnostics: Takes the repairs.
 
     Returns:
         The inertia, repaired if needed; None for a massless link.
-
-    Raises:
-        RobotFileError: If the mass is negative or the moment cannot be repaired.
     """
     moment = np.asarray(moment, dtype=np.float64)
     if mass < 0:

@@ -139,16 +139,8 @@ class _TreeBuilder:
 def parse_xml(data: bytes, *, diagnostics: Diagnostics) -> Element:
     """Parse one XML document strictly.
 
-    Args:
-        data: The document, in UTF-8.
-        diagnostics: Names the file in the refusal.
-
     Returns:
         The root element.
-
-    Raises:
-        RobotFileError: If it is not well formed, not UTF-8, contains a document type or
-            entity, or exceeds a limit.
     """
     _refuse_foreign_bytes(data, diagnostics)
     builder = _TreeBuilder(diagnostics, ascii_only=data.isascii())

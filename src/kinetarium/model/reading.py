@@ -57,16 +57,8 @@ class Reading:
     def mesh_bounds(self, path: Path, *, line: int | None) -> Array:
         """Load a mesh that is part of the robot, once even if it is used several times.
 
-        Args:
-            path: The file.
-            line: The line of the robot file that names it.
-
         Returns:
             The lowest and the highest coordinates [m], unscaled, shape (2, 3).
-
-        Raises:
-            RobotFileError: If it cannot be loaded, or the meshes of the robot are too large
-                together.
         """
         if path not in self._bounds:
             size = 0

@@ -46,18 +46,8 @@ def assemble(
     """Check that the parts form one robot and put them in depth-first order.
 
     Args:
-        name: The robot's name.
-        links: The links in file order.
-        joints: The joints in file order.
-        reading: The file they come from.
-        format: The file's format.
-        loops: Constraints that close loops.
-        free_base: Whether the root floats freely.
         floating: Names of floating joints; a single one below an empty root makes its child
             the root of a robot with a free base.
-
-    Raises:
-        RobotFileError: With every fault that was found.
     """
     diagnostics = reading.diagnostics
     diagnostics.stop_if_refused()

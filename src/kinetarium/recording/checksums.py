@@ -74,10 +74,6 @@ def read_checksums(folder: Path) -> dict[str, str] | None:
 def check_listed(folder: Path, name: str, read: Callable[[Path], T]) -> T:
     """Read a file of a folder and compare it with its checksum, if it has one.
 
-    Args:
-        name: The file's name in it.
-        read: Reads the file.
-
     Raises:
         ChecksumError: If it has changed since it was written.
         SerializationError: If the checksums are broken.
@@ -97,7 +93,6 @@ def changes(folder: Path, listed: dict[str, str], *, names: Iterable[str]) -> It
     """Yield a message for each file that does not match its checksum.
 
     Args:
-        listed: Its checksums.
         names: The files to check; those without a checksum are skipped.
     """
     for name in names:

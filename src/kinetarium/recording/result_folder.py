@@ -46,10 +46,6 @@ _MOST_CHARACTERS = 60
 def differences(held: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
     """Describe every value in which two dictionaries differ; a missing one equals None.
 
-    Args:
-        held: The existing values.
-        asked: The requested values.
-
     Returns:
         Such as "height 1.0 instead of 0.5".
     """

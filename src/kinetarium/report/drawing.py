@@ -43,10 +43,6 @@ def drawn_samples(series: Series, *, x: Axis, y: Axis) -> Samples:
     Each of some hundred intervals keeps the samples with the lowest and the
     highest value, those at the edges of its band, and one in a gap; a curve
     that turns back also keeps the leftmost and rightmost.
-
-    Args:
-        x: The horizontal axis.
-        y: The vertical axis.
     """
     places, values = drawable(series.x, x), drawable(series.y, y)
     curves = [values]
@@ -183,10 +179,6 @@ def readable(text: str) -> str:
 
 
 def label(text: str, *, most: int = 40) -> str:
-    """Return a text for a label: on one line, truncated if it is long.
-
-    Args:
-        most: Maximum number of characters.
-    """
+    """Return a text for a label: on one line, truncated if it is long."""
     line = " ".join(readable(text).split())
     return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -44,10 +44,6 @@ def make_folder(path: Path) -> None:
 def check_writable(path: Path, *, through_links: bool = False) -> None:
     """Check that a file can be written, before the computation whose result would be lost.
 
-    Args:
-        path: The file.
-        through_links: Whether a symbolic link is followed.
-
     Raises:
         OutputError: If its folder is missing or read-only, or if the path exists and is
             a folder, not a regular file, or read-only.
@@ -112,7 +108,6 @@ def write_atomic(path: Path, data: bytes, *, through_links: bool = False) -> Non
 
     Args:
         path: The file; its folder must exist.
-        data: The whole content.
         through_links: Whether a symbolic link is followed, so that it keeps its target.
             Only for a path that the user named: a link in a folder received from others
             may point anywhere.
@@ -144,7 +139,6 @@ def write_folder_atomic(path: Path, files: Mapping[str, bytes]) -> None:
 
     Args:
         path: The folder; its parent must exist.
-        files: The content of each file by its name.
 
     Raises:
         OutputError: If it cannot be written; the previous content is then unchanged.

@@ -13,10 +13,6 @@ def open_regular(path: Path, *, through_links: bool = True) -> BufferedReader:
     Opened without blocking and checked by its descriptor, so that a FIFO does
     not block and the file cannot be exchanged between check and read.
 
-    Args:
-        path: The file.
-        through_links: Whether the file may be a symbolic link.
-
     Raises:
         OSError: If it cannot be opened or is not a regular file.
         ValueError: If the path is invalid.
@@ -38,9 +34,7 @@ def read_regular(path: Path, *, most: int, through_links: bool = True) -> bytes:
     """Read a whole regular file.
 
     Args:
-        path: The file.
         most: The largest size that is read [bytes].
-        through_links: Whether the file may be a symbolic link.
 
     Raises:
         OSError: If it cannot be read, is not a regular file or too large.

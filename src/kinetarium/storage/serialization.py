@@ -112,10 +112,6 @@ def to_toml(data: Mapping[str, Any]) -> str:
 def read_toml(path: Path, *, through_links: bool = True) -> dict[str, Any]:
     """Read a TOML file.
 
-    Args:
-        path: The file.
-        through_links: Whether the file may be a symbolic link.
-
     Raises:
         SerializationError: If it cannot be read, is too large, is not TOML, or
             contains a number that is not finite or has more than 64 bits.
@@ -260,7 +256,6 @@ def read_versioned_json(path: Path, *, most: int = MOST_JSON_BYTES) -> dict[str,
     """Read a JSON file that people may edit, written by this release or an earlier one.
 
     Args:
-        path: The file.
         most: The largest size that is read [bytes].
 
     Returns:

@@ -37,8 +37,6 @@ class Application:
         """Serve routes; the first with a matching pattern answers.
 
         Args:
-            guard: Decides which requests are allowed.
-            broadcast: The messages to all pages.
             most_pages: Maximum number of pages that listen at once.
         """
         self._guard = guard

@@ -59,16 +59,7 @@ class RunRoutes:
 
 
 def run_replay(run: Run, label: str, *, encoding: Encoding = Encoding.EXACT) -> bytes:
-    """Return the replay file of a run; channels alone if its study has no replay.
-
-    Args:
-        label: The label of the run.
-        encoding: Precision of the numbers.
-
-    Raises:
-        HttpError: If nothing was recorded.
-        KinetariumError: If its study is not installed, or a mesh of its robot is missing.
-    """
+    """Return the replay file of a run; channels alone if its study has no replay."""
     recording = run.recording
     if recording is None or not len(recording["time"]):
         raise HttpError(404, f"nothing was recorded: {run.status} {run.message}".strip())
@@ -108,11 +99,7 @@ class MapRoutes:
 
 
 def robot_file(name: str, *, base_link: str) -> bytes:
-    """Return a robot of the catalogue at its home pose as a replay file, one link at the origin.
-
-    Raises:
-        UnknownNameError: If there is no such robot or link.
-    """
+    """Return a robot of the catalogue at its home pose as a replay file, one link at the origin."""
     assert name in catalogue_names()
     model = load_robot(name)
     home = catalogue_entry(name).home

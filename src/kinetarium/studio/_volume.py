@@ -41,11 +41,7 @@ class Volume:
 
 
 def describe_volumes(path: Path) -> dict[str, Any]:
-    """Return the fields of a map, as JSON data.
-
-    Raises:
-        MapFileError: If it is not a valid map.
-    """
+    """Return the fields of a map, as JSON data."""
     reach_map = open_map(path)
     recipe = reach_map.recipe
     return {
@@ -61,11 +57,7 @@ def describe_volumes(path: Path) -> dict[str, Any]:
 
 
 def read_volume(path: Path, field: str) -> Volume | None:
-    """Return a field of a map as a volume, or None if it has no such field.
-
-    Raises:
-        MapFileError: If it is not a valid map.
-    """
+    """Return a field of a map as a volume, or None if it has no such field."""
     reach_map = open_map(path)
     if field not in reach_map.fields:
         return None
@@ -112,16 +104,7 @@ HALF: Cuts = (0.0, 1.0, 0.5, 1.0, 0.0, 1.0, 0.0)
 
 
 def volume_file(path: Path, field: str, *, cuts: Cuts = HALF) -> bytes:
-    """Return a field of a map: length of the head [bytes, u32], head as JSON, gzip'd grades.
-
-    Args:
-        path: The map.
-        cuts: The initial cuts.
-
-    Raises:
-        HttpError: If there is no such field.
-        MapFileError: If it is not a valid map.
-    """
+    """Return a field of a map: length of the head [bytes, u32], head as JSON, gzip'd grades."""
     volume = read_volume(path, field)
     if volume is None:
         raise HttpError(404, "no such field")

@@ -209,11 +209,7 @@ class WalkRequest:
 
 
 def walk_request(data: Any) -> WalkRequest:
-    """Read {"plan": ..., "kinds": [...]}; missing values are the defaults of a plan.
-
-    Raises:
-        KinetariumError: If it is invalid, or exceeds the limits of the studio.
-    """
+    """Read {"plan": ..., "kinds": [...]}; missing values are the defaults of a plan."""
     if not isinstance(data, dict):
         raise SerializationError("the request must contain a plan")
     _check_numbers(data)

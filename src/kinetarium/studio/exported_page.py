@@ -23,11 +23,7 @@ _TYPES = {
 
 
 def check_page() -> None:
-    """Check that the page was built.
-
-    Raises:
-        KinetariumError: If it is missing.
-    """
+    """Check that the page was built."""
     if not (PAGE / "index.html").is_file():
         raise KinetariumError(
             "the page of the studio was not built; install Kinetarium again: pip install -e ."
@@ -62,12 +58,7 @@ class PagePart(StrEnum):
 
 
 def exported_page(parts: Iterable[tuple[PagePart, bytes]], *, title: str) -> bytes:
-    """Return a self-contained HTML file, which loads nothing else.
-
-    Args:
-        parts: Its data.
-        title: The title of the page.
-    """
+    """Return a self-contained HTML file, which loads nothing else."""
     script = _inert((PAGE / "assets" / "studio.js").read_text("utf-8"))
     style = (PAGE / "assets" / "studio.css").read_text("utf-8")
     policy = (

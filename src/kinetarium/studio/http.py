@@ -49,11 +49,7 @@ class Request:
     parts: Mapping[str, str] = field(default_factory=dict)
 
     def json(self) -> Any:
-        """Return the body as JSON data.
-
-        Raises:
-            HttpError: If it is not JSON.
-        """
+        """Return the body as JSON data."""
         if self.headers.get("content-type", "").partition(";")[0] != JSON:
             raise HttpError(415, "the body must be JSON")
         try:
@@ -166,9 +162,6 @@ class Guard:
 
         Returns:
             Headers for the response.
-
-        Raises:
-            HttpError: If it is not allowed.
         """
         if request.headers.get("host") not in self.hosts:
             raise HttpError(421, "wrong host name")

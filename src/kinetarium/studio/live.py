@@ -38,11 +38,7 @@ class Broadcast:
             client.waiting.set()
 
     async def serve(self, send: Send) -> None:
-        """Send messages to one page until it disconnects, or stalls.
-
-        Raises:
-            TimeoutError: If it stalls.
-        """
+        """Send messages to one page until it disconnects, or stalls."""
         client = _Client()
         self._clients.add(client)
         try:

@@ -90,10 +90,7 @@ def replay_file(
     """Return a replay and the channels it came with as one file.
 
     Args:
-        replay: What moves.
         channels: The channels to plot; those not sampled at the times of the replay are left out.
-        title: Its title on the page.
-        encoding: Precision of the numbers.
     """
     samples = len(replay.time)
     replay = thinned(replay, most=MOST_SAMPLES)

@@ -74,12 +74,7 @@ class ResultTree:
         }
 
     def run(self, folder: str, key: str) -> tuple[Run, str]:
-        """Return a run and its label.
-
-        Raises:
-            HttpError: If it does not exist.
-            RunFileError: If it is damaged.
-        """
+        """Return a run and its label."""
         for place in self.run_folders():
             if place.id == folder:
                 labels = {run.key: label for run, label in _labelled(place)}
@@ -88,11 +83,7 @@ class ResultTree:
         raise HttpError(404, "no such folder of runs")
 
     def map(self, id: str) -> Path:
-        """Return the path of a map.
-
-        Raises:
-            HttpError: If it does not exist.
-        """
+        """Return the path of a map."""
         for place in self.maps():
             if place.id == id:
                 return place.path
@@ -105,11 +96,7 @@ class ResultTree:
 
 
 def case_of(run: Run) -> tuple[Any, Any]:
-    """Return the study of a run and its case with its types.
-
-    Raises:
-        KinetariumError: If the study is not installed, or has other fields.
-    """
+    """Return the study of a run and its case with its types."""
     study = open_study(run.study)
     return study, from_builtins(study.case, run.case, where=f"the case of {run.key}")
 

@@ -61,7 +61,6 @@ class StudioServer:
         """Listen; see `serve`.
 
         Args:
-            root: The folder of results.
             port: The port; 0 for any free one.
             limits: Timeouts and maximum numbers of connections; the defaults if None.
         """

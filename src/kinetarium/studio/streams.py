@@ -51,7 +51,6 @@ def compressed_streams(streams: Array, *, encoding: Encoding, spans: list[list[f
 
     Args:
         streams: The values, shape (streams, samples).
-        encoding: Precision of the numbers.
         spans: Their `ranges`, or those of the longer streams of which they are a part.
     """
     if encoding is Encoding.EXACT:

@@ -21,7 +21,6 @@ def crawl_feet(order: Indices, holds: Array, two_phase: bool, cycles: int) -> Ar
         order: Legs 0 to 3 in the order in which they swing, shape (4,).
         holds: Neutral foothold of each leg for each pose of the body, shape (m, 4, 3).
         two_phase: Whether the body moves twice in a cycle.
-        cycles: Number of cycles.
     """
     feet = np.empty((4 * cycles + 1, 4, 3))
     for k in range(4):
@@ -96,7 +95,6 @@ def judge_orders(
         holds: As for `crawl_feet`.
         poses: As for `crawl_bodies`.
         two_phase: Whether the body moves twice in a cycle.
-        cycles: Number of cycles.
         com: Centre of mass in the body frame, shape (2,).
         sway: Static margin that the sway shall provide in each swing [unit].
         kind: 0 for TTT1, 1 for TTT2, 2 for TTR.

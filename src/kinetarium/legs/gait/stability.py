@@ -18,8 +18,6 @@ def hull_margin(points: Array, x: float, y: float) -> float:
 
     Args:
         points: Two or more points, shape (n, 2).
-        x: The point's x.
-        y: The point's y.
     """
     n = len(points)
     inside, nearest = inf, inf
@@ -76,8 +74,6 @@ def into_triangle(corners: Array, x: float, y: float, inset: float) -> tuple[flo
 
     Args:
         corners: Its corners, shape (3, 2).
-        x: The point's x.
-        y: The point's y.
         inset: Distance from every edge.
     """
     if hull_margin(corners, x, y) >= inset:

@@ -66,11 +66,7 @@ class LinkShape:
 
 
 def check_shape(shape: LinkShape) -> None:
-    """Check that a shape is a valid prism.
-
-    Raises:
-        LegsError: If its name, its corners or its ends are invalid.
-    """
+    """Check that a shape is a valid prism."""
     if not (shape.name.isprintable() and len(shape.name) <= _LONGEST_NAME):
         raise LegsError(f"a link's name may have up to {_LONGEST_NAME} letters")
     if not 3 <= len(shape.section) <= MOST_CORNERS:

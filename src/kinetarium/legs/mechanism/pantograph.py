@@ -39,17 +39,7 @@ class LegsError(KinetariumError):
 
 
 def checked(name: str, value: float, *, low: float, high: float) -> None:
-    """Check that a number is within its bounds.
-
-    Args:
-        name: What it is, for the message.
-        value: The number.
-        low: Lowest value.
-        high: Highest value.
-
-    Raises:
-        LegsError: If it is outside, or not a number.
-    """
+    """Check that a number is within its bounds."""
     if not low <= value <= high:
         raise LegsError(f"{name} is {value:g}; it must be between {low:g} and {high:g}")
 

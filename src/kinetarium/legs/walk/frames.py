@@ -44,13 +44,7 @@ class _Stops:
 
 
 def crawl_frames(plan: WalkPlan, route: WalkRoute, *, order: Order) -> Frames:
-    """Return the frames of a crawl.
-
-    Args:
-        plan: The plan.
-        route: The route of the plan.
-        order: The order in which the legs swing.
-    """
+    """Return the frames of a crawl."""
     legs = np.array(order, dtype=np.int64) - 1
     feet = crawl_feet(legs, route.holds, route.two_phase, route.cycles)
     stops = _stops(plan, route, legs=legs, feet=feet)

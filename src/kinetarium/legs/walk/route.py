@@ -95,14 +95,10 @@ def curve_path(
 
     Args:
         waypoints: Points on the ground [unit].
-        curve: The curve through them.
         turning: Whether the heading follows the path.
         heading_deg: The heading if it does not [deg].
         radius: Distance of the feet from the centre [unit].
         stride: Travel of the body in one cycle, which sets the sampling [unit].
-
-    Raises:
-        PathError: If they are not a valid path.
     """
     if any(len(point) != 2 for point in waypoints):
         raise PathError("way-points are on the ground: each needs two coordinates")

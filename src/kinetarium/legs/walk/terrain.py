@@ -89,7 +89,6 @@ def footholds(terrain: Terrain, points: Array, *, highest: float) -> Array:
     too high.
 
     Args:
-        terrain: The ground.
         points: The footholds on level ground, shape (..., 2).
         highest: The highest block that a foot may step on [unit].
     """

@@ -24,7 +24,6 @@ def find_warnings(
     """Find all violations, in time order.
 
     Args:
-        plan: The plan.
         joints: Joint values, shape (n, 4, 3).
         local: The feet in their legs' frames, shape (n, 4, 3).
         margin: The static margin, shape (n,).

@@ -36,11 +36,7 @@ _COUNT = re.compile(r"[0-9]{1,9}")
 
 
 def read_collada(data: bytes) -> TriangleMesh:
-    """Read a COLLADA file.
-
-    Raises:
-        BrokenMeshError: If it is not strict XML, or invalid COLLADA.
-    """
+    """Read a COLLADA file."""
     refuse_placeholder(data)
     try:
         root = parse_xml(data, diagnostics=Diagnostics(""))

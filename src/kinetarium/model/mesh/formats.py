@@ -31,11 +31,7 @@ _TEXTURE_AND_NORMAL = re.compile(rb"/\S*")
 
 
 def read_obj(data: bytes) -> TriangleMesh:
-    """Read an OBJ file; polygons are triangulated, the material file is never opened.
-
-    Raises:
-        BrokenMeshError: If a vertex or face is invalid, or there are no faces.
-    """
+    """Read an OBJ file; polygons are triangulated, the material file is never opened."""
     refuse_placeholder(data)
     data = _bare(data)
     points = points_on_lines(_VERTEX, data)
@@ -77,11 +73,7 @@ def _polygons(data: bytes, points: int) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def _indices(rows: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return the raw indices of all faces and how many each has; None if one is invalid.
-
-    Raises:
-        BrokenMeshError: If there are too many.
-    """
+    """Return the raw indices of all faces and how many each has; None if one is invalid."""
     # No valid index is zero, so that zeros can separate the faces in one pass over all.
     text = _TEXTURE_AND_NORMAL.sub(b"", b" 0 ".join([*rows, b""]))
     try:
@@ -141,9 +133,6 @@ def read_stl(data: bytes) -> TriangleMesh:
 
     The length of a binary file must match its count of facets. Up to 1 KiB of zeros after
     the facets, which some programs write to fill a block, is accepted.
-
-    Raises:
-        BrokenMeshError: If it is neither, or incomplete.
     """
     refuse_placeholder(data)
     beginning = data[:1024].removeprefix(b"\xef\xbb\xbf").lstrip().lower()

@@ -122,11 +122,7 @@ def load_mesh(path: Path, *, diagnostics: Diagnostics, line: int | None = None) 
 
 
 def mesh_of(shape: MeshFile | MeshData) -> TriangleMesh:
-    """Return the triangles of a mesh shape [m], scaled; mirrored ones still face outwards.
-
-    Raises:
-        RobotFileError: If the file cannot be loaded.
-    """
+    """Return the triangles of a mesh shape [m], scaled; mirrored ones still face outwards."""
     if isinstance(shape, MeshData):
         return shape.mesh
     mesh = load_mesh(shape.path, diagnostics=Diagnostics(shape.uri))

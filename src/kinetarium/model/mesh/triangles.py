@@ -42,10 +42,6 @@ def triangle_mesh(vertices: ArrayLike, faces: NDArray[np.integer[Any]]) -> Trian
     Args:
         vertices: Corner points [m], shape (n, 3).
         faces: Indices of the corners, shape (m, 3).
-
-    Raises:
-        BrokenMeshError: If there are no triangles or too many, none of them has an area,
-            or a corner is missing, not finite or too far away.
     """
     points = np.asarray(vertices)
     if len(faces) == 0:
@@ -104,9 +100,6 @@ def fan_triangles(corners: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArr
 
     Returns:
         The triangles, shape (m, 3).
-
-    Raises:
-        BrokenMeshError: If there would be too many.
     """
     counts = np.maximum(sizes - 2, 0)
     total = int(counts.sum())
@@ -123,9 +116,6 @@ def decimal_numbers(text: str | bytes, *, kind: type = np.float64) -> NDArray[An
 
     Args:
         kind: The type of the numbers, float64 or int64.
-
-    Raises:
-        BrokenMeshError: If anything else is between them.
     """
     text = (text.encode() if isinstance(text, str) else text).strip()
     if not text:
@@ -147,13 +137,9 @@ def points_on_lines(pattern: re.Pattern[bytes], data: bytes) -> Array:
 
     Args:
         pattern: Matches a line; its first group is the three coordinates.
-        data: The whole file.
 
     Returns:
         The points [m], shape (n, 3).
-
-    Raises:
-        BrokenMeshError: Naming the first line without a valid point.
     """
     rows = pattern.findall(data)
     points = _points(rows)
@@ -203,11 +189,7 @@ def line_of_match(pattern: re.Pattern[bytes], data: bytes, *, index: int) -> int
 
 
 def refuse_placeholder(data: bytes) -> None:
-    """Refuse what is often found instead of a mesh: a Git LFS pointer or a web page.
-
-    Raises:
-        BrokenMeshError: If it is one of these.
-    """
+    """Refuse what is often found instead of a mesh: a Git LFS pointer or a web page."""
     beginning = data[:1024].removeprefix(_BYTE_ORDER_MARK).lstrip().lower()
     if beginning.startswith(b"version https://git-lfs"):
         raise BrokenMeshError(
@@ -219,11 +201,7 @@ def refuse_placeholder(data: bytes) -> None:
 
 
 def plain_text(data: bytes) -> bytes:
-    """Return the text of a mesh file without byte order mark, its lines ending in a line feed.
-
-    Raises:
-        BrokenMeshError: If it contains NUL bytes or too many lines.
-    """
+    """Return the text of a mesh file without byte order mark, its lines ending in a line feed."""
     if b"\0" in data:
         line = data.count(b"\n", 0, data.find(b"\0")) + 1
         raise BrokenMeshError("it is text with NUL bytes", line=line)
@@ -244,9 +222,6 @@ def convex_hull(points: Array) -> NDArray[np.int64]:
 
     Args:
         points: The points, shape (n, 3).
-
-    Raises:
-        BrokenMeshError: If there are too many points, or all are in a plane.
     """
     # SciPy takes a third of a second to import, and few robots need a hull.
     from scipy.spatial import ConvexHull, QhullError

@@ -39,8 +39,6 @@ class EqualityReader:
         """Keep the bodies and joints.
 
         Args:
-            document: The file being read.
-            names: Makes names for unnamed constraints.
             bodies: The bodies and joints; followers are marked in its joints.
             world: The body of the world; None for a robot with a free base.
         """
@@ -186,8 +184,6 @@ def read_actuators(
     """Limit the efforts of joints to the sum of their actuators.
 
     Args:
-        sections: The <actuator> sections.
-        document: The file being read.
         bodies: The joints, whose limits, damping and armature are changed.
     """
     efforts: dict[str, float] = {}

@@ -20,11 +20,6 @@ def include_files(root: Element, *, reading: Reading, origins: Origins) -> None:
     Args:
         root: The root of the main file, changed in place.
         reading: The file being read; includes come from its folder or an allowed root.
-        origins: Records the files of elements.
-
-    Raises:
-        RobotFileError: If a file cannot be included, is included twice (or includes
-            itself), or the result is too large.
     """
     seen = {Path(os.path.realpath(reading.path))}
     elements = sum(1 for _ in root.walk())
@@ -110,9 +105,6 @@ class Replicator:
 
         Args:
             root: The <mujoco> element, changed in place.
-            compiler: Has the unit of angles.
-            reading: The file being read.
-            origins: Names the file of each element.
         """
         self._root = root
         self._compiler = compiler
@@ -121,11 +113,7 @@ class Replicator:
         self._elements = 0
 
     def write_out(self) -> None:
-        """Replace every <replicate> by frames with its copies.
-
-        Raises:
-            RobotFileError: If a count is invalid or the result would be too large.
-        """
+        """Replace every <replicate> by frames with its copies."""
         sections = self._root.all("worldbody")
         if not any(element.tag == "replicate" for top in sections for element in top.walk()):
             return

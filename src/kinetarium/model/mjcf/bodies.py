@@ -55,14 +55,7 @@ class BodyReader:
     def __init__(
         self, *, document: MjcfDocument, names: Names, geoms: GeomReader, joints: JointReader
     ) -> None:
-        """Keep the readers of geoms and joints.
-
-        Args:
-            document: The file being read.
-            names: Makes names for unnamed bodies and joints.
-            geoms: Reads geoms.
-            joints: Reads joints.
-        """
+        """Keep the readers of geoms and joints."""
         self._document = document
         self._names = names
         self._geom_reader = geoms
@@ -88,7 +81,6 @@ class BodyReader:
         """Read bodies and their descendants.
 
         Args:
-            top: The outermost bodies.
             world: Their parent; None if the only one is the root itself.
         """
         pending: list[tuple[PlacedElement, MjcfBody | None]] = [

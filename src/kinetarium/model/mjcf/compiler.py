@@ -93,11 +93,7 @@ class Compiler:
         return written
 
     def pose(self, element: Element, reading: Reading) -> Array:
-        """Return the pose, shape (4, 4), of an element.
-
-        Raises:
-            RobotFileError: If its position or orientation is invalid.
-        """
+        """Return the pose, shape (4, 4), of an element."""
         if not any(name in element.attributes for name in ("pos", *ORIENTATIONS)):
             return IDENTITY
         position = reading.attributes.vector(element, "pos", 3, default=(0.0, 0.0, 0.0))
@@ -142,11 +138,7 @@ class Compiler:
 
 
 def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
-    """Read all <compiler> sections; a later one overrides an earlier one.
-
-    Raises:
-        RobotFileError: If a setting is invalid or not supported.
-    """
+    """Read all <compiler> sections; a later one overrides an earlier one."""
     if not sections:
         return Compiler()
     attributes = {key: text for section in sections for key, text in section.attributes.items()}
@@ -197,11 +189,7 @@ def _folder(sections: Sequence[Element], name: str) -> str:
 
 
 def read_quaternion(element: Element, name: str, *, reading: Reading) -> Array:
-    """Return the rotation matrix, shape (3, 3), of a quaternion wxyz in an attribute.
-
-    Raises:
-        RobotFileError: If it is zero.
-    """
+    """Return the rotation matrix, shape (3, 3), of a quaternion wxyz in an attribute."""
     quaternion = reading.attributes.vector(element, name, 4, default=(1.0, 0.0, 0.0, 0.0))
     return rotation_from_quaternion(_direction(quaternion, element, name, reading))
 

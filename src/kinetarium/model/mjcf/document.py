@@ -35,13 +35,7 @@ class Defaults:
     """The default classes of one file."""
 
     def __init__(self, sections: Sequence[Element], *, reading: Reading, origins: Origins) -> None:
-        """Read all top-level <default> sections.
-
-        Args:
-            sections: The sections in file order.
-            reading: The file being read.
-            origins: Names the file of each element.
-        """
+        """Read all top-level <default> sections."""
         self._reading = reading
         self._origins = origins
         self._classes: dict[str, Settings] = {MAIN: {}}
@@ -86,11 +80,7 @@ class Defaults:
                             self.check(element.attributes[attribute], element)
 
     def check(self, name: str, element: Element) -> str:
-        """Check the name of a class that an element names, and return it.
-
-        Raises:
-            RobotFileError: If there is no such class.
-        """
+        """Check the name of a class that an element names, and return it."""
         if name not in self._classes:
             meant = nearest_name(name, self._classes)
             raise self._reading.diagnostics.refusal(
@@ -105,7 +95,6 @@ class Defaults:
         """Return an element with the defaults of its class filled in.
 
         Args:
-            element: The element as written.
             child_class: The class of elements here without one.
             kind: The tag whose defaults to use, if not the element's own.
         """
@@ -176,11 +165,7 @@ class MjcfDocument:
         )
 
     def not_negative(self, element: Element, name: str, *, code: Code = Code.BAD_VALUE) -> float:
-        """Return a number that must not be negative; zero if it is missing.
-
-        Raises:
-            RobotFileError: If it is negative.
-        """
+        """Return a number that must not be negative; zero if it is missing."""
         value = self.reading.attributes.number(element, name, default=0.0)
         if value < 0:
             raise self.refusal(code, f"{element}: {name} is negative", element)
@@ -198,9 +183,6 @@ class MjcfDocument:
 
         Returns:
             The ends, the first below the second; None if it is disabled.
-
-        Raises:
-            RobotFileError: If it is enabled and empty, reversed or missing.
         """
         attributes = element.attributes
         choice = attributes.get(limited, "auto")
@@ -250,13 +232,7 @@ def placed_elements(
     """Yield the child elements of a body or the world, those in frames included.
 
     Args:
-        element: The body, the world, or a frame in them.
-        document: The file being read.
-        child_class: The default class around the element.
         X: Pose of the element in the body, shape (4, 4).
-
-    Raises:
-        RobotFileError: If a frame is invalid.
     """
     name = element.attributes.get("childclass", child_class)
     document.defaults.check(name, element)
@@ -282,12 +258,7 @@ class Names:
         self._used: Counter[tuple[str, str]] = Counter()
 
     def fresh(self, kind: str, stem: str) -> str:
-        """Return a new name: the stem itself if it is free, or the stem and a number.
-
-        Args:
-            kind: The tag of the element to be named.
-            stem: The beginning of the name.
-        """
+        """Return a new name: the stem itself if it is free, or the stem and a number."""
         while True:
             self._used[kind, stem] += 1
             number = self._used[kind, stem]

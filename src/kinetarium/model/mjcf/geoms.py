@@ -108,11 +108,6 @@ def read_sizes(element: Element, kind: GeomType, *, document: MjcfDocument) -> t
 
     Args:
         element: The geom, with its defaults.
-        kind: The primitive.
-        document: The file being read.
-
-    Raises:
-        RobotFileError: If sizes are missing, too many or not positive.
     """
     needed = PRIMITIVES[kind]
     given = np.array(
@@ -232,8 +227,6 @@ class GeomReader:
         """Keep the assets.
 
         Args:
-            document: The file being read.
-            meshes: The mesh assets.
             paired: Names of the geoms in contact pairs, which collide in any case.
         """
         self._document = document
@@ -246,16 +239,12 @@ class GeomReader:
         """Read one geom.
 
         Args:
-            placed: The element and its frame in the body.
             fixed: Whether its body is fixed to the world, as a ground plane must be.
             weigh: Whether the mass of the body comes from its geoms.
 
         Returns:
             The geom; None for a ground plane, for a missing mesh that the user allows
             and for a mesh that was refused already.
-
-        Raises:
-            RobotFileError: If it is invalid or not supported.
         """
         element = self._document.defaults.complete(placed.element, placed.child_class)
         kind = self._attributes.choice(element, "type", GeomType, default=GeomType.SPHERE)
@@ -300,11 +289,7 @@ class GeomReader:
             )
 
     def check(self, placed: PlacedElement) -> None:
-        """Check a geom that is not part of the robot.
-
-        Raises:
-            RobotFileError: If its sizes are invalid or its mesh is missing.
-        """
+        """Check a geom that is not part of the robot."""
         element = self._document.defaults.complete(placed.element, placed.child_class)
         kind = self._attributes.choice(element, "type", GeomType, default=GeomType.SPHERE)
         if kind is GeomType.MESH:

@@ -80,14 +80,7 @@ class JointReader:
         return element.attributes.get("type") == MjcfJointType.FREE
 
     def read(self, placed: PlacedElement) -> MjcfJoint:
-        """Read a <joint> or <freejoint>.
-
-        Args:
-            placed: The element and its frame in the body.
-
-        Raises:
-            RobotFileError: If it is invalid or not supported.
-        """
+        """Read a <joint> or <freejoint>."""
         free = placed.element.tag == "freejoint"
         element = placed.element
         if not free:
@@ -194,11 +187,7 @@ class JointReader:
 
 
 def linear_damping(element: Element, document: MjcfDocument) -> float:
-    """Return the damping of a joint or actuator, which must be linear.
-
-    Raises:
-        RobotFileError: If it is negative or has terms of higher order.
-    """
+    """Return the damping of a joint or actuator, which must be linear."""
     values = (
         document.reading.attributes.numbers(element, "damping")
         if "damping" in element.attributes

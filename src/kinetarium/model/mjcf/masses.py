@@ -74,16 +74,10 @@ def body_inertia(
     """Return the checked inertia of a body in its own frame.
 
     Args:
-        name: The body's name, for messages.
-        parts: Its elements.
         weighed: The inertias of the geoms that count for its mass.
-        document: The file being read.
 
     Returns:
         The inertia; None for a massless body.
-
-    Raises:
-        RobotFileError: If its mass is negative or its moment cannot be repaired.
     """
     inertials = [placed for placed in parts if placed.element.tag == "inertial"]
     if len(inertials) > 1:

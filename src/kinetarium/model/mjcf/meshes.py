@@ -53,10 +53,6 @@ def mesh_inertia(mesh: TriangleMesh, rule: MeshInertia) -> Inertia:
 
     Args:
         mesh: The triangles [m]; those of its hull for the rule CONVEX.
-        rule: How it is filled.
-
-    Raises:
-        BrokenMeshError: If it encloses no volume.
     """
     if rule is MeshInertia.EXACT and not _are_consistent(mesh.faces):
         raise BrokenMeshError("some of its triangles face inwards")
@@ -230,28 +226,14 @@ class Meshes:
                 self._assets[name] = self._asset(name, element)
 
     def get(self, geom: Element) -> MeshAsset | None:
-        """Return the mesh that a geom names; None for one that was refused.
-
-        Raises:
-            RobotFileError: If there is no such mesh.
-        """
+        """Return the mesh that a geom names; None for one that was refused."""
         name = self._document.reading.attributes.text(geom, "mesh")
         if name not in self._assets:
             raise self._document.unknown(geom, "mesh", name, known=self._assets)
         return self._assets[name]
 
     def unit_inertia(self, asset: MeshAsset, *, geom: Element) -> Inertia:
-        """Compute the inertia of a mesh at density one, once even if several geoms use it.
-
-        Args:
-            asset: The mesh, which is not missing.
-            geom: The geom that uses it.
-
-        Raises:
-            BrokenMeshError: If it encloses no volume.
-            RobotFileError: If the file needs the masses of too many triangles, or of a hull
-                that maxhullvert simplifies.
-        """
+        """Compute the inertia of a mesh at density one, once even if several geoms use it."""
         shape, rule = asset.shape, asset.rule
         assert shape is not None
         key = (shape, rule, asset.most_corners)

@@ -53,13 +53,7 @@ _AREAS = {"hfield": ("nrow", "ncol"), "texture": ("width", "height")}
 
 
 def check_settings(root: Element, *, reading: Reading, origins: Origins) -> None:
-    """Refuse invalid options and sizes that would exhaust the memory.
-
-    Args:
-        root: The <mujoco> element.
-        reading: The file being read.
-        origins: Names the file of each element.
-    """
+    """Refuse invalid options and sizes that would exhaust the memory."""
     for option in root.all("option"):
         with origins.at(option):
             _check_option(option, reading)
@@ -132,12 +126,7 @@ _FORCES = ("stiffness", "damping", "frictionloss", "armature")
 
 
 def check_tendons(sections: Sequence[Element], *, document: MjcfDocument) -> None:
-    """Refuse tendons that affect the motion of the robot.
-
-    Args:
-        sections: The <tendon> sections.
-        document: The file being read.
-    """
+    """Refuse tendons that affect the motion of the robot."""
     for written in (child for section in sections for child in section.children):
         with document.origins.at(written):
             element = document.defaults.complete(written)
@@ -168,10 +157,6 @@ def check_asset_files(sections: Sequence[Element], *, document: MjcfDocument) ->
     """Check the files of omitted assets: outside the roots, remote or not regular is refused.
 
     A file that is only missing is omitted with its asset.
-
-    Args:
-        sections: The <asset> sections.
-        document: The file being read; takes the refusals.
     """
     for element in (child for section in sections for child in section.children):
         if element.tag in _KINDS:
@@ -216,13 +201,6 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
 
     Joint coordinates equal MuJoCo's; elements of a scene, a viewer or a controller are
     omitted and listed in the repairs.
-
-    Args:
-        root: The <mujoco> element.
-        reading: The file being read.
-
-    Raises:
-        RobotFileError: With every fault that was found.
     """
     document, known = _open(root, reading)
     world_sections = root.all("worldbody")

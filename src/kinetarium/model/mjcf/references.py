@@ -75,8 +75,6 @@ def check_names(root: Element, *, reading: Reading, origins: Origins) -> Known:
 
     Args:
         root: The <mujoco> element, its replicas written out.
-        reading: The file being read; takes the refusals.
-        origins: Names the file of each element.
     """
     known = {("body", _WORLD)}
     for kind, element in _named(root):
@@ -102,9 +100,6 @@ def check_references(root: Element, known: Known, *, reading: Reading, origins: 
 
     Args:
         root: The <mujoco> element, its replicas written out.
-        known: The names that exist.
-        reading: The file being read; takes the refusals.
-        origins: Names the file of each element.
     """
     for section in (child for child in root.children if child.tag in _REFERRING):
         for element in section.walk():

@@ -54,14 +54,7 @@ class JointReader:
         origins: OriginReader,
         version: UrdfVersion,
     ) -> None:
-        """Keep what the joints share.
-
-        Args:
-            reading: The file being read.
-            children: Hands out child elements.
-            origins: Reads the poses of joints.
-            version: The version of the file.
-        """
+        """Keep what the joints share."""
         self._attributes = reading.attributes
         self._diagnostics = reading.diagnostics
         self._children = children

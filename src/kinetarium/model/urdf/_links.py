@@ -42,14 +42,7 @@ class LinkReader:
         origins: OriginReader,
         colors: Mapping[str, Color],
     ) -> None:
-        """Keep what the links share.
-
-        Args:
-            reading: The file being read.
-            children: Hands out child elements.
-            origins: Reads the poses of parts.
-            colors: The colours of the named materials of the robot.
-        """
+        """Keep what the links share."""
         self._reading = reading
         self._attributes = reading.attributes
         self._diagnostics = reading.diagnostics

@@ -40,11 +40,7 @@ KNOWN = (FIRST, WITH_QUATERNIONS, WITH_OPTIONAL_LIMITS)
 
 
 def read_version(root: Element, *, diagnostics: Diagnostics) -> UrdfVersion:
-    """Return the version that a <robot> declares.
-
-    Raises:
-        RobotFileError: If it is unknown.
-    """
+    """Return the version that a <robot> declares."""
     text = root.attributes.get("version", str(FIRST))
     number = _NUMBER.fullmatch(text)
     version = UrdfVersion(int(number[1]), int(number[2])) if number else None
@@ -66,24 +62,14 @@ class OriginReader:
     """Reads the origins of one URDF file."""
 
     def __init__(self, *, reading: Reading, children: Children, version: UrdfVersion) -> None:
-        """Keep what the origins share.
-
-        Args:
-            reading: The file being read.
-            children: Hands out child elements.
-            version: The version of the file.
-        """
+        """Keep what the origins share."""
         self._attributes = reading.attributes
         self._diagnostics = reading.diagnostics
         self._children = children
         self._version = version
 
     def read(self, parent: Element) -> Array:
-        """Return the pose, shape (4, 4), in the <origin> of an element; identity without one.
-
-        Raises:
-            RobotFileError: If it is not well formed.
-        """
+        """Return the pose, shape (4, 4), in the <origin> of an element; identity without one."""
         origin = self._children.at_most_one(parent, "origin")
         if origin is None:
             return frozen(np.eye(4))

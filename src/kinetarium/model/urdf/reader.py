@@ -16,11 +16,7 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
 
     Args:
         root: The <robot> element, free of xacro.
-        reading: The file being read.
         format: The format of the file: "urdf" or "xacro".
-
-    Raises:
-        RobotFileError: With every fault that was found.
     """
     diagnostics = reading.diagnostics
     children = Children(diagnostics)

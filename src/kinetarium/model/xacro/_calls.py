@@ -14,11 +14,7 @@ from kinetarium.model.xacro.values import Value, did_you_mean, literal, shown
 def given_values(
     call: Element, macro: Macro, *, caller: Scope, texts: Texts, location: SourceLocation
 ) -> dict[str, Value]:
-    """Evaluate the parameters that a call passes as attributes, in the caller's scope.
-
-    Raises:
-        RobotFileError: If the macro has no such parameter, or a value cannot be evaluated.
-    """
+    """Evaluate the parameters that a call passes as attributes, in the caller's scope."""
     known = [parameter.name for parameter in macro.parameters if not parameter.stars]
     values = {}
     for name, text in call.attributes.items():
@@ -48,15 +44,8 @@ def bind_parameters(
     """Fill the scope of a call with the macro's parameters.
 
     Args:
-        scope: The scope of the call.
-        given: The values that the call passes.
         blocks: The elements that the call passes, expanded.
         caller: The scope in which defaults are evaluated.
-        texts: Evaluates them.
-        location: The location of the call.
-
-    Raises:
-        RobotFileError: If a parameter is missing or there are too many blocks.
     """
     waiting = iter(blocks)
     for parameter in macro.parameters:

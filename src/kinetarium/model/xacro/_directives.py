@@ -21,11 +21,7 @@ def check_attributes(
     optional: Collection[str] = (),
     location: SourceLocation,
 ) -> None:
-    """Check that one of xacro's elements has its required attributes and no unknown ones.
-
-    Raises:
-        RobotFileError: If one is missing or unknown.
-    """
+    """Check that one of xacro's elements has its required attributes and no unknown ones."""
     known = [*required, *optional]
     for name in required:
         if name not in element.attributes:
@@ -50,14 +46,6 @@ def define_property(
 
     A value is evaluated when it is first used, unless lazy_eval is false or
     its scope is named.
-
-    Args:
-        scope: The scope it is in.
-        texts: Evaluates its attributes.
-        location: Its location.
-
-    Raises:
-        RobotFileError: If the element is not well formed.
     """
     optional = ("value", "default", "remove", "scope", "lazy_eval")
     check_attributes(element, required=["name"], optional=optional, location=location)
@@ -129,12 +117,7 @@ class Includes:
     """Resolves and reads the files that a robot file includes, each once."""
 
     def __init__(self, reading: Reading, *, location: SourceLocation) -> None:
-        """Start without includes.
-
-        Args:
-            reading: Resolves and reads files.
-            location: The location of the expansion.
-        """
+        """Start without includes."""
         self._reading = reading
         self._location = location
         self._read: dict[Path, Element] = {}
@@ -149,10 +132,6 @@ class Includes:
             uri: The file as it is named: relative to the including file, or package://...
             including: The files being included, outermost first.
             optional: Whether a missing file is skipped, and listed as a repair.
-
-        Raises:
-            RobotFileError: If it is not in the allowed roots, is being included
-                already, is too deep, or there are too many.
         """
         self._includes += 1
         if self._includes > MOST_INCLUDES:
@@ -194,11 +173,7 @@ class Includes:
         return path
 
     def read(self, path: Path) -> Element:
-        """Read an included file, once even if it is included several times.
-
-        Raises:
-            RobotFileError: If it cannot be read, or the files have too many elements together.
-        """
+        """Read an included file, once even if it is included several times."""
         if path not in self._read:
             root = self._reading.open_markup(path, code=Code.INCLUDE)
             self._elements += sum(1 for _ in root.walk())

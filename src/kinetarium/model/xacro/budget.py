@@ -46,32 +46,20 @@ class Budget:
     """Counts the work, elements and characters of one expansion and stops it at the limits."""
 
     def __init__(self, location: SourceLocation) -> None:
-        """Start with nothing used.
-
-        Args:
-            location: The location of the expansion, for the error.
-        """
+        """Start with nothing used."""
         self._location = location
         self._steps = 0
         self._elements = 0
         self._characters = 0
 
     def spend(self, steps: int = 1) -> None:
-        """Count steps of work.
-
-        Raises:
-            RobotFileError: If there were too many.
-        """
+        """Count steps of work."""
         self._steps += steps
         if self._steps > MOST_STEPS:
             raise self._exhausted(f"more than {MOST_STEPS:,} steps")
 
     def make_element(self, element: Element) -> None:
-        """Count an element of the result, its attributes and its text.
-
-        Raises:
-            RobotFileError: If there were too many elements or characters.
-        """
+        """Count an element of the result, its attributes and its text."""
         self._elements += 1
         if self._elements > MOST_ELEMENTS:
             raise self._exhausted(f"more than {MOST_ELEMENTS:,} elements")
@@ -79,11 +67,7 @@ class Budget:
         self.make_text(sum(len(name) + len(text) for name, text in element.attributes.items()))
 
     def make_text(self, characters: int) -> None:
-        """Count characters of the result.
-
-        Raises:
-            RobotFileError: If there were too many.
-        """
+        """Count characters of the result."""
         self._characters += characters
         if self._characters > MOST_CHARACTERS:
             raise self._exhausted(f"more than {MOST_CHARACTERS // 2**20} Mi characters")

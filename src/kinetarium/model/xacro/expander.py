@@ -52,9 +52,6 @@ def expand_xacro(
 
     Returns:
         A new tree; each element has the line it came from.
-
-    Raises:
-        RobotFileError: If it cannot be expanded.
     """
     return _Expander(reading, arguments).expand(root)
 

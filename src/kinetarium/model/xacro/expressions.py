@@ -230,7 +230,6 @@ class Interpreter:
         """Keep the budget and further functions.
 
         Args:
-            budget: Counts the work.
             functions: Functions besides the standard ones, by name.
         """
         self._budget = budget
@@ -259,14 +258,9 @@ class Interpreter:
 
         Args:
             text: The expression, without the ${ and } around it.
-            names: The values of the names in it.
 
         Returns:
             A value of built-in types and bounded size, finite if it was computed.
-
-        Raises:
-            ExpressionError: If it is not a valid expression, or has no valid value.
-            RobotFileError: If the budget runs out, or a property it names is invalid.
         """
         text = text.strip()
         remedy, code = _CHECK, Code.EXPRESSION

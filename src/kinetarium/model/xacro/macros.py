@@ -48,11 +48,7 @@ _OPENING = re.compile(r"\$+[{(]")
 
 
 def parse_parameters(text: str) -> tuple[Parameter, ...]:
-    """Read a macro's params, such as "name size:=0.1 parent:=^|base *origin".
-
-    Raises:
-        ExpressionError: If they are not well formed or one is a duplicate.
-    """
+    """Read a macro's params, such as "name size:=0.1 parent:=^|base *origin"."""
     parameters: dict[str, Parameter] = {}
     for parameter in _parameters(text.strip()):
         if parameter.name in parameters:

@@ -65,10 +65,7 @@ class Scope(Namespace):
         """Make an empty scope.
 
         Args:
-            budget: Counts the search for names.
             resolve: Evaluates a lazy property in the scope that defines it.
-            parent: The scope around it.
-            is_namespace: Whether it is the namespace of an include.
         """
         self._budget, self._resolve, self._is_namespace = budget, resolve, is_namespace
         self.parent = parent
@@ -95,12 +92,7 @@ class Scope(Namespace):
         return any(name in scope.values for scope in self.outward())
 
     def lookup(self, name: str) -> Value:
-        """Return the value of a property, evaluating it on first use.
-
-        Raises:
-            ExpressionError: If there is no such property.
-            RobotFileError: If the property itself is invalid.
-        """
+        """Return the value of a property, evaluating it on first use."""
         for scope in self.outward():
             if name in scope.values:
                 value = scope.values[name]

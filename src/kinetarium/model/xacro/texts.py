@@ -38,12 +38,7 @@ class Texts(Namespace):
     def __init__(
         self, arguments: dict[str, str], *, location: SourceLocation, budget: Budget
     ) -> None:
-        """Start with the arguments that the user gave.
-
-        Args:
-            location: The location of the expansion.
-            budget: Counts the work.
-        """
+        """Start with the arguments that the user gave."""
         self.arguments = arguments
         self.used: set[str] = set()
         self._location = location
@@ -54,11 +49,7 @@ class Texts(Namespace):
         self._chain: list[tuple[Scope, str]] = []
 
     def value(self, text: str, scope: Scope) -> Value:
-        """Evaluate a text; one that is a single expression keeps the expression's type.
-
-        Raises:
-            RobotFileError: If it cannot be evaluated.
-        """
+        """Evaluate a text; one that is a single expression keeps the expression's type."""
         self._budget.spend(1 + len(text) // 1024)
         if "$" not in text:
             return text
@@ -68,19 +59,11 @@ class Texts(Namespace):
             raise self._refusal(error) from None
 
     def text(self, text: str, scope: Scope) -> str:
-        """Evaluate a text to a string, as in the expanded file.
-
-        Raises:
-            RobotFileError: If it cannot be evaluated.
-        """
+        """Evaluate a text to a string, as in the expanded file."""
         return str(self.value(text, scope))
 
     def condition(self, text: str, scope: Scope) -> bool:
-        """Evaluate a text that must be true or false.
-
-        Raises:
-            RobotFileError: If it cannot be evaluated, or is neither.
-        """
+        """Evaluate a text that must be true or false."""
         value = self.value(text, scope)
         try:
             return truth(value)
@@ -88,11 +71,7 @@ class Texts(Namespace):
             raise self._refusal(error) from None
 
     def resolve(self, name: str, lazy: Lazy, scope: Scope) -> Value:
-        """Evaluate a property in the scope and at the location of its definition.
-
-        Raises:
-            RobotFileError: If it cannot be evaluated, or is defined by itself.
-        """
+        """Evaluate a property in the scope and at the location of its definition."""
         chain = " -> ".join([*(other for _, other in self._chain), name][-6:])
         with self._location.at(lazy.file, lazy.line):
             if (scope, name) in self._chain:

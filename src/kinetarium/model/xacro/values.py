@@ -32,13 +32,7 @@ class ExpressionError(Exception):
     """A fault of an expression; becomes a refusal where the location is known."""
 
     def __init__(self, message: str, *, remedy: str, code: Code = Code.EXPRESSION) -> None:
-        """Keep the message and the remedy.
-
-        Args:
-            message: What is wrong.
-            remedy: What to do about it.
-            code: The code of the refusal.
-        """
+        """Keep the message and the remedy."""
         super().__init__(message)
         self.message, self.remedy, self.code = message, remedy, code
 
@@ -48,19 +42,11 @@ class Namespace(ABC):
 
     @abstractmethod
     def lookup(self, name: str) -> Value:
-        """Return the value of a name.
-
-        Raises:
-            ExpressionError: If the name is unknown.
-        """
+        """Return the value of a name."""
 
 
 def weight(value: Value, *, nesting: int = 0) -> int:
-    """Return the size of a value, about the time it takes to compare or print it.
-
-    Raises:
-        ExpressionError: If it has another type, or is too large.
-    """
+    """Return the size of a value, about the time it takes to compare or print it."""
     if value is None or isinstance(value, float):
         return 1
     if isinstance(value, int):
@@ -88,11 +74,7 @@ def weight(value: Value, *, nesting: int = 0) -> int:
 
 
 def finite(value: Value) -> Value:
-    """Check that the result of a computation is finite, and return it.
-
-    Raises:
-        ExpressionError: If it is, or contains, an infinite number or NaN.
-    """
+    """Check that the result of a computation is finite, and return it."""
     pending = [value]
     while pending:
         part = pending.pop()
@@ -106,11 +88,7 @@ def finite(value: Value) -> Value:
 
 
 def bounded(size: int) -> int:
-    """Check the size of a value, also before it is created, and return it.
-
-    Raises:
-        ExpressionError: If it is too large.
-    """
+    """Check the size of a value, also before it is created, and return it."""
     if size > MOST_WEIGHT:
         raise ExpressionError("the result is too long a text or list", remedy="shorten it")
     return size
@@ -139,11 +117,7 @@ def literal(text: Value) -> Value:
 
 
 def truth(value: Value) -> bool:
-    """Read the value of a condition as xacro does: true, false, an integer, or any other value.
-
-    Raises:
-        ExpressionError: If it is a text of another kind.
-    """
+    """Read the value of a condition as xacro does: true, false, an integer, or any other value."""
     if not isinstance(value, str):
         return bool(value)
     known = literal(value)
@@ -188,9 +162,6 @@ def closing_bracket(text: str, opening: int) -> int:
 
     Args:
         opening: The position of the opening bracket in it.
-
-    Raises:
-        ExpressionError: If it is not closed.
     """
     left = text[opening]
     right = {"{": "}", "(": ")"}[left]

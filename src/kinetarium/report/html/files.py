@@ -112,11 +112,6 @@ def write_study_report(folder: ResultFolder, study: Study[Any, Any], findings: F
 
     Args:
         folder: The folder, open for writing.
-        study: The study that made it.
-        findings: The study's summary of it.
-
-    Raises:
-        OutputError: If a file cannot be written.
     """
     page = study_page(folder, study, findings)
     stills = Stills(page)

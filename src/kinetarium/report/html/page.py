@@ -39,11 +39,7 @@ def column_classes(table: Table) -> list[str]:
 
 
 def cell_class(value: Cell, column: str) -> str:
-    """Return the class of a cell: that of its column, and whether a run's status is good.
-
-    Args:
-        column: The class of its column.
-    """
+    """Return the class of a cell: that of its column, and whether a run's status is good."""
     if column != _STATUS:
         return column
     return f"{_STATUS} {'good' if value == RunStatus.COMPLETED else 'bad'}"
@@ -77,7 +73,6 @@ def chart_context(
 
     Args:
         tones: Numbers of all names of series on the page.
-        still: The chart as a still.
         number: A number unique among the figures of the page.
     """
     from markupsafe import Markup

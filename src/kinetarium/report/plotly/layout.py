@@ -84,8 +84,6 @@ def plotly_layout(x: dict[str, Any], y: dict[str, Any], *, legend: bool) -> dict
     """Return the layout of a chart.
 
     Args:
-        x: The horizontal axis.
-        y: The vertical axis.
         legend: Whether series are named above the chart.
     """
     clear = "rgba(0,0,0,0)"

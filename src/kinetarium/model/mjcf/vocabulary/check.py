@@ -38,12 +38,6 @@ def check_vocabulary(
 
     Args:
         root: The <mujoco> element, its includes in place.
-        reading: The file being read.
-        origins: Names the file of each element.
-        left_out: Records elements that a robot model does not have.
-
-    Raises:
-        RobotFileError: With every fault that was found.
     """
     _Check(reading, origins, left_out).check(root)
     reading.diagnostics.stop_if_refused()
