@@ -7,7 +7,7 @@ __all__ = ["Walk"]
 
 
 class Walk(Study[Config, Case]):
-    """How a quadruped with pantograph legs walks, by the way its legs are driven."""
+    """Crawl gaits of a quadruped with pantograph legs, by leg actuation."""
 
     name = "walk"
     help = "walk a quadruped with pantograph legs, planned or in physics"

@@ -1,4 +1,4 @@
-"""The paper's tables and scenes, as this program gives them."""
+"""The paper's tables and scenes, computed by this program."""
 
 from dataclasses import dataclass
 from math import cos, radians, sin, tan
@@ -17,9 +17,9 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.studies.walk.replay import robot_bodies
 
 HEADING = radians(-9.858)
-"""How far the body turns [rad]."""
+"""Rotation of the body [rad]."""
 MOVE = (62.8 / 2, 62.8 / 2 * tan(HEADING))
-"""How far it moves [unit]: the paper's (515.8, 480.0) to (578.6, 469.1) at its scale of 2."""
+"""Translation [unit]: the paper's (515.8, 480.0) to (578.6, 469.1) at its scale of 2."""
 LIFT = -1.0
 """Vertical joint value of a lifted leg."""
 _MACHINE = Machine()
@@ -36,7 +36,7 @@ _PICTURES = (
     ("i", ((2, 0.5),)),
     ("k", ((2, 1.0),)),
 )
-"""Letter of each picture, and for the legs under it how much of their swing is done."""
+"""Letter of each picture, and for the captioned legs the completed share of their swing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,17 +60,17 @@ def printed_values(*, legacy: bool) -> Array:
     """Return h_x and h_y of legs 1 to 4 at the end or, for 2 and 3, the start of their swing.
 
     Args:
-        legacy: As the paper printed them; else as they should be.
+        legacy: As printed in the paper; else the correct ones.
 
     Returns:
-        The values, x counted backwards, shape (4, 2).
+        The values, x backwards, shape (4, 2).
     """
     values: Array = _offsets(legacy=legacy) / _MACHINE.gain * np.array([-1.0, 1.0])
     return values
 
 
 def slips() -> Array:
-    """Return how far the feet of legs 1 to 4 slip in the paper's way [unit], shape (4,)."""
+    """Return the slip of the feet of legs 1 to 4 in the paper's walk [unit], shape (4,)."""
     return np.asarray(np.linalg.norm(_offsets(legacy=True) - _offsets(legacy=False), axis=1))
 
 
@@ -78,7 +78,7 @@ def pictures(*, legacy: bool) -> tuple[Picture, ...]:
     """Return the pictures (a) to (k).
 
     Args:
-        legacy: As the paper printed them; else as they should be.
+        legacy: As printed in the paper; else the correct ones.
     """
     offsets = _offsets(legacy=legacy) / _MACHINE.gain
     shown = []
@@ -94,7 +94,7 @@ def pictures(*, legacy: bool) -> tuple[Picture, ...]:
         joints = np.zeros((4, 3))
         for i in range(4):
             early = i in _EARLY
-            # Early legs swing out and are caught up by the body, late ones are left and return.
+            # Early legs swing before the body moves, late ones after it.
             share = done[i] * (not moved) if early else (1 - done[i]) * moved
             joints[i, :2] = share * offsets[i]
             joints[i, 2] = lifted[i]
@@ -107,7 +107,7 @@ def pictures(*, legacy: bool) -> tuple[Picture, ...]:
 
 
 def _offsets(*, legacy: bool) -> Array:
-    """Return how far each foot is from its place at rest, in the body frame, shape (4, 2)."""
+    """Return the displacement of each foot from its rest position, body frame, shape (4, 2)."""
     c, s = np.cos(HEADING), np.sin(HEADING)
     R = np.array([[c, -s], [s, c]])
     t = _MACHINE.neutral_feet[:, :2]
@@ -118,8 +118,8 @@ def _offsets(*, legacy: bool) -> Array:
 
 _UNIT = 0.01
 _SPACING = (1.1, 1.2)
-"""Distance of the robots of one picture along x and y [m]."""
-# Printed as (-2.18, 21.83) and (1.96, -24.54): x is counted backwards, and legs slide outward.
+"""Distance between the robots of one picture along x and y [m]."""
+# Printed as (-2.18, 21.83) and (1.96, -24.54): x points backwards, and legs slide outward.
 _FIGURE_13 = ((1, (2.18, -21.83, 0.0)), (4, (-1.96, 24.54, 0.0)))
 _FIGURE_14 = ((2, (-2.84, radians(-5.83), -1.0)), (4, (-5.82, radians(18.76), 0.0)))
 _DIRECTIONS = {
@@ -155,9 +155,9 @@ def _figure_12() -> tuple[Figure, ...]:
         Scene3D("Fig. 12, (a) to (k)", tuple(bodies)),
         Table("Fig. 12 as printed", columns, tuple(rows)),
         Prose(
-            "The paper does not turn the legs that swing after the body into its new frame:"
-            f" while they should stand, the foot of leg 3 slips by {late[2]:.3f} and that of leg 2"
-            f" by {late[1]:.3f} units. Every walk above is exact instead."
+            "The paper does not rotate the legs that swing after the body into its new frame:"
+            f" in stance the foot of leg 3 slips by {late[2]:.3f} and that of leg 2 by"
+            f" {late[1]:.3f} units. All walks above are exact."
         ),
     )
 
@@ -188,7 +188,7 @@ def _drawn(
     label: str,
     shift: tuple[float, float, float],
 ) -> list[Mesh3D]:
-    """Draw a robot whose body stands at a pose [m] with joint values [unit, rad]."""
+    """Return the meshes of a robot at a body pose [m] with joint values [unit, rad]."""
     links = machine.leg.link_poses(joints) * ([_UNIT] * 3 + [1.0] * 4)
     links[:, :, :3] += machine.hips[:, np.newaxis] * _UNIT
     c, s = pose[3], pose[6]
@@ -224,7 +224,7 @@ def _tables() -> tuple[Figure, ...]:
 
 
 def _derived_orders() -> Table:
-    """Search all 24 orders: no foot inward of its place at rest, then the best margin."""
+    """Search all 24 orders: no foot inward of its rest position, then the best margin."""
     plans = {
         name: WalkPlan(
             waypoints=((0.0, 0.0), (64.0 * x, 64.0 * y)),
@@ -243,7 +243,7 @@ def _derived_orders() -> Table:
         found = [str(table1_row(order)) for order in equal if table1_row(order)]
         rows.append((name, " or ".join(found), best[0], -best[1] + 0.0))
     return Table(
-        "Table 1 derived again: all 24 orders, no foot inward, then the best margin",
+        "Table 1 derived: all 24 orders, no foot inward, then the best margin",
         (Column("direction"), Column("rows"), Column("inward", "unit"), Column("margin", "unit")),
         tuple(rows),
     )
@@ -258,7 +258,7 @@ def _transforms() -> Table:
         (9, "", "T_x(K h_x) T_z((1-K) v_z + K h_z)"),
     )
     return Table(
-        "Table 2: how links turn and move",
+        "Table 2: rotations and translations of links",
         (Column("link"), Column("rotation"), Column("translation")),
         rows,
     )

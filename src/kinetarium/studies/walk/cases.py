@@ -1,4 +1,4 @@
-"""From a config to its cases: a walk for each choice."""
+"""Cases of the walking study, and their plans."""
 
 import csv
 import re
@@ -23,14 +23,14 @@ from kinetarium.studies.walk.config import NO_ENGINE, Case, Config, Ground
 Waypoints = tuple[tuple[float, float], ...]
 
 PAPER_STRIDE = 31.87
-"""Way of the body in the paper's Fig. 12 [unit]."""
+"""Motion of the body in the paper's Fig. 12 [unit]."""
 _STRAIGHT = 4 * PAPER_STRIDE
 _SIDE = 64.0
 _CURVE: Waypoints = ((0.0, 0.0), (135.0, 20.0), (265.0, 80.0), (360.0, 180.0))
 _MOST_BYTES = 1_000_000
 _MOST_WAYPOINTS = 10_000
 _FARTHEST = 1e6
-"""How far from the origin a waypoint may lie [unit]."""
+"""Maximum distance of a waypoint from the origin [unit]."""
 _LONGEST_NUMBER = 400
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _SLOPE_FROM = 30.0
@@ -58,7 +58,7 @@ def find_path(name: str, *, stride: float, heading: Heading) -> NamedPath:
 
     Args:
         name: "straight", "curve", "side", "spin" or a file.
-        stride: Way of the body in one cycle [unit].
+        stride: Distance that the body moves in one cycle [unit].
         heading: What the heading does on a path from a file.
 
     Raises:
@@ -99,7 +99,7 @@ def read_waypoints(path: Path) -> Waypoints:
     """Read waypoints: CSV lines "x,y", or JSON, a list of pairs or {"waypoints": [...]}.
 
     Raises:
-        ConfigError: If the file cannot be read or holds something else.
+        ConfigError: If the file cannot be read or is invalid.
     """
     try:
         text = read_regular(path, most=_MOST_BYTES).decode()
@@ -107,19 +107,17 @@ def read_waypoints(path: Path) -> Waypoints:
         raise ConfigError(f"{str(path)!r} is not UTF-8 text") from None
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"--path {str(path)!r} is none of straight, curve, side, spin, and cannot be read as"
-            f" a file: {reason(error)}"
+            f"--path {str(path)!r} is neither straight, curve, side or spin nor a readable file:"
+            f" {reason(error)}"
         ) from None
     try:
         rows = _json_rows(text) if text.lstrip()[:1] in ("[", "{") else _csv_rows(text)
     except (ValueError, RecursionError, csv.Error) as error:
-        raise ConfigError(f"{str(path)!r} holds no waypoints: {one_line(str(error))}") from None
+        raise ConfigError(f"{str(path)!r} has no waypoints: {one_line(str(error))}") from None
     if len(rows) > _MOST_WAYPOINTS:
-        raise ConfigError(f"{str(path)!r} holds more than {_MOST_WAYPOINTS} waypoints")
+        raise ConfigError(f"{str(path)!r} has more than {_MOST_WAYPOINTS} waypoints")
     if not rows or not all(_is_point(row) for row in rows):
-        raise ConfigError(
-            f"{str(path)!r} must hold waypoints of two numbers each, up to {_FARTHEST:g}"
-        )
+        raise ConfigError(f"{str(path)!r}: each waypoint must be two numbers, up to {_FARTHEST:g}")
     return tuple((float(x), float(y)) for x, y in rows)
 
 
@@ -145,7 +143,7 @@ def _csv_rows(text: str) -> list[Any]:
 
 def _number(cell: str) -> float:
     if len(cell) > _LONGEST_NUMBER or not _NUMBER.fullmatch(cell):
-        raise ValueError(f"{one_line(repr(cell))} is no number")
+        raise ValueError(f"{one_line(repr(cell))} is not a number")
     return float(cell)
 
 
@@ -157,14 +155,14 @@ T = TypeVar("T")
 
 _ORDERS = ("auto", *map(str, TABLE_1))
 _LONGEST = 2000.0
-"""Most time of a walk in physics [s]: two million steps, and what is recorded fits into memory."""
+"""Maximum time of a walk in physics [s]: two million steps; the recording fits into memory."""
 
 
 def cases(config: Config) -> tuple[Case, ...]:
     """Return a case for each engine, path, ground, timing, order, stride, sway and type.
 
     Raises:
-        KinetariumError: If a value makes no sense, or an engine cannot close loops.
+        KinetariumError: If a value is invalid, or an engine does not support closed loops.
     """
     check_ranges(config)
     _check(config)
@@ -226,12 +224,12 @@ def _check(config: Config) -> None:
 
 
 def _refuse_long(case: Case) -> None:
-    """Lay the route, which refuses what makes no sense, and refuse what no engine would end."""
+    """Plan the route, which checks the values, and refuse walks that take too long."""
     time = 4 * lay_route(walk_plan(case)).cycles * case.step_time
     if case.engine != NO_ENGINE and time > _LONGEST:
         raise ConfigError(
-            f"a walk that takes {time:g} s with a --step-time of {case.step_time:g} s is too long"
-            f" for an engine; it may take {_LONGEST:g} s"
+            f"a walk of {time:g} s with a --step-time of {case.step_time:g} s is too long for an"
+            f" engine; the maximum is {_LONGEST:g} s"
         )
 
 
@@ -240,17 +238,17 @@ def _once(values: Sequence[T]) -> tuple[T, ...]:
 
 
 _FRAMES_IN_PHYSICS = 48
-"""Frames of a leg step between which drives are led along straight lines."""
+"""Frames of a leg step, between which commands are interpolated linearly."""
 
 
 def walk_plan(case: Case) -> WalkPlan:
     """Return the plan of a case.
 
-    In physics the feet are placed about the true centre of mass, which lies behind the middle
+    In physics the feet are placed about the true centre of mass, which is behind the centre
     of the hips, since all knees point backwards.
 
     Raises:
-        KinetariumError: If a value makes no sense.
+        KinetariumError: If a value is invalid.
     """
     physical = case.engine != NO_ENGINE
     return WalkPlan(

@@ -11,16 +11,16 @@ from kinetarium.legs.walk.terrain import Terrain
 from kinetarium.ranges import Range
 
 NO_ENGINE = "none"
-"""The engine of a walk that is only planned."""
+"""The engine of a planned walk without physics."""
 STRIDE = Range(1e-3, 1e6, unit="unit")
 LENGTH = Range(0.0, 1e6, unit="unit")
 """The unit of length is the machine's own, so that lengths may have any magnitude."""
 Spin = Annotated[float, Range(-1e4, 1e4, unit="deg")]
-"""Some thirty turns to either side."""
+"""About thirty turns to each side."""
 StepTime = Annotated[float, Range(1e-3, 1e3, unit="s")]
 """From one physics time step on."""
 Frames = Annotated[int, Range(3, 10_000, unit="-")]
-"""A leg is lifted, swung and put down."""
+"""At least lift, swing and touchdown."""
 Unit = Annotated[float, Range(1e-4, 10.0, unit="m")]
 Mass = Annotated[float, Range(0.1, 1e5, unit="kg")]
 """From a toy to a walking excavator."""

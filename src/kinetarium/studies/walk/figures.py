@@ -1,4 +1,4 @@
-"""What the walking study shows: plan views, gait diagrams, joints, margins, and the paper's own."""
+"""Report of the walking study: plan views, gait diagrams, joints, margins, paper's figures."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,11 +24,11 @@ from kinetarium.studies.walk.score import TIPPED, tilt
 __all__ = ["replay", "report"]
 
 _LEAD = (
-    "A robot on four pantograph legs crawls, one leg at a time. Its three types differ in the"
-    " drive that moves a leg sideways: TTT1 slides the whole leg, TTT2 is a hinged pantograph"
-    " in space, TTR turns the whole leg. The static margin is the distance of the centre of"
-    " mass from the edge of the support polygon, negative where the robot tips over. Lengths"
-    " are in the machine's unit unless they say otherwise."
+    "A robot with four pantograph legs crawls, one leg at a time. Its three types differ in the"
+    " lateral drive of a leg: TTT1 slides the whole leg, TTT2 is a hinged spatial pantograph, TTR"
+    " turns the whole leg. The static margin is the distance of the centre of mass from the edge"
+    " of the support polygon, negative where the robot tips over. Lengths are in the machine's"
+    " unit unless stated otherwise."
 )
 _COLUMNS = (
     ("verdict", "verdict", ""),
@@ -46,13 +46,13 @@ _COLUMNS = (
     ("loop_gap_m", "loop gap", "m"),
 )
 _MOST_SHOWN = 6
-"""Cases that are drawn one by one; the others are in the tables."""
+"""Maximum number of cases with figures of their own; the others are in the tables."""
 _INSTANTS = 3
 Named = Sequence[tuple[str, Outcome[Case]]]
 
 
 def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
-    """Show the walks, and the figures and tables of the paper."""
+    """Return the walks, and the figures and tables of the paper."""
     labels = case_labels([_short(outcome.case) for outcome in outcomes])
     named = list(zip(labels, outcomes, strict=True))
     walked = [(label, outcome) for label, outcome in named if outcome.recording]
@@ -66,7 +66,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
 
 
 def _short(case: Case) -> dict[str, Any]:
-    """Return the fields by which people know a case."""
+    """Return the fields that identify a case for a reader."""
     names = ("engine", "type", "path", "ground", "timing", "leg_order", "stride", "sway", "lift")
     return {name: getattr(case, name) for name in (*names, "machine")}
 
@@ -114,7 +114,7 @@ def _walk_sections(walked: Named) -> tuple[Section, ...]:
     first = walked[0]
     physical = [pair for pair in walked if pair[1].case.engine != NO_ENGINE]
     sections = [
-        Section("The walk", (_strobe(*first), Prose(f"Equal steps of time: {first[0]}."))),
+        Section("The walk", (_strobe(*first), Prose(f"Equal time intervals: {first[0]}."))),
         Section("Plan view", plans),
         Section("Stability", (_margins(walked), *gaits)),
         Section("Joints", joints),
@@ -132,7 +132,7 @@ def _plan_view(label: str, outcome: Outcome[Case]) -> Lines:
     feet = recording["feet"] / case.unit_m
     series = [
         Series("body", body[:, 0], body[:, 1]),
-        Series("body's position", body[marks, 0], body[marks, 1], Style.MARKERS),
+        Series("body position", body[marks, 0], body[marks, 1], Style.MARKERS),
     ]
     for leg, name in enumerate(LEGS):
         stands = recording["support"][:, leg] > 0
@@ -156,7 +156,7 @@ def _gait(label: str, outcome: Outcome[Case]) -> Lines:
         Axis("time", "s"),
         Axis("leg"),
         series,
-        caption="A leg carries where its line is drawn.",
+        caption="A line marks the stance of a leg.",
     )
 
 
@@ -171,7 +171,7 @@ def _margins(walked: Named) -> Lines:
         Axis("time", "s"),
         Axis("margin", "unit"),
         tuple(series),
-        marks=(Mark(0.0, "tips over below"),),
+        marks=(Mark(0.0, "tips over"),),
     )
 
 
@@ -212,8 +212,8 @@ def _physics(physical: Named) -> tuple[Figure, ...]:
         if outcome.rows:
             row = outcome.rows[0]
             said.append(
-                f"{label}: {row['verdict']}; leans up to {row['tilt_max_deg']:.1f} deg, ends"
-                f" {row['end_error_m'] * 100:.1f} cm off its mark."
+                f"{label}: {row['verdict']}; maximum tilt {row['tilt_max_deg']:.1f} deg, final"
+                f" position error {row['end_error_m'] * 100:.1f} cm."
             )
     seconds = Axis("time", "s")
     return (
@@ -223,9 +223,9 @@ def _physics(physical: Named) -> tuple[Figure, ...]:
             seconds,
             Axis("tilt", "deg"),
             tuple(leaning),
-            marks=(Mark(TIPPED, "has tipped over"),),
+            marks=(Mark(TIPPED, "tipped over"),),
         ),
-        Lines("How far the loops open", seconds, Axis("gap", "µm"), tuple(off)),
+        Lines("Gap of the closed loops", seconds, Axis("gap", "µm"), tuple(off)),
     )
 
 
@@ -238,12 +238,12 @@ def _warnings(named: Named) -> tuple[Section, ...]:
     ]
     if not rows:
         return ()
-    table = Table("", (Column("case"), Column("what would go wrong")), tuple(rows))
+    table = Table("", (Column("case"), Column("warning")), tuple(rows))
     return (Section("Warnings", (table,)),)
 
 
 def _legs(walked: Named) -> Section:
-    """Compare the three leg types: what a foot reaches, and what the drives do on these walks."""
+    """Compare the three leg types: reachable volume of a foot, travel and work of the drives."""
     kinds = tuple(LegKind)
     machine = walked[0][1].case.machine if walked else Machine()
     volumes = [walking_volume(replace(machine, kind=kind)) for kind in kinds]
@@ -254,7 +254,7 @@ def _legs(walked: Named) -> Section:
             names,
             (BarSeries("walking volume", np.array(volumes) / 1e3),),
             Axis("volume", "1000 unit³"),
-            caption="What a foot can reach in its leg's frame, by closed forms.",
+            caption="Reachable volume of a foot in its leg's frame, in closed form.",
         )
     ]
     planned = [(label, o) for label, o in walked if o.rows and o.case.engine == NO_ENGINE]

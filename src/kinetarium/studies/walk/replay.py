@@ -1,4 +1,4 @@
-"""A walk to watch: the robot link by link, its path and its ground."""
+"""A walk as a replay: the robot link by link, its path and its ground."""
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from kinetarium.studies.walk.run import LEGS, LINKS, planned
 _GROUND: Color = (0.72, 0.70, 0.66, 1.0)
 _GROUP = "robot"
 _STRIP = 200.0
-"""Length and width of the ground that is shown of a slope or a step [unit]."""
+"""Length and width of the shown part of a slope or a step [unit]."""
 
 
 def replay(case: Case, recording: Recording) -> Replay:
-    """Show a walk."""
+    """Return a walk as a replay."""
     walk = planned(case)
     *legs, (trunk,) = case.machine.link_shapes
     body = np.asarray(recording["body"])
@@ -71,14 +71,14 @@ def robot_bodies(
     label: str = "",
     shift: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> list[Mesh3D]:
-    """Draw a robot.
+    """Return the meshes of a robot.
 
     Args:
         links: Poses of the links [m], shape (4, 9, 7).
         body: Pose of the body [m], shape (7,).
         unit_m: The machine's unit of length [m].
-        label: What is put before the names.
-        shift: How far the whole robot is moved aside [m].
+        label: Prefix of the names.
+        shift: Translation of the whole robot [m].
     """
     *legs, (trunk,) = machine.link_shapes
     bodies = [

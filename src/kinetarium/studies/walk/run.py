@@ -1,4 +1,4 @@
-"""One walk: planned, and walked in physics if an engine is named."""
+"""One run: a walk is planned, and simulated if an engine is named."""
 
 from functools import lru_cache
 from math import radians
@@ -42,7 +42,7 @@ from kinetarium.studies.walk.config import NO_ENGINE, Case
 
 
 def run(case: Case) -> Recording:
-    """Plan a walk, and let an engine walk it."""
+    """Plan a walk, and simulate it in an engine."""
     walk = planned(case)
     if case.engine == NO_ENGINE:
         return Recording(planned_channels(walk, unit_m=case.unit_m), "running", {})
@@ -51,7 +51,7 @@ def run(case: Case) -> Recording:
 
 
 TIMESTEP = 1e-3
-"""Physics step [s]."""
+"""Physics time step [s]."""
 SETTLE = 0.5
 """Time to come to rest before the walk begins [s]."""
 HOLD = 0.5
@@ -60,16 +60,16 @@ _CONTROL_RATE = 200.0
 _SAMPLE_RATE = 50.0
 _ROBOT = "robot"
 _BLOCK = 2.0
-"""How deep a block reaches below the ground [m]; thin ones let feet through."""
+"""Depth of a block below the ground [m]; feet would penetrate thin ones."""
 
 
 class WalkDriver:
-    """Leads the drives along the planned joint values, on straight lines between frames."""
+    """Interpolates the planned joint values linearly between frames."""
 
     rate = _CONTROL_RATE
 
     def __init__(self, time: Array, joints: Array) -> None:
-        """Take the plan.
+        """Set the plan.
 
         Args:
             time: Times of the frames [s], shape (n,).
@@ -78,7 +78,7 @@ class WalkDriver:
         self._time, self._joints = time, joints
 
     def reset(self) -> None:
-        """Forget nothing: it has no state."""
+        """Do nothing: it has no state."""
 
     def update(self, t: float, measurement: Measurement) -> Array:
         """Return the commands at a time [s], shape (c,)."""
@@ -90,7 +90,7 @@ class WalkDriver:
 
 
 def walk_in_engine(case: Case, walk: Walk) -> Recording:
-    """Let an engine walk a planned walk."""
+    """Simulate a planned walk in an engine."""
     machine = walk.plan.machine
     model = quadruped_model(machine, unit_m=case.unit_m, mass=case.mass)
     names = drive_names(machine)
@@ -109,7 +109,7 @@ def walk_in_engine(case: Case, walk: Walk) -> Recording:
 
 
 def walking_scene(case: Case, walk: Walk) -> Scene:
-    """Place the robot as the walk begins, its feet just touching the ground."""
+    """Return the scene at the start of the walk, the feet just in contact with the ground."""
     machine = walk.plan.machine
     model = quadruped_model(machine, unit_m=case.unit_m, mass=case.mass)
     start = walk.body[0]
@@ -202,7 +202,7 @@ def _forces(case: Case, walk: Walk, recorded: Recording) -> Array:
 def _leg_links(
     case: Case, walk: Walk, X_WL: Array, X_WB: Array, *, index: dict[str, int], leg: int
 ) -> Array:
-    """Return the nine links of a leg as the mechanism's own frames have them, shape (n, 9, 7)."""
+    """Return the nine links of a leg in the frames of the mechanism, shape (n, 9, 7)."""
     machine, unit = walk.plan.machine, case.unit_m
     K, l1, l2 = machine.gain, machine.l1 * unit, machine.l2 * unit
 
@@ -229,7 +229,7 @@ def _leg_links(
     return np.concatenate([X[..., :3, 3], quaternion_from_rotation(X[..., :3, :3])], axis=-1)
 
 
-@lru_cache(maxsize=4)  # run, score and report look at the same walk
+@lru_cache(maxsize=4)  # run, score and report use the same walk
 def planned(case: Case) -> Walk:
     """Plan the walk of a case."""
     return plan_walk(walk_plan(case))
@@ -241,13 +241,13 @@ _POSE = "m, wxyz"
 
 
 def drives(kind: LegKind) -> tuple[str, ...]:
-    """Name the twelve driven joints."""
+    """Return the names of the twelve driven joints."""
     lateral = "omega" if kind is LegKind.TTR else "h_y"
     return tuple(f"{leg}/{name}" for leg in LEGS for name in ("h_x", lateral, "v_z"))
 
 
 def joint_scale(kind: LegKind, unit_m: float) -> Array:
-    """Return what joint values are multiplied by for SI, shape (3,)."""
+    """Return the factors of joint values to SI units, shape (3,)."""
     return np.array([unit_m, 1.0 if kind is LegKind.TTR else unit_m, unit_m])
 
 
@@ -263,16 +263,16 @@ def walk_channels(
     margin: Array,
     com: Array,
 ) -> dict[str, Channel]:
-    """Name the arrays of a walk, all in SI units.
+    """Return the arrays of a walk as channels, all in SI units.
 
     Args:
-        kind: How the legs are driven.
+        kind: Leg actuation.
         time: Times [s], shape (n,).
         body: Pose of the body, shape (n, 7).
         joints: Joint values, shape (n, 4, 3).
         links: Poses of the links, shape (n, 4, 9, 7).
         feet: The feet [m], shape (n, 4, 3).
-        support: Which of them are to carry, shape (n, 4).
+        support: Which of them are in stance, shape (n, 4).
         margin: The planned static margin [m], shape (n,).
         com: The planned centre of mass [m], shape (n, 3).
     """

@@ -1,4 +1,4 @@
-"""What a walk is judged by."""
+"""Measures of a walk."""
 
 from typing import Any
 
@@ -15,28 +15,28 @@ from kinetarium.studies.walk.run import planned
 
 GRAVITY = 9.81
 TIPPED = 10.0
-"""Tilt from which a robot has tipped over [deg]."""
+"""Tilt above which a robot has tipped over [deg]."""
 OFF_COURSE = 0.1
-"""Share of its way by which a robot may end off its mark [-]."""
+"""Allowed final position error over the length of the path [-]."""
 
 
 def score(case: Case, recording: Recording) -> Row:
-    """Judge a walk.
+    """Measure a walk.
 
     Returns:
         min_margin_units, mean_margin_units: The planned static margin.
-        max_slip_units: How far a foot moves while it should stand.
+        max_slip_units: Maximum motion of a foot in stance.
         joint_travel: Travel of the drives h_x, lateral and v_z of all legs [unit, rad].
         drive_work: Work of all drives [J], per metre in drive_work_j_per_m; without an engine
             that of a slow walk with friction in the slides.
-        walking_volume_units3: What a foot can reach.
-        order, table1_row: The order of the legs, and the row of Table 1 it is, 0 for none.
-        limit_violations: How many leg steps exceed what a leg can do.
-        foot_gap_min_units: How near two feet come.
-        warnings: What would go wrong, in words, up to ten.
+        walking_volume_units3: Reachable volume of a foot.
+        order, table1_row: The order of the legs, and its row in Table 1, 0 if none.
+        limit_violations: Number of leg steps that exceed the joint limits.
+        foot_gap_min_units: Minimum distance between two feet.
+        warnings: Up to ten warnings, as sentences.
         verdict: planned, walked, tipped over, off course or diverged.
-        tilt_max_deg, end_error_m, loop_gap_m: In physics, how far the body leans, ends off its
-            mark, and the loops open.
+        tilt_max_deg, end_error_m, loop_gap_m: In physics, maximum tilt of the body, final
+            position error, and maximum gap of the closed loops.
     """
     walk = planned(case)
     way = _way(walk) * case.unit_m
@@ -62,11 +62,11 @@ def score(case: Case, recording: Recording) -> Row:
 
 
 def slip(feet: Array, support: NDArray[np.bool_]) -> float:
-    """Return the farthest that a foot moves from where its stance began [m].
+    """Return the maximum motion of a foot since the start of its stance [m].
 
     Args:
         feet: The feet [m], shape (n, 4, 3).
-        support: Which of them should stand, shape (n, 4).
+        support: Which of them are in stance, shape (n, 4).
     """
     farthest = 0.0
     for leg in range(feet.shape[1]):
@@ -119,7 +119,7 @@ def _work(case: Case, walk: Walk, recording: Recording) -> float:
 
 
 def _clean(value: float) -> float:
-    """Take away rounding: a margin of -1e-14 is none."""
+    """Remove rounding: a margin of -1e-14 is zero."""
     return round(float(value), 9) + 0.0
 
 
