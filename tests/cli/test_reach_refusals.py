@@ -86,7 +86,7 @@ BUILD = "build --out new.rmap --robot"
         (f"{BUILD} panda --base-link panda_hand --tool panda_link3", "no chain"),
         (f"{BUILD} nobody", "nobody"),
         (f"{BUILD} broken.urdf", "broken.urdf"),
-        # A pose that is none.
+        # An invalid pose.
         (f"{PLACE} nan.json --out new", "NaN"),
         (f"{PLACE} big.json", "finite"),
         (f"{PLACE} none.json", "poses"),
@@ -94,16 +94,16 @@ BUILD = "build --out new.rmap --robot"
         (f"{PLACE} nowhere.json", "nowhere.json"),
         (f"{SLICE} nan.json", "NaN"),
         (f"{SLICE} two.json", "4 x 4"),
-        (f"{FOLLOW} back.json", "grow"),
+        (f"{FOLLOW} back.json", "increase"),
         (f"{FOLLOW} sight.json", "times"),
         # A map that is corrupted, foreign or not there.
-        ("verify torn.rmap", "not the array"),
+        ("verify torn.rmap", "does not match its manifest"),
         ("verify flipped.rmap", "changed"),
         ("info foreign.rmap --report new", "manifest.json"),
         ("verify nowhere.rmap", "nowhere.rmap"),
-        ("place --map torn.rmap --poses sight.json --out new", "not the array"),
+        ("place --map torn.rmap --poses sight.json --out new", "does not match its manifest"),
         ("slice --map foreign.rmap --pose sight.json --out new", "manifest.json"),
-        ("build --robot panda --voxel 0.5 --out foreign.rmap", "no map"),
+        ("build --robot panda --voxel 0.5 --out foreign.rmap", "not a map"),
         # A map of another robot file, or of another kind.
         ("place --map other.rmap --poses sight.json --out new", "another file"),
         ("place --map p.rmap --poses sight.json --robot ur5 --out new", "another file"),
@@ -121,7 +121,7 @@ BUILD = "build --out new.rmap --robot"
             for part in ("2", "a/b", "-1/2", "1/2/3", "1.5/2")
         ),
         *(
-            (f"{BUILD} panda --part {part}", "is none")
+            (f"{BUILD} panda --part {part}", "is invalid")
             for part in ("0/2", "3/2", "0/0", "1/999999")
         ),
         (f"{BUILD} panda --kind irm5", "irm5"),
@@ -131,7 +131,7 @@ BUILD = "build --out new.rmap --robot"
         (f"{PLACE} sight.json --plane-normal 1 0 0", "point up"),
         (f"{PLACE} sight.json --plane-height nan", "nan is outside"),
         (f"{PLACE} sight.json --obstacles walls.json", "walls"),
-        (f"{PLACE} sight.json --out foreign.rmap", "something else"),
+        (f"{PLACE} sight.json --out foreign.rmap", "other content"),
         (f"{FOLLOW} way.json --speed -1", "m/s"),
         ("compare --out new --sets 0", "sets"),
         ("compare --out new --sets 1 --seed -1", "seed"),

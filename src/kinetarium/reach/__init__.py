@@ -1,4 +1,8 @@
-"""Where a robot can reach, and where its base stands best: kinematics without physics."""
+"""Reachability maps, inverse kinematics and base placement: kinematics without physics.
+
+The maps and their algorithms follow a paper on base placement by precomputed 3-D inverse
+reachability maps (IRM), "the paper" in these modules.
+"""
 
 from typing import TYPE_CHECKING
 

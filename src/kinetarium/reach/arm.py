@@ -1,4 +1,4 @@
-"""Arm: a robot made ready for maps and base placement."""
+"""Arm: a robot prepared for maps and base placement."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from kinetarium.reach.ik.solver import IkArrays
 
 STRAIGHT = 1e-9
-"""How far the first axis may be from the base link's z axis [m, rad]."""
+"""Greatest offset of the first axis from the base link's z axis [m, rad]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arm:
-    """A chain with its solver, and how hard that is asked to try.
+    """A chain with its solver and the solver's effort.
 
     Attributes:
         chain: The chain.
-        ik: The solver's arrays; with pieces where collisions count.
+        ik: The solver's arrays; with pieces if collisions are checked.
         map_effort: Positions of the redundant joint, or starts, per pose of a map.
-        effort: The same where a base is judged.
-        full_effort: The same where a pose is given up for good.
+        effort: The same for scoring a base.
+        full_effort: The same before a pose is finally declared unreachable.
     """
 
     chain: SerialChain
@@ -48,12 +48,12 @@ def prepare_arm(
     base_link: str | None = None,
     self_collision: bool = True,
 ) -> Arm:
-    """Make a robot ready.
+    """Prepare a robot.
 
     Args:
-        tool: The link to be placed; see `serial_chain`.
-        base_link: The link that stands; see `serial_chain`.
-        self_collision: Whether configurations in collision count as out of reach.
+        tool: The tool link; see `serial_chain`.
+        base_link: The base link; see `serial_chain`.
+        self_collision: Whether configurations in self-collision count as unreachable.
 
     Raises:
         UnknownNameError: If there is no such link.

@@ -1,1 +1,1 @@
-"""Collision of an arm with itself and its surroundings."""
+"""Collision of an arm with itself and with obstacles."""

@@ -5,9 +5,9 @@
      "boxes": [{"position": [...], "quaternion_wxyz": [...], "size": [x, y, z]}],
      "meshes": [{"file": "shelf.stl", "position": [...], "quaternion_wxyz": [...]}]}
 
-Everything is in metres in the world; every part may be left out. Mesh files stand in the
-folder of the JSON file or below it, not behind links that lead out of it. A mesh is as solid
-as the convex hull of each of its connected parts: model a shelf by its boards.
+Everything is in metres in the world frame; every key is optional. Mesh files are in the folder
+of the JSON file or below it, not behind symbolic links that leave it. A mesh counts as
+the convex hulls of its connected parts: model a shelf by its boards.
 """
 
 from dataclasses import dataclass
@@ -32,10 +32,10 @@ UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 
 MOST_SHAPES = 10_000
 MOST_MESHES = 1_000
-"""Of the shapes; each is cut into convex pieces."""
+"""Greatest number of meshes; each is divided into convex pieces."""
 _LONGEST_NAME = 1_000
 _LEAST_QUATERNION = 1e-6
-"""Length below which a quaternion is taken for one of zeros."""
+"""Length below which a quaternion counts as zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class _ObstacleFile:
 
 
 def read_obstacles(path: str | PathLike[str], *, plane: BasePlane) -> Obstacles:
-    """Read what stands around.
+    """Read obstacles from a JSON file.
 
     Args:
         path: The JSON file.
@@ -77,22 +77,22 @@ def read_obstacles(path: str | PathLike[str], *, plane: BasePlane) -> Obstacles:
         The shapes, in the plane's frame.
 
     Raises:
-        KinetariumError: If the file cannot be read, or does not say obstacles.
+        KinetariumError: If the file cannot be read, or an obstacle is invalid.
     """
     where = repr(fspath(path))
     scene = from_builtins(_ObstacleFile, read_json(path), where=where)
     count = len(scene.spheres) + len(scene.boxes) + len(scene.meshes)
-    _check(count <= MOST_SHAPES, where, f"it holds more than {MOST_SHAPES} shapes")
-    _check(len(scene.meshes) <= MOST_MESHES, where, f"it holds more than {MOST_MESHES} meshes")
+    _check(count <= MOST_SHAPES, where, f"it has more than {MOST_SHAPES} shapes")
+    _check(len(scene.meshes) <= MOST_MESHES, where, f"it has more than {MOST_MESHES} meshes")
     X_PW = inverse_pose(plane.frame)
     shapes = []
     for sphere in scene.spheres:
-        _check(0 < sphere.radius <= GREATEST, where, "a sphere needs a radius")
+        _check(0 < sphere.radius <= GREATEST, where, "a sphere has an invalid radius")
         shapes.append(
             Geometry(Sphere(sphere.radius), X_PW @ _placed(sphere.center, UPRIGHT, where))
         )
     for box in scene.boxes:
-        _check(all(0 < edge <= GREATEST for edge in box.size), where, "a box needs a size")
+        _check(all(0 < edge <= GREATEST for edge in box.size), where, "a box has an invalid size")
         X_WO = _placed(box.position, box.quaternion_wxyz, where)
         shapes.append(Geometry(Box(box.size), X_PW @ X_WO))
     folder = Path(fspath(path)).resolve().parent
@@ -107,7 +107,7 @@ def _mesh_file(name: str, folder: Path, where: str) -> MeshFile:
     try:
         file = (folder / name).resolve()
         there = file.is_file()
-    except (OSError, ValueError, RuntimeError) as error:  # the last for links in a circle
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError for a cycle of links
         raise PoseFileError(f"{where}: {name!r} is not a valid path") from error
     _check(file.is_relative_to(folder), where, f"mesh {name!r} is outside the file's folder")
     _check(there, where, f"there is no mesh {name!r}")
@@ -116,7 +116,7 @@ def _mesh_file(name: str, folder: Path, where: str) -> MeshFile:
 
 def _placed(position: Vector, quaternion: Quaternion, where: str) -> Array:
     near = max(map(abs, (*position, *quaternion))) <= GREATEST
-    _check(near and np.linalg.norm(quaternion) >= _LEAST_QUATERNION, where, "a pose is not one")
+    _check(near and np.linalg.norm(quaternion) >= _LEAST_QUATERNION, where, "a pose is invalid")
     return pose(position, rotation_from_quaternion(quaternion))
 
 

@@ -1,10 +1,10 @@
 """Inverse kinematics of any serial chain by damped least squares, as a Numba kernel.
 
-The search begins at the configurations of a table whose poses are nearest, one after
+The search starts from the configurations of a table whose poses are nearest, one after
 the other. A step is that of Levenberg and Marquardt with a damping that is
 proportional to the squared error (Sugihara, "Solvability-unconcerned inverse
-kinematics by the Levenberg-Marquardt method", 2011); joints at a limit that want to
-go beyond it stand still for that step.
+kinematics by the Levenberg-Marquardt method", 2011); joints that would exceed a limit
+do not move in that step.
 """
 
 from math import atan2, inf, sqrt
@@ -21,13 +21,13 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
 
 STEPS = 16
-"""How many steps a search takes at most."""
+"""Greatest number of steps of a search."""
 LONGEST = 1.0
-"""How far a joint moves in one step [rad or m]."""
+"""Greatest motion of a joint in one step [rad or m]."""
 DAMPING = 0.05
 """Damping per squared error."""
 LEAST = 1e-14
-"""Damping where there is no error left, against singular configurations."""
+"""Least damping, for singular configurations."""
 
 
 @compiled
@@ -69,7 +69,7 @@ def solve_many(
 
 @compiled
 def out_of_reach(X_BT: Array, table: StartTable) -> bool:
-    """Return whether a pose is farther away than the chain is long, or too near.
+    """Return whether a pose is too far away or too near for the chain.
 
     Args:
         X_BT: The pose of the tool in the base link's frame, shape (3 or 4, 4).
@@ -81,7 +81,7 @@ def out_of_reach(X_BT: Array, table: StartTable) -> bool:
         for column in range(3):
             gap += X_BT[row, column] * table.far[column]
         square += gap * gap
-    # A trifle of slack, for poses at full stretch.
+    # A small tolerance for poses at full stretch.
     distance = sqrt(square)
     out: bool = distance > table.reach[1] + EXACT or distance < table.reach[0] - EXACT
     return out
@@ -89,12 +89,12 @@ def out_of_reach(X_BT: Array, table: StartTable) -> bool:
 
 @compiled
 def rank(X_BT: Array, table: StartTable, nearness: NDArray[np.float32]) -> None:
-    """Write how near each start's pose is to a pose: the greater the nearer.
+    """Write how near each start's pose is to a pose; greater is nearer.
 
     Args:
         X_BT: The pose of the tool in the base link's frame, shape (3 or 4, 4).
         table: The starts.
-        nearness: Written to, shape (starts,).
+        nearness: Output, shape (starts,).
     """
     keys = table.keys
     for i in range(len(nearness)):
@@ -109,7 +109,7 @@ def rank(X_BT: Array, table: StartTable, nearness: NDArray[np.float32]) -> None:
 
 @compiled
 def nearest(table: StartTable, nearness: NDArray[np.float32], q: Array) -> None:
-    """Write the nearest start that was not taken yet, and mark it as taken."""
+    """Write the nearest unused start to q, and mark it as used."""
     best = 0
     for i in range(len(nearness)):
         if nearness[i] > nearness[best]:
@@ -127,11 +127,11 @@ def descend(
 
     Args:
         X_BT: The pose of the tool in the base link's frame, shape (3 or 4, 4).
-        length: The length that weighs as much as a radian [m].
-        q: Where to begin; written to [rad or m], shape (joints,).
-        X: Working memory, shape (joints + 2, 3, 4).
-        J: Working memory, shape (6, joints).
-        A: Working memory, shape (6, 7).
+        length: The length that is weighted like one radian [m].
+        q: Start on input, result on output [rad or m], shape (joints,).
+        X: Scratch array, shape (joints + 2, 3, 4).
+        J: Scratch array, shape (6, joints).
+        A: Scratch array, shape (6, 7).
 
     Returns:
         Whether the pose is reached to EXACT within the limits.
@@ -145,7 +145,7 @@ def descend(
         if shift <= EXACT * EXACT and turn <= EXACT * EXACT:
             return True
         total = weight * weight * shift + turn
-        # A search that comes no nearer in three steps ends in another valley.
+        # Without progress in three steps it is in a local minimum.
         if step % 3 == 0:
             if total > 0.5 * before:
                 return False
@@ -180,7 +180,7 @@ def descend(
 
 @compiled
 def error(X: Array, X_BT: Array, A: Array) -> tuple[float, float]:
-    """Write the way [m] and the turn [rad] from one pose to another into A's last column.
+    """Write the translation [m] and rotation [rad] between two poses to A's last column.
 
     Returns:
         Their squares [m^2, rad^2].
@@ -207,7 +207,7 @@ def error(X: Array, X_BT: Array, A: Array) -> tuple[float, float]:
 def damped(J: Array, damping: float, A: Array) -> None:
     """Solve (J J' + damping) y = e for e in the last column of A, which becomes y."""
     P, Q, S = gram(J)
-    # Half of a symmetric matrix is enough: what is left of it after each pivot stays symmetric.
+    # Gaussian elimination on the upper half: the remaining block stays symmetric after a pivot.
     A[0, 0], A[1, 0], A[2, 0], A[1, 1], A[2, 1], A[2, 2] = P
     A[3, 0], A[4, 0], A[5, 0], A[3, 1], A[4, 1], A[5, 1], A[3, 2], A[4, 2], A[5, 2] = Q
     A[3, 3], A[4, 3], A[5, 3], A[4, 4], A[5, 4], A[5, 5] = S

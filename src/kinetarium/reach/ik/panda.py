@@ -1,12 +1,13 @@
 """Inverse kinematics of arms built like the Panda, in closed form, as a Numba kernel.
 
-Joint 7 is free. Its angle puts the wrist W on a circle about axis 7; the distance
-from the shoulder S to W gives joint 4 (two ways), the angle between SW and the forearm
-joint 6 (two ways), and the direction of the upper arm joints 1 and 2 (two ways); joints
-3 and 5 follow. Sines and cosines are carried along, so that limits are judged before an
-angle is computed; every solution is put through the forward kinematics before it counts.
+Joint 7 is the free parameter. Its angle places the wrist W on a circle about axis 7; the
+distance from the shoulder S to W determines joint 4 (two solutions), the angle between SW
+and the forearm joint 6 (two solutions), and the direction of the upper arm joints 1 and 2
+(two solutions); joints 3 and 5 follow. Sines and cosines are used instead of angles, so that
+limits are checked before an angle is computed; every solution is verified by forward
+kinematics.
 
-With theta the angles in the convention of `panda_geometry`, the frames give
+With the angles theta in the convention of `panda_geometry`, the frames satisfy
 
     SW = m y4 + n x4     m = d3 c4 - a3 s4 + d5,  n = d3 s4 + a3 c4 + a4
     y4 = s6 x6 + c6 y6   (the forearm, z5)
@@ -29,7 +30,7 @@ from kinetarium.spatial.compiled import compiled
 from kinetarium.spatial.kernels import Vector, cross, dot
 
 BRANCHES = 8
-"""The solutions for one position of joint 7, if the limits allow them all."""
+"""Solutions for one position of joint 7, before the limits are checked."""
 
 Frame = tuple[Vector, Vector, Vector, Vector]
 """Axes x, y, z and origin."""
@@ -49,7 +50,7 @@ def solve_many(
     """Find joint positions for many poses; see `ik.solve_many`."""
     end = BRANCHES * min(effort, len(panda.sweep))
     trial, X, J = np.empty(7), np.empty((9, 3, 4)), np.empty((6, 7))
-    # A call with so many arguments has its price even where there is nothing to check.
+    # The collision check is skipped without pieces: a call with many arguments is expensive.
     solid, last_contact = len(pieces.pairs) > 0, no_last_contact()
     for n in range(len(X_BT)):
         w[n] = NONE
@@ -83,7 +84,7 @@ def wrist_frame(X_BT: Array, panda: PandaArrays) -> Frame:
 
 @compiled
 def out_of_reach(frame: Frame, panda: PandaArrays) -> bool:
-    """Return whether the wrist's whole circle is too far from the shoulder, or too near."""
+    """Return whether the whole circle of the wrist is too far from the shoulder, or too near."""
     x, y, _, p = frame
     a6 = panda.lengths[4]
     middle = dot(p, p) + a6 * a6
@@ -109,19 +110,19 @@ def search(
 
     Args:
         X_BT: The pose of the tool in the base link's frame, shape (3 or 4, 4).
-        frame: What `wrist_frame` gives for it.
-        number: The number of the branch to begin with: eight for each position of joint 7.
+        frame: The result of `wrist_frame` for it.
+        number: The first branch: eight for each position of joint 7.
         end: The number to stop before.
         above: The manipulability that a solution must exceed [m^3].
         panda: The arm.
         chain: Its chain, for limits and forward kinematics.
-        q: Written to: the solution [rad], shape (7,).
-        X: Written to: the frames at the solution, shape (9, 3, 4).
-        J: Working memory, shape (6, 7).
+        q: Output: the solution [rad], shape (7,).
+        X: Output: the frames at the solution, shape (9, 3, 4).
+        J: Scratch array, shape (6, 7).
 
     Returns:
         The manipulability of a solution that reaches the pose within the limits, and the
-        number to go on with; NONE and the end where there is no further one.
+        number to continue with; NONE and the end if there is no further one.
     """
     limits, sweep, lengths = panda.limits, panda.sweep, panda.lengths
     least, greatest = panda.reach[0], panda.reach[1]
@@ -142,7 +143,7 @@ def search(
         # SW in the frame of joint 6, whose y axis is -z7, has the coordinates vx, vy.
         vx = along - a6
         across = vx * vx + vy * vy
-        # e c4 + f s4 = h from the triangle of shoulder, elbow and wrist.
+        # e c4 + f s4 = h, by the law of cosines in the triangle of shoulder, elbow and wrist.
         h = 0.5 * (square - own)
         root4 = sqrt(max(size - h * h, 0.0))
         for elbow in range(2):
@@ -177,7 +178,7 @@ def search(
                     continue
                 z3 = _sum(s4, x4, c4, y4)
                 flat = sqrt(z3[0] * z3[0] + z3[1] * z3[1])
-                # A vertical upper arm leaves joint 1 to choice.
+                # With a vertical upper arm joint 1 is arbitrary.
                 ux, uy = (z3[0] / flat, z3[1] / flat) if flat > 0.0 else (1.0, 0.0)
                 for shoulder in range(2):
                     if branch + shoulder < number:
@@ -222,7 +223,7 @@ def _twists(
     lengths: Array,
     J: Array,
 ) -> None:
-    """Write the Jacobian of the last link at the wrist, whose volume is that of any tool."""
+    """Write the Jacobian at the wrist; its manipulability is the same for any tool."""
     a4, d5, a6 = lengths[2], lengths[3], lengths[4]
     _column(J, 0, (-V[1], V[0], 0.0), (0.0, 0.0, 1.0))
     _column(J, 1, cross(z2, V), z2)
@@ -241,7 +242,7 @@ def _column(J: Array, i: int, v: Vector, w: Vector) -> None:
 
 @compiled
 def agrees(X: Array, Y: Array) -> bool:
-    """Return whether two poses, rows [R p], are the same to EXACT."""
+    """Return whether two poses, rows [R p], are equal to EXACT."""
     turn, shift = 0.0, 0.0
     for row in range(3):
         for column in range(3):

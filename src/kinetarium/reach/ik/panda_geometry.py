@@ -1,6 +1,6 @@
 """PandaArrays: the lengths and offsets of an arm that is built like the Panda.
 
-The arm has seven joints that turn, each axis at a right angle to the next, and in
+The arm has seven revolute joints, each axis at a right angle to the next, and in
 the convention of Craig ("Introduction to Robotics", 1986) the link parameters
 
     i          1     2     3     4     5     6     7
@@ -9,7 +9,7 @@ the convention of Craig ("Introduction to Robotics", 1986) the link parameters
     d_i        .     0    d3     0    d5     0     .
 
 Axes 1, 2 and 3 meet in the shoulder S, axes 5 and 6 in the wrist W; axis 7 passes the
-wrist at the distance a6, which makes W run on a circle when joint 7 turns at a fixed
+wrist at the distance a6, so that W moves on a circle when joint 7 turns at a fixed
 tool. The first and the last d belong to the base and the tool.
 """
 
@@ -24,11 +24,11 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose
 
 SLOPE = 1e-7
-"""How far axes may be from right angles [rad] and from meeting [m]."""
+"""Tolerance of right angles [rad] and of intersections [m] between axes."""
 SLACK = 1e-9
-"""How far beyond a limit an angle is put back onto it [rad]."""
+"""An angle that exceeds a limit by up to this is set to the limit [rad]."""
 FINEST = 2048
-"""How many positions of joint 7 are tried at most."""
+"""Greatest number of positions of joint 7 that are tried."""
 SIGNS = (-1.0, 1.0, 1.0, -1.0, 1.0, 1.0)
 """The signs of the angles alpha between axes 1 and 2, ... 6 and 7."""
 
@@ -44,8 +44,8 @@ class PandaArrays(NamedTuple):
         reach: The least and the greatest |SW|^2 within the limits of joint 4 [m^2], shape (2,).
         limits: Cosine and sine of theta in the middle between a joint's limits, and the
             cosine of half their distance, shape (7, 3).
-        sweep: Positions of joint 7 [rad], of which any number from the first on are spread
-            evenly, and their cosines and sines, shape (FINEST, 3).
+        sweep: Positions of joint 7 [rad], the first k of which are evenly spread for any k,
+            and their cosines and sines, shape (FINEST, 3).
     """
 
     X_SB: Array
@@ -57,7 +57,7 @@ class PandaArrays(NamedTuple):
 
 
 def panda_arrays(chain: ChainArrays) -> PandaArrays | None:
-    """Read the parameters of an arm built like the Panda off its chain; None for others."""
+    """Return the parameters of an arm built like the Panda from its chain; None for others."""
     if len(chain.prismatic) != 7 or chain.prismatic.any():
         return None
     places = link_frames(chain, np.zeros(7))
@@ -95,7 +95,7 @@ def panda_arrays(chain: ChainArrays) -> PandaArrays | None:
 
 
 def no_panda() -> PandaArrays:
-    """Return arrays of the right kind for an arm that is built otherwise."""
+    """Return placeholder arrays for an arm of another geometry."""
     return PandaArrays(
         np.zeros((3, 4)),
         np.zeros((3, 4)),
@@ -118,9 +118,9 @@ def _reach(d3: float, a3: float, a4: float, d5: float, *, middle: float, half: f
 
 
 def _sweep(middle: float, half: float) -> Array:
-    """Return positions between limits that are spread evenly however many are used.
+    """Return positions between limits, the first k of which are evenly spread for any k.
 
-    Steps of the golden section leave no large gap (Kronecker's sequence).
+    Steps of the golden ratio (a Kronecker sequence) leave no large gaps.
     """
     fractions = (0.5 + np.arange(FINEST) * (sqrt(5) - 1) / 2) % 1.0
     q7 = middle + half * (2 * fractions - 1)

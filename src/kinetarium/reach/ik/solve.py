@@ -1,4 +1,4 @@
-"""solve_ik: joint positions that place a robot's tool, each verified before it is claimed."""
+"""solve_ik: inverse kinematics of any arm, with every solution verified."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from kinetarium.reach.ik.solver import IkArrays
 
 RIGID = 1e-6
-"""How far the columns of a rotation may be from orthonormal."""
+"""Tolerance of orthonormal columns of a rotation."""
 SWEEP = 256
-"""How many positions of joint 7 the closed form tries before it gives up."""
+"""Positions of joint 7 that the closed form tries."""
 STARTS = 64
-"""How many starts the numerical search tries before it gives up."""
+"""Starts that the numerical search tries."""
 
 
 class Policy(StrEnum):
-    """Which of a pose's solutions is wanted."""
+    """Which solution of a pose is returned."""
 
     FIRST = "first"
     BEST = "best"
@@ -63,32 +63,32 @@ def solve_ik(
 ) -> IkSolutions:
     """Find joint positions that place the tool.
 
-    The closed form serves arms built like the Panda, a numerical search all others. What
-    is found reaches the pose to 1e-7 m and 1e-7 rad within the joint limits.
+    Arms built like the Panda are solved in closed form, all others by a numerical search.
+    Solutions reach the pose to 1e-7 m and 1e-7 rad within the joint limits.
 
     Args:
         poses: Poses X_BT of the tool in the base link's frame, shape (n, 4, 4).
-        tool: The link to be placed; see `serial_chain`.
-        base_link: The link poses are given in; see `serial_chain`.
-        policy: "first" takes the first solution in a fixed order, "best" the one with the
+        tool: The tool link; see `serial_chain`.
+        base_link: The link in whose frame poses are expressed; see `serial_chain`.
+        policy: "first" returns the first solution in a fixed order, "best" the one with the
             greatest manipulability among those that are tried.
         seed: Seed of the starts of the numerical search.
-        collision: What must not touch, from `body_pieces`; without it collisions do
-            not count.
+        collision: The bodies to check for collisions, from `body_pieces`; without it
+            collisions are ignored.
 
     Returns:
         The solutions.
 
     Raises:
         UnknownNameError: If there is no such link or policy.
-        KinetariumError: If there is no chain to the tool, or a pose is not one.
+        KinetariumError: If there is no chain to the tool, or a pose is invalid.
     """
     if policy not in tuple(Policy):
         raise UnknownNameError("policy", str(policy), known=Policy)
     chain = serial_chain(robot, base_link=base_link, tool=tool)
     X_BT = checked_poses(poses)
     ik = ik_arrays(chain, seed=seed, pieces=collision)
-    # Kernels, and Numba with them, are loaded with the first solve, and only those needed.
+    # Imported here, since Numba takes a second to load.
     from kinetarium.reach.ik import generic as generic_ik
     from kinetarium.reach.ik import panda as panda_ik
 
@@ -109,16 +109,16 @@ def ik_arrays(
 
     Args:
         seed: Seed of the starts of the numerical search.
-        pieces: What must not touch, from `body_pieces`; nothing if not given.
+        pieces: The bodies to check for collisions, from `body_pieces`; none if not given.
 
     Raises:
-        KinetariumError: If the seed is not a whole number from zero on.
+        KinetariumError: If the seed is not a non-negative integer.
     """
     from kinetarium.reach.ik.solver import IkArrays
     from kinetarium.reach.ik.start_table import no_starts, start_table
 
     if type(seed) is not int or seed < 0:
-        raise KinetariumError(f"a seed must be a whole number from zero on, not {seed!r}")
+        raise KinetariumError(f"a seed must be a non-negative integer, not {seed!r}")
     panda = panda_arrays(chain.arrays)
     return IkArrays(
         chain.arrays,
@@ -130,10 +130,10 @@ def ik_arrays(
 
 
 def checked_poses(poses: ArrayLike) -> Array:
-    """Return poses, shape (n, 4, 4), as an array of exact rotations.
+    """Check poses, shape (n, 4, 4), and return them with exact rotations.
 
     Raises:
-        KinetariumError: If the shape is another, or a pose is not finite or not rigid.
+        KinetariumError: If the shape is wrong, or a pose is not finite or not rigid.
     """
     try:
         X = np.asarray(poses)
@@ -154,8 +154,8 @@ def checked_poses(poses: ArrayLike) -> Array:
         worst = int(np.argmin(rigid))
         raise KinetariumError(
             f"pose {worst} is not a rigid transform: it needs finite numbers, "
-            "orthonormal axes that turn right, and 0 0 0 1 in its last row"
+            "right-handed orthonormal axes, and 0 0 0 1 in its last row"
         )
-    # One step of Newton's iteration towards the nearest rotation.
+    # One step of Newton's iteration to the nearest rotation (polar decomposition).
     X[:, :3, :3] = R @ (1.5 * np.eye(3) - 0.5 * (R.mT @ R))
     return X

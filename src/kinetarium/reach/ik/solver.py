@@ -1,4 +1,4 @@
-"""Inverse kinematics of a chain by the solver that fits it, as a Numba kernel."""
+"""Inverse kinematics of a chain, in closed form or by search, as a Numba kernel."""
 
 from typing import NamedTuple
 
@@ -13,14 +13,14 @@ from kinetarium.spatial.compiled import compiled
 
 
 class IkArrays(NamedTuple):
-    """Everything that inverse kinematics needs to know of a robot.
+    """The data of a robot for inverse kinematics.
 
     Attributes:
         chain: The chain.
-        closed: Whether the closed form fits.
-        panda: The parameters of the closed form, if it fits.
-        table: Where the numerical search starts, if the closed form does not fit.
-        pieces: What must not touch; no pieces where collisions do not count.
+        closed: Whether it has a closed form.
+        panda: The parameters of the closed form, if it has one.
+        table: The starts of the numerical search, if it has none.
+        pieces: The bodies to check for collisions; empty if collisions are ignored.
     """
 
     chain: ChainArrays
@@ -34,18 +34,19 @@ class IkArrays(NamedTuple):
 def solve_many(ik: IkArrays, X_BT: Array, effort: int, best: bool, q: Array, w: Array) -> None:
     """Find joint positions that place the tool, for many poses.
 
-    It holds no state and runs without Python's lock; threads may share the robot. Calls
-    from other kernels should bring dozens of poses each: the arguments are many.
+    It has no state and runs without the global interpreter lock; threads may share the
+    robot. Calls from other kernels should pass dozens of poses each, since passing the
+    many arguments is expensive.
 
     Args:
         ik: The robot.
         X_BT: Poses of the tool in the base link's frame, shape (n, 3 or 4, 4).
         effort: How many positions of joint 7 (closed form) or starts (search) are tried
             at most for a pose.
-        best: Whether to try them all and take the solution with the greatest
+        best: Whether to try them all and return the solution with the greatest
             manipulability, instead of the first.
-        q: Written to: joint positions, or NaN [rad or m], shape (n, joints).
-        w: Written to: manipulabilities, or -1 where no solution was found [m^3], shape (n,).
+        q: Output: joint positions, or NaN [rad or m], shape (n, joints).
+        w: Output: manipulabilities, or -1 where no solution was found [m^3], shape (n,).
     """
     if ik.closed:
         panda_ik.solve_many(ik.panda, ik.chain, ik.pieces, X_BT, effort, best, q, w)

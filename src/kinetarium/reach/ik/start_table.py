@@ -1,4 +1,4 @@
-"""StartTable: where a numerical search for a pose begins, and which poses are hopeless."""
+"""StartTable: the starts of the numerical search, and bounds that exclude unreachable poses."""
 
 from typing import NamedTuple
 
@@ -12,11 +12,11 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
 
 SIZE = 512
-"""How many configurations the table holds."""
+"""Configurations of the table."""
 SHORTEST = 1e-3
-"""The least length that weighs as much as a radian [m]."""
+"""The least length that is weighted like one radian [m]."""
 ROUNDS = 50
-"""How often the points on the axes are moved towards their neighbours."""
+"""Iterations in which the points on the axes are moved towards their neighbours."""
 
 
 class StartTable(NamedTuple):
@@ -25,9 +25,9 @@ class StartTable(NamedTuple):
     Attributes:
         starts: Joint positions within the limits [rad or m], shape (starts, joints).
         keys: For each configuration R and, over the squared length, p of the tool and
-            -|p|^2 / 2, which make the nearness of a pose one scalar product; in single
-            precision, which is enough for an order and twice as fast, shape (13, starts).
-        length: The length that weighs as much as a radian [m].
+            -|p|^2 / 2, so that the nearness of a pose is one scalar product; in single
+            precision, which is enough for ranking and twice as fast, shape (13, starts).
+        length: The length that is weighted like one radian [m].
         near: A point on the first axis, in the base link's frame [m], shape (3,).
         far: A point on the last axis, in the tool's frame [m], shape (3,).
         reach: The least and the greatest distance between the two [m], shape (2,).
@@ -42,7 +42,7 @@ class StartTable(NamedTuple):
 
 
 def no_starts(joints: int) -> StartTable:
-    """Return a table of the right kind for a chain that is not searched."""
+    """Return a placeholder table for a chain with a closed form."""
     return StartTable(
         np.zeros((0, joints)),
         np.zeros((13, 0), np.float32),
@@ -67,15 +67,15 @@ def start_table(chain: ChainArrays, *, seed: int) -> StartTable:
     length = max(float(np.linalg.norm(p - p.mean(axis=0), axis=1).mean()) / 2, SHORTEST)
     places = np.column_stack([p, -np.vecdot(p, p) / 2]) / length**2
     keys = np.vstack([poses[:, :3, :3].reshape(-1, 9).T, places.T])
-    # Row by row in memory, as the search runs along them.
+    # Row-major, since the search runs along rows.
     return StartTable(starts, np.ascontiguousarray(keys, dtype=np.float32), length, *_bounds(chain))
 
 
 def _bounds(chain: ChainArrays) -> tuple[Array, Array, Array]:
-    """Bound the distance between a point on the first and one on the last turning axis.
+    """Bound the distance between a point on the first and one on the last revolute axis.
 
-    A point on an axis stays where it is in both links that the joint joins, so that the
-    distance of points on consecutive axes is constant: their polygon bounds the reach.
+    A point on an axis is fixed in both links of the joint, so that the distance between
+    points on consecutive axes is constant: their polygon bounds the reach.
     """
     places = link_frames(chain, np.zeros(len(chain.prismatic)))
     turning = np.flatnonzero(~chain.prismatic) + 1
@@ -91,7 +91,8 @@ def _bounds(chain: ChainArrays) -> tuple[Array, Array, Array]:
                 continue
             along = (sides - origins[i]) @ axes[i]
             away = np.linalg.norm(sides - origins[i] - np.outer(along, axes[i]), axis=1)
-            # The shortest way from one side over the axis to the other: unfold the plane.
+            # The point of the axis on the shortest path between its neighbours: unfold the two
+            # half planes into one.
             weights = away[::-1] if away.sum() > 0 else np.ones(len(sides))
             points[i] = origins[i] + (weights @ along / weights.sum()) * axes[i]
     lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
@@ -102,6 +103,6 @@ def _bounds(chain: ChainArrays) -> tuple[Array, Array, Array]:
 
 
 EXACT = 1e-7
-"""How far the tool may be from where it is asked for [m, rad]."""
+"""Tolerance of a reached pose [m, rad]."""
 NONE = -1.0
 """The manipulability of a pose without a solution."""

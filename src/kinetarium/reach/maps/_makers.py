@@ -1,10 +1,10 @@
 """Maps over voxels: the capability map and the 3-D inverse reachability map.
 
-Both ask of every voxel which of N poses on its inscribed sphere can be served and how
+For every voxel both count which of N poses on its inscribed sphere can be reached, and how
 well. In a capability map they are poses of the tool around the base, in an inverse map
-poses of the base around the tool: the same poses, inverted (equation 5 of the source).
-A voxel keeps the number R of poses that can be reached, D = R / N of equation 3, and the
-mean over these of w = sqrt(det(J J')), equation 4.
+poses of the base around the tool: the same poses, inverted (equation 5 of the paper).
+A voxel has the number R of reachable poses, D = R / N of equation 3, and their mean
+w = sqrt(det(J J')), equation 4.
 """
 
 from math import pi, sqrt
@@ -46,7 +46,7 @@ def sphere_poses(count: int, *, radius: float, seed: int) -> Array:
     Args:
         count: How many.
         radius: Radius of the sphere [m].
-        seed: Seed of the turns about the z axes.
+        seed: Seed of the rotations about the z axes.
 
     Returns:
         The poses in the frame of the sphere's centre, shape (count, 4, 4).
@@ -99,19 +99,19 @@ class VoxelMaker:
 
 
 def write_poses(centers: Array, poses: Array, *, inverse: bool, X_BT: Array) -> None:
-    """Write the poses of the tool in the base's frame that voxels ask for.
+    """Write the poses of the tool in the base's frame for the poses of voxels.
 
     Args:
-        centers: Middles of the voxels [m], shape (n, 3).
-        poses: Poses about the middle of a voxel, shape (N, 4, 4).
+        centers: Centres of the voxels [m], shape (n, 3).
+        poses: Poses about the centre of a voxel, shape (N, 4, 4).
         inverse: Whether they are the base's in the tool's frame, instead of the tool's
             in the base's frame.
-        X_BT: Written to, rows [R p], voxel by voxel, shape (n * N, 3, 4).
+        X_BT: Output, rows [R p], voxel by voxel, shape (n * N, 3, 4).
     """
     X = X_BT.reshape(len(centers), len(poses), 3, 4)
     X[...] = inverse_pose(poses)[:, :3] if inverse else poses[:, :3]
     if inverse:
-        # (c + p)' R for all voxels and poses is one product of matrices.
+        # (c + p)' R for all voxels and poses is one matrix product.
         X[..., 3] -= (centers @ np.hstack(list(poses[:, :3, :3]))).reshape(X.shape[:3])
     else:
         X[..., 3] += centers[:, None]
@@ -167,9 +167,9 @@ def spread(first: int, count: int, *, seed: int) -> Array:
     quasirandom sequences", 2018).
 
     Args:
-        first: How many points to leave out.
-        count: How many to give.
-        seed: Where the sequence starts.
+        first: How many points to skip.
+        count: How many points to return.
+        seed: Offset of the sequence.
 
     Returns:
         The points between 0 and 1, shape (count, 6).
@@ -180,14 +180,14 @@ def spread(first: int, count: int, *, seed: int) -> Array:
 
 
 def cell_poses(grid: GradedGrid, parts: Array, *, layer: int, tilt: int) -> Array:
-    """Return poses of the tool that fall into the cells of one layer and one tilt.
+    """Return poses of the tool in the cells of one layer and one tilt.
 
     Args:
         grid: The cells.
-        parts: Where in its cell each pose lies: of height, tilt, x*, y*, and of the turns
-            of the base and the tool, between 0 and 1, shape (cells * poses, 6).
-        layer: Which layer.
-        tilt: Which tilt.
+        parts: Relative coordinates of each pose in its cell: of height, tilt, x*, y*, and of
+            the azimuth and the roll, between 0 and 1, shape (cells * poses, 6).
+        layer: Index of the layer.
+        tilt: Index of the tilt.
 
     Returns:
         The poses in the base's frame, rows [R p], cell by cell, shape (cells * poses, 3, 4).
@@ -206,10 +206,10 @@ def poses_at(z: Array, theta: Array, *, x: Array, y: Array, azimuth: Array, roll
     Args:
         z: Heights of the tool over the base [m], shape (n,).
         theta: Angles between the tool's z axis and the vertical [rad], shape (n,).
-        x: Places x* of the base [m], shape (n,).
-        y: Places y* of the base [m], shape (n,).
-        azimuth: Where the tool's z axis points, about the base's z axis [rad], shape (n,).
-        roll: Turns of the tool about its z axis [rad], shape (n,).
+        x: Positions x* of the base [m], shape (n,).
+        y: Positions y* of the base [m], shape (n,).
+        azimuth: Direction of the tool's z axis about the base's z axis [rad], shape (n,).
+        roll: Rotations of the tool about its z axis [rad], shape (n,).
 
     Returns:
         Rz(azimuth) Ry(theta) Rz(roll) and the position, rows [R p], shape (n, 3, 4).

@@ -1,7 +1,7 @@
-"""build_map and build_part: maps in shards, so that builds resume and spread over a cluster.
+"""build_map and build_part: maps built in shards, for resuming and for clusters.
 
-A shard depends on the recipe and its own number alone, so that neither the number of
-threads, of processes and of machines nor a kill in between can be seen in the result.
+A shard depends on the recipe and its own number alone, so that the result is independent of
+the number of threads, processes and machines, and of interruptions.
 """
 
 import shutil
@@ -35,11 +35,11 @@ from kinetarium.storage.serialization import to_builtins, versioned_json
 MOST_SHARD_BYTES = 1 << 30
 
 Progress = Callable[[int, int], None]
-"""Told how many shards of how many are done."""
+"""Called with the number of finished shards and their total."""
 
 
 class MapMaker(Protocol):
-    """Makes the values of one kind of map."""
+    """Computes the values of one kind of map."""
 
     @property
     def units(self) -> dict[str, str]:
@@ -53,7 +53,7 @@ class MapMaker(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of each field; shards cut its first axis."""
+        """Shape of each field; shards divide its first axis."""
         ...
 
     @property
@@ -62,7 +62,7 @@ class MapMaker(Protocol):
         ...
 
     def shard(self, number: int) -> Field:
-        """Make one shard: its part of the map, flat, with one column per field."""
+        """Compute one shard: its part of the map, flat, with one column per field."""
         ...
 
 
@@ -70,26 +70,26 @@ class Shards:
     """The shards of one map in a folder."""
 
     def __init__(self, folder: Path, maker: MapMaker, *, stamp: bytes) -> None:
-        """Name the folder, which must be there.
+        """Use an existing folder.
 
         Args:
-            folder: Where the shards are.
-            maker: Makes them.
+            folder: The folder of the shards.
+            maker: Computes them.
             stamp: Everything that their values depend on.
         """
         self._folder, self._maker, self._stamp = folder, maker, stamp
 
     def missing(self, numbers: Iterable[int]) -> list[int]:
-        """Return those that are not there, or not as they were written."""
+        """Return the shards that are missing or damaged."""
         return [number for number in numbers if self._read(number) is None]
 
     def make(self, numbers: range, *, workers: int, progress: Progress) -> None:
-        """Make those that are missing, side by side.
+        """Compute the missing shards in parallel.
 
         Args:
-            numbers: Which shards are wanted.
-            workers: How many threads make them; the kernels run without Python's lock.
-            progress: Told how many of those that are wanted are there.
+            numbers: The shards.
+            workers: Number of threads; the kernels run without the interpreter lock.
+            progress: Called with the number of finished shards.
         """
         missing = self.missing(numbers)
         there = len(numbers) - len(missing)
@@ -109,12 +109,12 @@ class Shards:
         """Join all shards.
 
         Raises:
-            OutputError: If one is not there, or no more.
+            OutputError: If one is missing.
         """
         whole = [self._read(number) for number in range(self._maker.shards)]
         there = [shard for shard in whole if shard is not None]
         if len(there) < len(whole):
-            raise OutputError(f"shards are gone from '{self._folder}': another process joined them")
+            raise OutputError(f"shards are missing in '{self._folder}': another process took them")
         return np.concatenate(there)
 
     def _make(self, number: int) -> None:
@@ -138,18 +138,18 @@ class Shards:
 
 SUFFIX = ".building"
 CLAIM = "parts.json"
-"""In a folder that parts fill: what they make. Nothing is thrown away there."""
+"""Marks a folder that is filled by parts, with their stamp; nothing is deleted there."""
 WHOLE, ASIDE = "whole", "aside"
 MOST_WORKERS = 256
 MOST_PARTS = 100_000
 
 
 class ShardCount(NamedTuple):
-    """How far a map is.
+    """The progress of a map.
 
     Attributes:
-        there: How many shards are whole on disk.
-        total: How many the map has.
+        there: Number of shards that are complete on disk.
+        total: Number of shards of the map.
     """
 
     there: int
@@ -172,28 +172,28 @@ def build_map(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> ReachMap:
-    """Build a map and write it to a folder; a build that was cut off goes on where it was.
+    """Build a map and write it to a folder; an interrupted build is resumed.
 
     Args:
         out: The map's folder, such as "panda.rmap".
-        kind: What the map is to say.
-        voxel: Edge length of a voxel [m]; if None, the kind's usual part of the radius.
-        poses: Poses per voxel; if None, the kind's usual number.
-        radius: How far the map reaches [m]; if None, as far as the tool gets from the axis.
-        tool: The link to be placed; see `serial_chain`.
-        base_link: The link that stands; see `serial_chain`.
-        self_collision: Whether configurations in collision count as out of reach.
+        kind: The kind of map.
+        voxel: Edge length of a voxel [m]; if None, the kind's default fraction of the radius.
+        poses: Poses per voxel; if None, the kind's default.
+        radius: Radius of the map [m]; if None, the reach of the tool from the base's axis.
+        tool: The tool link; see `serial_chain`.
+        base_link: The base link; see `serial_chain`.
+        self_collision: Whether configurations in self-collision count as unreachable.
         seed: Seed of the poses.
-        effort: Positions of the redundant joint, or starts, per pose; if None, the usual.
-        workers: How many shards are made side by side.
-        progress: Told how many shards of how many are done.
+        effort: Positions of the redundant joint, or starts, per pose; if None, the default.
+        workers: Number of shards that are computed in parallel.
+        progress: Called with the number of finished shards and their total.
 
     Returns:
         The map, opened.
 
     Raises:
         UnknownNameError: If there is no such kind or link.
-        KinetariumError: If there is no chain to the tool, or a number makes no sense.
+        KinetariumError: If there is no chain to the tool, or a number is invalid.
         OutputError: If the map cannot be written.
     """
     job = _build_job(
@@ -216,7 +216,7 @@ def build_map(
         _begin(job)
         shards = job.shards
         shards.make(range(maker.shards), workers=workers, progress=progress)
-        # Made whole among the parts, so that a kill leaves nothing beside them.
+        # Written in the folder of the shards, so that a kill leaves nothing outside it.
         fields = _fields(maker, shards.join())
         write_map(folder / WHOLE, job.recipe, fields=fields, units=maker.units)
         _put(folder, path)
@@ -234,7 +234,7 @@ def compute_map(robot: RobotModel, **options: Unpack[MapOptions]) -> ReachMap:
 
     Raises:
         UnknownNameError: If there is no such kind or link.
-        KinetariumError: If there is no chain to the tool, or a number makes no sense.
+        KinetariumError: If there is no chain to the tool, or a number is invalid.
     """
     recipe, maker = _recipe_and_maker(robot, options)
     values = np.concatenate([maker.shard(number) for number in range(maker.shards)])
@@ -254,44 +254,44 @@ def build_part(
     progress: Progress = lambda done, total: None,
     **options: Unpack[MapOptions],
 ) -> ShardCount:
-    """Make one part of a map's shards, beside other processes that make theirs.
+    """Compute one part of a map's shards, while other processes compute the others.
 
-    The processes share nothing but the folder, which may be on another machine: no lock,
-    and nothing that one of them throws away. `build_map` with the same options makes what
-    is missing in the end and joins all.
+    The processes share nothing but the folder, which may be on another machine: there is no
+    lock, and none of them deletes anything. `build_map` with the same options computes the
+    missing shards in the end and joins all.
 
     Args:
-        out: The map's folder; the shards are gathered beside it.
-        part: Which part, from 1 on, and of how many.
-        workers: How many shards are made side by side.
-        progress: Told how many shards of this part are done.
+        out: The map's folder; the shards are collected beside it.
+        part: The number of the part, from 1, and the number of parts.
+        workers: Number of shards that are computed in parallel.
+        progress: Called with the number of finished shards of this part.
         **options: As `build_map` takes them.
 
     Returns:
-        How many shards of the whole map are there.
+        The progress of the whole map.
 
     Raises:
         UnknownNameError: If there is no such kind or link.
-        KinetariumError: If there is no chain to the tool, or a number makes no sense.
-        OutputError: If a shard cannot be written, or parts of another map are there.
+        KinetariumError: If there is no chain to the tool, or a number is invalid.
+        OutputError: If a shard cannot be written, or the folder has parts of another map.
     """
     number, count = part
     if not 1 <= number <= count <= MOST_PARTS:
         raise KinetariumError(
-            f"part {number}/{count} is none: from 1/1 to {MOST_PARTS}/{MOST_PARTS}, "
+            f"part {number}/{count} is invalid: choose from 1/1 to {MOST_PARTS}/{MOST_PARTS}, "
             "the first number not above the second"
         )
     job = _build_job(robot, out, workers=workers, **options)
     if not _claimed(job):
         write_atomic(job.folder / CLAIM, job.stamp)
     shards, total = job.shards, job.maker.shards
-    # Every count-th one: the layers in the middle take the longest.
+    # Every count-th shard, since the layers in the middle take the longest.
     shards.make(range(number - 1, total, count), workers=workers, progress=progress)
     return ShardCount(total - len(shards.missing(range(total))), total)
 
 
 class _BuildJob(NamedTuple):
-    """What is to be built, where, and by whom."""
+    """A map to be built: its paths, recipe and maker."""
 
     path: Path
     folder: Path
@@ -312,7 +312,7 @@ class _BuildJob(NamedTuple):
 def _build_job(
     robot: RobotModel, out: str | PathLike[str], *, workers: int, **options: Unpack[MapOptions]
 ) -> _BuildJob:
-    """Check everything, and make the folder of shards."""
+    """Check everything, and create the folder of shards."""
     if not 0 < workers <= MOST_WORKERS:
         raise KinetariumError(f"a build takes from 1 to {MOST_WORKERS} workers, not {workers}")
     path = check_map_path(out)
@@ -335,7 +335,7 @@ def _recipe_and_maker(robot: RobotModel, options: MapOptions) -> tuple[MapRecipe
 
 
 def _put(folder: Path, path: Path) -> None:
-    """Rename the whole map to its place; one that is there goes among the shards."""
+    """Rename the finished map to its path; an existing one is moved among the shards."""
     try:
         if path.is_dir():
             path.rename(folder / ASIDE)
@@ -352,7 +352,7 @@ def map_maker(recipe: MapRecipe, arm: Arm) -> MapMaker:
 
 
 def _begin(job: _BuildJob) -> None:
-    """Clear up after a build that was killed, unless parts may be at work."""
+    """Clean up after a build that was killed, unless parts may be running."""
     if _claimed(job):
         remove_abandoned(job.folder)
     else:
@@ -375,7 +375,7 @@ def _claimed(job: _BuildJob) -> bool:
         found = b""
     if found != job.stamp:
         raise OutputError(
-            f"{str(job.folder)!r} holds parts of another map or release: "
-            "give the flags they were made with, or remove it"
+            f"{str(job.folder)!r} has parts of another map or release: "
+            "use the flags they were made with, or remove it"
         )
     return True

@@ -1,8 +1,8 @@
 """Maps on disk: a folder NAME.rmap with one .npy file per field and a manifest.
 
-The folder is filled under another name and renamed, so that it exists whole or not at
-all. Opening compares sizes and headers and maps the fields into memory; what they hold is
-compared with its hashes on request only.
+The folder is written atomically, under a temporary name that is renamed. Opening checks sizes
+and headers and maps the fields into memory; values are compared with their hashes by
+`verify_map` only.
 """
 
 import io
@@ -47,7 +47,7 @@ Field = NDArray[Any]
 
 
 class MapFileError(KinetariumError):
-    """A map that is broken, was tampered with, is of a later release, or is no map."""
+    """A map that is broken, was changed, is of a later release, or is not a map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,11 @@ class ReachMap:
     """A map, its fields mapped into memory read-only.
 
     Attributes:
-        path: Its folder; None if it is in memory alone.
+        path: Its folder; None if it is only in memory.
         recipe: How it was made.
         fields: Its values by name.
         units: Their units by name.
-        versions: The releases that made it.
+        versions: The versions of the packages that made it.
     """
 
     path: Path | None
@@ -92,10 +92,10 @@ class ReachMap:
 
 
 def check_map_path(path: str | PathLike[str]) -> Path:
-    """Refuse a place where a map cannot be written, before the work that would be lost.
+    """Check that a map can be written, before it is computed.
 
     Raises:
-        OutputError: If the folder above is missing or closed, or if what is there is no map.
+        OutputError: If the parent folder is missing or read-only, or the path is not a map.
     """
     if "\0" in fspath(path) or not Path(fspath(path)).name:
         raise OutputError(f"cannot write {fspath(path)!r}: not a valid path")
@@ -103,10 +103,10 @@ def check_map_path(path: str | PathLike[str]) -> Path:
     if not folder.is_dir():
         check_writable(folder)
         if folder.exists():
-            raise OutputError(f"cannot write {str(folder)!r}: a file that is no map is there")
+            raise OutputError(f"cannot write {str(folder)!r}: it is a file, not a map")
     elif any(folder.iterdir()):
         if not _is_map(folder):
-            raise OutputError(f"cannot write {str(folder)!r}: a folder that is no map is there")
+            raise OutputError(f"cannot write {str(folder)!r}: it is a folder that is not a map")
         check_folder(folder, ours=rf"{MANIFEST}|[a-z_]+\.npy")
     return folder
 
@@ -114,16 +114,16 @@ def check_map_path(path: str | PathLike[str]) -> Path:
 def write_map(
     path: Path, recipe: MapRecipe, *, fields: Mapping[str, Field], units: Mapping[str, str]
 ) -> None:
-    """Write a map, replacing one that was there.
+    """Write a map, replacing an existing one.
 
     Args:
-        path: The map's own folder; the one above it must exist.
+        path: The map's folder; its parent must exist.
         recipe: How it was made.
         fields: Its values by name.
         units: Their units by name.
 
     Raises:
-        OutputError: If it cannot be written; what was there before is then untouched.
+        OutputError: If it cannot be written; the previous content is then unchanged.
     """
     files, entries = {}, {}
     for name, values in fields.items():
@@ -143,10 +143,10 @@ def write_map(
 def open_map(path: str | PathLike[str]) -> ReachMap:
     """Open a map.
 
-    Sizes and headers are checked; the values stay on disk until they are looked at.
+    Sizes and headers are checked; the values stay on disk until they are used.
 
     Raises:
-        MapFileError: If it is not there, not whole, not a map or of a later release.
+        MapFileError: If it is missing, incomplete, not a map or of a later release.
     """
     folder = Path(fspath(path))
     manifest = _read_manifest(folder)
@@ -163,7 +163,7 @@ def open_map(path: str | PathLike[str]) -> ReachMap:
 
 
 def describe_map(reach_map: ReachMap) -> dict[str, Any]:
-    """Return what a map is, as plain data."""
+    """Return a description of a map as JSON-like data."""
     grid = reach_map.grid
     return {
         "path": str(reach_map.path),
@@ -187,8 +187,8 @@ def verify_map(path: str | PathLike[str]) -> None:
     """Compare every file of a map with its hash.
 
     Raises:
-        MapFileError: If the map does not open, a file is not as it was written, or one is
-            there that is not part of the map.
+        MapFileError: If the map cannot be opened, a file has changed, or the folder contains
+            a file that is not part of the map.
     """
     folder = Path(fspath(path))
     entries = _read_manifest(folder).fields
@@ -208,14 +208,14 @@ def _read_manifest(folder: Path) -> _MapManifest:
     try:
         data = read_sealed_json(path)
         if data.get("format") != FORMAT:
-            raise MapFileError(f"{str(folder)!r} is no map of reach")
+            raise MapFileError(f"{str(folder)!r} is not a reach map")
         manifest = from_builtins(_MapManifest, data, where=repr(str(path)))
         recipe = manifest.recipe
         grid = voxel_grid(recipe.voxel, radius=recipe.radius)
     except KinetariumError as error:
         raise MapFileError(str(error)) from None
     if manifest.grid != grid or not 0 < recipe.poses <= MOST_POSES:
-        raise MapFileError(f"{str(path)!r}: grid and recipe do not fit")
+        raise MapFileError(f"{str(path)!r}: grid and recipe do not match")
     found = {name: (entry.dtype, entry.shape) for name, entry in manifest.fields.items()}
     shape, columns = field_shape(recipe), value_type(recipe.kind)
     if found != {name: (columns[name].str, shape) for name in columns.names or ()}:
@@ -224,7 +224,7 @@ def _read_manifest(folder: Path) -> _MapManifest:
 
 
 def _is_map(folder: Path) -> bool:
-    """Return whether a folder says that it is a map, sound or not."""
+    """Return whether a folder is a map by its manifest, valid or not."""
     try:
         return read_sealed_json(folder / MANIFEST).get("format") == FORMAT
     except KinetariumError:
@@ -232,7 +232,7 @@ def _is_map(folder: Path) -> bool:
 
 
 def _header(dtype: str, shape: tuple[int, ...]) -> bytes:
-    """Return the head of a .npy file."""
+    """Return the header of a .npy file."""
     head = io.BytesIO()
     np.lib.format.write_array_header_1_0(
         head, {"descr": dtype, "fortran_order": False, "shape": shape}
@@ -241,7 +241,7 @@ def _header(dtype: str, shape: tuple[int, ...]) -> bytes:
 
 
 def _opened(path: Path, entry: _FieldEntry) -> BufferedReader:
-    """Open a file that has the head and the size its manifest says."""
+    """Open a file and check its header and size against the manifest."""
     try:
         file = open_regular(path, through_links=False)
     except (OSError, ValueError) as error:
@@ -250,7 +250,7 @@ def _opened(path: Path, entry: _FieldEntry) -> BufferedReader:
     size = len(head) + np.dtype(entry.dtype).itemsize * prod(entry.shape)
     if file.read(len(head)) != head or file.seek(0, io.SEEK_END) != size:
         file.close()
-        raise MapFileError(f"{str(path)!r} is not the array that its manifest says")
+        raise MapFileError(f"{str(path)!r} does not match its manifest")
     return file
 
 

@@ -10,12 +10,12 @@ from kinetarium.errors import KinetariumError
 from kinetarium.spatial.arrays import Array
 
 MOST_PER_AXIS = 500
-"""So that a slip in the voxel size does not ask for more memory than there is."""
+"""Greatest number of voxels along an axis, so that a typing error cannot exhaust the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class VoxelGrid:
-    """Voxels in the order x, y, z; one of them has the origin in its middle.
+    """Voxels in the order x, y, z; the centre of one of them is the origin.
 
     Attributes:
         count: Voxels along each axis, an odd number.
@@ -37,15 +37,15 @@ class VoxelGrid:
 
     @property
     def axis(self) -> Array:
-        """The coordinates of the voxels' middles along an axis [m], shape (count,)."""
+        """The coordinates of the voxels' centres along an axis [m], shape (count,)."""
         return np.asarray((np.arange(self.count) - self.count // 2) * self.size)
 
     def centers(self, voxels: NDArray[np.int64]) -> Array:
-        """Return the middles [m], shape (n, 3), of voxels by their number, shape (n,)."""
+        """Return the centres [m], shape (n, 3), of voxels by their number, shape (n,)."""
         return self.axis[np.stack(np.unravel_index(voxels, self.shape), axis=-1)]
 
     def indices(self, points: ArrayLike) -> NDArray[np.int64]:
-        """Return the voxels that hold points.
+        """Return the voxels that contain points.
 
         Args:
             points: Coordinates [m], shape (..., 3).
@@ -59,20 +59,20 @@ class VoxelGrid:
 
 
 def voxel_grid(size: float, *, radius: float) -> VoxelGrid:
-    """Return the smallest grid whose outermost voxels hold the radius along each axis.
+    """Return the smallest grid whose outermost voxels contain the radius along each axis.
 
-    With 0.03 m and 1 m these are the 67^3 = 300,763 voxels of the source.
+    With 0.03 m and 1 m these are the 67^3 = 300,763 voxels of the paper.
 
     Args:
         size: Edge length of a voxel [m].
-        radius: How far from the origin the grid must reach [m].
+        radius: Radius that the grid must cover [m].
 
     Raises:
-        KinetariumError: If the voxels are too many, or not a size at all.
+        KinetariumError: If there are too many voxels, or the size is invalid.
     """
     if not 0.0 < size <= radius:
-        raise KinetariumError(f"a voxel of {size:g} m does not fit into a radius of {radius:g} m")
-    # The slack keeps a radius that is a whole number of voxels from being rounded up.
+        raise KinetariumError(f"a voxel of {size:g} m is invalid for a radius of {radius:g} m")
+    # The tolerance keeps a radius that is a whole number of voxels from being rounded up.
     count = 2 * ceil(radius / size - 0.5 - 1e-9) + 1
     if count > MOST_PER_AXIS:
         raise KinetariumError(

@@ -13,20 +13,20 @@ from kinetarium.model.robot import RobotModel
 from kinetarium.reach.maps.grid import voxel_grid
 
 CONFIGURATIONS = 20_000
-"""From how many random configurations the size of the workspace is read."""
+"""Random configurations from which the radius of the workspace is estimated."""
 MARGIN = 1.1
-"""What the farthest of them is multiplied by: chance does not find the very ends."""
+"""Factor on the farthest of them, since random configurations do not reach full stretch."""
 ROUNDING = 0.1
 """What the radius is rounded up to [m]."""
 MOST_POSES = 10_000
 
 
 class MapKind(StrEnum):
-    """What a map says.
+    """The kind of a map.
 
-    A capability map says of places around the base what the tool can do there; an
-    inverse reachability map says of places around the tool how well a base stands
-    there: over voxels (irm3) or over height, tilt and place (irm4).
+    A capability map rates positions of the tool around the base; an inverse reachability
+    map rates positions of the base around the tool: over voxels (irm3) or over height,
+    tilt and position in the plane (irm4).
     """
 
     CAPABILITY = "capability"
@@ -35,25 +35,25 @@ class MapKind(StrEnum):
 
 
 DENSITIES = {MapKind.CAPABILITY: (0.03, 50), MapKind.IRM3: (0.03, 50), MapKind.IRM4: (0.05, 8)}
-"""Voxel size as a part of the radius, and poses per voxel, where nothing else is asked for."""
+"""Default voxel size as a fraction of the radius, and default poses per voxel."""
 
 
 @dataclass(frozen=True, slots=True)
 class MapRecipe:
-    """Everything that the values of a map depend on, beside the release that made it.
+    """Everything that the values of a map depend on, besides the release that made it.
 
     Attributes:
-        kind: What it says.
+        kind: The kind of map.
         robot: The robot, by catalogue name or file.
-        robot_sha256: Hash of all that was read to make the robot.
-        base_link: The link that stands.
-        tool: The link that is placed.
+        robot_sha256: Hash of the robot file and its includes.
+        base_link: The base link.
+        tool: The tool link.
         voxel: Edge length of a voxel [m].
-        radius: How far the map reaches from its middle along each axis [m].
+        radius: Half width of the map along each axis [m].
         poses: Poses per voxel.
-        seed: Seed of their turns.
-        self_collision: Whether configurations in collision count as out of reach.
-        effort: How many positions of the redundant joint, or starts, are tried per pose.
+        seed: Seed of their rotations.
+        self_collision: Whether configurations in self-collision count as unreachable.
+        effort: Positions of the redundant joint, or starts, that are tried per pose.
     """
 
     kind: MapKind
@@ -70,7 +70,7 @@ class MapRecipe:
 
 
 class MapOptions(TypedDict, total=False):
-    """What a map may be asked for; see `build_map`."""
+    """Options of a map; see `build_map`."""
 
     kind: MapKind | str
     voxel: float | None
@@ -97,11 +97,11 @@ def map_recipe(
     seed: int = 0,
     effort: int | None = None,
 ) -> MapRecipe:
-    """Check what is asked for and fill in what is left open; see `build_map`.
+    """Check options and fill in the defaults; see `build_map`.
 
     Raises:
         UnknownNameError: If there is no such kind or link.
-        KinetariumError: If there is no chain to the tool, or a number makes no sense.
+        KinetariumError: If there is no chain to the tool, or a number is invalid.
     """
     if kind not in tuple(MapKind):
         raise UnknownNameError("kind of map", str(kind), known=MapKind)
@@ -112,13 +112,13 @@ def map_recipe(
         raise KinetariumError(f"a voxel takes from 1 to {MOST_POSES} poses, not {poses}")
     effort = usual_effort if effort is None else effort
     if effort < 1:
-        raise KinetariumError(f"a pose is tried at least once, not {effort} times")
+        raise KinetariumError(f"the effort must be at least 1, not {effort}")
     if type(seed) is not int or seed < 0:
-        raise KinetariumError(f"a seed must be a whole number from zero on, not {seed!r}")
+        raise KinetariumError(f"a seed must be a non-negative integer, not {seed!r}")
     if radius is None:
         radius = workspace_radius(chain)
     elif not 0.0 < radius < 1e3:
-        raise KinetariumError(f"a map cannot have a radius of {radius:g} m")
+        raise KinetariumError(f"invalid radius of {radius:g} m for a map")
     voxel = round(DENSITIES[kind][0] * radius, 3) if voxel is None else voxel
     voxel_grid(voxel, radius=radius)
     return MapRecipe(
@@ -137,7 +137,7 @@ def map_recipe(
 
 
 def workspace_radius(chain: SerialChain) -> float:
-    """Return how far from the base's axis the tool gets, rounded up [m]: 1 for the Panda."""
+    """Return the reach of the tool from the base's axis, rounded up [m]: 1 for the Panda."""
     from kinetarium.dynamics import forward
 
     arrays = chain.arrays
@@ -153,7 +153,7 @@ def workspace_radius(chain: SerialChain) -> float:
 TILTS = 18
 """Cells of the angle between tool and vertical in a graded map."""
 FULL = 255
-"""The grade of a cell whose every pose can be reached."""
+"""The grade of a cell whose poses can all be reached."""
 
 
 class GradedGrid(NamedTuple):
@@ -177,7 +177,7 @@ class GradedGrid(NamedTuple):
 
 
 def graded_grid(recipe: MapRecipe) -> GradedGrid:
-    """Return the cells of a recipe: as high over the base as wide, and half more."""
+    """Return the cells of a recipe: their height is 1.5 times the width."""
     grid = voxel_grid(recipe.voxel, radius=recipe.radius)
     layers = grid.count + grid.count // 4
     return GradedGrid(layers, TILTS, grid.count, grid.size, grid.lower, grid.lower)

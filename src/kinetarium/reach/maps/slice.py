@@ -1,9 +1,9 @@
-"""2-D inverse reachability maps: where in a plane a base may stand to reach one pose.
+"""2-D inverse reachability maps: base positions in a plane that reach one pose.
 
-Algorithm 1 of the source: the plane of bases cuts the 3-D map, which hangs on the tool.
-With the plane's slopes folded in, the tool's coordinates of a point of the plane are
-linear in its world coordinates, so that the kernel adds one vector per point. It gives
-what `slice_reference` defines, bit for bit: the same sums in the same order.
+Algorithm 1 of the paper: the plane of bases slices the 3-D map, which is fixed to the tool.
+With the plane's slopes included, the tool coordinates of a point of the plane are linear in
+its world coordinates, so that the kernel adds one vector per point. It equals
+`slice_reference` bit for bit: the same sums in the same order.
 """
 
 import numpy as np
@@ -20,18 +20,18 @@ Values = NDArray[np.float32]
 def slice_reference(
     values: Values, X_WT: Array, *, plane: BasePlane, grid: VoxelGrid, x: Array, y: Array
 ) -> Values:
-    """Cut a 3-D map by a plane, point by point: the definition.
+    """Slice a 3-D map by a plane, point by point: the definition.
 
     Args:
         values: The map, one value per voxel, shape (count, count, count).
-        X_WT: Pose of the tool that the map hangs on, shape (4, 4).
+        X_WT: Pose of the tool, to which the map is fixed, shape (4, 4).
         plane: The plane of bases.
         grid: The map's grid in the tool's frame.
         x: World coordinates x of the points [m], shape (n,).
         y: World coordinates y of the points [m], shape (m,).
 
     Returns:
-        The value of the voxel that holds each point of the plane, 0 outside, shape (n, m).
+        The value of the voxel that contains each point of the plane, 0 outside, shape (n, m).
     """
     R, p = X_WT[:3, :3], X_WT[:3, 3]
     slope_x, slope_y = plane.slopes
@@ -48,7 +48,7 @@ def slice_reference(
 def slice_values(
     values: Values, X_WT: Array, *, plane: BasePlane, grid: VoxelGrid, x: Array, y: Array
 ) -> Values:
-    """Return what `slice_reference` gives, fast."""
+    """Return the same as `slice_reference`, by a fast kernel."""
     result = np.empty((len(x), len(y)), np.float32)
     slope_x, slope_y = plane.slopes
     cut(values, X_WT, slope_x, slope_y, plane.height, x, y, grid.lower, 1.0 / grid.size, result)
@@ -80,7 +80,7 @@ def cut(
         y: World coordinates y of the points [m], shape (m,).
         lower: The least coordinate inside the map [m].
         per_size: Voxels per metre.
-        result: Written to, shape (n, m).
+        result: Output, shape (n, m).
     """
     count = values.shape[0]
     flat = values.reshape(-1)
@@ -97,7 +97,7 @@ def cut(
     for i in range(len(x)):
         u = x[i] - px
         p, q, r = o[0] + a[0] * u, o[1] + a[1] * u, o[2] + a[2] * u
-        # Two loops, so that the first has no branch and is done several points at a time.
+        # Two loops, so that the first has no branch and is vectorized.
         for j in range(len(y)):
             e = ((p + across[j]) - lower) * per_size
             f = ((q + along[j]) - lower) * per_size

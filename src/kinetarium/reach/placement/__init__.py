@@ -1,1 +1,1 @@
-"""Where a base stands best for a set of poses."""
+"""Base placement: the best base for a set of poses."""

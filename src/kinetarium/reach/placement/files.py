@@ -22,15 +22,15 @@ from kinetarium.storage.strict_json import parse_json
 MOST_BYTES = 64_000_000
 MOST_POSES = 100_000
 MOST_VALUES = 4_000_000
-"""Of a file: those of all poses, with room to spare."""
+"""Greatest number of JSON values of a file, more than those of all poses."""
 GREATEST = 1e9
-"""The greatest length or time that means anything [m, s]."""
+"""Greatest valid length or time [m, s]."""
 POSE = {"position": 3, "quaternion_wxyz": 4}
-"""The numbers of a pose that is written as a dictionary."""
+"""The keys of a pose as a dictionary, with their count of numbers."""
 
 
 class PoseFileError(KinetariumError):
-    """A file that does not say poses."""
+    """A file without valid poses."""
 
 
 def read_json(path: str | PathLike[str]) -> Any:
@@ -61,7 +61,7 @@ def read_poses(path: str | PathLike[str]) -> Array:
         The poses X_WT [m], shape (n, 4, 4).
 
     Raises:
-        PoseFileError: If it cannot be read, or holds something else.
+        PoseFileError: If it cannot be read, or is invalid.
     """
     return poses_of(read_json(path), where=repr(fspath(path)))
 
@@ -73,7 +73,7 @@ def read_pose(path: str | PathLike[str]) -> Array:
         The pose X_WT [m], shape (4, 4).
 
     Raises:
-        PoseFileError: If it cannot be read, or holds something else.
+        PoseFileError: If it cannot be read, or is invalid.
     """
     where = repr(fspath(path))
     data = read_json(path)
@@ -83,33 +83,33 @@ def read_pose(path: str | PathLike[str]) -> Array:
 
 
 def read_trajectory(path: str | PathLike[str]) -> tuple[Array, Array]:
-    """Read a trajectory: {"times": [...], "poses": [...]}, times growing [s].
+    """Read a trajectory: {"times": [...], "poses": [...]}, with increasing times [s].
 
     Returns:
         The times [s], shape (n,), and the poses X_WT, shape (n, 4, 4).
 
     Raises:
-        PoseFileError: If it cannot be read, or holds something else.
+        PoseFileError: If it cannot be read, or is invalid.
     """
     where = repr(fspath(path))
     data = read_json(path)
     if not isinstance(data, dict) or data.keys() != {"times", "poses"}:
-        raise PoseFileError(f'{where} must hold {{"times": [...], "poses": [...]}}')
+        raise PoseFileError(f'{where} must be {{"times": [...], "poses": [...]}}')
     poses = poses_of(data["poses"], where=where)
     times = _numbers(data["times"], (len(poses),), where=f"{where}: times")
     if not (np.diff(times) > 0).all():
-        raise PoseFileError(f"{where}: times must grow")
+        raise PoseFileError(f"{where}: times must increase")
     return times, poses
 
 
 def poses_of(data: Any, *, where: str) -> Array:
-    """Return poses, shape (n, 4, 4), from what a JSON file holds; see `read_poses`.
+    """Return poses, shape (n, 4, 4), from parsed JSON; see `read_poses`.
 
     Raises:
-        PoseFileError: If these are no poses.
+        PoseFileError: If they are invalid.
     """
     if not isinstance(data, list) or not 0 < len(data) <= MOST_POSES:
-        raise PoseFileError(f"{where} must hold a list of 1 to {MOST_POSES} poses")
+        raise PoseFileError(f"{where} must be a list of 1 to {MOST_POSES} poses")
     poses = [_pose(item, where=f"{where}: pose {n}") for n, item in enumerate(data)]
     try:
         return checked_poses(np.array(poses))
@@ -125,7 +125,7 @@ def _pose(item: Any, *, where: str) -> Array:
             _numbers(item[key], (n,), where=f"{where}: {key}") for key, n in POSE.items()
         )
         if not quaternion.any():
-            raise PoseFileError(f"{where}: a quaternion of zeros is no rotation")
+            raise PoseFileError(f"{where}: the quaternion is zero")
         return pose(p, rotation_from_quaternion(quaternion))
     return _numbers(item, (4, 4), where=where)
 
@@ -138,7 +138,7 @@ def _numbers(data: Any, shape: tuple[int, ...], *, where: str) -> Array:
 
 
 def _are_numbers(data: Any, shape: tuple[int, ...]) -> bool:
-    """Return whether data are numbers; NumPy would make an array of anything, at any cost."""
+    """Return whether data are numbers in a shape, before NumPy converts them at any cost."""
     if not shape:
         return type(data) in (int, float) and abs(data) <= GREATEST
     if not isinstance(data, list) or len(data) != shape[0]:
@@ -147,7 +147,7 @@ def _are_numbers(data: Any, shape: tuple[int, ...]) -> bool:
 
 
 _BESIDE = ("timing.json", "report.html", "figures")
-"""What is written beside a summary and its arrays."""
+"""Files that may be beside a summary and its arrays."""
 
 
 def write_result(
@@ -158,23 +158,23 @@ def write_result(
     arrays: Mapping[str, NDArray[Any]] | None = None,
     timing: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a folder as one; it replaces an earlier one of the same kind, and nothing else.
+    """Write a folder atomically; it replaces only an earlier one of the same kind.
 
     Args:
         out: The folder.
-        summary: Name of the JSON file by which such folders are known.
-        data: What it says.
+        summary: Name of the JSON file that identifies such folders.
+        data: Its content.
         arrays: Arrays by name.
-        timing: What varies from run to run, kept apart in timing.json.
+        timing: Values that vary from run to run, written to timing.json.
 
     Raises:
-        OutputError: If something else is there, or it cannot be written.
+        OutputError: If the folder contains something else, or cannot be written.
     """
     folder = Path(fspath(out))
     if "\0" in fspath(out):
         raise OutputError(f"cannot write {fspath(out)!r}: not a valid path")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / summary).is_file():
-        raise OutputError(f"cannot write {str(folder)!r}: a folder of something else is there")
+        raise OutputError(f"cannot write {str(folder)!r}: the folder has other content")
     own = [summary, *(f"{name}.npy" for name in arrays or {}), *_BESIDE]
     check_folder(folder, ours="|".join(map(re.escape, own)))
     files = {f"{name}.npy": _npy(values) for name, values in (arrays or {}).items()}

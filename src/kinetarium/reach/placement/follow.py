@@ -1,9 +1,9 @@
-"""follow: a base that drives along while its arm follows a trajectory.
+"""follow: a mobile base that drives while its arm follows a trajectory.
 
-At every tick the base knows the poses of the next moments. It plans a place from
-which all of them are reached, by the map and exact inverse kinematics, and drives there as
-fast as it may; where the pose of this moment would be lost on the way, it takes the
-step about its place that keeps it. What the source names as future work.
+At every tick the base knows the poses of the next moments. It plans a position from
+which all of them are reached, by the map and exact inverse kinematics, and drives there at
+its speed limits; if the current pose would be lost on the way, it searches for a nearby step
+that keeps it. The paper names this as future work.
 """
 
 from dataclasses import dataclass
@@ -30,22 +30,22 @@ from kinetarium.spatial.rotation import inverse_pose
 
 SUMMARY = "follow.json"
 AHEAD = 1.5
-"""How far the base looks ahead [s]."""
+"""Planning horizon [s]."""
 SAMPLES = 8
-"""Poses of that time that are judged, this moment's first."""
+"""Poses within the horizon that are scored, the current one first."""
 SOLVES = 80
-"""Solves for a new plan."""
+"""IK solves for a new plan."""
 LAST_STEPS = 400
-"""Steps that are tried at most to keep this moment's pose."""
+"""Greatest number of steps that are tried to keep the current pose."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaseSpeedLimits:
-    """What a base can do.
+    """Speed limits of a mobile base.
 
     Attributes:
         speed: Its greatest speed [m/s].
-        turning: Its greatest rate of turn [rad/s].
+        turning: Its greatest yaw rate [rad/s].
     """
 
     speed: float = 1.0
@@ -58,15 +58,15 @@ SMALL_BASE = BaseSpeedLimits()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Following:
-    """The base's way and what was reached from it.
+    """The motion of the base and the poses that were reached.
 
     Attributes:
         times: Times [s], shape (n,).
         bases: Base x, y [m] and yaw [rad] in the plane's frame, shape (n, 3).
-        reached: Whether the pose of each moment was reached, shape (n,).
+        reached: Whether the pose of each time was reached, shape (n,).
         joints: Joint positions, NaN where it was not [rad or m], shape (n, joints).
         manipulability: Manipulabilities, NaN where it was not [m^3], shape (n,).
-        plans: What each tick took [s], shape (n,).
+        plans: Computing time of each tick [s], shape (n,).
     """
 
     times: Array
@@ -89,20 +89,20 @@ def follow(
     poses: ArrayLike,
     limits: BaseSpeedLimits = SMALL_BASE,
 ) -> Following:
-    """Drive a base along so that the arm reaches each pose of a trajectory in its time.
+    """Drive a base so that the arm reaches each pose of a trajectory at its time.
 
     Args:
-        placer: Map, robot, plane and surroundings.
-        times: Times, growing [s], shape (n,).
+        placer: Map, robot, plane and obstacles.
+        times: Increasing times [s], shape (n,).
         poses: Poses X_WT of the tool, shape (n, 4, 4).
-        limits: What the base can do.
+        limits: The speed limits of the base.
 
     Raises:
-        KinetariumError: If a pose is none, or no base reaches the first ones.
+        KinetariumError: If a pose is invalid, or no base reaches the first ones.
     """
     t, X_WT = np.asarray(times, dtype=np.float64), checked_poses(poses)
     if t.shape != (len(X_WT),) or not len(t) or not (np.diff(t) > 0).all():
-        raise KinetariumError("a trajectory needs one time per pose, and times that grow")
+        raise KinetariumError("a trajectory needs one time per pose, and increasing times")
     X_PT = inverse_pose(placer.plane.frame) @ X_WT
     window = _ahead(t, 0)
     start = placer.place(X_WT[window])
@@ -128,22 +128,22 @@ def follow(
 
 
 def base_speed_limits(speed: float, *, turning: float) -> BaseSpeedLimits:
-    """Check what a user gives for a drive.
+    """Check speed limits.
 
     Args:
         speed: Greatest speed [m/s].
-        turning: Greatest rate of turn [rad/s].
+        turning: Greatest yaw rate [rad/s].
 
     Raises:
         KinetariumError: If one of them is negative or not finite.
     """
     if not 0.0 <= speed < inf or not 0.0 <= turning < inf:
-        raise KinetariumError(f"a base cannot drive at {speed:g} m/s and turn at {turning:g} rad/s")
+        raise KinetariumError(f"invalid speed limits: {speed:g} m/s, {turning:g} rad/s")
     return BaseSpeedLimits(speed, turning)
 
 
 def describe_following(following: Following) -> dict[str, Any]:
-    """Return what came of it, as plain data."""
+    """Return a summary as JSON-like data."""
     steps = np.diff(following.bases[:, :2], axis=0)
     return {
         "poses": len(following.times),
@@ -154,10 +154,10 @@ def describe_following(following: Following) -> dict[str, Any]:
 
 
 def write_following(following: Following, out: str | PathLike[str]) -> None:
-    """Write the base's way to a folder: its arrays and a summary.
+    """Write the motion of the base to a folder: its arrays and a summary.
 
     Args:
-        following: The way.
+        following: The motion.
         out: The folder, new or of an earlier one.
 
     Raises:
@@ -174,20 +174,20 @@ def write_following(following: Following, out: str | PathLike[str]) -> None:
 
 
 def _ahead(t: Array, n: int) -> NDArray[np.int64]:
-    """Choose the poses of the next moments, this one first."""
+    """Return indices of poses within the horizon, the current one first."""
     end = int(np.searchsorted(t, t[n] + AHEAD, side="right")) - 1
     return np.unique(np.linspace(n, end, SAMPLES).round().astype(np.int64))
 
 
 def _plan(placer: Placer, poses: Array, goal: Array) -> Array:
-    """Keep the goal while it reaches all poses ahead; otherwise look for another near it."""
+    """Keep the goal while it reaches all poses ahead; otherwise search for another near it."""
     scene, effort, most = placer.scene, placer.arm.effort, (SOLVES, 0)
     best, none, widths = no_best_base(len(poses)), np.zeros((0, 3)), np.ones(3)
     search_bases(scene, poses, goal[None], none, widths, effort, True, most, best)
     if best.score[0] == len(poses):
         return goal
     x, y, scores = placer.scores(poses)
-    # Of two places that reach as much the nearer is better.
+    # Of positions with equal scores the nearer is better.
     far = np.hypot(x[:, None] - goal[0], y[None] - goal[1])
     top = np.argsort((far - 2.0 * scores).ravel(), kind="stable")[: SOLVES // 2]
     places = np.column_stack([x[top // len(y)], y[top % len(y)]])
@@ -197,7 +197,7 @@ def _plan(placer: Placer, poses: Array, goal: Array) -> Array:
 
 
 def _moved(base: Array, goal: Array, *, most: float, limits: BaseSpeedLimits) -> Array:
-    """Drive towards a goal for a time [s]."""
+    """Return the base after driving towards a goal for a time [s]."""
     gap = goal - base
     gap[2] = (gap[2] + pi) % (2 * pi) - pi
     along = min(1.0, limits.speed * most / max(hypot(gap[0], gap[1]), 1e-12))
@@ -208,7 +208,7 @@ def _moved(base: Array, goal: Array, *, most: float, limits: BaseSpeedLimits) ->
 def _kept(
     placer: Placer, poses: Array, base: Array, *, most: float, limits: BaseSpeedLimits
 ) -> Array:
-    """Look for the step within the drive's means that reaches this moment's pose."""
+    """Search for a step within the speed limits that reaches the current pose."""
     best = no_best_base(1)
     best.base[:] = base
     widths = np.array([limits.speed * most, limits.speed * most, limits.turning * most]) / 2

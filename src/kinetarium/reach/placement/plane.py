@@ -1,4 +1,4 @@
-"""BasePlane: where bases may stand, and the frame that lies in it."""
+"""BasePlane: the plane on which bases stand, and its frame."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,12 +11,12 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_onto
 
 STEEPEST = 0.1
-"""The least part of a unit normal that points up: a base does not stand on a wall."""
+"""Least vertical component of the unit normal: a base does not stand on a wall."""
 
 
 @dataclass(frozen=True, slots=True)
 class BasePlane:
-    """A plane that bases stand upright on (equations 8 and 9 of the source).
+    """The plane on which bases stand upright (equations 8 and 9 of the paper).
 
     Attributes:
         normal: Its unit normal in the world, pointing up.
@@ -47,7 +47,7 @@ FLOOR = BasePlane()
 
 
 def base_plane(normal: ArrayLike, *, height: float) -> BasePlane:
-    """Check what a user gives for a plane.
+    """Check and return a plane.
 
     Args:
         normal: Its normal in the world, of any length.
@@ -67,10 +67,10 @@ def base_plane(normal: ArrayLike, *, height: float) -> BasePlane:
 
 
 class Objective(StrEnum):
-    """What makes one base better than another.
+    """The objective of base placement.
 
-    By count it is the number of poses reached and then the sum of manipulabilities;
-    by manipulability it is that sum alone, as in the source.
+    COUNT is the number of reached poses and then the sum of manipulabilities;
+    MANIPULABILITY is that sum alone, as in the paper.
     """
 
     COUNT = "count"
@@ -78,7 +78,7 @@ class Objective(StrEnum):
 
 
 class Effort(StrEnum):
-    """How long the search goes on."""
+    """The duration of the search."""
 
     FAST = "fast"
     STANDARD = "standard"

@@ -1,9 +1,9 @@
-"""place_base: where a base stands best for a set of poses.
+"""place_base: the best base for a set of poses.
 
-A map says of a raster of places how many poses each will reach; exact inverse kinematics
-then judges the most promising ones and steps about the best. What is claimed in the end
-has been solved for at that very base: within 1e-7 m and rad, within the joint limits,
-free of collisions if the map was made so.
+A map estimates for a raster of positions how many poses each will reach; exact inverse
+kinematics then scores the best ones and refines the best by random steps. All reported
+solutions are solved for at the returned base: within 1e-7 m and rad, within the joint limits,
+free of collisions if the map was built so.
 """
 
 from dataclasses import dataclass
@@ -48,31 +48,31 @@ from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 
 SUMMARY = "placement.json"
 STEP = 0.05
-"""Distance of neighbouring candidates [m], as in Table 3 of the source."""
+"""Distance of neighbouring candidates [m], as in Table 3 of the paper."""
 CANDIDATES = 1000
-"""How many places of the raster are looked at, at most."""
+"""Greatest number of positions of the raster that are scored exactly."""
 WIDTHS = np.array([0.06, 0.06, 0.5])
-"""How wide the first steps about the best base are [m, m, rad]."""
+"""Size of the first refinement steps about the best base [m, m, rad]."""
 STEPS = np.random.default_rng(0).uniform(-1.0, 1.0, (4000, 3))
 
 
 SOLVES = {Effort.FAST: (100, 0), Effort.STANDARD: (250, 150), Effort.THOROUGH: (1400, 600)}
-"""Solves for candidates and for steps about the best, for 20 poses; others in proportion."""
+"""IK solves for candidates and for refinement, for 20 poses; proportional for others."""
 SOLVES_FOR = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BasePlacement:
-    """A base and what it reaches.
+    """A base and the poses it reaches.
 
     Attributes:
         X_WB: Pose of the base link, shape (4, 4).
-        yaw: Its turn about the plane's normal [rad].
+        yaw: Its rotation about the plane's normal [rad].
         reached: Whether each pose is reached, shape (n,).
         joints: Joint positions for each pose, NaN where it is not reached [rad or m],
             shape (n, joints).
         manipulability: The manipulabilities, NaN where a pose is not reached [m^3], shape (n,).
-        elapsed: What the query took [s].
+        elapsed: Computing time of the query [s].
     """
 
     X_WB: Array
@@ -83,7 +83,7 @@ class BasePlacement:
     elapsed: float
 
     def as_json(self) -> dict[str, object]:
-        """Return the placement as plain data."""
+        """Return the placement as JSON-like data."""
         x, y, z = self.X_WB[:3, 3].tolist()
         mean = float(self.manipulability[self.reached].mean()) if self.reached.any() else 0.0
         return {
@@ -112,14 +112,14 @@ def write_placement(placement: BasePlacement, out: str | PathLike[str]) -> None:
 
 
 class Placer:
-    """Everything that one query after another needs: the map, the robot, what stands around.
+    """A map, a robot and obstacles, prepared for several queries.
 
     Attributes:
         arm: The robot.
         plane: The plane of bases.
-        obstacles: What stands around, in the plane's frame.
-        radius: How far the map reaches [m].
-        scene: The arm among its obstacles.
+        obstacles: The obstacles, in the plane's frame.
+        radius: Radius of the map [m].
+        scene: The arm with its obstacles.
     """
 
     def __init__(
@@ -130,13 +130,13 @@ class Placer:
         plane: BasePlane = FLOOR,
         obstacles: Obstacles = NO_OBSTACLES,
     ) -> None:
-        """Load the robot and get the kernels ready.
+        """Load the robot and warm up the kernels.
 
         Args:
             reach_map: An inverse reachability map.
-            robot: The robot; if not given, the one that the map names is loaded.
+            robot: The robot; if None, the one that the map names is loaded.
             plane: The plane of bases.
-            obstacles: What stands around, in the plane's frame.
+            obstacles: The obstacles, in the plane's frame.
 
         Raises:
             MapFileError: If the map is of another kind or was built for another robot file.
@@ -149,11 +149,11 @@ class Placer:
         self.scene: ArmInScene = put_arm_in_scene(self.arm, obstacles)
         self._map = reach_map
         self._turns = np.zeros(1) if self.arm.turns else np.arange(8) * np.float64(pi / 4)
-        # Warm up the JIT before the first query of the user.
+        # Warm up the JIT before the first query.
         self._solve(np.tile(pose((0.3, 0.0, 0.3)), (2, 1, 1)), by_count=True, solves=(1, 1))
 
     def scores(self, poses: Array) -> tuple[Array, Array, Array]:
-        """Return what the map says of a raster of places.
+        """Return the scores of a raster of positions by the map.
 
         Args:
             poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
@@ -183,12 +183,12 @@ class Placer:
 
         Args:
             poses: Poses X_WT of the tool, shape (n, 4, 4).
-            objective: What makes one base better than another.
-            effort: How long the search goes on.
+            objective: The objective.
+            effort: The duration of the search.
 
         Raises:
             UnknownNameError: If there is no such objective or effort.
-            KinetariumError: If a pose is none, or no base reaches any of them.
+            KinetariumError: If a pose is invalid, or no base reaches any of them.
         """
         if objective not in tuple(Objective):
             raise UnknownNameError("objective", str(objective), known=Objective)
@@ -196,7 +196,7 @@ class Placer:
             raise UnknownNameError("effort", str(effort), known=Effort)
         X_WT = checked_poses(poses)
         if not len(X_WT):
-            raise KinetariumError("a base is placed for one pose or more, not for none")
+            raise KinetariumError("base placement needs at least one pose")
         start = perf_counter()
         X_PT = inverse_pose(self.plane.frame) @ X_WT
         share = max(len(X_WT), 6) / SOLVES_FOR
@@ -221,7 +221,7 @@ class Placer:
     def _solve(
         self, poses: Array, *, by_count: bool, solves: tuple[int, int]
     ) -> tuple[Array, Array, Array]:
-        """Return x, y and yaw of the best base for poses in the plane's frame, and what it does."""
+        """Return x, y, yaw and solutions of the best base for poses in the plane's frame."""
         x, y, scores = self.scores(poses)
         flat = scores.ravel()
         some = np.argpartition(-flat, min(CANDIDATES, flat.size - 1))[:CANDIDATES]
@@ -236,7 +236,7 @@ class Placer:
 
 
 def prepare_arm_of_map(reach_map: ReachMap, robot: RobotModel | None = None) -> Arm:
-    """Make the robot of an inverse map ready; see `Placer`.
+    """Prepare the robot of an inverse map; see `Placer`.
 
     Raises:
         MapFileError: If the map is of another kind or was built for another robot file.
@@ -244,13 +244,13 @@ def prepare_arm_of_map(reach_map: ReachMap, robot: RobotModel | None = None) -> 
     recipe = reach_map.recipe
     if recipe.kind is MapKind.CAPABILITY:
         raise MapFileError(
-            f"{str(reach_map.path)!r} is a capability map: bases are placed by irm3 or irm4"
+            f"{str(reach_map.path)!r} is a capability map: base placement needs irm3 or irm4"
         )
     robot = robot or load_robot(recipe.robot)
     if robot.source.sha256 != recipe.robot_sha256:
         raise MapFileError(
             f"{str(reach_map.path)!r} was built for another file than {robot.source.file!r} "
-            "is now: build it anew"
+            "is now: build it again"
         )
     return prepare_arm(
         robot,
@@ -277,16 +277,16 @@ def place_base(
     Args:
         reach_map: An inverse reachability map, irm3 or irm4.
         poses: Poses X_WT of the tool in the world, shape (n, 4, 4).
-        robot: The robot; if not given, the one that the map names is loaded.
-        objective: What makes one base better than another.
-        effort: How long the search goes on.
+        robot: The robot; if None, the one that the map names is loaded.
+        objective: The objective.
+        effort: The duration of the search.
         plane: The plane of bases.
-        obstacles: What stands around, from `read_obstacles`.
+        obstacles: The obstacles, from `read_obstacles`.
 
     Raises:
         MapFileError: If the map is of another kind or was built for another robot file.
         UnknownNameError: If there is no such objective or effort.
-        KinetariumError: If a pose is none, or no base reaches any of them.
+        KinetariumError: If a pose is invalid, or no base reaches any of them.
     """
     placer = Placer(reach_map, robot=robot, plane=plane, obstacles=obstacles)
     return placer.place(poses, objective=objective, effort=effort)

@@ -1,4 +1,4 @@
-"""Maps of bases for many poses: what the maps of the single poses add up to."""
+"""Scores of base positions on a raster: sums of the maps of single poses."""
 
 from dataclasses import dataclass
 from math import acos, floor, pi, sqrt
@@ -21,17 +21,17 @@ from kinetarium.spatial.compiled import compiled
 from kinetarium.spatial.rotation import inverse_pose
 
 MOST_POINTS = 400
-"""Points along a side at most; poses that are far apart get a coarser raster."""
+"""Greatest number of points along a side; poses that are far apart get a coarser raster."""
 GRADES = np.arange(FULL + 1) / np.float64(FULL)
-"""The part of the poses that each grade stands for."""
+"""The fraction of reachable poses of each grade."""
 
 
 def base_raster(poses: Array, *, radius: float, step: float) -> tuple[Array, Array]:
-    """Lay one raster over all places from which one of the poses may be reached.
+    """Return a raster of all positions from which one of the poses may be reached.
 
     Args:
         poses: Poses of the tool, shape (n, 4, 4).
-        radius: How far a base may be from a pose along an axis [m].
+        radius: Greatest distance of a base from a pose along an axis [m].
         step: Distance of neighbouring points [m].
 
     Returns:
@@ -65,7 +65,7 @@ def sum_of_slices(
         grid: The map's grid.
         x: World coordinates x of the raster [m].
         y: World coordinates y of the raster [m].
-        reference: Whether to follow the definition instead of the kernel.
+        reference: Whether to use the reference instead of the kernel.
 
     Returns:
         The sum at each point, shape (len(x), len(y)).
@@ -78,14 +78,14 @@ def sum_of_slices(
 
 
 class Cells(NamedTuple):
-    """The cells of a graded map that the points of a raster fall into for one pose.
+    """The cells of a graded map that contain the points of a raster for one pose.
 
     Attributes:
         layer: Cell of the height.
         tilt: Cell of the angle theta.
         i: Cells of x*, 0 outside, shape (n, m).
         j: Cells of y*, 0 outside, shape (n, m).
-        inside: Whether a point lies inside the map, shape (n, m).
+        inside: Whether a point is inside the map, shape (n, m).
     """
 
     layer: int
@@ -136,12 +136,12 @@ def grade_bases(
 
     Args:
         values: The grades, shape (layers, tilts, side, side).
-        weights: What each grade counts, shape (256,).
+        weights: Weight of each grade, shape (256,).
         grid: The map's cells.
         poses: Poses of the tool in a frame whose z axis is the bases', shape (n, 4, 4).
         x: Coordinates x of the raster in that frame [m], shape (n,).
         y: Coordinates y of the raster [m], shape (m,).
-        total: Added to, shape (n, m).
+        total: Input and output: the sum is added, shape (n, m).
     """
     per_size = 1.0 / grid.size
     for n in range(len(poses)):
@@ -168,7 +168,7 @@ SUMMARY = "slice.json"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseSlice:
-    """Where in a plane a base may stand to reach one pose.
+    """The base positions in a plane that reach one pose.
 
     Attributes:
         X_WT: The pose, shape (4, 4).
@@ -177,7 +177,7 @@ class BaseSlice:
             plane for irm4.
         y: Coordinates y of the points [m], shape (m,).
         manipulability: Mean over the base poses that reach it [m^3], shape (n, m).
-        reach: The part of the base poses that reach it, shape (n, m).
+        reach: The fraction of the base poses that reach it, shape (n, m).
     """
 
     X_WT: Array
@@ -189,16 +189,16 @@ class BaseSlice:
 
     @property
     def best(self) -> tuple[int, int]:
-        """The point that the most base poses reach from; of equals the most manipulable."""
+        """The point with most reaching base poses; ties go to the greatest manipulability."""
         order = np.lexsort((self.manipulability.ravel(), self.reach.ravel()))
         i, j = divmod(int(order[-1]), len(self.y))
         return i, j
 
 
 def slice_map(reach_map: ReachMap, pose: ArrayLike, *, plane: BasePlane = FLOOR) -> BaseSlice:
-    """Cut an inverse map by a plane of bases (Algorithm 1).
+    """Slice an inverse map by a plane of bases (Algorithm 1).
 
-    The points lie as close as the map's voxels, around the foot of the pose.
+    The points are spaced like the map's voxels, around the position of the pose.
 
     Args:
         reach_map: An inverse reachability map.
@@ -207,7 +207,7 @@ def slice_map(reach_map: ReachMap, pose: ArrayLike, *, plane: BasePlane = FLOOR)
 
     Raises:
         MapFileError: If the map is a capability map.
-        KinetariumError: If the pose is none, or no base in the plane reaches it.
+        KinetariumError: If the pose is invalid, or no base in the plane reaches it.
     """
     recipe, fields = reach_map.recipe, reach_map.fields
     X_WT = checked_poses(np.asarray(pose)[None])[0]
@@ -226,7 +226,7 @@ def slice_map(reach_map: ReachMap, pose: ArrayLike, *, plane: BasePlane = FLOOR)
             w = cells.values(fields["manipulability"]).astype(np.float32)
         case MapKind.CAPABILITY:
             raise MapFileError(
-                f"{str(reach_map.path)!r} is a capability map: only inverse maps are cut"
+                f"{str(reach_map.path)!r} is a capability map: only inverse maps can be sliced"
             )
     if not part.any():
         raise KinetariumError(f"no base in the plane reaches the pose with {recipe.tool!r}")
@@ -234,7 +234,7 @@ def slice_map(reach_map: ReachMap, pose: ArrayLike, *, plane: BasePlane = FLOOR)
 
 
 def describe_slice(base_slice: BaseSlice) -> dict[str, Any]:
-    """Return what a slice is, as plain data."""
+    """Return a description of a slice as JSON-like data."""
     reach, plane = base_slice.reach, base_slice.plane
     i, j = base_slice.best
     return {
@@ -253,7 +253,7 @@ def describe_slice(base_slice: BaseSlice) -> dict[str, Any]:
 
 
 def write_slice(base_slice: BaseSlice, out: str | PathLike[str]) -> None:
-    """Write a slice to a folder: its arrays and what they are.
+    """Write a slice to a folder: its arrays and a description.
 
     Args:
         out: The folder, new or of an earlier slice.

@@ -1,8 +1,8 @@
-"""The search for a base among candidates by exact inverse kinematics, as Numba kernels.
+"""The search for the best base by exact inverse kinematics, as Numba kernels.
 
-A candidate is given up as soon as it cannot be the best any more, and poses that were
-missed are asked first at the next one: most candidates cost a few solves. Bases are
-judged in the frame of their plane, whose z axis is theirs.
+A candidate is dropped as soon as it cannot be the best any more, and poses that were
+missed are tried first at the next one, so that most candidates cost a few solves. Bases are
+expressed in the frame of their plane, whose z axis is theirs.
 """
 
 from math import cos, sin
@@ -18,16 +18,16 @@ from kinetarium.spatial.compiled import compiled
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 
 FIRST_GROUP = 3
-"""How many poses are asked of a candidate before any is given up."""
+"""Poses that are solved for a candidate before it may be dropped."""
 
 
 class BestBase(NamedTuple):
-    """What is known of the best base so far.
+    """The best base so far.
 
     Attributes:
         base: x, y [m] and yaw [rad], shape (3,).
         score: Reached poses and the sum of their manipulabilities [m^3], shape (2,).
-        order: Poses, those first that were missed last, shape (n,).
+        order: Indices of poses, those first that were missed last, shape (n,).
         solves: Solves so far, shape (1,).
     """
 
@@ -38,14 +38,14 @@ class BestBase(NamedTuple):
 
 
 def no_best_base(count: int) -> BestBase:
-    """Return what is known of so many poses before the search."""
+    """Return the initial state of the search for a number of poses."""
     return BestBase(
         np.zeros(3), np.array([-1.0, -1.0]), np.arange(count), np.zeros(1, dtype=np.int64)
     )
 
 
 class SearchBuffers(NamedTuple):
-    """Working memory: poses, rows [R p], their solutions and qualities, and frames."""
+    """Scratch arrays: poses, rows [R p], their solutions and manipulabilities, and frames."""
 
     X_BT: Array
     q: Array
@@ -55,7 +55,7 @@ class SearchBuffers(NamedTuple):
 
 @compiled
 def search_buffers(scene: ArmInScene, count: int) -> SearchBuffers:
-    """Return the working memory for so many poses."""
+    """Return the scratch arrays for a number of poses."""
     joints = len(scene.ik.chain.lower)
     return SearchBuffers(
         np.empty((count, 3, 4)),
@@ -67,15 +67,15 @@ def search_buffers(scene: ArmInScene, count: int) -> SearchBuffers:
 
 @compiled
 def pose_seen_from(pose: Array, x: float, y: float, c: float, s: float, X_BT: Array) -> None:
-    """Write a pose as seen from a base.
+    """Write a pose in the frame of a base.
 
     Args:
         pose: The pose of the tool in the plane's frame, shape (4, 4).
         x: Coordinate x of the base in the plane's frame [m].
         y: Its coordinate y [m].
-        c: Cosine of its turn about the plane's normal.
-        s: Sine of that turn.
-        X_BT: Written to, shape (3, 4).
+        c: Cosine of its yaw.
+        s: Sine of its yaw.
+        X_BT: Output, shape (3, 4).
     """
     for column in range(3):
         X_BT[0, column] = c * pose[0, column] + s * pose[1, column]
@@ -87,7 +87,7 @@ def pose_seen_from(pose: Array, x: float, y: float, c: float, s: float, X_BT: Ar
 
 @compiled
 def move_base_to(scene: ArmInScene, x: float, y: float, yaw: float, X_BP: Array, X: Array) -> bool:
-    """Stand at a base; tell whether it is clear of what stands around."""
+    """Move the base; return whether it is clear of obstacles."""
     c, s = cos(yaw), sin(yaw)
     X_BP[0, 0], X_BP[0, 1], X_BP[0, 2], X_BP[0, 3] = c, s, 0.0, -(c * x + s * y)
     X_BP[1, 0], X_BP[1, 1], X_BP[1, 2], X_BP[1, 3] = -s, c, 0.0, s * x - c * y
@@ -107,18 +107,18 @@ def judge_base(
     best: BestBase,
     buffers: SearchBuffers,
 ) -> None:
-    """Judge one base and keep it if it is the best.
+    """Score one base and keep it if it is the best.
 
     Args:
-        scene: The arm and what stands around.
+        scene: The arm and its obstacles.
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
         x: Coordinate x of the base [m].
         y: Its coordinate y [m].
-        yaw: Its turn [rad].
+        yaw: Its yaw [rad].
         effort: As in `solve_many`.
         by_count: Whether reached poses count before manipulability.
-        best: What is known; written to.
-        buffers: Working memory.
+        best: The best base so far; updated.
+        buffers: Scratch arrays.
     """
     if not move_base_to(scene, x, y, yaw, buffers.X_BT[0], buffers.X):
         return
@@ -126,7 +126,7 @@ def judge_base(
     order, w, count = best.order, buffers.w, len(poses)
     allowed = count - best.score[0]
     reached, missed, total = 0, 0, 0.0
-    # Groups that grow: a hopeless base is left early, and each call has its price.
+    # Growing groups: a bad base is dropped early, and few calls are made for a good one.
     start, size = 0, FIRST_GROUP
     while start < count:
         end = min(start + size, count)
@@ -170,18 +170,18 @@ def search_bases(
     solves: tuple[int, int],
     best: BestBase,
 ) -> None:
-    """Judge candidates one after the other, then step about the best of them.
+    """Score candidates one after the other, then refine the best by random steps.
 
     Args:
-        scene: The arm and what stands around.
+        scene: The arm and its obstacles.
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
         candidates: Bases x, y [m] and yaw [rad], shape (m, 3).
         steps: Steps in x, y and yaw between -1 and 1, shape (k, 3).
-        widths: The widest step [m, m, rad], shape (3,); steps shrink to a tenth of it.
+        widths: The largest step [m, m, rad], shape (3,); steps shrink to a tenth of it.
         effort: As in `solve_many`.
         by_count: Whether reached poses count before manipulability.
-        solves: How many solves end the candidates, and how many more the steps.
-        best: What is known; written to.
+        solves: Limits on the solves for candidates and for steps.
+        best: The best base so far; updated.
     """
     buffers = search_buffers(scene, len(poses))
     begun = best.solves[0]
@@ -206,12 +206,12 @@ def search_bases(
 
 
 def bases_facing(places: Array, focus: Array, *, turns: Array) -> Array:
-    """Return bases that face a point, and others turned away from it.
+    """Return bases that face a point, and others rotated away from it.
 
     Args:
-        places: Places x, y [m], shape (n, 2).
+        places: Positions x, y [m], shape (n, 2).
         focus: The point x, y [m], shape (2,).
-        turns: By how much to turn away [rad], each for every place, shape (k,).
+        turns: Angles to rotate away [rad], each for every position, shape (k,).
 
     Returns:
         Bases x, y [m] and yaw [rad], shape (n * k, 3).
@@ -226,14 +226,14 @@ def solve_at_base(
     """Solve for all poses at one base.
 
     Args:
-        scene: The arm and what stands around.
+        scene: The arm and its obstacles.
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
         base: x, y [m] and yaw [rad], shape (3,).
         effort: As in `solve_many`.
 
     Returns:
         Joint positions, NaN where a pose is not reached [rad or m], shape (n, joints), and
-        manipulabilities, there negative [m^3], shape (n,).
+        manipulabilities, negative there [m^3], shape (n,).
     """
     joints = len(scene.ik.chain.lower)
     q, w = np.full((len(poses), joints), np.nan), np.full(len(poses), -1.0)
