@@ -1,6 +1,7 @@
 """The walking study: cases, waypoints from files, rows, report and replay."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from kinetarium.batch.study import Outcome
 from kinetarium.errors import KinetariumError
 from kinetarium.legs import GaitTiming, Heading, LegKind, Machine, save_machine
 from kinetarium.legs.mechanism.machine import link_mesh
-from kinetarium.recording.recording import RunStatus
+from kinetarium.recording.recording import Run, RunStatus
+from kinetarium.recording.run_folder import read_run, write_run
+from kinetarium.storage.serialization import to_builtins
 from kinetarium.studies.walk import Walk
 from kinetarium.studies.walk.config import Config, Ground
 
@@ -40,6 +43,25 @@ def test_rows_are_those_of_the_contract():
     assert row["min_margin_units"] == pytest.approx(3.2788, abs=1e-4)
     assert (row["order"], row["table1_row"], row["limit_violations"]) == ([1, 2, 3, 4], 1, 0)
     assert row["max_slip_units"] < 1e-9 and row["tilt_max_deg"] is None
+
+
+def test_a_walk_is_planned_once(monkeypatch, tmp_path):
+    case = STUDY.cases(Config(path=("side",)))[0]
+    run = Run("key", "walk", to_builtins(case), RunStatus.COMPLETED, "", (), STUDY.run(case))
+    monkeypatch.setattr("kinetarium.studies.walk.run.plan_walk", lambda plan: 1 / 0)
+    rows = STUDY.score(case, run.recording)
+    write_run(tmp_path / "run", replace(run, rows=tuple(rows)), timing={})
+    kept = read_run(tmp_path / "run").recording
+    assert STUDY.score(case, kept) == rows
+    assert STUDY.report([Outcome(case, RunStatus.COMPLETED, "", tuple(rows), kept, {})]).sections
+    path = STUDY.replay(case, kept).guides[0].points
+    np.testing.assert_allclose(path[-1, :2], kept["body"][-1, :2], atol=1e-9)
+
+
+def test_a_recording_without_its_plan_is_shown_without_its_path():
+    case = STUDY.cases(Config(path=("side",)))[0]
+    recording = replace(STUDY.run(case), facts={})  # as of release 0.1
+    assert STUDY.replay(case, recording).guides == ()
 
 
 def test_lateral_travel_of_the_types():

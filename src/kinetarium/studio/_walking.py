@@ -14,8 +14,7 @@ from kinetarium.legs import LegKind, LegsError, LinkShape, Walk, WalkPlan, plan_
 from kinetarium.legs.mechanism.machine import BODY_COLOR, LEG_COLORS, LINK_NAMES, link_mesh
 from kinetarium.legs.robot.mjcf import quadruped_mjcf
 from kinetarium.legs.walk.route import lay_route
-from kinetarium.legs.walk.walk import drive_work, joint_travel, walking_volume
-from kinetarium.legs.walk.warnings import foot_gaps
+from kinetarium.legs.walk.walk import walk_figures
 from kinetarium.recording.recording import Channel
 from kinetarium.spatial.arrays import Array
 from kinetarium.storage.serialization import (
@@ -37,20 +36,10 @@ MOST_WARNINGS = 200
 def walk_facts(walk: Walk) -> dict[str, Any]:
     """Return the numbers, warnings and gait of a walk; lengths in the machine's unit."""
     machine = walk.plan.machine
-    way = float(np.hypot(*np.diff(walk.path, axis=0).T).sum())
     return {
         "kind": str(machine.kind),
         "frames": len(walk.time),
-        "order": list(walk.order),
-        "table1_row": walk.table1_row,
-        "stride": walk.stride,
-        "way": way,
-        "min_margin": walk.min_margin,
-        "mean_margin": float(walk.margin.mean()),
-        "foot_gap": float(foot_gaps(walk.feet).min()),
-        "joint_travel": joint_travel(walk).tolist(),
-        "drive_work": drive_work(walk),
-        "walking_volume": walking_volume(machine),
+        **walk_figures(walk),
         "height": machine.height,
         "reach": list(machine.leg.reach),
         "shapes": to_builtins(machine.link_shapes[2]),

@@ -79,8 +79,8 @@ def plan_walk(plan: WalkPlan) -> Walk:
     # Imported here, since Numba takes a second to load.
     from kinetarium.legs.gait.stability import support_margins
     from kinetarium.legs.mechanism.link_kernel import place_links
+    from kinetarium.legs.walk._warnings import find_warnings
     from kinetarium.legs.walk.frames import crawl_frames
-    from kinetarium.legs.walk.warnings import find_warnings
 
     machine = plan.machine
     route = lay_route(plan)

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import combinations
 from math import pi
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +124,29 @@ GUIDE_FRICTION = 0.1
 """Coulomb friction coefficient of the slides and of the turning rail [-]."""
 LEG_WEIGHT = 0.05
 """Weight of a leg relative to that of the whole robot [-]."""
+
+
+def walk_figures(walk: Walk) -> dict[str, Any]:
+    """Return a walk in figures, as JSON-like data; lengths in the machine's unit."""
+    return {
+        "order": list(walk.order),
+        "table1_row": walk.table1_row,
+        "stride": walk.stride,
+        "way": float(np.hypot(*np.diff(walk.path, axis=0).T).sum()),
+        "min_margin": walk.min_margin,
+        "mean_margin": float(walk.margin.mean()),
+        "foot_gap": float(foot_gaps(walk.feet).min()),
+        "joint_travel": joint_travel(walk).tolist(),
+        "drive_work": drive_work(walk),
+        "walking_volume": walking_volume(walk.plan.machine),
+    }
+
+
+def foot_gaps(feet: Array) -> Array:
+    """Return the least distance between two feet over the ground [unit], shape (n,)."""
+    pairs = [feet[:, a, :2] - feet[:, b, :2] for a, b in combinations(range(4), 2)]
+    least: Array = np.min([np.hypot(pair[:, 0], pair[:, 1]) for pair in pairs], axis=0)
+    return least
 
 
 def joint_travel(walk: Walk) -> Array:

@@ -10,7 +10,7 @@ from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 from kinetarium.studies.walk.config import Case
-from kinetarium.studies.walk.run import LEGS, LINKS, planned
+from kinetarium.studies.walk.run import LEGS, LINKS
 
 _GROUND: Color = (0.72, 0.70, 0.66, 1.0)
 _GROUP = "robot"
@@ -20,7 +20,6 @@ _STRIP = 200.0
 
 def replay(case: Case, recording: Recording) -> Replay:
     """Return a walk as a replay."""
-    walk = planned(case)
     *legs, (trunk,) = case.machine.link_shapes
     body = np.asarray(recording["body"])
     solids = [_solid("body", trunk, BODY_COLOR, continuous(body), unit_m=case.unit_m)]
@@ -29,13 +28,19 @@ def replay(case: Case, recording: Recording) -> Replay:
     for i, (name, shape) in enumerate(zip(LINKS, shapes, strict=True)):
         color = LEG_COLORS[i // (len(LINKS) // len(LEGS))]
         solids.append(_solid(name, shape, color, continuous(links[:, i]), unit_m=case.unit_m))
-    path = np.column_stack([walk.path, np.full(len(walk.path), 0.2)]) * case.unit_m
     return Replay(
         np.asarray(recording["time"]),
         (*solids, *_ground(case)),
-        guides=(Guide("path", path),),
+        guides=_path(case, recording),
         trails=("body",),
     )
+
+
+def _path(case: Case, recording: Recording) -> tuple[Guide, ...]:
+    if "plan" not in recording.facts:  # of release 0.1
+        return ()
+    path = np.array(recording.facts["plan"]["path"])
+    return (Guide("path", np.column_stack([path, np.full(len(path), 0.2)]) * case.unit_m),)
 
 
 def _solid(name: str, shape: LinkShape, color: Color, poses: Array, *, unit_m: float) -> Solid:

@@ -1,14 +1,15 @@
 """One run: a walk is planned, and simulated if an engine is named."""
 
-from functools import lru_cache
+from dataclasses import replace
 from math import radians
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.control.interface import Measurement
 from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.legs import LegKind, Terrain, Walk, plan_walk
+from kinetarium.legs import LegKind, Terrain, Walk, WarningKind, plan_walk
 from kinetarium.legs.mechanism.machine import LINK_NAMES
 from kinetarium.legs.robot.mjcf import drive_gains
 from kinetarium.legs.robot.quadruped import (
@@ -17,6 +18,7 @@ from kinetarium.legs.robot.quadruped import (
     joint_positions,
     quadruped_model,
 )
+from kinetarium.legs.walk.walk import walk_figures
 from kinetarium.model.robot import Box, RobotModel
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.rollout.loop import run as simulate
@@ -43,13 +45,27 @@ from kinetarium.studies.walk.config import NO_ENGINE, Case
 
 def run(case: Case) -> Recording:
     """Plan a walk, and simulate it in an engine."""
-    walk = planned(case)
+    walk = plan_walk(walk_plan(case))
     if case.engine == NO_ENGINE:
-        return Recording(planned_channels(walk, unit_m=case.unit_m), "running", {})
+        recording = Recording(planned_channels(walk, unit_m=case.unit_m), "running")
+    else:
+        recording = walk_in_engine(case, walk)
+    return replace(recording, facts={**recording.facts, "plan": _plan_facts(walk)})
 
-    return walk_in_engine(case, walk)
+
+def _plan_facts(walk: Walk) -> dict[str, Any]:
+    """Return all that a walk is judged and drawn by besides its channels, in the machine's unit."""
+    limits = (WarningKind.REACH, WarningKind.DRIVE)
+    return {
+        **walk_figures(walk),
+        "goal": walk.body[-1, :2].tolist(),
+        "path": walk.path.tolist(),
+        "limit_violations": sum(warning.kind in limits for warning in walk.warnings),
+        "warnings": [warning.text for warning in walk.warnings[:_MOST_WARNINGS]],
+    }
 
 
+_MOST_WARNINGS = 10
 TIMESTEP = 1e-3
 """Physics time step [s]."""
 SETTLE = 0.5
@@ -227,12 +243,6 @@ def _leg_links(
     ]
     X = np.stack(frames, axis=1)
     return np.concatenate([X[..., :3, 3], quaternion_from_rotation(X[..., :3, :3])], axis=-1)
-
-
-@lru_cache(maxsize=4)  # run, score and report use the same walk
-def planned(case: Case) -> Walk:
-    """Plan the walk of a case."""
-    return plan_walk(walk_plan(case))
 
 
 LEGS = ("leg1", "leg2", "leg3", "leg4")

@@ -5,13 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.legs import Walk, WarningKind
-from kinetarium.legs.walk.walk import drive_work, joint_travel, walking_volume
-from kinetarium.legs.walk.warnings import foot_gaps
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.walk.config import NO_ENGINE, Case
-from kinetarium.studies.walk.run import planned
 
 GRAVITY = 9.81
 TIPPED = 10.0
@@ -38,26 +34,24 @@ def score(case: Case, recording: Recording) -> Row:
         tilt_max_deg, end_error_m, loop_gap_m: In physics, maximum tilt of the body, final
             position error, and maximum gap of the closed loops.
     """
-    walk = planned(case)
-    way = _way(walk) * case.unit_m
-    work = _work(case, walk, recording)
-    travel = joint_travel(walk).tolist()
-    limits = (WarningKind.REACH, WarningKind.DRIVE)
+    plan = recording.facts["plan"]
+    way = plan["way"] * case.unit_m
+    work = _work(case, recording)
     return {
-        "min_margin_units": _clean(walk.margin.min()),
-        "mean_margin_units": _clean(walk.margin.mean()),
+        "min_margin_units": _clean(plan["min_margin"]),
+        "mean_margin_units": _clean(plan["mean_margin"]),
         "max_slip_units": slip(recording["feet"], recording["support"] > 0) / case.unit_m,
-        "joint_travel": dict(zip(("h_x", "lateral", "v_z"), travel, strict=True)),
+        "joint_travel": dict(zip(("h_x", "lateral", "v_z"), plan["joint_travel"], strict=True)),
         "drive_work": work,
         "drive_work_j_per_m": work / way if way else None,
-        "walking_volume_units3": walking_volume(walk.plan.machine),
-        "order": list(walk.order),
-        "table1_row": walk.table1_row,
-        "stride_units": walk.stride,
-        "limit_violations": sum(warning.kind in limits for warning in walk.warnings),
-        "foot_gap_min_units": float(foot_gaps(walk.feet).min()),
-        "warnings": [warning.text for warning in walk.warnings[:10]],
-        **_physics(case, walk, recording),
+        "walking_volume_units3": plan["walking_volume"],
+        "order": plan["order"],
+        "table1_row": plan["table1_row"],
+        "stride_units": plan["stride"],
+        "limit_violations": plan["limit_violations"],
+        "foot_gap_min_units": plan["foot_gap"],
+        "warnings": plan["warnings"],
+        **_physics(case, recording),
     }
 
 
@@ -84,7 +78,7 @@ def tilt(recording: Recording) -> Array:
     return np.asarray(np.degrees(np.arccos(np.clip(1 - 2 * (x * x + y * y), -1.0, 1.0))))
 
 
-def _physics(case: Case, walk: Walk, recording: Recording) -> dict[str, Any]:
+def _physics(case: Case, recording: Recording) -> dict[str, Any]:
     if case.engine == NO_ENGINE:
         return {
             "verdict": "planned",
@@ -93,13 +87,14 @@ def _physics(case: Case, walk: Walk, recording: Recording) -> dict[str, Any]:
             "loop_gap_m": None,
         }
     leaning = float(tilt(recording).max())
-    goal = walk.body[-1, :2] * case.unit_m
+    plan = recording.facts["plan"]
+    goal = np.array(plan["goal"]) * case.unit_m
     end_error = float(np.hypot(*(recording["body"][-1, :2] - goal)))
     if recording.status == "diverged":
         verdict = "diverged"
     elif leaning > TIPPED:
         verdict = "tipped over"
-    elif end_error > OFF_COURSE * max(_way(walk), walk.stride) * case.unit_m:
+    elif end_error > OFF_COURSE * max(plan["way"], plan["stride"]) * case.unit_m:
         verdict = "off course"
     else:
         verdict = "walked"
@@ -111,9 +106,9 @@ def _physics(case: Case, walk: Walk, recording: Recording) -> dict[str, Any]:
     }
 
 
-def _work(case: Case, walk: Walk, recording: Recording) -> float:
+def _work(case: Case, recording: Recording) -> float:
     if case.engine == NO_ENGINE:
-        return drive_work(walk) * case.mass * GRAVITY * case.unit_m
+        return float(recording.facts["plan"]["drive_work"] * case.mass * GRAVITY * case.unit_m)
     power = np.abs(recording["drive_force"] * recording["drive_rate"]).sum(axis=1)
     return float(np.trapezoid(power, recording["time"]))
 
@@ -121,8 +116,3 @@ def _work(case: Case, walk: Walk, recording: Recording) -> float:
 def _clean(value: float) -> float:
     """Remove rounding: a margin of -1e-14 is zero."""
     return round(float(value), 9) + 0.0
-
-
-def _way(walk: Walk) -> float:
-    """Return the length of the body's path [unit]."""
-    return float(np.hypot(*np.diff(walk.path, axis=0).T).sum())

@@ -1,7 +1,6 @@
 """Warnings about a walk: which leg, which step, by how much."""
 
 from collections.abc import Callable, Iterator
-from itertools import combinations
 from math import degrees
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from kinetarium.legs.mechanism.pantograph import LegKind
 from kinetarium.legs.walk.frames import Frames
 from kinetarium.legs.walk.plan import WalkPlan
-from kinetarium.legs.walk.walk import LEG_NAMES, WalkWarning, WarningKind
+from kinetarium.legs.walk.walk import LEG_NAMES, WalkWarning, WarningKind, foot_gaps
 from kinetarium.spatial.arrays import Array
 
 LEAST_FOOT_GAP = 5.0
@@ -37,13 +36,6 @@ def find_warnings(
         *_of_terrain(plan, frames),
     ]
     return tuple(sorted(found, key=lambda warning: (warning.frame, warning.leg)))
-
-
-def foot_gaps(feet: Array) -> Array:
-    """Return the least distance between two feet over the ground [unit], shape (n,)."""
-    pairs = [feet[:, a, :2] - feet[:, b, :2] for a, b in combinations(range(4), 2)]
-    least: Array = np.min([np.hypot(pair[:, 0], pair[:, 1]) for pair in pairs], axis=0)
-    return least
 
 
 def _of_reach(plan: WalkPlan, frames: Frames, joints: Array) -> Iterator[WalkWarning]:
