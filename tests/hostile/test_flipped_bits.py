@@ -157,7 +157,7 @@ def test_metrics_of_other_runs(made: Path, tmp_path: Path, capsys: Any) -> None:
     metrics["rows"][0]["drift_m"] = 1e-3
     (folder / "metrics.json").write_bytes(sealed_json(metrics))
     assert call("compare", folder, made / "drop") == 2
-    assert "does not hold the rows of the runs" in capsys.readouterr().err
+    assert "does not match the runs" in capsys.readouterr().err
 
 
 def test_maps_know_their_own_manifest(made: Path, tmp_path: Path, capsys: Any) -> None:

@@ -292,7 +292,7 @@ def test_good_obstacles_are_read(tmp_path: Path) -> None:
 DROP = 'study = "drop"\n'
 
 BAD_PLANS = {
-    "nothing": (b"", "names no study"),
+    "nothing": (b"", "has no study"),
     "a mark": (b"\xef\xbb\xbf" + DROP.encode(), "byte-order mark"),
     "a zero": (b'study = "dr\0op"', "Illegal character"),
     "Latin-1": (b'study = "\xe4"', "not UTF-8"),

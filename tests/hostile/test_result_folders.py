@@ -109,7 +109,7 @@ def test_rows_that_mean_nothing(rows: list[Any], out: Path, capsys: Any) -> None
     for name in ("schema_version", "sha256_of_all_above"):
         manifest.pop(name)
     (run / "manifest.json").write_bytes(sealed_json({**manifest, "rows": rows}))
-    assert "cannot sum up" in refused(capsys, "report", out)
+    assert "cannot summarise" in refused(capsys, "report", out)
 
 
 @pytest.mark.parametrize("tolerance", ["nan", "-1", "inf"])

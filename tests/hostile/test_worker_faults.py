@@ -34,12 +34,12 @@ SCRIPT = Path(__file__).with_name("batch_script.py")
 MEMORY = 400e6
 
 CRASHES = {
-    Fault.SEGV: ("crashed", "crashed: SIGSEGV (segmentation fault); its last words: here comes"),
-    Fault.ABRT: ("crashed", "crashed: SIGABRT (aborted); its last words: here comes ABRT"),
-    Fault.EXIT: ("crashed", "exited with code 3; its last words: here comes exit"),
-    Fault.EXIT_ZERO: ("crashed", "exited with code 0; its last words: here comes exit 0"),
-    Fault.EXIT_255: ("crashed", "exited with code 255; its last words: here comes exit 255"),
-    Fault.KILLED: ("crashed", "crashed: SIGKILL (killed); its last words: here comes killed"),
+    Fault.SEGV: ("crashed", "crashed: SIGSEGV (segmentation fault); last output: here comes"),
+    Fault.ABRT: ("crashed", "crashed: SIGABRT (aborted); last output: here comes ABRT"),
+    Fault.EXIT: ("crashed", "exited with code 3; last output: here comes exit"),
+    Fault.EXIT_ZERO: ("crashed", "exited with code 0; last output: here comes exit 0"),
+    Fault.EXIT_255: ("crashed", "exited with code 255; last output: here comes exit 255"),
+    Fault.KILLED: ("crashed", "crashed: SIGKILL (killed); last output: here comes killed"),
     Fault.CLOSED_PIPE: ("crashed", "crashed: the worker closed its own pipe"),
 }  # fmt: skip
 MEMORY_FAULTS = {
@@ -51,7 +51,7 @@ ERRORS = {
     Fault.STDERR: ("completed", ""),
     Fault.EXCEPTION: ("failed", "ZeroDivisionError: division by [31mzero xxx"),
     Fault.SYSTEM_EXIT: ("failed", "SystemExit: 5"),
-    Fault.UNWRITABLE: ("failed", "RunFileError: channel 'time' holds object, not numbers"),
+    Fault.UNWRITABLE: ("failed", "RunFileError: channel 'time' has dtype object, not numbers"),
     Fault.UNSUPPORTED: ("unsupported", "engine 'toy' has no mimic, which this case needs"),
     Fault.DIVERGED: ("diverged", "diverged after 0.25 s"),
 }
@@ -248,7 +248,9 @@ def test_workers_that_vanish_without_end_are_an_error(
 ) -> None:
     monkeypatch.setattr("kinetarium.batch.worker_pool._MOST_VANISHED", 2)
     executor = IsolatedExecutor(1, timeout=60.0, memory=MEMORY)
-    with pytest.raises(WorkerError, match="lost 3 times; the last vanished: the fork server"):
+    with pytest.raises(
+        WorkerError, match="lost 3 times; the last vanished: its exit code is unknown"
+    ):
         list(executor.execute([task(0, Fault.VANISH)], runs=tmp_path))
     assert list(tmp_path.iterdir()) == []
 
@@ -318,7 +320,7 @@ def test_what_a_worker_cannot_write_ends_the_batch(tmp_path: Path) -> None:
 def test_a_study_of_the_script_itself_is_refused(tmp_path: Path) -> None:
     executor = IsolatedExecutor(1, timeout=60.0, memory=MEMORY)
     mine = Task("key", "mine", "__main__:Mine", {})
-    with pytest.raises(KinetariumError, match="module of its own"):
+    with pytest.raises(KinetariumError, match="move it to a module"):
         next(executor.execute([mine], runs=tmp_path))
 
 
@@ -434,8 +436,8 @@ def test_ctrl_c_ends_everything(hanging: subprocess.Popen[str], tmp_path: Path) 
         (-9, "", False, "crashed", "crashed: SIGKILL (killed)"),
         (-11, "", True, "crashed", "crashed: SIGSEGV (segmentation fault)"),
         (-6, "terminate called ...\n  what():  std::bad_alloc\n", False, "out of memory",
-         "out of memory: SIGABRT (aborted); its last words: what(): std::bad_alloc"),
-        (3, "one\ntwo\n---\n\n", False, "crashed", "exited with code 3; its last words: two"),
+         "out of memory: SIGABRT (aborted); last output: what(): std::bad_alloc"),
+        (3, "one\ntwo\n---\n\n", False, "crashed", "exited with code 3; last output: two"),
         (-64, "", False, "crashed", "crashed: SIGRTMAX (real-time signal 30)"),
     ],
 )  # fmt: skip

@@ -157,13 +157,15 @@ class Shown(Sound):
 
 BROKEN_REPLAYS = {
     "two solids": lambda r: replace(r, solids=r.solids * 2),
-    "no time": lambda r: replace(r, time=r.time[:0]),
-    "do not rise": lambda r: replace(r, time=0 * r.time),
-    "have the shape": lambda r: replace(r, time=r.time[:2]),
-    "nowhere": lambda r: replace(r, solids=(replace(r.solids[0], poses=np.nan * np.ones((1, 7))),)),
-    "no turns": lambda r: replace(r, solids=(replace(r.solids[0], poses=np.ones((1, 7))),)),
+    "no samples": lambda r: replace(r, time=r.time[:0]),
+    "do not increase": lambda r: replace(r, time=0 * r.time),
+    "have shape": lambda r: replace(r, time=r.time[:2]),
+    "not finite": lambda r: replace(
+        r, solids=(replace(r.solids[0], poses=np.nan * np.ones((1, 7))),)
+    ),
+    "not unit": lambda r: replace(r, solids=(replace(r.solids[0], poses=np.ones((1, 7))),)),
     "arrow 'force'": lambda r: replace(r, arrows=(replace(r.arrows[0], vectors=np.ones((1, 3))),)),
-    "not there": lambda r: replace(r, trails=("comet",)),
+    "unknown solids": lambda r: replace(r, trails=("comet",)),
 }
 
 
@@ -185,13 +187,13 @@ def test_a_broken_replay_is_caught(fault: str) -> None:
     [
         (ShoutingName, ["it has a name, a help line and a title"]),
         (LooseConfig, ["config and case are frozen and documented"]),
-        (SameCases, ["cases are distinct plain data"]),
+        (SameCases, ["cases are distinct and serializable"]),
         (NoUnit, ["recordings are numbers with units"]),
-        (Fickle, ["a case run twice gives the same"]),
-        (OddRows, ["rows are JSON with one set of columns", "the report holds together"]),
+        (Fickle, ["a case run twice has the same result"]),
+        (OddRows, ["rows are JSON with one set of columns", "the report is consistent"]),
         (Arrays, ["rows are JSON with one set of columns"]),
-        (RaggedTable, ["the report holds together"]),
-        (NeedsSuccess, ["a report of failures alone can be made"]),
+        (RaggedTable, ["the report is consistent"]),
+        (NeedsSuccess, ["a report of failed cases alone works"]),
     ],
 )  # fmt: skip
 def test_a_broken_study_is_caught(study: type[Sound], checks: list[str]) -> None:
@@ -199,7 +201,7 @@ def test_a_broken_study_is_caught(study: type[Sound], checks: list[str]) -> None
 
 
 def test_a_study_without_cases_is_caught() -> None:
-    assert "cases are distinct plain data" in failed(NoCases())
+    assert "cases are distinct and serializable" in failed(NoCases())
 
 
 def test_the_study_in_the_documentation_is_sound() -> None:
@@ -310,7 +312,7 @@ def test_a_missing_function_is_named(
     squaring: Callable[..., Study[Any, Any]], changes: dict[str, str | None], reason: str
 ) -> None:
     results = {result.check: result for result in check_study(squaring(**changes))}
-    found = results["its functions are there, and take what they are given"]
+    found = results["it has all functions, with the right arguments"]
     assert not found.passed and reason in found.reason
 
 

@@ -57,8 +57,8 @@ def test_a_batch_is_no_single_config(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "names no study"),
-        ("study = 3", "names no study"),
+        ("", "has no study"),
+        ("study = 3", "has no study"),
         ('study = "drip"', "unknown study 'drip'; did you mean 'drop'"),
         ('study = "drop"\ngird = 1', "unknown entry"),
         ('study = "drop"\n[config]\nhight = 1.0', "unknown field 'hight'; did you mean 'height'"),

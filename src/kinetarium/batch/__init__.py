@@ -1,4 +1,4 @@
-"""Many cases of a study: run apart from each other, kept as they finish, resumed."""
+"""Many cases of a study: run in isolated processes, saved as they finish, resumed."""
 
 from typing import TYPE_CHECKING
 

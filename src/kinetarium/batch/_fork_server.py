@@ -1,9 +1,9 @@
-"""The inside of the fork server: a process with all libraries loaded that workers are forked off.
+"""The fork server process: it has all libraries loaded, and forks workers.
 
 It shares nothing with its coordinator that has a name: no file, no socket in the temporary
-folder, no semaphore. So nothing is left behind when one of them is killed, and the kernel ends
-the others. Python's own fork server leaves its socket, a second process, and no way to tell
-whether it was a worker that died or the server itself.
+folder, no semaphore. So nothing is left behind when one of them is killed, and the kernel kills
+the others. Python's own fork server leaves its socket and a second process, and does not tell
+whether a worker died or the server itself.
 """
 
 import fcntl
@@ -25,12 +25,12 @@ _FDS = 3
 
 @dataclass(frozen=True, slots=True)
 class _Child:
-    """A living worker as the server sees it.
+    """A running worker in the server.
 
     Attributes:
         pid: Its process.
-        status: Where its start and its exit code are reported.
-        lifeline: Its lifeline, held here too in case the worker closes what it has.
+        status: Socket for its start and its exit code.
+        lifeline: Its lifeline, kept open here in case the worker closes its own.
     """
 
     pid: int
@@ -39,14 +39,14 @@ class _Child:
 
 
 def serve(control: int, lifeline: int, *, engines: Sequence[str]) -> None:
-    """Load libraries, then fork workers on request until the coordinator is gone.
+    """Load libraries, then fork workers on request until the coordinator exits.
 
     Args:
-        control: The socket that requests come through.
-        lifeline: The pipe whose end kills this process; it only has to stay open.
+        control: The socket of requests.
+        lifeline: The pipe whose closing kills this process; it only has to stay open.
         engines: Engines to load.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the coordinator who is interrupted
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator handles the interrupt
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     _preload(engines)
     children: dict[int, _Child] = {}
@@ -63,25 +63,25 @@ def kill_when_closed(pipe: int, process: int) -> None:
     """Have the kernel kill a process as soon as the other end of a pipe is closed.
 
     It works on a process that is stopped, or in a native call that never returns (F_SETSIG and
-    O_ASYNC of fcntl(2)). The signal of prctl(2) for a parent's death would not do: it watches
-    the thread that forked, and the parent of a worker is the fork server, not the coordinator.
+    O_ASYNC of fcntl(2)). PR_SET_PDEATHSIG of prctl(2) does not suffice: it refers to the thread
+    that forked, and the parent of a worker is the fork server, not the coordinator.
 
     Args:
-        pipe: The end for reading; the wish lasts until it is closed everywhere.
+        pipe: The read end; the signal is set until it is closed everywhere.
     """
     fcntl.fcntl(pipe, fcntl.F_SETOWN, process)
     fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
     fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
-    if wait([pipe], timeout=0):  # it was closed before the signal was asked for
+    if wait([pipe], timeout=0):  # it was closed before the signal was set
         os.kill(process, signal.SIGKILL)
 
 
 def _answer(requests: socket.socket, children: dict[int, _Child], lifeline: int) -> bool:
-    """Fork a worker; return False if there is no coordinator to do it for."""
+    """Fork a worker; return False if the coordinator has exited."""
     request, fds, _, _ = socket.recv_fds(requests, 1, _FDS, socket.MSG_CMSG_CLOEXEC)
     if not request:
         return False
-    if len(fds) < _FDS:  # more files than a process may have open; the rest was dropped
+    if len(fds) < _FDS:  # the limit of open files was reached; the rest was dropped
         for fd in fds:
             os.close(fd)
         return True
@@ -95,7 +95,7 @@ def _answer(requests: socket.socket, children: dict[int, _Child], lifeline: int)
         os.close(worker_lifeline)
         os.close(connection)
         return True
-    # Both say so: a worker may be stopped, and its coordinator killed, as soon as it is there.
+    # In both processes: a worker may be stopped, and its coordinator killed, right after the fork.
     kill_when_closed(worker_lifeline, pid or os.getpid())
     if pid == 0:
         requests.close()
@@ -122,18 +122,18 @@ def _report_end(child: _Child, *, pidfd: int) -> None:
 
 
 def _send(status: socket.socket, message: dict[str, int | str], fds: Sequence[int] = ()) -> None:
-    with suppress(OSError):  # the coordinator has lost interest
+    with suppress(OSError):  # the coordinator has closed its end
         socket.send_fds(status, [json.dumps(message).encode()], fds)
 
 
 def _become_worker(pipe: int) -> NoReturn:
-    """Do what the coordinator says through the worker's pipe, and end."""
+    """Run the function that the coordinator sends, and exit."""
     code = 1
     try:
-        current_process().daemon = True  # so that it has no children of its own
+        current_process().daemon = True  # it must not have child processes
         _work(Connection(pipe))
         code = 0
-    except BaseException:  # the server's own code must not go on in two processes
+    except BaseException:  # the server's code must not continue in the child
         sys.excepthook(*sys.exc_info())
     finally:
         with suppress(Exception):
@@ -143,7 +143,7 @@ def _become_worker(pipe: int) -> NoReturn:
 
 
 def _work(connection: Connection) -> None:
-    with suppress(EOFError):  # the coordinator has thought better of it
+    with suppress(EOFError):  # the coordinator has cancelled the request
         sys.path[:], folder = connection.recv()  # first: the next message may need them
         if folder is not None:
             os.chdir(folder)
@@ -152,9 +152,9 @@ def _work(connection: Connection) -> None:
 
 
 def _preload(engines: Sequence[str]) -> None:
-    """Load what a worker needs, and engines; a server that has loaded nothing is only slower.
+    """Load what a worker needs, and engines; without it workers are only slower.
 
-    An engine that does not load is left to the case that needs it.
+    An engine that fails to load is left to the case that needs it.
 
     Args:
         engines: Names of engines.
@@ -171,7 +171,7 @@ def _preload(engines: Sequence[str]) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what libraries print on being loaded off the terminal."""
+    """Discard what libraries print while they are loaded."""
     kept = [os.dup(stream) for stream in (1, 2)]
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:

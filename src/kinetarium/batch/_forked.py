@@ -1,4 +1,4 @@
-"""ForkServer and ForkedProcess: the fork server and its workers as their coordinator sees them."""
+"""ForkServer and ForkedProcess: handles of the fork server and its workers."""
 
 import atexit
 import json
@@ -27,19 +27,19 @@ _FLAGS = {
     "no_user_site": "-s",
     "ignore_environment": "-E",
 }
-"""How this interpreter was started, as far as it matters to another one."""
+"""Interpreter flags to pass on."""
 
 _ANSWER_TIMEOUT = 60.0
-"""A server that leaves a request alone for so long is stopped or stuck [s]."""
+"""Timeout of a request; after it the server is stopped or stuck [s]."""
 
 _REPORT_TIMEOUT = 5.0
-"""Time for the server to tell the exit code of a worker that has ended [s]."""
+"""Timeout for the exit code of a worker that has exited [s]."""
 
 _LONGEST_MESSAGE = 4096
 
 
 class ForkServer:
-    """A fork server. A process has one at a time, and another one when that has ended.
+    """A fork server. A process has one at a time, which is replaced when it has exited.
 
     Attributes:
         has_forked: Whether it has ever forked a worker.
@@ -50,11 +50,11 @@ class ForkServer:
 
     @classmethod
     def current(cls, engines: Sequence[str], *, environment: Mapping[str, str]) -> "ForkServer":
-        """Return the server of this process, started anew if there is none.
+        """Return the server of this process, started if there is none.
 
         Args:
             engines: Engines that a new server loads.
-            environment: Variables that a new server is started with, besides those of this process.
+            environment: Environment variables of a new server, besides those of this process.
 
         Raises:
             OSError: If none can be started.
@@ -64,7 +64,7 @@ class ForkServer:
             if server is None or server._owner != os.getpid():
                 cls._current = cls(engines, environment=environment)
             elif not server.is_alive():
-                # A library that crashes on being loaded takes the server with it; without it
+                # A library that crashes while it is loaded kills the server; without preloading
                 # the crash is that of the case that needs the library.
                 server.stop()
                 again = engines if server.has_forked else ()
@@ -73,7 +73,7 @@ class ForkServer:
             return cls._current
 
     def __init__(self, engines: Sequence[str], *, environment: Mapping[str, str]) -> None:
-        """Start a server, and do not wait until it has loaded anything; use `current`."""
+        """Start a server without waiting until it has loaded anything; use `current`."""
         self.has_forked = False
         self._owner = os.getpid()
         self._control, theirs = socket.socketpair()
@@ -101,18 +101,18 @@ class ForkServer:
         atexit.register(self.stop)
 
     def is_alive(self) -> bool:
-        """Return whether it can be asked for workers."""
+        """Return whether it accepts requests."""
         return not self._lifeline.closed and self._process.poll() is None
 
     def fork(self, connection: Connection) -> "ForkedProcess":
-        """Ask for a worker, and do not wait for it.
+        """Request a worker, without waiting for it.
 
         Args:
-            connection: The worker's end of its pipe, through which it is told what to do.
+            connection: The worker's end of its pipe.
 
         Raises:
-            ConnectionError: If the server has ended.
-            TimeoutError: If it takes no requests.
+            ConnectionError: If the server has exited.
+            TimeoutError: If it does not accept requests.
         """
         status, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         lifeline, write_end = os.pipe()
@@ -123,7 +123,7 @@ class ForkServer:
                 socket.send_fds(self._control, [b"f"], fds)
         except (ConnectionError, TimeoutError):
             process.close()
-            self.stop()  # one that is just dying would be taken for alive
+            self.stop()  # a dying server would still appear alive
             raise
         except BaseException:
             process.close()
@@ -133,24 +133,24 @@ class ForkServer:
         return process
 
     def stop(self) -> None:
-        """End it at once; its workers go on. Once is enough."""
+        """Kill it; its workers continue. May be called repeatedly."""
         atexit.unregister(self.stop)
         if self._owner == os.getpid():
             self._control.close()
             self._lifeline.close()
-            self._process.kill()  # a process forked off this one may hold the lifeline, too
+            self._process.kill()  # a child of this process may hold the lifeline, too
             self._process.wait()
 
 
 class ForkedProcess:
-    """A worker that the fork server was asked for, from the request on.
+    """A worker requested from the fork server.
 
-    It outlives the server, but then nobody can tell its exit code any more.
+    It outlives the server, but then its exit code is unknown.
 
     Attributes:
         pid: Its process; None until the server has forked it.
-        exitcode: Its exit code, minus the signal if one ended it; None if it is alive, or if
-            nobody knows how it ended.
+        exitcode: Its exit code, or minus the signal that killed it; None if it is alive, or if
+            the exit code is unknown.
         failure: Why it could not be forked, or empty.
     """
 
@@ -168,11 +168,11 @@ class ForkedProcess:
 
     @property
     def sentinel(self) -> int:
-        """What becomes ready when there is something to look at."""
+        """A descriptor that becomes ready on a change of state."""
         return self._status.fileno() if self._pidfd is None else self._pidfd
 
     def is_alive(self) -> bool:
-        """Return whether it is there, or still may come; `exitcode` is up to date afterwards."""
+        """Return whether it is running or about to start; updates `exitcode`."""
         if not self._ended and self._pidfd is None:
             self._receive_start()
         if not self._ended and self._pidfd is not None and wait([self._pidfd], timeout=0):
@@ -180,22 +180,22 @@ class ForkedProcess:
         return not self._ended
 
     def kill(self) -> None:
-        """End it, whether it is there already or comes later."""
+        """Kill it, even before it has started."""
         if self.is_alive() and self._pidfd is None and self._overdue:
             self._server.stop()
         self._lifeline.close()
-        # A worker may have closed its lifeline, and a signal to one that has ended hits nobody.
+        # A worker may have closed its lifeline; a pidfd never refers to another process.
         if self._pidfd is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def join(self, timeout: float | None = None) -> None:
-        """Wait until it has ended, if it has ever been there [s]."""
+        """Wait until it has exited [s], if it was ever started."""
         if self.is_alive() and self._pidfd is not None:
             wait([self._pidfd], timeout=timeout)
 
     def close(self) -> None:
-        """Let go of it, which ends it if it is alive; once is enough."""
+        """Release it, which kills it if it is alive; may be called repeatedly."""
         self._ended = True
         self._lifeline.close()
         self._status.close()
@@ -221,12 +221,12 @@ class ForkedProcess:
     def _receive_exit(self) -> None:
         message, _ = self._receive(timeout=_REPORT_TIMEOUT)
         if message is None:
-            self._server.stop()  # it is stopped or stuck, and could not fork workers either
+            self._server.stop()  # it is stopped or stuck, and cannot fork workers either
         self.exitcode = (message or {}).get("code")
         self._ended = True
 
     def _receive(self, *, timeout: float) -> tuple[dict[str, Any] | None, list[int]]:
-        """Return a message and what came with it: None if there is none yet, {} after the last."""
+        """Return a message and its descriptors: None if there is none yet, {} after the last."""
         if not wait([self._status], timeout=timeout):
             return None, []
         try:
@@ -241,8 +241,8 @@ class ForkedProcess:
 def _interpreter_flags() -> list[str]:
     flags = [flag for name, flag in _FLAGS.items() for _ in range(getattr(sys.flags, name))]
     flags += [f"-W{warning}" for warning in sys.warnoptions]
-    # Drake's own sources are read in the locale's encoding. File names keep their meaning: what
-    # ASCII cannot say is escaped in the same way in both. Others, such as Latin-1, stay.
+    # Drake's own sources are read in the locale's encoding. File names keep their meaning: both
+    # encodings escape non-ASCII bytes in the same way. Others, such as Latin-1, are kept.
     if sys.getfilesystemencoding() in ("ascii", "utf-8"):
         flags += ["-X", "utf8"]
     return flags
@@ -250,7 +250,7 @@ def _interpreter_flags() -> list[str]:
 
 @contextmanager
 def _ignoring_sigint() -> Iterator[None]:
-    """Start the server with ctrl-C blocked, or it would complain while it is still loading."""
+    """Block SIGINT while the server starts, or Ctrl-C would print a traceback while it loads."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

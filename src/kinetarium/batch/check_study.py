@@ -1,4 +1,4 @@
-"""check_study: a conformance kit for studies, ours and those of other packages."""
+"""check_study: a conformance kit for studies, built-in and of plug-ins."""
 
 import re
 import tomllib
@@ -18,7 +18,7 @@ from kinetarium.storage.serialization import from_builtins, to_builtins, to_toml
 from kinetarium.storage.strict_json import strict_json
 
 _UNIT_OFF = 1e-3
-"""How far the length of a replay's quaternion may be off."""
+"""Tolerance of the norm of a replay's quaternions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class StudyCheck:
     """The result of one check.
 
     Attributes:
-        check: What was checked.
-        passed: Whether it holds.
-        reason: What is wrong, or empty.
+        check: The check.
+        passed: Whether it passed.
+        reason: Why it failed, or empty.
     """
 
     check: str
@@ -37,13 +37,13 @@ class StudyCheck:
 
 
 class _BrokenError(Exception):
-    """A check that does not hold, and why."""
+    """A failed check, with its reason."""
 
 
 def check_study(study: str | Study[Any, Any], config: Any = None) -> tuple[StudyCheck, ...]:
-    """Judge a study by what commands, batches, reports and the studio rely on.
+    """Check that a study meets what commands, batches, reports and the studio rely on.
 
-    Two cases are run twice, so give a config whose cases are short.
+    Two cases are run twice, so use a config with short cases.
 
     Example:
         >>> from kinetarium import check_study
@@ -54,7 +54,7 @@ def check_study(study: str | Study[Any, Any], config: Any = None) -> tuple[Study
 
     Args:
         study: The study, or its name.
-        config: The config to try it with; its defaults if None.
+        config: The config to test it with; its defaults if None.
 
     Returns:
         One result for each check.
@@ -94,14 +94,14 @@ def _judge(name: str, check: Callable[[_Subject], None], subject: _Subject) -> S
         check(subject)
     except _BrokenError as broken:
         return StudyCheck(name, False, str(broken))
-    except Exception as error:  # whatever another package's study raises is its result
+    except Exception as error:  # any exception of a plug-in is a failed check
         return StudyCheck(name, False, f"{type(error).__name__}: {error}")
     return StudyCheck(name, True)
 
 
 def _check_names(subject: _Subject) -> None:
     study = subject.study
-    _expect(re.fullmatch(r"[a-z][a-z0-9-]*", study.name), f"{study.name!r} is no command name")
+    _expect(re.fullmatch(r"[a-z][a-z0-9-]*", study.name), f"{study.name!r} is not a command name")
     _expect(study.help and "\n" not in study.help, "help must be one line")
     _expect(study.title, "title is empty")
 
@@ -136,21 +136,19 @@ def _check_config(subject: _Subject) -> None:
 def _check_plain_config(subject: _Subject) -> None:
     plain = tomllib.loads(to_toml(to_builtins(subject.config)))
     again: Any = from_builtins(subject.study.config, plain, where="config")
-    _expect(again == subject.config, "a config read back from TOML, which has no None, is another")
+    _expect(again == subject.config, "a config read back from TOML, which has no None, differs")
 
 
 def _check_cases(subject: _Subject) -> None:
     study = subject.study
     cases = study.cases(subject.config)
-    _expect(len(cases) > 0, "a config gives no case")
+    _expect(len(cases) > 0, "the config has no cases")
     plain = [to_builtins(case) for case in cases]
     texts = {strict_json(entry, indent=None) for entry in plain}
     _expect(len(texts) == len(cases), "two cases are the same")
     for case, entry in zip(cases, plain, strict=True):
-        _expect(
-            from_builtins(study.case, entry, where="case") == case, f"{case} reads back another"
-        )
-    _expect(study.cases(subject.config) == cases, "asked twice, the cases are others")
+        _expect(from_builtins(study.case, entry, where="case") == case, f"{case} read back differs")
+    _expect(study.cases(subject.config) == cases, "cases() called twice returns different cases")
 
 
 def _check_recording(subject: _Subject) -> None:
@@ -158,15 +156,15 @@ def _check_recording(subject: _Subject) -> None:
         _expect("time" in recording.channels, f"{case}: no channel 'time'")
         for name, channel in recording.channels.items():
             numeric = channel.values.dtype.kind in "biuf"
-            _expect(numeric, f"{case}: channel '{name}' holds no numbers")
-            _expect(channel.unit, f"{case}: channel '{name}' has no unit; '-' stands for none")
+            _expect(numeric, f"{case}: channel '{name}' is not numeric")
+            _expect(channel.unit, f"{case}: channel '{name}' has no unit; use '-' for none")
         _json(recording.facts, "facts")
 
 
 def _check_determinism(subject: _Subject) -> None:
     for case, recording in subject.finished():
         again = subject.study.run(case)
-        _expect(again.channels.keys() == recording.channels.keys(), f"{case}: other channels")
+        _expect(again.channels.keys() == recording.channels.keys(), f"{case}: channels differ")
         for name, channel in recording.channels.items():
             same = np.array_equal(channel.values, again[name], equal_nan=True)
             _expect(same, f"{case}: run twice, channel '{name}' differs")
@@ -177,7 +175,7 @@ def _check_rows(subject: _Subject) -> None:
     names: set[tuple[str, ...]] = set()
     for case, recording in subject.finished():
         rows = study.score(case, recording)
-        _expect(len(rows) > 0, f"{case}: no row")
+        _expect(len(rows) > 0, f"{case}: no rows")
         for row in rows:
             _json(row, "a row")
             names.add(tuple(row))
@@ -186,12 +184,12 @@ def _check_rows(subject: _Subject) -> None:
 
 def _check_report(subject: _Subject) -> None:
     findings = subject.study.report(subject.outcomes())
-    _expect(isinstance(findings.headline, Table), "the headline is no Table")
+    _expect(isinstance(findings.headline, Table), "the headline is not a Table")
     _expect(findings.lead, "the report has no lead")
-    _expect(all(isinstance(part, Section) for part in findings.sections), "sections are no Section")
+    _expect(all(isinstance(part, Section) for part in findings.sections), "not a Section")
     for table in _tables([Section("", (findings.headline,)), *findings.sections]):
         widths = {len(row) for row in table.rows} - {len(table.columns)}
-        _expect(not widths, f"table '{table.title}' has rows of another length than its columns")
+        _expect(not widths, f"table '{table.title}': rows and columns differ in length")
     _json(findings.summary, "the summary")
     _json(findings.extra, "extra")
 
@@ -202,20 +200,24 @@ def _check_replay(subject: _Subject) -> None:
         if replay is None:
             continue
         count = len(replay.time)
-        _expect(count > 0, f"{case}: the replay has no time")
-        _expect(np.all(np.diff(replay.time) > 0), f"{case}: the times of the replay do not rise")
+        _expect(count > 0, f"{case}: the replay has no samples")
+        _expect(
+            np.all(np.diff(replay.time) > 0), f"{case}: the times of the replay do not increase"
+        )
         names = [solid.name for solid in replay.solids]
         _expect(len(set(names)) == len(names), f"{case}: two solids have the same name")
         for solid in replay.solids:
             _expect_rows(solid.poses, {(count, 7), (1, 7)}, f"{case}: poses of '{solid.name}'")
-            _expect(np.all(np.isfinite(solid.poses)), f"{case}: '{solid.name}' is nowhere")
+            _expect(
+                np.all(np.isfinite(solid.poses)), f"{case}: poses of '{solid.name}' are not finite"
+            )
             off = np.abs(np.linalg.norm(solid.poses[:, 3:], axis=1) - 1.0).max()
-            _expect(off < _UNIT_OFF, f"{case}: quaternions of '{solid.name}' are no turns")
+            _expect(off < _UNIT_OFF, f"{case}: quaternions of '{solid.name}' are not unit")
         for arrow in replay.arrows:
             for rows in (arrow.points, arrow.vectors):
                 _expect_rows(rows, {(count, 3)}, f"{case}: arrow '{arrow.name}'")
         unknown = set(replay.trails) - set(names)
-        _expect(not unknown, f"{case}: trails of solids that are not there: {sorted(unknown)}")
+        _expect(not unknown, f"{case}: trails of unknown solids: {sorted(unknown)}")
 
 
 def _check_all_failed(subject: _Subject) -> None:
@@ -224,22 +226,22 @@ def _check_all_failed(subject: _Subject) -> None:
 
 _CHECKS: dict[str, Callable[[_Subject], None]] = {
     "it has a name, a help line and a title": _check_names,
-    "its functions are there, and take what they are given": _check_functions,
+    "it has all functions, with the right arguments": _check_functions,
     "config and case are frozen and documented": _check_config,
     "a config survives TOML": _check_plain_config,
-    "cases are distinct plain data": _check_cases,
+    "cases are distinct and serializable": _check_cases,
     "recordings are numbers with units": _check_recording,
-    "a case run twice gives the same": _check_determinism,
+    "a case run twice has the same result": _check_determinism,
     "rows are JSON with one set of columns": _check_rows,
-    "the report holds together": _check_report,
+    "the report is consistent": _check_report,
     "the replay, if there is one, can be shown": _check_replay,
-    "a report of failures alone can be made": _check_all_failed,
+    "a report of failed cases alone works": _check_all_failed,
 }
 
 
 def _expect_rows(rows: Array, shapes: set[tuple[int, int]], what: str) -> None:
     fine = np.shape(rows) in shapes
-    _expect(fine, f"{what} have the shape {np.shape(rows)}, not {sorted(shapes)[-1]}")
+    _expect(fine, f"{what} have shape {np.shape(rows)}, not {sorted(shapes)[-1]}")
 
 
 def _tables(sections: list[Section]) -> Iterator[Table]:

@@ -1,4 +1,4 @@
-"""Two folders beside each other: which rows belong together, and how far they are apart."""
+"""Comparison of two result folders: matching rows and their differences."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ from kinetarium.storage.strict_json import strict_json
 
 
 class ComparisonError(KinetariumError):
-    """Two folders that have nothing in common."""
+    """Two folders that cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnDifference:
-    """How far two folders are apart in one column.
+    """The difference between two folders in one column.
 
     Attributes:
         column: The column.
-        rows: How many pairs of rows have a value in it.
-        differing: How many of them differ.
-        largest: The largest absolute difference; None where values are not numbers.
+        rows: Number of pairs of rows with a value in it.
+        differing: Number of pairs that differ.
+        largest: The largest absolute difference; None if values are not numbers.
         relative: That difference over the larger of the two values; None likewise.
-        where: The case in which it is largest, in words.
-        values: The two values there.
+        where: The case of the largest difference, in words.
+        values: The two values in that case.
     """
 
     column: str
@@ -41,14 +41,14 @@ class ColumnDifference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two folders beside each other.
+    """The comparison of two folders.
 
     Attributes:
         settings: Values of the cases that differ between the folders: name, first, second.
         versions: Versions that differ: name, first, second.
-        pairs: How many rows belong together.
-        only_first: Rows that the second has not.
-        only_second: Rows that the first has not.
+        pairs: Number of matching rows.
+        only_first: Number of rows that only the first has.
+        only_second: Number of rows that only the second has.
         differences: One for each column of results.
     """
 
@@ -70,21 +70,21 @@ class Comparison:
 def compare(first: ResultFolder, second: ResultFolder, *, tolerance: float = 0.0) -> Comparison:
     """Compare the results of two folders of one study.
 
-    Rows belong together when their cases agree in every setting that the two
-    folders have in common; a setting in which the folders differ as a whole
-    (all of one have 1 ms, all of the other 2 ms) is reported and then ignored.
+    Rows match if their cases agree in every setting that the two folders have in
+    common; a setting in which the folders differ as a whole (1 ms in all of one,
+    2 ms in all of the other) is reported and then ignored.
 
     Args:
         first: A folder.
         second: The other.
-        tolerance: Relative difference up to which two numbers count as equal.
+        tolerance: Relative difference up to which two numbers are considered equal [-].
 
     Raises:
         ComparisonError: If they are of different studies.
         KinetariumError: If a file has changed since it was written.
     """
     if not 0 <= tolerance < inf:
-        raise ComparisonError(f"a tolerance of {tolerance:g} means nothing")
+        raise ComparisonError(f"the tolerance must be from 0 to 2, not {tolerance:g}")
     studies = [folder.config["study"] for folder in (first, second)]
     if studies[0] != studies[1]:
         raise ComparisonError(
@@ -122,7 +122,7 @@ def compare(first: ResultFolder, second: ResultFolder, *, tolerance: float = 0.0
 
 
 def _identified(folder: ResultFolder, shared: Sequence[str], case: Sequence[str]) -> dict[str, Row]:
-    """Return the results of each row by what names it: its case and which row of it this is."""
+    """Return the results of each row by its label: its case and its row within the case."""
     found: dict[str, Row] = {}
     for run in folder.runs():
         words = ", ".join(f"{name} {_text(run.case.get(name))}" for name in shared)

@@ -1,4 +1,4 @@
-"""Short names of cases: only what tells them apart."""
+"""Short labels of cases: only the fields in which they differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -6,21 +6,21 @@ from typing import Any
 from kinetarium.storage.serialization import to_builtins
 
 Field = tuple[str, ...]
-"""The way to a value: a field of the case, a field of that, and so on."""
+"""The path to a value: a field of the case, a field of that, and so on."""
 
 _ENGINE: Field = ("engine",)
 _PLAIN: tuple[Field, ...] = (_ENGINE, ("robot",), ("path",))
-"""Fields whose values speak for themselves."""
+"""Fields whose values need no name."""
 _NO_ENGINE = "none"
 _MOST_ITEMS = 3
-"""Items of a list that is written out; of longer ones a label says which it is."""
+"""Maximum length of a list that is written out; longer ones are numbered."""
 
 
 def case_labels(cases: Sequence[Any]) -> list[str]:
-    """Name cases by the fields in which they differ, as few as tell them apart.
+    """Label cases by as few of the fields in which they differ as possible.
 
-    What is inside a field, such as the measures of a machine, comes after all others, and so is
-    named only where cases would be called the same without it.
+    Nested fields, such as the dimensions of a machine, come last, and are named only if labels
+    would be equal without them.
 
     Args:
         cases: The cases of one study.
@@ -44,7 +44,7 @@ def case_labels(cases: Sequence[Any]) -> list[str]:
 
 
 def _parts(field: Field, value: Any) -> Iterator[tuple[Field, Any]]:
-    """Yield the innermost fields of a value; a list is one of them."""
+    """Yield the innermost fields of a value; a list is a single field."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             yield from _parts((*field, name), part)
@@ -58,22 +58,22 @@ def _labels(fields: Sequence[Field], columns: Mapping[Field, Sequence[Any]]) -> 
 
 
 def _words(field: Field, values: Sequence[Any]) -> list[str]:
-    """Say what each case has in a field; nothing of a case that lacks it."""
+    """Return the text of a field for each case; empty for a case without it."""
     numbers = {kind: i for i, kind in enumerate(dict.fromkeys(map(repr, values)), 1)}
     texts = [_text(value) for value in values]
-    if len(set(texts)) < len(numbers):  # some are alike but for digits that were cut, or too long
+    if len(set(texts)) < len(numbers):  # some are equal after rounding, or too long
         texts = [str(v) if isinstance(v, float) else t for v, t in zip(values, texts, strict=True)]
     texts = [t or f"no. {numbers[repr(v)]}" for v, t in zip(values, texts, strict=True)]
     if field in _PLAIN:
         return ["no engine" if text == _NO_ENGINE else text for text in texts]
-    # What has a name of its own is called by it.
+    # An object with a name is labelled by it.
     name = " ".join(part for part in field if part != "name").replace("_", " ")
     pairs = zip(values, texts, strict=True)
     return ["" if value is None else f"{name} {text}" for value, text in pairs]
 
 
 def _text(value: Any) -> str:
-    """Write a value; nothing if it is too long for a label."""
+    """Format a value; empty if it is too long for a label."""
     if not isinstance(value, list):
         return f"{value:g}" if isinstance(value, float) else str(value) or "none"
     short = len(value) <= _MOST_ITEMS and not any(isinstance(v, list | Mapping) for v in value)

@@ -1,4 +1,4 @@
-"""Plan: which cases of a study to run; a config, or lists of values that make many."""
+"""Plan: which cases of a study to run, from a config or from lists of values."""
 
 import re
 import subprocess
@@ -29,16 +29,16 @@ from kinetarium.storage.strict_json import strict_json
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _FOR_DEVELOPMENT = re.compile(r"extra\s*==\s*['\"](dev|test|tests|docs)['\"]")
 _DISTRIBUTIONS = {"pinocchio": "pin", "pydrake": "drake"}
-"""Packages that are installed under another name than they are imported by."""
+"""Distributions whose name differs from their import name."""
 _ROBOT_READER = "kinetarium/model/load.py"
-"""The module through which runs come to robots of the catalogue."""
+"""The module through which runs read robots of the catalogue."""
 
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of all that is installed for Kinetarium, by name.
+    """Return the versions of all packages that Kinetarium uses, by name.
 
-    These are Python, the machine's kind, our package and those of plug-ins, and what they require.
+    These are Python, the platform, our package and those of plug-ins, and their requirements.
     """
     plugins = [*discover(ENGINES).values(), *discover(STUDIES).values()]
     packages = {OWN_PACKAGE, *(plugin.package for plugin in plugins)}
@@ -48,14 +48,14 @@ def versions() -> dict[str, str]:
 
 
 def run_versions(study: Study[Any, Any], case: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the versions of all that the run of a case depends on, by name.
+    """Return the versions of everything that the run of a case depends on, by name.
 
-    These are Python, the machine's kind, the libraries of the engines that the case names, a
-    digest of the code of the study and of each engine (`import_closure.py`), one of the robots of
-    the catalogue if that code reads them, and the other packages that it imports.
+    These are Python, the platform, the libraries of the engines that the case names, a digest of
+    the code of the study and of each engine (`import_closure.py`), one of the robots of the
+    catalogue if that code reads them, and the other packages that it imports.
 
     Args:
-        case: The case as plain data.
+        case: The case as JSON data.
     """
     engines = discover(ENGINES).keys() & set(_texts(case))
     return _run_versions(study.name, run_modules(study), frozenset(engines))
@@ -83,12 +83,12 @@ def _run_versions(
 def environment(
     command: str, *, seed: int, needed: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """Return how a result is made, for environment.json.
+    """Return the provenance of a result, for environment.json.
 
     Args:
-        command: The command, without what does not change the result.
-        seed: The seed of everything random.
-        needed: Versions of what the runs depend on, which are put to those of all that is there.
+        command: The command, without flags that do not change the result.
+        seed: The seed of all random numbers.
+        needed: Versions of what the runs depend on, added to those of all installed packages.
     """
     return {
         "command": command,
@@ -102,12 +102,12 @@ def environment(
 def _version(package: str) -> str:
     try:
         return version(package)
-    except (PackageNotFoundError, ValueError, KeyError):  # metadata that cannot be read
+    except (PackageNotFoundError, ValueError, KeyError):  # unreadable metadata
         return ""
 
 
 def _required(package: str) -> set[str]:
-    """Return what a package requires, whatever for but its development."""
+    """Return the requirements of a package, without those for development."""
     try:
         lines = requires(package) or ()
     except (PackageNotFoundError, ValueError, KeyError):
@@ -133,7 +133,7 @@ def _robots_digest() -> str:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield all texts in plain data."""
+    """Yield all texts in JSON data."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list | tuple):
@@ -142,7 +142,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _git_hash() -> str:
-    """Return the commit of our own source tree; empty where it is not a checkout of ours."""
+    """Return the commit of our source tree; empty if it is not a git checkout."""
     source = Path(__file__).parents[2]
     if not (source.parent / ".git").exists():
         return ""
@@ -156,23 +156,22 @@ def _git_hash() -> str:
 _ENTRIES = ("study", "config", "grid", "case")
 
 _MOST_CASES = 100_000
-"""More is a slip of the pen; a hundred thousand run folders are the most a file system enjoys."""
+"""More is a typo; file systems handle up to about a hundred thousand run folders well."""
 
 
 class PlanError(KinetariumError):
-    """A plan that cannot be followed."""
+    """An invalid plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which cases to run.
+    """The cases to run.
 
     Attributes:
         study: The study.
-        content: The plan as plain data, as config.toml holds it: "study"; "config", the
-            values that all cases share; "case", a list of values that differ, one
-            after the other; "grid", lists of values that are combined with each other
-            and with every "case".
+        content: The plan as JSON data, as in config.toml: "study"; "config", the values that
+            all cases share; "case", a list of values of single cases; "grid", lists of
+            values that are combined with each other and with every "case".
     """
 
     study: Study[Any, Any]
@@ -180,15 +179,15 @@ class Plan:
 
     @classmethod
     def of(cls, study: Study[Any, Any], config: Any) -> "Plan":
-        """Plan the cases of one config."""
+        """Return the plan of one config."""
         return cls(study, {"study": study.name, "config": to_builtins(config)})
 
     @classmethod
     def read(cls, path: Path) -> "Plan":
-        """Read a plan from a TOML file, or from the folder of a batch.
+        """Read a plan from a TOML file, or from a result folder.
 
         Raises:
-            KinetariumError: If there is none, or it does not fit the study.
+            KinetariumError: If it is missing or invalid.
         """
         file = path / "config.toml" if path.is_dir() else path
         content = read_toml(file)
@@ -196,7 +195,7 @@ class Plan:
             if entry not in _ENTRIES:
                 raise UnknownNameError(f"entry of '{file}'", entry, known=_ENTRIES)
         if not isinstance(content.get("study"), str):
-            raise PlanError(f"'{file}' names no study; its first line should be: study = \"NAME\"")
+            raise PlanError(f"'{file}' has no study; its first line should be: study = \"NAME\"")
         plan = cls(open_study(content["study"]), content)
         plan.configs()
         return plan
@@ -219,7 +218,7 @@ class Plan:
         """Return every config of the plan.
 
         Raises:
-            KinetariumError: If a value does not fit the study's config.
+            KinetariumError: If a value is invalid for the study's config.
         """
         shared = _table(self.content, "config")
         cases = self.content.get("case", [{}])
@@ -238,10 +237,10 @@ class Plan:
         )
 
     def tasks(self) -> tuple[Task, ...]:
-        """Return a task for every case, each once.
+        """Return a task for every case, without duplicates.
 
         Raises:
-            KinetariumError: If a config asks for something that is not there.
+            KinetariumError: If a config is invalid, or an engine or robot is not available.
         """
         study = self.study
         kind = f"{type(study).__module__}:{type(study).__qualname__}"
@@ -255,7 +254,7 @@ class Plan:
             if len(tasks) > _MOST_CASES:
                 raise PlanError(f"more than {_MOST_CASES} cases")
         if not tasks:
-            raise PlanError(f"the study '{study.name}' has no case for this config")
+            raise PlanError(f"the study '{study.name}' has no cases for this config")
         return tuple(tasks.values())
 
     def _config(self, values: Mapping[str, Any]) -> Any:
@@ -269,7 +268,7 @@ class Plan:
 
 
 def _refuse_many(config: Any) -> None:
-    """Refuse a config whose lists make more cases than a folder holds, before they are made."""
+    """Refuse a config with too many combinations, before its cases are created."""
     lists = (getattr(config, field.name) for field in fields(config))
     lengths = (len(set(values)) for values in lists if isinstance(values, tuple) and values)
     if prod(lengths) > _MOST_CASES:
@@ -277,10 +276,10 @@ def _refuse_many(config: Any) -> None:
 
 
 def case_key(study: Study[Any, Any], case: Mapping[str, Any]) -> str:
-    """Name a case and everything its result depends on by a digest of 20 characters.
+    """Return a digest of 20 characters of a case and everything its result depends on.
 
     Args:
-        case: The case as plain data.
+        case: The case as JSON data.
     """
     content = {
         "study": study.name,

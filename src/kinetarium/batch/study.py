@@ -1,4 +1,4 @@
-"""Study: what a study is made of; commands, batches and reports are generated from it."""
+"""Study: the base class of studies; commands, batches and reports are generated from it."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from kinetarium.errors import KinetariumError, UnknownNameError, one_line
 from kinetarium.plugins import PluginError, discover, running_plugin
 
-if TYPE_CHECKING:  # the list of commands imports every study, and is to stay light
+if TYPE_CHECKING:  # the list of commands imports every study, and must stay fast
     from kinetarium.figure.page import Section
     from kinetarium.figure.replay import Replay
     from kinetarium.figure.text import Table
@@ -23,20 +23,20 @@ CaseT = TypeVar("CaseT")
 
 
 class ConfigError(KinetariumError):
-    """A value of a config that makes no sense."""
+    """An invalid value of a config, or values that contradict each other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome(Generic[CaseT]):
-    """One case and what came of it, as a report sees it.
+    """One case and its result, as the input of a report.
 
     Attributes:
         case: The case.
         status: How it ended.
-        message: Why it ended so; empty if it completed.
-        rows: What `score` gave; none if the case was not judged.
-        recording: What was recorded, its arrays mapped from disk; or None.
-        timing: What it cost: "wall_s" and "cpu_s" [s], and what the run measured itself
+        message: The reason; empty if it completed.
+        rows: The rows of `score`; empty if the case was not scored.
+        recording: The recording, its arrays mapped from disk; or None.
+        timing: "wall_s" and "cpu_s" [s], and times measured by the run itself
             (`Recording.timing`). Varies from run to run.
     """
 
@@ -50,16 +50,16 @@ class Outcome(Generic[CaseT]):
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a study makes of all its cases.
+    """The summary of all cases of a study.
 
     Attributes:
-        headline: The table that answers the question; the command prints it last.
-        sections: The report after the headline.
-        summary: Figures over all rows, for metrics.json.
+        headline: The main table; the command prints it last.
+        sections: The sections of the report after the headline.
+        summary: Statistics over all rows, for metrics.json.
         extra: Further top-level entries of metrics.json by name.
         lead: The report's first paragraph.
         tables: Tables that the command prints before the headline.
-        answer: What the command's JSON says beside metrics.json: times, for one.
+        answer: Entries of the command's JSON besides metrics.json, such as times.
     """
 
     headline: "Table"
@@ -74,18 +74,17 @@ class Findings:
 MODULES = {
     "cases": "cases", "run": "run", "score": "score", "report": "figures", "replay": "figures",
 }  # fmt: skip
-"""The functions of a study, and the module beside its config in which each stands."""
+"""The functions of a study, and the module beside its config that defines each."""
 
 
 class Study(Generic[ConfigT, CaseT]):
     """A question that is put to robots or engines, case by case.
 
     A study is found through the entry-point group `kinetarium.studies`, which names its class;
-    the class is made without arguments, and importing it must be cheap. What it does stands in
-    modules beside that of its config, and is imported when it is first called: `cases.cases`,
-    `run.run`, `score.score`, `figures.report`, and `figures.replay` if there is something to
-    watch, each with the arguments of the method of its name. A class may define the method
-    instead.
+    the class has no constructor arguments, and importing it must be fast. Its functions are in
+    modules beside that of its config, and are imported when they are first called:
+    `cases.cases`, `run.run`, `score.score`, `figures.report`, and optionally `figures.replay`,
+    each with the arguments of the method of its name. A class may define the method instead.
 
     Example:
         >>> from kinetarium.study import open_study
@@ -94,14 +93,14 @@ class Study(Generic[ConfigT, CaseT]):
         ['mujoco']
 
     Attributes:
-        name: The command it is called by.
+        name: The name of its command.
         help: What it does, in one line.
-        title: Heading of its report.
-        config: A frozen dataclass of plain values, each with a default and
-            documented with its unit; its fields are the command's flags.
-        case: A frozen dataclass of plain values that says all a run depends on.
-        is_query: Whether it answers at once: without --out its command keeps nothing, and a
-            single case that fails is an error, not a result.
+        title: Title of its report.
+        config: A frozen dataclass of serializable values, each with a default and documented
+            with its unit; its fields are the command's flags.
+        case: A frozen dataclass of serializable values: everything that a run depends on.
+        is_query: Whether it is a query: without --out its command saves nothing, and a single
+            case that fails is an error, not a result.
     """
 
     name: ClassVar[str]
@@ -115,32 +114,32 @@ class Study(Generic[ConfigT, CaseT]):
         """Return the cases of a config, in the order of the report.
 
         Raises:
-            KinetariumError: If the config asks for something that is not there.
+            KinetariumError: If the config is invalid, or an engine or robot is not available.
         """
         found: Sequence[CaseT] = _function(self, "cases")(config)
         return found
 
     def run(self, case: CaseT) -> "Recording":
-        """Run a case; everything it gives depends on the case alone."""
+        """Run a case; the result must depend on the case alone."""
         recording: Recording = _function(self, "run")(case)
         return recording
 
     def score(self, case: CaseT, recording: "Recording") -> "Sequence[Row]":
-        """Judge a recording: the rows of the case, without the case's own fields.
+        """Return the rows of a recording, without the fields of the case.
 
-        Called for a diverged recording too, which ends before its time. The function
-        `score.score` may return a single row as it is.
+        Called for a diverged recording too, which ends early. The function `score.score` may
+        return a single row.
         """
         rows: Row | Sequence[Row] = _function(self, "score")(case, recording)
         return [rows] if isinstance(rows, Mapping) else rows
 
     def report(self, outcomes: "Sequence[Outcome[CaseT]]") -> Findings:
-        """Sum up all cases; those that failed have no rows."""
+        """Summarise all cases; those that failed have no rows."""
         findings: Findings = _function(self, "report")(outcomes)
         return findings
 
     def replay(self, case: CaseT, recording: "Recording") -> "Replay | None":
-        """Show a recording as bodies that move, for those who watch; None if there is nothing."""
+        """Return a recording as moving bodies, for the studio; None if there is nothing to show."""
         show = find_function(self, "replay")
         replay: Replay | None = show(case, recording) if show else None
         return replay
@@ -152,14 +151,14 @@ def has_method(study: Study[Any, Any], name: str) -> bool:
 
 
 def function_module(study: Study[Any, Any], name: str) -> str:
-    """Return the module in which a function of a study stands, unless its class defines it."""
+    """Return the module of a function of a study, unless its class defines it."""
     beside = study.config.__module__
     package = getattr(sys.modules.get(beside), "__package__", None) or beside
     return f"{package}.{MODULES[name]}"
 
 
 def run_modules(study: Study[Any, Any]) -> tuple[str, ...]:
-    """Return the modules that a run begins in: those of the case, and of `run` and `score`."""
+    """Return the entry modules of a run: those of the case, and of `run` and `score`."""
     modules = {study.config.__module__, study.case.__module__}
     for name in ("run", "score"):
         if has_method(study, name):
@@ -175,13 +174,13 @@ def find_function(study: Study[Any, Any], name: str) -> Callable[..., Any] | Non
     """Import a function of a study from its module; return None if there is none.
 
     Raises:
-        ImportError: If its module is there, but does not load.
+        ImportError: If its module exists, but fails to load.
     """
     module = function_module(study, name)
     try:
         function = getattr(import_module(module), name, None)
     except ModuleNotFoundError as error:
-        if error.name != module:  # what it imports is missing
+        if error.name != module:  # one of its own imports is missing
             raise
         return None
     return function if callable(function) else None
@@ -191,7 +190,7 @@ def _function(study: Study[Any, Any], name: str) -> Callable[..., Any]:
     """Import a function that a study must have.
 
     Raises:
-        StudyUnavailableError: If there is none.
+        StudyUnavailableError: If it is missing.
     """
     function = find_function(study, name)
     if function is None:
@@ -207,7 +206,7 @@ GROUP = "kinetarium.studies"
 
 
 class StudyUnavailableError(KinetariumError):
-    """A study that does not load, or is none."""
+    """A study that does not load, or is invalid."""
 
 
 def list_studies() -> tuple[Study[Any, Any], ...]:
@@ -230,7 +229,7 @@ def open_study(name: str) -> Study[Any, Any]:
 
     Raises:
         UnknownNameError: If no study has that name.
-        StudyUnavailableError: If it does not load, or if what another package names is no study.
+        StudyUnavailableError: If it does not load, or is not a valid study.
     """
     plugins = discover(GROUP)
     if name not in plugins:
@@ -246,15 +245,15 @@ def open_study(name: str) -> Study[Any, Any]:
 
 
 def _check(study: Study[Any, Any], name: str) -> None:
-    """Refuse what commands, reports and the studio would stumble over later.
+    """Check what commands, reports and the studio rely on.
 
     Raises:
-        PluginError: If it is no study.
+        PluginError: If it is not a valid study.
     """
     if not isinstance(study, Study):
         raise PluginError(f"it is a {type(study).__name__}, not a Study")
     if study.name != name:
-        raise PluginError(f"it calls itself {one_line(repr(study.name))}")
+        raise PluginError(f"its name is {one_line(repr(study.name))}")
     for text in ("help", "title"):
         if not isinstance(getattr(study, text), str):
             raise PluginError(f"its {text} is not a text")
@@ -273,5 +272,5 @@ def _check(study: Study[Any, Any], name: str) -> None:
 def _is_there(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # what it should be in is a module, not a package
+    except ModuleNotFoundError:  # its parent is a module, not a package
         return False

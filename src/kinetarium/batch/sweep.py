@@ -1,4 +1,4 @@
-"""sweep: run a plan into a folder, where nothing that was finished is lost or done again."""
+"""sweep: run the cases of a plan into a folder; finished cases are not lost or run again."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -20,15 +20,15 @@ from kinetarium.storage.strict_json import strict_json
 
 
 class ConclusionError(KinetariumError):
-    """Results that a study cannot make anything of."""
+    """Results that a study cannot summarise."""
 
 
 def conclude(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
-    """Let a study sum up a folder, and write metrics.json and timing.json.
+    """Summarise a folder by its study, and write metrics.json and timing.json.
 
     Args:
         folder: The folder, open for writing.
-        study: The study that made it.
+        study: Its study.
 
     Raises:
         KinetariumError: If a run cannot be read or a file cannot be written.
@@ -50,28 +50,26 @@ def conclude(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
 
 
 def check_metrics(folder: ResultFolder) -> None:
-    """Check that metrics.json, if it is there, holds the rows of the runs beside it.
+    """Check that metrics.json, if it exists, has the rows of the runs beside it.
 
     Raises:
-        ConclusionError: If it holds others.
+        ConclusionError: If it has other rows.
         KinetariumError: If it or a run has changed since it was written.
     """
     if folder.is_finished:
         rows = json.loads(strict_json(_all_rows(list(folder.runs()))))
         if folder.metrics.get("rows") != rows:
-            raise ConclusionError(
-                f"'{folder.path / METRICS}' does not hold the rows of the runs beside it"
-            )
+            raise ConclusionError(f"'{folder.path / METRICS}' does not match the runs beside it")
 
 
 def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
-    """Let a study sum up a folder, without writing anything.
+    """Summarise a folder by its study, without writing anything.
 
     Args:
-        study: The study that made it.
+        study: Its study.
 
     Raises:
-        KinetariumError: If a run cannot be read, or the study fails on what it holds.
+        KinetariumError: If a run cannot be read, or the study fails.
     """
     timings = folder.timings()
     outcomes: list[Outcome[Any]] = [
@@ -86,14 +84,14 @@ def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
         for run in folder.runs()
     ]
     if not outcomes:
-        raise ConclusionError(f"'{folder.path}' holds no runs")
+        raise ConclusionError(f"'{folder.path}' has no runs")
     try:
         return study.report(outcomes)
     except KinetariumError:
         raise
-    except Exception as error:  # the study may be another package's, the runs anybody's
+    except Exception as error:  # the study may be a plug-in's, the runs received from others
         raise ConclusionError(
-            f"the study '{study.name}' cannot sum up '{folder.path}':"
+            f"the study '{study.name}' cannot summarise '{folder.path}':"
             f" {one_line(f'{type(error).__name__}: {error}')}"
         ) from error
 
@@ -103,30 +101,30 @@ def _all_rows(runs: Sequence[Run]) -> list[Row]:
 
 
 def _rows(run: Run) -> list[Row]:
-    """Return the rows of a run, each with its case; one for a run that was not judged."""
+    """Return the rows of a run, each with its case; one row for a run that was not scored."""
     own = {**run.case, "status": str(run.status), "message": run.message}
-    # Named twice: the first gives the order, the last has the last word.
+    # Twice: the first sets the order of the keys, the last their values.
     return [{**own, **row, **own} for row in run.rows or ({},)]
 
 
 def _uniform(rows: Sequence[Row]) -> list[Row]:
-    """Return every row the same names, with None where a case has no value."""
+    """Return the rows with the same keys, with None for missing values."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     return [{name: row.get(name) for name in names} for row in rows]
 
 
 FINAL = frozenset({RunStatus.COMPLETED, RunStatus.DIVERGED, RunStatus.UNSUPPORTED})
-"""Ends that would be the same again; the others may be tried once more when asked for."""
+"""Deterministic results; cases with other statuses may be retried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a sweep is.
+    """The progress of a sweep.
 
     Attributes:
-        total: How many cases there are.
-        done: How many are finished, those of earlier sessions included.
-        failed: How many of them did not complete.
+        total: Number of cases.
+        done: Number of finished cases, including those of earlier sessions.
+        failed: Number of finished cases that did not complete.
         latest: The case that has just finished, or None at the start.
     """
 
@@ -145,7 +143,7 @@ def sweep(
     retry_failed: bool = False,
     watch: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[ResultFolder, Findings]:
-    """Run every case of a plan that is not finished yet, then sum up.
+    """Run every case of a plan that is not finished yet, then summarise.
 
     Example:
         >>> from pathlib import Path
@@ -159,19 +157,19 @@ def sweep(
         ['completed']
 
     Args:
-        plan: What to run.
-        out: The folder; made if missing, resumed if it holds the same plan.
+        plan: The cases to run.
+        out: The folder; created if missing, resumed if it has the same plan.
         executor: How cases are run.
-        command: The command that asked for it, for the record.
-        retry_failed: Whether cases that crashed, failed or ran out of time or memory
-            in an earlier session are tried again.
-        watch: Told of every finished case, after it is safe on disk.
+        command: The command line, for the provenance.
+        retry_failed: Whether cases that crashed, failed, timed out or ran out of memory in an
+            earlier session are run again.
+        watch: Called after every finished case is saved.
 
     Returns:
-        The folder and what the study makes of it.
+        The folder and the study's summary of it.
 
     Raises:
-        KinetariumError: If the plan does not fit, or the folder cannot be written.
+        KinetariumError: If the plan is invalid, or the folder cannot be written.
     """
     executor.prepare(_engines(plan))
     tasks = plan.tasks()
@@ -204,7 +202,7 @@ def sweep(
 
 
 def _engines(plan: Plan) -> Sequence[str]:
-    """Return the engines that a plan may need: those it names, or all if it leaves that open."""
+    """Return the engines that a plan may need: those it names, or all by default."""
     wanted = [getattr(config, "engine", None) for config in plan.configs()]
     if () in wanted:
         return engine_names()

@@ -1,4 +1,4 @@
-"""Tasks, what runs them, and running one in whatever process: a result is written, good or bad."""
+"""Tasks and executors, and running one task in any process: its result is always written."""
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from kinetarium.storage.serialization import from_builtins
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One case to be run, as plain data that any process can take up.
+    """One case to run, as data for any process.
 
     Attributes:
-        key: Names the case and everything its result depends on; a plain file name.
+        key: Digest of the case and everything its result depends on; a valid file name.
         study: The study's name.
-        study_class: Where its class is, as "module:Class".
-        case: The case as plain data.
+        study_class: Its class, as "module:Class".
+        case: The case as JSON data.
     """
 
     key: str
@@ -36,13 +36,13 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A task that is over, its run safe on disk.
+    """A finished task, its run saved.
 
     Attributes:
         task: The task.
         status: How it ended.
-        message: Why it ended so, in one line; empty if it completed.
-        timing: What its last attempt cost, "wall_s" and "cpu_s" [s], and "attempts".
+        message: The reason, in one line; empty if it completed.
+        timing: "wall_s" and "cpu_s" [s] of its last attempt, and "attempts".
     """
 
     task: Task
@@ -55,7 +55,7 @@ class Executor(Protocol):
     """Runs tasks."""
 
     def prepare(self, engines: Sequence[str]) -> None:
-        """Begin to load what tasks will need, while they are still being made.
+        """Start to load what tasks will need, while they are being created.
 
         Args:
             engines: Names of the engines that they may need.
@@ -63,27 +63,27 @@ class Executor(Protocol):
         ...
 
     def execute(self, tasks: Sequence[Task], *, runs: Path) -> Generator[Finished, None, None]:
-        """Run tasks and give each as it ends, in the order of their ends.
+        """Run tasks and yield each as it finishes.
 
-        When a task is given, its run is whole on disk. Closing the generator
-        ends everything at once and leaves nothing but whole runs.
+        When a task is yielded, its run is saved completely. Closing the generator stops
+        everything at once and leaves only complete runs.
 
         Args:
-            runs: The folder of all runs, which must exist; that of a task is named by its key.
+            runs: The existing folder of all runs; a run's own folder is named by its key.
 
         Raises:
-            KinetariumError: If runs cannot be written or nothing can be run at all.
+            KinetariumError: If runs cannot be written, or no worker can be started.
         """
         ...
 
 
 def run_case(task: Task, runs: Path, *, attempt: int = 1) -> Finished:
-    """Run a case and write its run; an error of the study is a result like any other.
+    """Run a case and write its run; an error of the study is a result as well.
 
     Args:
         task: The case.
         runs: The folder of all runs.
-        attempt: How often the case has been begun, this time included.
+        attempt: Number of attempts, including this one.
 
     Raises:
         OutputError: If the run cannot be written.
@@ -100,7 +100,7 @@ def run_case(task: Task, runs: Path, *, attempt: int = 1) -> Finished:
         write_run(folder, run, timing={**_own_timing(run), **timing})
     except OutputError:
         raise
-    except Exception as error:  # what the study gave is nothing that can be written
+    except Exception as error:  # the study's result cannot be serialized
         run = _failed(task, error)
         write_run(folder, run, timing=timing)
     return Finished(task, run.status, run.message, timing)
@@ -114,7 +114,7 @@ def _run(task: Task) -> Run:
         rows = tuple(study.score(case, recording))
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # SystemExit and the panics of Rust are no Exception
+    except BaseException as error:  # SystemExit and panics of Rust are not Exceptions
         stop_if_requested()
         return _failed(task, error)
     status, message = RunStatus.COMPLETED, ""
@@ -124,10 +124,10 @@ def _run(task: Task) -> Run:
 
 
 def _own_timing(run: Run) -> dict[str, float]:
-    """Return what a run measured of its own cost [s].
+    """Return the times measured by a run itself [s].
 
     Raises:
-        ValueError: If it is no time.
+        ValueError: If a time is not finite.
     """
     times = run.recording.timing if run.recording else {}
     own = {name: float(time) for name, time in times.items()}
@@ -157,12 +157,12 @@ def _failed(task: Task, error: BaseException) -> Run:
 
 
 def _is_lack_of_memory(error: BaseException) -> bool:
-    """Tell it by the words, too: a library that could not be loaded is an ImportError."""
+    """Check the message as well: a library that could not be loaded raises an ImportError."""
     return isinstance(error, MemoryError) or "cannot allocate memory" in str(error).lower()
 
 
 class SerialExecutor:
-    """Runs cases in this process; a crash of an engine ends it, and nothing ends a hang."""
+    """Runs cases in this process, without protection against crashes and hangs."""
 
     def prepare(self, engines: Sequence[str]) -> None:
         """Do nothing: tasks load what they need themselves."""

@@ -1,4 +1,4 @@
-"""The inside of a worker process: it keeps to itself, takes tasks and says what came of them."""
+"""The main function of a worker process, and the exit status of workers."""
 
 import os
 import signal
@@ -24,12 +24,12 @@ _TICK = 1.0 if sys.platform == "win32" else 1.0 / os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class ProcessUsage:
-    """What a process uses.
+    """The resource usage of a process.
 
     Attributes:
-        resident: Memory that is in use [bytes].
-        data: Private memory that is reserved, used or not [bytes].
-        cpu: Processor time since its start [s].
+        resident: Resident memory [bytes].
+        data: Reserved private memory [bytes].
+        cpu: CPU time since its start [s].
     """
 
     resident: int = 0
@@ -38,10 +38,10 @@ class ProcessUsage:
 
 
 def process_usage(process: int) -> ProcessUsage:
-    """Return what a process uses; nothing if it has ended (proc(5))."""
+    """Return the resource usage of a process; zero if it has exited (proc(5))."""
     with suppress(OSError, ValueError, IndexError):
         pages = Path(f"/proc/{process}/statm").read_text().split()
-        # A process's name is in parentheses and may hold anything, parentheses too.
+        # The name of a process is in parentheses and may contain any character.
         times = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
         cpu = _TICK * (int(times[11]) + int(times[12]))
         return ProcessUsage(_PAGE * int(pages[1]), _PAGE * int(pages[5]), cpu)
@@ -49,7 +49,7 @@ def process_usage(process: int) -> ProcessUsage:
 
 
 def oom_kills() -> int:
-    """Count the processes that the system has killed for want of memory since it started."""
+    """Return the number of processes killed by the system's OOM killer since boot."""
     with suppress(OSError, ValueError):
         for line in Path("/proc/vmstat").read_text().splitlines():
             if line.startswith("oom_kill "):
@@ -65,13 +65,13 @@ _LACK_OF_MEMORY = ("bad_alloc", "out of memory", "cannot allocate memory")
 
 @dataclass(frozen=True, slots=True)
 class ExitStatus:
-    """How a case ended with its worker.
+    """The exit status of a worker, as the result of its case.
 
     Attributes:
-        status: How.
-        message: Why, in one line.
-        is_verdict: Whether it says something of the case; a process that nobody saw ending,
-            because the fork server was gone, does not.
+        status: The status of the run.
+        message: The reason, in one line.
+        is_verdict: Whether it is a result of the case; not if the exit code is unknown because
+            the fork server has exited.
     """
 
     status: RunStatus
@@ -80,33 +80,33 @@ class ExitStatus:
 
 
 def closed_pipe() -> ExitStatus:
-    """Say that a worker has closed its end of the pipe."""
+    """Return the status of a worker that has closed its end of the pipe."""
     return ExitStatus(RunStatus.CRASHED, "crashed: the worker closed its own pipe")
 
 
 def vanished(why: str = "") -> ExitStatus:
-    """Say that a worker is gone, and nobody knows how it ended, or why it never came."""
-    reason = one_line(why or "the fork server is gone, which alone knows how it ended")
+    """Return the status of a worker whose exit code is unknown, or that never started."""
+    reason = one_line(why or "its exit code is unknown, as the fork server has exited")
     return ExitStatus(RunStatus.CRASHED, f"vanished: {reason}", is_verdict=False)
 
 
 def timed_out(timeout: float) -> ExitStatus:
-    """Say that a case took longer than it may [s]."""
+    """Return the status of a case that exceeded its time limit [s]."""
     return ExitStatus(RunStatus.TIMED_OUT, f"timed out after {timeout:g} s")
 
 
 def out_of_memory(reason: str) -> ExitStatus:
-    """Say that a worker had no memory left, and how that showed."""
+    """Return the status of a worker that ran out of memory, with the symptom."""
     return ExitStatus(RunStatus.OUT_OF_MEMORY, f"out of memory: {one_line(reason)}")
 
 
 def exit_status_of(exit_code: int, *, output: str, oom_kill: bool) -> ExitStatus:
-    """Tell from what a dead process left behind how it ended.
+    """Return the status of a process that has exited.
 
     Args:
-        exit_code: Its exit code; minus the signal if one ended it.
-        output: The end of what it wrote.
-        oom_kill: Whether the system has killed processes for want of memory meanwhile.
+        exit_code: Its exit code, or minus the signal that killed it.
+        output: The end of its output.
+        oom_kill: Whether the system's OOM killer has killed processes meanwhile.
     """
     if exit_code == PIPE_LOST:
         return closed_pipe()
@@ -114,7 +114,7 @@ def exit_status_of(exit_code: int, *, output: str, oom_kill: bool) -> ExitStatus
     if oom_kill and exit_code == -signal.SIGKILL:
         return out_of_memory("killed by the system")
     last = _last_line(output)
-    said = f"{how}; its last words: {last}" if last else how
+    said = f"{how}; last output: {last}" if last else how
     if any(words in output.lower() for words in _LACK_OF_MEMORY):
         return out_of_memory(said)
     message = f"crashed: {said}" if exit_code < 0 else said
@@ -131,21 +131,21 @@ def _signal_in_words(number: int) -> str:
 
 
 def _last_line(output: str) -> str:
-    """Return the last line that has a word in it."""
+    """Return the last line that contains a word."""
     lines = (line for line in reversed(output.splitlines()) if any(map(str.isalnum, line)))
     return one_line(next(lines, ""))
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A task on its way to a worker.
+    """A task for a worker.
 
     Attributes:
         task: The task.
         runs: The folder of all runs.
-        attempt: How often it has been begun, this time included; those in which the worker
-            vanished do not count.
-        vanished: In how many its worker vanished.
+        attempt: Number of attempts, including this one, without those in which the worker
+            vanished.
+        vanished: Number of attempts in which the worker vanished.
     """
 
     task: Task
@@ -155,17 +155,17 @@ class Job:
 
 
 def worker_main(connection: Connection, *, output: Path, memory: float) -> None:
-    """Run the jobs that come through a pipe until it is closed.
+    """Run the jobs received through a pipe until it is closed.
 
-    The worker says None when it is ready, then a Finished for each job, or the
-    OutputError that kept it from writing one.
+    The worker sends None when it is ready, then a Finished for each job, or the
+    OutputError if it could not write one.
 
     Args:
         connection: The worker's end of the pipe.
-        output: The file that takes all that the worker and its libraries print.
-        memory: The most it may use [bytes].
+        output: The file for the output of the worker and its libraries.
+        memory: Memory limit [bytes].
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the coordinator who is interrupted
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator handles the interrupt
     _exit_with_coordinator()
     _print_to(output)
     _limit(memory)
@@ -173,7 +173,7 @@ def worker_main(connection: Connection, *, output: Path, memory: float) -> None:
         connection.send(None)
         while True:
             job = connection.recv()
-            with suppress(OSError):  # what is quoted after a crash is of the case that crashed
+            with suppress(OSError):  # so that the last output is that of the current case
                 os.truncate(output, 0)
             connection.send(_answer(job))
     except EOFError:
@@ -190,9 +190,9 @@ def _answer(job: Job) -> object:
 
 
 def _exit_with_coordinator() -> None:
-    """End this process when the coordinator has ended, however that was.
+    """Exit when the coordinator has exited, for any reason.
 
-    A process of the fork server is ended by the kernel, see `kill_when_closed`.
+    A child of the fork server is killed by the kernel, see `kill_when_closed`.
     """
     coordinator = parent_process()
     if coordinator is not None:
@@ -205,9 +205,9 @@ def _wait_and_exit(sentinel: int) -> None:
 
 
 def _print_to(output: Path) -> None:
-    """Send standard output and error to a file, from native code too.
+    """Redirect standard output and error to a file, also of native code.
 
-    The file is appended to, so that whoever empties it makes room.
+    The file is opened for appending, so that it can be truncated meanwhile.
     """
     file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for stream in (1, 2):
@@ -216,15 +216,15 @@ def _print_to(output: Path) -> None:
 
 
 def _limit(memory: float) -> None:
-    """Let allocations fail when the memory in use would pass a limit [bytes].
+    """Let allocations fail above a memory limit [bytes].
 
-    RLIMIT_DATA counts private memory alone, not the libraries that are mapped,
-    and when it is reached Python raises MemoryError (getrlimit(2)).
+    RLIMIT_DATA counts private memory only, not mapped libraries; when it is reached
+    Python raises MemoryError (getrlimit(2)).
     """
     if sys.platform == "linux":
         usage = process_usage(os.getpid())
         most = int(usage.data + max(memory - usage.resident, 0))
-        with suppress(ValueError):  # a lower limit of the user's own stays
+        with suppress(ValueError):  # keep a lower limit set by the user
             resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-        # A core file of a large process takes longer to write than the case to run.
+        # Writing a core dump of a large process takes longer than the case.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

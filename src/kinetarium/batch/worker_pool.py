@@ -1,4 +1,4 @@
-"""IsolatedExecutor: cases in worker processes, where a fault costs one row and nothing else."""
+"""IsolatedExecutor: runs cases in worker processes, where a crash affects one row only."""
 
 from collections import deque
 from collections.abc import Generator, Sequence
@@ -18,27 +18,27 @@ from kinetarium.recording.run_folder import write_run
 from kinetarium.storage.atomic import make_folder, remove_leftovers
 
 _MOST_FAILED_STARTS = 10
-"""So many workers in a row that do not even start are no chance."""
+"""Number of consecutive failed starts after which no more workers are started."""
 
 _PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0, 2.0, 2.0)
-"""Pauses before more workers are started, after some have vanished and none got ready [s]."""
+"""Pauses before more workers are started, after some vanished before they were ready [s]."""
 
 
 class WorkerError(KinetariumError):
-    """Workers cannot be used as asked, or not at all."""
+    """Workers cannot be started, or not for this study."""
 
 
 class WorkerPool:
     """The workers of one batch."""
 
     def __init__(self, start: WorkerStart, *, size: int, memory: float, outputs: Path) -> None:
-        """Make a pool that is still empty.
+        """Create an empty pool.
 
         Args:
             start: Starts the workers.
-            size: The most workers at a time.
-            memory: The most memory for one of them [bytes].
-            outputs: The folder for the files that take their output.
+            size: Maximum number of workers.
+            memory: Memory limit of each [bytes].
+            outputs: The folder for their output files.
         """
         self._start = start
         self._size = size
@@ -51,16 +51,16 @@ class WorkerPool:
 
     @property
     def workers(self) -> tuple[WorkerProcess, ...]:
-        """All workers, those that are still starting included."""
+        """All workers, including those that are starting."""
         return tuple(self._members)
 
     @property
     def busy(self) -> int:
-        """How many are at work."""
+        """Number of workers with a job."""
         return sum(worker.job is not None for worker in self._members)
 
     def assign_jobs(self, waiting: deque[Job]) -> None:
-        """Hand out jobs to those who are free, and start more workers for what is left.
+        """Assign jobs to free workers, and start more workers for the rest.
 
         Raises:
             WorkerError: If no worker can be started.
@@ -78,24 +78,24 @@ class WorkerPool:
             self._members.append(worker)
 
     def dismiss(self, worker: WorkerProcess) -> None:
-        """End a worker that is not to be trusted any more."""
+        """Stop and remove a worker."""
         self._members.remove(worker)
         worker.stop()
 
     def note_start(self, exit_status: ExitStatus | None) -> None:
-        """Keep count of workers that ended before they were ready.
+        """Count workers that exited before they were ready.
 
         Args:
-            exit_status: How it ended; None for one that has got ready.
+            exit_status: Its exit status; None for a worker that is ready.
 
         Raises:
-            WorkerError: If it was one too many.
+            WorkerError: If there were too many.
         """
         if exit_status is None:
             self._failed_starts = self._pauses = 0
         elif exit_status.is_verdict:
             self._failed_starts += 1
-        elif monotonic() >= self._not_before:  # all that were waiting for one server count once
+        elif monotonic() >= self._not_before:  # count all workers of one server once
             if self._pauses == len(_PAUSES):
                 raise WorkerError(f"worker processes do not start: {exit_status.message}")
             self._not_before = monotonic() + _PAUSES[self._pauses]
@@ -104,70 +104,69 @@ class WorkerPool:
             raise WorkerError(f"worker processes do not start: {exit_status.message}")
 
     def stop(self) -> None:
-        """End all workers at once."""
+        """Stop all workers."""
         while self._members:
             self.dismiss(self._members[0])
 
 
 _INTERVAL = 0.05
-"""How often workers are looked at when nothing happens [s]; no limit is passed for longer."""
+"""Polling interval of the workers' limits [s]."""
 
 _OUTPUTS = ".kinetarium-outputs"
-"""Where workers print to; named so that `remove_leftovers` takes it for what it is."""
+"""Folder of the workers' output; `remove_leftovers` recognises the name."""
 
 _HEALTHY = frozenset({RunStatus.COMPLETED, RunStatus.DIVERGED, RunStatus.UNSUPPORTED})
-"""Ends after which a worker goes on: nothing has gone wrong in it."""
+"""Statuses after which a worker can be reused."""
 
 _MOST_VANISHED = 10
-"""How often the worker of one case may vanish; that says nothing of the case."""
+"""Maximum number of vanished workers per case."""
 
 
 class IsolatedExecutor:
-    """Runs cases in worker processes, several side by side.
+    """Runs cases in parallel worker processes.
 
-    A worker that crashes, hangs or uses too much memory is ended and replaced,
-    and its case becomes a row that says so. A crash may be chance, so that the
-    case is run once more. A worker that vanished, so that nobody knows how it
-    ended, is no verdict at all. Limits are watched while a result is waited for.
-    Memory is limited on Linux only.
+    A worker that crashes, hangs or uses too much memory is killed and replaced, and its
+    case becomes a row with that status. A crash may be transient, so that the case is run
+    once more. A worker that vanished, so that its exit code is unknown, does not count.
+    Limits are checked while waiting for results. Memory is limited on Linux only.
     """
 
     def __init__(self, workers: int, *, timeout: float, memory: float) -> None:
-        """Choose how many workers there are and what one may use.
+        """Set the number of workers and their limits.
 
         Args:
-            workers: How many cases run side by side.
-            timeout: The most time for one case [s].
-            memory: The most memory for one worker [bytes].
+            workers: Number of worker processes.
+            timeout: Time limit for one case [s].
+            memory: Memory limit for one worker [bytes].
         """
         self._workers = workers
         self._timeout = timeout
         self._memory = memory
 
     def prepare(self, engines: Sequence[str]) -> None:
-        """Begin to load what workers will need, in a process beside this one."""
+        """Start to load what workers will need, in another process."""
         WorkerStart(engines).begin()
 
     def execute(self, tasks: Sequence[Task], *, runs: Path) -> Generator[Finished, None, None]:
-        """Run tasks and give each as it ends, its run whole on disk.
+        """Run tasks and yield each as it finishes, its run saved.
 
         Args:
-            runs: The folder of all runs, to which nobody else may write meanwhile.
+            runs: The folder of all runs; no other process may write to it meanwhile.
 
         Raises:
             OutputError: If a run cannot be written.
-            WorkerError: If no worker can be started, workers vanish again and again, or a study
-                is where none finds it.
+            WorkerError: If no worker can be started, workers vanish repeatedly, or a study is
+                defined in a script.
         """
         for task in tasks:
             if task.study_class.startswith("__main__:"):
                 raise WorkerError(
-                    f"the study '{task.study}' is part of a script, which workers do not run;"
-                    " put it into a module of its own"
+                    f"the study '{task.study}' is defined in a script, which workers cannot import;"
+                    " move it to a module"
                 )
         start = WorkerStart(_engines(tasks))
         outputs = runs / _OUTPUTS
-        remove_leftovers(runs)  # of a coordinator that was killed
+        remove_leftovers(runs)  # of a killed coordinator
         make_folder(outputs)
         pool = WorkerPool(start, size=self._workers, memory=self._memory, outputs=outputs)
         try:
@@ -182,11 +181,11 @@ class IsolatedExecutor:
             pool.assign_jobs(waiting)
             wait([event for worker in pool.workers for event in worker.events], timeout=_INTERVAL)
             over = [end for worker in pool.workers if (end := self._end(worker, pool, waiting))]
-            pool.assign_jobs(waiting)  # before results are given away, which may take a while
+            pool.assign_jobs(waiting)  # before the results are processed, which may take a while
             yield from over
 
     def _end(self, worker: WorkerProcess, pool: WorkerPool, waiting: deque[Job]) -> Finished | None:
-        """Return the task that a worker has ended, if it has, and if there is no second attempt."""
+        """Return the finished task of a worker, if it has one and it is not retried."""
         job, was_ready = worker.job, worker.ready
         result = worker.poll(self._timeout)
         if worker.ready and not was_ready:
@@ -214,9 +213,9 @@ def _engines(tasks: Sequence[Task]) -> list[str]:
 
 
 def _may_be_transient(result: Finished | ExitStatus, worker: WorkerProcess) -> bool:
-    """Return whether a case may end otherwise in a new worker.
+    """Return whether a case may have another result in a new worker.
 
-    Memory may have been lost by the worker's earlier cases; a crash may be anything.
+    Earlier cases of the worker may have leaked memory; a crash may have any cause.
     """
     if result.status is RunStatus.OUT_OF_MEMORY:
         return worker.jobs > 1
@@ -224,10 +223,10 @@ def _may_be_transient(result: Finished | ExitStatus, worker: WorkerProcess) -> b
 
 
 def _retried(job: Job, exit_status: ExitStatus) -> Job:
-    """Return the job of a worker that vanished, to be done by another one.
+    """Return the job of a vanished worker, for another worker.
 
     Raises:
-        WorkerError: If that has happened too often.
+        WorkerError: If this has happened too often.
     """
     if job.vanished == _MOST_VANISHED:
         raise WorkerError(
@@ -238,7 +237,7 @@ def _retried(job: Job, exit_status: ExitStatus) -> Job:
 
 
 def _written(exit_status: ExitStatus, job: Job, worker: WorkerProcess) -> Finished:
-    """Write the run of a case whose worker cannot do it any more."""
+    """Write the run of a case whose worker has exited."""
     task = job.task
     timing = {"wall_s": worker.wall_s, "cpu_s": worker.cpu_s, "attempts": float(job.attempt)}
     run = Run(task.key, task.study, task.case, exit_status.status, exit_status.message)

@@ -1,6 +1,6 @@
-"""WorkerProcess: a worker as its coordinator sees it, from start to end.
+"""WorkerProcess: the coordinator's handle of a worker.
 
-Workers start quickly, with one thread each, and never with the user's script in them.
+Workers start quickly, with one thread each, and never import the user's script.
 """
 
 import os
@@ -33,61 +33,61 @@ from kinetarium.errors import OutputError
 _ENVIRONMENT = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
 }
-"""What workers are started with; libraries read it when they are loaded."""
+"""Environment variables of workers; libraries read them when they are loaded."""
 
 _TRIES = 3
-"""A server may end between the look at it and the request; another one is asked then."""
+"""A server may exit between the check and the request; then another one is used."""
 
 
 class StartedProcess(Protocol):
-    """A process that was started: one of `multiprocessing`, or forked off our own server."""
+    """A process of `multiprocessing`, or forked by our own server."""
 
     @property
     def pid(self) -> int | None:
-        """Its number, if it is there already."""
+        """Its process ID, once it has started."""
         ...
 
     @property
     def sentinel(self) -> int:
-        """What becomes ready when there is something to look at."""
+        """A descriptor that becomes ready on a change of state."""
         ...
 
     @property
     def exitcode(self) -> int | None:
-        """How it has ended; None if it has not, or if nobody knows."""
+        """Its exit code; None if it is running, or if the exit code is unknown."""
         ...
 
     def is_alive(self) -> bool:
-        """Return whether it is there, or still may come."""
+        """Return whether it is running or about to start."""
         ...
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill it."""
         ...
 
     def join(self, timeout: float | None = None) -> None:
-        """Wait until it has ended [s]."""
+        """Wait until it has exited [s]."""
         ...
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release it."""
         ...
 
 
 class WorkerStart:
-    """Starts workers that share what they have to load.
+    """Starts workers that share loaded libraries.
 
-    On Linux workers are forked off a server that has the libraries loaded;
-    elsewhere each starts anew. A process has one such server, so that engines
-    which only its later batches need are loaded by each worker.
+    On Linux workers are forked by a server that has the libraries loaded; elsewhere
+    each is spawned. A process has one such server, so that engines which only later
+    batches need are loaded by each worker.
     """
 
     def __init__(self, engines: Sequence[str]) -> None:
-        """Name the engines that the workers will need."""
+        """Set the engines that the workers will need."""
         self._engines = tuple(engines)
 
     def begin(self) -> None:
-        """Start the server that workers are forked off, where there is one, and do not wait."""
+        """Start the fork server, if there is one, without waiting."""
         if _can_fork():
             from kinetarium.batch._forked import ForkServer
 
@@ -100,12 +100,12 @@ class WorkerStart:
         """Start a process that calls a function.
 
         Args:
-            main: The function; it is given its end of a pipe, and the rest after that.
-            *args: The rest.
-            **named: What it is given by name.
+            main: The function; its first argument is its end of a pipe.
+            *args: Its other arguments.
+            **named: Its keyword arguments.
 
         Returns:
-            The process, which may still be on its way, and our end of the pipe.
+            The process, which may be about to start, and our end of the pipe.
 
         Raises:
             OSError: If no process can be started.
@@ -122,7 +122,7 @@ class WorkerStart:
             with theirs:
                 process = self._ask_for_process(theirs)
             try:
-                with suppress(ConnectionError):  # it has ended; whoever looks at it sees that
+                with suppress(ConnectionError):  # it has exited, which the next poll detects
                     ours.send((sys.path, _folder()))
                     ours.send((main, args, named))
             except BaseException:
@@ -159,7 +159,7 @@ def _spawn(
 
 
 def _can_fork() -> bool:
-    """Return whether there is a fork server here; it needs descriptors of processes (Linux 5.3)."""
+    """Return whether a fork server is supported; it needs pidfds (Linux 5.3)."""
     if sys.platform != "linux":
         return False
     try:
@@ -170,7 +170,7 @@ def _can_fork() -> bool:
 
 
 def _folder() -> str | None:
-    """Return the folder we are in, if it is still there."""
+    """Return the current folder, if it still exists."""
     try:
         return os.getcwd()
     except OSError:
@@ -179,7 +179,7 @@ def _folder() -> str | None:
 
 @contextmanager
 def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Set variables for processes started meanwhile."""
+    """Set environment variables for processes started meanwhile."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -194,10 +194,10 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """Show a new process an empty main module, as an interactive session has it.
+    """Hide the main module from new processes, as in an interactive session.
 
-    It would run the user's script again, which starts workers in turn if it has
-    no `if __name__ == "__main__"`.
+    They would run the user's script again, which starts workers in turn if it has no
+    `if __name__ == "__main__"`.
     """
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
@@ -208,34 +208,34 @@ def _without_main() -> Iterator[None]:
 
 
 _START_TIMEOUT = 120.0
-"""Time for a worker to get ready [s]; libraries on a slow disk take a while."""
+"""Timeout for a worker to become ready [s]; loading libraries from a slow disk takes long."""
 
 _GRACE = 2.0
-"""Time between the end of a worker's pipe and that of the worker [s]; a dying one needs some."""
+"""Time between the closing of a worker's pipe and its exit [s]."""
 
 _KILL_TIMEOUT = 10.0
-"""Time for a killed process to be gone [s]."""
+"""Timeout for a killed process to exit [s]."""
 
 _MOST_OUTPUT = 8_000_000
-"""A worker's output is emptied when it grows beyond this [bytes]."""
+"""Size at which a worker's output file is truncated [bytes]."""
 
 _ASLEEP = 1.0
-"""A coordinator that has not looked for so long was stopped itself, such as by ctrl-Z [s]."""
+"""Time without polling after which the coordinator was stopped, such as by Ctrl-Z [s]."""
 
 _TAIL = 65_536
-"""How much of the output's end is looked at for last words [bytes]."""
+"""Size of the end of the output that is searched for a reason [bytes]."""
 
 
 class WorkerProcess:
-    """One worker: what it is doing, and how it is ended.
+    """One worker, its job and its limits.
 
-    Each worker has a pipe of its own. Whatever state it dies in, it holds no
-    lock and has no half of a message that another would wait for.
+    Each worker has its own pipe. In whatever state it dies, it holds no lock and no
+    partial message for which another would wait.
 
     Attributes:
-        job: What it is doing, or None.
-        jobs: How many jobs it was given.
-        ready: Whether it has got ready.
+        job: Its current job, or None.
+        jobs: Number of assigned jobs.
+        ready: Whether it is ready.
     """
 
     def __init__(self, start: WorkerStart, *, output: Path, memory: float) -> None:
@@ -243,8 +243,8 @@ class WorkerProcess:
 
         Args:
             start: Starts the process.
-            output: The file that takes its output.
-            memory: The most it may use [bytes].
+            output: The file for its output.
+            memory: Memory limit [bytes].
 
         Raises:
             OSError: If no process can be started.
@@ -262,28 +262,28 @@ class WorkerProcess:
 
     @property
     def free(self) -> bool:
-        """Whether it can be given a job."""
+        """Whether a job can be assigned to it."""
         return self.ready and self.job is None
 
     @property
     def wall_s(self) -> float:
-        """How long it has been at its job [s]."""
+        """Wall time of its job [s]."""
         return monotonic() - self._since
 
     @property
     def cpu_s(self) -> float:
-        """Processor time of its job when last looked at [s]."""
+        """CPU time of its job at the last poll [s]."""
         return max(self._usage.cpu - self._usage_before.cpu, 0.0)
 
     @property
     def events(self) -> tuple[Connection | int, ...]:
-        """What becomes ready when there is something to look at."""
+        """Descriptors that become ready on a change of state."""
         if self._silent_since is None:
             return self._connection, self._process.sentinel
         return (self._process.sentinel,)
 
     def assign(self, job: Job) -> None:
-        """Let it do a job; if it has died meanwhile, the next look shows it."""
+        """Assign a job; if it has died meanwhile, the next poll detects it."""
         self.job = job
         self.jobs += 1
         self._since = self._looked = monotonic()
@@ -293,32 +293,33 @@ class WorkerProcess:
             self._connection.send(job)
 
     def poll(self, timeout: float) -> Finished | ExitStatus | None:
-        """See what has become of it, and whether it keeps to its limits.
+        """Check for a result, and enforce its limits.
 
         Args:
-            timeout: The most time for a job [s].
+            timeout: Time limit for a job [s].
 
         Returns:
-            The job's result, or how the worker ended or must be ended, or None if all is well.
+            The job's result, or the exit status of a worker that exited or must be killed, or
+            None.
 
         Raises:
             OutputError: If it could not write a result.
         """
         asleep, self._looked = monotonic() - self._looked, monotonic()
-        if asleep > _ASLEEP:  # and so may the worker have been, whose time that is not
+        if asleep > _ASLEEP:  # the worker may have been stopped as well: do not count the time
             self._since += asleep
-        alive = self._process.is_alive()  # asked first, so that last words are still heard
+        alive = self._process.is_alive()  # checked first, so that a last message is still received
         try:
             if self._silent_since is None and self._connection.poll():
                 return self._heard(self._connection.recv())
         except OutputError:
             raise
-        except Exception:  # the pipe's end, or bytes that are no message
+        except Exception:  # the end of the pipe, or an invalid message
             self._silent_since = monotonic()
         if not alive:
             code = self._process.exitcode
             if code is None:
-                # Only a process of the fork server can say why it never came.
+                # Only a process of the fork server has a reason why it never started.
                 return vanished(getattr(self._process, "failure", ""))
             killed = oom_kills() > self._oom_kills
             return exit_status_of(code, output=self._last_output(), oom_kill=killed)
@@ -327,11 +328,11 @@ class WorkerProcess:
         return self._over_limit(timeout)
 
     def stop(self) -> None:
-        """End it at once, whatever it is doing."""
+        """Kill it."""
         self._process.kill()
         self._process.join(_KILL_TIMEOUT)
         self._connection.close()
-        with suppress(ValueError):  # not even a kill ends a process that waits for a dead disk
+        with suppress(ValueError):  # a process in uninterruptible sleep survives SIGKILL
             self._process.close()
         self._output.unlink(missing_ok=True)
 
@@ -363,5 +364,5 @@ class WorkerProcess:
             with self._output.open("rb") as file:
                 file.seek(max(self._output.stat().st_size - _TAIL, 0))
                 return file.read(_TAIL).decode(errors="replace")
-        except OSError:  # it ended before it had one
+        except OSError:  # it exited before it had one
             return ""
