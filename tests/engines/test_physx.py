@@ -4,7 +4,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -210,21 +209,6 @@ class TestContacts:
             ends.append(simulation.state().q[1])
         assert ends[0] == 0.0
         assert abs(ends[1]) > 0.05
-
-    def test_filters_of_many_kinds_of_pairs(self):
-        from kinetarium.engines.physx.contacts import collision_filter
-
-        rng = np.random.default_rng(5)
-        for count in (1, 2, 20, 90):
-            # Links of a tree, where each may touch all but itself and the ones it is joined to.
-            touch = ~np.eye(count, dtype=bool)
-            for i in range(1, count):
-                parent = int(rng.integers(max(0, i - 4), i))
-                touch[i, parent] = touch[parent, i] = False
-            groups = collision_filter(touch)
-            for i, j in combinations(range(count), 2):
-                (a, b), (c, d) = groups[i], groups[j]
-                assert bool(a & d or b & c) == touch[i, j]
 
     @pytest.mark.parametrize(
         ("shape", "height"),

@@ -1,6 +1,7 @@
 """Scenes: what is refused, who may touch whom, links lumped into bodies."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from kinetarium.scene import (
     two_arms,
 )
 from kinetarium.scene.robot import rigid_tree
+from kinetarium.scene.scene import collision_filter
 from kinetarium.spatial.arrays import frozen
 
 CUBE = free_body("cube", Box((0.1, 0.1, 0.1)), mass=1.0)
@@ -122,3 +124,23 @@ def test_fixed_joints_only() -> None:
     assert body.inertia is None
     with pytest.raises(SceneError):
         Scene((PlacedRobot("r", model, positions={"j": 0.0}),))
+
+
+def test_collision_groups_open_exactly_the_right_pairs() -> None:
+    rng = np.random.default_rng(5)
+    for count in (1, 2, 20, 90):
+        # Links of a tree, where each may touch all but itself and the ones it is joined to.
+        touch = ~np.eye(count, dtype=bool)
+        for i in range(1, count):
+            parent = int(rng.integers(max(0, i - 4), i))
+            touch[i, parent] = touch[parent, i] = False
+        groups = collision_filter(touch)
+        for i, j in combinations(range(count), 2):
+            (a, b), (c, d) = groups[i], groups[j]
+            assert bool(a & d or b & c) == touch[i, j]
+
+
+def test_collision_groups_end_at_32() -> None:
+    touch = np.triu(np.random.default_rng(0).random((60, 60)) < 0.5, 1)
+    with pytest.raises(SceneError, match="32 collision groups"):
+        collision_filter(touch | touch.T)

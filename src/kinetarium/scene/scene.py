@@ -156,6 +156,64 @@ def rigid_groups(model: RobotModel) -> dict[str, str]:
     return group
 
 
+def collision_filter(may_collide: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return bit masks by which an engine lets exactly the right pairs of solids collide.
+
+    Two solids collide if the membership mask of one and the filter mask of
+    the other have a bit in common. Each bit thus lets a set of solids collide
+    with another set; such pairs of sets are grown greedily, to open as many
+    pairs as possible, until all are open.
+
+    Args:
+        may_collide: Whether two solids may collide, symmetric, shape (n, n).
+
+    Returns:
+        Membership and filter of each solid.
+
+    Raises:
+        SceneError: If 32 bits do not suffice.
+    """
+    count = len(may_collide)
+    # Shapes of one solid never meet.
+    open_to = may_collide | np.eye(count, dtype=np.bool_)
+    missing = may_collide.copy()
+    memberships, filters = [0] * count, [0] * count
+    for bit in range(32):
+        if not missing.any():
+            break
+        ones, others = _grow(open_to, missing)
+        missing[np.ix_(ones, others)] = False
+        missing[np.ix_(others, ones)] = False
+        for i in np.flatnonzero(ones):
+            memberships[i] |= 1 << bit
+        for i in np.flatnonzero(others):
+            filters[i] |= 1 << bit
+    if missing.any():
+        raise SceneError("too many kinds of pairs that must not collide for 32 collision groups")
+    return list(zip(memberships, filters, strict=True))
+
+
+def _grow(
+    open_to: NDArray[np.bool_], missing: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return two sets of which each member of one may collide with each of the other."""
+    ones = np.zeros(len(open_to), dtype=np.bool_)
+    first = int(np.argmax(missing.sum(axis=1)))
+    ones[first] = True
+    others = open_to[first]
+    covered = int(missing[first].sum())
+    while True:
+        left = open_to & others  # what remains of the others beside each candidate
+        gains = left @ missing[ones].sum(axis=0) + (left & missing).sum(axis=1)
+        gains[ones] = 0
+        best = int(np.argmax(gains))
+        if gains[best] <= covered:
+            return ones, others
+        covered = int(gains[best])
+        ones[best] = True
+        others = left[best]
+
+
 def _own_pairs(robot: PlacedRobot) -> NDArray[np.bool_]:
     model = robot.model
     count = len(model.links)
