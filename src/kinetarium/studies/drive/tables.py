@@ -111,7 +111,11 @@ _PAPER = Table(
         ("Bullet", "CoppeliaSim", "pybullet"),
         ("ODE", "CoppeliaSim", "its C interface, double precision"),
         ("PhysX", "Isaac Sim", "SAPIEN, on the CPU; wheels are rows of spheres"),
-        ("Newton Dynamics", "CoppeliaSim", "not in any package registry"),
+        (
+            "Newton Dynamics",
+            "CoppeliaSim",
+            "not in package registries, as CoppeliaSim and Isaac Sim",
+        ),
     ),
 )
 

@@ -47,7 +47,11 @@ def table_1() -> Table:
             ("MuJoCo", "MuJoCo", "its own library"),
             ("Bullet", "CoppeliaSim", "pybullet"),
             ("ODE", "CoppeliaSim", "its C interface"),
-            ("Newton Dynamics", "CoppeliaSim", "not in the package registries"),
+            (
+                "Newton Dynamics",
+                "CoppeliaSim",
+                "not in package registries, as CoppeliaSim and Isaac Sim",
+            ),
             ("PhysX", "IsaacSim", "SAPIEN, on the CPU"),
         ),
     )
