@@ -252,6 +252,47 @@ def _drake(simulation, command: np.ndarray) -> Callable[[], tuple]:
     return step
 
 
+def _rapier(simulation, command: np.ndarray) -> Callable[[], tuple]:
+    model, torques = simulation._model, command.tolist()
+    robot, part = model.multibodies[0], model.floating[0]
+    driven = [int(i) for i in simulation.layout.command_joints]
+    axes = [tuple(robot.joints[i].axis) for i in driven]
+    world = multibody = cube = spin = None
+    ends: list = []
+
+    def look_up() -> None:
+        nonlocal world, multibody, cube, spin, ends
+        world = simulation._world  # which a reset replaces
+        bodies = world.rigid_bodies
+        multibody, spin = (
+            world.multibody_joints.multibody(one.handles[0]) for one in model.multibodies
+        )
+        cube = bodies[part.handle]
+        links = [bodies[link.handle] for link in robot.links]
+        ends = [(links[i + 1], links[robot.parents[i + 1]]) for i in driven]
+
+    def step() -> tuple:
+        if world is not simulation._world:
+            look_up()
+        for below, above in ends:
+            below.reset_torques(False)
+            above.reset_torques(False)
+        for (below, above), axis, torque in zip(ends, axes, torques, strict=True):
+            x, y, z = below.rotation.transform_vector(axis).to_tuple()
+            below.add_torque((x * torque, y * torque, z * torque), False)
+            above.add_torque((-x * torque, -y * torque, -z * torque), False)
+        world.step()
+        x, y, z, w = cube.rotation.quaternion
+        return (
+            np.array(multibody.generalized_position()),
+            np.array(multibody.generalized_velocity()),
+            np.array((*cube.translation.to_tuple(), w, x, y, z)),
+            np.array(spin.generalized_velocity()),
+        )
+
+    return step
+
+
 RAW = {
     "mujoco": _mujoco,
     "bullet": _bullet,
@@ -259,4 +300,5 @@ RAW = {
     "physx": _physx,
     "dart": _dart,
     "drake": _drake,
+    "rapier": _rapier,
 }

@@ -33,6 +33,7 @@ LIBRARIES = {
     "kinetarium.engines.drake": ("pydrake",),
     "kinetarium.engines.mujoco": ("mujoco",),
     "kinetarium.engines.physx": ("sapien",),
+    "kinetarium.engines.rapier": ("rapier3d",),
     "kinetarium.recording": ("msgspec",),
     "kinetarium.report": ("PIL", "jinja2", "markupsafe", "matplotlib", "mpl_toolkits", "plotly"),
     "kinetarium.spatial": ("numba",),

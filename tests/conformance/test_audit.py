@@ -17,10 +17,11 @@ from kinetarium.spatial.arrays import frozen
 
 ROBOTS = ["panda", "ur5", "husky4", "kr250"]
 TIMESTEP = 1e-3
-FREE_MOTION = {"ode": 2e-4, "physx": 1e-5}
+FREE_MOTION = {"ode": 2e-4, "physx": 1e-5, "rapier": 5e-4}
 """Tolerance on joint angles [rad] after 100 steps of the reference's own integrator: ODE holds
 joints by constraints between free bodies, which yield a little (cfm); PhysX works in reduced
-coordinates like the reference, but in single precision."""
+coordinates like the reference, but in single precision; so does Rapier, which takes Coriolis
+forces at the end of a step."""
 
 pytestmark = pytest.mark.engine
 
@@ -72,7 +73,7 @@ def test_inertias(robot: str, engine: str) -> None:
     simulation = _compile(engine, model)
     loaded = {solid.name: solid.inertia for solid in simulation.audit().solids}
     simulation.close()
-    tolerance = 1e-6 if engine == "physx" else 1e-9
+    tolerance = 1e-6 if engine in ("physx", "rapier") else 1e-9
     for body in rigid_tree(model):
         if body.inertia is None or body.joint is None:
             continue
@@ -83,7 +84,7 @@ def test_inertias(robot: str, engine: str) -> None:
         assert np.abs(there.moment - body.inertia.moment).max() <= tolerance * scale
 
 
-@pytest.mark.parametrize("engine", ["ode", "physx"])
+@pytest.mark.parametrize("engine", ["ode", "physx", "rapier"])
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_free_motion(robot: str, engine: str) -> None:
     """Let the robot fall for a tenth of a second, against the same integrator on Pinocchio."""

@@ -12,6 +12,7 @@ LACKING = {
     "drake": {Capability.RESTITUTION},
     "ode": {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS},
     "physx": {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS},
+    "rapier": {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS},
 }
 APPLICABLE = [
     pytest.param(name, check, id=f"{name}-{check.name}")

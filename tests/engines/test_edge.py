@@ -20,7 +20,7 @@ from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.scene import WrenchSensor, free_body, ground
 
-ENGINES = ["bullet", "dart", "drake", "mujoco", "ode", "physx"]
+ENGINES = ["bullet", "dart", "drake", "mujoco", "ode", "physx", "rapier"]
 
 pytestmark = [pytest.mark.engine, pytest.mark.parametrize("start", ENGINES, indirect=True)]
 

@@ -223,6 +223,8 @@ class EngineInfo:
         capabilities: What it can do.
         friction_rule: How it combines the friction of unequal surfaces.
         precision: What it computes with.
+        implicit_coriolis: Whether it takes Coriolis forces at the end of a step, so that an
+            acceleration differs from that at the start by a share that vanishes with the step.
     """
 
     name: str
@@ -231,6 +233,7 @@ class EngineInfo:
     capabilities: frozenset[Capability]
     friction_rule: FrictionRule
     precision: Precision = Precision.DOUBLE
+    implicit_coriolis: bool = False
 
 
 class Status(StrEnum):

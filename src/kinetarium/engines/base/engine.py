@@ -91,6 +91,7 @@ class EngineBase(ABC, Generic[OptionsT]):
         capabilities: What it can do, one by one: a capability added later is not claimed unseen.
         friction_rule: How it combines the friction of unequal surfaces.
         precision: What it computes with.
+        implicit_coriolis: Whether it takes Coriolis forces at the end of a step.
         options: The class of its options.
     """
 
@@ -99,6 +100,7 @@ class EngineBase(ABC, Generic[OptionsT]):
     capabilities: ClassVar[frozenset[Capability]]
     friction_rule: ClassVar[FrictionRule]
     precision: ClassVar[Precision] = Precision.DOUBLE
+    implicit_coriolis: ClassVar[bool] = False
     options: type[OptionsT]
 
     @property
@@ -111,6 +113,7 @@ class EngineBase(ABC, Generic[OptionsT]):
             self.capabilities,
             self.friction_rule,
             self.precision,
+            self.implicit_coriolis,
         )
 
     def compile(

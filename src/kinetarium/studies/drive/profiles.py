@@ -58,6 +58,7 @@ _DEFAULTS = {
     "physx": _Choice("friction 0.3, SAPIEN's own", friction=0.3),
     "drake": _Choice("friction 1.0, that of Drake's parsers"),
     "dart": _Choice("friction 1.0, DART's own"),
+    "rapier": _Choice("friction 0.5, Rapier's own", friction=0.5),
 }
 
 _TUNED = {

@@ -54,7 +54,7 @@ class Setting:
     lifted: bool = False
 
 
-_OWN_FRICTION = {"mujoco": 1.0, "bullet": 0.25, "physx": 0.3, "drake": 1.0}
+_OWN_FRICTION = {"mujoco": 1.0, "bullet": 0.25, "physx": 0.3, "drake": 1.0, "rapier": 0.5}
 """Default friction between two surfaces; Bullet multiplies 0.5 by 0.5. ODE has no default."""
 
 

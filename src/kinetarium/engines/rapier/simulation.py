@@ -1,0 +1,348 @@
+"""RapierSimulation: a scene inside Rapier, its drives, and what it says it has loaded."""
+
+import json
+from collections.abc import Iterator, Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+import rapier3d as rapier
+
+from kinetarium.engines.base.audit import limit_of
+from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
+from kinetarium.engines.protocol import Audit, Contacts, Layout, LoadedJoint, LoadedSolid, State
+from kinetarium.engines.rapier.build import (
+    LARGEST,
+    NEGLIGIBLE,
+    Model,
+    Part,
+    is_servo,
+    isometry,
+    joint_axis,
+    slides,
+    stored_laws,
+)
+from kinetarium.engines.rapier.options import FreeBodies, RapierOptions
+from kinetarium.engines.rapier.readings import Load, Momentum, read_contacts
+from kinetarium.model.robot import Inertia, MeshData, MeshFile
+from kinetarium.scene import Actuation, Drive, Motion, Scene
+from kinetarium.spatial import so3
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+
+Numbers = Sequence[float]
+_NO_POSES, _NO_TWISTS = np.zeros((0, 7)), np.zeros((0, 6))
+
+
+class Drives:
+    """The drives in a world; in plain numbers, which are faster than short arrays.
+
+    Rapier's motors are springs and dampers with a limit, solved implicitly and
+    together with contacts: the servos of position and velocity drives as they
+    are. A torque is put on the link below the joint and its opposite on the
+    one above, for Rapier takes no generalised forces. As the force of a motor
+    it would come after the free motion, in which Coriolis forces are implicit,
+    instead of being part of it.
+    """
+
+    def __init__(self, layout: Layout, model: Model, *, world: Any) -> None:
+        """Find the motors and links of the driven joints.
+
+        Args:
+            layout: The layout of the scene.
+            model: The scene as it was built.
+            world: The scene in Rapier.
+        """
+        self._servos: list[tuple[int, Any, int, Any, Actuation]] = []
+        self._hinges: list[tuple[int, float, list[float], Any, Any]] = []
+        self._sliders: list[tuple[int, float, list[float], Any, Any]] = []
+        joints = [
+            (multibody, link, joint)
+            for multibody in model.multibodies
+            for link, joint in enumerate(multibody.joints, 1)
+        ]
+        for i, (place, drive) in enumerate(
+            zip(layout.command_joints.tolist(), layout.actuations, strict=True)
+        ):
+            multibody, link, joint = joints[place]
+            if drive.drive is Drive.TORQUE:
+                ends = [multibody.links[end] for end in (link, multibody.parents[link])]
+                below, above = (world.rigid_bodies[end.handle] for end in ends)
+                pairs = self._sliders if slides(joint) else self._hinges
+                pairs.append((i, drive.effort, joint.axis.tolist(), below, above))
+            elif is_servo(drive):
+                motor = world.multibody_joints.multibody(multibody.handles[0]).set_link_motor
+                self._servos.append((i, motor, link, joint_axis(joint), drive))
+
+    def aim(self, command: Sequence[float]) -> None:
+        """Set the targets of servos, which cut themselves off at their limits."""
+        for i, set_motor, link, axis, drive in self._servos:
+            if drive.drive is Drive.POSITION:
+                set_motor(link, axis, command[i], 0.0, drive.stiffness, drive.damping)
+            else:
+                set_motor(link, axis, 0.0, command[i], 0.0, drive.damping)
+
+    def push(self, command: Sequence[float]) -> None:
+        """Put torques and forces, cut off at their limits, on links for the next step."""
+        for _, _, _, below, above in self._hinges:
+            below.reset_torques(False)
+            above.reset_torques(False)
+        for _, _, _, below, above in self._sliders:
+            below.reset_forces(False)
+            above.reset_forces(False)
+            above.reset_torques(False)
+        for i, limit, axis, below, above in self._hinges:
+            c = command[i]
+            torque = limit if c > limit else -limit if c < -limit else c
+            x, y, z = below.rotation.transform_vector(axis).to_tuple()
+            x, y, z = x * torque, y * torque, z * torque
+            below.add_torque((x, y, z), False)
+            above.add_torque((-x, -y, -z), False)
+        for i, limit, axis, below, above in self._sliders:
+            c = command[i]
+            force = limit if c > limit else -limit if c < -limit else c
+            x, y, z = below.rotation.transform_vector(axis).to_tuple()
+            x, y, z = x * force, y * force, z * force
+            below.add_force((x, y, z), False)
+            above.add_force_at_point((-x, -y, -z), below.translation.to_tuple(), False)
+
+
+def audit(scene: Scene, model: Model, *, world: Any, options: RapierOptions) -> Audit:
+    """Read back masses, joints and gravity.
+
+    Args:
+        model: The scene as it was built.
+        world: The scene in Rapier.
+        options: Its settings.
+    """
+    moving = [part for part in model.parts if part.inertia]
+    return Audit(
+        tuple(
+            LoadedSolid(
+                part.name,
+                _inertia(world.rigid_bodies[part.handle].mass_properties, part),
+                tuple(solid for solid, _ in part.members),
+            )
+            for part in moving
+        ),
+        tuple(_joints(scene, model, world)),
+        frozen(world.gravity.to_tuple()),
+        tuple(_remarks(scene, model, options)),
+    )
+
+
+def _inertia(read: Any, part: Part) -> Inertia:
+    R = _rotation(read.principal_inertia_local_frame)
+    moments = np.array(read.principal_inertia.to_tuple())
+    center = part.center + read.local_com.to_tuple()
+    return Inertia(read.mass, frozen(center), frozen(R * moments @ R.T))
+
+
+def _rotation(rotation: Any) -> Array:
+    x, y, z, w = rotation.quaternion
+    return rotation_from_quaternion((w, x, y, z))
+
+
+def _joints(scene: Scene, model: Model, world: Any) -> Iterator[LoadedJoint]:
+    laws = stored_laws(json.loads(world.snapshot_json()))
+    robots = [robot.name for robot in scene.robots if robot.model.moving_joints]
+    for robot, multibody in zip(robots, model.multibodies, strict=False):
+        made = world.multibody_joints.multibody(multibody.handles[0])
+        count = len(multibody.joints)
+        frictions = laws[multibody.links[1].handle.index]["frictions"][0]
+        for joint, handle, damping, armature, friction in zip(
+            multibody.joints,
+            multibody.handles,
+            made.damping()[-count:],
+            made.armature()[-count:],
+            frictions[-count:],
+            strict=True,
+        ):
+            data = world.multibody_joints[handle].data
+            limits = data.limits(joint_axis(joint))
+            bounds = (limits.min, limits.max) if limits else (-inf, inf)
+            lower, upper = (limit_of(bound, LARGEST) for bound in bounds)
+            yield LoadedJoint(
+                name=f"{robot}/{joint.name}",
+                axis=frozen(_rotation(data.local_frame2.rotation)[:, 0]),
+                damping=damping,
+                friction=friction,
+                armature=armature,
+                lower=lower,
+                upper=upper,
+            )
+
+
+def _remarks(scene: Scene, model: Model, options: RapierOptions) -> Iterator[str]:
+    massless = [part.name for part in model.parts if part.inertia is NEGLIGIBLE]
+    if massless:
+        yield f"links without mass have {NEGLIGIBLE.mass:g} kg: {', '.join(massless)}"
+    if any(
+        isinstance(shape, MeshFile | MeshData) for shapes in scene.geometry for shape, _ in shapes
+    ):
+        yield "meshes touch as their convex hulls"
+    rigid = options.free_bodies is FreeBodies.RIGID_BODY
+    if rigid and any(body.motion is Motion.FREE for body in scene.bodies):
+        yield "contact forces of free bodies that touch no robot are told without friction"
+
+
+class RapierSimulation(SimulationBase[bytes]):
+    """A scene inside Rapier.
+
+    Contacts and sensors are those of the last step: taken at its start, with
+    the forces that acted through it, normal and friction. Servos, Coulomb
+    friction, couplings, loops and limits of joints are solved together with
+    contacts; damping and armature are part of the mass matrix. Rapier computes
+    in single precision, and takes Coriolis forces at the end of a step.
+    """
+
+    def __init__(self, setup: Setup[RapierOptions], *, model: Model) -> None:
+        """Take over a scene.
+
+        Args:
+            model: The scene as Rapier holds it.
+        """
+        super().__init__(setup)
+        self._scene, self._options, self._model = setup.scene, setup.options, model
+        self._centers = [part.center.tolist() for part in model.floating]
+        sensors = setup.scene.sensors
+        self._loads = {one.name: Load.of(one, setup.scene, model=model) for one in sensors}
+        self._enter(rapier.PhysicsWorld.restore(model.stored))
+
+    def audit(self) -> Audit:
+        """Read back the model as Rapier loaded it."""
+        return audit(self._scene, self._model, world=self._world, options=self._options)
+
+    def _enter(self, world: Any) -> None:
+        """Find everything in another world."""
+        self._world = world
+        self._before: dict[str, Momentum] = {}
+        self._applied: Sequence[AppliedWrench] = ()
+        bodies, robots = world.rigid_bodies, world.multibody_joints
+        self._multibodies = [
+            (robots.multibody(one.handles[0]), one.floats) for one in self._model.multibodies
+        ]
+        owners = {
+            link.handle: multibody
+            for (multibody, _), one in zip(self._multibodies, self._model.multibodies, strict=True)
+            for link in one.links
+        }
+        self._floating = [
+            (bodies[part.handle], owners.get(part.handle), center if any(center) else None)
+            for part, center in zip(self._model.floating, self._centers, strict=True)
+        ]
+        self._movable = {
+            solid: bodies[part.handle]
+            for part in self._model.parts
+            if part.inertia
+            for solid, _ in part.members
+        }
+        self._drives = Drives(self._layout, self._model, world=world)
+
+    def _write(self, state: State) -> None:
+        # A world as it was put together remembers no contacts.
+        self._enter(rapier.PhysicsWorld.restore(self._model.stored))
+        floating: dict[int, tuple[list[float], list[float]]] = {}
+        for (body, multibody, _), center, placed, twist in zip(
+            self._floating, self._centers, state.poses, state.twists, strict=True
+        ):
+            R = rotation_from_quaternion(placed[3:])
+            r = R @ center
+            p, v = placed[:3] + r, twist[:3] + np.cross(twist[3:], r)
+            if multibody is None:
+                body.position = isometry(pose(p, R))
+                body.linvel, body.angvel = v.tolist(), twist[3:].tolist()
+            else:
+                floating[id(multibody)] = ([*p, *so3.log(R)], [*v, *twist[3:]])
+        start = 0
+        for (multibody, _), model in zip(self._multibodies, self._model.multibodies, strict=True):
+            own = slice(start, start := start + len(model.joints))
+            p, v = floating.get(id(multibody), ([], []))
+            multibody.apply_displacements([*p, *state.q[own].tolist()])
+            multibody.set_generalized_velocity([*v, *state.v[own].tolist()])
+            multibody.forward_kinematics(self._world.rigid_bodies, False)
+            multibody.update_rigid_bodies(self._world.rigid_bodies, True)
+
+    def _read(self) -> tuple[Array, Array, Array, Array]:
+        q: list[float] = []
+        v: list[float] = []
+        for multibody, floats in self._multibodies:
+            position, velocity = multibody.generalized_position(), multibody.generalized_velocity()
+            q += position[6:] if floats else position
+            v += velocity[6:] if floats else velocity
+        poses: list[Numbers] = []
+        twists: list[Numbers] = []
+        for body, multibody, center in self._floating:
+            p, (x, y, z, w) = body.translation.to_tuple(), body.rotation.quaternion
+            V = (
+                multibody.generalized_velocity()[:6]
+                if multibody
+                else (*body.linvel.to_tuple(), *body.angvel.to_tuple())
+            )
+            if center:
+                p, V = _at_origin(p, (w, x, y, z), V, center)
+            poses.append((*p, w, x, y, z))
+            twists.append(V)
+        return (
+            np.array(q),
+            np.array(v),
+            np.array(poses or _NO_POSES),
+            np.array(twists or _NO_TWISTS),
+        )
+
+    def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> int:
+        commands = command.tolist()
+        world, drives = self._world, self._drives
+        drives.aim(commands)
+        self._applied = wrenches
+        pushed = [wrench for wrench in wrenches if wrench.solid in self._movable]
+        for left in range(n, 0, -1):
+            drives.push(commands)
+            for solid, F_W, point in pushed:
+                body = self._movable[solid]
+                body.add_force_at_point(F_W[:3].tolist(), point.tolist(), False)
+                body.add_torque(F_W[3:].tolist(), False)
+            if left == 1:
+                for name, load in self._loads.items():
+                    self._before[name] = load.momentum(world)
+            world.step()
+            if not world.quarantine.is_empty():
+                self._diverge()
+                return n - left + 1
+        for solid, _, _ in pushed:
+            self._movable[solid].reset_forces(False)
+            self._movable[solid].reset_torques(False)
+        return n
+
+    def _contacts(self) -> Contacts:
+        return read_contacts(self._world, self._model.colliders, timestep=self._timestep)
+
+    def _wrench(self, sensor: str) -> Array:
+        load = self._loads[sensor]
+        return load.wrench(
+            self._before[sensor],
+            load.momentum(self._world),
+            timestep=self._timestep,
+            contacts=self.contacts(),
+            wrenches=self._applied,
+        )
+
+    def _save(self) -> bytes:
+        snapshot: bytes = self._world.snapshot()
+        return snapshot
+
+    def _restore(self, memory: bytes) -> None:
+        self._enter(rapier.PhysicsWorld.restore(memory))
+
+
+def _at_origin(p: Numbers, q: Numbers, V: Numbers, center: Numbers) -> tuple[Numbers, Numbers]:
+    """Return position and twist of the solid's origin, given those of its centre of mass."""
+    (w, x, y, z), (a, b, c) = q, center
+    # R c = c + w t + u x t with t = 2 u x c and the quaternion's vector part u.
+    t, u, v = 2 * (y * c - z * b), 2 * (z * a - x * c), 2 * (x * b - y * a)
+    a, b, c = a + w * t + y * v - z * u, b + w * u + z * t - x * v, c + w * v + x * u - y * t
+    (px, py, pz), (vx, vy, vz, wx, wy, wz) = p, V
+    return (
+        (px - a, py - b, pz - c),
+        (vx - wy * c + wz * b, vy - wz * a + wx * c, vz - wx * b + wy * a, wx, wy, wz),
+    )
