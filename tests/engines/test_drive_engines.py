@@ -19,7 +19,7 @@ from kinetarium.studies.drive.config import (
 from kinetarium.studies.drive.coulomb import coulomb_multiplier
 from kinetarium.studies.drive.vehicle import vehicle
 
-ENGINES = ("bullet", "mujoco", "ode", "physx")
+ENGINES = ("bullet", "mujoco", "ode", "physx", "rapier")
 AVAILABLE = {listing.name for listing in list_engines() if listing.available}
 
 
@@ -42,7 +42,12 @@ def in_place(engine: str, profile: Profile) -> CalibrateCase:
 
 @pytest.mark.parametrize(
     "engine",
-    ["mujoco", "physx", *(pytest.param(e, marks=pytest.mark.slow) for e in ("bullet", "ode"))],
+    [
+        "mujoco",
+        "physx",
+        "rapier",
+        *(pytest.param(e, marks=pytest.mark.slow) for e in ("bullet", "ode")),
+    ],
 )
 def test_two_wheels_follow_a_circle_in_open_loop(engine: str) -> None:
     need(engine)
@@ -71,6 +76,15 @@ def test_ode_skids_by_a_pyramid() -> None:
     assert row["over_first_4s"] == pytest.approx(1.65, abs=0.03)
     assert row["lowest"] < 1.35
     assert row["highest"] > 1.85
+
+
+def test_rapier_skids_by_its_heading() -> None:
+    """Its friction yields to the axes of the world and to how easily wheels turn."""
+    need("rapier")
+    case = in_place("rapier", Profile.MATCHED)
+    row = Calibrate().score(case, Calibrate().run(case))[0]
+    assert row["lowest"] < 1.6
+    assert row["highest"] > 4.0
 
 
 @pytest.mark.slow
