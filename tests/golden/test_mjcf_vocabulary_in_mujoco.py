@@ -12,7 +12,6 @@ import pytest
 from kinetarium.model.assets import AssetResolver
 from kinetarium.model.diagnostics import Diagnostics, RobotFileError
 from kinetarium.model.markup import parse_xml
-from kinetarium.model.mjcf.references import Origins
 from kinetarium.model.mjcf.vocabulary import check_vocabulary
 from kinetarium.model.mjcf.vocabulary.element_rule import (
     Attribute,
@@ -126,7 +125,7 @@ def _our_refusal(text: str) -> str:
     )
     root = parse_xml(text.encode(), diagnostics=diagnostics)
     try:
-        check_vocabulary(root, reading=reading, origins=Origins(diagnostics), left_out=LeftOut())
+        check_vocabulary(root, reading=reading, left_out=LeftOut())
     except RobotFileError as error:
         return str(error)
     return ""

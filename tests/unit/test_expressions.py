@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
-from kinetarium.model.xacro.budget import Budget, SourceLocation
+from kinetarium.model.xacro.budget import Budget
 from kinetarium.model.xacro.expressions import Interpreter
 from kinetarium.model.xacro.values import (
     ExpressionError,
@@ -44,9 +44,7 @@ class Names(Namespace):
 
 
 def evaluate(text: str) -> Any:
-    return Interpreter(Budget(SourceLocation(Diagnostics("robot.xacro"), 1))).evaluate(
-        text, Names()
-    )
+    return Interpreter(Budget(Diagnostics("robot.xacro", line=1))).evaluate(text, Names())
 
 
 @pytest.mark.parametrize(
@@ -244,7 +242,7 @@ def test_yaml_is_refused_with_a_way_out() -> None:
 
 
 def test_the_budget_ends_the_work() -> None:
-    interpreter = Interpreter(Budget(SourceLocation(Diagnostics("robot.xacro"), 7)))
+    interpreter = Interpreter(Budget(Diagnostics("robot.xacro", line=7)))
     with pytest.raises(RobotFileError, match="steps") as caught:
         for _ in range(10_000):
             interpreter.evaluate("long == long", Names())

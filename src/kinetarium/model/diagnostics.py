@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from errno import EFBIG
 from pathlib import Path
+from typing import Protocol
 
 from kinetarium.errors import KinetariumError
 from kinetarium.storage.regular_file import read_regular, reason
@@ -181,18 +182,27 @@ class RobotFileError(KinetariumError):
         super().__init__(f"{refusals[0]}{more}")
 
 
+class PartOfFile(Protocol):
+    """An element with its line and, if that is not the robot file itself, its file."""
+
+    file: str
+    line: int
+
+
 @dataclass(slots=True)
 class Diagnostics:
     """Collects refusals and repairs while one file is read.
 
     Attributes:
-        file: The file as the user named it.
+        file: The file being read, as the user named it.
+        line: The line being read, where refusals are unless they name another.
         allow: The faults that the user allows.
         repairs: The repairs so far.
         refusals: The refusals so far.
     """
 
     file: str
+    line: int | None = None
     allow: frozenset[Allowance] = frozenset()
     repairs: list[Repair] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
@@ -210,13 +220,20 @@ class Diagnostics:
                 raise RobotFileError(*self.refusals) from None
 
     @contextmanager
-    def in_file(self, file: str) -> Iterator[None]:
-        """Report faults in this context for another file, such as an include."""
-        outer, self.file = self.file, file
+    def within(self, file: str, line: int | None) -> Iterator[None]:
+        """Report faults in this context for a line, perhaps of another file such as an include."""
+        outer = self.file, self.line
+        self.file, self.line = file, line
         try:
             yield
         finally:
-            self.file = outer
+            self.file, self.line = outer
+
+    @contextmanager
+    def at(self, element: PartOfFile) -> Iterator[None]:
+        """Report faults in this context for an element; record refusals and continue."""
+        with self.collecting(), self.within(element.file or self.file, element.line):
+            yield
 
     def stop_if_refused(self) -> None:
         """Raise the collected refusals, if any."""
@@ -231,7 +248,8 @@ class Diagnostics:
         self, code: Code, message: str, *, remedy: str = "", line: int | None = None
     ) -> RobotFileError:
         """Return the error for one fault, to be raised."""
-        return RobotFileError(Refusal(code, _one_line(message), _one_line(remedy), self.file, line))
+        place = (self.file, line or self.line)
+        return RobotFileError(Refusal(code, _one_line(message), _one_line(remedy), *place))
 
 
 def _one_line(text: str) -> str:
@@ -268,7 +286,5 @@ def read_robot_part(
     except ValueError as error:
         fault = reason(error)
     raise diagnostics.refusal(
-        code,
-        f"cannot read {str(path)!r}: {fault}",
-        remedy="name an existing, readable file",
+        code, f"cannot read {str(path)!r}: {fault}", remedy="name an existing, readable file"
     )

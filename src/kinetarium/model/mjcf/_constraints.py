@@ -43,6 +43,7 @@ class EqualityReader:
             world: The body of the world; None for a robot with a free base.
         """
         self._document = document
+        self._diagnostics = document.diagnostics
         self._attributes = document.reading.attributes
         self._names = names
         self._bodies = bodies
@@ -52,7 +53,7 @@ class EqualityReader:
     def read(self, sections: Sequence[Element]) -> None:
         """Read all <equality> sections."""
         for written in (child for section in sections for child in section.children):
-            with self._document.origins.at(written):
+            with self._diagnostics.at(written):
                 element = self._document.defaults.complete(written, kind="equality")
                 if not self._attributes.flag(element, "active", default=True):
                     self._document.left_out.add("inactive equality", element.line)
@@ -61,10 +62,9 @@ class EqualityReader:
                 elif element.tag in ("connect", "weld"):
                     self._close(element)
                 else:
-                    raise self._document.refusal(
+                    raise self._diagnostics.refusal(
                         Code.UNSUPPORTED,
                         f"an equality of <{element.tag}> is not supported",
-                        element,
                         remedy="constrain joints or bodies instead",
                     )
 
@@ -78,17 +78,16 @@ class EqualityReader:
         )
         a0, a1, *higher = given + _POLYNOMIAL[len(given) :]
         if "joint2" not in element.attributes or any(higher):
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: only a linear coupling of two joints is supported",
-                element,
                 remedy="make the joint fixed, or keep the first two numbers of polycoef",
             )
         leader = self._joint(element, "joint2")
         located = self._bodies.joints[follower]
         if located.item.mimic is not None:
-            raise self._document.refusal(
-                Code.MIMIC, f"joint {follower!r} follows two joints", element,
+            raise self._diagnostics.refusal(
+                Code.MIMIC, f"joint {follower!r} follows two joints",
                 remedy="a joint can follow one other",
             )  # fmt: skip
         references = self._bodies.references
@@ -105,8 +104,8 @@ class EqualityReader:
     def _close(self, element: Element) -> None:
         a, b = self._ends_at_sites(element) or self._ends_at_bodies(element)
         if a.body.link == b.body.link:
-            raise self._document.refusal(
-                Code.LOOP, f"{element} connects link {a.body.link!r} to itself", element
+            raise self._diagnostics.refusal(
+                Code.LOOP, f"{element} connects link {a.body.link!r} to itself"
             )
         rigid = element.tag == "weld" and self._attributes.number(
             element, "torquescale", default=1.0
@@ -129,8 +128,8 @@ class EqualityReader:
         if "site1" not in element.attributes and "site2" not in element.attributes:
             return None
         if "body1" in element.attributes or "body2" in element.attributes:
-            raise self._document.refusal(
-                Code.BAD_VALUE, f"{element} names bodies and sites", element, remedy="keep one"
+            raise self._diagnostics.refusal(
+                Code.BAD_VALUE, f"{element} names bodies and sites", remedy="keep one"
             )
         ends = []
         for attribute in ("site1", "site2"):
@@ -161,10 +160,9 @@ class EqualityReader:
 
     def _body(self, element: Element, name: str) -> MjcfBody:
         if name in self._bodies.surroundings or (name == WORLD and self._world is None):
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"{element} connects the robot to its surroundings",
-                element,
                 remedy="remove it, or fix the robot to the world by a body without joints",
             )
         if name == WORLD and self._world is not None:
@@ -188,7 +186,7 @@ def read_actuators(
     """
     efforts: dict[str, float] = {}
     for written in (child for section in sections for child in section.children):
-        with document.origins.at(written):
+        with document.diagnostics.at(written):
             element = document.defaults.complete(written)
             document.left_out.add("actuator", element.line)
             target = _target(element, document)
@@ -215,10 +213,9 @@ def _target(element: Element, document: MjcfDocument) -> str:
     targets = [name for name in _TARGETS if name in element.attributes]
     if len(targets) == 1:
         return targets[0]
-    raise document.refusal(
+    raise document.diagnostics.refusal(
         Code.BAD_VALUE if targets else Code.MISSING_ATTRIBUTE,
         f"{element} acts on {' and '.join(targets) or 'nothing'}",
-        element,
         remedy=f"name one target by one of {', '.join(_TARGETS)}",
     )
 
@@ -229,8 +226,8 @@ def _gear(element: Element, document: MjcfDocument) -> float:
         return 1.0
     gears = document.reading.attributes.numbers(element, "gear")
     if not 1 <= len(gears) <= _GEARS:
-        raise document.refusal(
-            Code.BAD_NUMBER, f"{element}: gear has {len(gears)} numbers", element
+        raise document.diagnostics.refusal(
+            Code.BAD_NUMBER, f"{element}: gear has {len(gears)} numbers"
         )
     return abs(gears[0])
 
@@ -249,10 +246,9 @@ def _refuse_drive(element: Element, document: MjcfDocument) -> None:
     """Refuse armature and damping of a drive that acts on something else than one joint."""
     for name in ("armature", "damping"):
         if name in element.attributes and any(document.reading.attributes.numbers(element, name)):
-            raise document.refusal(
+            raise document.diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: {name} of an actuator is supported at a hinge or slide only",
-                element,
                 remedy=f"write {name} at the joints instead",
             )
 

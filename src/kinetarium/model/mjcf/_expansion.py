@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,12 @@ import numpy as np
 from kinetarium.model.diagnostics import Code, RobotFileError
 from kinetarium.model.markup import MOST_DEPTH, MOST_ELEMENTS, Element
 from kinetarium.model.mjcf.compiler import Compiler
-from kinetarium.model.mjcf.references import REFERENCES, Origins
+from kinetarium.model.mjcf.references import REFERENCES
 from kinetarium.model.reading import Reading
 from kinetarium.spatial.rotation import quaternion_from_rotation
 
 
-def include_files(root: Element, *, reading: Reading, origins: Origins) -> None:
+def include_files(root: Element, *, reading: Reading) -> None:
     """Replace every <include> by the content of its file.
 
     Args:
@@ -34,8 +35,8 @@ def include_files(root: Element, *, reading: Reading, origins: Origins) -> None:
             if child.tag != "include":
                 children.append(child)
                 continue
-            with origins.at(child):
-                content = _content(child, seen=seen, reading=reading, origins=origins)
+            with reading.diagnostics.at(child):
+                content = _content(child, seen=seen, reading=reading)
                 waiting.extend(reversed(content))
                 elements += sum(1 for element in content for _ in element.walk())
                 if elements > MOST_ELEMENTS:
@@ -45,21 +46,18 @@ def include_files(root: Element, *, reading: Reading, origins: Origins) -> None:
         pending.extend((child, depth + 1) for child in children)
 
 
-def _content(
-    element: Element, *, seen: set[Path], reading: Reading, origins: Origins
-) -> list[Element]:
+def _content(element: Element, *, seen: set[Path], reading: Reading) -> list[Element]:
     uri = reading.attributes.name(element, "file")
     if element.children:
         raise reading.diagnostics.refusal(
-            Code.INCLUDE, f"include {uri!r} has child elements", line=element.line,
-            remedy="put them beside it",
-        )  # fmt: skip
+            Code.INCLUDE, f"include {uri!r} has child elements", remedy="put them beside it"
+        )
     folder = reading.path.parent
     try:
         path = reading.assets.include(uri, line=element.line)
     except RobotFileError:
         # A file that is not beside the main file may be beside the including file.
-        folder = Path(origins.file(element) or reading.path).parent
+        folder = Path(element.file or reading.path).parent
         if folder == reading.path.parent:
             raise
         path = reading.assets.include(uri, line=element.line, folder=folder)
@@ -68,27 +66,21 @@ def _content(
             Code.INCLUDE,
             f"include {uri!r} is a duplicate, or includes itself",
             remedy="include each file once",
-            line=element.line,
         )
     seen.add(path)
     file = str(folder / uri)
-    with reading.diagnostics.in_file(file):
+    with reading.diagnostics.within(file, None):
         root = reading.open_markup(path, code=Code.INCLUDE)
     if not root.children:
-        raise reading.diagnostics.refusal(
-            Code.INCLUDE, f"include {uri!r} is empty", line=element.line
-        )
-    for child in root.children:
-        origins.add(child, file)
+        raise reading.diagnostics.refusal(Code.INCLUDE, f"include {uri!r} is empty")
+    for inner in root.walk():
+        inner.file = file
     return root.children
 
 
 def _too_large(what: str, element: Element, reading: Reading) -> RobotFileError:
     return reading.diagnostics.refusal(
-        Code.TOO_LARGE,
-        f"{what} with all includes",
-        remedy="simplify the file",
-        line=element.line,
+        Code.TOO_LARGE, f"{what} with all includes", remedy="simplify the file", line=element.line
     )
 
 
@@ -98,9 +90,7 @@ _SECTIONS = ("equality", "actuator")
 class Replicator:
     """Expands the <replicate> elements of one file."""
 
-    def __init__(
-        self, root: Element, *, compiler: Compiler, reading: Reading, origins: Origins
-    ) -> None:
+    def __init__(self, root: Element, *, compiler: Compiler, reading: Reading) -> None:
         """Keep the file.
 
         Args:
@@ -109,7 +99,6 @@ class Replicator:
         self._root = root
         self._compiler = compiler
         self._reading = reading
-        self._origins = origins
         self._elements = 0
 
     def write_out(self) -> None:
@@ -154,7 +143,7 @@ class Replicator:
         for child in element.children:
             self._expand(child)
             if child.tag == "replicate":
-                with self._origins.at(child):
+                with self._reading.diagnostics.at(child):
                     children.extend(self._replicas(child))
             else:
                 children.append(child)
@@ -189,9 +178,7 @@ class Replicator:
         if "name" in attributes:
             attributes["name"] += suffix
         children = [self._copy(child, suffix) for child in element.children]
-        copy = Element(element.tag, attributes, element.line, children)
-        self._origins.add_copy(copy, element)
-        return copy
+        return replace(element, attributes=attributes, children=children)
 
     def _copy_references(self, replicate: Element, suffixes: list[str]) -> None:
         """Copy equalities and actuators that refer to copied elements, one for each replica."""

@@ -57,6 +57,7 @@ class BodyReader:
     ) -> None:
         """Keep the readers of geoms and joints."""
         self._document = document
+        self._diagnostics = document.diagnostics
         self._names = names
         self._geom_reader = geoms
         self._joint_reader = joints
@@ -88,7 +89,7 @@ class BodyReader:
         ]
         while pending:
             placed, parent = pending.pop()
-            with self._document.origins.at(placed.element):
+            with self._diagnostics.at(placed.element):
                 body, children = self._read_one(placed, parent)
                 pending.extend((child, body) for child in reversed(children))
 
@@ -97,7 +98,7 @@ class BodyReader:
         pending = list(parts)
         while pending:
             placed = pending.pop()
-            with self._document.origins.at(placed.element):
+            with self._diagnostics.at(placed.element):
                 if placed.element.tag == "geom":
                     self._geom_reader.check(placed)
                 elif placed.element.tag == "body":
@@ -113,7 +114,7 @@ class BodyReader:
         for placed in parts:
             if placed.element.tag != "site" or "name" not in placed.element.attributes:
                 continue
-            with self._document.origins.at(placed.element):
+            with self._diagnostics.at(placed.element):
                 element = self._document.defaults.complete(placed.element, placed.child_class)
                 if "fromto" in element.attributes:
                     points = self._document.reading.attributes.vector(element, "fromto", 6)
@@ -133,12 +134,16 @@ class BodyReader:
             placed_elements(element, document=self._document, child_class=placed.child_class)
         )
         X_PB = placed.X_BF @ self._document.pose(element)
-        motions = [self._joint_reader.read(inner) for inner in parts if inner.element.tag in JOINTS]
+        motions = []
+        for inner in parts:
+            if inner.element.tag in JOINTS:
+                with self._diagnostics.within(self._diagnostics.file, inner.element.line):
+                    motions.append(self._joint_reader.read(inner))
         body = self._body(name, element, motions, X_PB=X_PB, parent=parent)
         self.bodies[name] = body
         geoms = self._geoms(parts, body)
         inertia = None
-        with self._document.origins.at(element):
+        with self._diagnostics.at(element):
             inertia = body_inertia(
                 name,
                 parts,
@@ -167,19 +172,17 @@ class BodyReader:
 
     def _refuse_motion_from_outside(self, element: Element) -> None:
         if self._document.reading.attributes.flag(element, "mocap", default=False):
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"{element}: a nested body cannot be a mocap body",
-                element,
                 remedy="remove mocap, or put the body into the world",
             )
 
     def _refuse_gravity_compensation(self, element: Element) -> None:
         if self._document.reading.attributes.number(element, "gravcomp", default=0.0) != 0:
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: gravity compensation is not supported",
-                element,
                 remedy="remove gravcomp and let the controller compensate",
             )
 
@@ -195,10 +198,9 @@ class BodyReader:
         """Add the joints between a body and its parent, with massless links between them."""
         free = [motion for motion in motions if motion.type is None]
         if free and (len(motions) > 1 or parent is not None):
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: a free joint must be the only joint of an outermost body",
-                element,
             )
         if parent is None:
             self.free_joints.update(motion.name for motion in free)
@@ -229,7 +231,7 @@ class BodyReader:
             fixed = Joint(joint, JointType.FIXED, above, name, frozen(X))
             self.joints[joint] = Located(fixed, element.line)
         if np.any(anchor):
-            self._document.diagnostics.repair(
+            self._diagnostics.repair(
                 Code.UNSUPPORTED,
                 f"link {name}",
                 "link frame moved to the joint's anchor",
@@ -264,7 +266,7 @@ class BodyReader:
         for placed in parts:
             if placed.element.tag != "geom":
                 continue
-            with self._document.origins.at(placed.element):
+            with self._diagnostics.at(placed.element):
                 geom = self._geom_reader.read(placed, fixed=not body.moves, weigh=weigh)
                 if geom is not None:
                     geoms.append(geom)

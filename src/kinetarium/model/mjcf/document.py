@@ -8,7 +8,7 @@ from kinetarium.model.attributes import nearest_name
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.compiler import ORIENTATIONS, Compiler
-from kinetarium.model.mjcf.references import Origins, near_name
+from kinetarium.model.mjcf.references import near_name
 from kinetarium.model.mjcf.vocabulary import ACTUATORS
 from kinetarium.model.mjcf.vocabulary.element_rule import LeftOut
 from kinetarium.model.reading import Reading
@@ -34,19 +34,17 @@ Settings = dict[str, dict[str, str]]
 class Defaults:
     """The default classes of one file."""
 
-    def __init__(self, sections: Sequence[Element], *, reading: Reading, origins: Origins) -> None:
+    def __init__(self, sections: Sequence[Element], *, reading: Reading) -> None:
         """Read all top-level <default> sections."""
         self._reading = reading
-        self._origins = origins
         self._classes: dict[str, Settings] = {MAIN: {}}
         for section in sections:
-            with origins.at(section):
+            with reading.diagnostics.at(section):
                 if (section.attributes.get("class") or MAIN) != MAIN:
                     raise reading.diagnostics.refusal(
                         Code.BAD_VALUE,
                         "the outermost <default> has a class other than 'main'",
                         remedy="put a <default> around it",
-                        line=section.line,
                     )
                 self._fill(section, MAIN)
 
@@ -59,13 +57,11 @@ class Defaults:
                 kind = _SHARED.get(child.tag, child.tag)
                 settings[kind] = _merged(settings.get(kind, {}), child.attributes)
         for child in nested:
-            with self._origins.at(child):
+            with self._reading.diagnostics.at(child):
                 subclass = self._reading.attributes.name(child, "class")
                 if subclass in self._classes:
                     raise self._reading.diagnostics.refusal(
-                        Code.DUPLICATE_NAME,
-                        f"duplicate default class {subclass!r}",
-                        line=child.line,
+                        Code.DUPLICATE_NAME, f"duplicate default class {subclass!r}"
                     )
                 self._classes[subclass] = dict(settings)
                 self._fill(child, subclass)
@@ -76,20 +72,17 @@ class Defaults:
             if element.tag != "default":
                 for attribute in ("class", "childclass"):
                     if attribute in element.attributes:
-                        with self._origins.at(element):
-                            self.check(element.attributes[attribute], element)
+                        with self._reading.diagnostics.at(element):
+                            self._check(element.attributes[attribute], element)
 
-    def check(self, name: str, element: Element) -> str:
-        """Check the name of a class that an element names, and return it."""
+    def _check(self, name: str, element: Element) -> None:
         if name not in self._classes:
             meant = nearest_name(name, self._classes)
             raise self._reading.diagnostics.refusal(
                 Code.UNKNOWN_NAME,
                 f"{element} names the default class {name!r}, which does not exist",
                 remedy=f"did you mean {meant!r}?" if meant else "define it in <default>",
-                line=element.line,
             )
-        return name
 
     def complete(self, element: Element, child_class: str = MAIN, *, kind: str = "") -> Element:
         """Return an element with the defaults of its class filled in.
@@ -98,7 +91,7 @@ class Defaults:
             child_class: The class of elements here without one.
             kind: The tag whose defaults to use, if not the element's own.
         """
-        name = self.check(element.attributes.get("class", child_class), element)
+        name = element.attributes.get("class", child_class)
         settings = self._classes[name].get(kind or _SHARED.get(element.tag, element.tag), {})
         return Element(element.tag, _merged(settings, element.attributes), element.line)
 
@@ -125,14 +118,12 @@ class MjcfDocument:
 
     Attributes:
         reading: The file being read.
-        origins: Names the file of each element.
         left_out: Records elements that a robot model does not have.
         compiler: The compiler settings.
         defaults: The default classes.
     """
 
     reading: Reading
-    origins: Origins
     left_out: LeftOut
     compiler: Compiler
     defaults: Defaults
@@ -146,21 +137,14 @@ class MjcfDocument:
         """Return the pose, shape (4, 4), of an element."""
         return self.compiler.pose(element, self.reading)
 
-    def refusal(
-        self, code: Code, message: str, element: Element, *, remedy: str = ""
-    ) -> RobotFileError:
-        """Return the error for a fault of an element, to be raised."""
-        return self.diagnostics.refusal(code, message, remedy=remedy, line=element.line)
-
     def unknown(
         self, element: Element, kind: str, name: str, *, known: Iterable[str]
     ) -> RobotFileError:
         """Return the error for an element that refers to an unknown name."""
         meant = near_name(name, set(known))
-        return self.refusal(
+        return self.diagnostics.refusal(
             Code.UNKNOWN_NAME,
             f"{element} names the {kind} {name[:80]!r}, which does not exist",
-            element,
             remedy=f"did you mean {meant!r}?" if meant else f"define the {kind}",
         )
 
@@ -168,7 +152,7 @@ class MjcfDocument:
         """Return a number that must not be negative; zero if it is missing."""
         value = self.reading.attributes.number(element, name, default=0.0)
         if value < 0:
-            raise self.refusal(code, f"{element}: {name} is negative", element)
+            raise self.diagnostics.refusal(code, f"{element}: {name} is negative")
         return value
 
     def interval(
@@ -187,25 +171,23 @@ class MjcfDocument:
         attributes = element.attributes
         choice = attributes.get(limited, "auto")
         if choice not in ("true", "false", "auto"):
-            raise self.refusal(
-                Code.BAD_VALUE, f"{element}: {limited} is {choice!r}", element,
+            raise self.diagnostics.refusal(
+                Code.BAD_VALUE, f"{element}: {limited} is {choice!r}",
                 remedy="true, false or auto",
             )  # fmt: skip
         lower, upper = self.reading.attributes.vector(element, bounds, 2, default=(0.0, 0.0))
         if choice == "false" or (choice == "auto" and lower == upper == 0):
             return None
         if choice == "auto" and not self.compiler.limits_from_range:
-            raise self.refusal(
+            raise self.diagnostics.refusal(
                 Code.LIMITS,
                 f"{element} has {bounds} but not {limited}, and autolimits is off",
-                element,
                 remedy=f'write {limited}="true"',
             )
         if lower >= upper:
-            raise self.refusal(
+            raise self.diagnostics.refusal(
                 Code.LIMITS,
                 f"{element}: {bounds} is reversed, empty or missing",
-                element,
                 remedy="write the lower end first, then the upper",
             )
         return float(lower), float(upper)
@@ -235,7 +217,6 @@ def placed_elements(
         X: Pose of the element in the body, shape (4, 4).
     """
     name = element.attributes.get("childclass", child_class)
-    document.defaults.check(name, element)
     for child in element.children:
         if child.tag == "frame":
             inner = X @ document.pose(child)

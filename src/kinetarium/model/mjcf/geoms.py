@@ -42,9 +42,10 @@ class Materials:
     def __init__(self, sections: Sequence[Element], *, document: MjcfDocument) -> None:
         """Read the materials of all <asset> sections."""
         self._document = document
+        self._diagnostics = document.diagnostics
         self._colors: dict[str, Color | None] = {}
         for element in (child for section in sections for child in section.all("material")):
-            with document.origins.at(element):
+            with document.diagnostics.at(element):
                 name = document.reading.attributes.name(element)
                 self._colors[name] = self._own_color(document.defaults.complete(element))
 
@@ -60,7 +61,7 @@ class Materials:
             return own
         name = geom.attributes.get("material", fallback)
         if name and name not in self._colors:
-            self._document.diagnostics.repair(
+            self._diagnostics.repair(
                 Code.UNKNOWN_NAME, f"<{geom.tag}>", f"no material {name!r}: no colour used",
                 line=geom.line,
             )  # fmt: skip
@@ -114,15 +115,13 @@ def read_sizes(element: Element, kind: GeomType, *, document: MjcfDocument) -> t
         document.reading.attributes.numbers(element, "size") if "size" in element.attributes else ()
     )
     if len(given) > max(PRIMITIVES.values()):
-        raise document.refusal(
-            Code.BAD_NUMBER, f"{element}: size has {len(given)} numbers", element
+        raise document.diagnostics.refusal(
+            Code.BAD_NUMBER, f"{element}: size has {len(given)} numbers"
         )
     if "fromto" in element.attributes:
         if kind is GeomType.SPHERE or "pos" in element.attributes:
-            raise document.refusal(
-                Code.BAD_VALUE,
-                f"{element}: fromto is for shapes with two ends, without pos",
-                element,
+            raise document.diagnostics.refusal(
+                Code.BAD_VALUE, f"{element}: fromto is for shapes with two ends, without pos"
             )
         X_FG, half = two_point_pose(document.reading.attributes.vector(element, "fromto", 6))
         # With fromto, the first size applies to all directions across the line.
@@ -130,10 +129,9 @@ def read_sizes(element: Element, kind: GeomType, *, document: MjcfDocument) -> t
     else:
         sizes, X_FG = given[:needed], document.pose(element)
     if len(sizes) < needed or np.any(sizes < LEAST_SIZE):
-        raise document.refusal(
+        raise document.diagnostics.refusal(
             Code.SIZE,
             f"{element}: a {kind} needs {needed} positive sizes",
-            element,
             remedy="write them in size, as half lengths",
         )
     return sizes, X_FG
@@ -230,6 +228,7 @@ class GeomReader:
             paired: Names of the geoms in contact pairs, which collide in any case.
         """
         self._document = document
+        self._diagnostics = document.diagnostics
         self._attributes = document.reading.attributes
         self._meshes = meshes
         self._materials = materials
@@ -281,10 +280,9 @@ class GeomReader:
     def _refuse_discarded_mass(self, element: Element) -> None:
         compiler = self._document.compiler
         if compiler.discard_visual and compiler.inertia_source is InertiaSource.ALWAYS:
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"{element} is visual only and discarded by discardvisual, but has mass",
-                element,
                 remedy='write inertiafromgeom="auto", or remove discardvisual',
             )
 
@@ -299,10 +297,9 @@ class GeomReader:
 
     def _leave_out_ground(self, element: Element, kind: GeomType, fixed: bool) -> None:
         if not fixed:
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: a {kind} cannot move",
-                element,
                 remedy="put it into the world, or make it a thin box",
             )
         self._document.left_out.add("ground", element.line)
@@ -320,18 +317,16 @@ class GeomReader:
         if kind is GeomType.MESH:
             return self._mesh(element, weigh)
         if kind is GeomType.SDF or "mesh" in element.attributes:
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: distance fields and shapes fitted to meshes are not supported",
-                element,
                 remedy='write its sizes, or type="mesh"',
             )
         sizes, X_FG = read_sizes(element, kind, document=self._document)
         if weigh and self._attributes.flag(element, "shellinertia", default=False):
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: hollow geoms are not supported",
-                element,
                 remedy="add an <inertial> to the body",
             )
         unit = primitive_inertia(kind, sizes) if weigh else None
@@ -342,14 +337,13 @@ class GeomReader:
         if asset is None:
             return None
         if "fromto" in element.attributes:
-            raise self._document.refusal(
-                Code.BAD_VALUE, f"{element}: fromto is for shapes with two ends", element
+            raise self._diagnostics.refusal(
+                Code.BAD_VALUE, f"{element}: fromto is for shapes with two ends"
             )
         if self._attributes.flag(element, "shellinertia", default=False):
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"{element}: shellinertia is for primitive shapes",
-                element,
                 remedy='write inertia="shell" in the <mesh>',
             )
         X_FG = self._document.pose(element) @ asset.X_GM
@@ -364,9 +358,8 @@ class GeomReader:
                 fault = f"its mesh has none: {error}"
         if not weigh:
             return None
-        raise self._document.refusal(
+        raise self._diagnostics.refusal(
             Code.MESH_BROKEN,
             f"{element} is needed for the mass of its body, but {fault}",
-            element,
             remedy="add an <inertial> to the body",
         )

@@ -70,6 +70,7 @@ class JointReader:
     def __init__(self, *, document: MjcfDocument) -> None:
         """Keep the file being read."""
         self._document = document
+        self._diagnostics = document.diagnostics
         self._attributes = document.reading.attributes
 
     def is_free(self, placed: PlacedElement) -> bool:
@@ -100,7 +101,7 @@ class JointReader:
         axis = self._attributes.vector(element, "axis", 3, default=(0.0, 0.0, 1.0))
         length = float(np.linalg.norm(axis))
         if length <= LEAST_LENGTH:
-            raise self._document.refusal(Code.ZERO_AXIS, f"{element} has a zero axis", element)
+            raise self._diagnostics.refusal(Code.ZERO_AXIS, f"{element} has a zero axis")
         turns = kind is MjcfJointType.HINGE
         R, p = placed.X_BF[:3, :3], placed.X_BF[:3, 3]
         reference = self._attributes.number(element, "ref", default=0.0)
@@ -121,17 +122,15 @@ class JointReader:
     def _kind(self, element: Element) -> MjcfJointType:
         text = element.attributes.get("type", MjcfJointType.HINGE)
         if text not in list(MjcfJointType):
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.JOINT_TYPE,
                 f"{element} has the unknown type {text!r}",
-                element,
                 remedy=f"one of {', '.join(MjcfJointType)}",
             )
         if text == MjcfJointType.BALL:
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: ball joints are not supported",
-                element,
                 remedy="write three hinges instead",
             )
         return MjcfJointType(text)
@@ -139,10 +138,9 @@ class JointReader:
     def _refuse_losses(self, element: Element) -> None:
         for name in ("stiffness", "damping", "frictionloss", "armature"):
             if name in element.attributes and any(self._attributes.numbers(element, name)):
-                raise self._document.refusal(
+                raise self._diagnostics.refusal(
                     Code.UNSUPPORTED,
                     f"{element}: a free joint with {name} is not supported",
-                    element,
                     remedy="write <freejoint/>, which inherits no defaults",
                 )
 
@@ -152,15 +150,13 @@ class JointReader:
         )
         damped = self._attributes.vector(element, "springdamper", 2, default=(0.0, 0.0))
         if np.any(damped) and not np.all(damped > 0):
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.BAD_VALUE, f"{element}: springdamper has a number that is not positive",
-                element,
             )  # fmt: skip
         if stiff or np.any(damped):
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: springs are not supported",
-                element,
                 remedy='write stiffness="0" and model the spring in the controller',
             )
 
@@ -194,14 +190,13 @@ def linear_damping(element: Element, document: MjcfDocument) -> float:
         else (0.0,)
     )
     if not values or any(values[1:]):
-        raise document.refusal(
+        raise document.diagnostics.refusal(
             Code.UNSUPPORTED,
             f"{element}: damping that is not proportional to speed is not supported",
-            element,
             remedy="keep the first number",
         )
     if values[0] < 0:
-        raise document.refusal(Code.BAD_VALUE, f"{element}: damping is negative", element)
+        raise document.diagnostics.refusal(Code.BAD_VALUE, f"{element}: damping is negative")
     return values[0]
 
 

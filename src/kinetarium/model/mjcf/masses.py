@@ -81,17 +81,19 @@ def body_inertia(
     """
     inertials = [placed for placed in parts if placed.element.tag == "inertial"]
     if len(inertials) > 1:
-        raise document.refusal(
+        raise document.diagnostics.refusal(
             Code.DUPLICATE_ELEMENT,
             f"body {name!r} has {len(inertials)} <inertial>",
-            inertials[1].element,
+            line=inertials[1].element.line,
             remedy="keep one",
         )
     inertia, line = combined_inertia(weighed), body.line
     # Without mass in the geoms the <inertial> applies, whatever the compiler setting.
     if inertials and inertia.mass <= _LEAST_MASS:
-        _refuse_lost_inertial(inertials[0].element, document)
-        inertia, line = _written_inertia(inertials[0], document), inertials[0].element.line
+        line = inertials[0].element.line
+        with document.diagnostics.within(document.diagnostics.file, line):
+            _refuse_lost_inertial(inertials[0].element, document)
+            inertia = _written_inertia(inertials[0], document)
     elif inertia.mass <= _LEAST_MASS:
         _note_least_mass(name, body, document)
     inertia = bounded_inertia(inertia, document.compiler)
@@ -117,10 +119,9 @@ def body_inertia(
 def _refuse_lost_inertial(element: Element, document: MjcfDocument) -> None:
     """Refuse an <inertial> that MuJoCo drops when it fuses its body with one that has geoms."""
     if document.compiler.fuse_static and document.compiler.inertia_source is InertiaSource.ALWAYS:
-        raise document.refusal(
+        raise document.diagnostics.refusal(
             Code.UNSUPPORTED,
             f'{element} is dropped by fusestatic with inertiafromgeom="true"',
-            element,
             remedy='write inertiafromgeom="auto", or remove fusestatic',
         )
 
@@ -144,10 +145,8 @@ def _written_inertia(placed: PlacedElement, document: MjcfDocument) -> Inertia:
     attributes.number(element, "mass")
     full = "fullinertia" in element.attributes
     if full and any(name in element.attributes for name in (*ORIENTATIONS, "diaginertia")):
-        raise document.refusal(
-            Code.BAD_VALUE,
-            f"{element}: fullinertia takes neither an orientation nor diaginertia",
-            element,
+        raise document.diagnostics.refusal(
+            Code.BAD_VALUE, f"{element}: fullinertia takes neither an orientation nor diaginertia"
         )
     if full:
         xx, yy, zz, xy, xz, yz = attributes.vector(element, "fullinertia", 6)

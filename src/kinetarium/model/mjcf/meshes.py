@@ -210,17 +210,18 @@ class Meshes:
     def __init__(self, sections: Sequence[Element], *, document: MjcfDocument) -> None:
         """Read the meshes of all <asset> sections."""
         self._document = document
+        self._diagnostics = document.diagnostics
         self._assets: dict[str, MeshAsset | None] = {}
         self._weighed: dict[tuple[MeshFile | MeshData, MeshInertia, int | None], Inertia] = {}
         self._triangles = 0
         self._hull_faces = 0
         self._sheared = 0
         for element in (child for section in sections for child in section.all("mesh")):
-            with document.origins.at(element):
+            with document.diagnostics.at(element):
                 name = self._name(element)
                 if name in self._assets:
-                    raise document.refusal(
-                        Code.DUPLICATE_NAME, f"duplicate mesh name {name!r}", element
+                    raise document.diagnostics.refusal(
+                        Code.DUPLICATE_NAME, f"duplicate mesh name {name!r}"
                     )
                 self._assets[name] = None
                 self._assets[name] = self._asset(name, element)
@@ -239,10 +240,9 @@ class Meshes:
         key = (shape, rule, asset.most_corners)
         if key not in self._weighed:
             if self._triangles > MOST_WEIGHED_TRIANGLES:
-                raise self._document.refusal(
+                raise self._diagnostics.refusal(
                     Code.TOO_LARGE,
                     f"{geom}: masses of meshes with more than {MOST_WEIGHED_TRIANGLES:,} triangles",
-                    geom,
                     remedy="add an <inertial> to the bodies",
                 )
             mesh = mesh_of(shape)
@@ -256,20 +256,18 @@ class Meshes:
 
     def _refuse_cut_hull(self, hull: TriangleMesh, asset: MeshAsset, *, geom: Element) -> None:
         if asset.most_corners is not None and len(np.unique(hull.faces)) > asset.most_corners:
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"{geom} is needed for the mass of its body, and maxhullvert simplifies the "
                 "hull of its mesh",
-                geom,
                 remedy='remove maxhullvert, write inertia="exact", or write an <inertial>',
             )
 
     def _hull(self, points: Array, element: Element) -> NDArray[np.int64]:
         if self._hull_faces > MOST_HULL_FACES:
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.TOO_LARGE,
                 f"{element}: more than {MOST_HULL_FACES:,} faces of hulls in one file",
-                element,
                 remedy="write the faces of the meshes, and the masses of the bodies",
             )
         faces = convex_hull(points)
@@ -287,15 +285,14 @@ class Meshes:
         element = self._document.defaults.complete(written)
         placement = self._placement(element)
         if "builtin" in element.attributes:
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: built-in meshes are not supported",
-                element,
                 remedy="load and save the file with MuJoCo, which writes their vertices",
             )
         if "file" in element.attributes and "vertex" in element.attributes:
-            raise self._document.refusal(
-                Code.BAD_VALUE, f"{element} has both a file and vertices", element
+            raise self._diagnostics.refusal(
+                Code.BAD_VALUE, f"{element} has both a file and vertices"
             )
         rule = attributes.choice(element, "inertia", MeshInertia, default=MeshInertia.LEGACY)
         shape: MeshFile | MeshData | None
@@ -308,10 +305,9 @@ class Meshes:
             points = self._file_points(shape, element, placement) if hull else None
         most = int(attributes.number(element, "maxhullvert", default=-1.0))
         if most != -1 and most < LEAST_HULL_CORNERS:
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"{element}: maxhullvert is {most}",
-                element,
                 remedy=f"at least {LEAST_HULL_CORNERS}, or -1 for any number",
             )
         return MeshAsset(
@@ -327,7 +323,7 @@ class Meshes:
         attributes = self._document.reading.attributes
         scale = attributes.vector(element, "scale", 3, default=(1.0, 1.0, 1.0))
         if 0 in scale:
-            raise self._document.refusal(Code.SIZE, f"{element}: the scale is zero", element)
+            raise self._diagnostics.refusal(Code.SIZE, f"{element}: the scale is zero")
         return MeshPlacement(
             position=attributes.vector(element, "refpos", 3, default=(0.0, 0.0, 0.0)),
             R=read_quaternion(element, "refquat", reading=self._document.reading),
@@ -353,8 +349,8 @@ class Meshes:
         extent = np.abs(reading.mesh_bounds(path, line=element.line)).max(axis=0)
         reach = np.linalg.norm(extent) + np.linalg.norm(placement.position)
         if reach * np.abs(placement.scale).max() > MOST_COORDINATE:
-            raise self._document.refusal(
-                Code.SIZE, f"{element}: the scale makes the mesh larger than 1e9 m", element
+            raise self._diagnostics.refusal(
+                Code.SIZE, f"{element}: the scale makes the mesh larger than 1e9 m"
             )
         rigid = placement.as_scale_and_pose()
         if rigid is not None:
@@ -363,11 +359,10 @@ class Meshes:
         mesh = mesh_of(MeshFile(address, path))
         self._sheared += len(mesh.faces)
         if self._sheared > MOST_SHEARED_TRIANGLES:
-            raise self._document.refusal(
+            raise self._diagnostics.refusal(
                 Code.TOO_LARGE,
                 f"{element}: more than {MOST_SHEARED_TRIANGLES:,} triangles with an uneven scale "
                 "across a refquat",
-                element,
                 remedy="turn the meshes themselves, or scale them evenly",
             )
         return MeshData(name, placement.applied(mesh)), IDENTITY
@@ -405,8 +400,8 @@ class Meshes:
             placed = placement.applied(triangle_mesh(vertices, faces))
             return triangle_mesh(placed.vertices, placed.faces)
         except BrokenMeshError as error:
-            raise self._document.refusal(
-                Code.MESH_BROKEN, f"{element} is broken: {error}", element
+            raise self._diagnostics.refusal(
+                Code.MESH_BROKEN, f"{element} is broken: {error}"
             ) from None
 
     def _rows(self, element: Element, name: str) -> Array:

@@ -27,7 +27,6 @@ from kinetarium.model.mjcf.masses import scaled_inertia
 from kinetarium.model.mjcf.meshes import Meshes
 from kinetarium.model.mjcf.references import (
     Known,
-    Origins,
     check_names,
     check_references,
     written_names,
@@ -52,22 +51,22 @@ _MEMORY = re.compile(r"([0-9]{1,18})([KMGTPE]?)", re.IGNORECASE)
 _AREAS = {"hfield": ("nrow", "ncol"), "texture": ("width", "height")}
 
 
-def check_settings(root: Element, *, reading: Reading, origins: Origins) -> None:
+def check_settings(root: Element, *, reading: Reading) -> None:
     """Refuse invalid options and sizes that would exhaust the memory."""
     for option in root.all("option"):
-        with origins.at(option):
+        with reading.diagnostics.at(option):
             _check_option(option, reading)
     for numeric in (child for section in root.all("custom") for child in section.all("numeric")):
-        with origins.at(numeric):
+        with reading.diagnostics.at(numeric):
             _check_count(
                 reading.attributes.number(numeric, "size", default=0.0), numeric, "size", reading
             )
     for size in root.all("size"):
-        with origins.at(size):
+        with reading.diagnostics.at(size):
             _check_size(size, reading)
     for asset in (child for section in root.all("asset") for child in section.children):
         if asset.tag in _AREAS:
-            with origins.at(asset):
+            with reading.diagnostics.at(asset):
                 rows, columns = (
                     reading.attributes.number(asset, name, default=0.0)
                     for name in _AREAS[asset.tag]
@@ -78,13 +77,9 @@ def check_settings(root: Element, *, reading: Reading, origins: Origins) -> None
 def _check_option(option: Element, reading: Reading) -> None:
     for name in _NOT_NEGATIVE:
         if reading.attributes.number(option, name, default=1.0) < 0:
-            raise reading.diagnostics.refusal(
-                Code.BAD_VALUE, f"{option}: {name} is negative", line=option.line
-            )
+            raise reading.diagnostics.refusal(Code.BAD_VALUE, f"{option}: {name} is negative")
     if reading.attributes.number(option, "timestep", default=1.0) == 0:
-        raise reading.diagnostics.refusal(
-            Code.BAD_VALUE, f"{option}: timestep is zero", line=option.line
-        )
+        raise reading.diagnostics.refusal(Code.BAD_VALUE, f"{option}: timestep is zero")
 
 
 def _check_size(size: Element, reading: Reading) -> None:
@@ -98,13 +93,12 @@ def _check_size(size: Element, reading: Reading) -> None:
             Code.BAD_NUMBER,
             f"{size}: memory is {text[:40]!r}",
             remedy="write an integer with one of the letters K, M, G, or -1",
-            line=size.line,
         )
     if match:
         unit = " KMGTPE".index(match[2].upper() or " ")
         if int(match[1]) * 1024**unit > MOST_MEMORY:
             raise reading.diagnostics.refusal(
-                Code.TOO_LARGE, f"{size} requests {text} bytes of memory", line=size.line
+                Code.TOO_LARGE, f"{size} requests {text} bytes of memory"
             )
 
 
@@ -114,11 +108,10 @@ def _check_count(count: float, element: Element, what: str, reading: Reading) ->
             Code.TOO_LARGE,
             f"{element}: {what} is {count:g}",
             remedy=f"the limit is {MOST_ENTRIES:g}",
-            line=element.line,
         )
     if count < -1 or count != int(count):
         raise reading.diagnostics.refusal(
-            Code.BAD_VALUE, f"{element}: {what} is {count:g}, not a count", line=element.line
+            Code.BAD_VALUE, f"{element}: {what} is {count:g}, not a count"
         )
 
 
@@ -128,11 +121,11 @@ _FORCES = ("stiffness", "damping", "frictionloss", "armature")
 def check_tendons(sections: Sequence[Element], *, document: MjcfDocument) -> None:
     """Refuse tendons that affect the motion of the robot."""
     for written in (child for section in sections for child in section.children):
-        with document.origins.at(written):
+        with document.diagnostics.at(written):
             element = document.defaults.complete(written)
             if not written.children:
-                raise document.refusal(
-                    Code.MISSING_ELEMENT, f"{element} has no joints or sites", element,
+                raise document.diagnostics.refusal(
+                    Code.MISSING_ELEMENT, f"{element} has no joints or sites",
                     remedy="name its joints or sites",
                 )  # fmt: skip
             bears = any(
@@ -141,10 +134,9 @@ def check_tendons(sections: Sequence[Element], *, document: MjcfDocument) -> Non
                 for name in _FORCES
             )
             if bears or document.interval(element, limited="limited", bounds="range"):
-                raise document.refusal(
+                raise document.diagnostics.refusal(
                     Code.UNSUPPORTED,
                     f"{element}: tendons with limits, springs, losses or mass are not supported",
-                    element,
                     remedy="couple the joints by an equality instead",
                 )
             document.left_out.add("tendon", element.line)
@@ -162,7 +154,7 @@ def check_asset_files(sections: Sequence[Element], *, document: MjcfDocument) ->
         if element.tag in _KINDS:
             for name, address in element.attributes.items():
                 if name.startswith("file"):
-                    with document.origins.at(element):
+                    with document.diagnostics.at(element):
                         _check(element, address, document)
 
 
@@ -224,7 +216,7 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
     robot, free = _robot_bodies(parts, document=document, bodies=bodies)
     world = _read_bodies(robot, free=free, document=document, bodies=bodies)
     reading.diagnostics.stop_if_refused()
-    check_references(root, known, reading=reading, origins=document.origins)
+    check_references(root, known, reading=reading)
     reading.diagnostics.stop_if_refused()
     if world is not None:
         bodies.read_sites(parts, world)
@@ -250,26 +242,25 @@ def _open(root: Element, reading: Reading) -> tuple[MjcfDocument, Known]:
     Returns:
         The file, and the names in it.
     """
-    origins = Origins(reading.diagnostics)
     left_out = LeftOut()
-    include_files(root, reading=reading, origins=origins)
-    _check_file_size(root, reading=reading, origins=origins)
-    check_vocabulary(root, reading=reading, origins=origins, left_out=left_out)
-    check_settings(root, reading=reading, origins=origins)
+    include_files(root, reading=reading)
+    _check_file_size(root, reading=reading)
+    check_vocabulary(root, reading=reading, left_out=left_out)
+    check_settings(root, reading=reading)
     compiler = read_compiler(root.all("compiler"), reading=reading)
     written = written_names(root)
-    Replicator(root, compiler=compiler, reading=reading, origins=origins).write_out()
-    _check_file_size(root, reading=reading, origins=origins)
-    defaults = Defaults(root.all("default"), reading=reading, origins=origins)
+    Replicator(root, compiler=compiler, reading=reading).write_out()
+    _check_file_size(root, reading=reading)
+    defaults = Defaults(root.all("default"), reading=reading)
     reading.diagnostics.stop_if_refused()
     defaults.check_all(root)
     reading.diagnostics.stop_if_refused()
     # Elements that are not replicated, such as sensors, keep naming the original.
-    known = written | check_names(root, reading=reading, origins=origins)
-    return MjcfDocument(reading, origins, left_out, compiler, defaults), known
+    known = written | check_names(root, reading=reading)
+    return MjcfDocument(reading, left_out, compiler, defaults), known
 
 
-def _check_file_size(root: Element, *, reading: Reading, origins: Origins) -> None:
+def _check_file_size(root: Element, *, reading: Reading) -> None:
     """Refuse files that would take minutes to read, before they are read."""
     count: Counter[str] = Counter()
     for section in root.children:
@@ -279,12 +270,11 @@ def _check_file_size(root: Element, *, reading: Reading, origins: Origins) -> No
             count.update(kinds)
             for kind in kinds:
                 if count[kind] > _MOST[kind]:
-                    with origins.at(element):
+                    with reading.diagnostics.at(element):
                         raise reading.diagnostics.refusal(
                             Code.TOO_LARGE,
                             f"more than {_MOST[kind]:,} {kind if kind == 'parts' else f'<{kind}>'}",
                             remedy="simplify the file",
-                            line=element.line,
                         )
                     reading.diagnostics.stop_if_refused()
 
@@ -303,10 +293,10 @@ def _robot_bodies(
             element, "mocap", default=False
         ):
             if _has_joints(element):
-                raise document.refusal(
+                raise document.diagnostics.refusal(
                     Code.UNSUPPORTED,
                     f"{element} is a mocap body and has joints below it",
-                    element,
+                    line=element.line,
                     remedy="remove mocap and let the scene place the robot",
                 )
             document.left_out.add("mocap body", element.line)
@@ -319,10 +309,10 @@ def _robot_bodies(
         return candidates, False
     others = [part for part in candidates if part not in free]
     for part in free[1:] + [part for part in others if _has_joints(part.element)]:
-        raise document.refusal(
+        raise document.diagnostics.refusal(
             Code.TWO_ROOTS,
             f"{part.element} moves beside {free[0].element}, which floats freely",
-            part.element,
+            line=part.element.line,
             remedy="keep one robot in a file; other moving bodies belong to the scene",
         )
     for part in others:

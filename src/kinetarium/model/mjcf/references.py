@@ -1,50 +1,11 @@
 """Names and references: no duplicates, no references to unknown names."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 from kinetarium.model.attributes import nearest_name
-from kinetarium.model.diagnostics import MOST_REFUSALS, Code, Diagnostics, RobotFileError
+from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
-
-
-class Origins:
-    """Remembers the elements that came from included files."""
-
-    def __init__(self, diagnostics: Diagnostics) -> None:
-        """Keep the diagnostics for refusals."""
-        self._diagnostics = diagnostics
-        # The element is stored with its file, so that its id is not reused.
-        self._files: dict[int, tuple[Element, str]] = {}
-
-    def add(self, tree: Element, file: str) -> None:
-        """Record that an element and its descendants are from an included file."""
-        for element in tree.walk():
-            self._files[id(element)] = (element, file)
-
-    def file(self, element: Element) -> str | None:
-        """Return the included file of an element; None for the main file."""
-        return self._files[id(element)][1] if id(element) in self._files else None
-
-    def add_copy(self, copy: Element, original: Element) -> None:
-        """Record that one element is a copy of another."""
-        if id(original) in self._files:
-            self._files[id(copy)] = (copy, self._files[id(original)][1])
-
-    @contextmanager
-    def at(self, element: Element) -> Iterator[None]:
-        """Report faults in this context for the element's file; record refusals and continue."""
-        _, file = self._files.get(id(element), (element, self._diagnostics.file))
-        try:
-            with self._diagnostics.in_file(file):
-                yield
-        except RobotFileError as error:
-            if len(error.refusals) >= MOST_REFUSALS:
-                raise  # it contains all recorded refusals and must not be recorded again
-            with self._diagnostics.collecting():
-                raise
-
 
 REFERENCES = {
     **dict.fromkeys(("body", "body1", "body2", "subtree1", "subtree2", "target"), "body"),
@@ -70,7 +31,7 @@ Known = set[tuple[str, str]]
 """The names in a file, each with the kind of its element."""
 
 
-def check_names(root: Element, *, reading: Reading, origins: Origins) -> Known:
+def check_names(root: Element, *, reading: Reading) -> Known:
     """List the names in a file, and record duplicates.
 
     Args:
@@ -79,12 +40,11 @@ def check_names(root: Element, *, reading: Reading, origins: Origins) -> Known:
     known = {("body", _WORLD)}
     for kind, element in _named(root):
         if (kind, element.attributes["name"]) in known:
-            with origins.at(element):
+            with reading.diagnostics.at(element):
                 raise reading.diagnostics.refusal(
                     Code.DUPLICATE_NAME,
                     f"{element}: duplicate {kind} name",
                     remedy="use a unique name for each",
-                    line=element.line,
                 )
         known.add((kind, element.attributes["name"]))
     return known
@@ -95,7 +55,7 @@ def written_names(root: Element) -> Known:
     return {(kind, element.attributes["name"]) for kind, element in _named(root)}
 
 
-def check_references(root: Element, known: Known, *, reading: Reading, origins: Origins) -> None:
+def check_references(root: Element, known: Known, *, reading: Reading) -> None:
     """Record every reference to a name that does not exist.
 
     Args:
@@ -106,13 +66,12 @@ def check_references(root: Element, known: Known, *, reading: Reading, origins: 
             for attribute, kind in _references(element):
                 name = element.attributes[attribute]
                 if (kind, name) not in known:
-                    with origins.at(element):
+                    with reading.diagnostics.at(element):
                         meant = near_name(name, {other for of, other in known if of == kind})
                         raise reading.diagnostics.refusal(
                             Code.UNKNOWN_NAME,
                             f"{element} names the {kind} {name[:80]!r}, which does not exist",
                             remedy=f"did you mean {meant!r}?" if meant else f"define the {kind}",
-                            line=element.line,
                         )
 
 

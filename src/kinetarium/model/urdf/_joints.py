@@ -69,7 +69,6 @@ class JointReader:
                 Code.JOINT_TYPE,
                 f"{element} has the unknown type {text!r}",
                 remedy=f"one of {', '.join(UrdfJointType)}",
-                line=element.line,
             )
         return UrdfJointType(text)
 
@@ -101,9 +100,7 @@ class JointReader:
         damping, friction, armature = self._losses(element)
         mimic = self._mimic(element)
         if mimic and mimic.joint == name and kind not in _SINGLE:
-            raise self._diagnostics.refusal(
-                Code.MIMIC, f"{element} follows itself", line=element.line
-            )
+            raise self._diagnostics.refusal(Code.MIMIC, f"{element} follows itself")
         if kind not in _SINGLE:
             idle = ("mimic",) if kind is UrdfJointType.FIXED else ("limit", "dynamics", "mimic")
             unused = [tag for tag in idle if element.all(tag)]
@@ -191,7 +188,6 @@ class JointReader:
                     Code.LIMITS,
                     f"{element} is {kind} and has no <limit>",
                     remedy="add one, make it continuous, or pass --allow-missing-limit",
-                    line=element.line,
                 )
             if bounded:
                 self._diagnostics.repair(

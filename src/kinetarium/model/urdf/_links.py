@@ -134,9 +134,7 @@ class LinkReader:
         x, y, z = self._attributes.vector(element, "scale", 3, default=(1.0, 1.0, 1.0))
         if min(abs(x), abs(y), abs(z)) < _LEAST_SCALE:
             raise self._diagnostics.refusal(
-                Code.SIZE,
-                f"{element}: the scale is zero, or nearly",
-                line=element.line,
+                Code.SIZE, f"{element}: the scale is zero, or nearly", line=element.line
             )
         try:
             path = self._reading.assets.mesh(uri, line=element.line)

@@ -36,14 +36,14 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
                 colors[reading.attributes.name(element)] = color
     links: list[Located[Link]] = []
     for element in root.all("link"):
-        with diagnostics.collecting(), diagnostics.in_file(element.file or diagnostics.file):
+        with diagnostics.at(element):
             links.append(Located(link_reader.read(element), element.line))
     joints: list[Located[Joint]] = []
     floating: list[str] = []
     planar: list[str] = []
     joint_reader = JointReader(reading=reading, children=children, origins=origins, version=version)
     for element in root.all("joint"):
-        with diagnostics.collecting(), diagnostics.in_file(element.file or diagnostics.file):
+        with diagnostics.at(element):
             kind = joint_reader.kind(element)
             if kind is UrdfJointType.PLANAR:
                 planar.append(reading.attributes.name(element))

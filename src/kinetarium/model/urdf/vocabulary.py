@@ -199,13 +199,12 @@ class Children:
 
     def _faults(self, element: Element) -> Iterator[RobotFileError]:
         kind = ELEMENT_RULES[element.tag]
-        with self.diagnostics.in_file(element.file or self.diagnostics.file):
+        with self.diagnostics.within(element.file or self.diagnostics.file, element.line):
             if element.text.strip():
                 yield self.diagnostics.refusal(
                     Code.UNKNOWN_ELEMENT,
                     f"{element} contains stray text: {element.text.strip()[:40]!r}",
                     remedy="remove it, or make it a comment",
-                    line=element.line,
                 )
             for name in element.attributes:
                 if name not in kind.attributes and not name.startswith(_SILENT_PREFIXES):
@@ -215,7 +214,7 @@ class Children:
         for child in element.children:
             if child.tag in kind.children:
                 continue
-            with self.diagnostics.in_file(child.file or self.diagnostics.file):
+            with self.diagnostics.within(child.file or self.diagnostics.file, child.line):
                 fault = self._child_fault(element, child, kind)
             if fault:
                 yield fault
@@ -230,7 +229,6 @@ class Children:
                 Code.UNKNOWN_ELEMENT,
                 f"{element} has the unknown attribute {name!r}",
                 remedy=f"did you mean {meant!r}?",
-                line=element.line,
             )
         if name.lower() in MECHANICAL_NAMES and not _is_zero(element.attributes[name]):
             known = ", ".join(kind.attributes)
@@ -238,7 +236,6 @@ class Children:
                 Code.UNKNOWN_ELEMENT,
                 f"{element} has the attribute {name!r}, which is invalid there",
                 remedy=f"it takes {known}" if known else "it takes no attributes",
-                line=element.line,
             )
         self._leave_out(element, name, element.line)
         return None
@@ -250,16 +247,13 @@ class Children:
         tag = child.tag
         if tag in NOT_READ:
             what, remedy = NOT_READ[tag]
-            return self.diagnostics.refusal(
-                Code.UNSUPPORTED, f"{child} is {what}", remedy=remedy, line=child.line
-            )
+            return self.diagnostics.refusal(Code.UNSUPPORTED, f"{child} is {what}", remedy=remedy)
         if tag not in kind.foreign and tag not in FOREIGN_ANYWHERE and ":" not in tag:
             if tag in ELEMENT_RULES and not _places_nothing(child):
                 return self.diagnostics.refusal(
                     Code.UNKNOWN_ELEMENT,
                     f"{child} cannot be inside {element}",
                     remedy=_right_place(tag),
-                    line=child.line,
                 )
             meant = self._meant_element(element, child, kind)
             if meant:
@@ -267,7 +261,6 @@ class Children:
                     Code.UNKNOWN_ELEMENT,
                     f"unknown element <{tag}>",
                     remedy=f"did you mean <{meant}>?",
-                    line=child.line,
                 )
             if tag.lower() in MECHANICAL_NAMES:
                 known = ", ".join(f"<{other}>" for other in kind.children)
@@ -275,7 +268,6 @@ class Children:
                     Code.UNKNOWN_ELEMENT,
                     f"{child} is invalid inside {element}",
                     remedy=f"it takes {known}" if known else "it takes no elements",
-                    line=child.line,
                 )
             inside = _definition_inside(child)
             if inside:

@@ -5,10 +5,9 @@ from collections.abc import Collection
 from keyword import iskeyword
 from pathlib import Path
 
-from kinetarium.model.diagnostics import Code, RobotFileError
+from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.markup import MOST_ELEMENTS, Element
 from kinetarium.model.reading import Reading
-from kinetarium.model.xacro.budget import SourceLocation
 from kinetarium.model.xacro.scopes import Block, Lazy, Scope
 from kinetarium.model.xacro.texts import Texts
 from kinetarium.model.xacro.values import Value, did_you_mean, literal, shown
@@ -16,23 +15,23 @@ from kinetarium.model.xacro.values import Value, did_you_mean, literal, shown
 
 def check_attributes(
     element: Element,
+    diagnostics: Diagnostics,
     *,
     required: Collection[str],
     optional: Collection[str] = (),
-    location: SourceLocation,
 ) -> None:
     """Check that one of xacro's elements has its required attributes and no unknown ones."""
     known = [*required, *optional]
     for name in required:
         if name not in element.attributes:
-            raise location.refusal(
+            raise diagnostics.refusal(
                 Code.MISSING_ATTRIBUTE,
                 f"{element} has no attribute {name!r}",
                 remedy=f'write {name}="..."',
             )
     for name in element.attributes:
         if name not in known and not name.startswith("xmlns"):
-            raise location.refusal(
+            raise diagnostics.refusal(
                 Code.MACRO,
                 f"{element} has the unknown attribute {shown(name)}{did_you_mean(name, known)}",
                 remedy=f"it takes {', '.join(known)}",
@@ -40,7 +39,7 @@ def check_attributes(
 
 
 def define_property(
-    element: Element, scope: Scope, *, texts: Texts, location: SourceLocation
+    element: Element, scope: Scope, *, texts: Texts, diagnostics: Diagnostics
 ) -> None:
     """Define or remove the property of an <xacro:property>.
 
@@ -48,18 +47,18 @@ def define_property(
     its scope is named.
     """
     optional = ("value", "default", "remove", "scope", "lazy_eval")
-    check_attributes(element, required=["name"], optional=optional, location=location)
+    check_attributes(element, diagnostics, required=["name"], optional=optional)
     attributes = element.attributes
     name = texts.text(attributes["name"], scope)
     if not name.isidentifier() or iskeyword(name) or name.startswith("__"):
-        raise location.refusal(
+        raise diagnostics.refusal(
             Code.EXPRESSION,
             f"a property cannot be named {shown(name)}",
             remedy="use letters, digits and underscores, and no Python keyword",
         )
     remove = texts.condition(attributes.get("remove", "false"), scope)
     if ("value" in attributes) + ("default" in attributes) + remove > 1:
-        raise location.refusal(
+        raise diagnostics.refusal(
             Code.MACRO,
             f"{element} has more than one of value, default and remove",
             remedy="keep one of them",
@@ -69,20 +68,20 @@ def define_property(
         return
     if "default" in attributes and scope.defines(name):
         return
-    target = _target(element, scope, location)
+    target = _target(element, scope, diagnostics)
     text = attributes.get("value", attributes.get("default"))
     if text is None:
-        target.blocks[name, False] = Block(element, location.diagnostics.file, whole=False)
+        target.blocks[name, False] = Block(element, diagnostics.file, whole=False)
         return
     lazy = texts.condition(attributes.get("lazy_eval", "true"), scope)
     lazy = lazy and "scope" not in attributes
     value: Value = literal(text if lazy else texts.value(text, scope))
     if lazy and isinstance(value, str):
-        value = Lazy(value, location.diagnostics.file, element.line)
+        value = Lazy(value, diagnostics.file, element.line)
     target.values[name] = value
 
 
-def _target(element: Element, scope: Scope, location: SourceLocation) -> Scope:
+def _target(element: Element, scope: Scope, diagnostics: Diagnostics) -> Scope:
     """Return the scope named by the attribute `scope`."""
     named = element.attributes.get("scope")
     match named:
@@ -93,13 +92,13 @@ def _target(element: Element, scope: Scope, location: SourceLocation) -> Scope:
         case "parent":
             caller = scope.caller()
             if caller is None:
-                raise location.refusal(
+                raise diagnostics.refusal(
                     Code.MACRO,
                     f'{element} has scope="parent" outside of any macro',
                     remedy="remove the scope",
                 )
             return caller
-    raise location.refusal(
+    raise diagnostics.refusal(
         Code.MACRO,
         f"{element} has the unknown scope {shown(named)}",
         remedy="the scope is parent or global",
@@ -116,10 +115,10 @@ MOST_INCLUDES = 1000
 class Includes:
     """Resolves and reads the files that a robot file includes, each once."""
 
-    def __init__(self, reading: Reading, *, location: SourceLocation) -> None:
+    def __init__(self, reading: Reading) -> None:
         """Start without includes."""
         self._reading = reading
-        self._location = location
+        self._diagnostics = reading.diagnostics
         self._read: dict[Path, Element] = {}
         self._elements = 0
         self._includes = 0
@@ -135,37 +134,35 @@ class Includes:
         """
         self._includes += 1
         if self._includes > MOST_INCLUDES:
-            raise self._location.refusal(
+            raise self._diagnostics.refusal(
                 Code.TOO_LARGE,
                 f"more than {MOST_INCLUDES:,} includes",
                 remedy="define a macro once and call it",
             )
         if any(character in uri for character in "*?["):
-            raise self._location.refusal(
+            raise self._diagnostics.refusal(
                 Code.INCLUDE,
                 f"include {shown(uri)} is a pattern",
                 remedy="include each file by its name",
             )
-        line = self._location.line
+        line = self._diagnostics.line
         try:
             path = self._reading.assets.include(uri, line=line, folder=including[-1].parent)
         except RobotFileError as error:
             if not optional:
                 raise
             message = f"omitted: {error.refusals[0].message}"
-            self._reading.diagnostics.repair(
-                Code.INCLUDE, f"include {shown(uri)}", message, line=line
-            )
+            self._diagnostics.repair(Code.INCLUDE, f"include {shown(uri)}", message, line=line)
             return None
         if path in including:
             loop = [file.name for file in including[including.index(path) :]]
-            raise self._location.refusal(
+            raise self._diagnostics.refusal(
                 Code.INCLUDE,
                 f"files include one another: {' -> '.join([*loop, path.name])}",
                 remedy="remove one of the includes",
             )
         if len(including) > MOST_DEPTH:
-            raise self._location.refusal(
+            raise self._diagnostics.refusal(
                 Code.INCLUDE,
                 f"includes are more than {MOST_DEPTH} deep",
                 remedy="include the files from the robot file itself",
@@ -178,10 +175,11 @@ class Includes:
             root = self._reading.open_markup(path, code=Code.INCLUDE)
             self._elements += sum(1 for _ in root.walk())
             if self._elements > MOST_ELEMENTS:
-                raise self._location.refusal(
+                raise self._diagnostics.refusal(
                     Code.TOO_LARGE,
                     f"the included files have more than {MOST_ELEMENTS:,} elements",
                     remedy="include fewer files",
+                    line=1,
                 )
             self._read[path] = root
         return self._read[path]

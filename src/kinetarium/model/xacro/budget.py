@@ -1,39 +1,7 @@
 """Limits on the work and the size of one expansion, so that a small file cannot explode."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.markup import MOST_ELEMENTS, Element
-
-
-@dataclass(slots=True)
-class SourceLocation:
-    """The line being expanded.
-
-    Attributes:
-        diagnostics: Names the file.
-        line: The line in it.
-    """
-
-    diagnostics: Diagnostics
-    line: int
-
-    @contextmanager
-    def at(self, file: str, line: int) -> Iterator[None]:
-        """Move to a line, perhaps of another file, within this context."""
-        outer, self.line = self.line, line
-        try:
-            with self.diagnostics.in_file(file):
-                yield
-        finally:
-            self.line = outer
-
-    def refusal(self, code: Code, message: str, *, remedy: str) -> RobotFileError:
-        """Return the error for a fault at this location, to be raised."""
-        return self.diagnostics.refusal(code, message, remedy=remedy, line=self.line)
-
 
 MOST_STEPS = 1_000_000
 """Source elements, attributes and nodes of expressions processed; a few CPU seconds."""
@@ -45,9 +13,9 @@ MOST_CHARACTERS = 64 * 2**20
 class Budget:
     """Counts the work, elements and characters of one expansion and stops it at the limits."""
 
-    def __init__(self, location: SourceLocation) -> None:
+    def __init__(self, diagnostics: Diagnostics) -> None:
         """Start with nothing used."""
-        self._location = location
+        self._diagnostics = diagnostics
         self._steps = 0
         self._elements = 0
         self._characters = 0
@@ -73,7 +41,7 @@ class Budget:
             raise self._exhausted(f"more than {MOST_CHARACTERS // 2**20} Mi characters")
 
     def _exhausted(self, what: str) -> RobotFileError:
-        return self._location.refusal(
+        return self._diagnostics.refusal(
             Code.TOO_LARGE,
             f"expanding the xacro takes {what}",
             remedy="look for macros that call each other without end",

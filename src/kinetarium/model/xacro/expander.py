@@ -12,7 +12,7 @@ from kinetarium.model.markup import MOST_DEPTH, Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.xacro._calls import bind_parameters, given_values
 from kinetarium.model.xacro._directives import Includes, check_attributes, define_property
-from kinetarium.model.xacro.budget import Budget, SourceLocation
+from kinetarium.model.xacro.budget import Budget
 from kinetarium.model.xacro.expressions import CONSTANTS
 from kinetarium.model.xacro.macros import Macro, parse_parameters
 from kinetarium.model.xacro.scopes import Scope
@@ -53,7 +53,8 @@ def expand_xacro(
     Returns:
         A new tree; each element has the line it came from.
     """
-    return _Expander(reading, arguments).expand(root)
+    with reading.diagnostics.within(reading.diagnostics.file, root.line):
+        return _Expander(reading, arguments).expand(root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +91,10 @@ class _Expander:
     """Expands a file in document order, with an explicit stack instead of recursion."""
 
     def __init__(self, reading: Reading, arguments: Mapping[str, str]) -> None:
-        self._location = SourceLocation(reading.diagnostics, 1)
-        self._budget = Budget(self._location)
-        self._texts = Texts(dict(arguments), location=self._location, budget=self._budget)
-        self._includes = Includes(reading, location=self._location)
+        self._diagnostics = reading.diagnostics
+        self._budget = Budget(self._diagnostics)
+        self._texts = Texts(dict(arguments), diagnostics=self._diagnostics, budget=self._budget)
+        self._includes = Includes(reading)
         self._given = frozenset(arguments)
         self._frames: list[_Frame] = []
         self._directives: dict[str, Callable[[Element, _Frame], None]] = {
@@ -114,16 +115,15 @@ class _Expander:
         scope = Scope(budget=self._budget, resolve=self._texts.resolve)
         scope.values.update(CONSTANTS)
         document = Element("", {}, root.line)
-        self._location.line = root.line
         including = (self._includes.robot_file,)
-        file = self._location.diagnostics.file
+        file = self._diagnostics.file
         # The root keeps its tag even if that is a directive of xacro.
         self._plain(root, _Frame(iter(()), document, scope, file, including), tag=root.tag)
         while self._frames:
             frame = self._frames[-1]
             source = next(frame.sources, None)
             if source is not None:
-                with self._location.at(frame.file, source.line):
+                with self._diagnostics.within(frame.file, source.line):
                     self._budget.spend()
                     self._expand(source, frame)
             else:
@@ -136,7 +136,7 @@ class _Expander:
     def _refuse_unknown_arguments(self) -> None:
         known = sorted(self._texts.used)
         for name in sorted(self._given - self._texts.used):
-            raise self._location.refusal(
+            raise self._diagnostics.refusal(
                 Code.UNKNOWN_NAME,
                 f"the file has no argument {shown(name)}{did_you_mean(name, known)}",
                 remedy=f"its arguments are: {', '.join(known) or 'none'}"[:200],
@@ -154,7 +154,7 @@ class _Expander:
     def _plain(self, source: Element, frame: _Frame, *, tag: str) -> None:
         """Expand an element of the result, then its children."""
         if frame.depth >= MOST_DEPTH:
-            raise self._location.refusal(
+            raise self._diagnostics.refusal(
                 Code.TOO_LARGE,
                 f"the expanded file has more than {MOST_DEPTH} levels of nesting",
                 remedy="look for a macro that calls itself",
@@ -165,9 +165,7 @@ class _Expander:
             if not name.startswith(_PREFIX) and name != "xmlns:xacro"
         }
         text = self._texts.text(source.text, frame.scope)
-        element = Element(
-            tag, attributes, source.line, text=text, file=self._location.diagnostics.file
-        )
+        element = Element(tag, attributes, source.line, text=text, file=self._diagnostics.file)
         self._budget.make_element(element)
         frame.target.children.append(element)
         inside = replace(
@@ -183,10 +181,10 @@ class _Expander:
 
     def _splice(self, source: Element, frame: _Frame) -> None:
         """Replace an element by its expanded children and its text."""
-        with self._location.at(frame.file, source.line):
+        with self._diagnostics.within(frame.file, source.line):
             text = self._texts.text(source.text, frame.scope)
             if text.strip() and frame.holds_text:
-                raise self._location.refusal(
+                raise self._diagnostics.refusal(
                     Code.UNSUPPORTED,
                     f"{source} is amid text and yields more text",
                     remedy="put the whole text into a property, or into the branches",
@@ -206,26 +204,26 @@ class _Expander:
         self._frames.append(inside)
 
     def _property(self, source: Element, frame: _Frame) -> None:
-        define_property(source, frame.scope, texts=self._texts, location=self._location)
+        define_property(source, frame.scope, texts=self._texts, diagnostics=self._diagnostics)
 
     def _argument(self, source: Element, frame: _Frame) -> None:
-        check_attributes(source, required=["name"], optional=["default"], location=self._location)
+        check_attributes(source, self._diagnostics, required=["name"], optional=["default"])
         name, default = source.attributes["name"], source.attributes.get("default")
         self._texts.used.add(name)
         if default is not None and name not in self._texts.arguments:
             self._texts.arguments[name] = self._texts.text(default, frame.scope)
 
     def _condition(self, source: Element, frame: _Frame) -> None:
-        check_attributes(source, required=["value"], location=self._location)
+        check_attributes(source, self._diagnostics, required=["value"])
         holds = self._texts.condition(source.attributes["value"], frame.scope)
         if holds is (source.tag == "xacro:if"):
             self._splice(source, frame)
 
     def _macro(self, source: Element, frame: _Frame) -> None:
-        check_attributes(source, required=["name"], optional=["params"], location=self._location)
+        check_attributes(source, self._diagnostics, required=["name"], optional=["params"])
         name = source.attributes["name"].removeprefix(_PREFIX)
         if not name or "." in name or _PREFIX + name in self._directives:
-            raise self._location.refusal(
+            raise self._diagnostics.refusal(
                 Code.MACRO,
                 f"a macro cannot be named {shown(name)}",
                 remedy="use letters, digits and underscores, and no directive of xacro",
@@ -235,7 +233,7 @@ class _Expander:
         try:
             parameters = parse_parameters(text)
         except ExpressionError as fault:
-            raise self._location.refusal(
+            raise self._diagnostics.refusal(
                 Code.MACRO, f"macro '{name}': {fault.message}", remedy=fault.remedy
             ) from None
         frame.scope.macros[name] = Macro(name, parameters, source, frame.file)
@@ -243,7 +241,7 @@ class _Expander:
     def _dynamic_call(self, source: Element, frame: _Frame) -> None:
         """Call the macro named by an attribute."""
         if "macro" not in source.attributes:
-            check_attributes(source, required=["macro"], location=self._location)
+            check_attributes(source, self._diagnostics, required=["macro"])
         attributes = dict(source.attributes)
         name = self._texts.text(attributes.pop("macro"), frame.scope)
         self._call(replace(source, attributes=attributes), frame, name=name)
@@ -254,13 +252,13 @@ class _Expander:
         if found is None:
             known = [other for scope in frame.scope.outward() for other in scope.macros]
             directives = [tag.removeprefix(_PREFIX) for tag in self._directives]
-            raise self._location.refusal(
+            raise self._diagnostics.refusal(
                 Code.MACRO,
                 f"unknown macro {shown(name)}{did_you_mean(name, [*known, *directives])}",
                 remedy="define the macro, or include the file that does, before it is called",
             )
         if frame.calls >= MOST_CALLS:
-            raise self._location.refusal(
+            raise self._diagnostics.refusal(
                 Code.MACRO,
                 f"macros call one another more than {MOST_CALLS} deep, here '{found[0].name}'",
                 remedy="end the recursion with an <xacro:if>",
@@ -268,7 +266,7 @@ class _Expander:
         macro, home = found
         self._budget.spend(len(macro.parameters))
         given = given_values(
-            source, macro, caller=frame.scope, texts=self._texts, location=self._location
+            source, macro, caller=frame.scope, texts=self._texts, diagnostics=self._diagnostics
         )
         blocks = Element("", {}, source.line)
         enter = partial(
@@ -295,7 +293,7 @@ class _Expander:
         blocks: Element,
     ) -> None:
         """Expand a macro after the blocks of its call are expanded."""
-        with self._location.at(frame.file, source.line):
+        with self._diagnostics.within(frame.file, source.line):
             bind_parameters(
                 scope,
                 macro,
@@ -303,18 +301,18 @@ class _Expander:
                 blocks=blocks.children,
                 caller=frame.scope,
                 texts=self._texts,
-                location=self._location,
+                diagnostics=self._diagnostics,
             )
         inside = replace(frame, scope=scope, file=macro.file, calls=frame.calls + 1)
         self._splice(macro.body, inside)
 
     def _insert_block(self, source: Element, frame: _Frame) -> None:
-        check_attributes(source, required=["name"], location=self._location)
+        check_attributes(source, self._diagnostics, required=["name"])
         name = self._texts.text(source.attributes["name"], frame.scope)
         block = frame.scope.block(name)
         if block is None:
             known = [other for scope in frame.scope.outward() for other, _ in scope.blocks]
-            raise self._location.refusal(
+            raise self._diagnostics.refusal(
                 Code.MACRO,
                 f"unknown block {shown(name)}{did_you_mean(name, known)}",
                 remedy="declare a parameter *NAME, or a property with elements",
@@ -327,7 +325,7 @@ class _Expander:
 
     def _include(self, source: Element, frame: _Frame) -> None:
         optional = ["ns", "optional"]
-        check_attributes(source, required=["filename"], optional=optional, location=self._location)
+        check_attributes(source, self._diagnostics, required=["filename"], optional=optional)
         attributes, scope = source.attributes, frame.scope
         path = self._includes.find(
             self._texts.text(attributes["filename"], scope),
@@ -339,7 +337,7 @@ class _Expander:
         if "ns" in attributes:
             name = self._texts.text(attributes["ns"], scope)
             if not name.isidentifier():
-                raise self._location.refusal(
+                raise self._diagnostics.refusal(
                     Code.INCLUDE,
                     f"a namespace cannot be named {shown(name)}",
                     remedy="use letters, digits and underscores",
@@ -348,7 +346,7 @@ class _Expander:
             scope.values[name] = namespace
             scope = namespace
         file = str(path)
-        with self._location.at(file, 1):
+        with self._diagnostics.within(file, None):
             root = self._includes.read(path)
         including = (*frame.including, path)
         self._splice(root, replace(frame, scope=scope, file=file, including=including))
@@ -356,16 +354,16 @@ class _Expander:
     def _element(self, source: Element, frame: _Frame) -> None:
         """Expand an <xacro:element>, whose tag is computed."""
         if "xacro:name" not in source.attributes:
-            check_attributes(source, required=["xacro:name"], location=self._location)
+            check_attributes(source, self._diagnostics, required=["xacro:name"])
         tag = self._texts.text(source.attributes["xacro:name"], frame.scope)
         self._refuse_bad_name(tag, source)
         self._plain(source, frame, tag=tag)
 
     def _attribute(self, source: Element, frame: _Frame) -> None:
         """Set an attribute of the enclosing element."""
-        check_attributes(source, required=["name", "value"], location=self._location)
+        check_attributes(source, self._diagnostics, required=["name", "value"])
         if frame.spliced:
-            raise self._location.refusal(
+            raise self._diagnostics.refusal(
                 Code.MACRO,
                 f"{source} is directly in {frame.spliced}, where xacro drops it",
                 remedy="put it directly into the element that it belongs to, "
@@ -379,7 +377,7 @@ class _Expander:
 
     def _refuse_bad_name(self, name: str, source: Element) -> None:
         if not _XML_NAME.fullmatch(name) or name.startswith(_PREFIX):
-            raise self._location.refusal(
+            raise self._diagnostics.refusal(
                 Code.MACRO,
                 f"{source} has the invalid name {shown(name)}",
                 remedy="a name begins with a letter and has letters, digits, '_', '-' and '.'",

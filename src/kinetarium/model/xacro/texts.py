@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from kinetarium.model.diagnostics import Code, RobotFileError
+from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.markup import MOST_ATTRIBUTE_CHARACTERS
-from kinetarium.model.xacro.budget import Budget, SourceLocation
+from kinetarium.model.xacro.budget import Budget
 from kinetarium.model.xacro.expressions import CONSTANTS, Interpreter
 from kinetarium.model.xacro.scopes import Lazy, Scope
 from kinetarium.model.xacro.values import (
@@ -36,12 +36,12 @@ class Texts(Namespace):
     """
 
     def __init__(
-        self, arguments: dict[str, str], *, location: SourceLocation, budget: Budget
+        self, arguments: dict[str, str], *, diagnostics: Diagnostics, budget: Budget
     ) -> None:
         """Start with the arguments that the user gave."""
         self.arguments = arguments
         self.used: set[str] = set()
-        self._location = location
+        self._diagnostics = diagnostics
         self._budget = budget
         self._interpreter = Interpreter(
             budget, functions={"arg": self._typed_argument, "xacro.arg": self._argument}
@@ -73,15 +73,15 @@ class Texts(Namespace):
     def resolve(self, name: str, lazy: Lazy, scope: Scope) -> Value:
         """Evaluate a property in the scope and at the location of its definition."""
         chain = " -> ".join([*(other for _, other in self._chain), name][-6:])
-        with self._location.at(lazy.file, lazy.line):
+        with self._diagnostics.within(lazy.file, lazy.line):
             if (scope, name) in self._chain:
-                raise self._location.refusal(
+                raise self._diagnostics.refusal(
                     Code.EXPRESSION,
                     f"properties are defined by one another: {chain}",
                     remedy='break the cycle; lazy_eval="false" uses the value defined before',
                 )
             if len(self._chain) >= MOST_CHAINED:
-                raise self._location.refusal(
+                raise self._diagnostics.refusal(
                     Code.EXPRESSION,
                     f"more than {MOST_CHAINED} properties are defined by one another: ...{chain}",
                     remedy='set lazy_eval="false" for some of them',
@@ -101,7 +101,7 @@ class Texts(Namespace):
         return constants[name] if name in constants else self._typed_argument(name)
 
     def _refusal(self, error: ExpressionError) -> RobotFileError:
-        return self._location.refusal(error.code, error.message, remedy=error.remedy)
+        return self._diagnostics.refusal(error.code, error.message, remedy=error.remedy)
 
     def _argument(self, name: str) -> str:
         self.used.add(name)

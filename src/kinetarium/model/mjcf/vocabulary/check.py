@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kinetarium.model.attributes import nearest_name
-from kinetarium.model.diagnostics import Code, RobotFileError
+from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
-from kinetarium.model.mjcf.references import Origins
 from kinetarium.model.mjcf.vocabulary.element_rule import (
     Attribute,
     ElementRule,
@@ -31,29 +30,27 @@ _NOT_NEGATIVE = {"size": Code.SIZE, "friction": Code.BAD_VALUE}
 _SET = re.compile(r"(?P<needed>[\w+]+)(?:\((?P<allowed>[\w+]+)\))?")
 
 
-def check_vocabulary(
-    root: Element, *, reading: Reading, origins: Origins, left_out: LeftOut
-) -> None:
+def check_vocabulary(root: Element, *, reading: Reading, left_out: LeftOut) -> None:
     """Check every element: none unknown or misplaced, no attribute misspelt, all numbers finite.
 
     Args:
         root: The <mujoco> element, its includes in place.
     """
-    _Check(reading, origins, left_out).check(root)
+    _Check(reading, left_out).check(root)
     reading.diagnostics.stop_if_refused()
 
 
 class _Check:
     """Checks one file."""
 
-    def __init__(self, reading: Reading, origins: Origins, left_out: LeftOut) -> None:
-        self._reading = reading
-        self._origins = origins
+    def __init__(self, reading: Reading, left_out: LeftOut) -> None:
+        self._attributes = reading.attributes
+        self._diagnostics = reading.diagnostics
         self._left_out = left_out
         self._numbers = 0
 
     def check(self, root: Element) -> None:
-        with self._origins.at(root):
+        with self._diagnostics.at(root):
             self._check_attributes(root, ROOT)
         pending = [(root, ROOT, Treatment.READ)]
         while pending:
@@ -61,7 +58,7 @@ class _Check:
             known = CONTEXTS[kind.context]
             count = Counter(child.tag for child in element.children)
             for child in element.children:
-                with self._origins.at(child):
+                with self._diagnostics.at(child):
                     self._check_place(child, element, known)
                     self._check_count(child, element, known[child.tag], count)
                     pending.append(
@@ -88,26 +85,26 @@ class _Check:
             if attributes[name].left_out:
                 self._left_out.add_attribute(element, name)
             if name in _NOT_NEGATIVE and any(
-                value < 0 for value in self._reading.attributes.numbers(element, name)
+                value < 0 for value in self._attributes.numbers(element, name)
             ):
-                raise self._refusal(_NOT_NEGATIVE[name], f"{element}: {name} is negative", element)
+                raise self._diagnostics.refusal(
+                    _NOT_NEGATIVE[name], f"{element}: {name} is negative"
+                )
         return kind.treatment
 
     def _check_place(self, child: Element, parent: Element, known: dict[str, ElementRule]) -> None:
         kind = known.get(child.tag)
         if kind is None:
             meant = nearest_name(child.tag, known)
-            raise self._refusal(
+            raise self._diagnostics.refusal(
                 Code.UNKNOWN_ELEMENT,
                 f"<{child.tag}> is not allowed in {parent}",
-                child,
                 remedy=f"did you mean <{meant}>?" if meant else "remove it",
             )
         if kind.treatment is Treatment.UNSUPPORTED:
-            raise self._refusal(
+            raise self._diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"<{child.tag}> is not supported, and the robot would differ without it",
-                child,
                 remedy="load and save the file with MuJoCo, which writes plain bodies, or remove "
                 "it",
             )
@@ -117,11 +114,8 @@ class _Check:
     ) -> None:
         if kind.once and count[child.tag] > 1:
             times, count[child.tag] = count[child.tag], 1  # reported once
-            raise self._refusal(
-                Code.DUPLICATE_ELEMENT,
-                f"{parent} has {times} <{child.tag}>",
-                child,
-                remedy="keep one",
+            raise self._diagnostics.refusal(
+                Code.DUPLICATE_ELEMENT, f"{parent} has {times} <{child.tag}>", remedy="keep one"
             )
 
     def _check_attributes(self, element: Element, kind: ElementRule) -> int:
@@ -132,28 +126,26 @@ class _Check:
             attribute = known.get(name)
             if attribute is None:
                 meant = nearest_name(name, known)
-                raise self._refusal(
+                raise self._diagnostics.refusal(
                     Code.UNKNOWN_ELEMENT,
                     f"{element} has the unknown attribute {name!r}",
-                    element,
                     remedy=f"did you mean {meant!r}?" if meant else "remove it",
                 )
             if "${" in text:
-                raise self._refusal(
+                raise self._diagnostics.refusal(
                     Code.BAD_VALUE,
                     f"{element}: {name} is an expression, {text[:40]!r}",
-                    element,
                     remedy="write its value; MJCF has no expressions",
                 )
             if attribute.numbers is not None:
-                values = self._reading.attributes.numbers(element, name)
+                values = self._attributes.numbers(element, name)
                 self._check_numbers(element, attribute, values)
                 count += len(values)
             elif attribute.words:
                 self._check_words(element, attribute)
         for attribute in known.values():
             if attribute.required:
-                self._reading.attributes.text(element, attribute.name)
+                self._attributes.text(element, attribute.name)
         self._check_choices(element, kind)
         return count
 
@@ -164,19 +156,17 @@ class _Check:
         least, most = attribute.numbers
         if len(values) < least or (most is not None and len(values) > most):
             wanted = f"{least}" if least == most else f"{least} to {most}"
-            raise self._refusal(
+            raise self._diagnostics.refusal(
                 Code.BAD_NUMBER,
                 f"{element}: {attribute.name} has {len(values)} numbers instead of {wanted}",
-                element,
             )
         words = element.attributes[attribute.name].split()
         if attribute.whole and not (
             all(map(_WHOLE.fullmatch, words)) and all(abs(value) <= _MOST_WHOLE for value in values)
         ):
-            raise self._refusal(
+            raise self._diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"{element}: {attribute.name} is {element.attributes[attribute.name][:40]!r}",
-                element,
                 remedy="write an integer of up to 32 bits, without a point or an exponent",
             )
 
@@ -184,10 +174,9 @@ class _Check:
         text = element.attributes[attribute.name]
         words = text.split() if attribute.several else [text]
         if not words or any(word not in attribute.words for word in words):
-            raise self._refusal(
+            raise self._diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"{element}: {attribute.name} is {text[:40]!r}",
-                element,
                 remedy=f"one of {', '.join(attribute.words)}",
             )
 
@@ -198,10 +187,9 @@ class _Check:
             present = [name for name in choice.split("|") if name in given]
             if len(present) > 1:
                 what = "two orientations, " if "quat" in choice else "both "
-                raise self._refusal(
+                raise self._diagnostics.refusal(
                     Code.BAD_VALUE,
                     f"{element} has {what}{present[0]} and {present[1]}",
-                    element,
                     remedy="keep one",
                 )
         for choice in kind.one_of.split():
@@ -209,7 +197,7 @@ class _Check:
         together = set(kind.together.split("+")) if kind.together else set()
         missing = sorted(together - given)
         if missing and missing != sorted(together):
-            self._reading.attributes.text(element, missing[0])
+            self._attributes.text(element, missing[0])
 
     def _check_one_of(self, element: Element, sets: Sequence[tuple[list[str], list[str]]]) -> None:
         """Check that one set of attributes is complete, and no other begun."""
@@ -219,32 +207,27 @@ class _Check:
             if any(name in element.attributes for name in needed + allowed)
         ]
         if len(begun) > 1:
-            raise self._refusal(
+            raise self._diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"{element} has attributes of two kinds, {begun[0][0]} and {begun[1][0]}",
-                element,
                 remedy="keep one",
             )
         if not begun:
             names = " or ".join(" and ".join(needed) for needed, _ in sets)
-            raise self._refusal(Code.MISSING_ATTRIBUTE, f"{element} has neither {names}", element)
+            raise self._diagnostics.refusal(
+                Code.MISSING_ATTRIBUTE, f"{element} has neither {names}"
+            )
         for name in begun[0]:
-            self._reading.attributes.text(element, name)
+            self._attributes.text(element, name)
 
     def _refuse_size(self, element: Element) -> None:
-        with self._origins.at(element):
-            raise self._refusal(
+        with self._diagnostics.at(element):
+            raise self._diagnostics.refusal(
                 Code.TOO_LARGE,
                 f"more than {MOST_NUMBERS:,} numbers in one robot",
-                element,
                 remedy="put meshes into separate files",
             )
-        self._reading.diagnostics.stop_if_refused()
-
-    def _refusal(
-        self, code: Code, message: str, element: Element, *, remedy: str = ""
-    ) -> RobotFileError:
-        return self._reading.diagnostics.refusal(code, message, remedy=remedy, line=element.line)
+        self._diagnostics.stop_if_refused()
 
 
 def _needed_and_allowed(written: str) -> tuple[list[str], list[str]]:
