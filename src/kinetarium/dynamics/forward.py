@@ -87,7 +87,7 @@ def differentiate(chain: ChainArrays, X: Array, J: Array) -> None:
 
 @compiled
 def gram(J: Array) -> tuple[Symmetric, Square, Symmetric]:
-    """Return J J' = [P Q; Q' S] of a Jacobian, shape (6, joints), in numbers.
+    """Return J J' = [P Q; Q' S] of a Jacobian, shape (6, joints), as scalars.
 
     Returns:
         P, Q and S row by row; of P and S, which are symmetric, the upper half.
@@ -120,7 +120,7 @@ def volume(J: Array) -> float:
         J: The Jacobian, shape (6, joints).
 
     Returns:
-        The manipulability [m^3 for joints that turn]; zero for fewer than six joints.
+        The manipulability [m^3 for revolute joints]; zero for fewer than six joints.
     """
     P, Q, S = gram(J)
     p0, p1, p2, p3, p4, p5 = P
@@ -133,6 +133,7 @@ def volume(J: Array) -> float:
     if turning <= FLAT * (s0 + s3 + s5) ** 3:
         return 0.0
     scale = 1.0 / turning
+    # Rows of Q S^-1, then the Schur complement P - Q S^-1 Q'.
     u0, u1, u2 = _times(q0, q1, q2, t0, t1, t2, t3, t4, t5, scale)
     v0, v1, v2 = _times(q3, q4, q5, t0, t1, t2, t3, t4, t5, scale)
     w0, w1, w2 = _times(q6, q7, q8, t0, t1, t2, t3, t4, t5, scale)

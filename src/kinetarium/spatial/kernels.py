@@ -73,6 +73,7 @@ def log(X: Array) -> Array:
         g = _sum(_COTANGENT, x)
     else:
         g = (1 - t / 2 * cos(t / 2) / sin(t / 2)) / x
+    # v = (I - W/2 + g W^2) p with W = hat(w) and W^2 = w w^T - t^2 I.
     w, p = V[3:], X[:3, 3]
     wp = w[0] * p[0] + w[1] * p[1] + w[2] * p[2]
     for i in range(3):

@@ -59,6 +59,8 @@ def crawl_bodies(
     bodies = np.empty((n, 6))
     corners = np.empty((3, 2))
     for i in range(n):
+        # The body sways by the shortest way that moves its centre of mass into the triangle
+        # of the three supporting feet, with the margin.
         pose = poses[body_index(i, two_phase)]
         c, s = cos(pose[2]), sin(pose[2])
         x, y = pose[0] + c * com[0] - s * com[1], pose[1] + s * com[0] + c * com[1]
@@ -130,7 +132,7 @@ def judge_orders(
                 fx, fy = c * dx + s * dy - hips[leg, 0], c * dy - s * dx - hips[leg, 1]
                 fz = foot[2] - body[2] - hips[leg, 2]
                 rest = neutral[leg, 1] - hips[leg, 1]
-                outward = -1.0 if leg < 2 else 1.0
+                outward = -1.0 if leg < 2 else 1.0  # legs 1 and 2 are on the right
                 inward = max(inward, outward * (rest - fy))
                 beyond = _violation(kind, dimensions, limits, rest, fx, fy, fz)
                 violation = max(violation, beyond)

@@ -38,6 +38,7 @@ def hull_margin(points: Array, x: float, y: float) -> float:
             for k in range(n):
                 if k == i or k == j:
                     continue
+                # All other points to the left of i -> j: an edge, counter-clockwise.
                 across = dx * (points[k, 1] - points[i, 1]) - dy * (points[k, 0] - points[i, 0])
                 is_edge = is_edge and across >= 0.0
             if is_edge:
@@ -85,6 +86,7 @@ def into_triangle(corners: Array, x: float, y: float, inset: float) -> tuple[flo
     around = sides.sum()
     if around == 0.0:
         return corners[0, 0], corners[0, 1]
+    # Centre of the inscribed circle: the corners weighted by their opposite sides.
     cx = (sides * corners[:, 0]).sum() / around
     cy = (sides * corners[:, 1]).sum() / around
     radius = hull_margin(corners, cx, cy)

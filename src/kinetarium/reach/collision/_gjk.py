@@ -1,11 +1,11 @@
-"""Whether two convex sets come closer than a margin, as a Numba kernel.
+"""Whether two convex sets are closer than a margin (GJK), as a Numba kernel.
 
 The algorithm of Gilbert, Johnson and Keerthi ("A fast procedure for computing the
-distance between complex objects in three-dimensional space", 1988) walks over the
-difference of the two sets towards the origin. Each set is a box plus a disc across z (a
-point, a segment, a cylinder, a box) or the convex hull of its corners. The walk ends as
-soon as a plane keeps the two farther apart than the margin, or a point of the difference
-is nearer than that.
+distance between complex objects in three-dimensional space", 1988) searches the Minkowski
+difference of the two sets for the point nearest to the origin. Each set is a box plus a disc
+across z (a point, a segment, a cylinder, a box) or the convex hull of its corners. The search
+ends as soon as a plane separates the sets by more than the margin, or a point of the
+difference is nearer than that.
 """
 
 from math import inf, sqrt
@@ -15,12 +15,12 @@ from kinetarium.spatial.compiled import compiled
 from kinetarium.spatial.kernels import Vector, cross, dot, minus
 
 STEPS = 32
-"""After so many steps the sets are taken to be close: no contact is missed."""
+"""After this many steps the sets count as close, so that no contact is missed."""
 CONVERGED = 1e-12
-"""Progress, relative to the squared distance, at which the distance is known."""
+"""Progress, relative to the squared distance, at which the search has converged."""
 
 Simplex = tuple[int, Vector, Vector, Vector, Vector]
-"""How many of the four points that follow are in use."""
+"""The number of used points, and four points."""
 
 NIL = (0.0, 0.0, 0.0)
 
@@ -40,9 +40,9 @@ def closer(
     """Return whether two sets are closer to each other than a margin.
 
     Args:
-        sizes: What `PieceArrays` says of the sets [m], shape (n, 9).
+        sizes: The sizes of the sets, as in `PieceArrays` [m], shape (n, 9).
         corners: Corners of the hulls [m], shape (corners, 3).
-        i: The first set, in whose frame everything is given.
+        i: The first set, in whose frame everything is expressed.
         j: The second set.
         x: The x axis of the second set's frame.
         y: Its y axis.
@@ -56,7 +56,7 @@ def closer(
     for _ in range(STEPS):
         if square <= margin * margin or square < 1e-24:
             return True
-        # The point of the difference that lies farthest towards the origin.
+        # The support point of the difference in the direction of the origin.
         a = _support(sizes, corners, i, (-v[0], -v[1], -v[2]))
         b = _support(sizes, corners, j, (dot(v, x), dot(v, y), dot(v, z)))
         w = (
@@ -65,12 +65,13 @@ def closer(
             a[2] - b[0] * x[2] - b[1] * y[2] - b[2] * z[2] - p[2],
         )
         along = dot(v, w)
+        # The plane through w normal to v separates the sets by along / |v|.
         if along > 0.0 and along * along > margin * margin * square:
             return False
         if square - along <= CONVERGED * square:
             return False
         simplex, v = _nearest(simplex, w)
-        if simplex[0] == 4:
+        if simplex[0] == 4:  # the tetrahedron contains the origin: the sets overlap
             return True
         square = dot(v, v)
     return True
@@ -85,7 +86,7 @@ def segments_gap(u: Vector, half_u: float, v: Vector, half_v: float, d: Vector) 
         half_u: Half its length [m].
         v: Direction of the second.
         half_v: Half its length [m].
-        d: The way from the first's middle to the second's [m].
+        d: The vector from the first's centre to the second's [m].
     """
     cosine, along_u, along_v = dot(u, v), dot(d, u), dot(d, v)
     across = 1.0 - cosine * cosine
@@ -101,7 +102,7 @@ def segments_gap(u: Vector, half_u: float, v: Vector, half_v: float, d: Vector) 
 
 @compiled
 def _support(sizes: Array, corners: Array, i: int, d: Vector) -> Vector:
-    """Return the point of a set that lies farthest in a direction."""
+    """Return the support point of a set in a direction."""
     if sizes[i, 7] < sizes[i, 8]:
         return _farthest_corner(corners, int(sizes[i, 7]), int(sizes[i, 8]), d)
     x, y, z = 0.0, 0.0, sizes[i, 2] if d[2] > 0.0 else -sizes[i, 2]
@@ -128,7 +129,7 @@ def _farthest_corner(corners: Array, start: int, end: int, d: Vector) -> Vector:
 
 @compiled
 def _nearest(simplex: Simplex, w: Vector) -> tuple[Simplex, Vector]:
-    """Add a point to a simplex, and keep of it what spans the point nearest to the origin."""
+    """Add a point to a simplex, and reduce it to the points that span the one nearest to 0."""
     count, a, b, c, _ = simplex
     if count == 0:
         return (1, w, NIL, NIL, NIL), w
@@ -141,8 +142,8 @@ def _nearest(simplex: Simplex, w: Vector) -> tuple[Simplex, Vector]:
     for i in range(4):
         k, m, n, other = faces[i]
         normal = cross(minus(m, k), minus(n, k))
-        # The origin and the fourth point on different sides: this face may be nearest.
-        # A flat tetrahedron has no inside.
+        # If the origin and the fourth point are on different sides, this face may be nearest;
+        # of a flat tetrahedron every face may be.
         if dot(normal, k) * dot(normal, minus(other, k)) >= 0.0:
             candidate, point = _nearest_triangle(k, m, n)
             if square < 0.0 or dot(point, point) < square:
@@ -166,7 +167,7 @@ def _nearest_segment(a: Vector, b: Vector) -> tuple[Simplex, Vector]:
 
 @compiled
 def _nearest_triangle(a: Vector, b: Vector, c: Vector) -> tuple[Simplex, Vector]:
-    """Find the origin's region by the barycentric areas (Ericson, 2005, section 5.1.5)."""
+    """Find the Voronoi region of the origin by barycentric areas (Ericson, 2005, 5.1.5)."""
     ab, ac = minus(b, a), minus(c, a)
     d1, d2 = -dot(ab, a), -dot(ac, a)
     if d1 <= 0.0 and d2 <= 0.0:

@@ -1,4 +1,4 @@
-"""ArmInScene: an arm and what stands around it, for bases that move."""
+"""ArmInScene: an arm with obstacles, for bases that move."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ GROUND = Geometry(Box((100.0, 100.0, 1.0)), pose((0.0, 0.0, -0.5)))
 
 
 class Obstacles(NamedTuple):
-    """What an arm must not touch.
+    """Obstacles of an arm.
 
     Attributes:
         shapes: Shapes in the frame of the plane of bases.
@@ -31,15 +31,15 @@ class Obstacles(NamedTuple):
 
 
 class ArmInScene(NamedTuple):
-    """The solver's arrays, whose last body is what stands around, and where that really is.
+    """The solver's arrays with obstacles as their last body.
 
-    The solver takes its surroundings in the base's frame; `move_base` moves them there.
+    The solver takes obstacles in the base's frame; `move_base` transforms them.
 
     Attributes:
-        ik: The solver's arrays; their pieces are written to.
-        in_plane: The same pieces with the surroundings in the plane's frame.
-        base: Pieces of which only the base and the shapes around are to be checked.
-        base_in_plane: The same with the shapes in the plane's frame.
+        ik: The solver's arrays, with the obstacles in the base's frame; updated.
+        in_plane: The same pieces with the obstacles in the plane's frame.
+        base: Pieces for checking the base itself against the obstacles; updated.
+        base_in_plane: The same with the obstacles in the plane's frame.
     """
 
     ik: IkArrays
@@ -52,11 +52,7 @@ NO_OBSTACLES = Obstacles()
 
 
 def put_arm_in_scene(arm: Arm, obstacles: Obstacles = NO_OBSTACLES) -> ArmInScene:
-    """Put an arm among shapes.
-
-    Args:
-        obstacles: What stands around.
-    """
+    """Combine an arm with obstacles."""
     shapes, ground = obstacles
     in_plane = arm.ik.pieces
     if shapes or ground:
@@ -79,7 +75,7 @@ def put_arm_in_scene(arm: Arm, obstacles: Obstacles = NO_OBSTACLES) -> ArmInScen
 
 
 def _writable(pieces: PieceArrays) -> PieceArrays:
-    """Copy what `move_base` writes to."""
+    """Copy the arrays that `move_base` updates."""
     return pieces._replace(
         places=pieces.places.copy(), clusters=pieces.clusters.copy(), bodies=pieces.bodies.copy()
     )
@@ -87,15 +83,15 @@ def _writable(pieces: PieceArrays) -> PieceArrays:
 
 @compiled
 def move_base(scene: ArmInScene, X_BP: Array, X: Array) -> bool:
-    """Move a base: what stands around takes its place in the base's frame.
+    """Move the base: transform the obstacles to its frame.
 
     Args:
-        scene: The site; the pieces of its solver are written to.
+        scene: The arm and its obstacles; the pieces of its solver are updated.
         X_BP: Pose of the plane's frame in the base's, shape (3, 4).
         X: Frames of the chain, the first of which is the base's, shape (joints + 2, 3, 4).
 
     Returns:
-        Whether the base itself is clear of what stands around.
+        Whether the base itself is clear of obstacles.
     """
     _carry(scene.in_plane, scene.ik.pieces, X_BP)
     if not len(scene.base.pairs):
@@ -108,7 +104,7 @@ def move_base(scene: ArmInScene, X_BP: Array, X: Array) -> bool:
 
 @compiled
 def _carry(in_plane: PieceArrays, moved: PieceArrays, X_BP: Array) -> None:
-    """Write the last body of pieces as it is seen from the base."""
+    """Write the last body of pieces in the frame of the base."""
     last = len(in_plane.bodies) - 1
     if last < 0:
         return

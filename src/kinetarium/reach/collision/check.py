@@ -1,4 +1,4 @@
-"""Whether the pieces of a robot touch each other or what stands around, as a Numba kernel."""
+"""Collision check of a robot's convex pieces and obstacles, as a Numba kernel."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ Pose = tuple[Vector, Vector, Vector, Vector]
 
 @compiled
 def collisions(pieces: PieceArrays, chain: ChainArrays, q: Array) -> NDArray[np.bool_]:
-    """Tell for configurations [rad or m], shape (n, joints), whether they collide, shape (n,)."""
+    """Return whether configurations [rad or m], shape (n, joints), collide, shape (n,)."""
     X, last_contact = np.empty((q.shape[1] + 2, 3, 4)), no_last_contact()
     result = np.empty(len(q), dtype=np.bool_)
     for n in range(len(q)):
@@ -28,20 +28,20 @@ def collisions(pieces: PieceArrays, chain: ChainArrays, q: Array) -> NDArray[np.
 
 @compiled
 def no_last_contact() -> NDArray[np.int64]:
-    """Return what `collides` remembers at first, shape (3,)."""
+    """Return the initial `last_contact` of `collides`, shape (3,)."""
     return np.full(3, -1)
 
 
 @compiled
 def collides(pieces: PieceArrays, X: Array, q: Array, last_contact: NDArray[np.int64]) -> bool:
-    """Return whether any two pieces of bodies that are to be checked touch.
+    """Return whether any two pieces of the pairs of bodies touch.
 
     Args:
         X: Poses of the chain's frames, as `forward.place` writes them,
             shape (joints + 2, 3, 4).
         q: Joint positions [rad or m], shape (joints,).
-        last_contact: The pair of bodies and the two pieces that touched last. They are tried
-            first, as one configuration is often much like the one before; written to.
+        last_contact: The pair of bodies and the two pieces that touched last; updated. They
+            are tried first, since consecutive configurations are often similar.
     """
     pairs, frames = pieces.pairs, pieces.frames
     bodies, body_starts = pieces.bodies, pieces.body_starts
@@ -70,6 +70,7 @@ def collides(pieces: PieceArrays, X: Array, q: Array, last_contact: NDArray[np.i
         reach = bodies[a, 3] + bodies[b, 3]
         if _squared((centers[a, 0], centers[a, 1], centers[a, 2]), centers, b) > reach * reach:
             continue
+        # Bodies connected by two joints: look their angles up in the table.
         if b - a == 2 and b <= len(spans):
             i = int((q[a] - spans[a, 0]) * spans[a, 1])
             j = int((q[a + 1] - spans[a + 1, 0]) * spans[a + 1, 1])
@@ -110,8 +111,8 @@ def _meet(
     """Return whether a piece of body A and one of body B, at p along v in A's frame, touch."""
     P = places[i]
     way = (p[0] - P[0, 3], p[1] - P[1, 3], p[2] - P[2, 3])
-    # A ball around the second is far from the first's capsule mostly; then the two capsules
-    # are compared, and round pieces are capsules themselves.
+    # Cheap bounds first: a ball around the second against the capsule around the first, then
+    # the two capsules, which are exact for round pieces; GJK only for the rest.
     u = (P[0, 2], P[1, 2], P[2, 2])
     along = way[0] * u[0] + way[1] * u[1] + way[2] * u[2]
     along = min(max(along, -sizes[i, 2]), sizes[i, 2])

@@ -1,4 +1,4 @@
-"""PieceArrays: the convex pieces of a robot as plain arrays, as kernels take them."""
+"""PieceArrays: the convex pieces of a robot as arrays for kernels."""
 
 from typing import NamedTuple
 
@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 from kinetarium.spatial.arrays import Array
 
 CELLS = 256
-"""Cells along each side of the tables of bodies that two joints join."""
+"""Cells along each side of the tables for bodies that are connected by two joints."""
 
 
 class PieceArrays(NamedTuple):
     """Convex pieces in clusters of neighbours, body by body.
 
-    A body is everything that moves with one frame of a chain: body i with frame i,
-    and the last body with frame 0, like the base: what stands around. A piece is a box
-    or a cylinder, or a point or a segment with a radius around it, or the convex hull of points.
+    A body is everything that moves with one frame of a chain: body i with frame i, and the
+    last body, the obstacles, with frame 0, like the base. A piece is a box or a cylinder, or a
+    point or a segment with a radius around it, or the convex hull of points.
 
     Attributes:
         places: Poses of the pieces in their body's frame, rows [R p], shape (n, 3, 4).

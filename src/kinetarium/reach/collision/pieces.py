@@ -1,4 +1,4 @@
-"""PieceArrays: the collision shapes of a robot as convex pieces of the bodies its chain moves."""
+"""Convex pieces: the collision shapes of a robot, grouped by the bodies that its chain moves."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -26,15 +26,15 @@ from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import inverse_pose, pose
 
 MOST_SHELLS = 100
-"""A mesh of more, mostly loose triangles, is one piece."""
+"""A mesh with more connected parts, mostly loose triangles, becomes one piece."""
 MOST_CORNERS = 2_000
-"""A hull of more, all of which would be searched at every step, is thinned out."""
+"""A hull with more corners is simplified, since GJK searches all of them at every step."""
 THINNING = 32
-"""Cells along its longest side, in each of which one corner stays."""
+"""Cells along its longest side, in each of which one corner is kept."""
 SAME = 1e-6
-"""How near to its end a sphere makes a cylinder round [m]."""
+"""Tolerance for spheres at the ends of a cylinder, which make it a capsule [m]."""
 SAMPLES = 200
-"""In how many random configurations a pair must overlap to count as always overlapping."""
+"""A pair that overlaps in this many random configurations counts as always overlapping."""
 POINT = (0.0, 0.0, 0.0, 0.0)
 NO_CORNERS = frozen(np.zeros((0, 3)))
 
@@ -61,20 +61,20 @@ class ConvexPiece(NamedTuple):
 
 
 def no_pieces() -> PieceArrays:
-    """Return the pieces of a robot that touches nothing."""
+    """Return empty pieces: no collisions."""
     return _joined([], [])
 
 
 def body_pieces(chain: SerialChain, *, obstacles: Sequence[Geometry] = ()) -> PieceArrays:
-    """Cut a robot into the bodies that its chain moves, and these into convex pieces.
+    """Divide a robot into the bodies that its chain moves, and these into convex pieces.
 
-    Joints outside the chain are held. Primitives are what they are; a mesh is the
-    convex hulls of its shells. Checked are all pairs of bodies that no joint of the chain
-    joins, save those that overlap in every one of many random configurations, and what
-    stands around with everything that moves.
+    Joints outside the chain are fixed. Primitives stay primitives; a mesh becomes the
+    convex hulls of its shells. The pairs to be checked are all bodies that are not
+    connected by a joint of the chain, except those that overlap in every one of many random
+    configurations, and the obstacles with every moving body.
 
     Args:
-        obstacles: Shapes that stand around, in the frame of the base link.
+        obstacles: Shapes of obstacles, in the frame of the base link.
 
     Returns:
         The pieces.
@@ -103,7 +103,7 @@ def body_pieces(chain: SerialChain, *, obstacles: Sequence[Geometry] = ()) -> Pi
         bodies[number] += _pieces(link.collisions, X_FL)
     bodies[-1] += _pieces(obstacles, pose())
     apart = [(a, b) for a in range(count + 1) for b in range(a + 2, count + 1)]
-    # Close bodies are most likely to touch, and farther out they move most.
+    # Bodies that are close in the chain collide most often, and outer ones move most.
     apart.sort(key=lambda pair: (pair[1] - pair[0], -pair[1]))
     apart = [(a, b) for a, b in apart if bodies[a] and bodies[b]]
     around = [(i, count + 1) for i in range(1, count + 1) if bodies[i] and bodies[-1]]
@@ -113,8 +113,8 @@ def body_pieces(chain: SerialChain, *, obstacles: Sequence[Geometry] = ()) -> Pi
 
 
 def _sometimes_apart(pieces: PieceArrays, chain: ChainArrays) -> list[tuple[int, int]]:
-    """Leave out pairs that overlap in every one of many random configurations."""
-    # Numba is loaded with the first pieces, not with this module.
+    """Return the pairs that do not overlap in every one of many random configurations."""
+    # Imported here, since Numba takes a second to load.
     from kinetarium.reach.collision.check import collisions
 
     lower, upper = ranges(chain)
@@ -128,7 +128,7 @@ def _sometimes_apart(pieces: PieceArrays, chain: ChainArrays) -> list[tuple[int,
 
 
 def _pieces(geometries: Sequence[Geometry], X_BL: Array) -> list[ConvexPiece]:
-    """Turn the shapes of a link into pieces of its body."""
+    """Convert the shapes of a link to pieces of its body."""
     pieces = []
     balls = [
         (part.X_LG[:3, 3], part.shape.radius)
@@ -159,7 +159,7 @@ def _pieces(geometries: Sequence[Geometry], X_BL: Array) -> list[ConvexPiece]:
 
 
 def _caps(balls: list[tuple[Array, float]], X: Array, height: float, radius: float) -> set[int]:
-    """Return which balls make one end of a cylinder round, and it a capsule."""
+    """Return which balls are at one end of a cylinder and make it round."""
     end = X[:3, 3] + height * X[:3, 2]
     return {
         number
@@ -169,17 +169,17 @@ def _caps(balls: list[tuple[Array, float]], X: Array, height: float, radius: flo
 
 
 def _box(X: Array, size: tuple[float, float, float]) -> ConvexPiece:
-    """Return a box whose longest edge lies along z."""
+    """Return a box whose longest edge is along z."""
     x, y, z = np.argsort(size, kind="stable")
     axes = X[:3, [x, y, z]]
-    # A box has no left and right: any sign of an axis will do.
+    # A box is symmetric, so the sign of an axis is free: choose a right-handed frame.
     axes[:, 0] *= np.sign(np.linalg.det(axes))
     return ConvexPiece(pose(X[:3, 3], axes), (size[x] / 2, size[y] / 2, size[z] / 2, 0.0), 0.0)
 
 
 def _shells(mesh: TriangleMesh) -> list[Array]:
     """Return the vertices of each connected part of a mesh's surface [m], shape (n, 3)."""
-    # SciPy is loaded with the first mesh: robots of primitives do without.
+    # Imported here: robots of primitives do not need SciPy.
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -199,12 +199,12 @@ def _hull(X: Array, points: Array) -> ConvexPiece:
     try:
         points = points[ConvexHull(points).vertices]
     except QhullError:
-        pass  # All in a plane: a hull without an inside is as good.
+        pass  # All in a plane: use the points themselves.
     radius = 0.0
     if len(points) > MOST_CORNERS:
         cells = np.round(points / np.ptp(points, axis=0).max() * THINNING)
         _, first, cell = np.unique(cells, axis=0, return_index=True, return_inverse=True)
-        # A radius around the corners that stay encloses the others.
+        # A radius around the kept corners encloses the dropped ones.
         radius = float(np.linalg.norm(points - points[first][cell], axis=1).max())
         points = points[first]
     middle = points.mean(axis=0)
@@ -215,7 +215,7 @@ def _hull(X: Array, points: Array) -> ConvexPiece:
 
 
 def _joined(bodies: list[list[ConvexPiece]], pairs: list[tuple[int, int]]) -> PieceArrays:
-    """Put the pieces of all bodies into arrays, neighbours together."""
+    """Return the pieces of all bodies as arrays, sorted by clusters of neighbours."""
     clusters = [part for pieces in bodies for part in _clusters(pieces)]
     pieces = [piece for part in clusters for piece in part]
     places = np.array([piece.X_BP[:3] for piece in pieces]).reshape(-1, 3, 4)
@@ -250,12 +250,12 @@ def _numbers(pairs: list[tuple[int, int]]) -> NDArray[np.int64]:
 
 
 def _clusters(pieces: list[ConvexPiece]) -> list[list[ConvexPiece]]:
-    """Put neighbours together, a few in each cluster."""
+    """Return clusters of a few neighbouring pieces each."""
     return _halved(pieces, most=max(2, isqrt(len(pieces)) // 2)) if pieces else []
 
 
 def _halved(pieces: list[ConvexPiece], *, most: int) -> list[list[ConvexPiece]]:
-    """Halve pieces across their longest side until the parts are small."""
+    """Bisect pieces across their longest side until the groups are small."""
     if len(pieces) <= most:
         return [pieces]
     centers = np.array([piece.X_BP[:3, 3] for piece in pieces])
@@ -271,7 +271,7 @@ def _starts(counts: list[int]) -> NDArray[np.int64]:
 
 
 def _bounds(places: Array, reaches: Array, starts: NDArray[np.int64]) -> Array:
-    """Return centre and radius of a sphere around each run of pieces; negative for none."""
+    """Return centre and radius of a sphere around each run of pieces; negative if empty."""
     bounds = np.full((len(starts) - 1, 4), -1.0)
     for bound, (first, end) in zip(bounds, pairwise(starts), strict=True):
         if first < end:
@@ -282,11 +282,11 @@ def _bounds(places: Array, reaches: Array, starts: NDArray[np.int64]) -> Array:
 
 
 COARSEST = 8
-"""Squares along an axis to begin with."""
+"""Initial number of squares along an axis."""
 
 
 def with_tables(pieces: PieceArrays, chain: ChainArrays) -> PieceArrays:
-    """Fill the tables of pieces; what `collides` says of them stays the same.
+    """Fill the tables of pieces, which speed up `collides` and do not change its result.
 
     Args:
         chain: The chain that moves them.
@@ -304,8 +304,13 @@ def with_tables(pieces: PieceArrays, chain: ChainArrays) -> PieceArrays:
 def _table(
     pieces: PieceArrays, chain: ChainArrays, lower: Array, upper: Array
 ) -> NDArray[np.uint8]:
-    """Return 1 for the cells in which the one pair of bodies is surely apart."""
-    # Numba is loaded with the first pieces, not with this module.
+    """Return 1 for the cells of two joint angles in which a pair is surely apart.
+
+    A square of joint space is free if the pieces do not touch at its centre when they are
+    grown by the farthest that any point moves within the square (levers times half widths);
+    other squares are divided into quarters.
+    """
+    # Imported here, since Numba takes a second to load.
     from kinetarium.reach.collision.check import collisions
 
     first, body = int(pieces.pairs[0, 0]), int(pieces.pairs[0, 1])
@@ -332,7 +337,7 @@ def _table(
 
 
 def _grown(pieces: PieceArrays, *, by: float) -> PieceArrays:
-    """Return pieces with a layer around them [m]: two meet where they are within twice that."""
+    """Return pieces grown by a layer [m]: two touch if they are closer than twice that."""
     layer = np.array([0.0, 0.0, 0.0, by])
     return pieces._replace(
         sizes=pieces.sizes + np.array([0.0, 0.0, 0.0, 0.0, by, by, by, 0.0, 0.0]),

@@ -155,6 +155,7 @@ def descend(
             A[row, 6] *= weight
             for j in range(count):
                 J[row, j] *= weight
+        # A joint at a limit that the gradient pushes beyond it is taken out of this step.
         for j in range(count):
             if lower[j] < q[j] < upper[j]:
                 continue
@@ -207,7 +208,7 @@ def error(X: Array, X_BT: Array, A: Array) -> tuple[float, float]:
 def damped(J: Array, damping: float, A: Array) -> None:
     """Solve (J J' + damping) y = e for e in the last column of A, which becomes y."""
     P, Q, S = gram(J)
-    # Gaussian elimination on the upper half: the remaining block stays symmetric after a pivot.
+    # Gaussian elimination on the lower half: the remaining block stays symmetric after a pivot.
     A[0, 0], A[1, 0], A[2, 0], A[1, 1], A[2, 1], A[2, 2] = P
     A[3, 0], A[4, 0], A[5, 0], A[3, 1], A[4, 1], A[5, 1], A[3, 2], A[4, 2], A[5, 2] = Q
     A[3, 3], A[4, 3], A[5, 3], A[4, 4], A[5, 4], A[5, 5] = S

@@ -152,7 +152,7 @@ def search(
             s4 = (f * h + side * e * root4) * per_size
             if not _inside(c4, s4, limits, 3):
                 continue
-            # m = s6 vx + c6 vy.
+            # Joint 6 turns the forearm y4 so that its component along SW is m: m = s6 vx + c6 vy.
             m = d3 * c4 - a3 * s4 + d5
             n = d3 * s4 + a3 * c4 + a4
             rest = across - m * m
@@ -168,6 +168,7 @@ def search(
                 c6 = (m * vy + side * vx * root6) * per_across
                 if not _inside(c6, s6, limits, 5):
                     continue
+                # The frame of joint 4 from y4 and SW = m y4 + n x4; joint 5 from z6 in it.
                 x6, z6 = _sum(c7, x7, -s7, y7), _sum(s7, x7, c7, y7)
                 V = _sum(1.0, p, -a6, x6)
                 y4 = _sum(s6, x6, -c6, z7)
@@ -184,6 +185,7 @@ def search(
                     if branch + shoulder < number:
                         continue
                     side = 1.0 - 2.0 * shoulder
+                    # z3 = (c1 s2, s1 s2, c2) for joints 1 and 2, z4 = s3 x2 - c3 z2 for joint 3.
                     s2, c2, c1, s1 = side * flat, z3[2], side * ux, side * uy
                     s3 = c2 * (c1 * z4[0] + s1 * z4[1]) - s2 * z4[2]
                     c3 = s1 * z4[0] - c1 * z4[1]

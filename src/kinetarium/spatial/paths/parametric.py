@@ -40,6 +40,8 @@ def find_stop(velocities: Array) -> float | None:
             resting = np.linalg.norm(velocities[:, end], axis=-1) <= slow
             if resting.any():
                 return float(u[resting].min())
+        # By the convex hull property, a piece whose control velocities all point along one
+        # direction has no stop; the others are halved.
         doubtful = ~_moving(velocities, slow)
         if not doubtful.any():
             return None
@@ -136,6 +138,8 @@ def measure(velocity: Velocity, breaks: Array) -> ArcLength:
         left, right = _moves(velocity, low, middle), _moves(velocity, middle, high)
         length = _length(left) + _length(right)
         allowed = _QUADRATURE_ERROR * length + _ROUNDING_ERROR * pace * (high - low)
+        # A panel is done when halving it changes nothing, and when it is straight enough for
+        # headings to be unwrapped within it.
         good = (np.abs(length - _length(moves)) <= allowed) & _straight(moves)
         finished.append((low[good], length[good]))
         low, middle, high, pace = low[~good], middle[~good], high[~good], np.tile(pace[~good], 2)
