@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.ratio import Ratio
-from kinetarium.legs import Walk, WalkPlan, plan_walk
+from kinetarium.legs import PlannedWalk, WalkPlan, plan_walk
 from kinetarium.legs.mechanism.pantograph import link_transforms
 
 LEG_STEPS = (248, 500, 1000, 2000)
@@ -55,7 +55,7 @@ def _plan(leg_steps: int) -> WalkPlan:
     return WalkPlan(waypoints=((0.0, 0.0), (4.0 * leg_steps, 0.0)))
 
 
-def _frame_by_frame(walk: Walk) -> None:
+def _frame_by_frame(walk: PlannedWalk) -> None:
     machine = walk.plan.machine
     for frame in range(_PEER_FRAMES):
         x, y, z, w, _, _, s = walk.body[frame]

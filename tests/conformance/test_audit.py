@@ -11,7 +11,7 @@ from kinetarium.dynamics import RobotDynamics
 from kinetarium.engines.protocol import Simulation, State
 from kinetarium.engines.registry import open_engine
 from kinetarium.model.robot import JointType
-from kinetarium.scene import Actuation, Base, Drive, PlacedRobot
+from kinetarium.scene import Actuation, Base, DriveMode, PlacedRobot
 from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.engine
 
 
 def _compile(engine: str, model: RobotModel) -> Simulation:
-    drives = {joint.name: Actuation(Drive.TORQUE) for joint in model.moving_joints}
+    drives = {joint.name: Actuation(DriveMode.TORQUE) for joint in model.moving_joints}
     robot = PlacedRobot("robot", model, Base.FIXED, actuation=drives)
     scene = Scene((robot,), gravity=frozen([0.0, 0.0, -9.81]))
     return open_engine(engine).compile(scene, timestep=TIMESTEP)

@@ -12,7 +12,7 @@ from kinetarium import Scene, run
 from kinetarium.control.interface import ExternalWrench, Measurement
 from kinetarium.engines.conformance.models import fingers, flyer, rotor
 from kinetarium.model.robot import Box, JointLimits
-from kinetarium.scene import Actuation, Base, Drive, PlacedRobot, free_body, ground
+from kinetarium.scene import Actuation, Base, DriveMode, PlacedRobot, free_body, ground
 from kinetarium.spatial.arrays import frozen
 
 Setup = dict[str, Any]
@@ -68,16 +68,18 @@ def _slid(value: float) -> Setup:
     model = fingers()
     joints = tuple(replace(joint, limits=JointLimits(), mimic=None) for joint in model.joints)
     model = replace(model, joints=joints)
-    robot = PlacedRobot("robot", model, actuation={"lead": Actuation(Drive.TORQUE)})
+    robot = PlacedRobot("robot", model, actuation={"lead": Actuation(DriveMode.TORQUE)})
     return {"scene": Scene((robot,)), "controller": Constant(value, 1)}
 
 
 def _flown(value: float) -> Setup:
-    robot = PlacedRobot("robot", flyer(), Base.FREE, actuation={"elbow": Actuation(Drive.TORQUE)})
+    robot = PlacedRobot(
+        "robot", flyer(), Base.FREE, actuation={"elbow": Actuation(DriveMode.TORQUE)}
+    )
     return {"scene": Scene((robot,)), "controller": Constant(value, 1)}
 
 
-TORQUE = Actuation(Drive.TORQUE)
+TORQUE = Actuation(DriveMode.TORQUE)
 SCENES: dict[str, Callable[[], Setup]] = {
     **{f"thrown at {s:g} along {a}": (lambda s=s, a=a: _thrown(s, a))
        for s in (1e7, 1e9) for a in (0, 1, 2)},
@@ -91,7 +93,7 @@ SCENES: dict[str, Callable[[], Setup]] = {
         )
     },
     "servo to nan": lambda: _driven(
-        np.nan, Actuation(Drive.POSITION, stiffness=10.0, damping=1.0)
+        np.nan, Actuation(DriveMode.POSITION, stiffness=10.0, damping=1.0)
     ),
 }  # fmt: skip
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetarium.engines.protocol import Engine, Simulation, State
 from kinetarium.model.robot import Box, Geometry, Joint, JointType, Link, RobotModel, Source
-from kinetarium.scene import Actuation, Body, Drive, PlacedRobot, Scene
+from kinetarium.scene import Actuation, Body, DriveMode, PlacedRobot, Scene
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose
 
@@ -17,7 +17,7 @@ NOTHING = np.zeros(0)
 """The command of a scene without drives."""
 WEIGHTLESS = frozen(np.zeros(3))
 CUBE = Box((0.1, 0.1, 0.1))
-TORQUE = Actuation(Drive.TORQUE)
+TORQUE = Actuation(DriveMode.TORQUE)
 SOURCE = Source("tests", "python", "")
 
 

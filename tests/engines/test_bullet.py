@@ -60,7 +60,7 @@ from kinetarium.scene import (
     Actuation,
     Base,
     Body,
-    Drive,
+    DriveMode,
     Material,
     Motion,
     PlacedRobot,
@@ -254,7 +254,7 @@ def test_unequal_surfaces_rub_by_the_geometric_mean():
 def test_wheels_roll(wheel: Shape, turn: Array | None):
     model = cart(wheel, radius=0.1, turn=turn)
     robot = driven(
-        model, Actuation(Drive.VELOCITY, damping=5.0), base=Base.FREE,
+        model, Actuation(DriveMode.VELOCITY, damping=5.0), base=Base.FREE,
         X_WB=frozen(pose((0, 0, 0.1))),
     )  # fmt: skip
     simulation = compiled(Scene((robot,), (ground(),)))
@@ -370,7 +370,8 @@ def test_pendulum_swings_with_its_period():
 
 
 @pytest.mark.parametrize(
-    "drive", [TORQUE, Actuation(Drive.VELOCITY, damping=100.0), Actuation(Drive.POSITION, 1e4, 1.0)]
+    "drive",
+    [TORQUE, Actuation(DriveMode.VELOCITY, damping=100.0), Actuation(DriveMode.POSITION, 1e4, 1.0)],
 )
 def test_no_drive_exceeds_its_effort(drive: Actuation):
     simulation = compiled(Scene((driven(rotor(effort=0.02), drive),), gravity=WEIGHTLESS))
@@ -380,7 +381,7 @@ def test_no_drive_exceeds_its_effort(drive: Actuation):
 
 
 def test_servo_is_an_implicit_spring():
-    drive = Actuation(Drive.POSITION, stiffness=2e4, damping=100.0)
+    drive = Actuation(DriveMode.POSITION, stiffness=2e4, damping=100.0)
     simulation = compiled(Scene((driven(slide(0.5), drive),)))
     q = v = 0.0
     for _ in range(200):
@@ -393,7 +394,7 @@ def test_servo_is_an_implicit_spring():
 @pytest.mark.parametrize(("mass", "stiffness", "damping"), [(0.5, 2e4, 100.0), (0.01, 1e5, 1e3)])
 def test_servo_presses_on_a_wall_as_its_spring_says(mass: float, stiffness: float, damping: float):
     wall = Body("wall", CUBE, X_WB=frozen(pose((0.1, 0, 0))))
-    drive = Actuation(Drive.POSITION, stiffness, damping)
+    drive = Actuation(DriveMode.POSITION, stiffness, damping)
     simulation = compiled(Scene((driven(slide(mass), drive),), (wall,)))
     forces = []
     for _ in range(1200):
@@ -404,7 +405,7 @@ def test_servo_presses_on_a_wall_as_its_spring_says(mass: float, stiffness: floa
 
 
 def test_servo_bends_under_a_load():
-    drive = Actuation(Drive.POSITION, stiffness=500.0, damping=50.0)
+    drive = Actuation(DriveMode.POSITION, stiffness=500.0, damping=50.0)
     simulation = compiled(Scene((driven(pendulum(), drive),)))
     simulation.step(np.array([0.8]), 2000)
     q = simulation.state().q[0]
@@ -461,7 +462,7 @@ def test_joint_stops_at_its_limit():
 
 
 def test_bullets_own_motor_holds_its_speed():
-    drive = Actuation(Drive.VELOCITY, damping=1e-6)
+    drive = Actuation(DriveMode.VELOCITY, damping=1e-6)
     options = replace(BulletOptions(), servo=Servo.MOTOR)
     model = slide(limits=JointLimits(effort=20.0), friction=1.0)
     simulation = compiled(Scene((driven(model, drive),)), options)
@@ -588,7 +589,7 @@ def sensed_chain(kind: JointType) -> RobotModel:
 def test_sensor_reads_a_hanging_load():
     model = sensed_chain(JointType.FIXED)
     sensor = WrenchSensor("ft", "robot", "sensor")
-    servo = Actuation(Drive.POSITION, 1e5, 1e4)
+    servo = Actuation(DriveMode.POSITION, 1e5, 1e4)
     simulation = compiled(
         Scene((driven(model, servo, positions={"joint1": 0.7}),), sensors=(sensor,))
     )
@@ -620,7 +621,7 @@ def test_sensor_reads_a_moving_load():
 
 @pytest.mark.parametrize("mimic", [False, True])
 def test_sensors_agree_with_contacts_in_a_grasp(mimic: bool):
-    drives = {"lift": Actuation(Drive.POSITION, 1e5, 1e3), "left_close": TORQUE,
+    drives = {"lift": Actuation(DriveMode.POSITION, 1e5, 1e3), "left_close": TORQUE,
               "right_close": TORQUE}  # fmt: skip
     robot = PlacedRobot(
         "g", gripper(mimic=mimic), X_WB=frozen(pose((0, 0, 0.08))), actuation=drives
@@ -640,7 +641,7 @@ def test_sensors_agree_with_contacts_in_a_grasp(mimic: bool):
 
 
 def test_pads_let_go_when_friction_ends():
-    drives = {"lift": Actuation(Drive.POSITION, 1e6, 1e4), "left_close": TORQUE,
+    drives = {"lift": Actuation(DriveMode.POSITION, 1e6, 1e4), "left_close": TORQUE,
               "right_close": TORQUE}  # fmt: skip
     start = {"left_close": 0.0099, "right_close": 0.0099}
     robot = PlacedRobot("g", gripper(mimic=True), X_WB=frozen(pose((0, 0, 0.08))),
@@ -732,7 +733,7 @@ def test_audit_reads_the_model_back():
 
 def busy() -> Scene:
     """Set up a mimicking gripper with a servo and a sensor beside tumbling bodies."""
-    drives = {"lift": Actuation(Drive.POSITION, 1e4, 1e3), "left_close": TORQUE}
+    drives = {"lift": Actuation(DriveMode.POSITION, 1e4, 1e3), "left_close": TORQUE}
     robot = PlacedRobot("g", gripper(mimic=True), X_WB=frozen(pose((0, 0, 0.08))), actuation=drives)
     shapes = (Box((0.04, 0.04, 0.04)), CUBE, Cylinder(0.05, 0.1), Sphere(0.05))
     bodies = [

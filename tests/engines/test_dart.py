@@ -57,7 +57,7 @@ from kinetarium.scene import (
     Actuation,
     Base,
     Body,
-    Drive,
+    DriveMode,
     Material,
     PlacedRobot,
     Scene,
@@ -117,7 +117,7 @@ class TestEquationOfMotion:
     def test_looking_changes_nothing(self) -> None:
         runs = []
         for look in (False, True):
-            simulation = start(driven(chain(), Actuation(Drive.POSITION, 50.0, 5.0)))
+            simulation = start(driven(chain(), Actuation(DriveMode.POSITION, 50.0, 5.0)))
             for _ in range(20):
                 if look:
                     simulation.mass_matrix("robot")
@@ -178,7 +178,7 @@ class TestJoints:
     def test_servo_is_implicit(self) -> None:
         model = with_joint(rotor(), damping=0.3, armature=0.05)
         inertia = model.link("bar").inertia.moment[2, 2] + 0.05
-        servo = Actuation(Drive.POSITION, stiffness=2e4, damping=30.0)
+        servo = Actuation(DriveMode.POSITION, stiffness=2e4, damping=30.0)
         simulation = start(driven(model, servo), gravity=WEIGHTLESS)
         q = v = 0.0
         for _ in range(100):
@@ -251,7 +251,7 @@ class TestCouplings:
             replace(slide[0], child="left", X_PJ=frozen(pose((-0.1, 0, 0)))),
             replace(slide[1], child="right", X_PJ=frozen(pose((0.1, 0, 0)))),
         )
-        servo = Actuation(Drive.POSITION, stiffness=1e4, damping=50.0, effort=20.0)
+        servo = Actuation(DriveMode.POSITION, stiffness=1e4, damping=50.0, effort=20.0)
         model = RobotModel("gripper", links, joints, SOURCE)
         robot = PlacedRobot("robot", model, actuation={"lead": servo})
         bar = free_body("bar", Box((0.06, 0.05, 0.05)), mass=0.5)
@@ -450,7 +450,7 @@ class TestRuns:
         )
         table = Body("table", Box((3.0, 3.0, 0.2)), X_WB=frozen(pose((0, 0, -0.1))))
         grip = replace(
-            driven(fingers(), Actuation(Drive.POSITION, 500.0, 5.0, 3.0)),
+            driven(fingers(), Actuation(DriveMode.POSITION, 500.0, 5.0, 3.0)),
             X_WB=frozen(pose((0, 5, 1))),
         )
         return start(grip, capsule, table)
@@ -484,7 +484,7 @@ class TestRuns:
         assert self._roll(simulation) == first == self._roll(self._rolling())
 
     @pytest.mark.parametrize("value", [1e31, 1e300, -1e160])
-    @pytest.mark.parametrize("drive", [TORQUE, Actuation(Drive.POSITION, 10.0, 1.0)])
+    @pytest.mark.parametrize("drive", [TORQUE, Actuation(DriveMode.POSITION, 10.0, 1.0)])
     def test_commands_beyond_sense(self, value: float, drive: Actuation, capfd) -> None:
         simulation = start(driven(rotor(), drive))
         simulation.step(np.array([value]), 3)
@@ -521,7 +521,7 @@ class TestModel:
             for i, joint in enumerate(model.joints)
         )
         model = replace(model, joints=changed)
-        servo = Actuation(Drive.POSITION, 100.0, 10.0)
+        servo = Actuation(DriveMode.POSITION, 100.0, 10.0)
         audit = start(driven(model, servo), options=DartOptions(coupling_erp=0.1)).audit()
         bodies = [body for body in rigid_tree(model) if body.joint]
         assert [solid.name for solid in audit.solids] == [f"robot/{body.name}" for body in bodies]

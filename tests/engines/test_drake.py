@@ -56,7 +56,7 @@ from kinetarium.scene import (
     Actuation,
     Base,
     Body,
-    Drive,
+    DriveMode,
     Material,
     Motion,
     PlacedRobot,
@@ -105,8 +105,8 @@ class TestEquationOfMotion:
                 atol=1e-12 * np.abs(tau).max(),
             )  # fmt: skip
 
-    @pytest.mark.parametrize("drive", [Drive.TORQUE, Drive.PASSIVE, Drive.VELOCITY])
-    def test_drives_count_by_their_inertia_alone(self, drive: Drive) -> None:
+    @pytest.mark.parametrize("drive", [DriveMode.TORQUE, DriveMode.PASSIVE, DriveMode.VELOCITY])
+    def test_drives_count_by_their_inertia_alone(self, drive: DriveMode) -> None:
         changes = {"armature": 0.01, "damping": 0.3, "friction": 0.2}
         model = with_joint(flyer(), **changes)
         dynamics = RobotDynamics(model, free_base=True)
@@ -174,8 +174,8 @@ class TestEquationOfMotion:
 
 
 class TestJoints:
-    @pytest.mark.parametrize("drive", [Drive.TORQUE, Drive.PASSIVE])
-    def test_coulomb_friction_slows(self, drive: Drive) -> None:
+    @pytest.mark.parametrize("drive", [DriveMode.TORQUE, DriveMode.PASSIVE])
+    def test_coulomb_friction_slows(self, drive: DriveMode) -> None:
         model = with_joint(rotor(), friction=0.1, armature=0.05)
         inertia = model.link("bar").inertia.moment[2, 2] + 0.05
         simulation = start(driven(model, Actuation(drive)), gravity=WEIGHTLESS)
@@ -208,22 +208,22 @@ class TestJoints:
 
     @pytest.mark.parametrize("gain", [5e3, 5e7])
     def test_velocity_servo_is_implicit(self, gain: float) -> None:
-        servo = Actuation(Drive.VELOCITY, damping=gain)
+        servo = Actuation(DriveMode.VELOCITY, damping=gain)
         simulation = start(driven(rotor(), servo), gravity=WEIGHTLESS)
         simulation.step(np.array([2.0]), 3)
         assert simulation.state().v[0] == pytest.approx(2.0, rel=1e-3)
 
     def test_position_servo_is_implicit(self) -> None:
-        servo = Actuation(Drive.POSITION, stiffness=1e6)
+        servo = Actuation(DriveMode.POSITION, stiffness=1e6)
         simulation = start(driven(rotor(), servo), gravity=WEIGHTLESS)
         simulation.step(np.array([0.3]), 200)
         assert simulation.state().q[0] == pytest.approx(0.3, abs=1e-3)
 
     def test_drives_of_every_kind_in_one_robot(self) -> None:
         drives = {
-            "joint0": Actuation(Drive.POSITION, stiffness=500.0, damping=50.0),
+            "joint0": Actuation(DriveMode.POSITION, stiffness=500.0, damping=50.0),
             "joint1": TORQUE,
-            "joint2": Actuation(Drive.VELOCITY, damping=20.0),
+            "joint2": Actuation(DriveMode.VELOCITY, damping=20.0),
         }
         model = chain()
         simulation = start(PlacedRobot("robot", model, actuation=drives), gravity=WEIGHTLESS)
@@ -368,7 +368,7 @@ class TestContacts:
         # The identified track multiplier of the Husky; theory gives 1.54 for its centre of mass.
         model, height = load_catalogue_robot("husky4"), catalogue_entry("husky4").base_height
         rover = driven(
-            model, Actuation(Drive.VELOCITY, damping=200.0), base=Base.FREE,
+            model, Actuation(DriveMode.VELOCITY, damping=200.0), base=Base.FREE,
             X_WB=frozen(pose((0, 0, height))), material=Material(1.0),
         )  # fmt: skip
         simulation = start(rover, ground(Material(1.0)), timestep=2e-3)
@@ -396,7 +396,7 @@ class TestContacts:
             Joint(name, JointType.PRISMATIC, "base", name, frozen(pose((x, 0, 0.5))), axis, limits)
             for name, x, axis in (("left", -0.03, X_AXIS), ("right", 0.03, -X_AXIS))
         )
-        servo = Actuation(Drive.POSITION, stiffness=1e5, damping=1e3)
+        servo = Actuation(DriveMode.POSITION, stiffness=1e5, damping=1e3)
         robot = driven(RobotModel("gripper", links, joints, SOURCE), servo)
         cube = free_body("cube", Box((0.04, 0.04, 0.04)), mass=1.0, position=(0, 0, 0.5))
         simulation = start(robot, cube)

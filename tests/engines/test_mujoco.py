@@ -50,7 +50,7 @@ from kinetarium.scene import (
     Actuation,
     Base,
     Body,
-    Drive,
+    DriveMode,
     Material,
     Motion,
     PlacedRobot,
@@ -106,7 +106,7 @@ class TestJoints:
     def test_velocity_servo_is_implicit(self) -> None:
         # Explicitly, h damping / inertia = 300 would explode within a few steps.
         model = rotor()
-        servo = Actuation(Drive.VELOCITY, damping=5e3)
+        servo = Actuation(DriveMode.VELOCITY, damping=5e3)
         simulation = start(driven(model, servo), gravity=WEIGHTLESS)
         simulation.step(np.array([2.0]), 3)
         assert simulation.state().v[0] == pytest.approx(2.0, rel=1e-3)
@@ -257,7 +257,7 @@ class TestContacts:
         # The identified track multiplier of the Husky; theory gives 1.54 for its centre of mass.
         model, height = load_catalogue_robot("husky4"), catalogue_entry("husky4").base_height
         rover = driven(
-            model, Actuation(Drive.VELOCITY, damping=200.0), base=Base.FREE,
+            model, Actuation(DriveMode.VELOCITY, damping=200.0), base=Base.FREE,
             X_WB=frozen(pose((0, 0, height))), material=Material(1.0),
         )  # fmt: skip
         simulation = start(rover, ground(Material(1.0)), timestep=2e-3)
@@ -368,7 +368,7 @@ class TestOptions:
 
     def test_discrete_integrator_takes_a_servo_without_damping(self) -> None:
         # Explicitly, h^2 stiffness / inertia = 60 is far beyond the limit of 4.
-        servo = Actuation(Drive.POSITION, stiffness=1e6)
+        servo = Actuation(DriveMode.POSITION, stiffness=1e6)
         options = MujocoOptions(integrator=Integrator.DISCRETE)
         simulation = start(driven(rotor(), servo), gravity=WEIGHTLESS, options=options)
         simulation.step(np.array([0.3]), 200)

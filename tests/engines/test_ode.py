@@ -62,7 +62,7 @@ from kinetarium.scene import (
     Actuation,
     Base,
     Body,
-    Drive,
+    DriveMode,
     Material,
     Motion,
     PlacedRobot,
@@ -287,7 +287,7 @@ class TestJoints:
 
     def test_position_servo_is_the_implicit_spring(self) -> None:
         model = rotor()
-        servo = Actuation(Drive.POSITION, stiffness=80.0, damping=0.3)
+        servo = Actuation(DriveMode.POSITION, stiffness=80.0, damping=0.3)
         simulation = start(driven(model, servo), gravity=WEIGHTLESS)
         simulation.step(np.array([0.7]), 40)
         q = v = 0.0
@@ -301,7 +301,7 @@ class TestJoints:
 
     def test_velocity_servo_is_implicit(self) -> None:
         # Explicitly, h damping / inertia = 300 would explode within a few steps.
-        servo = Actuation(Drive.VELOCITY, damping=5e3)
+        servo = Actuation(DriveMode.VELOCITY, damping=5e3)
         simulation = start(driven(rotor(), servo), gravity=WEIGHTLESS)
         simulation.step(np.array([2.0]), 3)
         assert simulation.state().v[0] == pytest.approx(2.0, rel=1e-3)
@@ -309,7 +309,7 @@ class TestJoints:
     def test_servo_pushed_into_a_stop_keeps_its_law(self) -> None:
         # ODE's own motor would push with all it has; a stop and a servo are two rows here.
         model = with_joint(rotor(), limits=JointLimits(-1.0, 0.5, effort=100.0))
-        servo = Actuation(Drive.POSITION, stiffness=10.0, damping=1.0)
+        servo = Actuation(DriveMode.POSITION, stiffness=10.0, damping=1.0)
         sensor = WrenchSensor("ft", "robot", "spindle")
         simulation = start(driven(model, servo), gravity=WEIGHTLESS, sensors=(sensor,))
         simulation.step(np.array([0.8]), 1500)
@@ -498,7 +498,7 @@ class TestSensors:
         model = sensed_load()
         dynamics = RobotDynamics(model)
         holding = dynamics.gravity_forces([0.0])
-        servo = Actuation(Drive.POSITION, stiffness=1e5, damping=1e3)
+        servo = Actuation(DriveMode.POSITION, stiffness=1e5, damping=1e3)
         sensors = (WrenchSensor("ft", "robot", "shoulder"), WrenchSensor("tip", "robot", "sensor"))
         simulation = start(driven(model, servo if drive == "servo" else TORQUE), sensors=sensors)
         if drive == "servo":
@@ -772,7 +772,7 @@ class TestRuns:
         # Here the direct solver is known to fail in some of the first steps.
         model, height = load_robot("scout"), catalogue_entry("scout").base_height
         rover = driven(
-            model, Actuation(Drive.VELOCITY, damping=50.0), base=Base.FREE,
+            model, Actuation(DriveMode.VELOCITY, damping=50.0), base=Base.FREE,
             X_WB=frozen(pose((0, 0, height))),
         )  # fmt: skip
         simulation = start(rover, ground())

@@ -51,7 +51,7 @@ from kinetarium.scene import (
     Actuation,
     Base,
     Body,
-    Drive,
+    DriveMode,
     Material,
     PlacedRobot,
     Scene,
@@ -82,7 +82,7 @@ def alone(model, *, options=None, gravity=None, sensors=(), timestep=H, **placin
 
 
 def torques(model):
-    return {joint.name: Actuation(Drive.TORQUE) for joint in model.moving_joints}
+    return {joint.name: Actuation(DriveMode.TORQUE) for joint in model.moving_joints}
 
 
 def test_declares_what_sapien_hands_out():
@@ -279,7 +279,7 @@ class TestJoints:
     def test_servo_friction_and_damping_together(self, kind):
         joint = replace(rotor().joints[0], type=kind, friction=3.0, damping=5.0)
         model = replace(rotor(), joints=(joint,))
-        servo = Actuation(Drive.VELOCITY, damping=20.0, effort=10.0)
+        servo = Actuation(DriveMode.VELOCITY, damping=20.0, effort=10.0)
         simulation = alone(model, gravity=WEIGHTLESS, actuation={"spindle": servo})
         simulation.step(np.array([1.0]), 1500)
         # servo 20 (1 - v) = damping 5 v + friction 3
@@ -317,7 +317,9 @@ class TestJoints:
             assert (loaded.lower, loaded.upper) == pytest.approx((limits.lower, limits.upper))
 
     def test_wheels_count_their_turns(self):
-        simulation = alone(rotor(), actuation={"spindle": Actuation(Drive.VELOCITY, damping=100.0)})
+        simulation = alone(
+            rotor(), actuation={"spindle": Actuation(DriveMode.VELOCITY, damping=100.0)}
+        )
         simulation.step(np.array([80.0]), 1000)
         assert simulation.state().q[0] == pytest.approx(80.0, rel=1e-2)
 
@@ -440,8 +442,8 @@ class TestCouplings:
         X = RobotDynamics(panda).link_pose(values, "panda_hand_tcp")
         cube = free_body("cube", Box((0.04, 0.04, 0.04)), mass=1.0, position=X[:3, 3],
                          rotation=X[:3, :3])  # fmt: skip
-        drives = {name: Actuation(Drive.POSITION, 4000.0, 400.0) for name in names[:7]}
-        drives["panda_finger_joint1"] = Actuation(Drive.TORQUE)
+        drives = {name: Actuation(DriveMode.POSITION, 4000.0, 400.0) for name in names[:7]}
+        drives["panda_finger_joint1"] = Actuation(DriveMode.TORQUE)
         robot = PlacedRobot("panda", panda, positions=q, actuation=drives)
         simulation = ENGINE.compile(Scene((robot,), (cube,)), timestep=H)
         simulation.step(np.append(values[:7], -100.0), 300)
@@ -480,7 +482,7 @@ class TestLoops:
         model = four_bar()
         loop = model.loops[0]
         held = replace(model, loops=(replace(loop, kind=LoopKind.POSE),))
-        push = {joint.name: Actuation(Drive.TORQUE) for joint in model.moving_joints[:1]}
+        push = {joint.name: Actuation(DriveMode.TORQUE) for joint in model.moving_joints[:1]}
         moved = []
         for case in (model, held):
             simulation = alone(case, actuation=push)
@@ -507,7 +509,7 @@ class TestSensors:
         rng = np.random.default_rng(turn)
         axis = rng.normal(size=3)
         R = rotation_about(axis / np.linalg.norm(axis), rng.uniform(0, 3))
-        servo = Actuation(Drive.POSITION, 2e4, 500.0)
+        servo = Actuation(DriveMode.POSITION, 2e4, 500.0)
         sensors = (
             WrenchSensor("wrist", "robot", "sensor"),
             WrenchSensor("drive", "robot", "shoulder"),
@@ -537,7 +539,7 @@ class TestSensors:
         tip = Joint("tip sensor", JointType.FIXED, "load", "tip", frozen(pose((0.2, 0, 0))))
         model = replace(model, links=(*model.links, Link("tip")), joints=(*model.joints, tip))
         sensor = WrenchSensor("tip", "robot", "tip sensor")
-        servo = Actuation(Drive.POSITION, 2e4, 500.0)
+        servo = Actuation(DriveMode.POSITION, 2e4, 500.0)
         simulation = alone(model, sensors=(sensor,), actuation={"shoulder": servo})
         assert any("1e-6 kg: robot/tip" in remark for remark in simulation.audit().remarks)
         simulation.step(np.zeros(1), 2000)
@@ -560,7 +562,7 @@ class TestWheels:
     @pytest.mark.parametrize("solver", Solver)
     def test_cylinders_roll_smoothly(self, solver):
         model = cart(Cylinder(0.1, 0.06), radius=0.1, turn=rotation_about(X_AXIS, np.pi / 2))
-        drives = {joint.name: Actuation(Drive.VELOCITY, damping=5.0) for joint in model.joints}
+        drives = {joint.name: Actuation(DriveMode.VELOCITY, damping=5.0) for joint in model.joints}
         robot = PlacedRobot("cart", model, Base.FREE, frozen(pose((0, 0, 0.1))), actuation=drives)
         simulation = ENGINE.compile(
             Scene((robot,), (ground(),)), timestep=H, options=PhysxOptions(solver=solver)
@@ -603,9 +605,9 @@ class TestRuns:
             else link
             for link in model.links
         )
-        servo = Actuation(Drive.POSITION, 200.0, 20.0)
+        servo = Actuation(DriveMode.POSITION, 200.0, 20.0)
         robot = PlacedRobot("robot", replace(model, links=links), actuation={
-            "joint0": servo, "joint1": Actuation(Drive.TORQUE), "joint2": servo})  # fmt: skip
+            "joint0": servo, "joint1": Actuation(DriveMode.TORQUE), "joint2": servo})  # fmt: skip
         places = [(0.1 * i - 0.2, 0.3, 0.06 + 0.12 * i) for i in range(4)]
         cubes = [
             free_body(f"cube{i}", Box((0.1, 0.1, 0.1)), mass=1.0, position=place)
@@ -681,7 +683,7 @@ class TestRuns:
         assert simulation.state().v[0] == pytest.approx(expected, rel=1e-4)
 
     def test_a_servo_may_be_sent_anywhere(self):
-        servo = Actuation(Drive.POSITION, 10.0, 5.0, effort=0.1)
+        servo = Actuation(DriveMode.POSITION, 10.0, 5.0, effort=0.1)
         simulation = alone(rotor(), actuation={"spindle": servo})
         simulation.step(np.array([1e9]), 100)
         assert simulation.status is Status.RUNNING

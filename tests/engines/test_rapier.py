@@ -61,7 +61,7 @@ from kinetarium.scene import (
     Actuation,
     Base,
     Body,
-    Drive,
+    DriveMode,
     Material,
     PlacedRobot,
     SceneError,
@@ -291,7 +291,7 @@ class TestJoints:
     @pytest.mark.parametrize("kind", [JointType.CONTINUOUS, JointType.PRISMATIC])
     def test_servo_friction_and_damping_together(self, kind):
         model = with_joint(rotor(), type=kind, friction=3.0, damping=5.0)
-        servo = Actuation(Drive.VELOCITY, damping=20.0, effort=10.0)
+        servo = Actuation(DriveMode.VELOCITY, damping=20.0, effort=10.0)
         simulation = simulate(driven(model, servo), gravity=WEIGHTLESS)
         simulation.step(np.array([1.0]), 1500)
         # servo 20 (1 - v) = damping 5 v + friction 3
@@ -325,7 +325,7 @@ class TestJoints:
         many.step(command, 50)
         assert state_bytes(one.state()) == state_bytes(many.state())
 
-    @pytest.mark.parametrize("drive", [Drive.POSITION, Drive.VELOCITY])
+    @pytest.mark.parametrize("drive", [DriveMode.POSITION, DriveMode.VELOCITY])
     def test_a_servo_without_gains_lets_go(self, drive):
         simulation = simulate(driven(pendulum(), Actuation(drive), positions={"pivot": 0.5}))
         simulation.step(np.zeros(1), 100)
@@ -338,7 +338,7 @@ class TestJoints:
         )
         model = replace(model, joints=joints)
         K, D = np.full(6, 4000.0), np.full(6, 300.0)
-        simulation = simulate(driven(model, Actuation(Drive.POSITION, K[0], D[0])))
+        simulation = simulate(driven(model, Actuation(DriveMode.POSITION, K[0], D[0])))
         dynamics, rng = RobotDynamics(model), np.random.default_rng(1)
         for _ in range(5):
             q, v = rng.uniform(-1, 1, 6), rng.uniform(-0.1, 0.1, 6)
@@ -443,7 +443,7 @@ class TestCouplings:
         X = RobotDynamics(panda).link_pose(values, "panda_hand_tcp")
         cube = free_body("cube", Box((0.04, 0.04, 0.04)), mass=1.0, position=X[:3, 3],
                          rotation=X[:3, :3])  # fmt: skip
-        drives = {name: Actuation(Drive.POSITION, 4000.0, 400.0) for name in names[:7]}
+        drives = {name: Actuation(DriveMode.POSITION, 4000.0, 400.0) for name in names[:7]}
         drives[names[7]] = TORQUE
         simulation = simulate(PlacedRobot("panda", panda, positions=q, actuation=drives), cube)
         simulation.step(np.append(values[:7], -100.0), 300)
@@ -510,7 +510,7 @@ class TestSensors:
             WrenchSensor("drive", "robot", "shoulder"),
         )
         model = sensed_load()
-        servo = Actuation(Drive.POSITION, 2e4, 500.0)
+        servo = Actuation(DriveMode.POSITION, 2e4, 500.0)
         simulation = simulate(driven(model, servo, X_WB=frozen(pose((0, 0, 0), R))),
                               sensors=sensors)  # fmt: skip
         simulation.step(np.array([0.7]), 2000)
@@ -553,7 +553,7 @@ class TestSensors:
         load = replace(model.links[2], collisions=(box,))
         model = replace(model, links=(*model.links[:2], load))
         sensors = (WrenchSensor("ft", "robot", "sensor"),)
-        servo = Actuation(Drive.POSITION, 2e4, 500.0)
+        servo = Actuation(DriveMode.POSITION, 2e4, 500.0)
         simulation = simulate(driven(model, servo), sensors=sensors)
         simulation.step(np.zeros(1), 1000)
         rest = simulation.wrench("ft")

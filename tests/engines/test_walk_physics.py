@@ -16,7 +16,7 @@ from kinetarium.legs.robot.quadruped import (
 )
 from kinetarium.model.load import load_robot
 from kinetarium.rollout.loop import run as simulate
-from kinetarium.scene import Actuation, Drive, PlacedRobot, Scene
+from kinetarium.scene import Actuation, DriveMode, PlacedRobot, Scene
 from kinetarium.studies.walk.cases import cases
 from kinetarium.studies.walk.config import Config, Ground
 from kinetarium.studies.walk.run import run
@@ -59,7 +59,7 @@ def hung(machine, joints, push=None):
         "robot",
         model,
         positions=joint_positions(machine, joints),
-        actuation={n: Actuation(Drive.POSITION, stiffness=k, damping=d)
+        actuation={n: Actuation(DriveMode.POSITION, stiffness=k, damping=d)
                    for n, (k, d) in gains.items()},
     )  # fmt: skip
     wanted = joint_positions(machine, joints)

@@ -10,7 +10,7 @@ from kinetarium.control.arm.computed_torque import (
 )
 from kinetarium.control.interface import Measurement
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.scene import Actuation, Drive
+from kinetarium.scene import Actuation, DriveMode
 from kinetarium.scene.grasped_cube import (
     CUBE_MASS,
     FINGERS,
@@ -84,7 +84,7 @@ def test_half_cubes_weigh_and_turn_like_the_whole() -> None:
 def test_only_the_pads_touch_the_cube() -> None:
     model = gripper_arm(coupled=True, armature=0.1)
     scene = grasped_cube(
-        model, actuation={FINGERS[0]: Actuation(Drive.POSITION)}, X_TC=pose((1e-3, 0, 0))
+        model, actuation={FINGERS[0]: Actuation(DriveMode.POSITION)}, X_TC=pose((1e-3, 0, 0))
     )
     touching = scene.may_collide[scene.solids.index("cube")]
     assert {scene.solids[i] for i in np.flatnonzero(touching)} == {f"arm/{pad}" for pad in PADS}

@@ -10,7 +10,7 @@ from kinetarium.engines.base.joint_law import JointLaw
 from kinetarium.engines.conformance.models import chain
 from kinetarium.engines.protocol import Layout
 from kinetarium.model.robot import Mimic
-from kinetarium.scene import Actuation, Drive, PlacedRobot, Scene
+from kinetarium.scene import Actuation, DriveMode, PlacedRobot, Scene
 
 H = 1e-3
 N = 3
@@ -26,7 +26,7 @@ def chain_law(*, efforts, coupled=False, kinds=None):
     if coupled:
         joints[2] = replace(joints[2], mimic=Mimic(names[0], 0.5, 0.1))
     model = replace(model, joints=tuple(joints))
-    kinds = kinds or (Drive.TORQUE, Drive.POSITION, Drive.VELOCITY)
+    kinds = kinds or (DriveMode.TORQUE, DriveMode.POSITION, DriveMode.VELOCITY)
     actuation = {
         name: Actuation(kind, stiffness=300.0, damping=5.0, effort=effort)
         for name, kind, effort in zip(names, kinds, efforts, strict=True)
@@ -51,11 +51,11 @@ def plain(robot, layout, command, *, q, v, M, bias, before, coupled):
     while True:
         G, force = d + A / H, A / H * v
         for i, drive in enumerate(layout.actuations):
-            if drive.drive is Drive.TORQUE:
+            if drive.drive is DriveMode.TORQUE:
                 force[i] += np.clip(command[i], -drive.effort, drive.effort)
             elif i in held:
                 force[i] += held[i]
-            elif drive.drive is Drive.POSITION:
+            elif drive.drive is DriveMode.POSITION:
                 force[i] += drive.stiffness * (command[i] - q[i])
                 G[i] += drive.damping + H * drive.stiffness
             else:
@@ -66,8 +66,8 @@ def plain(robot, layout, command, *, q, v, M, bias, before, coupled):
         x = np.linalg.solve(system, np.concatenate([M @ v + H * (load + force), target]))
         more = {}
         for i, drive in enumerate(layout.actuations):
-            if drive.drive is not Drive.TORQUE and i not in held:
-                position = drive.drive is Drive.POSITION
+            if drive.drive is not DriveMode.TORQUE and i not in held:
+                position = drive.drive is DriveMode.POSITION
                 wanted = (
                     drive.stiffness * (command[i] - q[i] - H * x[i]) - drive.damping * x[i]
                     if position
@@ -99,7 +99,7 @@ def test_the_kernel_solves_the_law(efforts, coupled) -> None:
 
 def test_a_servo_against_an_obstacle_rests_at_its_static_value() -> None:
     """The obstacle is known from the steps before, and the servo comes to pull as it should."""
-    law, _, layout = chain_law(efforts=(np.inf,) * 3, kinds=(Drive.POSITION,) * 3)
+    law, _, layout = chain_law(efforts=(np.inf,) * 3, kinds=(DriveMode.POSITION,) * 3)
     M, bias, q, v = np.eye(N), np.zeros(N), np.array([0.1, -0.2, 0.3]), np.zeros(N)
     command = q + np.array([0.01, -0.02, 0.03])
     for _ in range(20):
@@ -111,7 +111,7 @@ def test_a_servo_against_an_obstacle_rests_at_its_static_value() -> None:
 def test_torques_alone_need_no_law() -> None:
     model = chain()
     names = [joint.name for joint in model.moving_joints]
-    drives = {name: Actuation(Drive.TORQUE, effort=1.0) for name in names}
+    drives = {name: Actuation(DriveMode.TORQUE, effort=1.0) for name in names}
     robot = PlacedRobot("robot", model, actuation=drives)
     setup = SimpleNamespace(timestep=H, layout=Layout.of(Scene((robot,))))
     law = JointLaw(setup, robot)

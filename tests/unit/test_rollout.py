@@ -14,7 +14,14 @@ from kinetarium.engines.conformance.models import chain, rotor
 from kinetarium.model.load import catalogue_entry, load_robot
 from kinetarium.model.robot import Box
 from kinetarium.rollout.loop import RunError
-from kinetarium.scene import Actuation, Drive, PlacedRobot, WrenchSensor, arm_with_cube, free_body
+from kinetarium.scene import (
+    Actuation,
+    DriveMode,
+    PlacedRobot,
+    WrenchSensor,
+    arm_with_cube,
+    free_body,
+)
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose
 
@@ -39,7 +46,7 @@ class Counting:
 
 
 def _rotor() -> Scene:
-    robot = PlacedRobot("robot", rotor(), actuation={"spindle": Actuation(Drive.TORQUE)})
+    robot = PlacedRobot("robot", rotor(), actuation={"spindle": Actuation(DriveMode.TORQUE)})
     return Scene((robot,), gravity=WEIGHTLESS)
 
 
@@ -78,7 +85,7 @@ def test_interactions_act_at_every_step() -> None:
 
 def test_recordings_name_their_columns_and_units() -> None:
     model = chain()
-    drives = {joint.name: Actuation(Drive.TORQUE) for joint in model.moving_joints}
+    drives = {joint.name: Actuation(DriveMode.TORQUE) for joint in model.moving_joints}
     robot = PlacedRobot("robot", model, actuation=drives)
     scene = Scene((robot,), sensors=(WrenchSensor("ft", "robot", "joint1"),))
     recording = run(scene, engine="mujoco", duration=0.05)

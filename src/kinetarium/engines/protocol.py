@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kinetarium.errors import KinetariumError
 from kinetarium.model.robot import Inertia
-from kinetarium.scene import Actuation, Base, Drive, Motion, Scene
+from kinetarium.scene import Actuation, Base, DriveMode, Motion, Scene
 from kinetarium.spatial.arrays import Array
 
 
@@ -173,8 +173,8 @@ class Layout:
             for joint in robot.model.moving_joints:
                 name = f"{robot.name}/{joint.name}"
                 joints.append(name)
-                actuation = robot.actuation.get(joint.name, Actuation(Drive.PASSIVE))
-                if actuation.drive is not Drive.PASSIVE:
+                actuation = robot.actuation.get(joint.name, Actuation(DriveMode.PASSIVE))
+                if actuation.drive is not DriveMode.PASSIVE:
                     commands.append(name)
                     effort = min(actuation.effort, joint.limits.effort)
                     actuations.append(

@@ -10,7 +10,7 @@ The interface:
   `load_machine` store it as JSON; `Machine.leg` is its leg, `Machine.hips` the leg frames.
 - `WalkPlan` describes a walk of a machine; `Terrain` is the ground.
 - `quadruped_model` and `quadruped_mjcf` return a machine in SI units, as a model and as MJCF.
-- `plan_walk(plan) -> Walk` computes every frame: body, joints, links, feet, support, margin,
+- `plan_walk(plan) -> PlannedWalk` computes every frame: body, joints, links, feet, support, margin,
   and `WalkWarning`s.
 - `TABLE_1` lists the leg orders of the 1988 paper by row; legs are numbered 1 rear right,
   2 front right, 3 rear left, 4 front left, and are in that order along arrays.
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kinetarium.legs.walk.terrain import Terrain as Terrain
     from kinetarium.legs.walk.walk import LEG_NAMES as LEG_NAMES
     from kinetarium.legs.walk.walk import LegStep as LegStep
-    from kinetarium.legs.walk.walk import Walk as Walk
+    from kinetarium.legs.walk.walk import PlannedWalk as PlannedWalk
     from kinetarium.legs.walk.walk import WalkWarning as WalkWarning
     from kinetarium.legs.walk.walk import WarningKind as WarningKind
 else:

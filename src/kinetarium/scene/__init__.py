@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kinetarium.scene.presets import two_arms as two_arms
     from kinetarium.scene.robot import Actuation as Actuation
     from kinetarium.scene.robot import Base as Base
-    from kinetarium.scene.robot import Drive as Drive
+    from kinetarium.scene.robot import DriveMode as DriveMode
     from kinetarium.scene.robot import PlacedRobot as PlacedRobot
     from kinetarium.scene.robot import RigidBody as RigidBody
     from kinetarium.scene.robot import WrenchSensor as WrenchSensor

@@ -11,7 +11,7 @@ from kinetarium.dynamics import RobotDynamics
 from kinetarium.model.load import attach, catalogue_entry, load_robot
 from kinetarium.model.robot import Link, RobotModel, Source
 from kinetarium.scene.body import Material
-from kinetarium.scene.robot import Actuation, Drive, PlacedRobot, WrenchSensor
+from kinetarium.scene.robot import Actuation, DriveMode, PlacedRobot, WrenchSensor
 from kinetarium.scene.scene import Scene, SceneError
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about
@@ -119,7 +119,7 @@ def docking_scene(
     inertia = np.diag(dynamics.mass_matrix(q_start))
     stiffness, damping = inertia * SERVO_BANDWIDTH**2, 2 * inertia * SERVO_BANDWIDTH
     actuation = {
-        joint.name: Actuation(Drive.POSITION, float(k), float(d))
+        joint.name: Actuation(DriveMode.POSITION, float(k), float(d))
         for joint, k, d in zip(model.moving_joints, stiffness, damping, strict=True)
     }
     X_WT = frozen(pose((distance, 0.0, 0.0), rotation_about((0.0, 0.0, 1.0), pi)))

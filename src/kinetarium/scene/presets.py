@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 from kinetarium.model.load import catalogue_entry, load_robot
 from kinetarium.model.robot import Box, JointType
 from kinetarium.scene.body import DRY, Body, Material, free_body, ground
-from kinetarium.scene.robot import Actuation, Base, Drive, PlacedRobot
+from kinetarium.scene.robot import Actuation, Base, DriveMode, PlacedRobot
 from kinetarium.scene.scene import Scene
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about
 
-TORQUE = Actuation(Drive.TORQUE)
+TORQUE = Actuation(DriveMode.TORQUE)
 
 
 def arm_with_cube(
@@ -64,7 +64,7 @@ def driving_ground(
         slippery: Surfaces of single links, such as casters, by name.
         wheel_damping: Gain of the wheels' servos [N m s/rad].
     """
-    wheel = Actuation(Drive.VELOCITY, damping=wheel_damping)
+    wheel = Actuation(DriveMode.VELOCITY, damping=wheel_damping)
     vehicle = _placed("vehicle", robot, actuation=wheel, material=material, slippery=slippery)
     return Scene((vehicle,), (ground(material),))
 

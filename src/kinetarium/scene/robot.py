@@ -12,7 +12,7 @@ from kinetarium.scene.body import DRY, Material
 from kinetarium.spatial.arrays import Array, frozen
 
 
-class Drive(StrEnum):
+class DriveMode(StrEnum):
     """What a joint's command means."""
 
     TORQUE = "torque"
@@ -41,7 +41,7 @@ class Actuation:
         effort: Highest torque or force [N m or N]; infinite means the model's own limit.
     """
 
-    drive: Drive = Drive.TORQUE
+    drive: DriveMode = DriveMode.TORQUE
     stiffness: float = 0.0
     damping: float = 0.0
     effort: float = inf

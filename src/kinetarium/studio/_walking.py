@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetarium.figure.replay import DisplayMesh, Guide, Replay, Solid, continuous
 from kinetarium.figure.scene3d import Color
-from kinetarium.legs import LegKind, LegsError, LinkShape, Walk, WalkPlan, plan_walk
+from kinetarium.legs import LegKind, LegsError, LinkShape, PlannedWalk, WalkPlan, plan_walk
 from kinetarium.legs.mechanism.machine import BODY_COLOR, LEG_COLORS, LINK_NAMES, link_mesh
 from kinetarium.legs.robot.mjcf import quadruped_mjcf
 from kinetarium.legs.walk.route import lay_route
@@ -33,7 +33,7 @@ MOST_WARNINGS = 200
 """Maximum number of listed warnings; the rest are counted."""
 
 
-def walk_facts(walk: Walk) -> dict[str, Any]:
+def walk_facts(walk: PlannedWalk) -> dict[str, Any]:
     """Return the numbers, warnings and gait of a walk; lengths in the machine's unit."""
     machine = walk.plan.machine
     return {
@@ -50,7 +50,7 @@ def walk_facts(walk: Walk) -> dict[str, Any]:
     }
 
 
-def _markers(walk: Walk) -> list[list[float]]:
+def _markers(walk: PlannedWalk) -> list[list[float]]:
     """Return x, y and heading [rad] of the body as each cycle begins, and at the end."""
     frames = [0, *(step.last for step in walk.steps[3:-1:4]), len(walk.time) - 1]
     body = walk.body[frames]
@@ -59,7 +59,7 @@ def _markers(walk: Walk) -> list[list[float]]:
     return rows
 
 
-def joint_table(walk: Walk) -> str:
+def joint_table(walk: PlannedWalk) -> str:
     """Return the body, the joints and the margin of every frame as CSV."""
     drives = ("h_x", "omega_rad" if walk.plan.machine.kind == "ttr" else "h_y", "v_z")
     names = [
@@ -86,13 +86,13 @@ _ABOVE = 0.1
 """Height of the drawn path above the ground, so that it is visible [unit]."""
 
 
-def walk_file(walk: Walk, *, encoding: Encoding = Encoding.EXACT) -> bytes:
+def walk_file(walk: PlannedWalk, *, encoding: Encoding = Encoding.EXACT) -> bytes:
     """Return a walk as a replay file."""
     title = walk.plan.machine.kind.upper()
     return replay_file(walk_replay(walk), walk_channels(walk), title=title, encoding=encoding)
 
 
-def walk_replay(walk: Walk) -> Replay:
+def walk_replay(walk: PlannedWalk) -> Replay:
     """Return a walk as bodies in time: the body, the links "leg1/thigh" ..., the ground."""
     *legs, (trunk,) = walk.plan.machine.link_shapes
     group = str(walk.plan.machine.kind)
@@ -110,7 +110,7 @@ def walk_replay(walk: Walk) -> Replay:
     )
 
 
-def walk_channels(walk: Walk) -> dict[str, Channel]:
+def walk_channels(walk: PlannedWalk) -> dict[str, Channel]:
     """Return the channels of a walk; joints and margin in the machine's unit."""
     machine = walk.plan.machine
     lateral = "omega" if machine.kind is LegKind.TTR else "h_y"
@@ -135,7 +135,7 @@ def _solid(name: str, shape: LinkShape, color: Color, poses: Array, *, group: st
     )
 
 
-def _ground(walk: Walk) -> list[Solid]:
+def _ground(walk: PlannedWalk) -> list[Solid]:
     """Return the slope and the steps near the path."""
     terrain = walk.plan.terrain
     x0, y0 = (walk.path.min(axis=0) - _AROUND).tolist()

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetarium.engines.base.simulation import OptionsT, Setup
-from kinetarium.scene import Drive, PlacedRobot
+from kinetarium.scene import DriveMode, PlacedRobot
 from kinetarium.spatial.arrays import Array
 
 
@@ -69,11 +69,11 @@ class JointLaw:
             self._J, self._offset = self._J[:0], self._offset[:0]
         self._back = (coupling_erp or 0.0) / self._h
         drives = [(i, base + k, drive) for i, k, drive in setup.layout.drives(robot.name)]
-        torques = [row for row in drives if row[2].drive is Drive.TORQUE]
+        torques = [row for row in drives if row[2].drive is DriveMode.TORQUE]
         self._commands = np.array([command for command, _, _ in torques], dtype=np.intp)
         self._driven = np.array([place for _, place, _ in torques], dtype=np.intp)
         self._limit = np.array([drive.effort for _, _, drive in torques])
-        self._servos = [row for row in drives if servos and row[2].drive is not Drive.TORQUE]
+        self._servos = [row for row in drives if servos and row[2].drive is not DriveMode.TORQUE]
         losses = self.damping.any() or self.armature.any()
         self.only_torques = not (self._servos or len(self._J) or losses)
         self.before: StepBefore | None = None
@@ -118,7 +118,7 @@ class JointLaw:
         constants[kernel.ARMATURE] = self.armature / self._h
         constants[kernel.PASSIVE] = self.damping + constants[kernel.ARMATURE]
         for command, i, drive in self._servos:
-            position = drive.drive is Drive.POSITION
+            position = drive.drive is DriveMode.POSITION
             stiffness = drive.stiffness if position else 0.0
             constants[kernel.SOURCE, i] = command
             constants[kernel.SCALE, i] = stiffness if position else drive.damping

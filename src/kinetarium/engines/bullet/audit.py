@@ -12,12 +12,12 @@ from kinetarium.engines.bullet.multibody import MARGIN, NO_LIMIT, Multibody
 from kinetarium.engines.bullet.options import BulletOptions, Servo
 from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
 from kinetarium.model.robot import Inertia, MeshData, MeshFile
-from kinetarium.scene import Actuation, Drive, Motion, PlacedRobot, Plane, Scene
+from kinetarium.scene import Actuation, DriveMode, Motion, PlacedRobot, Plane, Scene
 from kinetarium.spatial.arrays import frozen
 
 _MOST_FRICTION = 10.0
 """What Bullet cuts the friction of two surfaces off at [-]."""
-_SERVOS = (Drive.POSITION, Drive.VELOCITY)
+_SERVOS = (DriveMode.POSITION, DriveMode.VELOCITY)
 
 
 def audit(
@@ -84,7 +84,7 @@ def _joints(
 
 def _is_motor(robot: PlacedRobot, joint: str, options: BulletOptions) -> bool:
     """Whether Bullet's motor in a joint is its drive, and so cannot be its friction."""
-    drive = robot.actuation.get(joint, Actuation(Drive.PASSIVE)).drive
+    drive = robot.actuation.get(joint, Actuation(DriveMode.PASSIVE)).drive
     return options.servo is Servo.MOTOR and drive in _SERVOS
 
 

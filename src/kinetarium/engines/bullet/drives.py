@@ -6,7 +6,7 @@ from kinetarium.engines.bullet.library import BulletClient
 from kinetarium.engines.bullet.multibody import Multibody
 from kinetarium.engines.bullet.options import BulletOptions
 from kinetarium.engines.protocol import Layout
-from kinetarium.scene import Drive
+from kinetarium.scene import DriveMode
 
 
 class TorqueDrive:
@@ -14,7 +14,7 @@ class TorqueDrive:
 
     def __init__(self, bullet: BulletClient, robot: Multibody, *, layout: Layout) -> None:
         """Look up the torque drives of a robot."""
-        drives = [row for row in layout.drives(robot.name) if row[2].drive is Drive.TORQUE]
+        drives = [row for row in layout.drives(robot.name) if row[2].drive is DriveMode.TORQUE]
         self._robot, self._links = robot.id, [robot.joints[joint] for _, joint, _ in drives]
         self._limits = [(command, drive.effort) for command, _, drive in drives]
         self._set, self._mode = bullet.bare("setJointMotorControlArray"), bullet.TORQUE_CONTROL
@@ -38,7 +38,7 @@ class MotorDrive:
         robot: Multibody,
         *,
         layout: Layout,
-        kind: Drive,
+        kind: DriveMode,
         options: BulletOptions,
     ) -> None:
         """Look up the position or velocity drives of a robot."""
@@ -49,7 +49,7 @@ class MotorDrive:
         self._forces = [drive.effort for _, _, drive in drives]
         self._gains = {"velocityGains": [options.motor_velocity_gain] * len(drives)}
         self._mode, self._target = bullet.VELOCITY_CONTROL, "targetVelocities"
-        if kind is Drive.POSITION:
+        if kind is DriveMode.POSITION:
             self._gains["positionGains"] = [options.motor_position_gain] * len(drives)
             self._mode, self._target = bullet.POSITION_CONTROL, "targetPositions"
 

@@ -19,7 +19,7 @@ from kinetarium.engines.bullet.multibody import Multibody
 from kinetarium.engines.bullet.options import BulletOptions, Servo
 from kinetarium.engines.bullet.sensors import Memory, WrenchSensors
 from kinetarium.engines.protocol import Audit, Contacts, State
-from kinetarium.scene import Drive
+from kinetarium.scene import DriveMode
 from kinetarium.spatial.arrays import Array
 
 _FAR = 1e4
@@ -182,13 +182,13 @@ class BulletSimulation(SimulationBase[_Saved]):
         if motors:
             self._drives += [
                 MotorDrive(bullet, robot, layout=layout, kind=kind, options=setup.options)
-                for kind in (Drive.POSITION, Drive.VELOCITY)
+                for kind in (DriveMode.POSITION, DriveMode.VELOCITY)
                 if kind in kinds
             ]
         law = JointLaw(setup, placed, servos=not motors)
         if not law.only_torques:
             self._laws[robot.name] = law
-        elif Drive.TORQUE in kinds:
+        elif DriveMode.TORQUE in kinds:
             self._drives.append(TorqueDrive(bullet, robot, layout=layout))
 
     def _apply_laws(self, command: Array) -> bool:

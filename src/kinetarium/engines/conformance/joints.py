@@ -18,7 +18,7 @@ from kinetarium.engines.conformance.models import (
 )
 from kinetarium.engines.protocol import Capability, Engine, Simulation
 from kinetarium.model.robot import JointLimits, RobotModel
-from kinetarium.scene import Actuation, Base, Drive, PlacedRobot, Scene, WrenchSensor
+from kinetarium.scene import Actuation, Base, DriveMode, PlacedRobot, Scene, WrenchSensor
 from kinetarium.spatial.arrays import Array
 
 _GRAVITY = 9.81
@@ -90,22 +90,22 @@ def _spun_up(
 
 
 def _torque(engine: Engine) -> Measurement:
-    drive = Actuation(Drive.TORQUE)
+    drive = Actuation(DriveMode.TORQUE)
     return _spun_up(engine, actuation=drive, command=0.05, torque=0.05, tolerance=1e-3)
 
 
 def _torque_limit(engine: Engine) -> Measurement:
-    drive = Actuation(Drive.TORQUE)
+    drive = Actuation(DriveMode.TORQUE)
     return _spun_up(engine, actuation=drive, command=5.0, torque=0.02, effort=0.02, tolerance=1e-2)
 
 
 def _servo_limit(engine: Engine) -> Measurement:
-    drive = Actuation(Drive.VELOCITY, damping=100.0)
+    drive = Actuation(DriveMode.VELOCITY, damping=100.0)
     return _spun_up(engine, actuation=drive, command=50.0, torque=0.02, effort=0.02, tolerance=1e-2)
 
 
 def _position(engine: Engine) -> Measurement:
-    servo = Actuation(Drive.POSITION, stiffness=500.0, damping=50.0)
+    servo = Actuation(DriveMode.POSITION, stiffness=500.0, damping=50.0)
     simulation = _compile(engine, pendulum(), actuation=servo)
     simulation.step(np.array([0.8]), 2000)
     angle = float(simulation.state().q[0])
@@ -118,7 +118,7 @@ def _position(engine: Engine) -> Measurement:
 
 
 def _velocity(engine: Engine) -> Measurement:
-    servo = Actuation(Drive.VELOCITY, damping=5.0)
+    servo = Actuation(DriveMode.VELOCITY, damping=5.0)
     simulation = _compile(engine, rotor(), actuation=servo, gravity=False)
     simulation.step(np.array([3.0]), 1000)
     speed = float(simulation.state().v[0])
@@ -139,7 +139,7 @@ def _joint_limit(engine: Engine) -> Measurement:
 
 def _joint_wrench(engine: Engine) -> Measurement:
     model = sensed_load()
-    servo = Actuation(Drive.POSITION, stiffness=2e4, damping=500.0)
+    servo = Actuation(DriveMode.POSITION, stiffness=2e4, damping=500.0)
     simulation = _compile(
         engine, model, actuation=servo, sensors=(WrenchSensor("ft", "robot", "sensor"),)
     )
@@ -158,7 +158,7 @@ def _joint_wrench(engine: Engine) -> Measurement:
 
 def _mimic(engine: Engine) -> Measurement:
     model = fingers()
-    servo = Actuation(Drive.POSITION, stiffness=2000.0, damping=100.0)
+    servo = Actuation(DriveMode.POSITION, stiffness=2000.0, damping=100.0)
     drives = {"lead": servo}
     robot = PlacedRobot("robot", model, positions={"follow": 0.01}, actuation=drives)
     simulation = engine.compile(Scene((robot,)), timestep=TIMESTEP)
@@ -176,7 +176,7 @@ def _joint_order(engine: Engine) -> Measurement:
     model = chain()
     simulation = _compile(
         engine, model, positions={"joint0": 0.1, "joint1": 0.2, "joint2": 0.3},
-        actuation=Actuation(Drive.TORQUE), gravity=False,
+        actuation=Actuation(DriveMode.TORQUE), gravity=False,
     )  # fmt: skip
     q = simulation.state().q
     simulation.step(np.array([0.0, 0.0, 1e-2]))
@@ -189,7 +189,7 @@ def _joint_order(engine: Engine) -> Measurement:
 def _free_base(engine: Engine) -> Measurement:
     model = flyer()
     simulation = _compile(
-        engine, model, actuation=Actuation(Drive.TORQUE), gravity=False, base=Base.FREE
+        engine, model, actuation=Actuation(DriveMode.TORQUE), gravity=False, base=Base.FREE
     )
     start = _center(model, simulation)
     simulation.step(np.array([0.3]), 200)
@@ -211,7 +211,7 @@ def _center(model: RobotModel, simulation: Simulation) -> Array:
 
 def _closed_loop(engine: Engine) -> Measurement:
     model = four_bar()
-    drives = {"drive": Actuation(Drive.VELOCITY, damping=20.0)}
+    drives = {"drive": Actuation(DriveMode.VELOCITY, damping=20.0)}
     robot = PlacedRobot("robot", model, actuation=drives)
     simulation = engine.compile(Scene((robot,)), timestep=TIMESTEP)
     simulation.step(np.array([0.5]), 1000)

@@ -8,13 +8,13 @@ from kinetarium.engines.conformance.check import Check, Measurement
 from kinetarium.engines.conformance.models import chain
 from kinetarium.engines.protocol import Capability, Engine, Precision, Simulation, State
 from kinetarium.model.robot import RobotModel
-from kinetarium.scene import Actuation, Drive, PlacedRobot, Scene
+from kinetarium.scene import Actuation, DriveMode, PlacedRobot, Scene
 from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array
 
 
 def _driven(engine: Engine, model: RobotModel, timestep: float = TIMESTEP) -> Simulation:
-    drives = {joint.name: Actuation(Drive.TORQUE) for joint in model.moving_joints}
+    drives = {joint.name: Actuation(DriveMode.TORQUE) for joint in model.moving_joints}
     scene = Scene((PlacedRobot("robot", model, actuation=drives),))
     return engine.compile(scene, timestep=timestep)
 

@@ -11,13 +11,13 @@ from kinetarium.engines.conformance.models import chain
 from kinetarium.engines.protocol import Capability, Engine, Simulation, State, Status
 from kinetarium.errors import KinetariumError
 from kinetarium.model.robot import Box
-from kinetarium.scene import Actuation, Drive, PlacedRobot, Scene, free_body, ground
+from kinetarium.scene import Actuation, DriveMode, PlacedRobot, Scene, free_body, ground
 
 
 def busy_simulation(engine: Engine) -> Simulation:
     """Set up a driven chain beside cubes that tumble onto the ground."""
     model = chain()
-    drives = {joint.name: Actuation(Drive.TORQUE) for joint in model.moving_joints}
+    drives = {joint.name: Actuation(DriveMode.TORQUE) for joint in model.moving_joints}
     cubes = [
         free_body(f"cube{i}", Box((0.1, 0.1, 0.1)), mass=1.0,
                   position=(1.0 + 0.03 * i, 0.0, 0.2 + 0.15 * i), twist=(0, 0, 0, 1.0, 2.0, 0.5))

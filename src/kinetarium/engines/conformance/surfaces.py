@@ -12,7 +12,7 @@ from kinetarium.model.robot import Box, Capsule, Cylinder, Shape, Sphere
 from kinetarium.scene import (
     Actuation,
     Base,
-    Drive,
+    DriveMode,
     Material,
     PlacedRobot,
     Scene,
@@ -101,7 +101,7 @@ def _stick(engine: Engine) -> Measurement:
 def _roll(engine: Engine, wheel: Shape, turn: Array | None) -> Measurement:
     """Drive a cart and compare its speed with that of its wheels."""
     model = cart(wheel, radius=_WHEEL_RADIUS, turn=turn)
-    drive = Actuation(Drive.VELOCITY, damping=5.0)
+    drive = Actuation(DriveMode.VELOCITY, damping=5.0)
     robot = PlacedRobot(
         "cart",
         model,

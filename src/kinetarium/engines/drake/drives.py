@@ -10,7 +10,7 @@ from kinetarium.engines.drake.library import trees
 from kinetarium.engines.drake.options import DrakeOptions
 from kinetarium.engines.protocol import Layout
 from kinetarium.model.robot import Joint
-from kinetarium.scene import Actuation, Drive
+from kinetarium.scene import Actuation, DriveMode
 from kinetarium.spatial.arrays import Array
 
 _LEAST_EFFORT = float(np.finfo(np.float64).tiny)
@@ -42,8 +42,8 @@ def add_actuators(
         actuators.append(rub)
     if drive:
         motor = plant.AddJointActuator(joint.name(), joint, max(drive.effort, _LEAST_EFFORT))
-        if drive.drive is not Drive.TORQUE:
-            stiffness = drive.stiffness if drive.drive is Drive.POSITION else 0.0
+        if drive.drive is not DriveMode.TORQUE:
+            stiffness = drive.stiffness if drive.drive is DriveMode.POSITION else 0.0
             motor.set_controller_gains(trees.PdControllerGains(p=stiffness, d=drive.damping))
         actuators.append(motor)
     if model.armature > 0 and not actuators:
@@ -115,13 +115,13 @@ class Drives:
         for k, (name, drive) in enumerate(zip(layout.commands, layout.actuations, strict=True)):
             joint = joints[layout.command_joints[k]]
             motor = plant.GetJointActuatorByName(joint.name(), joint.model_instance())
-            if drive.drive is Drive.TORQUE:
+            if drive.drive is DriveMode.TORQUE:
                 torques.append(k)
                 inputs.append(motor.input_start())
                 efforts.append(drive.effort)
             else:
                 row = _own_actuators(plant, joint).index(motor)
-                if drive.drive is Drive.VELOCITY:
+                if drive.drive is DriveMode.VELOCITY:
                     row += plant.num_actuators(joint.model_instance())
                 rows[name.partition("/")[0]].append((k, row))
         servos = []

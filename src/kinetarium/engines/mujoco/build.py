@@ -28,7 +28,7 @@ from kinetarium.model.robot import (
 from kinetarium.scene import (
     Actuation,
     Base,
-    Drive,
+    DriveMode,
     Material,
     Motion,
     PlacedRobot,
@@ -346,8 +346,8 @@ def _close(spec: Any, loop: Loop, bodies: dict[str, Any], *, options: MujocoOpti
 
 def _add_drive(spec: Any, joint: str, actuation: Actuation) -> None:
     drive = spec.add_actuator(name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-    if actuation.drive is not Drive.TORQUE:
-        position = actuation.drive is Drive.POSITION
+    if actuation.drive is not DriveMode.TORQUE:
+        position = actuation.drive is DriveMode.POSITION
         stiffness = actuation.stiffness if position else 0.0
         drive.gainprm[0] = stiffness if position else actuation.damping
         drive.biastype = mujoco.mjtBias.mjBIAS_AFFINE

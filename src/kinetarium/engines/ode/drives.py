@@ -9,7 +9,7 @@ from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.ode.joints import OdeJoint, Row
 from kinetarium.engines.ode.options import OdeOptions
 from kinetarium.engines.protocol import Layout
-from kinetarium.scene import Drive
+from kinetarium.scene import DriveMode
 from kinetarium.spatial.arrays import Array
 
 
@@ -34,15 +34,15 @@ class Drives:
         self._sped: list[tuple[int, OdeJoint]] = []
         for i, (k, act) in enumerate(zip(layout.command_joints, layout.actuations, strict=True)):
             joint = joints[k]
-            spring = act.stiffness if act.drive is Drive.POSITION else 0.0
+            spring = act.stiffness if act.drive is DriveMode.POSITION else 0.0
             damping = act.damping + timestep * spring
-            if act.drive is Drive.TORQUE:
+            if act.drive is DriveMode.TORQUE:
                 self._pushed.append((i, int(k), act.effort))
             elif damping > 0:
                 joint.set_row(Row.SERVO, damping=damping, effort=act.effort)
                 if spring > 0:
                     self._placed.append((i, int(k), joint, spring / damping))
-                elif act.drive is Drive.VELOCITY:
+                elif act.drive is DriveMode.VELOCITY:
                     self._sped.append((i, joint))
         self._pushers = [(joints[k].push, joints[k].handle, k) for _, k, _ in self._pushed]
         self._targets = [0.0] * len(self._placed)

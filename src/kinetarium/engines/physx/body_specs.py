@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetarium.engines.physx.library import physx, physx_pose
 from kinetarium.model.robot import Inertia, Joint, JointType
-from kinetarium.scene import Actuation, Drive
+from kinetarium.scene import Actuation, DriveMode
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 
@@ -49,8 +49,8 @@ def resist(link: Any, joint: Joint, *, actuation: Actuation, timestep: float) ->
         timestep: Time step [s].
     """
     slots = _Slots(link, slides=joint.type is JointType.PRISMATIC, timestep=timestep)
-    if actuation.drive in (Drive.POSITION, Drive.VELOCITY):
-        stiffness = actuation.stiffness if actuation.drive is Drive.POSITION else 0.0
+    if actuation.drive in (DriveMode.POSITION, DriveMode.VELOCITY):
+        stiffness = actuation.stiffness if actuation.drive is DriveMode.POSITION else 0.0
         slots.add(actuation.damping, stiffness=stiffness, limit=actuation.effort)
     read_damping, read_friction = _nothing, _nothing
     if joint.friction > 0:

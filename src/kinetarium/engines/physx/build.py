@@ -23,7 +23,7 @@ from kinetarium.engines.physx.coupling import couple, directions
 from kinetarium.engines.physx.library import Entity, physx, physx_pose
 from kinetarium.engines.physx.options import PhysxOptions
 from kinetarium.model.robot import JointType, Loop, LoopKind
-from kinetarium.scene import Actuation, Base, Body, Drive, Motion, PlacedRobot
+from kinetarium.scene import Actuation, Base, Body, DriveMode, Motion, PlacedRobot
 from kinetarium.scene.robot import RigidBody, rigid_tree
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion, rotation_onto
@@ -123,7 +123,7 @@ def articulate(robot: PlacedRobot, setup: Setup[PhysxOptions]) -> Articulated:
             continue
         _join(link, body, sign=sign)
         if body.joint.type is not JointType.FIXED:
-            actuation = actuations.get(body.joint.name, Actuation(Drive.PASSIVE))
+            actuation = actuations.get(body.joint.name, Actuation(DriveMode.PASSIVE))
             resistance = resist(link, body.joint, actuation=actuation, timestep=timestep)
             name = f"{robot.name}/{body.joint.name}"
             joints[body.joint.name] = JointPart(name, link.joint, sign, resistance)

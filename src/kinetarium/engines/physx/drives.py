@@ -6,7 +6,7 @@ from typing import Any
 from kinetarium.engines.physx.body_specs import Parts
 from kinetarium.engines.physx.library import World
 from kinetarium.engines.protocol import Layout
-from kinetarium.scene import Drive
+from kinetarium.scene import DriveMode
 
 _BODY = 13
 """Numbers of a body or root link: quaternion wxyz, position, velocity of the centre, rate."""
@@ -74,12 +74,12 @@ class Drives:
             for i, joint, actuation in layout.drives(robot):
                 part = parts.joints[own.start + joint]
                 match actuation.drive:
-                    case Drive.TORQUE:
+                    case DriveMode.TORQUE:
                         dof = memory.dofs[own.start + joint]
                         motors.append((i, dof, part.sign, actuation.effort))
-                    case Drive.POSITION:
+                    case DriveMode.POSITION:
                         self._servos.append((i, part.sign, part.joint.set_drive_target))
-                    case Drive.VELOCITY:
+                    case DriveMode.VELOCITY:
                         self._servos.append((i, part.sign, part.joint.set_drive_velocity_target))
             if motors:
                 articulation = parts.joints[own.start].joint.child_link.articulation

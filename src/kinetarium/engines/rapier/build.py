@@ -28,7 +28,7 @@ from kinetarium.model.robot import (
 from kinetarium.scene import (
     Actuation,
     Base,
-    Drive,
+    DriveMode,
     Material,
     Motion,
     PlacedRobot,
@@ -357,8 +357,8 @@ def joint_axis(joint: Joint) -> Any:
 
 def is_servo(drive: Actuation) -> bool:
     """Return whether a drive is a servo with gains; without them Rapier's motor locks a joint."""
-    stiff = drive.drive is Drive.POSITION and drive.stiffness > 0
-    damped = drive.drive in (Drive.POSITION, Drive.VELOCITY) and drive.damping > 0
+    stiff = drive.drive is DriveMode.POSITION and drive.stiffness > 0
+    damped = drive.drive in (DriveMode.POSITION, DriveMode.VELOCITY) and drive.damping > 0
     return stiff or damped
 
 

@@ -25,7 +25,7 @@ from kinetarium.engines.rapier.build import (
 from kinetarium.engines.rapier.options import FreeBodies, RapierOptions
 from kinetarium.engines.rapier.readings import Load, Momentum, read_contacts
 from kinetarium.model.robot import Inertia, MeshData, MeshFile
-from kinetarium.scene import Actuation, Drive, Motion, Scene
+from kinetarium.scene import Actuation, DriveMode, Motion, Scene
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
@@ -65,7 +65,7 @@ class Drives:
             zip(layout.command_joints.tolist(), layout.actuations, strict=True)
         ):
             multibody, link, joint = joints[place]
-            if drive.drive is Drive.TORQUE:
+            if drive.drive is DriveMode.TORQUE:
                 ends = [multibody.links[end] for end in (link, multibody.parents[link])]
                 below, above = (world.rigid_bodies[end.handle] for end in ends)
                 pairs = self._sliders if slides(joint) else self._hinges
@@ -77,7 +77,7 @@ class Drives:
     def aim(self, command: Sequence[float]) -> None:
         """Set the targets of servos, which cut themselves off at their limits."""
         for i, set_motor, link, axis, drive in self._servos:
-            if drive.drive is Drive.POSITION:
+            if drive.drive is DriveMode.POSITION:
                 set_motor(link, axis, command[i], 0.0, drive.stiffness, drive.damping)
             else:
                 set_motor(link, axis, 0.0, command[i], 0.0, drive.damping)

@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetarium.legs.walk.plan import ALL_ORDERS, Order, WalkPlan, table1_row
 from kinetarium.legs.walk.route import WalkRoute, lay_route
-from kinetarium.legs.walk.walk import Walk
+from kinetarium.legs.walk.walk import PlannedWalk
 from kinetarium.spatial.arrays import Array
 
 _DIGITS = 6
@@ -66,7 +66,7 @@ def best_order(plan: WalkPlan, route: WalkRoute) -> Order:
     return max(judge_all_orders(plan, route), key=merit).order
 
 
-def plan_walk(plan: WalkPlan) -> Walk:
+def plan_walk(plan: WalkPlan) -> PlannedWalk:
     """Plan a walk.
 
     Targets out of reach or a loss of balance are warnings, never errors, and no number is
@@ -107,7 +107,7 @@ def plan_walk(plan: WalkPlan) -> Walk:
     com = _center_of_mass(frames.body, machine.com)
     margin = support_margins(frames.feet, frames.support, com)
     body = np.column_stack([frames.body[:, :3], hips[:, 0, 3:]])
-    return Walk(
+    return PlannedWalk(
         plan=plan,
         time=np.arange(count, dtype=np.float64) * (plan.step_time / plan.frames_per_step),
         body=body,

@@ -1,4 +1,4 @@
-"""Walk: every frame of a planned walk, its warnings, and its measures of effort."""
+"""PlannedWalk: every frame of a planned walk, its warnings, and its measures of effort."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -74,7 +74,7 @@ class LegStep:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Walk:
+class PlannedWalk:
     """A planned walk of n frames; legs are in the order 1 to 4 along arrays.
 
     Attributes:
@@ -126,7 +126,7 @@ LEG_WEIGHT = 0.05
 """Weight of a leg relative to that of the whole robot [-]."""
 
 
-def walk_figures(walk: Walk) -> dict[str, Any]:
+def walk_figures(walk: PlannedWalk) -> dict[str, Any]:
     """Return a walk in figures, as JSON-like data; lengths in the machine's unit."""
     return {
         "order": list(walk.order),
@@ -149,13 +149,13 @@ def foot_gaps(feet: Array) -> Array:
     return least
 
 
-def joint_travel(walk: Walk) -> Array:
+def joint_travel(walk: PlannedWalk) -> Array:
     """Return the travel of the three drives, summed over all legs [unit, rad], shape (3,)."""
     travel: Array = np.abs(np.diff(walk.joints, axis=0)).sum(axis=(0, 1))
     return travel
 
 
-def drive_work(walk: Walk) -> float:
+def drive_work(walk: PlannedWalk) -> float:
     """Return the work of all drives on a slow walk [weight of the robot x unit].
 
     By the pantograph's law a foot that carries N loads the slide of the horizontal drive with
@@ -198,7 +198,7 @@ def walking_volume(machine: Machine) -> float:
             return float(K**2 * (K - 1) * 2 / 3 * shell * 2 * machine.limits[3])
 
 
-def _loads(walk: Walk) -> Array:
+def _loads(walk: PlannedWalk) -> Array:
     """Return the fraction of the weight that each foot carries, shape (n, 4).
 
     On three feet it is determined; on four it is the least-norm solution. Feet never pull.

@@ -12,7 +12,7 @@ from kinetarium.dynamics import RobotDynamics
 from kinetarium.engines.protocol import Options
 from kinetarium.engines.registry import open_engine
 from kinetarium.model.robot import RobotModel
-from kinetarium.scene import Actuation, Drive
+from kinetarium.scene import Actuation, DriveMode
 from kinetarium.scene.grasped_cube import CUBE_SIZE, FINGERS, GRIP, carrying_cube
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.grasp.config import Profile
@@ -171,13 +171,13 @@ def actuation(model: RobotModel, control: JointControl) -> Mapping[str, Actuatio
     """
     joints = [joint.name for joint in model.moving_joints]
     if control is JointControl.LAW:
-        return dict.fromkeys(joints, Actuation(Drive.TORQUE))
+        return dict.fromkeys(joints, Actuation(DriveMode.TORQUE))
     servos = {
-        name: Actuation(Drive.POSITION, float(stiffness), float(damping))
+        name: Actuation(DriveMode.POSITION, float(stiffness), float(damping))
         for name, stiffness, damping in zip(joints[:-2], STIFFNESS, DAMPING, strict=True)
     }
     # One drive closes both fingers, so that each pad gets half of its force.
-    closer = Actuation(Drive.POSITION, _FINGER_STIFFNESS, _FINGER_DAMPING, effort=2 * GRIP)
+    closer = Actuation(DriveMode.POSITION, _FINGER_STIFFNESS, _FINGER_DAMPING, effort=2 * GRIP)
     return {**servos, FINGERS[0]: closer}
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kinetarium.control.interface import Measurement
 from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.legs import LegKind, Terrain, Walk, WarningKind, plan_walk
+from kinetarium.legs import LegKind, PlannedWalk, Terrain, WarningKind, plan_walk
 from kinetarium.legs.mechanism.machine import LINK_NAMES
 from kinetarium.legs.robot.mjcf import drive_gains
 from kinetarium.legs.robot.quadruped import (
@@ -26,7 +26,7 @@ from kinetarium.scene import (
     Actuation,
     Base,
     Body,
-    Drive,
+    DriveMode,
     PlacedRobot,
     Plane,
     Scene,
@@ -53,7 +53,7 @@ def run(case: Case) -> Recording:
     return replace(recording, facts={**recording.facts, "plan": _plan_facts(walk)})
 
 
-def _plan_facts(walk: Walk) -> dict[str, Any]:
+def _plan_facts(walk: PlannedWalk) -> dict[str, Any]:
     """Return all that a walk is judged and drawn by besides its channels, in the machine's unit."""
     limits = (WarningKind.REACH, WarningKind.DRIVE)
     return {
@@ -105,7 +105,7 @@ class WalkDriver:
         return command
 
 
-def walk_in_engine(case: Case, walk: Walk) -> Recording:
+def walk_in_engine(case: Case, walk: PlannedWalk) -> Recording:
     """Simulate a planned walk in an engine."""
     machine = walk.plan.machine
     model = quadruped_model(machine, unit_m=case.unit_m, mass=case.mass)
@@ -124,14 +124,14 @@ def walk_in_engine(case: Case, walk: Walk) -> Recording:
     return Recording(_channels(case, walk, model, recorded), recorded.status, recorded.facts)
 
 
-def walking_scene(case: Case, walk: Walk) -> Scene:
+def walking_scene(case: Case, walk: PlannedWalk) -> Scene:
     """Return the scene at the start of the walk, the feet just in contact with the ground."""
     machine = walk.plan.machine
     model = quadruped_model(machine, unit_m=case.unit_m, mass=case.mass)
     start = walk.body[0]
     position = (start[:3] + np.array([0.0, 0.0, FOOT_RADIUS])) * case.unit_m
     servos = {
-        name: Actuation(Drive.POSITION, stiffness=stiffness, damping=damping)
+        name: Actuation(DriveMode.POSITION, stiffness=stiffness, damping=damping)
         for name, (stiffness, damping) in drive_gains(machine, unit_m=case.unit_m).items()
     }
     robot = PlacedRobot(
@@ -163,7 +163,9 @@ def _terrain_bodies(terrain: Terrain, *, unit_m: float) -> tuple[Body, ...]:
     return tuple(bodies)
 
 
-def _channels(case: Case, walk: Walk, model: RobotModel, recorded: Recording) -> dict[str, Channel]:
+def _channels(
+    case: Case, walk: PlannedWalk, model: RobotModel, recorded: Recording
+) -> dict[str, Channel]:
     machine, unit = walk.plan.machine, case.unit_m
     body, q = recorded["poses"][:, 0], recorded["q"]
     X_WB = np.array([pose(row[:3], rotation_from_quaternion(row[3:])) for row in body])
@@ -202,7 +204,7 @@ def _channels(case: Case, walk: Walk, model: RobotModel, recorded: Recording) ->
     }
 
 
-def _forces(case: Case, walk: Walk, recorded: Recording) -> Array:
+def _forces(case: Case, walk: PlannedWalk, recorded: Recording) -> Array:
     """Return the efforts of the servos, in the order of joint values, shape (n, 12)."""
     machine = walk.plan.machine
     commands = [name.split("/", 1)[1] for name in recorded.channels["command"].columns]
@@ -216,7 +218,7 @@ def _forces(case: Case, walk: Walk, recorded: Recording) -> Array:
 
 
 def _leg_links(
-    case: Case, walk: Walk, X_WL: Array, X_WB: Array, *, index: dict[str, int], leg: int
+    case: Case, walk: PlannedWalk, X_WL: Array, X_WB: Array, *, index: dict[str, int], leg: int
 ) -> Array:
     """Return the nine links of a leg in the frames of the mechanism, shape (n, 9, 7)."""
     machine, unit = walk.plan.machine, case.unit_m
@@ -299,7 +301,7 @@ def walk_channels(
     }
 
 
-def planned_channels(walk: Walk, *, unit_m: float) -> dict[str, Channel]:
+def planned_channels(walk: PlannedWalk, *, unit_m: float) -> dict[str, Channel]:
     """Return a planned walk as channels."""
     kind = walk.plan.machine.kind
     metres = np.array([unit_m] * 3 + [1.0] * 4)

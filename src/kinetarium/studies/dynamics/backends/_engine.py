@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetarium.engines.protocol import Audit, Capability, Engine, Precision, Simulation, State
 from kinetarium.model.robot import RobotModel
-from kinetarium.scene import Actuation, Base, Drive, PlacedRobot, Scene
+from kinetarium.scene import Actuation, Base, DriveMode, PlacedRobot, Scene
 from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.dynamics.backends.backend import ROBOT, terms_of
@@ -136,6 +136,6 @@ class EngineBackend:
     def _compile(
         self, model: RobotModel, *, base: Base = Base.FIXED, timestep: float = _TIMESTEP
     ) -> Simulation:
-        drives = {joint.name: Actuation(Drive.TORQUE) for joint in model.moving_joints}
+        drives = {joint.name: Actuation(DriveMode.TORQUE) for joint in model.moving_joints}
         robot = PlacedRobot(ROBOT, model, base, actuation=drives)
         return self._engine.compile(Scene((robot,), gravity=self._gravity), timestep=timestep)
