@@ -180,6 +180,13 @@ def test_an_unknown_engine_takes_part_with_its_own_defaults(
     class Options:
         stiffness: float = 3.0
 
+        @classmethod
+        def stock(cls) -> "Options":
+            return cls()
+
+        def with_iterations(self, n: int) -> "Options":
+            return self
+
     class Engine:
         options = Options
 

@@ -96,9 +96,12 @@ class EngineBackend:
         return np.array(forces).reshape(-1, len(self.joints))
 
     def acceleration(self, q: Array, v: Array, tau: Array) -> Array:
-        """Return the change of velocity over one step, divided by the step."""
+        """Return the change of velocity over one step, divided by the step; NaN if tau is NaN."""
         a = []
         for q_i, v_i, tau_i in zip(q, v, tau, strict=True):
+            if not np.isfinite(tau_i).all():
+                a.append(np.full_like(v_i, np.nan))
+                continue
             self._without_limits.reset(State(0.0, q_i, v_i, _NO_POSES, _NO_TWISTS))
             self._without_limits.step(tau_i)
             a.append((self._without_limits.state().v - v_i) / _TIMESTEP)
