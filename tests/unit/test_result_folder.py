@@ -140,7 +140,7 @@ def test_another_run(config: dict[str, Any], message: str, tmp_path: Path) -> No
     [
         ({"mujoco": "3.17.0"}, "with other versions: mujoco 3.18.0 instead of 3.17.0; choose"),
         ({"mujoco": "3.18.0", "source of study drop": "1"}, "of an earlier release"),
-        ({"mujoco": "3.18.0"}, "does not ask for; it was edited"),
+        ({"mujoco": "3.18.0"}, "not in its config.toml: it was edited"),
     ],
 )
 def test_runs_with_other_keys(versions: dict[str, str], message: str, tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def attach(
     link: str,
     X_LP: Array = IDENTITY,
     prefix: str = "",
-    name: str = "",
+    name: str | None = None,
 ) -> RobotModel:
     """Fix the root link of one robot to a link of another.
 

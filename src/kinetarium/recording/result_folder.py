@@ -305,14 +305,14 @@ class ResultFolder:
         return {run.key for run in kept.values()}
 
     def refuse_other_runs(self, keys: Iterable[str], *, versions: Mapping[str, str]) -> None:
-        """Check that every run is one of those asked for.
+        """Check that the folder has no other runs than those of the config.
 
         Args:
-            keys: The keys of all runs that are asked for.
+            keys: The keys of all runs of the config.
             versions: The versions of what they depend on, by name.
 
         Raises:
-            ResultFolderError: If there are others: made with other versions, or of another config.
+            ResultFolderError: If it has others: made with other versions, or of another config.
         """
         asked = set(keys)
         others = (key for key in self._keys_on_disk() if key not in asked and self._is_sound(key))
@@ -325,11 +325,11 @@ class ResultFolder:
             made = f"made with other versions: {_shortened(found)}"
         else:
             raise ResultFolderError(
-                f"'{self.path}' holds runs that its config.toml does not ask for; it was edited, or"
-                " an engine is missing. Put the old values back, or choose another --out"
+                f"'{self.path}' contains runs that are not in its config.toml: it was edited, or an"
+                " engine is missing; restore the old values, or choose another --out"
             )
         raise ResultFolderError(
-            f"'{self.path}' holds runs {made}; choose another --out or remove it"
+            f"'{self.path}' contains runs {made}; choose another --out or remove it"
         )
 
     def renew_environment(self, environment: Mapping[str, Any]) -> None:

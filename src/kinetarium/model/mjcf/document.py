@@ -84,7 +84,9 @@ class Defaults:
                 remedy=f"did you mean {meant!r}?" if meant else "define it in <default>",
             )
 
-    def complete(self, element: Element, child_class: str = MAIN, *, kind: str = "") -> Element:
+    def complete(
+        self, element: Element, child_class: str = MAIN, *, kind: str | None = None
+    ) -> Element:
         """Return an element with the defaults of its class filled in.
 
         Args:
