@@ -77,3 +77,27 @@ def test_no_import_cycles() -> None:
     for module in graph:
         if module not in state:
             visit(module, ())
+
+
+READING = {
+    "a contact force in ODE": 6, "a docking tick": 8, "a base placement": 9, "one chart": 9,
+    "a walk": 9,
+}  # fmt: skip
+"""Maximum number of files to open in order to understand a feature."""
+
+
+def test_a_feature_is_read_in_few_files() -> None:
+    """The reading lists of DEVELOPMENT.md: few existing files, linked by imports."""
+    text = (ROOT / "DEVELOPMENT.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|`]+) \| (`[^|]+) \|$", text.split("## Where to read")[1], re.M)
+    lists = {feature: re.findall(r"`([^`]+)`", files) for feature, files in rows}
+    assert lists.keys() >= READING.keys()
+    graph = import_graph()
+    for feature, most in READING.items():
+        paths = [SOURCE / file for file in lists[feature]]
+        assert [path for path in paths if not path.is_file()] == [], feature
+        assert len(set(paths)) == len(paths) <= most, feature
+        names = {".".join(path.relative_to(SOURCE.parent).with_suffix("").parts) for path in paths}
+        linked = {name for name in names if graph[name] & names}
+        linked |= {other for name in names for other in graph[name] & names}
+        assert names - linked == set(), feature
