@@ -22,8 +22,7 @@ from rich.table import Table
 from benchmarks.ratio import Ratio
 from kinetarium import load_robot
 from kinetarium.dynamics import forward
-from kinetarium.dynamics.chain import SerialChain, serial_chain
-from kinetarium.dynamics.forward_reference import link_frames
+from kinetarium.dynamics.chain import SerialChain, link_frames, serial_chain
 from kinetarium.reach.ik import generic as generic_ik
 from kinetarium.reach.ik import panda as panda_ik
 from kinetarium.reach.ik.panda_geometry import panda_arrays

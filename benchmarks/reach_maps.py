@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.ratio import Ratio, compare
 from benchmarks.reach_ik import eaik, toolbox, trac_ik
+from kernel_references import slice_reference
 from kinetarium import load_robot
 from kinetarium.dynamics.chain import SerialChain, serial_chain
 from kinetarium.reach.arm import prepare_arm
@@ -18,7 +19,7 @@ from kinetarium.reach.maps.build import build_map, map_maker
 from kinetarium.reach.maps.files import ReachMap, open_map
 from kinetarium.reach.maps.grid import voxel_grid
 from kinetarium.reach.maps.recipe import MapKind, map_recipe
-from kinetarium.reach.maps.slice import slice_reference, slice_values
+from kinetarium.reach.maps.slice import slice_values
 from kinetarium.reach.placement.plane import BasePlane
 from kinetarium.reach.placement.query import Effort, Placer
 from kinetarium.studies.reach.compare import random_poses

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.ratio import Ratio
+from kernel_references import link_transforms
 from kinetarium.legs import PlannedWalk, WalkPlan, plan_walk
-from kinetarium.legs.mechanism.pantograph import link_transforms
 
 LEG_STEPS = (248, 500, 1000, 2000)
 TARGET_MS = 150.0

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from forward_kernels import manipulabilities
 from kinetarium import load_robot
 from kinetarium.dynamics import forward
 from kinetarium.dynamics.chain import ChainArrays, serial_chain
@@ -85,9 +86,7 @@ def test_every_branch_reaches_the_pose_and_none_is_missing(change) -> None:
         gaps = np.abs(branches[:, None] - branches).max(axis=2) + np.eye(len(found))
         assert gaps.min() > 1e-9
         w = [value for value, _ in found]
-        np.testing.assert_allclose(
-            w, forward.manipulabilities(chain, branches), rtol=1e-5, atol=1e-8
-        )
+        np.testing.assert_allclose(w, manipulabilities(chain, branches), rtol=1e-5, atol=1e-8)
     assert max(counts) == 8 if change is unlimited else 1.5 < np.mean(counts) < 6
 
 
@@ -109,8 +108,8 @@ def test_manipulability_knows_neither_the_first_nor_the_last_joint_nor_the_tool(
     robot = load_robot("panda")
     chain, other = serial_chain(robot).arrays, serial_chain(robot, tool="panda_hand_tcp").arrays
     q = np.random.default_rng(2).uniform(chain.lower, chain.upper, (50, 7))
-    w = forward.manipulabilities(chain, q)
+    w = manipulabilities(chain, q)
     moved = q.copy()
     moved[:, [0, 6]] = 0.3
-    np.testing.assert_allclose(forward.manipulabilities(chain, moved), w, atol=1e-9)
-    np.testing.assert_allclose(forward.manipulabilities(other, q), w, atol=1e-9)
+    np.testing.assert_allclose(manipulabilities(chain, moved), w, atol=1e-9)
+    np.testing.assert_allclose(manipulabilities(other, q), w, atol=1e-9)

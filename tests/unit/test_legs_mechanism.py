@@ -5,6 +5,7 @@ from math import degrees, radians
 import numpy as np
 import pytest
 
+from kernel_references import link_transforms
 from kinetarium.errors import KinetariumError
 from kinetarium.legs import (
     LegKind,
@@ -15,7 +16,6 @@ from kinetarium.legs import (
     load_machine,
     save_machine,
 )
-from kinetarium.legs.mechanism.pantograph import link_transforms
 from kinetarium.legs.walk.walk import walking_volume
 from kinetarium.spatial import rotation_from_quaternion
 

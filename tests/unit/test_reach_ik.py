@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import kernel_references
 import kinetarium.reach
+from forward_kernels import jacobians, manipulabilities
 from kinetarium import KinetariumError, load_robot
-from kinetarium.dynamics import RobotDynamics, forward, forward_reference
-from kinetarium.dynamics.chain import ranges, serial_chain
+from kinetarium.dynamics import RobotDynamics, forward
+from kinetarium.dynamics.chain import link_frames, ranges, serial_chain
 from kinetarium.errors import UnknownNameError
 from kinetarium.model.robot import (
     Geometry,
@@ -78,13 +80,11 @@ def test_kernels_agree_with_their_references(slide: bool) -> None:
     X = np.empty((8, 3, 4))
     for positions in q:
         forward.place(chain, positions, X)
-        np.testing.assert_allclose(
-            X, forward_reference.link_frames(chain, positions)[:, :3], atol=1e-13
-        )
-    jacobians = [forward_reference.jacobian(chain, positions) for positions in q]
-    np.testing.assert_allclose(forward.jacobians(chain, q), jacobians, atol=1e-13)
-    w = [forward_reference.manipulability(chain, positions) for positions in q]
-    np.testing.assert_allclose(forward.manipulabilities(chain, q), w, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(X, link_frames(chain, positions)[:, :3], atol=1e-13)
+    J = [kernel_references.jacobian(chain, positions) for positions in q]
+    np.testing.assert_allclose(jacobians(chain, q), J, atol=1e-13)
+    w = [kernel_references.manipulability(chain, positions) for positions in q]
+    np.testing.assert_allclose(manipulabilities(chain, q), w, rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("joints", [2, 6, 7])
@@ -100,8 +100,8 @@ def test_damped_least_squares_are_solved_as_numpy_does(joints: int) -> None:
 
 def test_manipulability_is_zero_where_arms_are_stretched_or_short() -> None:
     panda, short = serial_chain(load_robot("panda")).arrays, serial_chain(load_robot("two-link"))
-    assert forward.manipulabilities(panda, np.zeros((1, 7)))[0] < 1e-7
-    assert forward.manipulabilities(short.arrays, np.ones((1, 2)))[0] == 0.0
+    assert manipulabilities(panda, np.zeros((1, 7)))[0] < 1e-7
+    assert manipulabilities(short.arrays, np.ones((1, 2)))[0] == 0.0
 
 
 @pytest.mark.parametrize("slide", [False, True], ids=["turning", "with a slide"])
@@ -110,7 +110,7 @@ def test_the_jacobian_is_the_derivative(slide: bool) -> None:
     chain = serial_chain(sliding(robot) if slide else robot).arrays
     q = np.random.default_rng(3).uniform(-1, 1, 6) * 0.3
     h = 1e-6
-    J = forward.jacobians(chain, q[None])[0]
+    J = jacobians(chain, q[None])[0]
     R = forward.poses(chain, q[None])[0, :3, :3]
     for j, column in enumerate(J.T):
         ahead, behind = forward.poses(chain, np.array([q, q]) + h * np.outer([1, -1], np.eye(6)[j]))
@@ -168,7 +168,7 @@ def test_the_best_solution_is_no_worse_than_the_first(name: str) -> None:
     assert best.manipulability.mean() > 1.1 * first.manipulability.mean()
     chain = serial_chain(robot).arrays
     for solved in (first, best):
-        w = forward.manipulabilities(chain, solved.q)
+        w = manipulabilities(chain, solved.q)
         np.testing.assert_allclose(solved.manipulability, w, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(forward.poses(chain, solved.q), X, atol=3e-7)
 

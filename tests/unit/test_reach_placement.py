@@ -9,7 +9,7 @@ import pytest
 
 from kinetarium import KinetariumError, load_robot
 from kinetarium.dynamics import link_poses
-from kinetarium.dynamics.forward_reference import link_frames
+from kinetarium.dynamics.chain import link_frames
 from kinetarium.errors import UnknownNameError
 from kinetarium.model.robot import Box, Geometry, Sphere
 from kinetarium.reach.arm import prepare_arm

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from kinetarium.errors import KinetariumError
 from kinetarium.model.load import CatalogueEntry, catalogue_entry, catalogue_names
 from kinetarium.model.robot import Joint, JointType, RobotModel
+from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_onto
 
@@ -194,3 +195,15 @@ def _held(model: RobotModel, entry: CatalogueEntry | None) -> Array:
             for joint in model.moving_joints
         ]
     )
+
+
+def link_frames(chain: ChainArrays, q: Array) -> Array:
+    """Return the poses of the base link's frame, the joints' and the tool's."""
+    X = pose()
+    places = [X]
+    for i, position in enumerate(q):
+        along = np.array([0.0, 0.0, position])
+        motion = pose(along) if chain.prismatic[i] else pose(rotation=so3.exp(along))
+        X = X @ np.vstack([chain.frames[i], [0, 0, 0, 1]]) @ motion
+        places.append(X)
+    return np.array([*places, X @ np.vstack([chain.frames[-1], [0, 0, 0, 1]])])

@@ -1,7 +1,4 @@
-"""Forward kinematics, Jacobian and manipulability of a serial chain, as Numba kernels.
-
-`forward_reference` has the same functions in NumPy, for the tests.
-"""
+"""Forward kinematics, Jacobian and manipulability of a serial chain, as Numba kernels."""
 
 from math import cos, sin, sqrt
 
@@ -186,29 +183,4 @@ def poses(chain: ChainArrays, q: Array) -> Array:
         place(chain, q[n], X)
         result[n, :3] = X[count + 1]
         result[n, 3, 3] = 1.0
-    return result
-
-
-@compiled
-def jacobians(chain: ChainArrays, q: Array) -> Array:
-    """Return the Jacobian of the tool for configurations, shape (n, joints), as (n, 6, joints)."""
-    count = q.shape[1]
-    X = np.empty((count + 2, 3, 4))
-    result = np.empty((len(q), 6, count))
-    for n in range(len(q)):
-        place(chain, q[n], X)
-        differentiate(chain, X, result[n])
-    return result
-
-
-@compiled
-def manipulabilities(chain: ChainArrays, q: Array) -> Array:
-    """Return the manipulability [m^3] of configurations, shape (n, joints), as (n,)."""
-    count = q.shape[1]
-    X, J = np.empty((count + 2, 3, 4)), np.empty((6, count))
-    result = np.empty(len(q))
-    for n in range(len(q)):
-        place(chain, q[n], X)
-        differentiate(chain, X, J)
-        result[n] = volume(J)
     return result

@@ -1,4 +1,4 @@
-"""The poses of all links of many legs, as a Numba kernel; `pantograph` has its reference."""
+"""The poses of all links of many legs, as a Numba kernel."""
 
 from math import atan2, cos, hypot, sin, sqrt
 

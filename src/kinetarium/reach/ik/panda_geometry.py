@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetarium.dynamics.chain import ChainArrays
-from kinetarium.dynamics.forward_reference import link_frames
+from kinetarium.dynamics.chain import ChainArrays, link_frames
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose
 

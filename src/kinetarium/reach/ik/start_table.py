@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.dynamics import forward
-from kinetarium.dynamics.chain import ChainArrays, ranges
-from kinetarium.dynamics.forward_reference import link_frames
+from kinetarium.dynamics.chain import ChainArrays, link_frames, ranges
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
 

@@ -2,8 +2,7 @@
 
 Algorithm 1 of the paper: the plane of bases slices the 3-D map, which is fixed to the tool.
 With the plane's slopes included, the tool coordinates of a point of the plane are linear in
-its world coordinates, so that the kernel adds one vector per point. It equals
-`slice_reference` bit for bit: the same sums in the same order.
+its world coordinates, so that the kernel adds one vector per point.
 """
 
 import numpy as np
@@ -17,10 +16,10 @@ from kinetarium.spatial.compiled import compiled
 Values = NDArray[np.float32]
 
 
-def slice_reference(
+def slice_values(
     values: Values, X_WT: Array, *, plane: BasePlane, grid: VoxelGrid, x: Array, y: Array
 ) -> Values:
-    """Slice a 3-D map by a plane, point by point: the definition.
+    """Slice a 3-D map by a plane.
 
     Args:
         values: The map, one value per voxel, shape (count, count, count).
@@ -33,22 +32,6 @@ def slice_reference(
     Returns:
         The value of the voxel that contains each point of the plane, 0 outside, shape (n, m).
     """
-    R, p = X_WT[:3, :3], X_WT[:3, 3]
-    slope_x, slope_y = plane.slopes
-    below = (plane.height_at(p[0], p[1]) - p[2]) * R[2]
-    u, v = (x - p[0])[:, None, None], (y - p[1])[None, :, None]
-    p_T = (below + (R[0] + slope_x * R[2]) * u) + (R[1] + slope_y * R[2]) * v
-    voxels = grid.indices(p_T)
-    i, j, k = np.moveaxis(voxels, -1, 0)
-    inside = (voxels.min(axis=-1) >= 0) & (voxels.max(axis=-1) < grid.count)
-    i, j, k = np.where(inside, (i, j, k), 0)
-    return np.where(inside, values[i, j, k], np.float32(0))
-
-
-def slice_values(
-    values: Values, X_WT: Array, *, plane: BasePlane, grid: VoxelGrid, x: Array, y: Array
-) -> Values:
-    """Return the same as `slice_reference`, by a fast kernel."""
     result = np.empty((len(x), len(y)), np.float32)
     slope_x, slope_y = plane.slopes
     cut(values, X_WT, slope_x, slope_y, plane.height, x, y, grid.lower, 1.0 / grid.size, result)

@@ -13,7 +13,7 @@ from kinetarium.reach.ik.solve import checked_poses
 from kinetarium.reach.maps.files import MapFileError, ReachMap
 from kinetarium.reach.maps.grid import VoxelGrid
 from kinetarium.reach.maps.recipe import FULL, GradedGrid, MapKind, graded_grid
-from kinetarium.reach.maps.slice import slice_reference, slice_values
+from kinetarium.reach.maps.slice import slice_values
 from kinetarium.reach.placement.files import write_result
 from kinetarium.reach.placement.plane import FLOOR, BasePlane
 from kinetarium.spatial.arrays import Array
@@ -54,7 +54,6 @@ def sum_of_slices(
     grid: VoxelGrid,
     x: Array,
     y: Array,
-    reference: bool = False,
 ) -> Array:
     """Add up the slices of a 3-D map for all poses (lines 6 to 11 of Algorithm 2).
 
@@ -65,15 +64,13 @@ def sum_of_slices(
         grid: The map's grid.
         x: World coordinates x of the raster [m].
         y: World coordinates y of the raster [m].
-        reference: Whether to use the reference instead of the kernel.
 
     Returns:
         The sum at each point, shape (len(x), len(y)).
     """
-    cut = slice_reference if reference else slice_values
     total = np.zeros((len(x), len(y)))
     for X_WT in poses:
-        total += cut(values, X_WT, plane=plane, grid=grid, x=x, y=y)
+        total += slice_values(values, X_WT, plane=plane, grid=grid, x=x, y=y)
     return total
 
 

@@ -42,15 +42,6 @@ class States:
         """Return the first so many states, or all if there are fewer."""
         return States(self.q[:count], self.v[:count], self.a[:count])
 
-    def only(self, joints: list[int]) -> "States":
-        """Return the states with all joints at zero except those of the given indices."""
-        held = np.ones(self.q.shape[1], dtype=np.bool_)
-        held[joints] = False
-        q, v, a = self.q.copy(), self.v.copy(), self.a.copy()
-        for values in (q, v, a):
-            values[:, held] = 0.0
-        return States(q, v, a)
-
 
 def draw_states(model: RobotModel, *, count: int, seed: int) -> States:
     """Draw random states inside the joint limits; mimic joints are independent.
@@ -148,12 +139,6 @@ def largest(values: Array) -> Array:
     """Return the largest magnitude at each state, shape (n,); infinite for NaN."""
     flat = np.abs(values.reshape(len(values), -1)).max(axis=1, initial=0.0)
     return np.where(np.isnan(flat), np.inf, flat)
-
-
-def joint_numbers(names: tuple[str, ...], among: tuple[str, ...]) -> list[int]:
-    """Return the index of each name among others."""
-    place = {name: i for i, name in enumerate(among)}
-    return [place[name] for name in names]
 
 
 Acceleration = Callable[[Array, Array], Array]
