@@ -68,8 +68,8 @@ def read_robot_file(
         )
     match root.tag:
         case "robot" if uses_xacro(root):
-            plain = expand_xacro(root, reading=reading, arguments=arguments or {})
-            return read_urdf(plain, reading=reading, format="xacro")
+            expanded = expand_xacro(root, reading=reading, arguments=arguments or {})
+            return read_urdf(expanded, reading=reading, format="xacro")
         case "robot":
             return read_urdf(root, reading=reading)
         case "mujoco":

@@ -109,7 +109,7 @@ def _position(row: tuple[Any, ...]) -> int:
 
 def _run(row: tuple[Any, ...]) -> Run:
     key, _, study, case, status, message, rows = row
-    plain = {
+    data = {
         "key": key,
         "study": study,
         "case": json.loads(case),
@@ -117,4 +117,4 @@ def _run(row: tuple[Any, ...]) -> Run:
         "message": message,
         "rows": json.loads(rows),
     }
-    return from_builtins(Run, plain, where=key)
+    return from_builtins(Run, data, where=key)

@@ -67,7 +67,7 @@ class PlacedRobot:
         actuation: The drive of each joint by name; passive where not given.
         material: The surface of its links.
         link_materials: Surfaces of single links by name.
-        self_collision: Whether links that are not joined may touch each other.
+        self_collision: Whether links that are not joined may be in contact.
     """
 
     name: str

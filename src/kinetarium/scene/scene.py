@@ -131,20 +131,20 @@ class Scene:
         Solids that are rigidly connected, or connected by one joint, never are.
         """
         count = len(self.solids)
-        touch = ~np.eye(count, dtype=np.bool_)
+        allowed = ~np.eye(count, dtype=np.bool_)
         start = 0
         for robot in self.robots:
             n = len(robot.model.links)
-            touch[start : start + n, start : start + n] = _own_pairs(robot)
+            allowed[start : start + n, start : start + n] = _own_pairs(robot)
             start += n
         for i, body in enumerate(self.bodies, start):
             for j, other in enumerate(self.bodies, start):
                 if Motion.FREE not in (body.motion, other.motion):
-                    touch[i, j] = False
+                    allowed[i, j] = False
         for pair in self.no_contact:
             a, b = (self.solids.index(name) for name in (*pair, *pair)[:2])
-            touch[a, b] = touch[b, a] = False
-        return touch
+            allowed[a, b] = allowed[b, a] = False
+        return allowed
 
 
 def rigid_groups(model: RobotModel) -> dict[str, str]:

@@ -14,7 +14,7 @@ from kinetarium.model.mesh.triangles import (
     fan_triangles,
     first_bad,
     line_of_match,
-    plain_text,
+    normalized_text,
     points_on_lines,
     refuse_placeholder,
     triangle_mesh,
@@ -45,7 +45,7 @@ def read_obj_points(data: bytes) -> Array:
 
 
 def _bare(data: bytes) -> bytes:
-    return _COMMENT.sub(b"", _CONTINUATION.sub(b" ", plain_text(data)))
+    return _COMMENT.sub(b"", _CONTINUATION.sub(b" ", normalized_text(data)))
 
 
 def _polygons(data: bytes, points: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -175,7 +175,7 @@ def _read_binary(data: bytes) -> TriangleMesh:
 
 
 def _read_text(data: bytes) -> TriangleMesh:
-    data = plain_text(data)
+    data = normalized_text(data)
     words, letters = _statements(data)
     if not _GRAMMAR.fullmatch(letters) and _SPACE_BETWEEN.search(data):
         if len(data) > _MOST_UNBROKEN:

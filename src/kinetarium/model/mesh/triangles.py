@@ -200,7 +200,7 @@ def refuse_placeholder(data: bytes) -> None:
         raise BrokenMeshError("it is a web page (HTML)", remedy="download the mesh itself")
 
 
-def plain_text(data: bytes) -> bytes:
+def normalized_text(data: bytes) -> bytes:
     """Return the text of a mesh file without byte order mark, its lines ending in a line feed."""
     if b"\0" in data:
         line = data.count(b"\n", 0, data.find(b"\0")) + 1

@@ -97,7 +97,7 @@ NOT_READ = {
 }
 """Elements that are part of the mechanics in other formats, and what to do about them."""
 
-_PLAIN_ATTRIBUTES = frozenset(("name", "version", "type", "link", "joint", "value", "filename"))
+_COMMON_ATTRIBUTES = frozenset(("name", "version", "type", "link", "joint", "value", "filename"))
 _OTHER_FORMATS = frozenset(
     (
         "pos", "position", "pose", "translation", "quat", "quaternion", "orientation", "rotation",
@@ -111,7 +111,7 @@ MECHANICAL_NAMES = _OTHER_FORMATS | frozenset(
     name
     for kind in ELEMENT_RULES.values()
     for name in kind.attributes
-    if name not in _PLAIN_ATTRIBUTES
+    if name not in _COMMON_ATTRIBUTES
 )
 """Words for poses, motion and mass, here or in other formats."""
 

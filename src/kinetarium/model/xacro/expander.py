@@ -118,7 +118,7 @@ class _Expander:
         including = (self._includes.robot_file,)
         file = self._diagnostics.file
         # The root keeps its tag even if that is a directive of xacro.
-        self._plain(root, _Frame(iter(()), document, scope, file, including), tag=root.tag)
+        self._result_element(root, _Frame(iter(()), document, scope, file, including), tag=root.tag)
         while self._frames:
             frame = self._frames[-1]
             source = next(frame.sources, None)
@@ -149,9 +149,9 @@ class _Expander:
         elif source.tag.startswith(_PREFIX):
             self._call(source, frame, name=source.tag.removeprefix(_PREFIX))
         else:
-            self._plain(source, frame, tag=source.tag)
+            self._result_element(source, frame, tag=source.tag)
 
-    def _plain(self, source: Element, frame: _Frame, *, tag: str) -> None:
+    def _result_element(self, source: Element, frame: _Frame, *, tag: str) -> None:
         """Expand an element of the result, then its children."""
         if frame.depth >= MOST_DEPTH:
             raise self._diagnostics.refusal(
@@ -357,7 +357,7 @@ class _Expander:
             check_attributes(source, self._diagnostics, required=["xacro:name"])
         tag = self._texts.text(source.attributes["xacro:name"], frame.scope)
         self._refuse_bad_name(tag, source)
-        self._plain(source, frame, tag=tag)
+        self._result_element(source, frame, tag=tag)
 
     def _attribute(self, source: Element, frame: _Frame) -> None:
         """Set an attribute of the enclosing element."""

@@ -326,12 +326,12 @@ def _table(
         width = (upper[joints] - lower[joints]) / count
         q = np.tile((lower + upper) / 2, (len(squares), 1))
         q[:, joints] = lower[joints] + (squares + 0.5) * width
-        touch = collisions(_grown(pieces, by=float(levers @ width) / 4), chain, q)
+        blocked = collisions(_grown(pieces, by=float(levers @ width) / 4), chain, q)
         step = CELLS // count
-        for row, column in squares[~touch] * step:
+        for row, column in squares[~blocked] * step:
             table[row : row + step, column : column + step] = 1
         quarters = np.array([(0, 0), (0, 1), (1, 0), (1, 1)])
-        squares = (2 * squares[touch][:, None] + quarters).reshape(-1, 2)
+        squares = (2 * squares[blocked][:, None] + quarters).reshape(-1, 2)
         count *= 2
     return table
 

@@ -148,8 +148,8 @@ def checked_poses(poses: ArrayLike) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         off = np.abs(R.mT @ R - np.eye(3)).max(axis=(1, 2))
         turned = np.linalg.det(R) > 0
-        plain = (X[:, 3] == (0, 0, 0, 1)).all(axis=1)
-        rigid = np.isfinite(X).all(axis=(1, 2)) & (off <= RIGID) & turned & plain
+        homogeneous = (X[:, 3] == (0, 0, 0, 1)).all(axis=1)
+        rigid = np.isfinite(X).all(axis=(1, 2)) & (off <= RIGID) & turned & homogeneous
     if not rigid.all():
         worst = int(np.argmin(rigid))
         raise KinetariumError(
