@@ -38,6 +38,7 @@ from kinetarium.engines.conformance.models import (
 from kinetarium.engines.conformance.runs import busy_simulation, drive, state_bytes
 from kinetarium.engines.protocol import Capability, CapabilityError, Status
 from kinetarium.engines.rapier import EngineRapier, FreeBodies, RapierOptions
+from kinetarium.errors import KinetariumError
 from kinetarium.model.load import load_robot
 from kinetarium.model.robot import (
     Box,
@@ -620,6 +621,12 @@ class TestRuns:
         force = simulation.contacts().forces.sum(axis=0)
         assert force == pytest.approx([0, 0, 2 * G * np.cos(0.3)], rel=5e-3, abs=1e-3)
         assert "without friction" in simulation.audit().remarks[0]
+
+    @pytest.mark.parametrize("name", ["substeps", "contact_frequency", "prediction_distance"])
+    def test_refuses_options_it_would_panic_at(self, name):
+        for value in (-1, np.nan):
+            with pytest.raises(KinetariumError, match=f"option {name} .*cannot be {value}"):
+                RapierOptions(**{name: value})
 
     def test_iterations_are_its_sweeps(self):
         assert RapierOptions().with_iterations(7).iterations == 7

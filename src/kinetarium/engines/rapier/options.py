@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import inf
+
+from kinetarium.errors import KinetariumError
 
 
 class FreeBodies(StrEnum):
@@ -44,6 +47,23 @@ class RapierOptions:
     corrective_speed: float = 3.0
     prediction_distance: float = 0.002
     contact_recycling: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what Rapier panics at, or takes for something else."""
+        sound = {
+            "substeps": self.substeps >= 1,
+            "iterations": self.iterations >= 1,
+            "relaxations": self.relaxations >= 0,
+            "contact_frequency": 0 < self.contact_frequency < inf,
+            "static_contact_frequency": 0 < self.static_contact_frequency < inf,
+            "contact_damping": 0 < self.contact_damping < inf,
+            "corrective_speed": 0 <= self.corrective_speed < inf,
+            "prediction_distance": 0 <= self.prediction_distance < inf,
+        }
+        for name, good in sound.items():
+            if not good:
+                value = getattr(self, name)
+                raise KinetariumError(f"option {name} of engine 'rapier' cannot be {value}")
 
     @classmethod
     def stock(cls) -> "RapierOptions":
