@@ -86,13 +86,13 @@ def _mujoco(simulation, command: np.ndarray) -> Callable[[], tuple]:
 
 
 def _physx(simulation, command: np.ndarray) -> Callable[[], tuple]:
-    parts = simulation._parts
+    model = simulation._model
     articulation = next(
         solid.component.articulation
-        for solid in parts.solids
+        for solid in model.solids
         if hasattr(solid.component, "articulation")
     )
-    (cube,) = parts.floating
+    (cube,) = model.floating
     torques = np.zeros(articulation.dof)
     limit = np.full(articulation.dof, 1e9)
 

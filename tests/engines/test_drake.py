@@ -35,7 +35,7 @@ from kinetarium.engines.conformance.models import (
     sensed_load,
     solid_link,
 )
-from kinetarium.engines.drake import Approximation, DrakeOptions, EngineDrake, Touch
+from kinetarium.engines.drake import Approximation, ContactModel, DrakeOptions, EngineDrake
 from kinetarium.engines.protocol import Capability, CapabilityError, Status
 from kinetarium.model.load import catalogue_entry, load_catalogue_robot
 from kinetarium.model.robot import (
@@ -453,9 +453,9 @@ class TestRuns:
 
 class TestOptions:
     @pytest.mark.parametrize("approximation", Approximation)
-    @pytest.mark.parametrize("touch", Touch)
-    def test_every_choice_carries_a_weight(self, approximation, touch) -> None:
-        options = DrakeOptions(approximation=approximation, touch=touch)
+    @pytest.mark.parametrize("contact_model", ContactModel)
+    def test_every_choice_carries_a_weight(self, approximation, contact_model) -> None:
+        options = DrakeOptions(approximation=approximation, contact_model=contact_model)
         ball = free_body("ball", Sphere(0.1), mass=1.0, position=(0, 0, 0.1))
         simulation = start(ball, ground(), options=options)
         simulation.step(NOTHING, 300)
@@ -479,7 +479,7 @@ class TestOptions:
             proximity.relaxation_time,
         )
         assert proximity.compliance_type == "undefined"
-        assert stock.touch is Touch.POINT
+        assert stock.contact_model is ContactModel.POINT
 
 
 def test_names_and_capabilities() -> None:

@@ -5,8 +5,8 @@ import pytest
 from kinetarium.engines.bullet.options import BulletOptions
 from kinetarium.engines.dart.options import DartOptions
 from kinetarium.engines.ode.options import OdeOptions, OdeSolver
-from kinetarium.engines.overrides import check_timesteps, distinct_iterations
 from kinetarium.engines.physx.options import PhysxOptions
+from kinetarium.engines.registry import check_timesteps, distinct_iterations
 from kinetarium.errors import KinetariumError
 
 

@@ -1,10 +1,11 @@
-"""The engines that are known, and opening one by name."""
+"""The engines that are known, opening one by name, and what may be varied in all of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cache
 
-from kinetarium.engines.protocol import Capability, Engine, EngineInfo
+from kinetarium.engines.base.engine import checked_timestep
+from kinetarium.engines.protocol import Capability, Engine, EngineInfo, Options
 from kinetarium.errors import KinetariumError, UnknownNameError, one_line
 from kinetarium.plugins import Plugin, PluginError, discover, refused, running_plugin
 
@@ -141,3 +142,39 @@ def _listing(name: str) -> EngineListing:
     except EngineUnavailableError as error:
         return EngineListing(name, available=False, reason=error.reason)
     return EngineListing(name, True, info.version, info.capabilities)
+
+
+_MOST_STEPS = 1e5
+"""Steps within a period beyond which no run would end [-]."""
+_CLOSE = 1e-6
+"""Rounding that a time step may have [-]."""
+
+
+class OverrideError(KinetariumError):
+    """A value that no engine could be run with."""
+
+
+def check_timesteps(timestep: Sequence[float], *, period: float) -> None:
+    """Refuse physics steps that do not fit the period of control or of samples.
+
+    Args:
+        timestep: Physics steps [s].
+        period: What every physics step must be a whole part of, not too small a one [s].
+
+    Raises:
+        KinetariumError: If there is one.
+    """
+    for step in timestep:
+        whole = period / checked_timestep(step)
+        if not 1 - _CLOSE < whole < _MOST_STEPS or abs(whole - round(whole)) > _CLOSE * whole:
+            raise OverrideError(f"--timestep must be a whole part of {period:g} s, not {step:g}")
+
+
+def distinct_iterations(options: Options, asked: Sequence[int]) -> tuple[int, ...]:
+    """Return the iterations that make a difference, each once; 0 if none do or none are asked.
+
+    Args:
+        asked: Iterations [-]; 0 for as many as the engine has otherwise.
+    """
+    counts = options.with_iterations(1) != options.with_iterations(2)
+    return tuple(dict.fromkeys(asked)) or (0,) if counts else (0,)

@@ -82,7 +82,7 @@ def joint_forces(
         for i in range(n):
             servo = pull[i] - gain[i] * solved[i]
             if abs(servo) > constants[EFFORT, i]:
-                # A servo at its limit is a mere force.
+                # A servo at its limit is a constant force.
                 force[i] += np.copysign(constants[EFFORT, i], servo)
                 pull[i], gain[i], limiting = 0.0, 0.0, True
     for i in range(n):

@@ -1,4 +1,4 @@
-"""What audits of several engines share: inertias read link by link, limits that stand for none."""
+"""What audits of several engines share: inertias read link by link, and infinite limits."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

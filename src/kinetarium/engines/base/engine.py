@@ -1,7 +1,9 @@
 """EngineBase: what an engine is, and scenes checked before they are built."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from math import isfinite
 from typing import Any, ClassVar, Generic
 
@@ -22,6 +24,24 @@ from kinetarium.engines.protocol import (
 from kinetarium.errors import KinetariumError
 from kinetarium.scene import Base, Motion, PlacedRobot, Scene, SceneError
 from kinetarium.spatial.rotation import quaternion_from_rotation
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Send to nowhere what a library prints, which Python's own streams do not see."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    kept = []
+    try:
+        for stream in (1, 2):
+            with suppress(OSError):  # a closed stream needs no silencing
+                kept.append((stream, os.dup(stream)))
+                os.dup2(nowhere, stream)
+        yield
+    finally:
+        for stream, copy in kept:
+            os.dup2(copy, stream)
+            os.close(copy)
+        os.close(nowhere)
 
 
 def checked_timestep(timestep: float) -> float:

@@ -37,6 +37,7 @@ _VIOLENT = 1e20
 are not handed on: some engines answer overflow with rest, as if nothing had happened."""
 _LOOK = 32
 """Most time steps between two judgements of the state."""
+_DOUBLE = np.dtype(np.float64)
 _UNIT = 1e-9
 """How far a quaternion may be off unit length without being scaled [-]."""
 
@@ -99,16 +100,7 @@ class _Readings:
 
 
 class _Saved(NamedTuple):
-    """A simulation between two steps.
-
-    Attributes:
-        start: Time at which it was reset [s].
-        steps: Time steps since then.
-        last: The last state of a run that has diverged, otherwise None.
-        pending: The wrenches that wait for the next step.
-        readings: What was measured in the last step.
-        memory: What the engine needs; None if the run has diverged.
-    """
+    """A simulation between two steps; `memory` is what the engine needs, if it has not diverged."""
 
     start: float
     steps: int
@@ -120,6 +112,10 @@ class _Saved(NamedTuple):
 
 class SimulationBase(ABC, Generic[MemoryT]):
     """A scene inside an engine: the public methods check their input, then call a hook.
+
+    What is wrong is refused in one line and changes nothing: names (UnknownNameError, with the
+    valid ones), numbers that are not finite (NotFiniteError), what the engine does not declare
+    (CapabilityError), shapes, foreign saved states and closed simulations (KinetariumError).
 
     Hooks are given names that exist and finite arrays of the right shape, which they must not
     change. Of a run that has diverged nothing is asked but `_close`, until a state is set again.
@@ -156,7 +152,10 @@ class SimulationBase(ABC, Generic[MemoryT]):
         """Whether the numbers still mean anything, see `LIMIT`."""
         if self._judged_at != self._steps:
             self._judge()
-        return Status.RUNNING if self._last is None else Status.DIVERGED
+        if self._last is None:
+            return Status.RUNNING
+        self._refuse_closed()
+        return Status.DIVERGED
 
     def state(self) -> State:
         """Return the state, every array a copy; of a run that has diverged, the last one seen."""
@@ -172,10 +171,6 @@ class SimulationBase(ABC, Generic[MemoryT]):
         """Set the state and forget contacts, readings and pending wrenches.
 
         A state beyond `LIMIT` is not handed to the engine: the run counts as diverged.
-
-        Raises:
-            NotFiniteError: If a number is not finite.
-            KinetariumError: If an array has a wrong shape, or a quaternion is zero.
         """
         self._refuse_closed()
         state = self._checked_state(state)
@@ -191,17 +186,14 @@ class SimulationBase(ABC, Generic[MemoryT]):
 
         A run that has diverged goes no further. It is judged whenever `status` is read, and at
         least every 32 steps.
-
-        Raises:
-            NotFiniteError: If a command is not finite.
-            KinetariumError: If there are too many or too few.
         """
         # Called at every step, hence the shortest way: plain numbers are faster than short arrays.
-        try:
-            good = command.shape == self._command_shape and isfinite(sum(command.tolist()))
-        except (AttributeError, TypeError):  # not an array, or not one of numbers
-            good = False
-        if not good:
+        if not (
+            isinstance(command, np.ndarray)
+            and command.dtype is _DOUBLE
+            and command.shape == self._command_shape
+            and isfinite(sum(command.tolist()))
+        ):
             command = _checked(command, self._command_shape, what="a command")
         if self._last is not None:
             self._refuse_closed()
@@ -220,11 +212,7 @@ class SimulationBase(ABC, Generic[MemoryT]):
                     return
 
     def contacts(self) -> Contacts:
-        """Return the contacts of the last step; the arrays are read-only.
-
-        Raises:
-            CapabilityError: If the engine has no contact forces.
-        """
+        """Return the contacts of the last step; the arrays are read-only."""
         self._require(Capability.CONTACT_FORCES)
         readings = self._present_readings()
         if readings.contacts is None:
@@ -234,11 +222,8 @@ class SimulationBase(ABC, Generic[MemoryT]):
         return readings.contacts
 
     def wrench(self, sensor: str) -> Array:
-        """Read a force-torque sensor [N, N m], shape (6,), as of the last step; zeros before it.
-
-        Raises:
-            UnknownNameError: If there is no such sensor.
-        """
+        """Read a force-torque sensor [N, N m], shape (6,), as of the last step; zeros before it."""
+        self._refuse_closed()
         if sensor not in self._sensor_names:
             raise UnknownNameError("sensor", sensor, known=self._sensor_names)
         wrenches = self._present_readings().wrenches
@@ -251,12 +236,6 @@ class SimulationBase(ABC, Generic[MemoryT]):
 
         Wrenches on one solid add up; those on a solid that is fixed to the world do nothing. One
         beyond all measure ends the run as diverged.
-
-        Raises:
-            UnknownNameError: If there is no such solid.
-            NotFiniteError: If a number is not finite.
-            KinetariumError: If an array has a wrong shape.
-            CapabilityError: If the engine takes no wrenches from outside.
         """
         self._require(Capability.EXTERNAL_WRENCH)
         if solid not in self._solid_names:
@@ -273,13 +252,8 @@ class SimulationBase(ABC, Generic[MemoryT]):
                 self._judge()
 
     def save(self) -> SavedState:
-        """Return everything needed to go on from here, pending wrenches and readings included.
-
-        Raises:
-            CapabilityError: If the engine cannot save.
-        """
+        """Return everything needed to go on from here, pending wrenches and readings included."""
         self._require(Capability.SAVE_RESTORE)
-        self._refuse_closed()
         memory = None
         if self.status is Status.RUNNING:
             if Capability.CONTACT_FORCES in self._capabilities:
@@ -293,11 +267,7 @@ class SimulationBase(ABC, Generic[MemoryT]):
         )
 
     def restore(self, saved: SavedState) -> None:
-        """Go back to where `save` was called on this simulation.
-
-        Raises:
-            KinetariumError: If it was called on another one; this one is left as it is.
-        """
+        """Go back to where `save` was called on this simulation."""
         self._refuse_closed()
         if not isinstance(saved, SavedState) or saved.owner is not self:
             raise KinetariumError("a saved state can be restored only by the simulation it is of")
@@ -308,13 +278,7 @@ class SimulationBase(ABC, Generic[MemoryT]):
             self._restore(cast(MemoryT, content.memory))
 
     def mass_matrix(self, robot: str) -> Array:
-        """Return the mass matrix of a robot in Kinetarium's coordinates, as the engine sees it.
-
-        Raises:
-            CapabilityError: If the engine has none.
-            UnknownNameError: If there is no such robot.
-            KinetariumError: If the run has diverged.
-        """
+        """Return the mass matrix of a robot in Kinetarium's coordinates, as the engine sees it."""
         self._refuse_joint_space(Capability.MASS_MATRIX, robot)
         return self._mass_matrix(robot) if self._coordinates[robot] else np.zeros((0, 0))
 
@@ -325,12 +289,6 @@ class SimulationBase(ABC, Generic[MemoryT]):
 
         Args:
             acceleration: That of a free base first [m/s^2, rad/s^2], then of the joints.
-
-        Raises:
-            CapabilityError: If the engine has none.
-            UnknownNameError: If there is no such robot.
-            NotFiniteError: If a number is not finite.
-            KinetariumError: If the acceleration has a wrong shape, or the run has diverged.
         """
         self._refuse_joint_space(Capability.INVERSE_DYNAMICS, robot)
         n = self._coordinates[robot]
@@ -344,7 +302,7 @@ class SimulationBase(ABC, Generic[MemoryT]):
     def close(self) -> None:
         """Release what the engine holds; a closed simulation refuses everything else."""
         if not self._closed:
-            self._closed, self._last = True, self.state()
+            self._closed, self._last = True, self._state
             self._close()
 
     @abstractmethod
@@ -411,7 +369,6 @@ class SimulationBase(ABC, Generic[MemoryT]):
         self._last, self._readings = last, readings
 
     def _present_readings(self) -> _Readings:
-        self._refuse_closed()
         if self._readings.steps != self._steps:
             self._readings = _Readings(self._steps, None, {})
         if self._last is not None:
@@ -420,6 +377,7 @@ class SimulationBase(ABC, Generic[MemoryT]):
         return self._readings
 
     def _require(self, capability: Capability) -> None:
+        self._refuse_closed()
         if capability not in self._capabilities:
             raise CapabilityError(self._engine, capability)
 
@@ -429,7 +387,6 @@ class SimulationBase(ABC, Generic[MemoryT]):
 
     def _refuse_joint_space(self, capability: Capability, robot: str) -> None:
         self._require(capability)
-        self._refuse_closed()
         if robot not in self._coordinates:
             raise UnknownNameError("robot", robot, known=self._coordinates)
         if self.status is Status.DIVERGED:

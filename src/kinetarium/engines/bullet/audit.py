@@ -38,9 +38,9 @@ def audit(
     joints: list[LoadedJoint] = []
     for robot, placed in zip(world.robots, scene.robots, strict=True):
         inertias = {
-            part.solid.partition("/")[2]: _inertia(bullet, robot, link)
-            for link, part in enumerate(robot.parts, -1)
-            if part.inertia
+            spec.solid.partition("/")[2]: _inertia(bullet, robot, link)
+            for link, spec in enumerate(robot.specs, -1)
+            if spec.inertia
         }
         solids += lumped_solids(placed, inertias)
         joints += _joints(bullet, robot, placed, law=laws.get(robot.name), options=options)
@@ -53,7 +53,7 @@ def audit(
 
 
 def _inertia(bullet: BulletClient, multibody: Multibody, link: int) -> Inertia:
-    """Read the inertia of a link, -1 for the base, in the frame of its part."""
+    """Read the inertia of a link, -1 for the base, in its own frame."""
     mass, _, moments, center, quaternion, *_ = bullet.getDynamicsInfo(multibody.id, link)
     R_LI = rotation(quaternion)
     return Inertia(mass, frozen(center), frozen(R_LI * moments @ R_LI.T))

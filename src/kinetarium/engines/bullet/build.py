@@ -7,14 +7,13 @@ from kinetarium.engines.bullet.contacts import Place, Surfaces
 from kinetarium.engines.bullet.library import BulletClient, position, quaternion_xyzw
 from kinetarium.engines.bullet.multibody import (
     Multibody,
-    body_parts,
+    body_specs,
     make_multibody,
-    robot_parts,
+    robot_specs,
 )
 from kinetarium.engines.bullet.options import BulletOptions
 from kinetarium.model.robot import LoopKind, RobotModel
-from kinetarium.scene import Base, PlacedRobot, Scene, SceneError
-from kinetarium.spatial.arrays import Array
+from kinetarium.scene import Base, PlacedRobot, SceneError
 
 _UNBREAKABLE = 1e9
 """Force up to which a constraint holds [N or N m]."""
@@ -27,7 +26,7 @@ def couple_joints(
 
     Bullet's gear holds v_A + ratio v_B = 0 and takes back a share of the
     deviation of q_A + ratio q_B from a target: its own ERP times that of all
-    joints. The two are made to give all of it.
+    joints. Together they give all of it back.
     """
     links = dict(zip((j.name for j in model.moving_joints), robot.joints, strict=True))
     for joint in model.moving_joints:
@@ -58,14 +57,14 @@ def close_loops(bullet: BulletClient, robot: Multibody, *, model: RobotModel) ->
         link_a, X_IA = robot.inertial_pose(loop.link_a)
         link_b, X_IB = robot.inertial_pose(loop.link_b)
         X_AC, X_BC = X_IA @ loop.X_AC, X_IB @ loop.X_BC
+        point = loop.kind is LoopKind.POINT
+        kind = bullet.JOINT_POINT2POINT if point else bullet.JOINT_FIXED
         closure = bullet.createConstraint(
             robot.id,
             link_a,
             robot.id,
             link_b,
-            jointType=bullet.JOINT_POINT2POINT
-            if loop.kind is LoopKind.POINT
-            else bullet.JOINT_FIXED,
+            jointType=kind,
             jointAxis=[0, 0, 1],
             parentFramePosition=position(X_AC),
             childFramePosition=position(X_BC),
@@ -94,8 +93,8 @@ class World:
         return {
             solid: (multibody.id, link)
             for multibody in (*self.robots, *self.bodies)
-            for link, part in enumerate(multibody.parts, -1)
-            for solid, _ in part.members
+            for link, spec in enumerate(multibody.specs, -1)
+            for solid, _ in spec.members
         }
 
 
@@ -120,46 +119,35 @@ def build_world(bullet: BulletClient, setup: Setup[BulletOptions]) -> World:
         deterministicOverlappingPairs=1,
     )
     touching = {solid for i, solid in enumerate(scene.solids) if scene.may_collide[i].any()}
-    robots = tuple(
-        _robot(bullet, scene, robot, touching=touching, options=options) for robot in scene.robots
-    )
+    robots = tuple(_robot(bullet, robot, setup, touching=touching) for robot in scene.robots)
     bodies = tuple(
-        make_multibody(bullet, body.name, parts=body_parts(body), damping=options.damping)
+        make_multibody(bullet, body.name, specs=body_specs(body), damping=options.damping)
         for body in scene.bodies
     )
     poses = [placed.X_WB for placed in scene.robots] + [body.X_WB for body in scene.bodies]
     for multibody, X_WL in zip((*robots, *bodies), poses, strict=True):
-        _place(bullet, multibody, X_WL)
+        X_WI = X_WL @ multibody.X_LI[0]
+        bullet.resetBasePositionAndOrientation(multibody.id, position(X_WI), quaternion_xyzw(X_WI))
     surfaces = Surfaces(scene, (*robots, *bodies))
     surfaces.cover(bullet, timestep=setup.timestep, options=options)
-    surfaces.part(bullet)
+    surfaces.exclude_pairs(bullet)
     return World(robots, bodies, surfaces)
 
 
 def _robot(
-    bullet: BulletClient,
-    scene: Scene,
-    robot: PlacedRobot,
-    *,
-    touching: set[str],
-    options: BulletOptions,
+    bullet: BulletClient, robot: PlacedRobot, setup: Setup[BulletOptions], *, touching: set[str]
 ) -> Multibody:
-    parts = robot_parts(robot, keep=scene.sensed_joints(robot.name), touching=touching)
-    if robot.base is Base.FREE and parts[0].inertia is None:
+    options, keep = setup.options, setup.scene.sensed_joints(robot.name)
+    specs = robot_specs(robot, keep=keep, touching=touching)
+    if robot.base is Base.FREE and specs[0].inertia is None:
         raise SceneError(f"the root of robot '{robot.name}' is free, and has no mass to fly with")
     multibody = make_multibody(
         bullet,
         robot.name,
-        parts=parts,
+        specs=specs,
         self_collision=robot.self_collision,
         damping=options.damping,
     )
     couple_joints(bullet, multibody, model=robot.model, joint_erp=options.joint_erp)
     close_loops(bullet, multibody, model=robot.model)
     return multibody
-
-
-def _place(bullet: BulletClient, multibody: Multibody, X_WL: Array) -> None:
-    """Put the frame of a base where it belongs."""
-    X_WI = X_WL @ multibody.X_LI[0]
-    bullet.resetBasePositionAndOrientation(multibody.id, position(X_WI), quaternion_xyzw(X_WI))

@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 
 from kinetarium.engines.bullet.library import BulletClient
-from kinetarium.engines.bullet.multibody import LANDSCAPE, Multibody, Part
+from kinetarium.engines.bullet.multibody import LANDSCAPE, BodySpec, Multibody
 from kinetarium.engines.bullet.options import BulletOptions
 from kinetarium.engines.protocol import Contacts
 from kinetarium.scene import Plane, Scene
@@ -32,13 +32,9 @@ class Surfaces:
     """
 
     def __init__(self, scene: Scene, multibodies: Iterable[Multibody]) -> None:
-        """Find the surfaces.
-
-        Args:
-            multibodies: Its robots and bodies in Bullet.
-        """
+        """Find the surfaces of robots and bodies in Bullet."""
         index = {solid: i for i, solid in enumerate(scene.solids)}
-        self._parts: dict[Place, Part] = {}
+        self._specs: dict[Place, BodySpec] = {}
         self._masses: dict[int, float] = {}
         colliding = {robot.name for robot in scene.robots if robot.self_collision}
         moving = set()
@@ -46,16 +42,16 @@ class Surfaces:
         for multibody in multibodies:
             if multibody.name not in colliding:
                 self._whole.add(multibody.id)
-            base = multibody.parts[0].inertia
+            base = multibody.specs[0].inertia
             if base or multibody.joints:
                 moving.add(multibody.id)
             if base and not multibody.joints:
                 self._masses[multibody.id] = base.mass
-            for link, part in enumerate(multibody.parts, -1):
-                if part.surface:
-                    self._parts[multibody.id, link] = part
+            for link, spec in enumerate(multibody.specs, -1):
+                if spec.surface:
+                    self._specs[multibody.id, link] = spec
         self._scene = scene
-        self.solids = {place: index[part.solid] for place, part in self._parts.items()}
+        self.solids = {place: index[spec.solid] for place, spec in self._specs.items()}
         self.bouncing = frozenset(
             place for place, solid in self.solids.items()
             if place[0] in moving and scene.materials[solid].restitution > 0
@@ -66,11 +62,6 @@ class Surfaces:
 
         Bullet multiplies the friction and restitution of two surfaces; with the
         roots of ours two equal surfaces have exactly theirs.
-
-        Args:
-            bullet: The world.
-            timestep: Time step h [s].
-            options: For the softness of contacts.
         """
         for place, solid in self.solids.items():
             material = self._scene.materials[solid]
@@ -85,10 +76,8 @@ class Surfaces:
                 bullet.changeDynamics(*place, contactProcessingThreshold=0.0)
                 yielding, erp = _RIGID, _BOUNCE_ERP
             elif place[0] in self._masses and options.contact_softness > 0:
-                yielding, erp = (
-                    options.contact_softness / self._masses[place[0]],
-                    options.contact_erp,
-                )
+                yielding = options.contact_softness / self._masses[place[0]]
+                erp = options.contact_erp
             else:
                 continue
             # Of stiffness k and damping d Bullet makes erp = h k / (h k + d), cfm = 1 / (h k + d).
@@ -98,32 +87,29 @@ class Surfaces:
                 contactDamping=(1 - erp) / (yielding * timestep),
             )
 
-    def part(self, bullet: BulletClient) -> None:
+    def exclude_pairs(self, bullet: BulletClient) -> None:
         """Switch off the pairs that never touch, and one of the two shapes of a plane."""
         for (a, i), (b, j) in combinations(self.solids.items(), 2):
             if a[0] == b[0] and a[0] in self._whole:
                 continue  # that Bullet knows
-            one, other = self._parts[a], self._parts[b]
-            if (
-                not self._scene.may_collide[i, j]
-                or _other_plane(one, other)
-                or _other_plane(other, one)
-            ):
+            one, other = self._specs[a], self._specs[b]
+            other_plane = _is_other_plane(one, other) or _is_other_plane(other, one)
+            if other_plane or not self._scene.may_collide[i, j]:
                 bullet.setCollisionFilterPair(a[0], b[0], a[1], b[1], 0)
 
 
-def _other_plane(plane: Part, part: Part) -> bool:
-    """Whether something is a shape of a plane, but not the one that a part is to meet."""
+def _is_other_plane(plane: BodySpec, spec: BodySpec) -> bool:
+    """Return whether the first is a shape of a plane, but not the one for the second to meet."""
     if isinstance(plane.surface, Plane):
-        return part.is_boxes
-    return plane.surface is LANDSCAPE and not part.is_boxes
+        return spec.is_boxes
+    return plane.surface is LANDSCAPE and not spec.is_boxes
 
 
 def read_contacts(bullet: BulletClient, surfaces: Surfaces) -> Contacts:
     """Return the points that overlap or exert a force, with normal and friction forces.
 
     The solver may leave a little friction on a point that in the end it has
-    relieved of its normal force; it acted, and is told.
+    relieved of its normal force; it acted, and is listed.
     """
     points, solids = [], []
     for point in bullet.getContactPoints():

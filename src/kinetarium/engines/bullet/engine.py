@@ -20,23 +20,12 @@ class EngineBullet(EngineBase[BulletOptions]):
 
     name = "bullet"
     title = "Bullet"
-    capabilities = frozenset(
-        {
-            Capability.JOINTS,
-            Capability.CONTACT,
-            Capability.CONTACT_FORCES,
-            Capability.JOINT_WRENCH,
-            Capability.EXTERNAL_WRENCH,
-            Capability.MIMIC,
-            Capability.CLOSED_LOOPS,
-            Capability.FREE_BASE,
-            Capability.SAVE_RESTORE,
-            Capability.MASS_MATRIX,
-            Capability.INVERSE_DYNAMICS,
-            Capability.DETERMINISM,
-            Capability.RESTITUTION,
-        }
-    )
+    capabilities = frozenset({
+        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
+        Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,
+        Capability.FREE_BASE, Capability.SAVE_RESTORE, Capability.MASS_MATRIX,
+        Capability.INVERSE_DYNAMICS, Capability.DETERMINISM, Capability.RESTITUTION,
+    })  # fmt: skip
     friction_rule = FrictionRule.GEOMETRIC_MEAN
     options = BulletOptions
 

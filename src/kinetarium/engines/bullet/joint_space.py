@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetarium.engines.bullet.library import BulletClient, position, quaternion_xyzw, quiet
+from kinetarium.engines.base.engine import quiet
+from kinetarium.engines.bullet.library import BulletClient, position, quaternion_xyzw
 from kinetarium.engines.bullet.multibody import Multibody
 from kinetarium.scene import PlacedRobot, SceneError
 from kinetarium.spatial import so3

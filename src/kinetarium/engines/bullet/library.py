@@ -1,13 +1,12 @@
 """pybullet, loaded with the first scene and kept from writing to the terminal."""
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from kinetarium.engines.base.engine import quiet
 from kinetarium.errors import KinetariumError
 from kinetarium.model.robot import Inertia
 from kinetarium.spatial.arrays import Array
@@ -20,24 +19,6 @@ def load() -> Any:
     with quiet():
         import pybullet
     return pybullet
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Send to nowhere what native code prints, which Python's own streams do not see."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    kept = []
-    try:
-        for stream in (1, 2):
-            with suppress(OSError):  # a closed stream needs no silencing
-                kept.append((stream, os.dup(stream)))
-                os.dup2(nowhere, stream)
-        yield
-    finally:
-        for stream, copy in kept:
-            os.dup2(copy, stream)
-            os.close(copy)
-        os.close(nowhere)
 
 
 class BulletClient:

@@ -1,4 +1,4 @@
-"""Multibody: robots and bodies put together of parts in Bullet, and its defaults put away."""
+"""Multibody: robots and bodies as Bullet's base and links, without its distorting defaults."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import inverse_pose, pose
 
 Shapes = tuple[Geometry, ...]
-"""The surface of a part."""
+"""The surface of a base or link."""
 
 _MOST_SHAPES = 16
 """As many shapes as pybullet takes for one link."""
@@ -37,18 +37,18 @@ LANDSCAPE = (Geometry(Box((2e5, 2e5, 2e3)), frozen(pose((0.0, 0.0, -1e3)))),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class BodySpec:
     """A link of a Bullet multibody, or its base.
 
     Attributes:
         solid: The solid that it is, or whose surface it carries.
-        parent: Index of the part above; -1 for the base, which is part 0.
-        X_PL: Pose of its frame in the part above at joint position zero, shape (4, 4).
+        parent: Index of the spec above; -1 for the base, which is spec 0.
+        X_PL: Pose of its frame in the one above at joint position zero, shape (4, 4).
         joint: The joint that moves it, or None.
         inertia: Its mass properties, or None.
         surface: What touches: shapes in its frame, or a plane.
-        members: The solids that move with it as one and the pose of each in its frame; none
-            for a mere carrier of shapes.
+        members: The solids that move with it as one and the pose of each in its frame; empty
+            for a link that only carries shapes.
     """
 
     solid: str
@@ -67,39 +67,39 @@ class Part:
         )
 
 
-def body_parts(body: Body) -> tuple[Part, ...]:
-    """Return a body beside the robots as parts.
+def body_specs(body: Body) -> tuple[BodySpec, ...]:
+    """Return the specs of a body beside the robots.
 
     Bullet meets a plane with one corner of a box after the other, which sends
     a box that lands flat into a spin; for boxes the plane is a box too.
     """
     if isinstance(body.shape, Plane):
-        base = Part(body.name, surface=body.shape, members=((body.name, IDENTITY),))
-        return (base, Part(body.name, 0, surface=LANDSCAPE))
+        base = BodySpec(body.name, surface=body.shape, members=((body.name, IDENTITY),))
+        return (base, BodySpec(body.name, 0, surface=LANDSCAPE))
     own, others = _divided((Geometry(body.shape),))
     inertia = body.inertia if body.motion is Motion.FREE else None
-    base = Part(body.name, inertia=inertia, surface=own, members=((body.name, IDENTITY),))
+    base = BodySpec(body.name, inertia=inertia, surface=own, members=((body.name, IDENTITY),))
     return (base, *_carriers(body.name, others, parent=0, X_BL=IDENTITY))
 
 
-def robot_parts(
+def robot_specs(
     robot: PlacedRobot, *, keep: Collection[str], touching: Collection[str]
-) -> tuple[Part, ...]:
-    """Return a robot as parts, a parent before its children.
+) -> tuple[BodySpec, ...]:
+    """Return the specs of a robot, a parent before its children.
 
     The surface of a link that is not the topmost of its rigid body sits on a
-    massless part of its own, so that contacts know the link they are on.
+    massless link of its own, so that contacts know the link they are on.
 
     Args:
         keep: Fixed joints to keep as joints, because a sensor sits in them.
         touching: Solids that may touch anything; the others get no surface.
     """
     model, held = robot.model, robot.base is Base.FIXED
-    parts: list[Part] = []
-    carriers: list[Part] = []
+    specs: list[BodySpec] = []
+    carriers: list[BodySpec] = []
     places: list[int] = []
     for body in rigid_tree(model, keep=keep):
-        place = len(parts)
+        place = len(specs)
         places.append(place)
         own: Shapes = ()
         for link, X_BL in body.members:
@@ -108,8 +108,8 @@ def robot_parts(
             if link == body.name:
                 own, shapes = _divided(shapes)
             carriers.extend(_carriers(solid, shapes, parent=place, X_BL=X_BL))
-        parts.append(
-            Part(
+        specs.append(
+            BodySpec(
                 f"{robot.name}/{body.name}",
                 places[body.parent] if body.joint else -1,
                 body.X_PJ,
@@ -121,8 +121,8 @@ def robot_parts(
         )
         if held and not body.joint:
             # Bullet takes what is fixed to link 0 for static, even if link 0 moves; this one rests.
-            parts.append(Part(f"{robot.name}/{body.name}", 0))
-    return (*parts, *carriers)
+            specs.append(BodySpec(f"{robot.name}/{body.name}", 0))
+    return (*specs, *carriers)
 
 
 def _is_mesh(geometry: Geometry) -> bool:
@@ -135,13 +135,13 @@ def _divided(shapes: Shapes) -> tuple[Shapes, Shapes]:
     return plain[:_MOST_SHAPES], (*plain[_MOST_SHAPES:], *filter(_is_mesh, shapes))
 
 
-def _carriers(solid: str, shapes: Shapes, *, parent: int, X_BL: Array) -> Iterator[Part]:
-    """Yield massless parts for shapes of a link; a mesh has one to itself, in its own frame."""
+def _carriers(solid: str, shapes: Shapes, *, parent: int, X_BL: Array) -> Iterator[BodySpec]:
+    """Yield massless links for shapes of a link; a mesh has one to itself, in its own frame."""
     plain = tuple(shape for shape in shapes if not _is_mesh(shape))
     for i in range(0, len(plain), _MOST_SHAPES):
-        yield Part(solid, parent, X_BL, surface=plain[i : i + _MOST_SHAPES])
+        yield BodySpec(solid, parent, X_BL, surface=plain[i : i + _MOST_SHAPES])
     for mesh in filter(_is_mesh, shapes):
-        yield Part(solid, parent, frozen(X_BL @ mesh.X_LG), surface=(Geometry(mesh.shape),))
+        yield BodySpec(solid, parent, frozen(X_BL @ mesh.X_LG), surface=(Geometry(mesh.shape),))
 
 
 MARGIN = 1e-5
@@ -150,7 +150,7 @@ _MOST_VERTICES = 131_072
 
 
 def collision_shape(bullet: BulletClient, surface: Shapes | Plane) -> int:
-    """Make the shape of a part's surface; give its number, -1 for none.
+    """Make the shape of a surface; return its number, -1 for none.
 
     Raises:
         KinetariumError: If a mesh is too large for pybullet.
@@ -189,7 +189,7 @@ def _measures(bullet: BulletClient, shape: Shape) -> tuple[int, float, tuple[flo
         case Capsule(radius, length):
             return bullet.GEOM_CAPSULE, radius, no_edges, length
         case MeshData() | MeshFile():
-            raise AssertionError("a mesh has a part to itself")
+            raise AssertionError("a mesh has a link to itself")
 
 
 def _hull(bullet: BulletClient, shape: MeshData | MeshFile) -> int:
@@ -208,10 +208,10 @@ def _hull(bullet: BulletClient, shape: MeshData | MeshFile) -> int:
 
 NO_LIMIT = 1e30
 """A joint position that is never reached [rad or m]."""
-_MOST_PARTS = 128
+_MOST_LINKS = 128
 """As many as pybullet reads back of one multibody."""
 _NO_SPEED_LIMIT = 1e12
-"""Bullet cuts all speeds off at 100 unless it is told otherwise [m/s, rad/s]."""
+"""Bullet cuts all speeds off at 100 unless another limit is set [m/s, rad/s]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,29 +221,29 @@ class Multibody:
     Attributes:
         name: Its name in the scene.
         id: Bullet's number for it.
-        parts: Its parts; Bullet's link i is part i + 1, and link -1 the base.
-        X_LI: Pose of the inertial frame of each part, by which Bullet knows it, in the part's
-            own frame, shape (parts, 4, 4).
+        specs: What it is made of; Bullet's link i is spec i + 1, and link -1 the base.
+        X_LI: Pose of the inertial frame of each, by which Bullet knows it, in its own frame,
+            shape (specs, 4, 4).
         joints: Bullet's link of each moving joint, in the model's order.
     """
 
     name: str
     id: int
-    parts: tuple[Part, ...]
+    specs: tuple[BodySpec, ...]
     X_LI: Array
     joints: tuple[int, ...]
 
     @property
     def free(self) -> bool:
         """Whether its base flies freely."""
-        return self.parts[0].inertia is not None
+        return self.specs[0].inertia is not None
 
     def inertial_pose(self, link: str) -> tuple[int, Array]:
         """Return Bullet's link that a link of the robot moves with, and its pose in that, X_IL."""
         return next(
             (i, inverse_pose(X_BI) @ X_BL)
-            for i, (part, X_BI) in enumerate(zip(self.parts, self.X_LI, strict=True), -1)
-            for member, X_BL in part.members
+            for i, (spec, X_BI) in enumerate(zip(self.specs, self.X_LI, strict=True), -1)
+            for member, X_BL in spec.members
             if member == f"{self.name}/{link}"
         )
 
@@ -252,30 +252,27 @@ def make_multibody(
     bullet: BulletClient,
     name: str,
     *,
-    parts: tuple[Part, ...],
+    specs: tuple[BodySpec, ...],
     self_collision: bool = False,
     damping: float = 0.0,
 ) -> Multibody:
-    """Put parts together in Bullet.
+    """Make a robot or body of the scene in Bullet.
 
     Args:
-        bullet: The world.
-        name: Name of the robot or body in the scene.
-        parts: The parts, a parent before its children.
-        self_collision: Whether they may touch each other.
+        self_collision: Whether its links may touch each other.
         damping: Share of its momentum that it loses per second [1/s].
 
     Raises:
         KinetariumError: If there is more to it than pybullet can handle.
     """
-    if len(parts) > _MOST_PARTS:
+    if len(specs) > _MOST_LINKS:
         raise KinetariumError(
-            f"'{name}' takes {len(parts)} links in Bullet, with one for every surface on a fixed"
-            f" link and every mesh, and pybullet handles {_MOST_PARTS}"
+            f"'{name}' takes {len(specs)} links in Bullet, with one for every surface on a fixed"
+            f" link and every mesh, and pybullet handles {_MOST_LINKS}"
         )
-    base, *links = parts
-    moments, frames = zip(*(principal(part.inertia) for part in parts), strict=True)
-    shapes = [collision_shape(bullet, part.surface) for part in parts]
+    base, *links = specs
+    moments, frames = zip(*(principal(spec.inertia) for spec in specs), strict=True)
+    shapes = [collision_shape(bullet, spec.surface) for spec in specs]
     number = bullet.createMultiBody(
         baseMass=_mass(base),
         baseCollisionShapeIndex=shapes[0],
@@ -310,11 +307,11 @@ def make_multibody(
     # Bullet puts a motor into every joint; at rest, with a limit, it is Coulomb friction.
     friction = [joint.friction for _, joint in moving]
     bullet.setJointMotorControlArray(number, joints, bullet.VELOCITY_CONTROL, forces=friction)
-    return Multibody(name, number, parts, frozen(np.array(frames)), joints)
+    return Multibody(name, number, specs, frozen(np.array(frames)), joints)
 
 
-def _mass(part: Part) -> float:
-    return part.inertia.mass if part.inertia else 0.0
+def _mass(spec: BodySpec) -> float:
+    return spec.inertia.mass if spec.inertia else 0.0
 
 
 def _joint_type(bullet: BulletClient, joint: Joint | None) -> int:

@@ -23,7 +23,7 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose
 
 LinkStates = tuple[tuple[Any, ...], ...]
-"""What pybullet tells of links: position, quaternion xyzw, ..., linear and angular velocity."""
+"""What pybullet returns of links: position, quaternion xyzw, ..., linear and angular velocity."""
 Memory = tuple[dict[str, LinkStates], dict[str, LinkStates]]
 """How the load of every sensor moved before the last step and moves now, where that is known."""
 
@@ -133,18 +133,18 @@ def _load(scene: Scene, robot: Multibody, joint: str) -> _Load:
     child = model.joint(joint).child
     top, X_IC = robot.inertial_pose(child)
     below = {top + 1}
-    for i, part in enumerate(robot.parts):
-        if part.parent in below:
+    for i, spec in enumerate(robot.specs):
+        if spec.parent in below:
             below.add(i)
-    members = {solid for i in below for solid, _ in robot.parts[i].members}
+    members = {solid for i in below for solid, _ in robot.specs[i].members}
     for loop in model.loops:
         ends = {f"{robot.name}/{link}" in members for link in (loop.link_a, loop.link_b)}
         if len(ends) == 2:
             raise CapabilityError(
                 "bullet", Capability.JOINT_WRENCH, reason=f"joint '{joint}' inside a closed loop"
             )
-    heavy = [top + 1, *(i for i in sorted(below) if i > top + 1 and robot.parts[i].inertia)]
-    inertias = [robot.parts[i].inertia for i in heavy]
+    heavy = [top + 1, *(i for i in sorted(below) if i > top + 1 and robot.specs[i].inertia)]
+    inertias = [robot.specs[i].inertia for i in heavy]
     return _Load(
         robot=robot.id,
         links=tuple(i - 1 for i in heavy),

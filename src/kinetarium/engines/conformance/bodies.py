@@ -51,7 +51,7 @@ def _drift(engine: Engine) -> Measurement:
 
 
 def _spin(body_twist: tuple[float, ...], engine: Engine) -> tuple[Array, Array, float, float]:
-    """Let a brick spin for a second; give its angular momentum and energy before and after."""
+    """Let a brick spin for a second; return its angular momentum and energy before and after."""
     body = free_body("brick", _BRICK, mass=3.0, twist=(0.0, 0.0, 0.0, *body_twist))
     assert body.inertia is not None
     simulation = engine.compile(Scene(bodies=(body,), gravity=WEIGHTLESS), timestep=TIMESTEP)
@@ -80,7 +80,7 @@ def _tumble(engine: Engine) -> Measurement:
 
 
 def _collide(engine: Engine, restitution: float) -> tuple[Array, float]:
-    """Let two balls meet head on; give their final speeds and the relative momentum error."""
+    """Let two balls meet head on; return their final speeds and the relative momentum error."""
     material = Material(friction=0.0, restitution=restitution)
     balls = tuple(
         free_body(name, Sphere(0.1), mass=mass, position=(x, 0.0, 0.0), material=material,
@@ -154,10 +154,12 @@ CHECKS = (
     Check("no-damping", "a body drifts and spins on undiminished", _drift),
     Check("spin-momentum", "spin about a principal axis keeps its momentum", _principal_spin),
     Check("tumble-energy", "a tumbling body keeps its energy", _tumble),
-    Check("inelastic-collision", "two balls that do not bounce go on together", _inelastic),
-    Check("collision-momentum", "a collision keeps momentum", _momentum),
+    Check("inelastic-collision", "two balls that do not bounce go on together", _inelastic,
+          frozenset({Capability.CONTACT})),
+    Check("collision-momentum", "a collision keeps momentum", _momentum,
+          frozenset({Capability.CONTACT})),
     Check("elastic-collision", "two balls that bounce part as fast as they met", _elastic,
-          frozenset({Capability.RESTITUTION})),
+          frozenset({Capability.CONTACT, Capability.RESTITUTION})),
     Check("external-wrench", "a push off the centre moves and turns a body", _external_wrench,
           frozenset({Capability.EXTERNAL_WRENCH})),
     Check("external-wrench-ends", "a push lasts one step", _wrench_ends,

@@ -224,20 +224,22 @@ def _closed_loop(engine: Engine) -> Measurement:
     return Measurement(float(np.linalg.norm(gap)) if turned else np.inf, 0.0, 1e-3, "m")
 
 
+_JOINTS = frozenset({Capability.JOINTS})
+
 CHECKS = (
-    Check("pendulum", "a pendulum swings with its period", _pendulum_period),
-    Check("joint-torque", "a torque accelerates a joint", _torque),
-    Check("effort-limit", "a torque beyond the limit is cut off", _torque_limit),
-    Check("servo-effort-limit", "a servo never exceeds the limit", _servo_limit),
-    Check("joint-position", "a position servo holds a load as its spring says", _position),
-    Check("joint-velocity", "a velocity servo reaches its speed", _velocity),
-    Check("joint-limit", "a joint stops at its limit", _joint_limit),
+    Check("pendulum", "a pendulum swings with its period", _pendulum_period, _JOINTS),
+    Check("joint-torque", "a torque accelerates a joint", _torque, _JOINTS),
+    Check("effort-limit", "a torque beyond the limit is cut off", _torque_limit, _JOINTS),
+    Check("servo-effort-limit", "a servo never exceeds the limit", _servo_limit, _JOINTS),
+    Check("joint-position", "a position servo holds a load as its spring says", _position, _JOINTS),
+    Check("joint-velocity", "a velocity servo reaches its speed", _velocity, _JOINTS),
+    Check("joint-limit", "a joint stops at its limit", _joint_limit, _JOINTS),
     Check("joint-wrench", "a force-torque sensor reads a static load", _joint_wrench,
-          frozenset({Capability.JOINT_WRENCH})),
-    Check("mimic", "a coupled joint follows its leader", _mimic, frozenset({Capability.MIMIC})),
-    Check("joint-order", "joints stand in the order of the model", _joint_order),
+          _JOINTS | {Capability.JOINT_WRENCH}),
+    Check("mimic", "a coupled joint follows its leader", _mimic, _JOINTS | {Capability.MIMIC}),
+    Check("joint-order", "joints stand in the order of the model", _joint_order, _JOINTS),
     Check("free-base", "inner torques do not move the centre of mass", _free_base,
-          frozenset({Capability.FREE_BASE})),
+          _JOINTS | {Capability.FREE_BASE}),
     Check("closed-loop", "a four-bar stays closed", _closed_loop,
-          frozenset({Capability.CLOSED_LOOPS})),
+          _JOINTS | {Capability.CLOSED_LOOPS}),
 )  # fmt: skip

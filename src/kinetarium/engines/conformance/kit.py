@@ -2,15 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from kinetarium.engines.conformance import (
-    bodies,
-    joints,
-    runs,
-    surfaces,
-)
-from kinetarium.engines.conformance import (
-    model_checks as inside,
-)
+from kinetarium.engines.conformance import bodies, joints, model_checks, runs, surfaces
 from kinetarium.engines.conformance.check import Check, EngineCheck
 from kinetarium.engines.protocol import Engine
 from kinetarium.engines.registry import open_engine
@@ -20,7 +12,7 @@ CHECKS: tuple[Check, ...] = (
     *bodies.CHECKS,
     *surfaces.CHECKS,
     *joints.CHECKS,
-    *inside.CHECKS,
+    *model_checks.CHECKS,
     *runs.CHECKS,
 )
 

@@ -116,12 +116,15 @@ def _reset(engine: Engine) -> Measurement:
     return Measurement(worst, 0.0, tolerance, "rad or rad/s", reason)
 
 
+_JOINTS = frozenset({Capability.JOINTS})
+
 CHECKS = (
-    Check("audit", "masses and inertias are loaded as given", _audit),
-    Check("reset", "a state that is set reads back", _reset),
-    Check("one-step", "one step under given torques accelerates as Pinocchio says", _one_step),
+    Check("audit", "masses and inertias are loaded as given", _audit, _JOINTS),
+    Check("reset", "a state that is set reads back", _reset, _JOINTS),
+    Check("one-step", "one step under given torques accelerates as Pinocchio says", _one_step,
+          _JOINTS),
     Check("mass-matrix", "the mass matrix is Pinocchio's", _mass_matrix,
-          frozenset({Capability.MASS_MATRIX})),
+          _JOINTS | {Capability.MASS_MATRIX}),
     Check("inverse-dynamics", "inverse dynamics are Pinocchio's", _inverse_dynamics,
-          frozenset({Capability.INVERSE_DYNAMICS})),
+          _JOINTS | {Capability.INVERSE_DYNAMICS}),
 )  # fmt: skip

@@ -122,21 +122,22 @@ def _roll(engine: Engine, wheel: Shape, turn: Array | None) -> Measurement:
 
 _ALONG_Y = rotation_about((1.0, 0.0, 0.0), pi / 2)
 
+_CONTACT = frozenset({Capability.CONTACT})
+_ROLLING = frozenset({Capability.CONTACT, Capability.JOINTS, Capability.FREE_BASE})
+
 CHECKS = (
     Check("contact-force", "the contact forces on a resting cube add up to its weight", _weight,
-          frozenset({Capability.CONTACT_FORCES})),
-    Check("rest-height", "a resting cube neither sinks nor hovers", _rest_depth),
+          _CONTACT | {Capability.CONTACT_FORCES}),
+    Check("rest-height", "a resting cube neither sinks nor hovers", _rest_depth, _CONTACT),
     Check("incline", "a cube slips at the angle of the friction cone",
-          lambda e: _slip_angle(e, (0.5, 0.5))),
-    Check("stick", "a cube inside the friction cone stays", _stick),
+          lambda e: _slip_angle(e, (0.5, 0.5)), _CONTACT),
+    Check("stick", "a cube inside the friction cone stays", _stick, _CONTACT),
     Check("friction-rule", "unequal surfaces rub by the declared rule",
-          lambda e: _slip_angle(e, (0.2, 0.6))),
+          lambda e: _slip_angle(e, (0.2, 0.6)), _CONTACT),
     Check("roll-cylinder", "cylinder wheels roll at v = w r",
-          lambda e: _roll(e, Cylinder(_WHEEL_RADIUS, 0.06), _ALONG_Y),
-          frozenset({Capability.FREE_BASE})),
+          lambda e: _roll(e, Cylinder(_WHEEL_RADIUS, 0.06), _ALONG_Y), _ROLLING),
     Check("roll-sphere", "sphere wheels roll at v = w r",
-          lambda e: _roll(e, Sphere(_WHEEL_RADIUS), None), frozenset({Capability.FREE_BASE})),
+          lambda e: _roll(e, Sphere(_WHEEL_RADIUS), None), _ROLLING),
     Check("roll-capsule", "capsule wheels roll at v = w r",
-          lambda e: _roll(e, Capsule(_WHEEL_RADIUS, 0.06), _ALONG_Y),
-          frozenset({Capability.FREE_BASE})),
+          lambda e: _roll(e, Capsule(_WHEEL_RADIUS, 0.06), _ALONG_Y), _ROLLING),
 )  # fmt: skip

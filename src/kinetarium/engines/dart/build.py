@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 
 from kinetarium.engines.dart.contacts import Surfaces
-from kinetarium.engines.dart.library import constraint, dynamics, isometry, simulation
 from kinetarium.engines.dart.skeletons import (
     Articulation,
     Node,
+    constraint,
+    dynamics,
     free_body_skeleton,
+    isometry,
     robot_skeleton,
+    simulation,
 )
 from kinetarium.model.robot import IDENTITY, LoopKind
 from kinetarium.scene import Motion, PlacedRobot, Scene
@@ -95,9 +98,6 @@ class World:
 
 def build_world(scene: Scene, *, timestep: float) -> World:
     """Build a scene in a world of its own.
-
-    Args:
-        timestep: Time step [s].
 
     Raises:
         SceneError: If DART cannot have something of it.

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.engines.dart.library import dynamics, inertia_of, isometry
-from kinetarium.engines.dart.skeletons import Node
+from kinetarium.engines.dart.skeletons import Node, dynamics, inertia_of, isometry
 from kinetarium.engines.protocol import NO_CONTACTS, Contacts
 from kinetarium.model.robot import (
     Box,
@@ -31,7 +30,7 @@ class Surfaces:
     """
 
     def __init__(self, scene: Scene) -> None:
-        """Begin with none, for a scene."""
+        """Begin without surfaces."""
         self._scene = scene
         self._index = {name: i for i, name in enumerate(scene.solids)}
         self._carriers: list[tuple[Any, int]] = []
@@ -58,7 +57,7 @@ class Surfaces:
                     self._add(carriers[meets], solid, shape=shape, X_NG=X_NL @ X_LG)
 
     def exclude_pairs(self, blacklist: Any) -> None:
-        """Tell DART's filter the pairs that never touch."""
+        """Add the pairs that never touch to DART's filter."""
         for (a, i), (b, j) in combinations(self._carriers, 2):
             if not self._scene.may_collide[i, j]:
                 blacklist.addBodyNodePairToBlackList(a, b)
@@ -70,7 +69,7 @@ class Surfaces:
         rubs = placed.createDynamicsAspect()
         material = self._scene.materials[solid]
         rubs.setFrictionCoeff(material.friction)
-        # DART multiplies restitutions; of their roots two equal ones give theirs.
+        # DART multiplies restitutions; the roots of two equal ones multiply to theirs.
         rubs.setRestitutionCoeff(sqrt(material.restitution))
         self.solids[placed] = solid
 
@@ -96,8 +95,8 @@ def _shape(shape: Shape | Plane, solid: str) -> Any:
             return dynamics.CapsuleShape(shape.radius, shape.length)
         case MeshFile() | MeshData():
             raise SceneError(
-                f"'{solid}' touches with a mesh, and dartpy makes none; give it boxes, spheres,"
-                " cylinders or capsules, or nothing to touch"
+                f"'{solid}' collides by a mesh, which dartpy cannot make; use boxes, spheres,"
+                " cylinders or capsules"
             )
 
 

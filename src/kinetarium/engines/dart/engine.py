@@ -3,7 +3,7 @@
 from importlib.metadata import version
 from typing import Any
 
-from kinetarium.engines.base.engine import EngineBase
+from kinetarium.engines.base.engine import EngineBase, quiet
 from kinetarium.engines.base.simulation import Setup, SimulationBase
 from kinetarium.engines.dart.options import DartOptions
 from kinetarium.engines.protocol import Capability, FrictionRule
@@ -20,23 +20,12 @@ class EngineDart(EngineBase[DartOptions]):
 
     name = "dart"
     title = "DART"
-    capabilities = frozenset(
-        {
-            Capability.JOINTS,
-            Capability.CONTACT,
-            Capability.CONTACT_FORCES,
-            Capability.JOINT_WRENCH,
-            Capability.EXTERNAL_WRENCH,
-            Capability.MIMIC,
-            Capability.CLOSED_LOOPS,
-            Capability.FREE_BASE,
-            Capability.SAVE_RESTORE,
-            Capability.MASS_MATRIX,
-            Capability.INVERSE_DYNAMICS,
-            Capability.DETERMINISM,
-            Capability.RESTITUTION,
-        }
-    )
+    capabilities = frozenset({
+        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
+        Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,
+        Capability.FREE_BASE, Capability.SAVE_RESTORE, Capability.MASS_MATRIX,
+        Capability.INVERSE_DYNAMICS, Capability.DETERMINISM, Capability.RESTITUTION,
+    })  # fmt: skip
     friction_rule = FrictionRule.MINIMUM
     options = DartOptions
 
@@ -46,9 +35,8 @@ class EngineDart(EngineBase[DartOptions]):
     def _build(self, setup: Setup[DartOptions]) -> SimulationBase[Any]:
         # The library takes a moment to load and is not everywhere.
         from kinetarium.engines.dart.build import build_world
-        from kinetarium.engines.dart.library import quiet
         from kinetarium.engines.dart.simulation import DartSimulation
 
-        with quiet():
+        with quiet():  # it warns of massless links
             world = build_world(setup.scene, timestep=setup.timestep)
         return DartSimulation(setup, world=world)

@@ -8,7 +8,7 @@ the vector from the root link's origin to C, our [v; w] of the root link becomes
 and M = T' M_dart T, tau = T' tau_dart, a_dart = T a + [0; w x (w x r)].
 """
 
-from math import atan2, copysign, cos, hypot, nan, sin, sqrt
+from math import atan2, copysign, cos, hypot, sin, sqrt
 from typing import Any
 
 import numpy as np
@@ -54,13 +54,10 @@ class Floating:
         return (px, py, pz, *quaternion), (ux, uy, uz, wx, wy, wz)
 
     def write(self, placed: Array, twist: Array) -> tuple[Numbers, Numbers]:
-        """Return DART's positions and velocities of a position, quaternion wxyz and twist of B.
-
-        A quaternion that is none makes positions that are none.
-        """
+        """Return DART's positions and velocities of a position, quaternion wxyz and twist of B."""
         px, py, pz, *quaternion = placed.tolist()
         ux, uy, uz, wx, wy, wz = twist.tolist()
-        length = copysign(hypot(*quaternion), quaternion[0]) or nan
+        length = copysign(hypot(*quaternion), quaternion[0])
         w, x, y, z = (number / length for number in quaternion)
         if self._shifted:
             rx, ry, rz = _turn((w, x, y, z), self._p_BC)

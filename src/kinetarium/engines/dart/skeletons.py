@@ -6,15 +6,41 @@ the parabola it should; every other body by the frame of its topmost link.
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from importlib import import_module
 from math import isfinite
 from typing import Any
 
-from kinetarium.engines.dart.library import dynamics, inertia_of, isometry
+import numpy as np
+from numpy.typing import ArrayLike
+
 from kinetarium.model.robot import IDENTITY, Inertia, Joint, JointType
 from kinetarium.scene import Base, Body, PlacedRobot, SceneError
 from kinetarium.scene.robot import RigidBody, rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose
+
+_dartpy: Any = import_module("dartpy")
+
+constraint: Any = _dartpy.constraint
+dynamics: Any = _dartpy.dynamics
+simulation: Any = _dartpy.simulation
+
+
+def isometry(X: ArrayLike) -> Any:
+    """Return a pose, shape (4, 4), as DART has it."""
+    return _dartpy.math.Isometry3(np.array(X, dtype=np.float64))
+
+
+def inertia_of(inertia: Inertia | None, *, about: ArrayLike = (0.0, 0.0, 0.0)) -> Any:
+    """Return mass properties as DART has them; zero if there are none.
+
+    Args:
+        inertia: Mass properties in the frame of a link.
+        about: Origin of the frame they are wanted in, which has the same axes [m], shape (3,).
+    """
+    if inertia is None:
+        return dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+    return dynamics.Inertia(inertia.mass, inertia.center - np.asarray(about), inertia.moment)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,14 +130,14 @@ def robot_skeleton(robot: PlacedRobot, *, keep: Collection[str]) -> Articulation
 
 
 def _free_root(skeleton: Any, inertia: Inertia) -> tuple[Any, Array]:
-    """Make a free body whose frame is at its centre of mass; give it, and its own frame in that."""
+    """Make a free body with its frame at its centre of mass; return it and the pose of its own."""
     _, node = skeleton.createFreeJointAndBodyNodePair()
     node.setInertia(inertia_of(inertia, about=inertia.center))
     return node, frozen(pose(-inertia.center))
 
 
 def _jointed(parent: Any, joint: Joint) -> tuple[Any, Any]:
-    """Hang a body on its parent, and give DART's joint and body."""
+    """Hang a body on its parent; return DART's joint and body."""
     if joint.type is JointType.FIXED:
         made, node = parent.createWeldJointAndBodyNodePair()
         return made, node

@@ -7,7 +7,7 @@ from kinetarium.lazy import lazy_exports
 if TYPE_CHECKING:
     from kinetarium.engines.drake.engine import EngineDrake as EngineDrake
     from kinetarium.engines.drake.options import Approximation as Approximation
+    from kinetarium.engines.drake.options import ContactModel as ContactModel
     from kinetarium.engines.drake.options import DrakeOptions as DrakeOptions
-    from kinetarium.engines.drake.options import Touch as Touch
 else:
     __all__, __getattr__, __dir__ = lazy_exports(__name__)

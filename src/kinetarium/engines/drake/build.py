@@ -16,7 +16,12 @@ from kinetarium.engines.drake.library import (
     plants,
     trees,
 )
-from kinetarium.engines.drake.options import FRICTION_RULE, Approximation, DrakeOptions, Touch
+from kinetarium.engines.drake.options import (
+    FRICTION_RULE,
+    Approximation,
+    ContactModel,
+    DrakeOptions,
+)
 from kinetarium.engines.protocol import Layout
 from kinetarium.model.mesh.mesh import mesh_of
 from kinetarium.model.robot import (
@@ -52,13 +57,7 @@ class SurfaceBuilder:
     """
 
     def __init__(self, plant: Any, scene: Scene, *, options: DrakeOptions) -> None:
-        """Begin with a plant that has a scene graph.
-
-        Args:
-            plant: The plant under construction.
-            scene: The scene it is built from.
-            options: Softness of contacts.
-        """
+        """Begin with a plant that has a scene graph."""
         self._plant = plant
         self._options = options
         self._index = {name: i for i, name in enumerate(scene.solids)}
@@ -110,7 +109,7 @@ class SurfaceBuilder:
             properties=properties,
         )
         properties.AddProperty("material", "relaxation_time", options.relaxation_time)
-        if options.touch is Touch.SURFACE:
+        if options.contact_model is ContactModel.SURFACE:
             match shape:
                 case Plane():
                     geometry.AddRigidHydroelasticProperties(properties=properties)
@@ -150,8 +149,8 @@ _APPROXIMATIONS = {
     Approximation.SAP: plants.DiscreteContactApproximation.kSap,
 }
 _CONTACT = {
-    Touch.SURFACE: plants.ContactModel.kHydroelasticWithFallback,
-    Touch.POINT: plants.ContactModel.kPoint,
+    ContactModel.SURFACE: plants.ContactModel.kHydroelasticWithFallback,
+    ContactModel.POINT: plants.ContactModel.kPoint,
 }
 
 
@@ -209,7 +208,7 @@ class _Builder:
         # Readings are taken from where the step began, see `StepContext`.
         plant.SetUseSampledOutputPorts(False)
         plant.set_adjacent_bodies_collision_filters(False)
-        plant.set_contact_model(_CONTACT[options.touch])
+        plant.set_contact_model(_CONTACT[options.contact_model])
         plant.set_discrete_contact_approximation(_APPROXIMATIONS[options.approximation])
         plant.set_sap_near_rigid_threshold(options.near_rigid)
         plant.mutable_gravity_field().set_gravity_vector(scene.gravity)

@@ -27,11 +27,9 @@ def add_actuators(
     inertia of a joint is that of its last actuator, so that each is given all.
 
     Args:
-        plant: The plant under construction.
-        joint: The joint in it.
+        joint: The joint in the plant.
         model: The joint in the model.
-        drive: Its drive, with the effort limit to obey; None for none.
-        options: Settings.
+        drive: Its drive, with the effort limit to obey; None if it has none.
     """
     actuators = []
     if model.friction > 0:
@@ -104,12 +102,7 @@ class Drives:
 
     @classmethod
     def of(cls, plant: Any, layout: Layout, *, joints: tuple[Any, ...]) -> "Drives":
-        """Find the actuators in a finished plant.
-
-        Args:
-            layout: The layout of the scene.
-            joints: The plant's joints in the order of the layout.
-        """
+        """Find the actuators in a finished plant, whose joints stand in the order of the layout."""
         torques, inputs, efforts = [], [], []
         rows: dict[str, list[tuple[int, int]]] = {robot: [] for robot in layout.robot_joints}
         for k, (name, drive) in enumerate(zip(layout.commands, layout.actuations, strict=True)):

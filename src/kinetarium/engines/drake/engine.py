@@ -19,22 +19,12 @@ class EngineDrake(EngineBase[DrakeOptions]):
 
     name = "drake"
     title = "Drake"
-    capabilities = frozenset(
-        {
-            Capability.JOINTS,
-            Capability.CONTACT,
-            Capability.CONTACT_FORCES,
-            Capability.JOINT_WRENCH,
-            Capability.EXTERNAL_WRENCH,
-            Capability.MIMIC,
-            Capability.CLOSED_LOOPS,
-            Capability.FREE_BASE,
-            Capability.SAVE_RESTORE,
-            Capability.MASS_MATRIX,
-            Capability.INVERSE_DYNAMICS,
-            Capability.DETERMINISM,
-        }
-    )
+    capabilities = frozenset({
+        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
+        Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,
+        Capability.FREE_BASE, Capability.SAVE_RESTORE, Capability.MASS_MATRIX,
+        Capability.INVERSE_DYNAMICS, Capability.DETERMINISM,
+    })  # fmt: skip
     friction_rule = FRICTION_RULE
     options = DrakeOptions
 

@@ -69,12 +69,7 @@ class JointSpace:
     """
 
     def __init__(self, world: DrakeWorld, robot: PlacedRobot, *, addresses: Addresses) -> None:
-        """Choose the robot.
-
-        Args:
-            world: The scene in Drake.
-            addresses: Where things lie in the state vector.
-        """
+        """Choose the robot."""
         self._plant = world.plant
         dofs: Indices = addresses.v[world.layout.robot_joints[robot.name]]
         if robot.base is Base.FREE:

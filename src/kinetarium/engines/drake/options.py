@@ -20,7 +20,7 @@ class Approximation(StrEnum):
     """What slides is lifted in the same way; linear dissipation."""
 
 
-class Touch(StrEnum):
+class ContactModel(StrEnum):
     """Where two shapes touch."""
 
     SURFACE = "surface"
@@ -35,7 +35,7 @@ class DrakeOptions:
 
     Attributes:
         approximation: How contact is made convex.
-        touch: Where shapes touch.
+        contact_model: Where shapes touch.
         modulus: Pressure of a shape at its innermost, over a surface [Pa].
         stiffness: Of a shape at one point [N/m]; two in touch are half as stiff.
         dissipation: Share of the elastic force that is lost per speed of approach, after Hunt
@@ -48,7 +48,7 @@ class DrakeOptions:
     """
 
     approximation: Approximation = Approximation.LAGGED
-    touch: Touch = Touch.SURFACE
+    contact_model: ContactModel = ContactModel.SURFACE
     modulus: float = 1e8
     stiffness: float = 1e8
     dissipation: float = 200.0
@@ -61,7 +61,7 @@ class DrakeOptions:
     def stock(cls) -> "DrakeOptions":
         """Return Drake as it comes."""
         return cls(
-            touch=Touch.POINT,
+            contact_model=ContactModel.POINT,
             modulus=1e7,
             stiffness=1e6,
             dissipation=50.0,

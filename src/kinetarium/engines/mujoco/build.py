@@ -64,13 +64,7 @@ class SurfaceBuilder:
     """Adds geometry to the bodies of a spec, and then rules which of them touch."""
 
     def __init__(self, spec: Any, scene: Scene, *, options: MujocoOptions) -> None:
-        """Begin with a spec whose bodies are named as the solids of the scene.
-
-        Args:
-            spec: The MjSpec under construction.
-            scene: The scene it is built from.
-            options: Softness of contacts.
-        """
+        """Begin with an MjSpec whose bodies are named as the solids of the scene."""
         self._spec = spec
         self._scene = scene
         self._options = options

@@ -18,23 +18,12 @@ class EngineMujoco(EngineBase[MujocoOptions]):
 
     name = "mujoco"
     title = "MuJoCo"
-    capabilities = frozenset(
-        {
-            Capability.JOINTS,
-            Capability.CONTACT,
-            Capability.CONTACT_FORCES,
-            Capability.JOINT_WRENCH,
-            Capability.EXTERNAL_WRENCH,
-            Capability.MIMIC,
-            Capability.CLOSED_LOOPS,
-            Capability.FREE_BASE,
-            Capability.SAVE_RESTORE,
-            Capability.MASS_MATRIX,
-            Capability.INVERSE_DYNAMICS,
-            Capability.DETERMINISM,
-            Capability.RESTITUTION,
-        }
-    )
+    capabilities = frozenset({
+        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
+        Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,
+        Capability.FREE_BASE, Capability.SAVE_RESTORE, Capability.MASS_MATRIX,
+        Capability.INVERSE_DYNAMICS, Capability.DETERMINISM, Capability.RESTITUTION,
+    })  # fmt: skip
     friction_rule = FrictionRule.MAXIMUM
     options = MujocoOptions
 

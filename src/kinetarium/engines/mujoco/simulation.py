@@ -2,17 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetarium.engines.base.audit import limit_of, lumped_solids
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
-from kinetarium.engines.mujoco.audit import audit
+from kinetarium.engines.mujoco.build import UNBOUNDED
 from kinetarium.engines.mujoco.options import MujocoOptions
-from kinetarium.engines.protocol import Audit, Contacts, Layout, State
-from kinetarium.scene import Base, PlacedRobot, Scene
-from kinetarium.spatial.arrays import Array
+from kinetarium.engines.protocol import Audit, Contacts, Layout, LoadedJoint, LoadedSolid, State
+from kinetarium.model.robot import Inertia
+from kinetarium.scene import Base, Motion, PlacedRobot, Scene
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import rotation_from_quaternion
 
 _rotate, _step = mujoco.mju_rotVecQuat, mujoco.mj_step
 Indices = NDArray[np.intp]
@@ -128,13 +132,9 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
     """
 
     def __init__(self, setup: Setup[MujocoOptions], *, model: mujoco.MjModel) -> None:
-        """Start a compiled scene.
-
-        Args:
-            model: The scene as MuJoCo compiled it.
-        """
+        """Start a scene that MuJoCo has compiled."""
         super().__init__(setup)
-        self._model = model
+        self._scene, self._model = setup.scene, model
         self._data = mujoco.MjData(model)
         self._at = at = Addresses.of(setup.scene, setup.layout, model=model)
         # Views of MuJoCo's own memory, which stay where they are.
@@ -152,7 +152,7 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
 
     def audit(self) -> Audit:
         """Read back the model as MuJoCo loaded it."""
-        return audit(self._model, self._layout)
+        return audit(self._model, self._scene)
 
     def _write(self, state: State) -> None:
         mujoco.mj_resetData(self._model, self._data)
@@ -247,3 +247,52 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
             root = self._layout.floating.index(f"{robot.name}/{robot.model.root}")
             dofs = np.concatenate([self._at.twists[root], dofs])
         return JointSpace(self._model, dofs=dofs, free_base=free)
+
+
+def audit(model: mujoco.MjModel, scene: Scene) -> Audit:
+    """Read back masses, joints and gravity of a scene that MuJoCo compiled."""
+    solids: list[LoadedSolid] = []
+    joints: list[LoadedJoint] = []
+    for robot in scene.robots:
+        links = [link.name for link in robot.model.links]
+        masses = {link: _inertia(model, f"{robot.name}/{link}") for link in links}
+        solids += lumped_solids(robot, {link: own for link, own in masses.items() if own.mass})
+        joints += [_joint(model, f"{robot.name}/{j.name}") for j in robot.model.moving_joints]
+    for body in scene.bodies:
+        if body.motion is Motion.FREE:
+            solids.append(LoadedSolid(body.name, _inertia(model, body.name), (body.name,)))
+    return Audit(tuple(solids), tuple(joints), frozen(model.opt.gravity), _remarks(model))
+
+
+def _inertia(model: mujoco.MjModel, name: str) -> Inertia:
+    body = model.body(name)
+    R = rotation_from_quaternion(body.iquat)
+    return Inertia(float(body.mass[0]), frozen(body.ipos), frozen(R * body.inertia @ R.T))
+
+
+def _joint(model: mujoco.MjModel, name: str) -> LoadedJoint:
+    joint = model.joint(name)
+    dof = int(joint.dofadr[0])
+    lower, upper = joint.range if joint.limited[0] else (-inf, inf)
+    return LoadedJoint(
+        name=name,
+        axis=frozen(joint.axis),
+        damping=float(model.dof_damping[dof]),
+        friction=float(model.dof_frictionloss[dof]),
+        armature=float(model.dof_armature[dof]),
+        lower=limit_of(float(lower), UNBOUNDED),
+        upper=limit_of(float(upper), UNBOUNDED),
+    )
+
+
+def _remarks(model: mujoco.MjModel) -> tuple[str, ...]:
+    remarks = []
+    shortest = 2 * model.opt.timestep
+    times = [*model.geom_solref[:, 0], *model.jnt_solref[:, 0], *model.eq_solref[:, 0]]
+    if any(0 < time < shortest for time in times):
+        remarks.append(f"constraints softened to a time constant of two time steps, {shortest:g} s")
+    if model.npair:
+        remarks.append("surfaces that bounce hardly rub during the impact itself")
+    if model.nmesh:
+        remarks.append("meshes touch as their convex hulls, in single precision")
+    return tuple(remarks)

@@ -24,20 +24,20 @@ from kinetarium.spatial.rotation import (
 )
 
 WORLD = -1
-"""Stands for the index of a piece where the world itself is meant."""
+"""Stands for the index of a body where the world itself is meant."""
 NONE = -1
 """Stands for an index where there is nothing to point at."""
 _NEGLIGIBLE = 1e-6
-"""Share of a robot's mass given to a piece without any: ODE cannot move what has no mass."""
+"""Share of a robot's mass given to a body without any: ODE cannot move what has no mass."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class BodySpec:
     """A rigid body that moves.
 
     Attributes:
-        name: The solid whose frame is the piece's frame.
-        parent: Index of the piece above, or WORLD.
+        name: The solid whose frame is the body's frame.
+        parent: Index of the body above, or WORLD.
         joint: The joint to it, FIXED only where a sensor sits; None for what floats freely.
         X_PJ: Pose of the joint at position zero in the frame of the parent, shape (4, 4).
         coordinate: Index into `layout.joints`, or NONE.
@@ -58,49 +58,49 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assembly:
-    """All pieces of a scene, a parent before its children.
+    """All moving bodies of a scene, a parent before its children.
 
     Attributes:
-        pieces: The pieces.
-        homes: For each solid of the layout the piece it is part of, or WORLD, and its pose there.
-        massless: Names of the pieces that were given a negligible mass.
+        specs: The bodies.
+        homes: For each solid of the layout the body it is part of, or WORLD, and its pose there.
+        massless: Names of the bodies that were given a negligible mass.
     """
 
-    pieces: tuple[Piece, ...]
+    specs: tuple[BodySpec, ...]
     homes: dict[str, tuple[int, Array]]
     massless: tuple[str, ...]
 
 
 def assemble(scene: Scene, layout: Layout) -> Assembly:
-    """Take a scene apart into pieces."""
-    pieces: list[Piece] = []
+    """Find the moving bodies of a scene."""
+    specs: list[BodySpec] = []
     homes: dict[str, tuple[int, Array]] = {}
     massless: list[str] = []
     for robot in scene.robots:
         kept = scene.sensed_joints(robot.name)
-        massless += _add_robot(robot, kept, layout, pieces, homes)
+        massless += _add_robot(robot, kept, layout, specs, homes)
     for body in scene.bodies:
         if body.motion is Motion.FREE and body.inertia is not None:
-            homes[body.name] = (len(pieces), frozen(np.eye(4)))
-            floating = layout.floating.index(body.name)
-            pieces.append(
-                Piece(body.name, WORLD, None, body.X_WB, NONE, floating, body.inertia, (body.name,))
+            homes[body.name] = (len(specs), frozen(np.eye(4)))
+            members, floating = (body.name,), layout.floating.index(body.name)
+            specs.append(
+                BodySpec(body.name, WORLD, None, body.X_WB, NONE, floating, body.inertia, members)
             )
         else:
             homes[body.name] = (WORLD, body.X_WB)
-    return Assembly(tuple(pieces), homes, tuple(massless))
+    return Assembly(tuple(specs), homes, tuple(massless))
 
 
 def _add_robot(
     robot: PlacedRobot,
     kept: frozenset[str],
     layout: Layout,
-    pieces: list[Piece],
+    specs: list[BodySpec],
     homes: dict[str, tuple[int, Array]],
 ) -> list[str]:
-    """Add the pieces of a robot; give the names of those without mass."""
+    """Add the bodies of a robot; return the names of those without mass."""
     massless = []
-    # For each body of the tree its piece and its pose there; only a held root is not a piece.
+    # For each body of the tree its index and its pose there; a root that is held is the world.
     places: list[tuple[int, Array]] = []
     for body in rigid_tree(robot.model, keep=kept):
         name = f"{robot.name}/{body.name}"
@@ -120,18 +120,18 @@ def _add_robot(
                 massless.append(name)
                 mass = _NEGLIGIBLE * robot.model.mass
                 inertia = Inertia(mass, frozen(np.zeros(3)), frozen(1e-4 * mass * np.eye(3)))
-            places.append((len(pieces), frozen(np.eye(4))))
-            pieces.append(
-                Piece(name, parent, body.joint, X_PJ, coordinate, floating, inertia, members)
+            places.append((len(specs), frozen(np.eye(4))))
+            specs.append(
+                BodySpec(name, parent, body.joint, X_PJ, coordinate, floating, inertia, members)
             )
-        piece, X = places[-1]
+        index, X = places[-1]
         for solid, (_, X_BL) in zip(members, body.members, strict=True):
-            homes[solid] = (piece, frozen(X @ X_BL))
+            homes[solid] = (index, frozen(X @ X_BL))
     return massless
 
 
 class Placement(NamedTuple):
-    """Poses and velocities of n pieces.
+    """Poses and velocities of n bodies.
 
     Attributes:
         X_WB: Poses, shape (n, 4, 4).
@@ -144,53 +144,53 @@ class Placement(NamedTuple):
 
 
 def placement(assembly: Assembly, state: State, *, timestep: float) -> Placement:
-    """Return where every piece is in a state, and the velocity to set it."""
-    n = len(assembly.pieces)
-    # At the origins of the pieces; the last row is the world's, which the index WORLD finds.
+    """Return where every body is in a state, and the velocity to set it."""
+    n = len(assembly.specs)
+    # At the origins of the bodies; the last row is the world's, which the index WORLD finds.
     X_WB = np.tile(np.eye(4), (n + 1, 1, 1))
     V, A = np.zeros((2, n + 1, 6))
     V_WC = np.zeros((n, 6))
-    for i, piece in enumerate(assembly.pieces):
-        if piece.joint is None:
+    for i, spec in enumerate(assembly.specs):
+        if spec.joint is None:
             X_WB[i] = pose(
-                state.poses[piece.floating, :3],
-                rotation_from_quaternion(state.poses[piece.floating, 3:]),
+                state.poses[spec.floating, :3],
+                rotation_from_quaternion(state.poses[spec.floating, 3:]),
             )
-            V[i] = state.twists[piece.floating]
+            V[i] = state.twists[spec.floating]
             # What floats moves its centre of mass evenly if nothing accelerates it.
-            A[i, :3] = -_centripetal(V[i, 3:], X_WB[i, :3, :3] @ piece.inertia.center)
+            A[i, :3] = -_centripetal(V[i, 3:], X_WB[i, :3, :3] @ spec.inertia.center)
         else:
-            X_WB[i] = X_WB[piece.parent] @ piece.X_PJ @ _moved(piece, state)
-            V[i], A[i] = _carried(piece, state, X_WB, V[piece.parent], A[piece.parent], i)
-        V_WC[i] = _lagging(piece, X_WB[i, :3, :3], V[i], A[i], timestep)
+            X_WB[i] = X_WB[spec.parent] @ spec.X_PJ @ _moved(spec, state)
+            V[i], A[i] = _carried(spec, state, X_WB, V[spec.parent], A[spec.parent], i)
+        V_WC[i] = _lagging(spec, X_WB[i, :3, :3], V[i], A[i], timestep)
     return Placement(X_WB[:n], V_WC)
 
 
-def motion(piece: Piece, q: float) -> Array:
+def motion(spec: BodySpec, q: float) -> Array:
     """Return the pose of a moved joint [rad or m] against its position zero, shape (4, 4)."""
-    if piece.joint is None or piece.coordinate == NONE:
+    if spec.joint is None or spec.coordinate == NONE:
         return pose()
-    if piece.joint.type is JointType.PRISMATIC:
-        return pose(q * piece.joint.axis)
-    return pose(rotation=so3.exp(q * piece.joint.axis))
+    if spec.joint.type is JointType.PRISMATIC:
+        return pose(q * spec.joint.axis)
+    return pose(rotation=so3.exp(q * spec.joint.axis))
 
 
-def _moved(piece: Piece, state: State) -> Array:
-    return motion(piece, 0.0 if piece.coordinate == NONE else state.q[piece.coordinate])
+def _moved(spec: BodySpec, state: State) -> Array:
+    return motion(spec, 0.0 if spec.coordinate == NONE else state.q[spec.coordinate])
 
 
 def _carried(
-    piece: Piece, state: State, X_WB: Array, V_P: Array, A_P: Array, i: int
+    spec: BodySpec, state: State, X_WB: Array, V_P: Array, A_P: Array, i: int
 ) -> tuple[Array, Array]:
-    """Return the twist of a piece on a moving parent and its acceleration at a steady joint."""
-    assert piece.joint is not None
-    arm = X_WB[i, :3, 3] - X_WB[piece.parent, :3, 3]
+    """Return the twist of a body on a moving parent and its acceleration at a steady joint."""
+    assert spec.joint is not None
+    arm = X_WB[i, :3, 3] - X_WB[spec.parent, :3, 3]
     V, A = V_P.copy(), A_P.copy()
     V[:3] += np.cross(V_P[3:], arm)
     A[:3] += np.cross(A_P[3:], arm) + _centripetal(V_P[3:], arm)
-    if piece.coordinate != NONE:
-        along = state.v[piece.coordinate] * (X_WB[i, :3, :3] @ piece.joint.axis)
-        if piece.joint.type is JointType.PRISMATIC:
+    if spec.coordinate != NONE:
+        along = state.v[spec.coordinate] * (X_WB[i, :3, :3] @ spec.joint.axis)
+        if spec.joint.type is JointType.PRISMATIC:
             V[:3] += along
             A[:3] += 2 * np.cross(V_P[3:], along)
         else:
@@ -199,12 +199,12 @@ def _carried(
     return V, A
 
 
-def _lagging(piece: Piece, R: Array, V: Array, A: Array, timestep: float) -> Array:
+def _lagging(spec: BodySpec, R: Array, V: Array, A: Array, timestep: float) -> Array:
     """Return the velocity to set of a centre of mass and the angular velocity, shape (6,)."""
-    arm = R @ piece.inertia.center
+    arm = R @ spec.inertia.center
     v = V[:3] + np.cross(V[3:], arm)
     a = A[:3] + np.cross(A[3:], arm) + _centripetal(V[3:], arm)
-    moment = R @ piece.inertia.moment @ R.T
+    moment = R @ spec.inertia.moment @ R.T
     wanted = moment @ (V[3:] - timestep * A[3:]) - timestep * np.cross(V[3:], moment @ V[3:])
     u = np.linalg.solve(moment, wanted)
     L = np.linalg.solve(np.eye(3) - timestep * so3.hat(u), wanted)
@@ -217,24 +217,24 @@ def _centripetal(w: Array, arm: Array) -> Array:
 
 
 class OdeWorld:
-    """A world of bodies whose origins are their centres of mass, with the axes of their pieces.
+    """A world of bodies whose origins are their centres of mass, with the axes of their specs.
 
     Attributes:
         library: ODE.
         handle: The world.
-        pieces: The pieces, one for each body.
+        specs: What each body is.
         bodies: The bodies.
         memory: Their state.
         joints: The moving joints, in the order of coordinates.
-        children: The piece below each of them.
-        welds: The fixed joints that carry sensors, by the piece below.
+        children: The body below each of them.
+        welds: The fixed joints that carry sensors, by the body below.
     """
 
     def __init__(self, library: CDLL, assembly: Assembly, *, setup: Setup[OdeOptions]) -> None:
-        """Build the pieces of a scene."""
+        """Build the bodies of a scene."""
         scene, options = setup.scene, setup.options
         self.library = library
-        self.pieces = assembly.pieces
+        self.specs = assembly.specs
         self.handle: int = library.dWorldCreate()
         library.dWorldSetGravity(self.handle, *scene.gravity)
         library.dWorldSetERP(self.handle, options.erp)
@@ -244,24 +244,24 @@ class OdeWorld:
         library.dWorldSetQuickStepW(self.handle, options.relaxation)
         library.dWorldSetAutoDisableFlag(self.handle, 0)
         library.dWorldSetDamping(self.handle, 0.0, 0.0)
-        self.bodies = [self._body(piece) for piece in self.pieces]
+        self.bodies = [self._body(spec) for spec in self.specs]
         self.memory = BodyMemory(library, self.bodies)
-        jointed = sorted((p.coordinate, i) for i, p in enumerate(self.pieces) if p.coordinate >= 0)
+        jointed = sorted((s.coordinate, i) for i, s in enumerate(self.specs) if s.coordinate >= 0)
         self.children = [i for _, i in jointed]
         self.joints = [self._joint(i) for i in self.children]
         self.welds = {
             i: self._weld(i)
-            for i, piece in enumerate(self.pieces)
-            if piece.joint is not None and piece.coordinate == NONE
+            for i, spec in enumerate(self.specs)
+            if spec.joint is not None and spec.coordinate == NONE
         }
         for robot in scene.robots:
             for loop in robot.model.loops:
                 homes = [assembly.homes[f"{robot.name}/{x}"] for x in (loop.link_a, loop.link_b)]
                 self._close(loop, homes)
 
-    def body(self, piece: int) -> int | None:
-        """Return the body of a piece; None, which is ODE's name for the world, for WORLD."""
-        return None if piece == WORLD else self.bodies[piece]
+    def body(self, index: int) -> int | None:
+        """Return the body of an index; None, which is ODE's name for the world, for WORLD."""
+        return None if index == WORLD else self.bodies[index]
 
     def place(self, placed: Placement) -> None:
         """Put every body in its place, with its velocity."""
@@ -271,16 +271,16 @@ class OdeWorld:
             self.library.dBodySetAngularVel(self.bodies[i], *velocity[3:])
 
     def notify(self) -> None:
-        """Tell ODE's geometries that the memory of the bodies was written to."""
+        """Let ODE's geometries know that the memory of the bodies was written to."""
         for body, position in zip(self.bodies, self.memory.now[POSITION].T.tolist(), strict=False):
             self.library.dBodySetPosition(body, *position)
 
-    def inertia(self, piece: int) -> Inertia:
-        """Read back the mass properties of a piece, in its frame."""
+    def inertia(self, index: int) -> Inertia:
+        """Read back the mass properties of a body, in the frame of its spec."""
         mass = np.zeros(MASS_SLOTS)
-        self.library.dBodyGetMass(self.bodies[piece], mass.ctypes.data)
+        self.library.dBodyGetMass(self.bodies[index], mass.ctypes.data)
         moment = mass[5:].reshape(3, 4)[:, :3]
-        return Inertia(float(mass[0]), self.pieces[piece].inertia.center, frozen(moment))
+        return Inertia(float(mass[0]), self.specs[index].inertia.center, frozen(moment))
 
     def gravity(self) -> Array:
         """Read back gravity [m/s^2], shape (3,)."""
@@ -292,40 +292,40 @@ class OdeWorld:
         """Destroy the world with its bodies and joints."""
         self.library.dWorldDestroy(self.handle)
 
-    def _body(self, piece: Piece) -> int:
+    def _body(self, spec: BodySpec) -> int:
         body: int = self.library.dBodyCreate(self.handle)
         mass = np.zeros(MASS_SLOTS)
-        (xx, xy, xz), (_, yy, yz), (_, _, zz) = piece.inertia.moment.tolist()
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = spec.inertia.moment.tolist()
         self.library.dMassSetParameters(
-            mass.ctypes.data, piece.inertia.mass, 0.0, 0.0, 0.0, xx, yy, zz, xy, xz, yz
+            mass.ctypes.data, spec.inertia.mass, 0.0, 0.0, 0.0, xx, yy, zz, xy, xz, yz
         )
         self.library.dBodySetMass(body, mass.ctypes.data)
         # Turn by the finite rotation of each step, not by its tangent, which stretches.
         self.library.dBodySetFiniteRotationMode(body, 1)
         return body
 
-    def _put(self, piece: int, X: Array) -> None:
-        center = X[:3, :3] @ self.pieces[piece].inertia.center + X[:3, 3]
+    def _put(self, index: int, X: Array) -> None:
+        center = X[:3, :3] @ self.specs[index].inertia.center + X[:3, 3]
         quaternion = quaternion_from_rotation(X[:3, :3])
-        self.library.dBodySetPosition(self.bodies[piece], *center.tolist())
-        self.library.dBodySetQuaternion(self.bodies[piece], quaternion.ctypes.data)
+        self.library.dBodySetPosition(self.bodies[index], *center.tolist())
+        self.library.dBodySetQuaternion(self.bodies[index], quaternion.ctypes.data)
 
     def _at_reference(self, child: int, reference: float) -> tuple[int, int | None]:
-        """Put a piece where a joint is at a position, its parent at the origin; give the bodies."""
-        piece = self.pieces[child]
-        if piece.parent != WORLD:
-            self._put(piece.parent, pose())
-        self._put(child, piece.X_PJ @ motion(piece, reference))
-        return self.bodies[child], self.body(piece.parent)
+        """Put a body where its joint has a position, its parent at the origin; return both."""
+        spec = self.specs[child]
+        if spec.parent != WORLD:
+            self._put(spec.parent, pose())
+        self._put(child, spec.X_PJ @ motion(spec, reference))
+        return self.bodies[child], self.body(spec.parent)
 
     def _joint(self, child: int) -> OdeJoint:
-        piece = self.pieces[child]
-        assert piece.joint is not None
-        reference = reference_position(piece.joint)
-        joint = OdeJoint(self.library, self.handle, piece.joint, reference=reference)
+        spec = self.specs[child]
+        assert spec.joint is not None
+        reference = reference_position(spec.joint)
+        joint = OdeJoint(self.library, self.handle, spec.joint, reference=reference)
         bodies = self._at_reference(child, reference)
-        axis = piece.X_PJ[:3, :3] @ piece.joint.axis
-        joint.join(*bodies, anchor=piece.X_PJ[:3, 3], axis=axis)
+        axis = spec.X_PJ[:3, :3] @ spec.joint.axis
+        joint.join(*bodies, anchor=spec.X_PJ[:3, 3], axis=axis)
         return joint
 
     def _weld(self, child: int) -> int:
@@ -335,9 +335,9 @@ class OdeWorld:
         return weld
 
     def _close(self, loop: Loop, homes: list[tuple[int, Array]]) -> None:
-        """Tie two frames together where they coincide; pieces that are one need no tie."""
+        """Tie two frames together where they coincide, unless they are of one body."""
         ends = [
-            (piece, X @ X_C) for (piece, X), X_C in zip(homes, (loop.X_AC, loop.X_BC), strict=True)
+            (index, X @ X_C) for (index, X), X_C in zip(homes, (loop.X_AC, loop.X_BC), strict=True)
         ]
         # ODE's first body must not be the world, whose frame cannot be moved either.
         (first, X_1), (second, X_2) = sorted(ends, key=lambda end: end[0] == WORLD)

@@ -62,11 +62,9 @@ class ContactFinder:
         self._first, self._second = pairs.T
         self._solids = np.array([shape.solid for shape in shapes], dtype=np.int32)
         self._handles = [(shapes[i].handle, shapes[j].handle) for i, j in pairs]
-        self._bodies = [
-            (world.body(shapes[i].piece), world.body(shapes[j].piece)) for i, j in pairs
-        ]
+        self._bodies = [(world.body(shapes[i].body), world.body(shapes[j].body)) for i, j in pairs]
         self._surfaces = [_surface(shapes[i], shapes[j], options) for i, j in pairs]
-        self._pieces = np.array([shape.piece for shape in shapes], dtype=np.intp)
+        self._body_of = np.array([shape.body for shape in shapes], dtype=np.intp)
         X = np.array([shape.X_CS for shape in shapes]).reshape(-1, 4, 4)
         self._rotation, self._center = X[:, :3, :3], X[:, :3, 3:]
         radius = np.array([shape.radius for shape in shapes])
@@ -81,7 +79,7 @@ class ContactFinder:
             (
                 float(np.linalg.norm(shape.X_CS[:3, 3])) + shape.radius
                 for shape in shapes
-                if shape.piece != WORLD
+                if shape.body != WORLD
             ),
             default=0.0,
         )
@@ -163,8 +161,8 @@ class ContactFinder:
 
     def _look(self, bodies: Array) -> list[int]:
         """Return the pairs where the ball around the smaller is near the box around the larger."""
-        R_body = bodies[ROTATION, self._pieces].T.reshape(-1, 3, 3)
-        p = bodies[POSITION, self._pieces].T + (R_body @ self._center)[..., 0]
+        R_body = bodies[ROTATION, self._body_of].T.reshape(-1, 3, 3)
+        p = bodies[POSITION, self._body_of].T + (R_body @ self._center)[..., 0]
         R = (R_body @ self._rotation)[self._box]
         way = (p[self._ball] - p[self._box])[:, None, :] @ R
         gaps = np.abs(way[:, 0]) - self._room_taken
@@ -175,11 +173,11 @@ class ContactFinder:
 def _pairs(scene: Scene, shapes: list[OdeShape]) -> NDArray[np.intp]:
     """Return the shapes that may touch, the first of a moving body, shape (pairs, 2)."""
     pairs = [
-        (i, j) if shapes[i].piece != WORLD else (j, i)
+        (i, j) if shapes[i].body != WORLD else (j, i)
         for i in range(len(shapes))
         for j in range(i + 1, len(shapes))
         if scene.may_collide[shapes[i].solid, shapes[j].solid]
-        and shapes[i].piece != shapes[j].piece
+        and shapes[i].body != shapes[j].body
         and all(
             isinstance(other.shape, Box)
             for shape, other in ((shapes[i], shapes[j]), (shapes[j], shapes[i]))

@@ -164,7 +164,7 @@ class Couplings:
 
         Args:
             q: Positions at its start [rad or m], shape (joints,).
-            attempt: Goes back to the start, calls `push`, makes the step and gives the speeds.
+            attempt: Goes back to the start, calls `push`, makes the step and returns the speeds.
         """
         wanted = self._return * (self._offset - self._G @ q)
         wanted = np.clip(wanted, -self._fastest, self._fastest)

@@ -18,21 +18,12 @@ class EngineOde(EngineBase[OdeOptions]):
 
     name = "ode"
     title = "Open Dynamics Engine"
-    capabilities = frozenset(
-        {
-            Capability.JOINTS,
-            Capability.CONTACT,
-            Capability.CONTACT_FORCES,
-            Capability.JOINT_WRENCH,
-            Capability.EXTERNAL_WRENCH,
-            Capability.MIMIC,
-            Capability.CLOSED_LOOPS,
-            Capability.FREE_BASE,
-            Capability.SAVE_RESTORE,
-            Capability.DETERMINISM,
-            Capability.RESTITUTION,
-        }
-    )
+    capabilities = frozenset({
+        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
+        Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,
+        Capability.FREE_BASE, Capability.SAVE_RESTORE, Capability.DETERMINISM,
+        Capability.RESTITUTION,
+    })  # fmt: skip
     friction_rule = FRICTION_RULE
     options = OdeOptions
 

@@ -47,8 +47,8 @@ class OdeJoint:
         motor: Its motor.
         reference: Where ODE's own position is zero [rad or m].
         push: Adds an effort to `handle` for one step.
-        set_stop: Sets a parameter of the stops of `handle`.
-        get_stop: Reads one back.
+        set_limit: Sets a limit of `handle`.
+        get_limit: Reads one back.
     """
 
     def __init__(self, library: CDLL, world: int, joint: Joint, *, reference: float) -> None:
@@ -65,8 +65,8 @@ class OdeJoint:
         self.handle: int = self._call("Create", self._kind)(world, None)
         self.motor: int = self._call("Create", self._motor_kind)(world, None)
         self.push = self._call("Add", effort)
-        self.set_stop = self._call("Set", self._kind, "Param")
-        self.get_stop = self._call("Get", self._kind, "Param")
+        self.set_limit = self._call("Set", self._kind, "Param")
+        self.get_limit = self._call("Get", self._kind, "Param")
         self._set_motor = self._call("Set", self._motor_kind, "Param")
         self._get_motor = self._call("Get", self._motor_kind, "Param")
 
@@ -119,10 +119,10 @@ class OdeJoint:
         self._set_motor(self.motor, row.parameter(_SPEED), speed)
 
 
-LO_STOP, HI_STOP = 0, 1
-"""ODE's numbers of the parameters of a joint's stops."""
+LOWER, UPPER = 0, 1
+"""ODE's numbers of the limits of a joint, which it calls stops."""
 _WIDE = pi - 0.1
-"""Half range [rad] beyond which a hinge may jump from one stop to the other."""
+"""Half range [rad] beyond which a hinge may jump from one limit to the other."""
 
 
 def reference_position(joint: Joint) -> float:
@@ -150,7 +150,7 @@ class OdeLimits:
     """
 
     def __init__(self, joints: Sequence[OdeJoint]) -> None:
-        """Set the stops that can stay."""
+        """Set the limits that can stay."""
         self.rounds = False
         self.references = np.array([joint.reference for joint in joints])
         self._all = joints
@@ -158,8 +158,8 @@ class OdeLimits:
         for i, joint in enumerate(joints):
             lower, upper = joint.joint.limits.lower, joint.joint.limits.upper
             if not joint.revolute or (upper - lower) / 2 < _WIDE:
-                joint.set_stop(joint.handle, LO_STOP, lower - joint.reference)
-                joint.set_stop(joint.handle, HI_STOP, upper - joint.reference)
+                joint.set_limit(joint.handle, LOWER, lower - joint.reference)
+                joint.set_limit(joint.handle, UPPER, upper - joint.reference)
             else:
                 self.rounds = True
                 if isfinite(lower) or isfinite(upper):
@@ -171,25 +171,23 @@ class OdeLimits:
         self._near = np.zeros(self._bounds.shape, dtype=np.bool_)
 
     def update(self, q: Array) -> None:
-        """Set the stops within a quarter turn of the positions [rad or m], lift the others."""
+        """Set the limits within a quarter turn of the positions [rad or m], lift the others."""
         if not self._joints:
             return
         near = np.abs(self._bounds - q[self._coordinates, None]) < pi / 2
         for k, side in np.argwhere(near != self._near).tolist():
             joint = self._joints[k]
-            stop = _less_turns(self._bounds[k, side] - joint.reference)
+            limit = _less_turns(self._bounds[k, side] - joint.reference)
             lifted = (-inf, inf)[side]
-            joint.set_stop(
-                joint.handle, (LO_STOP, HI_STOP)[side], stop if near[k, side] else lifted
-            )
+            joint.set_limit(joint.handle, (LOWER, UPPER)[side], limit if near[k, side] else lifted)
         self._near = near
 
     def limits(self) -> list[tuple[float, float]]:
         """Return the limits in force [rad or m]: what ODE was given, or is when it comes near."""
         limits = [
             (
-                joint.get_stop(joint.handle, LO_STOP) + joint.reference,
-                joint.get_stop(joint.handle, HI_STOP) + joint.reference,
+                joint.get_limit(joint.handle, LOWER) + joint.reference,
+                joint.get_limit(joint.handle, UPPER) + joint.reference,
             )
             for joint in self._all
         ]

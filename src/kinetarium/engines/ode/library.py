@@ -43,97 +43,67 @@ MASS_SLOTS = 17
 _WHEELS = {"dartpy": "dartpy.libs/libode-*.so*", "panda3d": "panda3d*/libode*.so*"}
 """Packages that bring the library along, and where beside them it lies."""
 _MADE_IN = re.compile(rb"[/\\]ode-(\d+(?:\.\d+)+)[/\\]")
-"""Builds keep the path of their sources in assertions, the only place that tells the version."""
+"""Builds keep the path of their sources in assertions, the only place that has the version."""
 
 _P, _I, _U, _D, _S, _N = c_void_p, c_int, c_uint, c_double, c_char_p, None
-_SIGNATURES: dict[str, tuple[Any, ...]] = {
-    # name: (result, arguments ...)
-    "dGetConfiguration": (_S,),
-    "dInitODE2": (_I, _U),
-    "dAllocateODEDataForThread": (_I, _U),
-    "dSetMessageHandler": (_N, _P),
-    "dRandSetSeed": (_N, c_ulong),
-    "dRandGetSeed": (c_ulong,),
-    "dWorldCreate": (_P,),
-    "dWorldDestroy": (_N, _P),
-    "dWorldSetGravity": (_N, _P, _D, _D, _D),
-    "dWorldGetGravity": (_N, _P, _P),
-    "dWorldSetERP": (_N, _P, _D),
-    "dWorldSetCFM": (_N, _P, _D),
-    "dWorldSetContactMaxCorrectingVel": (_N, _P, _D),
-    "dWorldSetQuickStepNumIterations": (_N, _P, _I),
-    "dWorldSetQuickStepW": (_N, _P, _D),
-    "dWorldSetAutoDisableFlag": (_N, _P, _I),
-    "dWorldSetDamping": (_N, _P, _D, _D),
-    "dWorldStep": (_I, _P, _D),
-    "dWorldQuickStep": (_I, _P, _D),
-    "dMassSetParameters": (_N, _P, *[_D] * 10),
-    "dBodyCreate": (_P, _P),
-    "dBodySetMass": (_N, _P, _P),
-    "dBodyGetMass": (_N, _P, _P),
-    "dBodySetFiniteRotationMode": (_N, _P, _I),
-    "dBodySetPosition": (_N, _P, _D, _D, _D),
-    "dBodySetQuaternion": (_N, _P, _P),
-    "dBodySetLinearVel": (_N, _P, _D, _D, _D),
-    "dBodySetAngularVel": (_N, _P, _D, _D, _D),
-    "dBodyGetPosition": (_P, _P),
-    "dBodyGetRotation": (_P, _P),
-    "dBodyGetQuaternion": (_P, _P),
-    "dBodyGetLinearVel": (_P, _P),
-    "dBodyGetAngularVel": (_P, _P),
-    "dBodyGetForce": (_P, _P),
-    "dBodyGetTorque": (_P, _P),
-    "dBodyAddForce": (_N, _P, _D, _D, _D),
-    "dBodyAddTorque": (_N, _P, _D, _D, _D),
-    "dJointAttach": (_N, _P, _P, _P),
-    "dJointSetFeedback": (_N, _P, _P),
-    "dJointGroupCreate": (_P, _I),
-    "dJointGroupEmpty": (_N, _P),
-    "dJointGroupDestroy": (_N, _P),
-    "dJointCreateHinge": (_P, _P, _P),
-    "dJointCreateSlider": (_P, _P, _P),
-    "dJointCreateFixed": (_P, _P, _P),
-    "dJointCreateBall": (_P, _P, _P),
-    "dJointCreateAMotor": (_P, _P, _P),
-    "dJointCreateLMotor": (_P, _P, _P),
-    "dJointCreateContact": (_P, _P, _P, _P),
-    "dJointSetFixed": (_N, _P),
-    "dJointSetBallAnchor": (_N, _P, _D, _D, _D),
-    "dJointSetHingeAnchor": (_N, _P, _D, _D, _D),
-    "dJointSetHingeAxis": (_N, _P, _D, _D, _D),
-    "dJointGetHingeAxis": (_N, _P, _P),
-    "dJointSetHingeParam": (_N, _P, _I, _D),
-    "dJointGetHingeParam": (_D, _P, _I),
-    "dJointAddHingeTorque": (_N, _P, _D),
-    "dJointSetSliderAxis": (_N, _P, _D, _D, _D),
-    "dJointGetSliderAxis": (_N, _P, _P),
-    "dJointSetSliderParam": (_N, _P, _I, _D),
-    "dJointGetSliderParam": (_D, _P, _I),
-    "dJointAddSliderForce": (_N, _P, _D),
-    "dJointSetAMotorNumAxes": (_N, _P, _I),
-    "dJointSetAMotorAxis": (_N, _P, _I, _I, _D, _D, _D),
-    "dJointSetAMotorParam": (_N, _P, _I, _D),
-    "dJointGetAMotorParam": (_D, _P, _I),
-    "dJointSetLMotorNumAxes": (_N, _P, _I),
-    "dJointSetLMotorAxis": (_N, _P, _I, _I, _D, _D, _D),
-    "dJointSetLMotorParam": (_N, _P, _I, _D),
-    "dJointGetLMotorParam": (_D, _P, _I),
-    "dCreateBox": (_P, _P, _D, _D, _D),
-    "dCreateSphere": (_P, _P, _D),
-    "dCreateCapsule": (_P, _P, _D, _D),
-    "dCreateCylinder": (_P, _P, _D, _D),
-    "dCreatePlane": (_P, _P, _D, _D, _D, _D),
-    "dCreateTriMesh": (_P, _P, _P, _P, _P, _P),
-    "dGeomTriMeshDataCreate": (_P,),
-    "dGeomTriMeshDataBuildDouble": (_N, _P, _P, _I, _I, _P, _I, _I),
-    "dGeomTriMeshDataDestroy": (_N, _P),
-    "dGeomDestroy": (_N, _P),
-    "dGeomSetBody": (_N, _P, _P),
-    "dGeomSetPosition": (_N, _P, _D, _D, _D),
-    "dGeomSetRotation": (_N, _P, _P),
-    "dGeomSetOffsetPosition": (_N, _P, _D, _D, _D),
-    "dGeomSetOffsetRotation": (_N, _P, _P),
-    "dCollide": (_I, _P, _P, _I, _P, _I),
+_D3 = (_D, _D, _D)
+_SIGNATURES: dict[tuple[Any, ...], str] = {
+    # (result, arguments ...): names
+    (_S,): "dGetConfiguration",
+    (_I, _U): "dInitODE2 dAllocateODEDataForThread",
+    (_N, _P): (
+        "dSetMessageHandler dWorldDestroy dJointGroupEmpty dJointGroupDestroy dJointSetFixed "
+        "dGeomTriMeshDataDestroy dGeomDestroy"
+    ),
+    (_N, c_ulong): "dRandSetSeed",
+    (c_ulong,): "dRandGetSeed",
+    (_P,): "dWorldCreate dGeomTriMeshDataCreate",
+    (_N, _P, *_D3): (
+        "dWorldSetGravity dBodySetPosition dBodySetLinearVel dBodySetAngularVel "
+        "dBodyAddForce dBodyAddTorque dJointSetBallAnchor dJointSetHingeAnchor "
+        "dJointSetHingeAxis dJointSetSliderAxis dGeomSetPosition dGeomSetOffsetPosition"
+    ),
+    (_N, _P, _P): (
+        "dWorldGetGravity dBodySetMass dBodyGetMass dBodySetQuaternion dJointSetFeedback "
+        "dJointGetHingeAxis dJointGetSliderAxis dGeomSetBody dGeomSetRotation "
+        "dGeomSetOffsetRotation"
+    ),
+    (_N, _P, _D): (
+        "dWorldSetERP dWorldSetCFM dWorldSetContactMaxCorrectingVel dWorldSetQuickStepW "
+        "dJointAddHingeTorque dJointAddSliderForce"
+    ),
+    (_N, _P, _I): (
+        "dWorldSetQuickStepNumIterations dWorldSetAutoDisableFlag dBodySetFiniteRotationMode "
+        "dJointSetAMotorNumAxes dJointSetLMotorNumAxes"
+    ),
+    (_N, _P, _D, _D): "dWorldSetDamping",
+    (_I, _P, _D): "dWorldStep dWorldQuickStep",
+    (_N, _P, *[_D] * 10): "dMassSetParameters",
+    (_P, _P): (
+        "dBodyCreate dBodyGetPosition dBodyGetRotation dBodyGetQuaternion dBodyGetLinearVel "
+        "dBodyGetAngularVel dBodyGetForce dBodyGetTorque"
+    ),
+    (_N, _P, _P, _P): "dJointAttach",
+    (_P, _I): "dJointGroupCreate",
+    (_P, _P, _P): (
+        "dJointCreateHinge dJointCreateSlider dJointCreateFixed dJointCreateBall "
+        "dJointCreateAMotor dJointCreateLMotor"
+    ),
+    (_P, _P, _P, _P): "dJointCreateContact",
+    (_N, _P, _I, _D): (
+        "dJointSetHingeParam dJointSetSliderParam dJointSetAMotorParam dJointSetLMotorParam"
+    ),
+    (_D, _P, _I): (
+        "dJointGetHingeParam dJointGetSliderParam dJointGetAMotorParam dJointGetLMotorParam"
+    ),
+    (_N, _P, _I, _I, *_D3): "dJointSetAMotorAxis dJointSetLMotorAxis",
+    (_P, _P, *_D3): "dCreateBox",
+    (_P, _P, _D): "dCreateSphere",
+    (_P, _P, _D, _D): "dCreateCapsule dCreateCylinder",
+    (_P, _P, *_D3, _D): "dCreatePlane",
+    (_P, _P, _P, _P, _P, _P): "dCreateTriMesh",
+    (_N, _P, _P, _I, _I, _P, _I, _I): "dGeomTriMeshDataBuildDouble",
+    (_I, _P, _P, _I, _P, _I): "dCollide",
 }
 
 warnings: list[str] = []
@@ -153,7 +123,7 @@ def load() -> CDLL:
     """Load the first library that serves: the system's, then those inside wheels.
 
     Raises:
-        ImportError: If there is none; it says why those found do not serve.
+        ImportError: If no library serves, with the reasons.
     """
     refused = []
     for path in _candidates():
@@ -202,9 +172,10 @@ def _in_wheels() -> dict[str, str]:
 
 def _declared(path: str) -> CDLL:
     library = CDLL(path)
-    for name, (result, *arguments) in _SIGNATURES.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
+    for (result, *arguments), names in _SIGNATURES.items():
+        for name in names.split():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
     return library
 
 
@@ -253,12 +224,7 @@ class BodyMemory:
     """
 
     def __init__(self, library: CDLL, handles: Sequence[int]) -> None:
-        """Find the bodies' numbers.
-
-        Args:
-            library: ODE.
-            handles: The bodies.
-        """
+        """Find the numbers of the bodies of some handles."""
         state = [
             (library.dBodyGetPosition, [0, 1, 2]),
             (library.dBodyGetQuaternion, [0, 1, 2, 3]),
@@ -269,7 +235,7 @@ class BodyMemory:
         force = [(library.dBodyGetForce, [0, 1, 2]), (library.dBodyGetTorque, [0, 1, 2])]
         addresses = [
             [
-                [give(handle) + 8 * offset for give, offsets in numbers for offset in offsets]
+                [address(handle) + 8 * offset for address, offsets in numbers for offset in offsets]
                 for handle in handles
             ]
             for numbers in (state, force)

@@ -75,8 +75,8 @@ class JointReadings:
         """Prepare the readings.
 
         Args:
-            assembly: The pieces.
-            children: The piece below each joint, in the order of coordinates.
+            assembly: The bodies.
+            children: The body below each joint, in the order of coordinates.
         """
         ends = [_End(assembly, child) for child in children]
         hinges = [end for end in ends if not end.slides]
@@ -117,20 +117,20 @@ class _End:
     """The lower end of a joint, and the numbers of its two bodies in `BodyMemory.both`."""
 
     def __init__(self, assembly: Assembly, child: int) -> None:
-        piece = assembly.pieces[child]
-        assert piece.joint is not None
-        self._X_PJ = piece.X_PJ
-        self.axis: Array = piece.joint.axis
-        self.slides = piece.joint.type is JointType.PRISMATIC
+        spec = assembly.specs[child]
+        assert spec.joint is not None
+        self._X_PJ = spec.X_PJ
+        self.axis: Array = spec.joint.axis
+        self.slides = spec.joint.type is JointType.PRISMATIC
         self._child = child
-        self._parent = len(assembly.pieces) if piece.parent == WORLD else piece.parent
-        self._bodies = len(assembly.pieces) + 1
+        self._parent = len(assembly.specs) if spec.parent == WORLD else spec.parent
+        self._bodies = len(assembly.specs) + 1
         # The way from the parent's centre of mass to the child's at position zero, in child axes.
         center = np.zeros(3)
-        if piece.parent != WORLD:
-            center = assembly.pieces[piece.parent].inertia.center
-        p_PJ, R_PJ = piece.X_PJ[:3, 3], piece.X_PJ[:3, :3]
-        self.arm: Array = R_PJ.T @ (p_PJ - center) + piece.inertia.center
+        if spec.parent != WORLD:
+            center = assembly.specs[spec.parent].inertia.center
+        p_PJ, R_PJ = spec.X_PJ[:3, 3], spec.X_PJ[:3, :3]
+        self.arm: Array = R_PJ.T @ (p_PJ - center) + spec.inertia.center
 
     def way(self) -> list[Term]:
         """Return the way along the axis from the one centre of mass to the other."""
@@ -202,9 +202,9 @@ class OdeSensors:
         self._world = world
         self._children: dict[str, int] = {}
         by_joint = {
-            (piece.name.partition("/")[0], piece.joint.name): i
-            for i, piece in enumerate(world.pieces)
-            if piece.joint is not None
+            (spec.name.partition("/")[0], spec.joint.name): i
+            for i, spec in enumerate(world.specs)
+            if spec.joint is not None
         }
         self._feedback = np.zeros((len(scene.sensors), 2, FEEDBACK_SLOTS))
         self._rows = {sensor.name: row for row, sensor in enumerate(scene.sensors)}
@@ -212,8 +212,8 @@ class OdeSensors:
             child = by_joint[sensor.robot, sensor.joint]
             self._children[sensor.name] = child
             handles = [world.welds[child]] if child in world.welds else []
-            if world.pieces[child].coordinate != NONE:
-                joint = world.joints[world.pieces[child].coordinate]
+            if world.specs[child].coordinate != NONE:
+                joint = world.joints[world.specs[child].coordinate]
                 handles = [joint.handle, joint.motor]
             for part, handle in enumerate(handles):
                 address = self._feedback[row, part].ctypes.data
@@ -228,19 +228,19 @@ class OdeSensors:
             efforts: What was pushed along the joints during it [N m or N], shape (joints,).
         """
         child = self._children[name]
-        piece = self._world.pieces[child]
+        spec = self._world.specs[child]
         feedback = self._feedback[self._rows[name]].sum(axis=0)
         force, torque = feedback[:3], feedback[4:7]  # on the child, about its centre of mass
         R = bodies[ROTATION, child].reshape(3, 3)
-        if piece.coordinate != NONE:
-            joint, effort = self._world.joints[piece.coordinate], efforts[piece.coordinate]
+        if spec.coordinate != NONE:
+            joint, effort = self._world.joints[spec.coordinate], efforts[spec.coordinate]
             push = effort * R @ joint.joint.axis
             if joint.revolute:
                 torque = torque + push
             else:
                 # ODE lets a slider's force act half way between the bodies.
-                halfway = (bodies[POSITION, piece.parent] - bodies[POSITION, child]) / 2
-                arm = np.zeros(3) if piece.parent == WORLD else halfway
+                halfway = (bodies[POSITION, spec.parent] - bodies[POSITION, child]) / 2
+                arm = np.zeros(3) if spec.parent == WORLD else halfway
                 force, torque = force + push, torque + np.cross(arm, push)
         f, m = R.T @ force, R.T @ torque
-        return -np.concatenate([f, m + np.cross(piece.inertia.center, f)])
+        return -np.concatenate([f, m + np.cross(spec.inertia.center, f)])

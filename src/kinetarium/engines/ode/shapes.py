@@ -34,7 +34,7 @@ class OdeShape:
     Attributes:
         handle: The geometry.
         solid: Index into `layout.solids`.
-        piece: The piece it moves with, or WORLD.
+        body: The body it moves with, or WORLD.
         shape: What it is.
         material: Its surface.
         only_on_boxes: Whether it is there for boxes alone.
@@ -46,7 +46,7 @@ class OdeShape:
 
     handle: int
     solid: int
-    piece: int
+    body: int
     shape: Shape | Plane
     material: Material
     only_on_boxes: bool
@@ -102,16 +102,16 @@ class OdeShapes:
     def _add(
         self, shape: Shape, X_LG: Array, material: Material, solid: int, home: tuple[int, Array]
     ) -> None:
-        piece, X_PL = home
+        body, X_PL = home
         X = X_PL @ X_LG
-        if piece != WORLD:
-            X[:3, 3] -= self._world.pieces[piece].inertia.center
-        self._add_shape(shape, material, solid, piece=piece, X=X)
+        if body != WORLD:
+            X[:3, 3] -= self._world.specs[body].inertia.center
+        self._add_shape(shape, material, solid, body=body, X=X)
         if isinstance(shape, Capsule):
             for end in (-0.5, 0.5):
                 X_end = X @ pose((0.0, 0.0, end * shape.length))
                 ball = Sphere(shape.radius)
-                self._add_shape(ball, material, solid, piece=piece, X=X_end, only_on_boxes=True)
+                self._add_shape(ball, material, solid, body=body, X=X_end, only_on_boxes=True)
 
     def _add_shape(
         self,
@@ -119,7 +119,7 @@ class OdeShapes:
         material: Material,
         solid: int,
         *,
-        piece: int,
+        body: int,
         X: Array,
         only_on_boxes: bool = False,
     ) -> None:
@@ -127,8 +127,8 @@ class OdeShapes:
         R = np.zeros((3, 4))
         R[:, :3] = X[:3, :3]
         kind = ""
-        if piece != WORLD:
-            self._library.dGeomSetBody(handle, self._world.bodies[piece])
+        if body != WORLD:
+            self._library.dGeomSetBody(handle, self._world.bodies[body])
             kind = "Offset"
         getattr(self._library, f"dGeomSet{kind}Position")(handle, *X[:3, 3])
         getattr(self._library, f"dGeomSet{kind}Rotation")(handle, R.ctypes.data)
@@ -137,7 +137,7 @@ class OdeShapes:
         X_box = frozen(X @ pose((low + high) / 2))
         radius = half[0] if isinstance(shape, Sphere) else float(np.linalg.norm(half))
         self.shapes.append(
-            OdeShape(handle, solid, piece, shape, material, only_on_boxes, X_box, half, radius)
+            OdeShape(handle, solid, body, shape, material, only_on_boxes, X_box, half, radius)
         )
 
     def _add_plane(self, material: Material, solid: int, X: Array) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.ode import library
-from kinetarium.engines.ode.build import WORLD, OdeWorld, Piece, assemble, placement
+from kinetarium.engines.ode.build import WORLD, BodySpec, OdeWorld, assemble, placement
 from kinetarium.engines.ode.contacts import ContactFinder
 from kinetarium.engines.ode.drives import Couplings, Drives
 from kinetarium.engines.ode.joints import OdeJoint, OdeLimits, Row
@@ -62,7 +62,7 @@ class OdeSimulation(SimulationBase[_Saved]):
         self._finder = ContactFinder(world, scene, self._shapes.shapes, options=options)
         self._limits = OdeLimits(world.joints)
         self._drives = Drives(world.joints, layout, timestep=setup.timestep)
-        inertias = [_inertia_along(world.pieces[i]) for i in world.children]
+        inertias = [_inertia_along(world.specs[i]) for i in world.children]
         self._couplings = Couplings(setup, world.joints, inertias=inertias)
         self._sensors = OdeSensors(world, scene)
         self._joint_readings = JointReadings(self._assembly, world.children)
@@ -70,10 +70,10 @@ class OdeSimulation(SimulationBase[_Saved]):
         # Joints are read in every step where turns are counted or something depends on them.
         self._follows = bool(self._limits.rounds or self._drives.follow or self._couplings.count)
         floating = sorted(
-            (piece.floating, i) for i, piece in enumerate(world.pieces) if piece.floating >= 0
+            (spec.floating, i) for i, spec in enumerate(world.specs) if spec.floating >= 0
         )
         self._floating = np.array([i for _, i in floating], dtype=np.intp)
-        centers = [world.pieces[i].inertia.center for i in self._floating]
+        centers = [world.specs[i].inertia.center for i in self._floating]
         self._centers = np.array(centers).reshape(-1, 3, 1)
         self._off_center = bool(self._centers.any())
         places = np.arange(self._memory.now.size).reshape(self._memory.now.shape)
@@ -101,8 +101,8 @@ class OdeSimulation(SimulationBase[_Saved]):
             )
         return Audit(
             tuple(
-                LoadedSolid(piece.name, world.inertia(i), piece.members)
-                for i, piece in enumerate(world.pieces)
+                LoadedSolid(spec.name, world.inertia(i), spec.members)
+                for i, spec in enumerate(world.specs)
             ),
             tuple(
                 _joint(name, joint, world.memory.rotation(child), limits[i], self._timestep)
@@ -179,11 +179,11 @@ class OdeSimulation(SimulationBase[_Saved]):
 
     def _push(self, wrenches: Sequence[AppliedWrench]) -> None:
         for solid, F_W, point in wrenches:
-            piece, _ = self._assembly.homes[solid]
-            if piece == WORLD:
+            index, _ = self._assembly.homes[solid]
+            if index == WORLD:
                 continue
-            moment = F_W[3:] + np.cross(point - self._memory.now[POSITION, piece], F_W[:3])
-            body = self._world.bodies[piece]
+            moment = F_W[3:] + np.cross(point - self._memory.now[POSITION, index], F_W[:3])
+            body = self._world.bodies[index]
             self._library.dBodyAddForce(body, *F_W[:3].tolist())
             self._library.dBodyAddTorque(body, *moment.tolist())
 
@@ -240,13 +240,13 @@ class OdeSimulation(SimulationBase[_Saved]):
         self._couplings.solve(self._near, attempt)
 
 
-def _inertia_along(piece: Piece) -> float:
-    """Return the mass or the moment of inertia [kg or kg m^2] of a piece along its joint."""
-    assert piece.joint is not None
-    if piece.joint.type is JointType.PRISMATIC:
-        return piece.inertia.mass
-    axis, arm = piece.joint.axis, np.cross(piece.joint.axis, piece.inertia.center)
-    return float(axis @ piece.inertia.moment @ axis + piece.inertia.mass * (arm @ arm))
+def _inertia_along(spec: BodySpec) -> float:
+    """Return the mass or the moment of inertia [kg or kg m^2] of a body along its joint."""
+    assert spec.joint is not None
+    if spec.joint.type is JointType.PRISMATIC:
+        return spec.inertia.mass
+    axis, arm = spec.joint.axis, np.cross(spec.joint.axis, spec.inertia.center)
+    return float(axis @ spec.inertia.moment @ axis + spec.inertia.mass * (arm @ arm))
 
 
 def _joint(

@@ -1,8 +1,8 @@
-"""The pieces a scene becomes in PhysX, and where each belongs."""
+"""What a scene becomes in PhysX: joints with their losses, solids and sensors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class _Slots:
     def add(
         self, damping: float, *, stiffness: float = 0.0, limit: float = _ENDLESS
     ) -> tuple[Reader, Reader]:
-        """Set up a drive and give readers of its damping and its limit."""
+        """Set up a drive; return readers of its damping and its limit."""
         limit = min(limit, _ENDLESS)
         joint = self._link.joint
         self.count += 1
@@ -97,7 +97,7 @@ def _nothing() -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JointPart:
+class PhysxJoint:
     """A moving joint.
 
     Attributes:
@@ -114,7 +114,7 @@ class JointPart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SolidPart:
+class PhysxSolid:
     """A rigid body that moves.
 
     Attributes:
@@ -128,22 +128,16 @@ class SolidPart:
     members: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SensorPart:
-    """A force-torque sensor.
-
-    Attributes:
-        link: The child link of its joint.
-        R_LJ: Orientation of PhysX's joint frame in that link, shape (3, 3).
-    """
+class PhysxSensor(NamedTuple):
+    """A force-torque sensor: the child link of its joint, and PhysX's joint frame R_LJ in that."""
 
     link: Any
     R_LJ: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Parts:
-    """A scene taken to pieces.
+class PhysxModel:
+    """A scene in PhysX.
 
     Attributes:
         entities: Everything, in the order it is added to a PhysX scene.
@@ -156,11 +150,11 @@ class Parts:
     """
 
     entities: tuple[Any, ...]
-    joints: tuple[JointPart, ...]
-    solids: tuple[SolidPart, ...]
+    joints: tuple[PhysxJoint, ...]
+    solids: tuple[PhysxSolid, ...]
     floating: tuple[Any, ...]
     shapes: dict[Any, tuple[int, int]]
-    sensors: dict[str, SensorPart]
+    sensors: dict[str, PhysxSensor]
     remarks: tuple[str, ...]
 
 

@@ -10,10 +10,10 @@ from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.physx.body_specs import (
     FASTEST,
     NEGLIGIBLE,
-    JointPart,
-    Parts,
-    SensorPart,
-    SolidPart,
+    PhysxJoint,
+    PhysxModel,
+    PhysxSensor,
+    PhysxSolid,
     free_of_extras,
     resist,
     set_inertia,
@@ -83,8 +83,8 @@ class Articulated:
     entities: tuple[Any, ...]
     links: tuple[Any, ...]
     homes: dict[str, tuple[Any, Array]]
-    joints: dict[str, JointPart]
-    solids: tuple[SolidPart, ...]
+    joints: dict[str, PhysxJoint]
+    solids: tuple[PhysxSolid, ...]
     massless: tuple[str, ...]
 
 
@@ -105,7 +105,7 @@ def articulate(robot: PlacedRobot, setup: Setup[PhysxOptions]) -> Articulated:
     held = robot.base is Base.FIXED
     entities: list[Any] = []  # links do not keep the entity they belong to
     links: list[Any] = []
-    joints: dict[str, JointPart] = {}
+    joints: dict[str, PhysxJoint] = {}
     for body, sign in zip(bodies, signs, strict=True):
         link = physx.PhysxArticulationLinkComponent(
             None if body.joint is None else links[body.parent]
@@ -126,7 +126,7 @@ def articulate(robot: PlacedRobot, setup: Setup[PhysxOptions]) -> Articulated:
             actuation = actuations.get(body.joint.name, Actuation(DriveMode.PASSIVE))
             resistance = resist(link, body.joint, actuation=actuation, timestep=timestep)
             name = f"{robot.name}/{body.joint.name}"
-            joints[body.joint.name] = JointPart(name, link.joint, sign, resistance)
+            joints[body.joint.name] = PhysxJoint(name, link.joint, sign, resistance)
     articulation = links[0].articulation
     articulation.set_solver_position_iterations(options.position_iterations)
     articulation.set_solver_velocity_iterations(options.velocity_iterations)
@@ -171,12 +171,12 @@ def _join(link: Any, body: RigidBody, *, sign: float) -> None:
     joint.armature = [body.joint.armature]
 
 
-def _solid(robot: str, body: RigidBody, link: Any) -> SolidPart:
+def _solid(robot: str, body: RigidBody, link: Any) -> PhysxSolid:
     members = tuple(f"{robot}/{name}" for name, _ in body.members)
-    return SolidPart(f"{robot}/{body.name}", link, members)
+    return PhysxSolid(f"{robot}/{body.name}", link, members)
 
 
-def build(setup: Setup[PhysxOptions]) -> Parts:
+def build(setup: Setup[PhysxOptions]) -> PhysxModel:
     """Build everything in a scene.
 
     Raises:
@@ -186,10 +186,10 @@ def build(setup: Setup[PhysxOptions]) -> Parts:
     scene, options = setup.scene, setup.options
     surfaces = Surfaces(scene, contact_offset=options.contact_offset)
     entities: list[Any] = []
-    joints: list[JointPart] = []
-    solids: list[SolidPart] = []
+    joints: list[PhysxJoint] = []
+    solids: list[PhysxSolid] = []
     roots: list[Any] = []
-    sensors: dict[str, SensorPart] = {}
+    sensors: dict[str, PhysxSensor] = {}
     remarks: list[str] = []
     first = 0
     for robot in scene.robots:
@@ -205,7 +205,7 @@ def build(setup: Setup[PhysxOptions]) -> Parts:
             if sensor.robot == robot.name:
                 link, _ = made.homes[robot.model.joint(sensor.joint).child]
                 R_LJ = rotation_from_quaternion(link.joint.pose_in_child.q)
-                sensors[sensor.name] = SensorPart(link, R_LJ)
+                sensors[sensor.name] = PhysxSensor(link, R_LJ)
         remarks += _robot_remarks(robot, made, sensed=scene.sensed_joints(robot.name))
     free: list[Any] = []
     for solid, body in enumerate(scene.bodies, first):
@@ -214,9 +214,9 @@ def build(setup: Setup[PhysxOptions]) -> Parts:
         entities.append(entity)
         if body.motion is Motion.FREE:
             free.append(component)
-            solids.append(SolidPart(body.name, component, (body.name,)))
+            solids.append(PhysxSolid(body.name, component, (body.name,)))
     remarks += _surface_remarks(surfaces)
-    return Parts(
+    return PhysxModel(
         entities=tuple(entities),
         joints=tuple(joints),
         solids=tuple(solids),
@@ -269,7 +269,7 @@ def _robot_remarks(robot: PlacedRobot, made: Articulated, *, sensed: frozenset[s
             f"the inertia of the start: {_named(followers)}"
         )
     rubbing = [
-        name for name, part in made.joints.items() if name in sensed and part.resistance.beside
+        name for name, own in made.joints.items() if name in sensed and own.resistance.beside
     ]
     if rubbing:
         remarks.append(

@@ -29,7 +29,7 @@ from kinetarium.spatial.rotation import pose
 def read_contacts(world: World, shapes: Mapping[Any, tuple[int, int]]) -> Contacts:
     """Read the contacts of the last step, each with the normal part of its force.
 
-    PhysX tells of impulses along the normal alone, and also of points that do
+    PhysX reports impulses along the normal alone, and also points that do
     not touch yet; those without force are left out.
 
     Args:

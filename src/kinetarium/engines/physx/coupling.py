@@ -141,7 +141,7 @@ def _branches(
 
 
 def _along_parent(bodies: Sequence[RigidBody], i: int) -> float:
-    """Return the cosine of the angle between a hinge and the one above, zero if either is none."""
+    """Return the cosine between a hinge and the one above, zero if either is not a hinge."""
     below, above = bodies[i].joint, bodies[bodies[i].parent].joint
     if below is None or above is None or not {below.type, above.type} <= set(_HINGES):
         return 0.0

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from kinetarium.engines.physx.body_specs import Parts
+from kinetarium.engines.physx.body_specs import PhysxModel
 from kinetarium.engines.physx.library import World
 from kinetarium.engines.protocol import Layout
 from kinetarium.scene import DriveMode
@@ -29,8 +29,8 @@ class Memory:
     dofs: tuple[int, ...]
 
     @classmethod
-    def of(cls, parts: Parts, world: World) -> "Memory":
-        """Look up a scene in the world made of its parts."""
+    def of(cls, model: PhysxModel, world: World) -> "Memory":
+        """Look up a scene in its world."""
         starts = {}
         positions: dict[str, int] = {}
         speeds: dict[str, int] = {}
@@ -39,7 +39,7 @@ class Memory:
         for body in world.system.rigid_dynamic_components:
             starts[body] = at
             at += _BODY
-        names = {part.joint.child_link: part.name for part in parts.joints}
+        names = {each.joint.child_link: each.name for each in model.joints}
         for link in world.system.articulation_link_components:
             if link.is_root:
                 starts[link] = at
@@ -49,12 +49,12 @@ class Memory:
                     name = names[joint.child_link]
                     positions[name], speeds[name], dofs[name] = at + i, at + len(joints) + i, i
                 at += 4 * len(joints)
-        firsts = [starts[body] for body in parts.floating]
-        order = [positions[part.name] for part in parts.joints]
-        order += [speeds[part.name] for part in parts.joints]
+        firsts = [starts[body] for body in model.floating]
+        order = [positions[each.name] for each in model.joints]
+        order += [speeds[each.name] for each in model.joints]
         order += [first + i for first in firsts for i in (4, 5, 6, 0, 1, 2, 3)]
         order += [first + i for first in firsts for i in range(7, _BODY)]
-        return cls(tuple(order), tuple(dofs[part.name] for part in parts.joints))
+        return cls(tuple(order), tuple(dofs[each.name] for each in model.joints))
 
 
 class Drives:
@@ -63,7 +63,7 @@ class Drives:
     In plain numbers, which are faster than arrays for as many as a robot has.
     """
 
-    def __init__(self, layout: Layout, parts: Parts, *, memory: Memory) -> None:
+    def __init__(self, layout: Layout, model: PhysxModel, *, memory: Memory) -> None:
         """Look up the driven joints."""
         self._servos: list[tuple[int, float, Any]] = []
         # For each robot: its articulation, the forces on its joints, and of each motor the
@@ -72,17 +72,18 @@ class Drives:
         for robot, own in layout.robot_joints.items():
             motors = []
             for i, joint, actuation in layout.drives(robot):
-                part = parts.joints[own.start + joint]
+                driven = model.joints[own.start + joint]
+                sign, target = driven.sign, driven.joint
                 match actuation.drive:
                     case DriveMode.TORQUE:
                         dof = memory.dofs[own.start + joint]
-                        motors.append((i, dof, part.sign, actuation.effort))
+                        motors.append((i, dof, sign, actuation.effort))
                     case DriveMode.POSITION:
-                        self._servos.append((i, part.sign, part.joint.set_drive_target))
+                        self._servos.append((i, sign, target.set_drive_target))
                     case DriveMode.VELOCITY:
-                        self._servos.append((i, part.sign, part.joint.set_drive_velocity_target))
+                        self._servos.append((i, sign, target.set_drive_velocity_target))
             if motors:
-                articulation = parts.joints[own.start].joint.child_link.articulation
+                articulation = model.joints[own.start].joint.child_link.articulation
                 self._motors.append((articulation, [0.0] * articulation.dof, motors))
 
     def apply(self, command: list[float]) -> None:

@@ -19,21 +19,12 @@ class EnginePhysx(EngineBase[PhysxOptions]):
 
     name = NAME
     title = "PhysX"
-    capabilities = frozenset(
-        {
-            Capability.JOINTS,
-            Capability.CONTACT,
-            Capability.CONTACT_FORCES,
-            Capability.JOINT_WRENCH,
-            Capability.EXTERNAL_WRENCH,
-            Capability.MIMIC,
-            Capability.CLOSED_LOOPS,
-            Capability.FREE_BASE,
-            Capability.SAVE_RESTORE,
-            Capability.DETERMINISM,
-            Capability.RESTITUTION,
-        }
-    )
+    capabilities = frozenset({
+        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
+        Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,
+        Capability.FREE_BASE, Capability.SAVE_RESTORE, Capability.DETERMINISM,
+        Capability.RESTITUTION,
+    })  # fmt: skip
     friction_rule = FrictionRule.AVERAGE
     precision = Precision.SINGLE
     options = PhysxOptions

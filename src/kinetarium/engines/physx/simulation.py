@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetarium.engines.base.audit import limit_of
 from kinetarium.engines.base.simulation import LIMIT, AppliedWrench, Setup, SimulationBase
-from kinetarium.engines.physx.body_specs import JointPart, read_inertia
+from kinetarium.engines.physx.body_specs import PhysxJoint, read_inertia
 from kinetarium.engines.physx.build import UNBOUNDED, build
 from kinetarium.engines.physx.contacts import read_contacts
 from kinetarium.engines.physx.drives import Drives, Memory
@@ -36,21 +36,21 @@ class PhysxSimulation(SimulationBase[bytes]):
     def __init__(self, setup: Setup[PhysxOptions]) -> None:
         """Build the scene."""
         super().__init__(setup)
-        self._parts = parts = build(setup)
-        self._world = world = World(parts.entities, setup=setup)
-        memory = Memory.of(parts, world)
-        self._drives = Drives(setup.layout, parts, memory=memory)
+        self._model = model = build(setup)
+        self._world = world = World(model.entities, setup=setup)
+        memory = Memory.of(model, world)
+        self._drives = Drives(setup.layout, model, memory=memory)
         self._order = list(memory.order)
         self._pick = itemgetter(*memory.order) if memory.order else _nothing
-        self._sizes = len(parts.joints), len(parts.floating)
-        self._signs = np.array([part.sign for part in parts.joints])
+        self._sizes = len(model.joints), len(model.floating)
+        self._signs = np.array([joint.sign for joint in model.joints])
         self._flips = bool((self._signs < 0).any())
         self._centers = [
             (i, np.asarray(body.cmass_local_pose.p, dtype=np.float64).tolist())
-            for i, body in enumerate(parts.floating)
+            for i, body in enumerate(model.floating)
             if body.cmass_local_pose.p.any()
         ]
-        self._movable = {name: solid.component for solid in parts.solids for name in solid.members}
+        self._movable = {name: solid.component for solid in model.solids for name in solid.members}
         self._template = np.frombuffer(world.system.pack(), dtype=np.float32)
         self._unpack = Struct(f"{self._template.size}f").unpack
         self._packed = b""
@@ -61,11 +61,11 @@ class PhysxSimulation(SimulationBase[bytes]):
         return Audit(
             solids=tuple(
                 LoadedSolid(solid.name, read_inertia(solid.component), solid.members)
-                for solid in self._parts.solids
+                for solid in self._model.solids
             ),
-            joints=tuple(_joint(part) for part in self._parts.joints),
+            joints=tuple(_joint(joint) for joint in self._model.joints),
             gravity=frozen(self._world.system.config.gravity),
-            remarks=self._parts.remarks,
+            remarks=self._model.remarks,
         )
 
     def _write(self, state: State) -> None:
@@ -111,13 +111,13 @@ class PhysxSimulation(SimulationBase[bytes]):
         return n
 
     def _contacts(self) -> Contacts:
-        return read_contacts(self._world, self._parts.shapes)
+        return read_contacts(self._world, self._model.shapes)
 
     def _wrench(self, sensor: str) -> Array:
-        part = self._parts.sensors[sensor]
+        link, R_LJ = self._model.sensors[sensor]
         # PhysX gives what the parent exerts on the child, force and torque one after the other.
-        forces = part.link.articulation.get_link_incoming_joint_forces()[part.link.index]
-        F: Array = -(part.R_LJ @ forces.reshape(2, 3).T).T.ravel()
+        forces = link.articulation.get_link_incoming_joint_forces()[link.index]
+        F: Array = -(R_LJ @ forces.reshape(2, 3).T).T.ravel()
         return F
 
     def _save(self) -> bytes:
@@ -138,15 +138,15 @@ class PhysxSimulation(SimulationBase[bytes]):
         self._numbers = self._pick(self._unpack(packed))
 
 
-def _joint(part: JointPart) -> LoadedJoint:
-    R_LJ = rotation_from_quaternion(part.joint.pose_in_child.q)
-    lower, upper = np.sort(part.sign * np.asarray(part.joint.limits, dtype=np.float64)[0])
+def _joint(own: PhysxJoint) -> LoadedJoint:
+    R_LJ = rotation_from_quaternion(own.joint.pose_in_child.q)
+    lower, upper = np.sort(own.sign * np.asarray(own.joint.limits, dtype=np.float64)[0])
     return LoadedJoint(
-        name=part.name,
-        axis=frozen(part.sign * R_LJ[:, 0]),
-        damping=part.resistance.read_damping(),
-        friction=part.resistance.read_friction(),
-        armature=float(part.joint.armature[0]),
+        name=own.name,
+        axis=frozen(own.sign * R_LJ[:, 0]),
+        damping=own.resistance.read_damping(),
+        friction=own.resistance.read_friction(),
+        armature=float(own.joint.armature[0]),
         lower=limit_of(float(lower), UNBOUNDED),
         upper=limit_of(float(upper), UNBOUNDED),
     )

@@ -5,8 +5,12 @@ from itertools import product
 from typing import TypeVar
 
 from kinetarium.batch.study import ConfigError
-from kinetarium.engines.overrides import check_timesteps, distinct_iterations
-from kinetarium.engines.registry import chosen_engines, open_engine
+from kinetarium.engines.registry import (
+    check_timesteps,
+    chosen_engines,
+    distinct_iterations,
+    open_engine,
+)
 from kinetarium.ranges import check_ranges
 from kinetarium.studies.drive.config import (
     DriveCase,

@@ -3,8 +3,7 @@
 from itertools import product
 
 from kinetarium.batch.study import ConfigError
-from kinetarium.engines.overrides import check_timesteps, distinct_iterations
-from kinetarium.engines.registry import chosen_engines
+from kinetarium.engines.registry import check_timesteps, chosen_engines, distinct_iterations
 from kinetarium.ranges import check_ranges
 from kinetarium.studies.grasp.config import Case, Config, ToolPath
 from kinetarium.studies.grasp.ideal import SAMPLE_RATE
