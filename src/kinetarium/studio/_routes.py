@@ -28,10 +28,12 @@ from kinetarium.studio.streams import Encoding
 
 _MOST_BYTES = 200_000_000
 """Maximum size of the cached replay files [bytes]; a page requests them in parts."""
+_MOST_RUNS = 16
+"""Maximum number of runs in one page."""
 
 
-class RunRoutes:
-    """Serves what is in a folder of results."""
+class ResultRoutes:
+    """Serves the runs and maps in a folder of results, and exports them as pages."""
 
     def __init__(self, results: ResultTree) -> None:
         """Serve some results."""
@@ -44,6 +46,10 @@ class RunRoutes:
         return (
             route("GET", "/api/runs", lambda request: json_response(self._results.listing())),
             route("GET", "/api/replay/{folder}/{key}", self._replay),
+            route("GET", "/api/maps/{map}", self._map),
+            route("GET", "/api/maps/{map}/robot", self._robot),
+            route("GET", "/api/maps/{map}/volume/{field}", self._volume),
+            route("GET", "/api/export", self._export),
         )
 
     def _replay(self, request: Request) -> Response:
@@ -57,33 +63,6 @@ class RunRoutes:
             data = self._files[place]
         return ranged(request, data)
 
-
-def run_replay(run: Run, label: str, *, encoding: Encoding = Encoding.EXACT) -> bytes:
-    """Return the replay file of a run; channels alone if its study has no replay."""
-    recording = run.recording
-    if recording is None or not len(recording["time"]):
-        raise HttpError(404, f"nothing was recorded: {run.status} {run.message}".strip())
-    study, case = case_of(run)
-    replay = study.replay(case, recording) or still_replay(recording["time"])
-    title = f"{run.study} {label}"
-    return replay_file(replay, recording.channels, title=title, encoding=encoding)
-
-
-class MapRoutes:
-    """Serves the maps in a folder of results."""
-
-    def __init__(self, results: ResultTree) -> None:
-        """Serve some results."""
-        self._results = results
-
-    def routes(self) -> tuple[HttpRoute, ...]:
-        """Return the routes."""
-        return (
-            route("GET", "/api/maps/{map}", self._map),
-            route("GET", "/api/maps/{map}/robot", self._robot),
-            route("GET", "/api/maps/{map}/volume/{field}", self._volume),
-        )
-
     def _map(self, request: Request) -> Response:
         return json_response(describe_volumes(self._results.map(request.parts["map"])))
 
@@ -96,39 +75,6 @@ class MapRoutes:
         if not info["shown"]:
             raise HttpError(404, "the robot of this map is not in the catalogue")
         return ranged(request, robot_file(info["robot"], base_link=info["base"]))
-
-
-def robot_file(name: str, *, base_link: str) -> bytes:
-    """Return a robot of the catalogue at its home pose as a replay file, one link at the origin."""
-    assert name in catalogue_names()
-    model = load_robot(name)
-    home = catalogue_entry(name).home
-    q = np.array([home.get(joint.name, 0.0) for joint in model.moving_joints])
-    poses = link_poses(model, q)
-    names = [link.name for link in model.links]
-    X_BW = inverse_pose(poses[names.index(model.link(base_link).name)])
-    solids = tuple(
-        Solid(link, name, meshes, pose_rows((X_BW @ X_WL)[None]))
-        for (link, meshes), X_WL in zip(link_meshes(model).items(), poses, strict=True)
-        if meshes
-    )
-    return replay_file(Replay(np.zeros(1), solids), {}, title=name)
-
-
-_MOST_RUNS = 16
-"""Maximum number of runs in one page."""
-
-
-class ExportRoutes:
-    """Serves runs and maps as pages that need no server."""
-
-    def __init__(self, results: ResultTree) -> None:
-        """Serve some results."""
-        self._results = results
-
-    def routes(self) -> tuple[HttpRoute, ...]:
-        """Return the routes."""
-        return (route("GET", "/api/export", self._export),)
 
     def _export(self, request: Request) -> Response:
         """Return a page with the runs "folder/key,folder/key" and a field of a map.
@@ -157,6 +103,34 @@ class ExportRoutes:
         saved = ("content-disposition", 'attachment; filename="kinetarium.html"')
         page = exported_page(parts, title=f"{title} - Kinetarium")
         return Response(page, "text/html; charset=utf-8", headers=(saved,))
+
+
+def run_replay(run: Run, label: str, *, encoding: Encoding = Encoding.EXACT) -> bytes:
+    """Return the replay file of a run; channels alone if its study has no replay."""
+    recording = run.recording
+    if recording is None or not len(recording["time"]):
+        raise HttpError(404, f"nothing was recorded: {run.status} {run.message}".strip())
+    study, case = case_of(run)
+    replay = study.replay(case, recording) or still_replay(recording["time"])
+    title = f"{run.study} {label}"
+    return replay_file(replay, recording.channels, title=title, encoding=encoding)
+
+
+def robot_file(name: str, *, base_link: str) -> bytes:
+    """Return a robot of the catalogue at its home pose as a replay file, one link at the origin."""
+    assert name in catalogue_names()
+    model = load_robot(name)
+    home = catalogue_entry(name).home
+    q = np.array([home.get(joint.name, 0.0) for joint in model.moving_joints])
+    poses = link_poses(model, q)
+    names = [link.name for link in model.links]
+    X_BW = inverse_pose(poses[names.index(model.link(base_link).name)])
+    solids = tuple(
+        Solid(link, name, meshes, pose_rows((X_BW @ X_WL)[None]))
+        for (link, meshes), X_WL in zip(link_meshes(model).items(), poses, strict=True)
+        if meshes
+    )
+    return replay_file(Replay(np.zeros(1), solids), {}, title=name)
 
 
 def _cuts(text: str) -> Cuts:

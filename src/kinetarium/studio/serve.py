@@ -13,7 +13,7 @@ from kinetarium.errors import KinetariumError
 from kinetarium.storage.strict_json import strict_json
 from kinetarium.studio._application import Application
 from kinetarium.studio._connections import HttpLimits, protocols
-from kinetarium.studio._routes import ExportRoutes, MapRoutes, RunRoutes
+from kinetarium.studio._routes import ResultRoutes
 from kinetarium.studio._walking import walking_routes
 from kinetarium.studio.exported_page import check_page, page_routes
 from kinetarium.studio.http import Guard
@@ -72,9 +72,7 @@ class StudioServer:
         self.broadcast = Broadcast()
         self._results = ResultTree(root.resolve())
         routes = (
-            *RunRoutes(self._results).routes(),
-            *MapRoutes(self._results).routes(),
-            *ExportRoutes(self._results).routes(),
+            *ResultRoutes(self._results).routes(),
             *walking_routes(),
             *page_routes(),
         )
