@@ -461,11 +461,8 @@ class ResultFolder:
         self._index_due = began + max(_INDEX_EVERY, 50 * took)
 
     def _keys_on_disk(self) -> list[str]:
-        try:
-            names = sorted(os.listdir(self.runs_path)) if self.runs_path.is_dir() else []
-        except OSError as error:
-            raise OutputError(f"cannot read {str(self.runs_path)!r}: {reason(error)}") from None
-        return [name for name in names if _KEY.fullmatch(name)]
+        names = (entry.name for entry in _entries(self.runs_path))
+        return sorted(name for name in names if _KEY.fullmatch(name))
 
     def _opens(self, key: str) -> bool:
         try:
@@ -494,11 +491,7 @@ class ResultFolder:
                     " remove it"
                 )
         for folder in (self.path, self.runs_path):
-            try:
-                entries = list(os.scandir(folder)) if folder.is_dir() else []
-            except OSError as error:
-                raise OutputError(f"cannot read {str(folder)!r}: {reason(error)}") from None
-            for entry in entries:
+            for entry in _entries(folder):
                 if entry.is_symlink():
                     raise ResultFolderError(
                         f"{entry.path!r} is a symbolic link, which is not allowed in a result"
@@ -506,13 +499,10 @@ class ResultFolder:
                     )
 
     def _refuse_other_files(self) -> None:
-        try:
-            names = sorted(name for name in os.listdir(self.path) if not is_temporary(name))
-        except OSError as error:
-            raise OutputError(f"cannot read {str(self.path)!r}: {reason(error)}") from None
-        if names:
+        names = (entry.name for entry in _entries(self.path))
+        if first := min((name for name in names if not is_temporary(name)), default=None):
             raise ResultFolderError(
-                f"{str(self.path)!r} is not a result folder and not empty: it has {names[0]!r}; "
+                f"{str(self.path)!r} is not a result folder and not empty: it has {first!r}; "
                 "choose another --out"
             )
 
@@ -528,6 +518,13 @@ class ResultFolder:
 def _shortened(found: Sequence[str]) -> str:
     more = len(found) - _MOST_DIFFERENCES
     return ", ".join([*found[:_MOST_DIFFERENCES], *([f"{more} more"] if more > 0 else [])])
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        return list(os.scandir(folder)) if folder.is_dir() else []
+    except OSError as error:
+        raise OutputError(f"cannot read {str(folder)!r}: {reason(error)}") from None
 
 
 def _read_config(path: Path) -> dict[str, Any]:

@@ -182,8 +182,7 @@ def remove_leftovers(folder: Path) -> None:
     with _saying_which(folder):
         for path in list(folder.iterdir()):
             if is_temporary(path.name):
-                is_folder = path.is_dir() and not path.is_symlink()
-                shutil.rmtree(path) if is_folder else path.unlink()
+                _remove(path)
 
 
 def remove_abandoned(folder: Path) -> None:
@@ -200,10 +199,12 @@ def remove_abandoned(folder: Path) -> None:
     with _saying_which(folder):
         for path in list(folder.iterdir()):
             if (found := _OWNED.fullmatch(path.name)) and found["boot"] == _boot():
-                pid = int(found["pid"])
-                if found["start"] != _start_of(pid):
-                    is_folder = path.is_dir() and not path.is_symlink()
-                    shutil.rmtree(path) if is_folder else path.unlink()
+                if found["start"] != _start_of(int(found["pid"])):
+                    _remove(path)
+
+
+def _remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def sync_folder(folder: Path) -> None:
