@@ -7,6 +7,8 @@ from enum import StrEnum
 from math import isfinite
 from typing import TypeVar
 
+import numpy as np
+
 from kinetarium.model.diagnostics import Code, Diagnostics
 from kinetarium.model.markup import Element
 from kinetarium.spatial.arrays import Array, frozen
@@ -64,6 +66,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 MOST_MAGNITUDE = 1e12
 """Lengths, masses and inertias beyond this are taken for typing errors; squares may overflow."""
 
+Color = tuple[float, float, float, float]
 NamedValue = TypeVar("NamedValue", bound=StrEnum)
 
 
@@ -139,10 +142,31 @@ class AttributeReader:
             )
         return frozen(values)
 
+    def not_negative(self, element: Element, name: str, *, code: Code = Code.BAD_VALUE) -> float:
+        """Return a number that must not be negative; zero if it is missing."""
+        value = self.number(element, name, default=0.0)
+        if value < 0:
+            raise self.diagnostics.refusal(
+                code, f"{element}: {name} is negative", line=element.line
+            )
+        return value
+
+    def color(self, element: Element) -> Color:
+        """Return red, green, blue and opacity in the attribute rgba, limited to 0..1."""
+        r, g, b, a = np.clip(self.vector(element, "rgba", 4), 0.0, 1.0)
+        return (float(r), float(g), float(b), float(a))
+
     def numbers(
-        self, element: Element, name: str, *, most: float = MOST_MAGNITUDE
+        self,
+        element: Element,
+        name: str,
+        *,
+        default: tuple[float, ...] | None = None,
+        most: float = MOST_MAGNITUDE,
     ) -> tuple[float, ...]:
         """Return any number of finite numbers separated by white space."""
+        if name not in element.attributes and default is not None:
+            return default
         words = _BLANKS.sub(" ", self.text(element, name)).split(" ")
         words = [word for word in words if word]
         if all(map(_NUMBER.fullmatch, words)):

@@ -268,11 +268,7 @@ MOST_BYTES = 64 * 2**20
 def read_robot_part(
     path: Path, *, diagnostics: Diagnostics, code: Code = Code.UNREADABLE, most: int = MOST_BYTES
 ) -> bytes:
-    """Read a whole regular file that is part of a robot.
-
-    Args:
-        most: The largest size that is read [bytes].
-    """
+    """Read a whole regular file of limited size [bytes] that is part of a robot."""
     try:
         return read_regular(path, most=most)
     except OSError as error:

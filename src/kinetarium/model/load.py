@@ -282,9 +282,6 @@ def load_catalogue_robot(name: str) -> RobotModel:
 
     Links have the visual meshes of an installed data package, if there is one, and their
     collision primitives otherwise; the physics is the same.
-
-    Raises:
-        UnknownNameError: If there is no robot of that name.
     """
     entry = catalogue_entry(name)
     if entry.mounting:

@@ -137,11 +137,7 @@ class _TreeBuilder:
 
 
 def parse_xml(data: bytes, *, diagnostics: Diagnostics) -> Element:
-    """Parse one XML document strictly.
-
-    Returns:
-        The root element.
-    """
+    """Parse one XML document strictly, and return its root."""
     _refuse_foreign_bytes(data, diagnostics)
     builder = _TreeBuilder(diagnostics, ascii_only=data.isascii())
     try:

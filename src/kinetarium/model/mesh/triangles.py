@@ -165,11 +165,7 @@ def _points(rows: Sequence[bytes]) -> Array | None:
 
 
 def first_bad(rows: Sequence[bytes], good: Callable[[Sequence[bytes]], bool]) -> int:
-    """Find the first bad row by bisection, among rows that are not all good.
-
-    Args:
-        good: Whether every one of some rows is good.
-    """
+    """Find the first row by bisection that keeps the rows from being all good."""
     low, high = 0, len(rows)
     while high - low > 1:
         middle = (low + high) // 2
@@ -218,11 +214,7 @@ MOST_POINTS = 300_000
 
 
 def convex_hull(points: Array) -> NDArray[np.int64]:
-    """Return the triangles, shape (m, 3), of the convex hull of points, facing outwards.
-
-    Args:
-        points: The points, shape (n, 3).
-    """
+    """Return the outward triangles, shape (m, 3), of the convex hull of points, shape (n, 3)."""
     # SciPy takes a third of a second to import, and few robots need a hull.
     from scipy.spatial import ConvexHull, QhullError
 

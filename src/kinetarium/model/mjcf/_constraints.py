@@ -1,7 +1,7 @@
 """Equality constraints: couplings between joints, and loops between bodies."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,12 +18,8 @@ from kinetarium.spatial.rotation import inverse_pose, pose, rotation_from_quater
 _POLYNOMIAL = (0.0, 1.0, 0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _LoopEnd:
-    """One end of a loop: a body and a frame in it, shape (4, 4)."""
-
-    body: MjcfBody
-    X_BC: Array
+_LoopEnd = tuple[MjcfBody, Array]
+"""One end of a loop: a body and a frame in it, shape (4, 4)."""
 
 
 class EqualityReader:
@@ -71,11 +67,7 @@ class EqualityReader:
     def _couple(self, element: Element) -> None:
         """Read y - y0 = a0 + a1 (x - x0), with the positions x0 and y0 in the file's pose."""
         follower = self._joint(element, "joint1")
-        given = (
-            self._attributes.numbers(element, "polycoef")
-            if "polycoef" in element.attributes
-            else ()
-        )
+        given = self._attributes.numbers(element, "polycoef", default=())
         a0, a1, *higher = given + _POLYNOMIAL[len(given) :]
         if "joint2" not in element.attributes or any(higher):
             raise self._diagnostics.refusal(
@@ -102,10 +94,10 @@ class EqualityReader:
         return name
 
     def _close(self, element: Element) -> None:
-        a, b = self._ends_at_sites(element) or self._ends_at_bodies(element)
-        if a.body.link == b.body.link:
+        (a, X_AC), (b, X_BC) = self._ends_at_sites(element) or self._ends_at_bodies(element)
+        if a.link == b.link:
             raise self._diagnostics.refusal(
-                Code.LOOP, f"{element} connects link {a.body.link!r} to itself"
+                Code.LOOP, f"{element} connects link {a.link!r} to itself"
             )
         rigid = element.tag == "weld" and self._attributes.number(
             element, "torquescale", default=1.0
@@ -117,26 +109,22 @@ class EqualityReader:
         loop = Loop(
             name=name,
             kind=LoopKind.POSE if rigid else LoopKind.POINT,
-            link_a=a.body.link,
-            link_b=b.body.link,
-            X_AC=frozen(a.body.X_LB @ a.X_BC),
-            X_BC=frozen(b.body.X_LB @ b.X_BC),
+            link_a=a.link,
+            link_b=b.link,
+            X_AC=frozen(a.X_LB @ X_AC),
+            X_BC=frozen(b.X_LB @ X_BC),
         )
         self.loops.append(Located(loop, element.line))
 
     def _ends_at_sites(self, element: Element) -> tuple[_LoopEnd, _LoopEnd] | None:
         if "site1" not in element.attributes and "site2" not in element.attributes:
             return None
-        if "body1" in element.attributes or "body2" in element.attributes:
-            raise self._diagnostics.refusal(
-                Code.BAD_VALUE, f"{element} names bodies and sites", remedy="keep one"
-            )
         ends = []
         for attribute in ("site1", "site2"):
             name = self._attributes.name(element, attribute)
             if name not in self._bodies.sites:
                 raise self._document.unknown(element, "site", name, known=self._bodies.sites)
-            ends.append(_LoopEnd(*self._bodies.sites[name]))
+            ends.append(self._bodies.sites[name])
         return ends[0], ends[1]
 
     def _ends_at_bodies(self, element: Element) -> tuple[_LoopEnd, _LoopEnd]:
@@ -150,13 +138,13 @@ class EqualityReader:
         X_AB = inverse_pose(a.X_WB) @ b.X_WB
         if element.tag == "connect":
             X_AC = pose(self._attributes.vector(element, "anchor", 3))
-            return _LoopEnd(a, X_AC), _LoopEnd(b, inverse_pose(X_AB) @ X_AC)
+            return (a, X_AC), (b, inverse_pose(X_AB) @ X_AC)
         X_BC = pose(self._attributes.vector(element, "anchor", 3, default=(0.0, 0.0, 0.0)))
         relative = self._attributes.vector(element, "relpose", 7, default=(0.0,) * 7)
         if np.any(relative[3:]):
             X_AC = pose(relative[:3], rotation_from_quaternion(relative[3:]))
-            return _LoopEnd(a, X_AC), _LoopEnd(b, X_BC)
-        return _LoopEnd(a, X_AB @ X_BC), _LoopEnd(b, X_BC)
+            return (a, X_AC), (b, X_BC)
+        return (a, X_AB @ X_BC), (b, X_BC)
 
     def _body(self, element: Element, name: str) -> MjcfBody:
         if name in self._bodies.surroundings or (name == WORLD and self._world is None):
@@ -172,7 +160,6 @@ class EqualityReader:
         return self._bodies.bodies[name]
 
 
-_GEARS = 6
 _TARGETS = ("joint", "jointinparent", "tendon", "site", "body", "cranksite")
 
 
@@ -222,13 +209,7 @@ def _target(element: Element, document: MjcfDocument) -> str:
 
 def _gear(element: Element, document: MjcfDocument) -> float:
     """Return the ratio between the force of an actuator and the effort at its joint."""
-    if "gear" not in element.attributes:
-        return 1.0
-    gears = document.reading.attributes.numbers(element, "gear")
-    if not 1 <= len(gears) <= _GEARS:
-        raise document.diagnostics.refusal(
-            Code.BAD_NUMBER, f"{element}: gear has {len(gears)} numbers"
-        )
+    gears = document.reading.attributes.numbers(element, "gear", default=(1.0,))
     return abs(gears[0])
 
 
@@ -245,7 +226,7 @@ def _force(element: Element, document: MjcfDocument) -> float:
 def _refuse_drive(element: Element, document: MjcfDocument) -> None:
     """Refuse armature and damping of a drive that acts on something else than one joint."""
     for name in ("armature", "damping"):
-        if name in element.attributes and any(document.reading.attributes.numbers(element, name)):
+        if any(document.reading.attributes.numbers(element, name, default=())):
             raise document.diagnostics.refusal(
                 Code.UNSUPPORTED,
                 f"{element}: {name} of an actuator is supported at a hinge or slide only",
@@ -257,7 +238,7 @@ def _add_drive(
     element: Element, joint: str, gear: float, *, document: MjcfDocument, bodies: BodyReader
 ) -> None:
     """Add the armature and damping of an actuator to its joint, times the gear squared."""
-    armature = gear**2 * document.not_negative(element, "armature")
+    armature = gear**2 * document.reading.attributes.not_negative(element, "armature")
     damping = gear**2 * linear_damping(element, document)
     located = bodies.joints[joint]
     item = replace(

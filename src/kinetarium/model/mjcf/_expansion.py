@@ -91,11 +91,7 @@ class Replicator:
     """Expands the <replicate> elements of one file."""
 
     def __init__(self, root: Element, *, compiler: Compiler, reading: Reading) -> None:
-        """Keep the file.
-
-        Args:
-            root: The <mujoco> element, changed in place.
-        """
+        """Keep the <mujoco> element, which is changed in place."""
         self._root = root
         self._compiler = compiler
         self._reading = reading

@@ -1,7 +1,7 @@
 """Bodies: reading the kinematic tree into links and joints."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -196,7 +196,7 @@ class BodyReader:
         parent: MjcfBody | None,
     ) -> MjcfBody:
         """Add the joints between a body and its parent, with massless links between them."""
-        free = [motion for motion in motions if motion.type is None]
+        free = [motion for motion in motions if motion.joint is None]
         if free and (len(motions) > 1 or parent is not None):
             raise self._diagnostics.refusal(
                 Code.UNSUPPORTED,
@@ -217,12 +217,14 @@ class BodyReader:
             last = i == len(motions) - 1
             below = name if last else self._names.fresh("body", f"{name}/{joint}")
             # A slide has no anchor, so the frame stays where it is.
-            turns = motion.type is not JointType.PRISMATIC
+            assert motion.joint is not None
+            turns = motion.joint.type is not JointType.PRISMATIC
             shift = motion.anchor - anchor if turns else np.zeros(3)
             anchor = anchor + shift
-            self._add_joint(
-                motion, joint, above, below, X_PJ=X @ pose(shift) @ motion.reference_pose()
-            )
+            X_PJ = frozen(X @ pose(shift) @ motion.reference_pose())
+            moving = replace(motion.joint, name=joint, parent=above, child=below, X_PJ=X_PJ)
+            self.joints[joint] = Located(moving, motion.line)
+            self.references[joint] = motion.reference
             if not last:
                 self.links.append(Located(Link(below), motion.line))
             X, above = np.eye(4), below
@@ -240,25 +242,6 @@ class BodyReader:
         return MjcfBody(
             name, pose(-anchor), parent.X_WB @ X_PB, moves=parent.moves or bool(motions)
         )
-
-    def _add_joint(
-        self, motion: MjcfJoint, name: str, above: str, below: str, *, X_PJ: Array
-    ) -> None:
-        assert motion.type is not None
-        joint = Joint(
-            name=name,
-            type=motion.type,
-            parent=above,
-            child=below,
-            X_PJ=frozen(X_PJ),
-            axis=motion.axis,
-            limits=motion.limits,
-            damping=motion.damping,
-            friction=motion.friction,
-            armature=motion.armature,
-        )
-        self.joints[name] = Located(joint, motion.line)
-        self.references[name] = motion.reference
 
     def _geoms(self, parts: list[PlacedElement], body: MjcfBody) -> list[Geom]:
         weigh = geoms_bring_mass(parts, self._document)

@@ -20,20 +20,6 @@ LEAST_LENGTH = 1e-7
 """Vectors up to this length count as zero in MuJoCo."""
 
 
-class AngleUnit(StrEnum):
-    """The unit of every angle in the file."""
-
-    DEGREE = "degree"
-    RADIAN = "radian"
-
-
-class Coordinates(StrEnum):
-    """What poses are relative to."""
-
-    LOCAL = "local"
-    GLOBAL = "global"
-
-
 class InertiaSource(StrEnum):
     """Whether masses come from the geoms."""
 
@@ -47,7 +33,7 @@ class Compiler:
     """The settings that affect the robot.
 
     Attributes:
-        angle: The unit of angles.
+        degrees: Whether angles are in degrees rather than radians.
         euler_sequence: Axes of Euler angles; lower case for body-fixed axes.
         limits_from_range: Whether a range alone implies a limit.
         inertia_source: Whether masses come from the geoms.
@@ -64,7 +50,7 @@ class Compiler:
         fuse_static: Whether bodies without joints are fused with their parents.
     """
 
-    angle: AngleUnit = AngleUnit.DEGREE
+    degrees: bool = True
     euler_sequence: str = "xyz"
     limits_from_range: bool = True
     inertia_source: InertiaSource = InertiaSource.WHERE_MISSING
@@ -82,7 +68,7 @@ class Compiler:
 
     def radians(self, angle: float) -> float:
         """Return an angle of the file in radians."""
-        return radians(angle) if self.angle is AngleUnit.DEGREE else angle
+        return radians(angle) if self.degrees else angle
 
     def address(self, written: str, *, folder: str) -> str:
         """Return the address of a file, relative to one of the folders."""
@@ -101,13 +87,6 @@ class Compiler:
 
     def _rotation(self, element: Element, reading: Reading) -> Array:
         present = [name for name in ORIENTATIONS if name in element.attributes]
-        if len(present) > 1:
-            raise reading.diagnostics.refusal(
-                Code.BAD_VALUE,
-                f"{element} has two orientations, {present[0]} and {present[1]}",
-                remedy="keep one",
-                line=element.line,
-            )
         match present:
             case ["quat"]:
                 return read_quaternion(element, "quat", reading=reading)
@@ -144,7 +123,7 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
     attributes = {key: text for section in sections for key, text in section.attributes.items()}
     merged = Element("compiler", attributes, sections[-1].line)
     read, diagnostics = reading.attributes, reading.diagnostics
-    if read.choice(merged, "coordinate", Coordinates, default=Coordinates.LOCAL) == "global":
+    if attributes.get("coordinate") == "global":
         raise diagnostics.refusal(
             Code.UNSUPPORTED,
             "global coordinates are not supported, nor are they by MuJoCo",
@@ -159,7 +138,7 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
         )  # fmt: skip
     first, last = read.vector(merged, "inertiagrouprange", 2, default=(0.0, 5.0))
     return Compiler(
-        angle=read.choice(merged, "angle", AngleUnit, default=AngleUnit.DEGREE),
+        degrees=attributes.get("angle", "degree") == "degree",
         euler_sequence=sequence,
         limits_from_range=read.flag(merged, "autolimits", default=True),
         inertia_source=read.choice(
@@ -170,8 +149,8 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
         texture_folder=_folder(sections, "texturedir"),
         strip_path=read.flag(merged, "strippath", default=False),
         balance_inertia=read.flag(merged, "balanceinertia", default=False),
-        least_mass=_not_negative(merged, "boundmass", reading),
-        least_moment=_not_negative(merged, "boundinertia", reading),
+        least_mass=read.not_negative(merged, "boundmass"),
+        least_moment=read.not_negative(merged, "boundinertia"),
         total_mass=read.number(merged, "settotalmass", default=-1.0),
         align_free=read.flag(merged, "alignfree", default=False),
         discard_visual=read.flag(merged, "discardvisual", default=False),
@@ -216,12 +195,3 @@ def _direction(vector: Array, element: Element, name: str, reading: Reading) -> 
             line=element.line,
         )
     return np.asarray(vector / length)
-
-
-def _not_negative(element: Element, name: str, reading: Reading) -> float:
-    value = reading.attributes.number(element, name, default=0.0)
-    if value < 0:
-        raise reading.diagnostics.refusal(
-            Code.BAD_VALUE, f"{element}: {name} is negative", line=element.line
-        )
-    return value

@@ -150,13 +150,6 @@ class MjcfDocument:
             remedy=f"did you mean {meant!r}?" if meant else f"define the {kind}",
         )
 
-    def not_negative(self, element: Element, name: str, *, code: Code = Code.BAD_VALUE) -> float:
-        """Return a number that must not be negative; zero if it is missing."""
-        value = self.reading.attributes.number(element, name, default=0.0)
-        if value < 0:
-            raise self.diagnostics.refusal(code, f"{element}: {name} is negative")
-        return value
-
     def interval(
         self, element: Element, *, limited: str, bounds: str
     ) -> tuple[float, float] | None:
@@ -172,11 +165,6 @@ class MjcfDocument:
         """
         attributes = element.attributes
         choice = attributes.get(limited, "auto")
-        if choice not in ("true", "false", "auto"):
-            raise self.diagnostics.refusal(
-                Code.BAD_VALUE, f"{element}: {limited} is {choice!r}",
-                remedy="true, false or auto",
-            )  # fmt: skip
         lower, upper = self.reading.attributes.vector(element, bounds, 2, default=(0.0, 0.0))
         if choice == "false" or (choice == "auto" and lower == upper == 0):
             return None

@@ -8,6 +8,7 @@ from math import pi
 
 import numpy as np
 
+from kinetarium.model.attributes import Color
 from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.mesh.solids import solid_properties, triangulate
@@ -29,8 +30,6 @@ from kinetarium.model.robot import (
 )
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose
-
-Color = tuple[float, float, float, float]
 
 _UNPAINTED = (0.5, 0.5, 0.5, 1.0)
 """MuJoCo's default colour of a geom; only another one overrides the material's."""
@@ -71,9 +70,7 @@ class Materials:
     def _own_color(self, element: Element) -> Color | None:
         if "rgba" not in element.attributes:
             return None
-        values = self._document.reading.attributes.vector(element, "rgba", 4)
-        r, g, b, a = np.clip(values, 0.0, 1.0)
-        return (float(r), float(g), float(b), float(a))
+        return self._document.reading.attributes.color(element)
 
 
 LEAST_SIZE = 1e-9
@@ -111,13 +108,7 @@ def read_sizes(element: Element, kind: GeomType, *, document: MjcfDocument) -> t
         element: The geom, with its defaults.
     """
     needed = PRIMITIVES[kind]
-    given = np.array(
-        document.reading.attributes.numbers(element, "size") if "size" in element.attributes else ()
-    )
-    if len(given) > max(PRIMITIVES.values()):
-        raise document.diagnostics.refusal(
-            Code.BAD_NUMBER, f"{element}: size has {len(given)} numbers"
-        )
+    given = np.array(document.reading.attributes.numbers(element, "size", default=()))
     if "fromto" in element.attributes:
         if kind is GeomType.SPHERE or "pos" in element.attributes:
             raise document.diagnostics.refusal(
@@ -308,9 +299,9 @@ class GeomReader:
         """Return the mass, None if only the density counts, and the density [kg, kg/m^3]."""
         mass, density = None, WATER_DENSITY
         if "mass" in element.attributes:
-            mass = self._document.not_negative(element, "mass", code=Code.MASS)
+            mass = self._attributes.not_negative(element, "mass", code=Code.MASS)
         if "density" in element.attributes:
-            density = self._document.not_negative(element, "density", code=Code.MASS)
+            density = self._attributes.not_negative(element, "density", code=Code.MASS)
         return mass, density
 
     def _solid(self, element: Element, kind: GeomType, weigh: bool) -> _Solid | None:

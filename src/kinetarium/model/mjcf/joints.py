@@ -1,6 +1,6 @@
 """Joints: the hinges, slides and free joints of bodies."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
 
@@ -10,7 +10,7 @@ from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.compiler import LEAST_LENGTH
 from kinetarium.model.mjcf.document import MjcfDocument, PlacedElement
-from kinetarium.model.robot import JointLimits, JointType
+from kinetarium.model.robot import Joint, JointLimits, JointType
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about
 
@@ -33,35 +33,26 @@ class MjcfJoint:
 
     Attributes:
         name: Its name, empty if it has none.
-        type: Its type in a robot model; None for a free joint.
-        anchor: A point on its axis [m], shape (3,).
-        axis: Its unit axis, shape (3,).
-        reference: Its position in the file's pose [rad or m].
-        limits: Limits of position and effort.
-        damping: Viscous damping [N m s/rad or N s/m].
-        friction: Coulomb friction [N m or N].
-        armature: Inertia of the drive seen at the joint [kg m^2 or kg].
         line: Its line.
+        joint: The joint, not yet between two links; None for a free joint.
+        anchor: A point on its axis [m], shape (3,).
+        reference: Its position in the file's pose [rad or m].
         aligned: Whether MuJoCo moves the frame of a free body to its principal axes.
     """
 
     name: str
-    type: JointType | None
-    anchor: Array
-    axis: Array
-    reference: float
-    limits: JointLimits
-    damping: float
-    friction: float
-    armature: float
     line: int
+    joint: Joint | None = None
+    anchor: Array = field(default_factory=lambda: frozen(np.zeros(3)))
+    reference: float = 0.0
     aligned: bool = False
 
     def reference_pose(self) -> Array:
         """Return the pose at position zero in the pose at the reference, shape (4, 4)."""
-        if self.type is JointType.PRISMATIC:
-            return pose(-self.reference * self.axis)
-        return pose(rotation=rotation_about(self.axis, -self.reference))
+        assert self.joint is not None
+        if self.joint.type is JointType.PRISMATIC:
+            return pose(-self.reference * self.joint.axis)
+        return pose(rotation=rotation_about(self.joint.axis, -self.reference))
 
 
 class JointReader:
@@ -90,12 +81,9 @@ class JointReader:
         kind = MjcfJointType.FREE if free else self._kind(element)
         if kind is MjcfJointType.FREE:
             self._refuse_losses(element)
-            zero = frozen(np.zeros(3))
             align = element.attributes.get("align", "auto")
             aligned = align == "true" or (align == "auto" and self._document.compiler.align_free)
-            return MjcfJoint(
-                name, None, zero, zero, 0.0, JointLimits(), 0.0, 0.0, 0.0, element.line, aligned
-            )
+            return MjcfJoint(name, element.line, aligned=aligned)
         self._refuse_springs(element)
         position = self._attributes.vector(element, "pos", 3, default=(0.0, 0.0, 0.0))
         axis = self._attributes.vector(element, "axis", 3, default=(0.0, 0.0, 1.0))
@@ -106,18 +94,19 @@ class JointReader:
         R, p = placed.X_BF[:3, :3], placed.X_BF[:3, 3]
         reference = self._attributes.number(element, "ref", default=0.0)
         type_, limits = self._type_and_limits(element, turns)
-        return MjcfJoint(
-            name=name,
-            type=type_,
-            anchor=frozen(R @ position + p),
+        joint = Joint(
+            name,
+            type_,
+            parent="",
+            child="",
             axis=frozen(R @ axis / length),
-            reference=self._document.compiler.radians(reference) if turns else reference,
             limits=limits,
             damping=linear_damping(element, self._document),
-            friction=self._document.not_negative(element, "frictionloss"),
-            armature=self._document.not_negative(element, "armature"),
-            line=element.line,
+            friction=self._attributes.not_negative(element, "frictionloss"),
+            armature=self._attributes.not_negative(element, "armature"),
         )
+        reference = self._document.compiler.radians(reference) if turns else reference
+        return MjcfJoint(name, element.line, joint, frozen(R @ position + p), reference)
 
     def _kind(self, element: Element) -> MjcfJointType:
         text = element.attributes.get("type", MjcfJointType.HINGE)
@@ -137,7 +126,7 @@ class JointReader:
 
     def _refuse_losses(self, element: Element) -> None:
         for name in ("stiffness", "damping", "frictionloss", "armature"):
-            if name in element.attributes and any(self._attributes.numbers(element, name)):
+            if any(self._attributes.numbers(element, name, default=())):
                 raise self._diagnostics.refusal(
                     Code.UNSUPPORTED,
                     f"{element}: a free joint with {name} is not supported",
@@ -145,9 +134,7 @@ class JointReader:
                 )
 
     def _refuse_springs(self, element: Element) -> None:
-        stiff = "stiffness" in element.attributes and any(
-            self._attributes.numbers(element, "stiffness")
-        )
+        stiff = any(self._attributes.numbers(element, "stiffness", default=()))
         damped = self._attributes.vector(element, "springdamper", 2, default=(0.0, 0.0))
         if np.any(damped) and not np.all(damped > 0):
             raise self._diagnostics.refusal(
@@ -184,12 +171,8 @@ class JointReader:
 
 def linear_damping(element: Element, document: MjcfDocument) -> float:
     """Return the damping of a joint or actuator, which must be linear."""
-    values = (
-        document.reading.attributes.numbers(element, "damping")
-        if "damping" in element.attributes
-        else (0.0,)
-    )
-    if not values or any(values[1:]):
+    values = document.reading.attributes.numbers(element, "damping", default=(0.0,))
+    if any(values[1:]):
         raise document.diagnostics.refusal(
             Code.UNSUPPORTED,
             f"{element}: damping that is not proportional to speed is not supported",

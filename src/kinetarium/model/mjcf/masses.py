@@ -153,6 +153,6 @@ def _written_inertia(placed: PlacedElement, document: MjcfDocument) -> Inertia:
         moment = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     else:
         moment = np.diag(attributes.vector(element, "diaginertia", 3, default=(0.0, 0.0, 0.0)))
-    mass = document.not_negative(element, "mass", code=Code.MASS)
+    mass = document.reading.attributes.not_negative(element, "mass", code=Code.MASS)
     inertia = Inertia(mass, frozen(np.zeros(3)), frozen(moment))
     return moved_inertia(inertia, placed.X_BF @ document.pose(element))

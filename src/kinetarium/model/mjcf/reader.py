@@ -128,11 +128,8 @@ def check_tendons(sections: Sequence[Element], *, document: MjcfDocument) -> Non
                     Code.MISSING_ELEMENT, f"{element} has no joints or sites",
                     remedy="name its joints or sites",
                 )  # fmt: skip
-            bears = any(
-                name in element.attributes
-                and any(document.reading.attributes.numbers(element, name))
-                for name in _FORCES
-            )
+            read = document.reading.attributes
+            bears = any(any(read.numbers(element, name, default=())) for name in _FORCES)
             if bears or document.interval(element, limited="limited", bounds="range"):
                 raise document.diagnostics.refusal(
                     Code.UNSUPPORTED,
@@ -237,11 +234,7 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
 
 
 def _open(root: Element, reading: Reading) -> tuple[MjcfDocument, Known]:
-    """Expand and check the file with its includes, and read its global settings.
-
-    Returns:
-        The file, and the names in it.
-    """
+    """Expand and check the file, read its global settings, and list the names in it."""
     left_out = LeftOut()
     include_files(root, reading=reading)
     _check_file_size(root, reading=reading)

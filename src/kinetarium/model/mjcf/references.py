@@ -32,11 +32,7 @@ Known = set[tuple[str, str]]
 
 
 def check_names(root: Element, *, reading: Reading) -> Known:
-    """List the names in a file, and record duplicates.
-
-    Args:
-        root: The <mujoco> element, its replicas written out.
-    """
+    """List the names in a file whose replicas are written out, and record duplicates."""
     known = {("body", _WORLD)}
     for kind, element in _named(root):
         if (kind, element.attributes["name"]) in known:
@@ -56,11 +52,7 @@ def written_names(root: Element) -> Known:
 
 
 def check_references(root: Element, known: Known, *, reading: Reading) -> None:
-    """Record every reference to a name that does not exist.
-
-    Args:
-        root: The <mujoco> element, its replicas written out.
-    """
+    """Record every reference to a name that does not exist, after replicas are written out."""
     for section in (child for child in root.children if child.tag in _REFERRING):
         for element in section.walk():
             for attribute, kind in _references(element):

@@ -52,11 +52,7 @@ class MeshFiles:
         self._names: dict[tuple[Path | int, tuple[float, ...]], list[str]] = {}
 
     def add(self, shape: MeshFile | MeshData) -> list[str]:
-        """Add a mesh.
-
-        Returns:
-            The file names of its pieces; empty if it has no surface.
-        """
+        """Add a mesh, and return the file names of its pieces: none if it has no surface."""
         if isinstance(shape, MeshFile):
             key: tuple[Path | int, tuple[float, ...]] = (shape.path, shape.scale)
         else:

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 from math import inf
+from typing import Any
 
 import numpy as np
 
 from kinetarium.model.diagnostics import Allowance, Code
 from kinetarium.model.markup import Element
-from kinetarium.model.reading import Reading
 from kinetarium.model.robot import IDENTITY, Joint, JointLimits, JointType, Link, Mimic
-from kinetarium.model.urdf.origins import WITH_OPTIONAL_LIMITS, OriginReader, UrdfVersion
-from kinetarium.model.urdf.vocabulary import ELEMENT_RULES, MOTION_LIMITS, Children
+from kinetarium.model.urdf.origins import WITH_OPTIONAL_LIMITS, UrdfDocument
+from kinetarium.model.urdf.vocabulary import ELEMENT_RULES, MOTION_LIMITS
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import rotation_onto
 
@@ -36,30 +36,18 @@ class UrdfJointType(StrEnum):
     PLANAR = "planar"
 
 
-_SINGLE = {
-    UrdfJointType.REVOLUTE: JointType.REVOLUTE,
-    UrdfJointType.CONTINUOUS: JointType.CONTINUOUS,
-    UrdfJointType.PRISMATIC: JointType.PRISMATIC,
-}
+_SINGLE = (UrdfJointType.REVOLUTE, UrdfJointType.CONTINUOUS, UrdfJointType.PRISMATIC)
 
 
 class JointReader:
     """Reads the joints of one URDF file."""
 
-    def __init__(
-        self,
-        *,
-        reading: Reading,
-        children: Children,
-        origins: OriginReader,
-        version: UrdfVersion,
-    ) -> None:
+    def __init__(self, document: UrdfDocument) -> None:
         """Keep what the joints share."""
-        self._attributes = reading.attributes
-        self._diagnostics = reading.diagnostics
-        self._children = children
-        self._origins = origins
-        self._version = version
+        self._document = document
+        self._attributes = document.reading.attributes
+        self._diagnostics = document.reading.diagnostics
+        self._children = document.children
 
     def kind(self, element: Element) -> UrdfJointType:
         """Return the type of a <joint>."""
@@ -93,11 +81,11 @@ class JointReader:
             type=JointType.FIXED,
             parent=parent,
             child=child,
-            X_PJ=self._origins.read(element),
+            X_PJ=self._document.pose(element),
             axis=self._axis(element, moving=moving),
         )
         type_, limits = self._type_and_limits(element, kind)
-        damping, friction, armature = self._losses(element)
+        losses = self._losses(element)
         mimic = self._mimic(element)
         if mimic and mimic.joint == name and kind not in _SINGLE:
             raise self._diagnostics.refusal(Code.MIMIC, f"{element} follows itself")
@@ -112,15 +100,7 @@ class JointReader:
                     line=element.line,
                 )
             return joint
-        return replace(
-            joint,
-            type=type_,
-            limits=limits,
-            damping=damping,
-            friction=friction,
-            armature=armature,
-            mimic=mimic,
-        )
+        return replace(joint, type=type_, limits=limits, mimic=mimic, **losses)
 
     def _check_foreign_numbers(self, element: Element) -> None:
         """Check the numbers of omitted elements: NaN there indicates a broken file."""
@@ -227,14 +207,14 @@ class JointReader:
     def _range(self, element: Element, limit: Element, *, bounded: bool) -> tuple[float, float]:
         """Read lower and upper; the default of a missing one depends on the version."""
         defaults = (0.0, 0.0)
-        if self._version >= WITH_OPTIONAL_LIMITS:
+        if self._document.version >= WITH_OPTIONAL_LIMITS:
             defaults = (-inf, inf)
             missing = [name for name in ("lower", "upper") if name not in limit.attributes]
             if bounded and missing and Allowance.MISSING_LIMIT not in self._diagnostics.allow:
                 raise self._diagnostics.refusal(
                     Code.LIMITS,
                     f"{element} has no {' and no '.join(missing)} limit, "
-                    f"which URDF {self._version} requires",
+                    f"which URDF {self._document.version} requires",
                     remedy="add it, make the joint continuous, or pass --allow-missing-limit",
                     line=limit.line,
                 )
@@ -256,25 +236,24 @@ class JointReader:
     def _bound(self, element: Element, name: str, required: bool) -> float:
         optional = (
             not required
-            or self._version >= WITH_OPTIONAL_LIMITS
+            or self._document.version >= WITH_OPTIONAL_LIMITS
             or Allowance.MISSING_LIMIT in self._diagnostics.allow
         )
         default = UNLIMITED if optional else None
         return _limit(self._attributes.number(element, name, default=default, most=inf))
 
-    def _losses(self, element: Element) -> tuple[float, float, float]:
+    def _losses(self, element: Element) -> dict[str, Any]:
+        """Return damping, friction and armature by name."""
         child = self._children.at_most_one(element, "dynamics")
         if child is None:
-            return 0.0, 0.0, 0.0
-        damping, friction, armature = (
-            self._attributes.number(child, key, default=0.0)
-            for key in ELEMENT_RULES["dynamics"].attributes
-        )
-        if min(damping, friction, armature) < 0:
+            return {}
+        names = ELEMENT_RULES["dynamics"].attributes
+        losses = {name: self._attributes.number(child, name, default=0.0) for name in names}
+        if min(losses.values()) < 0:
             raise self._diagnostics.refusal(
                 Code.BAD_VALUE, f"{element} has negative damping or friction", line=child.line
             )
-        return damping, friction, armature
+        return losses
 
     def _mimic(self, element: Element) -> Mimic | None:
         child = self._children.at_most_one(element, "mimic")

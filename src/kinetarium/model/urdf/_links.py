@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kinetarium.model.attributes import Color
 from kinetarium.model.diagnostics import Allowance, Code, RobotFileError
 from kinetarium.model.inertia import checked_inertia
 from kinetarium.model.markup import Element
 from kinetarium.model.mesh.triangles import MOST_COORDINATE
-from kinetarium.model.reading import Reading
 from kinetarium.model.robot import (
     Box,
     Capsule,
@@ -20,11 +20,9 @@ from kinetarium.model.robot import (
     Shape,
     Sphere,
 )
-from kinetarium.model.urdf.origins import OriginReader
-from kinetarium.model.urdf.vocabulary import MOMENTS, SHAPES, Children
+from kinetarium.model.urdf.origins import UrdfDocument
+from kinetarium.model.urdf.vocabulary import MOMENTS, SHAPES
 from kinetarium.spatial.arrays import Array
-
-Color = tuple[float, float, float, float]
 
 _LEAST_SCALE = 1e-12
 _LEAST_EXTENT = 1e-9
@@ -34,20 +32,13 @@ _LOST_MESH = (Code.MESH_MISSING, Code.MESH_OUTSIDE, Code.MESH_REMOTE)
 class LinkReader:
     """Reads the links of one URDF file."""
 
-    def __init__(
-        self,
-        *,
-        reading: Reading,
-        children: Children,
-        origins: OriginReader,
-        colors: Mapping[str, Color],
-    ) -> None:
-        """Keep what the links share."""
-        self._reading = reading
-        self._attributes = reading.attributes
-        self._diagnostics = reading.diagnostics
-        self._children = children
-        self._origins = origins
+    def __init__(self, document: UrdfDocument, *, colors: Mapping[str, Color]) -> None:
+        """Keep what the links share, and the colours of the named materials."""
+        self._document = document
+        self._reading = document.reading
+        self._attributes = document.reading.attributes
+        self._diagnostics = document.reading.diagnostics
+        self._children = document.children
         self._colors = colors
 
     def read(self, element: Element) -> Link:
@@ -66,7 +57,7 @@ class LinkReader:
         )
 
     def _inertia(self, element: Element, link: str) -> Inertia | None:
-        X_LC = self._origins.read(element)
+        X_LC = self._document.pose(element)
         mass = self._children.exactly_one(element, "mass")
         moment = self._children.exactly_one(element, "inertia")
         ixx, ixy, ixz, iyy, iyz, izz = (self._attributes.number(moment, key) for key in MOMENTS)
@@ -92,7 +83,7 @@ class LinkReader:
 
     def _geometry(self, element: Element, link: str) -> Geometry | None:
         self._children.check(element)
-        X_LG = self._origins.read(element)
+        X_LG = self._document.pose(element)
         container = self._children.exactly_one(element, "geometry")
         shapes = [child for child in container.children if child.tag in SHAPES]
         if len(shapes) != 1:
@@ -161,5 +152,4 @@ class LinkReader:
         color = self._children.at_most_one(element, "color")
         if color is None:
             return self._colors.get(element.attributes.get("name", ""))
-        r, g, b, a = np.clip(self._attributes.vector(color, "rgba", 4), 0.0, 1.0)
-        return (float(r), float(g), float(b), float(a))
+        return self._attributes.color(color)

@@ -1,6 +1,7 @@
 """<origin>: the pose of a part, as a position and angles or a quaternion."""
 
 import re
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -58,54 +59,58 @@ _LEAST_LENGTH = 1e-9
 _UNIT_TOLERANCE = 1e-3
 
 
-class OriginReader:
-    """Reads the origins of one URDF file."""
+@dataclass(frozen=True, slots=True)
+class UrdfDocument:
+    """The state shared by the readers of one URDF file.
 
-    def __init__(self, *, reading: Reading, children: Children, version: UrdfVersion) -> None:
-        """Keep what the origins share."""
-        self._attributes = reading.attributes
-        self._diagnostics = reading.diagnostics
-        self._children = children
-        self._version = version
+    Attributes:
+        reading: The file being read.
+        children: Hands out child elements.
+        version: The version of the file.
+    """
 
-    def read(self, parent: Element) -> Array:
+    reading: Reading
+    children: Children
+    version: UrdfVersion
+
+    def pose(self, parent: Element) -> Array:
         """Return the pose, shape (4, 4), in the <origin> of an element; identity without one."""
-        origin = self._children.at_most_one(parent, "origin")
+        origin = self.children.at_most_one(parent, "origin")
         if origin is None:
             return frozen(np.eye(4))
-        xyz = self._attributes.vector(origin, "xyz", 3, default=(0.0, 0.0, 0.0))
+        xyz = self.reading.attributes.vector(origin, "xyz", 3, default=(0.0, 0.0, 0.0))
         if "quat_xyzw" in origin.attributes:
             return frozen(pose(xyz, self._rotation(origin, parent)))
-        rpy = self._attributes.vector(origin, "rpy", 3, default=(0.0, 0.0, 0.0))
+        rpy = self.reading.attributes.vector(origin, "rpy", 3, default=(0.0, 0.0, 0.0))
         return frozen(pose(xyz, rotation_from_rpy(rpy)))
 
     def _rotation(self, origin: Element, parent: Element) -> Array:
         """Return the rotation, shape (3, 3), of quat_xyzw."""
-        if self._version < WITH_QUATERNIONS:
-            raise self._diagnostics.refusal(
+        if self.version < WITH_QUATERNIONS:
+            raise self.reading.diagnostics.refusal(
                 Code.BAD_VALUE,
-                f"the <origin> of {parent} has quat_xyzw, which URDF {self._version} ignores",
+                f"the <origin> of {parent} has quat_xyzw, which URDF {self.version} ignores",
                 remedy=f'write <robot version="{WITH_QUATERNIONS}" ...>, or rpy instead',
                 line=origin.line,
             )
         if "rpy" in origin.attributes:
-            raise self._diagnostics.refusal(
+            raise self.reading.diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"the <origin> of {parent} has both rpy and quat_xyzw",
                 remedy="keep one of them",
                 line=origin.line,
             )
-        x, y, z, w = self._attributes.vector(origin, "quat_xyzw", 4)
+        x, y, z, w = self.reading.attributes.vector(origin, "quat_xyzw", 4)
         length = float(np.linalg.norm((x, y, z, w)))
         if length < _LEAST_LENGTH:
-            raise self._diagnostics.refusal(
+            raise self.reading.diagnostics.refusal(
                 Code.BAD_VALUE,
                 f"the <origin> of {parent} has a quaternion of length zero",
                 remedy='no rotation is quat_xyzw="0 0 0 1"',
                 line=origin.line,
             )
         if abs(length - 1) > _UNIT_TOLERANCE:
-            self._diagnostics.repair(
+            self.reading.diagnostics.repair(
                 Code.BAD_VALUE,
                 str(parent),
                 f"quaternion of length {length:.6g} normalized",

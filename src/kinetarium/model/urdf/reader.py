@@ -1,13 +1,14 @@
 """Reading URDF: links, joints and a floating base."""
 
+from kinetarium.model.attributes import Color
 from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import Joint, Link, RobotModel
 from kinetarium.model.tree import Located, assemble
 from kinetarium.model.urdf._joints import JointReader, UrdfJointType
-from kinetarium.model.urdf._links import Color, LinkReader
-from kinetarium.model.urdf.origins import FIRST, OriginReader, read_version
+from kinetarium.model.urdf._links import LinkReader
+from kinetarium.model.urdf.origins import FIRST, UrdfDocument, read_version
 from kinetarium.model.urdf.vocabulary import Children
 
 
@@ -26,9 +27,9 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
     with diagnostics.collecting():
         version = read_version(root, diagnostics=diagnostics)
     children.check(root)
-    origins = OriginReader(reading=reading, children=children, version=version)
+    document = UrdfDocument(reading, children, version)
     colors: dict[str, Color] = {}
-    link_reader = LinkReader(reading=reading, children=children, origins=origins, colors=colors)
+    link_reader = LinkReader(document, colors=colors)
     for element in root.all("material"):
         with diagnostics.collecting():
             color = link_reader.color(element)
@@ -41,7 +42,7 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
     joints: list[Located[Joint]] = []
     floating: list[str] = []
     planar: list[str] = []
-    joint_reader = JointReader(reading=reading, children=children, origins=origins, version=version)
+    joint_reader = JointReader(document)
     for element in root.all("joint"):
         with diagnostics.at(element):
             kind = joint_reader.kind(element)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from kinetarium.model.diagnostics import Code, Diagnostics
+from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.xacro.macros import Macro, Parameter
 from kinetarium.model.xacro.scopes import Block, Scope
@@ -10,9 +10,7 @@ from kinetarium.model.xacro.texts import Texts
 from kinetarium.model.xacro.values import Value, did_you_mean, literal, shown
 
 
-def given_values(
-    call: Element, macro: Macro, *, caller: Scope, texts: Texts, diagnostics: Diagnostics
-) -> dict[str, Value]:
+def given_values(call: Element, macro: Macro, *, caller: Scope, texts: Texts) -> dict[str, Value]:
     """Evaluate the parameters that a call passes as attributes, in the caller's scope."""
     known = [parameter.name for parameter in macro.parameters if not parameter.stars]
     values = {}
@@ -20,7 +18,7 @@ def given_values(
         if name.startswith("xmlns:"):
             continue
         if name not in known:
-            raise diagnostics.refusal(
+            raise texts.diagnostics.refusal(
                 Code.MACRO,
                 f"the macro '{macro.name}' has no parameter {shown(name)}"
                 f"{did_you_mean(name, known)}",
@@ -38,7 +36,6 @@ def bind_parameters(
     blocks: Sequence[Element],
     caller: Scope,
     texts: Texts,
-    diagnostics: Diagnostics,
 ) -> None:
     """Fill the scope of a call with the macro's parameters.
 
@@ -51,33 +48,31 @@ def bind_parameters(
         if parameter.stars:
             element = next(waiting, None)
             if element is None:
-                raise diagnostics.refusal(
+                raise texts.diagnostics.refusal(
                     Code.MACRO,
                     f"the call of '{macro.name}' has no element for its block '{parameter.name}'",
                     remedy="put one element for each block parameter inside the call",
                 )
-            block = Block(element, diagnostics.file, whole=parameter.stars == 1)
+            block = Block(element, texts.diagnostics.file, whole=parameter.stars == 1)
             scope.blocks[parameter.name, block.whole] = block
         elif parameter.name in given:
             scope.values[parameter.name] = given[parameter.name]
         else:
-            scope.values[parameter.name] = _default(parameter, macro, caller, texts, diagnostics)
+            scope.values[parameter.name] = _default(parameter, macro, caller, texts)
     surplus = next(waiting, None)
     if surplus is not None:
-        raise diagnostics.refusal(
+        raise texts.diagnostics.refusal(
             Code.MACRO,
             f"the macro '{macro.name}' has no block parameter for {surplus}",
             remedy="remove the element, or declare a parameter *name for it",
         )
 
 
-def _default(
-    parameter: Parameter, macro: Macro, caller: Scope, texts: Texts, diagnostics: Diagnostics
-) -> Value:
+def _default(parameter: Parameter, macro: Macro, caller: Scope, texts: Texts) -> Value:
     if parameter.forwarded and caller.defines(parameter.name):
         return literal(caller.lookup(parameter.name))
     if parameter.default is None:
-        raise diagnostics.refusal(
+        raise texts.diagnostics.refusal(
             Code.MACRO,
             f"the call of '{macro.name}' lacks its parameter '{parameter.name}'",
             remedy=f'write {parameter.name}="..."',

@@ -38,14 +38,13 @@ def check_attributes(
             )
 
 
-def define_property(
-    element: Element, scope: Scope, *, texts: Texts, diagnostics: Diagnostics
-) -> None:
+def define_property(element: Element, scope: Scope, *, texts: Texts) -> None:
     """Define or remove the property of an <xacro:property>.
 
     A value is evaluated when it is first used, unless lazy_eval is false or
     its scope is named.
     """
+    diagnostics = texts.diagnostics
     optional = ("value", "default", "remove", "scope", "lazy_eval")
     check_attributes(element, diagnostics, required=["name"], optional=optional)
     attributes = element.attributes

@@ -204,7 +204,7 @@ class _Expander:
         self._frames.append(inside)
 
     def _property(self, source: Element, frame: _Frame) -> None:
-        define_property(source, frame.scope, texts=self._texts, diagnostics=self._diagnostics)
+        define_property(source, frame.scope, texts=self._texts)
 
     def _argument(self, source: Element, frame: _Frame) -> None:
         check_attributes(source, self._diagnostics, required=["name"], optional=["default"])
@@ -265,9 +265,7 @@ class _Expander:
             )
         macro, home = found
         self._budget.spend(len(macro.parameters))
-        given = given_values(
-            source, macro, caller=frame.scope, texts=self._texts, diagnostics=self._diagnostics
-        )
+        given = given_values(source, macro, caller=frame.scope, texts=self._texts)
         blocks = Element("", {}, source.line)
         enter = partial(
             self._enter, source, frame, macro=macro, scope=home.inner(), given=given, blocks=blocks
@@ -301,7 +299,6 @@ class _Expander:
                 blocks=blocks.children,
                 caller=frame.scope,
                 texts=self._texts,
-                diagnostics=self._diagnostics,
             )
         inside = replace(frame, scope=scope, file=macro.file, calls=frame.calls + 1)
         self._splice(macro.body, inside)

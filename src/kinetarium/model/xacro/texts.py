@@ -33,6 +33,7 @@ class Texts(Namespace):
     Attributes:
         arguments: The values of the file's arguments.
         used: The arguments that were used.
+        diagnostics: The place of the expansion.
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class Texts(Namespace):
         """Start with the arguments that the user gave."""
         self.arguments = arguments
         self.used: set[str] = set()
-        self._diagnostics = diagnostics
+        self.diagnostics = diagnostics
         self._budget = budget
         self._interpreter = Interpreter(
             budget, functions={"arg": self._typed_argument, "xacro.arg": self._argument}
@@ -73,15 +74,15 @@ class Texts(Namespace):
     def resolve(self, name: str, lazy: Lazy, scope: Scope) -> Value:
         """Evaluate a property in the scope and at the location of its definition."""
         chain = " -> ".join([*(other for _, other in self._chain), name][-6:])
-        with self._diagnostics.within(lazy.file, lazy.line):
+        with self.diagnostics.within(lazy.file, lazy.line):
             if (scope, name) in self._chain:
-                raise self._diagnostics.refusal(
+                raise self.diagnostics.refusal(
                     Code.EXPRESSION,
                     f"properties are defined by one another: {chain}",
                     remedy='break the cycle; lazy_eval="false" uses the value defined before',
                 )
             if len(self._chain) >= MOST_CHAINED:
-                raise self._diagnostics.refusal(
+                raise self.diagnostics.refusal(
                     Code.EXPRESSION,
                     f"more than {MOST_CHAINED} properties are defined by one another: ...{chain}",
                     remedy='set lazy_eval="false" for some of them',
@@ -101,7 +102,7 @@ class Texts(Namespace):
         return constants[name] if name in constants else self._typed_argument(name)
 
     def _refusal(self, error: ExpressionError) -> RobotFileError:
-        return self._diagnostics.refusal(error.code, error.message, remedy=error.remedy)
+        return self.diagnostics.refusal(error.code, error.message, remedy=error.remedy)
 
     def _argument(self, name: str) -> str:
         self.used.add(name)

@@ -158,11 +158,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def closing_bracket(text: str, opening: int) -> int:
-    """Find the closing bracket of an opening one, skipping quoted ones and nested pairs.
-
-    Args:
-        opening: The position of the opening bracket in it.
-    """
+    """Find the closing bracket of the one at a position, skipping quoted and nested ones."""
     left = text[opening]
     right = {"{": "}", "(": ")"}[left]
     open_pairs, quote = 0, ""

@@ -1,5 +1,7 @@
 """The elements of MJCF for scenes, views, sensors and states, which are checked and omitted."""
 
+from typing import Any
+
 from kinetarium.model.mjcf.vocabulary.element_rule import ElementRule, Treatment
 
 _POSE = "pos:3 quat:4 axisangle:4 xyaxes:6 zaxis:3 euler:3"
@@ -89,21 +91,8 @@ _OBJECT = "!objtype:object !objname"
 _REFERENCE = "reftype:object refname"
 
 
-def _sensors(
-    tags: str,
-    attributes: str = "",
-    *,
-    one_of: str = "",
-    at_most_one_of: str = "",
-    together: str = "",
-) -> dict[str, ElementRule]:
-    kind = ElementRule(
-        f"{_MEASURED} {attributes}",
-        one_of=one_of,
-        at_most_one_of=at_most_one_of,
-        together=together,
-    )
-    return dict.fromkeys(tags.split(), kind)
+def _sensors(tags: str, attributes: str = "", **combinations: Any) -> dict[str, ElementRule]:
+    return dict.fromkeys(tags.split(), ElementRule(f"{_MEASURED} {attributes}", **combinations))
 
 
 SENSOR_ELEMENTS = {

@@ -31,11 +31,7 @@ _SET = re.compile(r"(?P<needed>[\w+]+)(?:\((?P<allowed>[\w+]+)\))?")
 
 
 def check_vocabulary(root: Element, *, reading: Reading, left_out: LeftOut) -> None:
-    """Check every element: none unknown or misplaced, no attribute misspelt, all numbers finite.
-
-    Args:
-        root: The <mujoco> element, its includes in place.
-    """
+    """Check every element, includes in place: known, well placed, well spelt, finite."""
     _Check(reading, left_out).check(root)
     reading.diagnostics.stop_if_refused()
 
