@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from kinetarium.batch.labels import case_labels
+from kinetarium.batch.outcomes import case_labels
 from kinetarium.batch.plan import Plan
 from kinetarium.batch.study import Findings, Study, open_study
 from kinetarium.batch.sweep import sweep

@@ -6,6 +6,7 @@ from math import degrees, pi
 import numpy as np
 import pytest
 
+from kinetarium.batch.outcomes import Outcomes
 from kinetarium.batch.study import Outcome
 from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.engines.protocol import FrictionRule
@@ -17,6 +18,7 @@ from kinetarium.metrics import cross_track
 from kinetarium.recording.recording import Channel, Recording, RunStatus
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drive import Calibrate, Drive
+from kinetarium.studies.drive._statements import statement_table
 from kinetarium.studies.drive.calibrate.config import CalibrateConfig
 from kinetarium.studies.drive.calibrate.score import identify
 from kinetarium.studies.drive.config import (
@@ -30,7 +32,6 @@ from kinetarium.studies.drive.config import (
 from kinetarium.studies.drive.coulomb import coulomb_multiplier
 from kinetarium.studies.drive.ideal import against_ideal, ideal_drive, ideal_of
 from kinetarium.studies.drive.profiles import settings
-from kinetarium.studies.drive.results import Outcomes, statement_table
 from kinetarium.studies.drive.run import (
     HOLD,
     REFERENCES,

@@ -1,7 +1,9 @@
 """Charts as data: lines, bars and heatmaps, and their axes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import nan
 
 import numpy as np
 
@@ -150,6 +152,23 @@ class BarSeries:
                 object.__setattr__(self, field, frozen(values))
                 if getattr(self, field).shape != (len(self.values),):
                     raise ValueError(f"bars '{self.name}': {field} and values differ in shape")
+
+    @classmethod
+    def of_spreads(
+        cls,
+        name: str,
+        spreads: Sequence[tuple[float, float, float] | None],
+        *,
+        factor: float = 1.0,
+    ) -> "BarSeries":
+        """Return bars with error bars; no bar where there is no spread.
+
+        Args:
+            spreads: Value, low and high end of each bar, or None.
+            factor: What they are multiplied by.
+        """
+        rows = [(nan,) * 3 if spread is None else spread for spread in spreads]
+        return cls(name, *(factor * np.array(rows, dtype=np.float64).T))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isnan
+from statistics import median
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from kinetarium.figure.charts import Axis, Lines, Series, Style
+from kinetarium.figure.charts import Axis, Lines, Mark, Series, Style
 from kinetarium.figure.text import Cell, Column
 from kinetarium.metrics import pareto_front
 from kinetarium.spatial.arrays import Array
@@ -95,6 +96,46 @@ def sweep_series(samples: Sequence[Sample]) -> tuple[Series, ...]:
     return tuple(series)
 
 
+Measured = Sequence[tuple[SetCase, float | None]]
+"""Cases, each with the measure of its runs, or None."""
+
+
+def over_iterations(
+    measured: Measured, *, title: str, y: Axis, caption: str, marks: tuple[Mark, ...] = ()
+) -> list[Lines]:
+    """Draw a measure over the iterations of iterative solvers, a figure for each time step."""
+    figures = []
+    for step in sorted({case.timestep for case, _ in measured}):
+        samples = [
+            Sample(case.engine, case.iterations, value)
+            for case, value in measured
+            if case.timestep == step and case.iterations
+        ]
+        figures.append(
+            Lines(
+                f"{title} over iterations, steps of {step * 1e3:g} ms",
+                Axis("solver iterations", log=True),
+                y,
+                sweep_series(samples),
+                caption=caption,
+                marks=marks,
+            )
+        )
+    return figures
+
+
+def over_timestep(
+    measured: Measured, *, title: str, y: Axis, caption: str, marks: tuple[Mark, ...] = ()
+) -> list[Lines]:
+    """Draw a measure over the time step, with the profile's iterations; empty without any."""
+    own = [(case, value) for case, value in measured if not case.iterations]
+    samples = [Sample(case.engine, case.timestep * 1e3, value) for case, value in own]
+    axis = Axis("time step", "ms", log=True)
+    name = f"{title} over the time step"
+    lines = Lines(name, axis, y, sweep_series(samples), caption=caption, marks=marks)
+    return [lines] if own else []
+
+
 FRONT = "overall Pareto front"
 _COST = Axis("CPU time per simulated second", "s/s", log=True)
 
@@ -112,6 +153,26 @@ class Trial:
     name: str
     cost: float
     error: float
+
+
+def setting_trials(measured: Iterable[tuple[SetCase, float, float | None]]) -> list[Trial]:
+    """Return the median cost and the largest error of each setting of an engine over its cases.
+
+    A setting of which an error is not known is left out.
+
+    Args:
+        measured: Cases, each with its cost [s/s] and its error.
+    """
+    settings: dict[tuple[str, float, int], list[tuple[float, float | None]]] = {}
+    for case, cost, error in measured:
+        key = (case.engine, case.timestep, case.iterations)
+        settings.setdefault(key, []).append((cost, error))
+    trials = []
+    for (engine, *_), cells in settings.items():
+        errors = [error for _, error in cells if error is not None]
+        if len(errors) == len(cells):
+            trials.append(Trial(engine, median(cost for cost, _ in cells), max(errors)))
+    return trials
 
 
 def speed_accuracy(title: str, trials: Sequence[Trial], *, error: Axis, caption: str = "") -> Lines:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from kinetarium.batch.labels import case_labels
+from kinetarium.batch.outcomes import case_labels
 from kinetarium.batch.study import open_study
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Run

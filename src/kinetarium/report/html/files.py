@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kinetarium.batch.labels import case_labels
+from kinetarium.batch.outcomes import case_labels
 from kinetarium.batch.study import Findings, Study
 from kinetarium.figure.page import Chart, Page, Section
 from kinetarium.figure.scene3d import Scene3D

@@ -1,20 +1,23 @@
 """Figures of the drive study over time step, iterations and friction, and the cost."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from math import inf
-from statistics import median
 
-from kinetarium.figure.charts import Axis, Lines, Series, Style
+from kinetarium.batch.outcomes import Outcomes
+from kinetarium.figure.charts import Axis, Lines, Style
 from kinetarium.figure.page import Figure
-from kinetarium.figure.sweep import Sample, Trial, speed_accuracy, sweep_series
+from kinetarium.figure.sweep import (
+    Sample,
+    over_iterations,
+    over_timestep,
+    setting_trials,
+    speed_accuracy,
+    sweep_series,
+)
 from kinetarium.figure.text import Column, Table
 from kinetarium.studies.drive.config import DriveCase, PathControl, Robot
 from kinetarium.studies.drive.ideal import AgainstIdeal, Compared
-from kinetarium.studies.drive.results import Outcomes
 
-_Measure = Callable[[Outcomes, AgainstIdeal | None], float | None]
 IDEAL = {Robot.HUSKY4: "Coulomb friction", Robot.HUSKY2: "no slip"}
 """Names of the drive without an engine."""
 _MEDIANS = "Medians over the starts."
@@ -30,10 +33,14 @@ def sweep_figures(cells: Sequence[Compared], varied: Sequence[str]) -> list[Figu
     figures: list[Figure] = []
     for path in dict.fromkeys(case.path for case, *_ in cells):
         on_path = [cell for cell in cells if cell[0].path is path]
+        errors = [(case, _error(part, ideal)) for case, part, ideal in on_path]
+        title, y = f"{_path(on_path)}: error", error_axis(on_path[0][0])
         if "iterations" in varied:
-            figures += _over_iterations(on_path)
+            caption = f"{_MEDIANS} ODE with its iterative solver."
+            figures += over_iterations(errors, title=title, y=y, caption=caption)
         if "timestep" in varied:
-            figures += _over_timestep(on_path)
+            caption = f"{_MEDIANS} With the profile's iterations."
+            figures += over_timestep(errors, title=title, y=y, caption=caption)
         if "friction" in varied:
             figures += _over_friction(on_path)
     return figures
@@ -45,16 +52,7 @@ def cost_figures(cells: Sequence[Compared]) -> list[Figure]:
     Args:
         cells: The cases of one profile, robot and control.
     """
-    settings: dict[tuple[str, float, int], list[tuple[float, float]]] = {}
-    for case, part, ideal in cells:
-        error = _error(part, ideal)
-        paths = settings.setdefault((case.engine, case.timestep, case.iterations), [])
-        paths.append((part.cost, inf if error is None else error))
-    trials = [
-        Trial(engine, median(cost for cost, _ in paths), max(error for _, error in paths))
-        for (engine, *_), paths in settings.items()
-        if all(error < inf for _, error in paths)
-    ]
+    trials = setting_trials((case, part.cost, _error(part, ideal)) for case, part, ideal in cells)
     if not trials:
         return []
     figure = speed_accuracy(
@@ -73,36 +71,6 @@ def error_axis(case: DriveCase) -> Axis:
     return Axis("RMS distance from the ideal drive", "m", log=True)
 
 
-def _over_iterations(cells: Sequence[Compared]) -> list[Figure]:
-    figures: list[Figure] = []
-    for step in sorted({case.timestep for case, *_ in cells}):
-        counted = [cell for cell in cells if cell[0].timestep == step and cell[0].iterations]
-        figures.append(
-            Lines(
-                f"{_path(cells)}: error over iterations, steps of {step * 1e3:g} ms",
-                Axis("solver iterations", log=True),
-                error_axis(cells[0][0]),
-                _series(counted, _error, over=lambda case: case.iterations),
-                caption=f"{_MEDIANS} ODE with its iterative solver.",
-            )
-        )
-    return figures
-
-
-def _over_timestep(cells: Sequence[Compared]) -> list[Figure]:
-    own = [cell for cell in cells if not cell[0].iterations]
-    if not own:
-        return []
-    figure = Lines(
-        f"{_path(cells)}: error over the time step",
-        Axis("time step", "ms", log=True),
-        error_axis(cells[0][0]),
-        _series(own, _error, over=lambda case: case.timestep * 1e3),
-        caption=f"{_MEDIANS} With the profile's iterations.",
-    )
-    return [figure]
-
-
 def _over_friction(cells: Sequence[Compared]) -> list[Figure]:
     """Return error and yaw ratio over friction, beside those of the ideal drive."""
     x = Axis("friction between wheels and ground", log=True)
@@ -111,7 +79,9 @@ def _over_friction(cells: Sequence[Compared]) -> list[Figure]:
         ("cross-track error", "cross_track_rmse_m", Axis("RMSE", "m"), "cross_track"),
         ("yaw ratio", "yaw_ratio", Axis("angle turned over angle commanded"), "yaw_ratio"),
     ):
-        measured = _series(cells, partial(_median, key), over=lambda case: case.friction)
+        measured = sweep_series(
+            [Sample(case.engine, case.friction, part.median(key)) for case, part, _ in cells]
+        )
         ideal = sweep_series(
             [
                 Sample(IDEAL[case.robot], case.friction, getattr(ideal, own))
@@ -143,18 +113,6 @@ def _path(cells: Sequence[Compared]) -> str:
     return cells[0][0].path.value.capitalize()
 
 
-def _series(
-    cells: Sequence[Compared], measure: _Measure, *, over: Callable[[DriveCase], float]
-) -> tuple[Series, ...]:
-    return sweep_series(
-        [Sample(case.engine, over(case), measure(part, ideal)) for case, part, ideal in cells]
-    )
-
-
-def _median(key: str, part: Outcomes, ideal: AgainstIdeal | None) -> float | None:
-    return part.median(key)
-
-
-def _error(part: Outcomes, ideal: AgainstIdeal | None) -> float | None:
+def _error(part: Outcomes[DriveCase], ideal: AgainstIdeal | None) -> float | None:
     """Return the distance from the ideal drive [m], or from the path if there is none."""
     return ideal.distance if ideal else part.median("cross_track_rmse_m")

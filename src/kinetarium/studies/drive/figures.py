@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetarium.batch.outcomes import Outcomes
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.control.vehicle.reference import DrivingReference
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Series, Style
@@ -15,12 +16,11 @@ from kinetarium.figure.sweep import varied_fields
 from kinetarium.figure.text import Prose, Table
 from kinetarium.recording.recording import Recording
 from kinetarium.scene import driving_ground
-from kinetarium.spatial.arrays import Array
+from kinetarium.studies.drive._statements import statement_table
 from kinetarium.studies.drive._sweeps import IDEAL, cost_figures, sweep_figures
-from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Profile, Robot
+from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Robot
 from kinetarium.studies.drive.ideal import Compared, against_ideal, ideal_of
 from kinetarium.studies.drive.profiles import CONTROL_RATE
-from kinetarium.studies.drive.results import Outcomes, statement_table
 from kinetarium.studies.drive.run import REFERENCES
 from kinetarium.studies.drive.score import (
     RECOVERED,
@@ -75,8 +75,11 @@ def report(outcomes: Sequence[Outcome[DriveCase]]) -> Findings:
     """
     results = Outcomes(outcomes)
     varied = varied_fields(outcome.case for outcome in outcomes)
-    cells = [(case, part, against_ideal(case, part)) for case, part in results.cells()]
-    sections = [_group_section(*group, cells=cells, varied=varied) for group in results.groups()]
+    cells = [(case, part, against_ideal(case, part)) for case, part in results.by_case().items()]
+    sections = [
+        _group_section(group, [cell for cell in cells if cell[0] in group.by_case()], varied=varied)
+        for group in results.by("profile", "robot", "control").values()
+    ]
     statements: tuple[Table, ...] = ()
     if not varied:
         statements = tuple(statement_table(results, p) for p in results.distinct("profile"))
@@ -107,37 +110,30 @@ def _plain(table: Table) -> dict[str, Any]:
 
 
 def _group_section(
-    profile: Profile,
-    robot: Robot,
-    control: PathControl,
-    results: Outcomes,
-    *,
-    cells: Sequence[Compared],
-    varied: Sequence[str],
+    results: Outcomes[DriveCase], cells: Sequence[Compared], *, varied: Sequence[str]
 ) -> Section:
-    own = [
-        cell
-        for cell in cells
-        if (cell[0].profile, cell[0].robot, cell[0].control) == (profile, robot, control)
-    ]
-    figures = sweep_figures(own, varied) if varied else _engine_figures(robot, control, results)
+    """Show the outcomes of one profile, robot and control, which are never mixed."""
+    case = cells[0][0]
+    robot, control = case.robot, case.control
+    figures = sweep_figures(cells, varied) if varied else _engine_figures(results, case)
     title = (
         f"{control.value.capitalize()} loop on {'four' if robot is Robot.HUSKY4 else 'two'} wheels"
     )
     fig = "" if varied else _PAPER_FIGURES.get((robot, control), "")
     return Section(
-        f"{title}, {profile.value}",
+        f"{title}, {case.profile.value}",
         # Friction is not a cost: accuracy at one friction is not available at another.
-        (*figures, *([] if "friction" in varied else cost_figures(own))),
+        (*figures, *([] if "friction" in varied else cost_figures(cells))),
         label=f"paper: {fig}" if fig else "",
     )
 
 
-def _engine_figures(robot: Robot, control: PathControl, results: Outcomes) -> list[Figure]:
-    """Compare engines path by path."""
+def _engine_figures(results: Outcomes[DriveCase], case: DriveCase) -> list[Figure]:
+    """Compare engines path by path, for the robot and the control of a case."""
+    robot, control = case.robot, case.control
     figures: list[Figure] = []
     for path in results.distinct("path"):
-        runs = results.first_starts(path)
+        runs = [o for o in results.of(path=path, start=0) if o.recording is not None]
         if not runs:
             continue
         figures.append(_paths(runs, path, control, whole=True))
@@ -194,21 +190,12 @@ def _ideal_series(runs: Sequence[Outcome[DriveCase]], *, whole: bool) -> list[Se
     return [Series(IDEAL[runs[0].case.robot], thin[:, 0], thin[:, 1], Style.DOTTED)]
 
 
-def _bars(results: Outcomes) -> Bars:
+def _bars(results: Outcomes[DriveCase]) -> Bars:
     paths = results.distinct("path")
     series = []
-    for engine in results.distinct("engine"):
-        errors = [
-            results.of(engine=engine, path=path).values("cross_track_rmse_m") for path in paths
-        ]
-        series.append(
-            BarSeries(
-                engine,
-                _over(np.median, errors),
-                low=_over(np.min, errors),
-                high=_over(np.max, errors),
-            )
-        )
+    for (engine,), group in results.by("engine").items():
+        errors = [group.of(path=path).spread("cross_track_rmse_m") for path in paths]
+        series.append(BarSeries.of_spreads(engine, errors))
     return Bars(
         "Cross-track error",
         tuple(path.value for path in paths),
@@ -217,10 +204,6 @@ def _bars(results: Outcomes) -> Bars:
         caption="Median and range over the starts. After a corner a robot has recovered once it"
         f" stays within {RECOVERED:g} m.",
     )
-
-
-def _over(what: Any, lists: Sequence[Sequence[float]]) -> Array:
-    return np.array([what(values) if values else np.nan for values in lists])
 
 
 _POINTS = 400

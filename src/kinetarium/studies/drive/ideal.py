@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetarium.batch.outcomes import Outcomes
 from kinetarium.control.vehicle.kinematics import SpeedRamp
 from kinetarium.control.vehicle.reference import DrivingReference
 from kinetarium.metrics import cross_track
@@ -22,7 +23,6 @@ from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Robot
 from kinetarium.studies.drive.coulomb import coulomb_skid
 from kinetarium.studies.drive.profiles import CONTROL_RATE
-from kinetarium.studies.drive.results import Outcomes
 from kinetarium.studies.drive.run import HOLD, REFERENCES, SAMPLE_RATE
 from kinetarium.studies.drive.score import path_points, track_of, yaw_ratio
 from kinetarium.studies.drive.vehicle import vehicle
@@ -126,17 +126,17 @@ class AgainstIdeal:
     cross_track: float
 
 
-Compared = tuple[DriveCase, Outcomes, AgainstIdeal | None]
+Compared = tuple[DriveCase, Outcomes[DriveCase], AgainstIdeal | None]
 """A case, its starts, and their comparison with the ideal drive."""
 
 
-def against_ideal(case: DriveCase, results: Outcomes) -> AgainstIdeal | None:
+def against_ideal(case: DriveCase, results: Outcomes[DriveCase]) -> AgainstIdeal | None:
     """Compare all starts of a case; None for closed loop, or if there is nothing to compare.
 
     Args:
         results: Its starts.
     """
-    recordings = {o.case: o.recording for o in results.outcomes if o.recording is not None}
+    recordings = {o.case: o.recording for o in results if o.recording is not None}
     ratio = results.median("yaw_ratio")
     if case.control is PathControl.CLOSED or not recordings or ratio is None:
         return None

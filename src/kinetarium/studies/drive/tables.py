@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetarium.batch.outcomes import Outcomes
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.sweep import setting_cells, setting_columns
 from kinetarium.figure.text import Column, Listing, Table
@@ -13,7 +14,6 @@ from kinetarium.storage.strict_json import strict_json
 from kinetarium.studies.drive.calibrate.config import CalibrateCase
 from kinetarium.studies.drive.config import DriveCase
 from kinetarium.studies.drive.ideal import Compared
-from kinetarium.studies.drive.results import Outcomes
 
 _COLUMNS = (
     ("cross_track_rmse_m", "cross-track RMSE", "m"),
@@ -42,7 +42,7 @@ def headline(cells: Sequence[Compared], varied: Sequence[str]) -> Table:
     )  # fmt: skip
     rows = []
     for case, part, ideal in cells:
-        done = sum(outcome.status is RunStatus.COMPLETED for outcome in part.outcomes)
+        done = sum(outcome.status is RunStatus.COMPLETED for outcome in part)
         errors = part.values("cross_track_rmse_m")
         rows.append(
             (
@@ -52,7 +52,7 @@ def headline(cells: Sequence[Compared], varied: Sequence[str]) -> Table:
                 case.path.value,
                 case.engine,
                 *setting_cells(case, varied),
-                f"{done}/{len(part.outcomes)}",
+                f"{done}/{len(part)}",
                 *(part.median(key) for key, _, _ in _COLUMNS),
                 min(errors, default=None),
                 max(errors, default=None),
@@ -63,7 +63,7 @@ def headline(cells: Sequence[Compared], varied: Sequence[str]) -> Table:
     return Table("Medians over the starts", columns, tuple(rows))
 
 
-def _corner_text(part: Outcomes) -> str | None:
+def _corner_text(part: Outcomes[DriveCase]) -> str | None:
     corners = [angles for angles in part.values("corners_deg") if None not in angles]
     if not corners:
         return None
@@ -72,14 +72,8 @@ def _corner_text(part: Outcomes) -> str | None:
 
 def summary(cells: Sequence[Compared]) -> dict[str, Any]:
     """Return medians and ranges of every case."""
-    groups = []
-    for case, part, _ in cells:
-        group: dict[str, Any] = {**_named(case), "runs": len(part.outcomes)}
-        for key, *_ in _COLUMNS:
-            if values := part.values(key):
-                spread = {"median": part.median(key), "min": min(values), "max": max(values)}
-                group[key] = spread
-        groups.append(group)
+    keys = [key for key, *_ in _COLUMNS]
+    groups = [{**_named(case), "runs": len(part), **part.spreads(keys)} for case, part, _ in cells]
     return {"groups": groups}
 
 

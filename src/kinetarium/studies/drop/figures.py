@@ -1,19 +1,17 @@
 """Report of the drop study: every fall compared with the closed form."""
 
 from collections.abc import Sequence
-from statistics import median
-from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.labels import case_labels
+from kinetarium.batch.outcomes import Outcomes, case_labels, case_table
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Lines, Mark, Series, Side, Style
 from kinetarium.figure.page import Section
 from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene3d import Mesh3D, Scene3D
 from kinetarium.figure.scene_replay import scene_replay
-from kinetarium.figure.text import Column, Prose, Table
+from kinetarium.figure.text import Prose
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box
 from kinetarium.recording.recording import Recording
@@ -54,48 +52,16 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
     named = list(zip(labels, outcomes, strict=True))
     fallen_boxes = [(label, outcome) for label, outcome in named if outcome.recording]
     sections = _sections(fallen_boxes) if fallen_boxes else ()
-    return Findings(_headline(named), sections, _summary(outcomes), lead=_LEAD)
+    summary = {
+        engine: {"cases": len(group), **group.spreads(key for key, *_ in _COLUMNS)}
+        for (engine,), group in Outcomes(outcomes).by("engine").items()
+    }
+    return Findings(case_table(named, _COLUMNS), sections, summary, lead=_LEAD)
 
 
 def replay(case: Case, recording: Recording) -> Replay:
     """Return the fall as a replay."""
     return scene_replay(scene(case), recording, trails=("box",))
-
-
-def _headline(named: Sequence[tuple[str, Outcome[Case]]]) -> Table:
-    columns = (
-        Column("case"),
-        Column("status"),
-        *(Column(name, unit) for _, name, unit, _ in _COLUMNS),
-    )
-    rows = [
-        (
-            label,
-            str(outcome.status),
-            *(_scaled(outcome, key, factor) for key, _, _, factor in _COLUMNS),
-        )
-        for label, outcome in named
-    ]
-    return Table("", columns, tuple(rows))
-
-
-def _scaled(outcome: Outcome[Case], key: str, factor: float) -> float | None:
-    value = outcome.rows[0][key] if outcome.rows else None
-    return None if value is None else value * factor
-
-
-def _summary(outcomes: Sequence[Outcome[Case]]) -> dict[str, Any]:
-    """Return the median and the range of every measure for each engine."""
-    summary: dict[str, Any] = {}
-    for engine in dict.fromkeys(outcome.case.engine for outcome in outcomes):
-        rows = [row for o in outcomes if o.case.engine == engine for row in o.rows]
-        summary[engine] = {"cases": sum(o.case.engine == engine for o in outcomes)}
-        for key, *_ in _COLUMNS:
-            values = [row[key] for row in rows if row[key] is not None]
-            if values:
-                middle = median(values)
-                summary[engine][key] = {"median": middle, "min": min(values), "max": max(values)}
-    return summary
 
 
 def _sections(boxes: Sequence[tuple[str, Outcome[Case]]]) -> tuple[Section, ...]:

@@ -18,7 +18,6 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.studies.grasp._sweeps import (
     RIGID,
     Group,
-    Spread,
     cost_section,
     grouped,
     paths_of,
@@ -161,12 +160,13 @@ def _headline(groups: Sequence[Group], varied: Sequence[str]) -> Table:
     for group in groups:
         case = group.case
         release = case.path is ToolPath.RELEASE
-        held = "" if release else f"{group.held}/{len(group.outcomes)}"
+        held = "" if release else f"{group.held}/{len(group)}"
         cells: list[float | None] = []
         for _, _, figure, factor, worst in _COLUMNS:
-            value = group.greatest(figure) if worst else group.median(figure)
+            spread = group.spread(figure)
             moved = release and figure in ("slip_m", "tilt_deg", "zero_contact_samples")
-            cells.append(None if value is None or moved else value * factor)
+            value = None if spread is None or moved else spread.max if worst else spread.median
+            cells.append(None if value is None else value * factor)
         named = (str(case.profile), case.engine, str(case.path), *setting_cells(case, varied))
         rows.append((*named, held, *cells))
     return Table("", columns, tuple(rows))
@@ -255,22 +255,16 @@ def _bars(
     for engine in dict.fromkeys(group.case.engine for group in groups):
         on_path = [found.get((engine, path)) for path in paths]
         spreads = [group.spread(figure) if group else None for group in on_path]
-        series.append(_bar_series(engine, spreads, factor=factor))
+        series.append(BarSeries.of_spreads(engine, spreads, factor=factor))
     if figure == "moving_variance_n2":
         least = [
             [group.spread("ideal_variance_n2") for group in groups if group.case.path is path]
             for path in paths
         ]
         spreads = [next((spread for spread in each if spread), None) for each in least]
-        series.append(_bar_series(RIGID, spreads, factor=factor))
+        series.append(BarSeries.of_spreads(RIGID, spreads, factor=factor))
     lost = "An engine without a bar lost the cube within the first half second of the path."
     return Bars(title, tuple(map(str, paths)), tuple(series), value, caption=lost)
-
-
-def _bar_series(name: str, spreads: Sequence[Spread | None], *, factor: float) -> BarSeries:
-    numbers = [(s.median, s.low, s.high) if s else (np.nan,) * 3 for s in spreads]
-    middle, low, high = np.array(numbers).T * factor
-    return BarSeries(name, middle, low, high)
 
 
 def _traces(groups: Sequence[Group], path: ToolPath) -> list[Figure]:

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import median
 from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.labels import case_labels
+from kinetarium.batch.outcomes import Named, Outcomes, case_labels
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Mark, Series, Style
 from kinetarium.figure.page import Figure, Section
@@ -48,7 +47,6 @@ _COLUMNS = (
 _MOST_SHOWN = 6
 """Maximum number of cases with figures of their own; the others are in the tables."""
 _INSTANTS = 3
-Named = Sequence[tuple[str, Outcome[Case]]]
 
 
 def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
@@ -62,7 +60,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
         _legs(walked),
         *paper_sections(),
     )
-    return Findings(_headline(named), sections, _summary(outcomes), lead=_LEAD)
+    return Findings(_headline(named), sections, _summary(Outcomes(outcomes)), lead=_LEAD)
 
 
 def _short(case: Case) -> dict[str, Any]:
@@ -71,7 +69,7 @@ def _short(case: Case) -> dict[str, Any]:
     return {name: getattr(case, name) for name in (*names, "machine")}
 
 
-def _headline(named: Named) -> Table:
+def _headline(named: Named[Case]) -> Table:
     columns = (Column("case"), *(Column(name, unit) for _, name, unit in _COLUMNS))
     rows = []
     for label, outcome in named:
@@ -83,27 +81,19 @@ def _headline(named: Named) -> Table:
     return Table("", columns, tuple(rows))
 
 
-def _summary(outcomes: Sequence[Outcome[Case]]) -> dict[str, Any]:
+def _summary(outcomes: Outcomes[Case]) -> dict[str, Any]:
     summary: dict[str, Any] = {}
-    for kind in dict.fromkeys(outcome.case.type for outcome in outcomes):
-        rows = [row for outcome in outcomes if outcome.case.type is kind for row in outcome.rows]
-        verdicts = [row["verdict"] for row in rows]
+    for (kind,), group in outcomes.by("type").items():
+        verdicts = group.values("verdict")
         summary[str(kind)] = {
-            "cases": sum(outcome.case.type is kind for outcome in outcomes),
+            "cases": len(group),
             "verdicts": {name: verdicts.count(name) for name in sorted(set(verdicts))},
+            **group.spreads(("min_margin_units", "drive_work", "limit_violations")),
         }
-        for key in ("min_margin_units", "drive_work", "limit_violations"):
-            values = [row[key] for row in rows]
-            if values:
-                summary[str(kind)][key] = {
-                    "median": median(values),
-                    "min": min(values),
-                    "max": max(values),
-                }
     return summary
 
 
-def _walk_sections(walked: Named) -> tuple[Section, ...]:
+def _walk_sections(walked: Named[Case]) -> tuple[Section, ...]:
     shown = walked[:_MOST_SHOWN]
     plans = tuple(_plan_view(label, outcome) for label, outcome in shown)
     gaits = tuple(_gait(label, outcome) for label, outcome in shown)
@@ -160,7 +150,7 @@ def _gait(label: str, outcome: Outcome[Case]) -> Lines:
     )
 
 
-def _margins(walked: Named) -> Lines:
+def _margins(walked: Named[Case]) -> Lines:
     series = []
     for label, outcome in walked:
         assert outcome.recording is not None
@@ -200,7 +190,7 @@ def _joints(label: str, outcome: Outcome[Case]) -> tuple[Lines, ...]:
     return tuple(figures)
 
 
-def _physics(physical: Named) -> tuple[Figure, ...]:
+def _physics(physical: Named[Case]) -> tuple[Figure, ...]:
     leaning, off = [], []
     for label, outcome in physical:
         assert outcome.recording is not None
@@ -229,7 +219,7 @@ def _physics(physical: Named) -> tuple[Figure, ...]:
     )
 
 
-def _warnings(named: Named) -> tuple[Section, ...]:
+def _warnings(named: Named[Case]) -> tuple[Section, ...]:
     rows = [
         (label, text)
         for label, outcome in named
@@ -242,7 +232,7 @@ def _warnings(named: Named) -> tuple[Section, ...]:
     return (Section("Warnings", (table,)),)
 
 
-def _legs(walked: Named) -> Section:
+def _legs(walked: Named[Case]) -> Section:
     """Compare the three leg types: reachable volume of a foot, travel and work of the drives."""
     kinds = tuple(LegKind)
     machine = walked[0][1].case.machine if walked else Machine()

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.labels import case_labels
+from kinetarium.batch.outcomes import Named, case_labels, case_table, flag_table
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Series, Style
 from kinetarium.figure.page import Section
 from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene_replay import scene_replay
-from kinetarium.figure.text import Column, Prose, Table
+from kinetarium.figure.text import Prose
 from kinetarium.recording.recording import Recording
 from kinetarium.scene.docking import docking_scene
 from kinetarium.spatial.arrays import Array
@@ -46,29 +46,21 @@ def report(outcomes: Sequence[Outcome[FloatCase]]) -> Findings:
     labels = case_labels([outcome.case for outcome in outcomes])
     named = [(label or "no engine", o) for label, o in zip(labels, outcomes, strict=True)]
     met = [(label, o) for label, o in named if o.recording and o.rows]
-    sections = [*([_meetings(met), _bars(met)] if met else []), _flags(named)]
+    sections = [
+        *([_meetings(met), _bars(met)] if met else []),
+        Section("Flags", (flag_table(named),)),
+    ]
     summary: dict[str, Any] = {
         label: {key: outcome.rows[0][key] for key, _ in _COLUMNS}
         for label, outcome in named
         if outcome.rows
     }
-    return Findings(_headline(named), tuple(sections), summary, lead=_LEAD)
+    columns = ((key, heading, "", 1.0) for key, heading in _COLUMNS)
+    headline = case_table(named, columns, first="meeting")
+    return Findings(headline, tuple(sections), summary, lead=_LEAD)
 
 
-def _headline(named: Sequence[tuple[str, Outcome[FloatCase]]]) -> Table:
-    columns = (Column("meeting"), Column("status"), *(Column(name) for _, name in _COLUMNS))
-    rows = [
-        (
-            label,
-            str(outcome.status),
-            *(outcome.rows[0][key] if outcome.rows else None for key, _ in _COLUMNS),
-        )
-        for label, outcome in named
-    ]
-    return Table("", columns, tuple(rows))
-
-
-def _meetings(met: Sequence[tuple[str, Outcome[FloatCase]]]) -> Section:
+def _meetings(met: Named[FloatCase]) -> Section:
     seconds = Axis("time", "s")
     forces = _beside_ideal(met, lambda r: r["force"], lambda r: r["ideal_force"])
     speeds = _beside_ideal(met, lambda r: 1e3 * r["pair"][:, 7], lambda r: 1e3 * r["ideal"][:, 7])
@@ -95,7 +87,7 @@ def _meetings(met: Sequence[tuple[str, Outcome[FloatCase]]]) -> Section:
 
 
 def _beside_ideal(
-    met: Sequence[tuple[str, Outcome[FloatCase]]],
+    met: Named[FloatCase],
     seen: Callable[[Recording], Array],
     ideal: Callable[[Recording], Array],
 ) -> tuple[Series, ...]:
@@ -113,7 +105,7 @@ def _beside_ideal(
     return tuple(series)
 
 
-def _bars(met: Sequence[tuple[str, Outcome[FloatCase]]]) -> Section:
+def _bars(met: Named[FloatCase]) -> Section:
     values = {
         key: np.array(
             [np.nan if o.rows[0][key] is None else o.rows[0][key] for _, o in met], dtype=np.float64
@@ -130,14 +122,6 @@ def _bars(met: Sequence[tuple[str, Outcome[FloatCase]]]) -> Section:
         Axis("restitution"),
     )
     return Section("Fidelity", (bars, Prose(_ADVICE)))
-
-
-def _flags(named: Sequence[tuple[str, Outcome[FloatCase]]]) -> Section:
-    rows = [(label, flag) for label, o in named for row in o.rows for flag in row["flags"]]
-    rows += [(label, outcome.message) for label, outcome in named if outcome.message]
-    if not rows:
-        return Section("Flags", (Prose("No flags."),))
-    return Section("Flags", (Table("", (Column("case"), Column("flag")), tuple(rows)),))
 
 
 def replay(case: FloatCase, recording: Recording) -> Replay | None:

@@ -1,11 +1,13 @@
 """Report of the docking study: the paper's figures for these runs, limits, recommendations."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
 import numpy as np
 
+from kinetarium.batch.outcomes import Named, Outcomes, case_table, flag_table
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.control.admittance.critical_delay import critical_delay
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Heatmap, Spot
@@ -84,6 +86,7 @@ _COLUMNS = (
     ("contact_time_s", "contact at", "s", 1.0),
     ("contact_point_error_m", "contact point error", "mm", 1e3),
 )
+_GROUP = ("preset", "case", "engine")
 _LIMITED = ("steady_error_n", "ripple_n", "settle_s", "rebounds", "peak_n")
 _ENGINE_CONTACT = (
     "These runs use the engines' own contact, whose stiffness is not specified in N/m: it follows"
@@ -103,10 +106,10 @@ def report(outcomes: Sequence[Outcome[DockCase]]) -> Findings:
     sections: list[Section] = []
     if recorded:
         sections += paper_figures(recorded)
-        sections += [_comparison(recorded)]
+        sections += [_comparison(Outcomes(outcomes))]
     maps = delay_maps([outcome.case for outcome in outcomes])
-    sections += [maps, _limits_section(outcomes), _flags_section(named), advice()]
-    return Findings(_headline(named), tuple(sections), _summary(outcomes), lead=_LEAD)
+    sections += [maps, _limits_section(Outcomes(outcomes)), _flags_section(named), advice()]
+    return Findings(_headline(named), tuple(sections), _summary(Outcomes(outcomes)), lead=_LEAD)
 
 
 def _label(case: DockCase, *, several: bool) -> str:
@@ -115,71 +118,42 @@ def _label(case: DockCase, *, several: bool) -> str:
     return f"{name}, seed {case.seed}" if several else name
 
 
-def _headline(named: Sequence[tuple[str, Outcome[DockCase]]]) -> Table:
-    columns = (
-        Column("run"),
-        Column("status"),
-        *(Column(name, unit) for _, name, unit, _ in _COLUMNS),
-        Column("final eta x", "mm"),
-    )
-    rows = [
-        (
-            label,
-            str(outcome.status),
-            *(_scaled(outcome, key, factor) for key, _, _, factor in _COLUMNS),
-            outcome.rows[0]["eta_end_m"][0] * 1e3 if outcome.rows else None,
-        )
-        for label, outcome in named
-    ]
-    return Table("", columns, tuple(rows))
+def _headline(named: Named[DockCase]) -> Table:
+    table = case_table(named, _COLUMNS, first="run")
+    ends = [1e3 * o.rows[0]["eta_end_m"][0] if o.rows else None for _, o in named]
+    rows = tuple((*row, end) for row, end in zip(table.rows, ends, strict=True))
+    return replace(table, columns=(*table.columns, Column("final eta x", "mm")), rows=rows)
 
 
-def _scaled(outcome: Outcome[DockCase], key: str, factor: float) -> float | None:
-    value = outcome.rows[0][key] if outcome.rows else None
-    return None if value is None else value * factor
-
-
-def _groups(
-    outcomes: Sequence[Outcome[DockCase]],
-) -> dict[tuple[str, str, str], list[Outcome[DockCase]]]:
-    groups: dict[tuple[str, str, str], list[Outcome[DockCase]]] = {}
-    for outcome in outcomes:
-        case = outcome.case
-        groups.setdefault((str(case.preset), str(case.case), case.engine), []).append(outcome)
-    return groups
-
-
-def _summary(outcomes: Sequence[Outcome[DockCase]]) -> dict[str, Any]:
+def _summary(outcomes: Outcomes[DockCase]) -> dict[str, Any]:
     """Return median and worst value of every row for each preset, case and engine."""
     summary: dict[str, Any] = {}
-    for key, group in _groups(outcomes).items():
-        rows = [row for outcome in group for row in outcome.rows]
-        entry: dict[str, Any] = {
+    for key, group in outcomes.by(*_GROUP).items():
+        spreads = ((name, group.spread(name)) for name, *_ in _COLUMNS)
+        summary[" ".join(key)] = {
             "runs": len(group),
-            "beyond_limits": sorted(
-                {n for o in group for row in o.rows for n in beyond(o.case, row)}
-            ),
+            "beyond_limits": sorted(_missed(group)),
+            **{name: {"median": s.median, "worst": s.max} for name, s in spreads if s},
         }
-        for name, *_ in _COLUMNS:
-            values = [row[name] for row in rows if row[name] is not None]
-            if values:
-                entry[name] = {"median": median(values), "worst": max(values)}
-        summary[" ".join(key)] = entry
     return summary
 
 
-def _limits_section(outcomes: Sequence[Outcome[DockCase]]) -> Section:
+def _missed(group: Outcomes[DockCase]) -> set[str]:
+    return {name for o in group for row in o.rows for name in beyond(o.case, row)}
+
+
+def _limits_section(outcomes: Outcomes[DockCase]) -> Section:
     """Return the worst of all seeds beside its limit, and the CPU time of a tick."""
     names = {key: (name, unit) for key, name, unit, _ in _COLUMNS}
     rows: list[tuple[Cell, ...]] = []
-    for (preset, case, engine), group in _groups(outcomes).items():
-        bounds = limits(group[0].case)
-        found = [row for outcome in group for row in outcome.rows]
+    for key, group in outcomes.by(*_GROUP).items():
+        bounds = limits(next(iter(group)).case)
+        found = group.rows
         if bounds and found:
-            missed = {name for o in group for row in o.rows for name in beyond(o.case, row)}
+            missed = _missed(group)
             worst = [_worst(found, name, bounds) for name in _LIMITED]
             verdict = f"exceeded: {', '.join(sorted(missed))}" if missed else "met"
-            rows.append((preset, case, engine, len(found), *worst, verdict))
+            rows.append((*key, len(found), *worst, verdict))
     columns = (
         *map(Column, ("preset", "case", "engine", "runs")),
         *(Column(*names[name]) for name in _LIMITED),
@@ -196,16 +170,16 @@ def _worst(rows: Sequence[Row], name: str, bounds: Mapping[str, float]) -> str:
     return f"{worst} / {bounds[name]:g}" if name in bounds else worst
 
 
-def _tick_table(outcomes: Sequence[Outcome[DockCase]]) -> Table:
+def _tick_table(outcomes: Outcomes[DockCase]) -> Table:
     """List the CPU time of a control tick, measured on this machine."""
     rows: list[tuple[Cell, ...]] = []
-    for (preset, case, engine), group in _groups(outcomes).items():
+    for key, group in outcomes.by(*_GROUP).items():
         times = [
             [1e3 * outcome.timing[name] for outcome in group if name in outcome.timing]
             for name in ("tick_p50_s", "tick_p99_s")
         ]
         if all(times):
-            rows.append((preset, case, engine, *map(median, times)))
+            rows.append((*key, *map(median, times)))
     columns = (
         *map(Column, ("preset", "case", "engine")),
         Column("median", "ms"),
@@ -214,33 +188,22 @@ def _tick_table(outcomes: Sequence[Outcome[DockCase]]) -> Table:
     return Table("CPU time of a control tick; targets 0.1 and 0.4 ms", columns, tuple(rows))
 
 
-def _flags_section(named: Sequence[tuple[str, Outcome[DockCase]]]) -> Section:
-    rows = [
-        (label, flag) for label, outcome in named for row in outcome.rows for flag in row["flags"]
-    ]
-    rows += [(label, outcome.message) for label, outcome in named if outcome.message]
-    figures: list[Any] = [
-        Table("", (Column("run"), Column("flag")), tuple(rows)) if rows else Prose("No flags.")
-    ]
+def _flags_section(named: Named[DockCase]) -> Section:
+    figures: list[Figure] = [flag_table(named, first="run")]
     if any(outcome.case.contact is Contact.ENGINE for _, outcome in named):
         figures.append(Prose(_ENGINE_CONTACT))
     return Section("Flags", tuple(figures))
 
 
-def _comparison(recorded: Sequence[tuple[str, Outcome[DockCase]]]) -> Section:
-    groups = _groups([outcome for _, outcome in recorded if outcome.rows])
-    categories = tuple(dict.fromkeys(f"{preset} {case}" for preset, case, _ in groups))
-    engines = tuple(dict.fromkeys(engine for *_, engine in groups))
+def _comparison(outcomes: Outcomes[DockCase]) -> Section:
+    found = Outcomes(o for o in outcomes if o.recording and o.rows)
+    places = found.by("preset", "case")
     series = []
-    for engine in engines:
-        peaks = np.full((3, len(categories)), np.nan)
-        for (preset, case, name), group in groups.items():
-            if name == engine:
-                values = [row["peak_n"] for outcome in group for row in outcome.rows]
-                at = categories.index(f"{preset} {case}")
-                peaks[:, at] = median(values), min(values), max(values)
-        series.append(BarSeries(engine, peaks[0], peaks[1], peaks[2]))
-    bars = Bars("Peak of the contact force", categories, tuple(series), Axis("peak", "N"))
+    for (engine,), group in found.by("engine").items():
+        own = [group.of(preset=preset, case=case).spread("peak_n") for preset, case in places]
+        series.append(BarSeries.of_spreads(engine, own))
+    names = tuple(f"{preset} {case}" for preset, case in places)
+    bars = Bars("Peak of the contact force", names, tuple(series), Axis("peak", "N"))
     return Section("Engines side by side", (bars,))
 
 

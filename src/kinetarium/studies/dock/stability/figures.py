@@ -1,9 +1,10 @@
 """Report of the stability map."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from kinetarium.batch.outcomes import Outcomes
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Heatmap, Lines, Series, Spot, Style
 from kinetarium.figure.page import Section
@@ -21,25 +22,21 @@ _LEAD = (
 _WORST_GROWTH = 0.5
 """Growth rate at the end of the colour scale [1/s]."""
 
-Maps = dict[tuple[str, float], list[Outcome[StabilityCase]]]
+Maps = Mapping[tuple[str, float], Outcomes[StabilityCase]]
 
 
 def report(outcomes: Sequence[Outcome[StabilityCase]]) -> Findings:
     """Return each map with its operating points, and the boundary beside the closed form."""
-    maps: Maps = {}
-    for outcome in outcomes:
-        if outcome.rows:
-            case = outcome.case
-            maps.setdefault((str(case.preset), case.damping_ratio), []).append(outcome)
+    judged_cases = Outcomes(outcome for outcome in outcomes if outcome.rows)
+    maps = judged_cases.by("preset", "damping_ratio")
     sections = [
         Section(_words(preset, ratio), (_map(group), _border(group)))
         for (preset, ratio), group in maps.items()
     ]
-    rows = [row for outcome in outcomes for row in outcome.rows]
-    judged = [row["agrees"] for row in rows if row["agrees"] is not None]
+    cells, judged = len(judged_cases.rows), judged_cases.values("agrees")
     summary = {
-        "cells": len(rows),
-        "too_near": len(rows) - len(judged),
+        "cells": cells,
+        "too_near": cells - len(judged),
         "agree": sum(judged),
         "agreement": sum(judged) / len(judged) if judged else None,
     }
@@ -80,8 +77,8 @@ def _bracket(rows: Sequence[Row]) -> tuple[float | None, float | None]:
     return max(calm, default=None), min(wild, default=None)
 
 
-def _map(group: Sequence[Outcome[StabilityCase]]) -> Heatmap:
-    case = group[0].case
+def _map(group: Outcomes[StabilityCase]) -> Heatmap:
+    case = next(iter(group)).case
     growth = np.array([[row["growth_per_s"] for row in outcome.rows] for outcome in group])
     preset = PRESETS[case.preset]
     points = tuple(
@@ -104,7 +101,7 @@ def _map(group: Sequence[Outcome[StabilityCase]]) -> Heatmap:
     )
 
 
-def _border(group: Sequence[Outcome[StabilityCase]]) -> Lines:
+def _border(group: Outcomes[StabilityCase]) -> Lines:
     stiffness = np.array([outcome.case.stiffness for outcome in group])
     critical = np.array([outcome.rows[0]["critical_ms"] for outcome in group])
     brackets = [_bracket(outcome.rows) for outcome in group]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetarium.batch.outcomes import Outcomes
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Heatmap, Lines, Mark, Series
 from kinetarium.figure.page import Figure, Section
@@ -14,7 +15,7 @@ from kinetarium.figure.text import Column, Prose, Table
 from kinetarium.recording.recording import Recording
 from kinetarium.studies.drive.calibrate.config import CalibrateCase
 from kinetarium.studies.drive.calibrate.score import identify, steady_track
-from kinetarium.studies.drive.config import Profile, Robot
+from kinetarium.studies.drive.config import Robot
 from kinetarium.studies.drive.coulomb import coulomb_multiplier
 from kinetarium.studies.drive.figures import vehicle_replay
 from kinetarium.studies.drive.profiles import FRICTION
@@ -32,44 +33,45 @@ _IN_PLACE = 0.5
 """Yaw rate of the quoted turn in place [rad/s]."""
 _COULOMB = "coulomb"
 
-_Group = tuple[Profile, Robot, str]
+_Multipliers = dict[tuple[float, float], float]
+"""Track multipliers by forward speed [m/s] and yaw rate [rad/s]."""
 
 
 def report(outcomes: Sequence[Outcome[CalibrateCase]]) -> Findings:
     """Return the multiplier over speeds and headings, beside Coulomb's."""
-    groups: dict[_Group, list[Outcome[CalibrateCase]]] = {}
-    for outcome in outcomes:
-        key = (outcome.case.profile, outcome.case.robot, outcome.case.engine)
-        groups.setdefault(key, []).append(outcome)
-    figures: dict[_Group, dict[str, Any]] = {key: _figures(part) for key, part in groups.items()}
+    results = Outcomes(outcomes)
+    figures = {
+        key: _figures(group) for key, group in results.by("profile", "robot", "engine").items()
+    }
+    groups = results.by("profile", "robot").values()
     speeds = [(outcome.case.v, outcome.case.w) for outcome in outcomes]
     theory = _theory(sorted(set(speeds)))
     summary: dict[str, Any] = {}
     for (profile, robot, engine), values in figures.items():
         summary.setdefault(profile.value, {}).setdefault(robot.value, {})[engine] = values
-    if Robot.HUSKY4 in {robot for _, robot, _ in groups}:
+    if Robot.HUSKY4 in results.distinct("robot"):
         summary[_COULOMB] = _summarised(theory)
     sections = [
-        *_heat_sections(groups, theory),
-        *_heading_sections(groups),
+        *(_heat_section(group, theory) for group in groups),
+        *(section for group in groups for section in _heading_section(group)),
         settings_section([o.recording for o in outcomes], [o.case for o in outcomes]),
     ]
     return Findings(_headline(figures, theory), tuple(sections), summary, lead=_LEAD)
 
 
-def _figures(outcomes: Sequence[Outcome[CalibrateCase]]) -> dict[str, Any]:
+def _figures(outcomes: Outcomes[CalibrateCase]) -> dict[str, Any]:
     """Summarise the turns of one engine."""
     found = _found(outcomes)
-    rows = [row for o in outcomes for row in o.rows if row["track_multiplier"] is not None]
+    residuals = outcomes.values("residual")
     spread = {
-        "lowest": min((row["lowest"] for row in rows), default=None),
-        "highest": max((row["highest"] for row in rows), default=None),
-        "mean_residual": float(np.mean([row["residual"] for row in rows])) if rows else None,
+        "lowest": min(outcomes.values("lowest"), default=None),
+        "highest": max(outcomes.values("highest"), default=None),
+        "mean_residual": float(np.mean(residuals)) if residuals else None,
     }
     return {**_summarised(found), **spread}
 
 
-def _found(outcomes: Sequence[Outcome[CalibrateCase]]) -> dict[tuple[float, float], float]:
+def _found(outcomes: Outcomes[CalibrateCase]) -> _Multipliers:
     """Return the multiplier of every turn that has one, by its speeds."""
     return {
         (outcome.case.v, outcome.case.w): row["track_multiplier"]
@@ -79,7 +81,7 @@ def _found(outcomes: Sequence[Outcome[CalibrateCase]]) -> dict[tuple[float, floa
     }
 
 
-def _summarised(found: dict[tuple[float, float], float]) -> dict[str, Any]:
+def _summarised(found: _Multipliers) -> dict[str, Any]:
     """Return the multiplier in place, on arcs, and the one that fits all turns best."""
     moving = [value for (v, _), value in found.items() if v > 0]
     values = np.array(list(found.values()))
@@ -93,14 +95,12 @@ def _summarised(found: dict[tuple[float, float], float]) -> dict[str, Any]:
     }
 
 
-def _theory(speeds: Sequence[tuple[float, float]]) -> dict[tuple[float, float], float]:
+def _theory(speeds: Sequence[tuple[float, float]]) -> _Multipliers:
     robot = vehicle(Robot.HUSKY4)
     return {(v, w): coulomb_multiplier(robot, v=v, w=w, friction=FRICTION) for v, w in speeds}
 
 
-def _headline(
-    figures: dict[_Group, dict[str, Any]], theory: dict[tuple[float, float], float]
-) -> Table:
+def _headline(figures: Mapping[tuple[Any, ...], dict[str, Any]], theory: _Multipliers) -> Table:
     columns = (
         Column("profile"), Column("robot"), Column("engine"),
         Column(f"in place, {_IN_PLACE:g} rad/s"), Column("on arcs"), Column("fitted"),
@@ -118,29 +118,25 @@ def _headline(
     return Table("Track multiplier", columns, tuple(rows))
 
 
-def _heat_sections(
-    groups: dict[_Group, list[Outcome[CalibrateCase]]], theory: dict[tuple[float, float], float]
-) -> list[Section]:
-    sections = []
-    for profile, robot in dict.fromkeys((profile, robot) for profile, robot, _ in groups):
-        maps: list[Figure] = []
-        for (its_profile, its_robot, engine), outcomes in groups.items():
-            if (its_profile, its_robot) == (profile, robot):
-                found = _found(outcomes)
-                if found:
-                    maps.append(_heatmap(f"Track multiplier in {engine}", found))
-        if robot is Robot.HUSKY4:
-            maps.append(_heatmap("Track multiplier by Coulomb friction alone", theory))
-            maps.append(Prose(
-                f"Coulomb: each wheel has two contact points, friction {FRICTION:g},"
-                " static loads, the centre of mass kept on its circle. Faster arcs need a larger"
-                " multiplier because part of the friction provides the centripetal force."
-            ))  # fmt: skip
-        sections.append(Section(f"Over speeds: {robot.value}, {profile.value}", tuple(maps)))
-    return sections
+def _heat_section(group: Outcomes[CalibrateCase], theory: _Multipliers) -> Section:
+    case = next(iter(group)).case
+    found = {engine: _found(turns) for (engine,), turns in group.by("engine").items()}
+    maps: list[Figure] = [
+        _heatmap(f"Track multiplier in {engine}", values)
+        for engine, values in found.items()
+        if values
+    ]
+    if case.robot is Robot.HUSKY4:
+        maps.append(_heatmap("Track multiplier by Coulomb friction alone", theory))
+        maps.append(Prose(
+            f"Coulomb: each wheel has two contact points, friction {FRICTION:g},"
+            " static loads, the centre of mass kept on its circle. Faster arcs need a larger"
+            " multiplier because part of the friction provides the centripetal force."
+        ))  # fmt: skip
+    return Section(f"Over speeds: {case.robot.value}, {case.profile.value}", tuple(maps))
 
 
-def _heatmap(title: str, found: Mapping[tuple[float, float], float]) -> Heatmap:
+def _heatmap(title: str, found: _Multipliers) -> Heatmap:
     vs, ws = sorted({v for v, _ in found}), sorted({w for _, w in found})
     values = [[found.get((v, w), np.nan) for w in ws] for v in vs]
     return Heatmap(
@@ -155,29 +151,26 @@ def _heatmap(title: str, found: Mapping[tuple[float, float], float]) -> Heatmap:
     )
 
 
-def _heading_sections(groups: dict[_Group, list[Outcome[CalibrateCase]]]) -> list[Section]:
-    sections = []
-    for profile, robot in dict.fromkeys((profile, robot) for profile, robot, _ in groups):
-        series = []
-        for (its_profile, its_robot, engine), outcomes in groups.items():
-            if (its_profile, its_robot) == (profile, robot):
-                series.extend(_by_heading_of(engine, outcomes))
-        if series:
-            lines = Lines(
-                "In place, over the heading",
-                Axis("heading", "deg"),
-                Axis("track multiplier"),
-                tuple(series),
-                caption="Friction along two directions fixed in the world, a pyramid instead of a"
-                " cone, makes the multiplier vary four times per turn: the same command turns the"
-                " robot by different angles at different headings.",
-                marks=(Mark(SKID_MULTIPLIER, "as commanded"),) if robot is Robot.HUSKY4 else (),
-            )
-            sections.append(Section(f"Over headings: {robot.value}, {profile.value}", (lines,)))
-    return sections
+def _heading_section(group: Outcomes[CalibrateCase]) -> list[Section]:
+    case = next(iter(group)).case
+    turns = group.by("engine").items()
+    series = [line for (engine,), part in turns for line in _by_heading_of(engine, part)]
+    if not series:
+        return []
+    lines = Lines(
+        "In place, over the heading",
+        Axis("heading", "deg"),
+        Axis("track multiplier"),
+        tuple(series),
+        caption="Friction along two directions fixed in the world, a pyramid instead of a"
+        " cone, makes the multiplier vary four times per turn: the same command turns the"
+        " robot by different angles at different headings.",
+        marks=(Mark(SKID_MULTIPLIER, "as commanded"),) if case.robot is Robot.HUSKY4 else (),
+    )
+    return [Section(f"Over headings: {case.robot.value}, {case.profile.value}", (lines,))]
 
 
-def _by_heading_of(engine: str, outcomes: Sequence[Outcome[CalibrateCase]]) -> list[Series]:
+def _by_heading_of(engine: str, outcomes: Outcomes[CalibrateCase]) -> list[Series]:
     for outcome in outcomes:
         case = outcome.case
         if outcome.recording is not None and (case.v, case.w) == (0.0, _IN_PLACE):

@@ -1,83 +1,18 @@
-"""Outcomes of a drive study, and the statements of Lee et al. 2023 checked with them."""
+"""The statements of Lee et al. 2023, checked with the outcomes of a drive study."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
-from math import isnan, nan
-from statistics import median
-from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.study import Outcome
+from kinetarium.batch.outcomes import Outcomes
 from kinetarium.figure.text import Column, Table
-from kinetarium.metrics import cost_per_second
 from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Profile, Robot
 from kinetarium.studies.drive.score import track_of
 
-
-class Outcomes:
-    """Outcomes of cases."""
-
-    def __init__(self, outcomes: Sequence[Outcome[DriveCase]]) -> None:
-        """Keep the outcomes in their order."""
-        self.outcomes = outcomes
-
-    def distinct(self, field: str) -> tuple[Any, ...]:
-        """Return the distinct values of a field of the cases, in order."""
-        return tuple(dict.fromkeys(getattr(outcome.case, field) for outcome in self.outcomes))
-
-    def of(self, **fields: Any) -> "Outcomes":
-        """Return the outcomes whose cases have these values."""
-        return Outcomes(
-            [o for o in self.outcomes
-             if all(getattr(o.case, name) == value for name, value in fields.items())]
-        )  # fmt: skip
-
-    def groups(self) -> Iterator[tuple[Profile, Robot, PathControl, "Outcomes"]]:
-        """Yield the outcomes by profile, robot and control, which are never mixed."""
-        seen = dict.fromkeys((o.case.profile, o.case.robot, o.case.control) for o in self.outcomes)
-        for profile, robot, control in seen:
-            yield profile, robot, control, self.of(profile=profile, robot=robot, control=control)
-
-    def cells(self) -> Iterator[tuple[DriveCase, "Outcomes"]]:
-        """Yield the outcomes by everything but the start, each with its case of start 0."""
-        found: dict[DriveCase, list[Outcome[DriveCase]]] = {}
-        for outcome in self.outcomes:
-            found.setdefault(replace(outcome.case, start=0), []).append(outcome)
-        for case, same in found.items():
-            yield case, Outcomes(same)
-
-    def values(self, key: str) -> list[Any]:
-        """Return a measure of all outcomes that have it."""
-        rows = [row for outcome in self.outcomes for row in outcome.rows]
-        return [row[key] for row in rows if row[key] is not None]
-
-    def median(self, key: str) -> float | None:
-        """Return the median of a measure over the outcomes that have it."""
-        values = self.values(key)
-        return median(values) if values else None
-
-    def medians(self, key: str) -> dict[str, float]:
-        """Return the median of a measure for each engine that has it."""
-        found = {engine: self.of(engine=engine).median(key) for engine in self.distinct("engine")}
-        return {engine: value for engine, value in found.items() if value is not None}
-
-    def first_starts(self, path: PathName) -> list[Outcome[DriveCase]]:
-        """Return the recorded outcomes on a path that were not displaced, one for each engine."""
-        return [
-            o for o in self.outcomes
-            if o.case.path is path and o.case.start == 0 and o.recording is not None
-        ]  # fmt: skip
-
-    @property
-    def cost(self) -> float:
-        """CPU time per simulated second [s/s], of the fastest outcome; NaN if unknown."""
-        costs = [cost_per_second(outcome.timing, outcome.recording) for outcome in self.outcomes]
-        return min((cost for cost in costs if not isnan(cost)), default=nan)
-
-
+_Outcomes = Outcomes[DriveCase]
 _ROUND = 0.01
 """Distance from the best circle, over the radius of 2 m, below which a path is round [-]."""
 _GOOD = 0.03
@@ -106,7 +41,7 @@ class _MissingError(Exception):
     """The cases of a statement were not run."""
 
 
-def statement_table(results: Outcomes, profile: Profile) -> Table:
+def statement_table(results: _Outcomes, profile: Profile) -> Table:
     """Check every statement of the paper with the outcomes of one profile."""
     chosen = results.of(profile=profile)
     rows = []
@@ -121,13 +56,14 @@ def statement_table(results: Outcomes, profile: Profile) -> Table:
     return Table(f"Statements of the paper, profile {profile.value}", columns, tuple(rows))
 
 
-def _part(results: Outcomes, robot: Robot, control: PathControl, path: PathName) -> Outcomes:
+def _part(results: _Outcomes, robot: Robot, control: PathControl, path: PathName) -> _Outcomes:
     return results.of(robot=robot, control=control, path=path)
 
 
-def _medians(part: Outcomes, key: str, *engines: str) -> dict[str, float]:
+def _medians(part: _Outcomes, key: str, *engines: str) -> dict[str, float]:
     """Return medians by engine; all of the named engines must have one."""
-    found = part.medians(key)
+    medians = {engine: group.median(key) for (engine,), group in part.by("engine").items()}
+    found = {engine: value for engine, value in medians.items() if value is not None}
     for engine in engines:
         if engine not in found:
             raise _MissingError(f"nothing of it was driven to the end in {engine}")
@@ -145,27 +81,27 @@ def _verdict(holds: bool, why: str) -> _Finding:
     return _Finding(Verdict.HOLDS if holds else Verdict.FAILS, why)
 
 
-def _smooth_mujoco(results: Outcomes) -> _Finding:
+def _smooth_mujoco(results: _Outcomes) -> _Finding:
     part = _part(results, Robot.HUSKY4, PathControl.OPEN, PathName.EIGHT)
     found = _medians(part, "curvature_tv", "mujoco", "ode", "bullet")
     holds = found["mujoco"] < min(found["ode"], found["bullet"])
     return _verdict(holds, _told("variation of curvature [1/m]", found))
 
 
-def _round_circle(results: Outcomes) -> _Finding:
+def _round_circle(results: _Outcomes) -> _Finding:
     part = _part(results, Robot.HUSKY4, PathControl.OPEN, PathName.CIRCLE)
     found = _medians(part, "out_of_round_m", "physx")
     return _verdict(found["physx"] > 2 * _ROUND, _told("out of round [m]", found))
 
 
-def _slow_recovery(results: Outcomes) -> _Finding:
+def _slow_recovery(results: _Outcomes) -> _Finding:
     part = _part(results, Robot.HUSKY4, PathControl.CLOSED, PathName.SQUARE)
     found = _medians(part, "recovery_s", "physx")
     holds = found["physx"] == max(found.values())
     return _verdict(holds, _told("within 5 cm again after [s]", found))
 
 
-def _worst_closed(results: Outcomes) -> _Finding:
+def _worst_closed(results: _Outcomes) -> _Finding:
     texts, holds = [], True
     for path in PathName:
         part = _part(results, Robot.HUSKY4, PathControl.CLOSED, path)
@@ -175,13 +111,13 @@ def _worst_closed(results: Outcomes) -> _Finding:
     return _verdict(holds, "; ".join(texts))
 
 
-def _good_two_wheels(results: Outcomes) -> _Finding:
+def _good_two_wheels(results: _Outcomes) -> _Finding:
     part = _part(results, Robot.HUSKY2, PathControl.OPEN, PathName.CIRCLE)
     found = _medians(part, "cross_track_rmse_m")
     return _verdict(max(found.values()) <= _GOOD, _told("cross-track error [m]", found))
 
 
-def _first_corner(results: Outcomes) -> _Finding:
+def _first_corner(results: _Outcomes) -> _Finding:
     part = _part(results, Robot.HUSKY4, PathControl.OPEN, PathName.SQUARE)
     corners = part.of(engine="ode").values("corners_deg")
     if not corners or None in corners[0]:
@@ -191,12 +127,12 @@ def _first_corner(results: Outcomes) -> _Finding:
     return _verdict(first < min(second, third) - _LESS, why)
 
 
-def _alike(results: Outcomes) -> _Finding:
+def _alike(results: _Outcomes) -> _Finding:
     part = results.of(robot=Robot.HUSKY4, control=PathControl.OPEN)
     apart: dict[str, list[float]] = {}
     for path in PathName:
         tracks = {o.case.engine: track_of(o.case, o.recording).position
-                  for o in part.first_starts(path) if o.recording}  # fmt: skip
+                  for o in part.of(path=path, start=0) if o.recording}  # fmt: skip
         for one, other in combinations(sorted(tracks), 2):
             count = min(len(tracks[one]), len(tracks[other]))
             away = np.linalg.norm(tracks[one][:count] - tracks[other][:count], axis=1)
@@ -208,15 +144,15 @@ def _alike(results: Outcomes) -> _Finding:
     return _verdict(holds, _told("mean distance of paths at equal times [m]", found))
 
 
-def _true_cone(results: Outcomes) -> _Finding:
-    runs = results.of(engine="mujoco").outcomes
+def _true_cone(results: _Outcomes) -> _Finding:
+    runs = results.of(engine="mujoco")
     cones = {o.recording.facts["options"]["cone"] for o in runs if o.recording}
     if not cones:
         raise _MissingError("nothing was driven in mujoco")
     return _verdict(cones == {"elliptic"}, f"cone in force: {', '.join(sorted(cones))}")
 
 
-_CLAIMS: dict[str, Callable[[Outcomes], _Finding]] = {
+_CLAIMS: dict[str, Callable[[_Outcomes], _Finding]] = {
     "open loop, eight: MuJoCo is smoother than ODE and Bullet": _smooth_mujoco,
     "open loop, circle: PhysX does not drive a round one": _round_circle,
     "open loop, square: ODE turns less in the first corner than in the others": _first_corner,

@@ -1,5 +1,13 @@
-from kinetarium.batch.labels import case_labels
+"""Outcomes of a study: named, grouped, summed up."""
+
+from dataclasses import dataclass
+from math import isnan
+
+from kinetarium.batch.outcomes import Outcomes, case_labels, case_table, flag_table
+from kinetarium.batch.study import Outcome
+from kinetarium.figure.text import Prose, Table
 from kinetarium.legs import LegKind, Machine
+from kinetarium.recording.recording import RunStatus
 from kinetarium.studies.drop.config import Case
 from kinetarium.studies.walk.cases import cases as walk_cases
 from kinetarium.studies.walk.config import Config as WalkConfig
@@ -76,3 +84,54 @@ def test_cases_of_different_fields_have_labels() -> None:
 def test_no_text_and_many_digits_are_told_apart() -> None:
     assert case_labels([{"tool": ""}, {"tool": "flange"}]) == ["tool none", "tool flange"]
     assert case_labels([{"x": 0.12345671}, {"x": 0.12345672}]) == ["x 0.12345671", "x 0.12345672"]
+
+
+@dataclass(frozen=True)
+class Started:
+    engine: str
+    start: int
+
+
+def outcome(engine: str, start: int, **row: float | None) -> Outcome[Started]:
+    rows = (row,) if row else ()
+    status = RunStatus.COMPLETED if row else RunStatus.CRASHED
+    return Outcome(Started(engine, start), status, "" if row else "crashed", rows, None, {})
+
+
+OUTCOMES = Outcomes(
+    [
+        outcome("mujoco", 0, error=1.0, flags=["late"]),
+        outcome("mujoco", 1, error=4.0, flags=[]),
+        outcome("ode", 0, error=None, flags=[]),
+        outcome("ode", 1),
+    ]
+)
+
+
+def test_outcomes_are_selected_and_grouped_by_their_cases() -> None:
+    assert OUTCOMES.distinct("engine") == ("mujoco", "ode")
+    assert len(OUTCOMES.of(engine="ode", start=1)) == 1
+    assert {key: len(group) for key, group in OUTCOMES.by("engine").items()} == {
+        ("mujoco",): 2,
+        ("ode",): 2,
+    }
+    assert list(OUTCOMES.by_case()) == [Started("mujoco", 0), Started("ode", 0)]
+
+
+def test_measures_are_summed_up_over_the_rows_that_have_them() -> None:
+    mujoco, ode = OUTCOMES.of(engine="mujoco"), OUTCOMES.of(engine="ode")
+    assert mujoco.spread("error") == (2.5, 1.0, 4.0) and mujoco.median("error") == 2.5
+    assert ode.spread("error") is None and ode.spreads(["error"]) == {}
+    assert mujoco.spreads(["error", "other"]) == {"error": {"median": 2.5, "min": 1.0, "max": 4.0}}
+    assert ode.recording is None and isnan(ode.cost)
+
+
+def test_tables_of_cases() -> None:
+    named = [(f"{o.case.engine} {o.case.start}", o) for o in OUTCOMES]
+    table = case_table(named, [("error", "error", "mm", 1e3)])
+    assert table.rows[0] == ("mujoco 0", "completed", 1000.0)
+    assert table.rows[2:] == (("ode 0", "completed", None), ("ode 1", "crashed", None))
+    flags = flag_table(named)
+    assert isinstance(flags, Table)
+    assert flags.rows == (("mujoco 0", "late"), ("ode 1", "crashed"))
+    assert isinstance(flag_table(named[1:3]), Prose)
