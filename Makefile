@@ -53,10 +53,20 @@ test: lint browser  ## Run all tests in their short form
 test-long: lint browser  ## Run all tests with the full numbers
 	$(BIN)/python -m pytest -n 2 -m ""
 
-bench: $(STAMP)  ## Measure speed and cost against peers, in one run
-	$(BIN)/python -m benchmarks
+# Peers get an environment of their own; one that has no wheel for this Python is named and left out.
+.venv-bench/installed: pyproject.toml constraints.txt benchmarks/peers.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --upgrade pip
+	.venv-bench/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@grep -v '^#' benchmarks/peers.txt | while read peer; do \
+	  .venv-bench/bin/python -m pip install --quiet --constraint constraints.txt "$$peer" || \
+	  echo "$$peer cannot be installed here; its rows are left out"; done
+	@touch $@
+
+bench: .venv-bench/installed  ## Measure speed and cost against peers, in one run
+	.venv-bench/bin/python -m benchmarks
 
 clean:  ## Remove everything that was made
-	rm -rf .venv out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-bench out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -rf web/node_modules src/kinetarium/studio/page
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

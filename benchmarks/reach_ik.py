@@ -73,7 +73,7 @@ def main() -> None:
 def ratios() -> Iterator[Ratio]:
     """Yield our cost against that of every peer that is installed, for the common table."""
     for robot in ("panda", "ur5", "kr250"):
-        own, *peers = _results(robot, Console(quiet=True))
+        own, *peers = _results(robot, Console(stderr=True, width=120))
         for peer in peers:
             if peer.solver != "search":
                 subject = f"{robot}: inverse kinematics, {own.solver}"
@@ -240,44 +240,12 @@ def _ssik(robot: str, chain: SerialChain) -> Solve:
     return solve
 
 
-def _ikpy(robot: str, chain: SerialChain) -> Solve:
-    from ikpy.chain import Chain
-    from ikpy.link import OriginLink, URDFLink
-
-    from kinetarium.spatial.rotation import rpy_from_rotation
-
-    arrays = chain.arrays
-    links = [OriginLink()]
-    for i, frame in enumerate(arrays.frames):
-        turns = i < len(arrays.lower)
-        links.append(
-            URDFLink(
-                str(i),
-                origin_translation=frame[:, 3],
-                origin_orientation=rpy_from_rotation(frame[:, :3]),
-                rotation=[0, 0, 1] if turns else None,
-                joint_type="revolute" if turns else "fixed",
-                bounds=(arrays.lower[i], arrays.upper[i]) if turns else None,
-            )
-        )
-    moving = [False, *[True] * len(arrays.lower), False]
-    arm = Chain(links, active_links_mask=moving)
-    start = np.array([0.0, *arrays.middle, 0.0])
-
-    def solve(X_BT: np.ndarray) -> np.ndarray | None:
-        found = arm.inverse_kinematics_frame(X_BT, initial_position=start, orientation_mode="all")
-        return np.asarray(found)[1:-1]
-
-    return solve
-
-
 PEERS = {
     "EAIK": (eaik, 300),
     "roboticstoolbox ik_LM": (toolbox, 1000),
     "roboticstoolbox ik_LM, k = 0.1": (partial(toolbox, k=0.1), 1000),
     "pytracik": (trac_ik, 300),
     "ssik": (_ssik, 300),
-    "ikpy": (_ikpy, 20),
 }
 
 
