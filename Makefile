@@ -6,7 +6,7 @@ STAMP := .venv/installed
 
 .PHONY: help demo test test-long lint bench clean browser page
 
-help:  ## Show the targets
+help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(STAMP): pyproject.toml constraints.txt hatch_build.py
@@ -27,7 +27,7 @@ browser:
 	    apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  { echo "The browser tests need Chromium; install it and run make test again"; exit 1; }
 
-demo: page  ## Judge the installed engines, run the studies on all of them in short, write their reports
+demo: page  ## Test the installed engines, run the studies on all of them in short form, write reports
 	$(BIN)/kinetarium conformance --failures-only
 	@rm -rf out/demo
 	$(BIN)/kinetarium drop --out out/demo/drop
@@ -40,7 +40,7 @@ demo: page  ## Judge the installed engines, run the studies on all of them in sh
 	$(BIN)/kinetarium compare-engines --quick --out out/demo/engines
 	@echo "watch all of it in 3-D: $(BIN)/kinetarium studio out/demo"
 
-lint: page  ## Check style, types and the layers
+lint: page  ## Check style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -53,7 +53,7 @@ test: lint browser  ## Run all tests in their short form
 test-long: lint browser  ## Run all tests with the full numbers
 	$(BIN)/python -m pytest -n 2 -m ""
 
-# Peers get an environment of their own; one that has no wheel for this Python is named and left out.
+# Peers have a separate environment; those without a wheel for this Python are named and left out.
 .venv-bench/installed: pyproject.toml constraints.txt benchmarks/peers.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --upgrade pip
@@ -63,10 +63,10 @@ test-long: lint browser  ## Run all tests with the full numbers
 	  echo "$$peer cannot be installed here; its rows are left out"; done
 	@touch $@
 
-bench: .venv-bench/installed  ## Measure speed and cost against peers, in one run
+bench: .venv-bench/installed  ## Compare speed and cost with peers, in one run
 	.venv-bench/bin/python -m benchmarks
 
-clean:  ## Remove everything that was made
+clean:  ## Remove everything that was generated
 	rm -rf .venv .venv-bench out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -rf web/node_modules src/kinetarium/studio/page
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""Outcomes of a study: grouped by their cases, summed up, and named in tables."""
+"""Outcomes of a study: grouped by their cases, summarised, and named in tables."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ class Outcomes(Generic[CaseT]):
         return iter(self._outcomes)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of outcomes."""
         return len(self._outcomes)
 
     def distinct(self, field: str) -> tuple[Any, ...]:

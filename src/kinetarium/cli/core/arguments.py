@@ -189,7 +189,7 @@ def _refuse_unknown_flags(words: Sequence[str], *, known: set[str]) -> None:
 def _one_line(box: str) -> str:
     """Extract the reason from the parser's framed message.
 
-    After a title the frame holds the reason, a rule, and hints; every line is
+    After a title the frame contains the reason, a rule, and hints; every line is
     indented by two characters, and deeply indented lines repeat the help of a flag.
     """
     plain = re.sub(r"\x1b\[[0-9;]*m", "", box)

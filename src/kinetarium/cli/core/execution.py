@@ -139,15 +139,15 @@ def finish(folder: "ResultFolder", findings: "Findings", invocation: Invocation)
     from kinetarium.batch.sweep import FINAL
 
     runs = list(folder.rows())
-    judged = any(run.status in FINAL for run in runs)
-    if not judged:
+    scored = any(run.status in FINAL for run in runs)
+    if not scored:
         invocation.console.error(
             f"kinetarium: none of {len(runs)} cases completed; first: {runs[0].message}"
         )
     places = {"out": folder.path, "report": folder.path / "report.html"}
     kept = {name: str(path) for name, path in places.items() if places["report"].is_file()}
-    invocation.console.result({"ok": judged, **folder.metrics, **findings.answer, **kept})
-    return 0 if judged else 2
+    invocation.console.result({"ok": scored, **folder.metrics, **findings.answer, **kept})
+    return 0 if scored else 2
 
 
 def free_folder(study: str) -> Path:

@@ -10,7 +10,7 @@ from kinetarium.legs.walk.terrain import Terrain
 
 
 class Curve(StrEnum):
-    """The curve through the way-points."""
+    """The curve through the waypoints."""
 
     SPLINE = "spline"
     """A spline of cubic Bezier curves through all points."""
@@ -73,7 +73,7 @@ class WalkPlan:
         machine: The robot.
         waypoints: Points (x, y) on the ground for the path of the body's centre [unit]: on the
             path of a SPLINE, control points of a BEZIER; a spin takes place at the first.
-        curve: The curve through the way-points.
+        curve: The curve through the waypoints.
         heading: Whether the body turns with the path, keeps its heading, or spins on the spot.
         heading_deg: Heading of a CRAB, and initial heading of a SPIN, from x to the left [deg].
         spin_deg: Angle of a SPIN, positive to the left [deg].
@@ -120,4 +120,4 @@ class WalkPlan:
         if self.order and self.order not in ALL_ORDERS:
             raise LegsError(f"an order must name each of the legs 1 to 4 once, not {self.order}")
         if not self.waypoints:
-            raise LegsError("a walk needs a way-point")
+            raise LegsError("a walk needs a waypoint")

@@ -74,7 +74,7 @@ def plan_walk(plan: WalkPlan) -> PlannedWalk:
 
     Raises:
         LegsError: If a value is invalid, or the walk would take too many frames.
-        PathError: If the way-points are not a valid path.
+        PathError: If the waypoints are not a valid path.
     """
     # Imported here, since Numba takes a second to load.
     from kinetarium.legs.gait.stability import support_margins

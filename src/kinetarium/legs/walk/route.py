@@ -91,7 +91,7 @@ def curve_path(
     radius: float,
     stride: float,
 ) -> BodyPath:
-    """Lay a path through way-points.
+    """Lay a path through waypoints.
 
     Args:
         waypoints: Points on the ground [unit].
@@ -101,7 +101,7 @@ def curve_path(
         stride: Travel of the body in one cycle, which sets the sampling [unit].
     """
     if any(len(point) != 2 for point in waypoints):
-        raise PathError("way-points are on the ground: each needs two coordinates")
+        raise PathError("waypoints are on the ground: each needs two coordinates")
     drawn: Path = BezierSpline(waypoints) if curve is Curve.SPLINE else Bezier(waypoints)
     wanted = _SAMPLES_PER_STRIDE * drawn.length / stride
     arcs = np.linspace(0.0, drawn.length, int(np.clip(wanted, _FEWEST_SAMPLES, _MOST_SAMPLES)) + 1)
@@ -168,7 +168,7 @@ def lay_route(plan: WalkPlan) -> WalkRoute:
 
     Raises:
         LegsError: If the walk takes too many frames.
-        PathError: If the way-points are not a valid path.
+        PathError: If the waypoints are not a valid path.
     """
     machine = plan.machine
     rest = machine.neutral_feet

@@ -179,9 +179,9 @@ def deviation(backend: Backend, motion: FreeMotion, *, tolerance: float) -> Arra
         The greatest deviation so far [rad or m], shape (t,).
     """
     nudged = {name: value + _NUDGE for name, value in zip(motion.joints, motion.q[0], strict=True)}
-    astray, _ = backend.fall(nudged, timestep=TIMESTEP, steps=len(motion.q) - 1)
+    disturbed, _ = backend.fall(nudged, timestep=TIMESTEP, steps=len(motion.q) - 1)
     with np.errstate(all="ignore"):
-        growth = np.abs(astray - motion.q).max(axis=1, initial=_NUDGE) / _NUDGE
+        growth = np.abs(disturbed - motion.q).max(axis=1, initial=_NUDGE) / _NUDGE
     growth = np.where(np.isfinite(growth), growth, np.inf)
     worst: Array = _MARGIN * tolerance * np.maximum.accumulate(growth)
     return worst

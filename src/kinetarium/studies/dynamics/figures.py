@@ -28,10 +28,10 @@ _MOST_NUMBERS = 9
 
 def error_overview(outcomes: Sequence[Outcome[Case]]) -> Heatmap:
     """Return every error relative to its tolerance."""
-    judged = [outcome for outcome in outcomes if outcome.rows]
+    scored = [outcome for outcome in outcomes if outcome.rows]
     quantities = tuple(map(str, Quantity))
-    values = np.full((len(judged), len(quantities)), np.nan)
-    for i, outcome in enumerate(judged):
+    values = np.full((len(scored), len(quantities)), np.nan)
+    for i, outcome in enumerate(scored):
         for row in outcome.rows:
             tolerance = row["tolerance"] or 1.0
             share = row["max_rel"] / tolerance
@@ -41,7 +41,7 @@ def error_overview(outcomes: Sequence[Outcome[Case]]) -> Heatmap:
         Axis("quantity"),
         Axis("backend"),
         columns=quantities,
-        rows=tuple(outcome.case.backend for outcome in judged),
+        rows=tuple(outcome.case.backend for outcome in scored),
         values=np.where(np.isfinite(values), values, np.nan),
         value=Axis("error / tolerance", log=True),
         diverging=True,

@@ -209,7 +209,7 @@ def engine_guide(
     engines = sorted({row["engine"] for part in rows.values() for row in part})
     sections = (
         Section("Which engine for what", (purpose_table(rows, engines), _cautions(rows, engines))),
-        Section("What it costs", (_cost_bars(rows, engines), _cheapest_settings(rows, engines))),
+        Section("Cost", (_cost_bars(rows, engines), _cheapest_settings(rows, engines))),
         Section(
             "The studies",
             (Listing("Their own reports", tuple(f"{name}/report.html" for name in parts)),),

@@ -54,7 +54,7 @@ def run(case: Case) -> Recording:
 
 
 def _plan_facts(walk: PlannedWalk) -> dict[str, Any]:
-    """Return all that a walk is judged and drawn by besides its channels, in the machine's unit."""
+    """Return the facts of a walk for its rows and figures, in the machine's unit."""
     limits = (WarningKind.REACH, WarningKind.DRIVE)
     return {
         **walk_figures(walk),

@@ -72,10 +72,10 @@ def _meet(case: FloatCase, *, step: float, until: float) -> tuple[Array, Array]:
     tick = every * step
     lead = lead_time(case, tick)
     # Commands are interpolated at each step, and reach the arms one delay later.
-    told = before = pair.commands(lead)
-    arms = [_Arm(pose, mass=_felt(case), step=step) for pose in told]
+    commanded = before = pair.commands(lead)
+    arms = [_Arm(pose, mass=_felt(case), step=step) for pose in commanded]
     lag = round(case.delay_ms * 1e-3 / step, 9)
-    on_the_way = deque([told] * ceil(lag))
+    in_transit = deque([commanded] * ceil(lag))
     # Sums since the last tick: sensor readings, accelerations and twists of the arms.
     gathered, acceleration, twist = np.zeros((2, 6)), np.zeros((2, 6)), np.zeros((2, 6))
     figures, forces = [], []
@@ -92,12 +92,12 @@ def _meet(case: FloatCase, *, step: float, until: float) -> tuple[Array, Array]:
             known = KNOWN_PAYLOAD * np.array([arm.inertia for arm in arms])
             F_B = (gathered + known * acceleration) / samples
             pair.step(k * step, F_B, V_B=twist / samples, dt=tick)
-            before, told = told, pair.commands(lead)
+            before, commanded = commanded, pair.commands(lead)
             gathered[:], acceleration[:], twist[:] = 0.0, 0.0, 0.0
-        on_the_way.append(_between(before, told, (k % every + 1) / every))
-        arrived = on_the_way.popleft()
+        in_transit.append(_between(before, commanded, (k % every + 1) / every))
+        arrived = in_transit.popleft()
         if lag % 1:
-            arrived = _between(arrived, on_the_way[0], ceil(lag) - lag)
+            arrived = _between(arrived, in_transit[0], ceil(lag) - lag)
         for arm, pose in zip(arms, arrived, strict=True):
             arm.move(pose)
     return np.array(figures), np.array(forces)

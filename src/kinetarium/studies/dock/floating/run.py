@@ -125,7 +125,7 @@ class _ArmLoop:
         self._sum, self._samples, self._X_tick = np.zeros(6), 0, self.X_WB
         return F_B, V_B
 
-    def tell(self, t: float, X_WB: Array) -> None:
+    def send(self, t: float, X_WB: Array) -> None:
         """Command a pose, to be reached one tick after t [s].
 
         The inverse kinematics continues from the last command: feedback of the measured pose
@@ -193,6 +193,6 @@ class FloatController:
             # No prediction while accelerating: there is no contact yet, and it would cause a jump.
             lead = self._lead * min(t / RUN_UP, 1.0)
             for arm, X_WB in zip(self._arms, self.pair.commands(lead), strict=True):
-                arm.tell(t, X_WB)
+                arm.send(t, X_WB)
         self._steps += 1
         return np.concatenate([arm.command(t + STEP) for arm in self._arms])

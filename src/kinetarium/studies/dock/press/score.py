@@ -187,8 +187,8 @@ def _point_error(case: DockCase, recording: Recording, last: Array) -> float | N
         X_WB = dynamics.link_pose(q[: dynamics.nq], CENTER)
         true.append(X_WB[:3, :3].T @ (p_WC - X_WB[:3, 3]))
     F_B = recording["sensed"][last][touching].mean(axis=0)
-    told = contact_point(F_B, face=SATELLITE_LENGTH / 2)
-    error = float(np.linalg.norm((told - np.mean(true, axis=0))[1:]))
+    estimated = contact_point(F_B, face=SATELLITE_LENGTH / 2)
+    error = float(np.linalg.norm((estimated - np.mean(true, axis=0))[1:]))
     return error if np.isfinite(error) else None
 
 

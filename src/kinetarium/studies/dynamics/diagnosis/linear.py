@@ -42,7 +42,7 @@ def inertia_changes(
     """Yield the number of fitted parameters and the inertia for each kind of change.
 
     Args:
-        given: The inertia as it should be.
+        given: The given inertia.
         left_by: Returns the residual of a difference for a changed inertia, any shape.
     """
     moment = given.moment
