@@ -51,7 +51,7 @@ def is_stop_request(error: BaseException) -> bool:
 
 
 def stop_if_requested() -> None:
-    """Raise a stop request again that was swallowed elsewhere.
+    """Raise a stop request again that was swallowed on its way.
 
     Raises:
         KeyboardInterrupt: If a stop was requested.

@@ -6,7 +6,7 @@ import pytest
 
 import kinetarium.engines.conformance as kit
 from kinetarium.cli import main
-from kinetarium.engines.conformance import CheckResult, EngineCheck
+from kinetarium.engines.conformance import EngineCheck, Measurement
 
 pytestmark = pytest.mark.engine
 
@@ -35,7 +35,7 @@ def test_a_failed_check_is_exit_code_1(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(engine: object, *, checks: list) -> tuple[EngineCheck, ...]:
-        return (EngineCheck("mujoco", checks[0].name, False, CheckResult(1.0, 2.0, 0.1)),)
+        return (EngineCheck("mujoco", checks[0].name, False, Measurement(1.0, 2.0, 0.1)),)
 
     monkeypatch.setattr(kit, "check_engine", failing)
     assert main(["conformance", "--engine", "mujoco"]) == 1

@@ -4,7 +4,7 @@ from math import sqrt
 
 import numpy as np
 
-from kinetarium.engines.conformance.check import Check, CheckResult
+from kinetarium.engines.conformance.check import Check, Measurement
 from kinetarium.engines.protocol import Capability, Engine, Precision, Simulation, State
 from kinetarium.model.robot import Box, Sphere
 from kinetarium.scene import Material, Scene, free_body
@@ -33,21 +33,21 @@ def run(simulation: Simulation, steps: int) -> State:
     return state
 
 
-def _free_fall(engine: Engine) -> CheckResult:
+def _free_fall(engine: Engine) -> Measurement:
     scene = Scene(bodies=(free_body("brick", _BRICK, mass=1.0, position=(0.0, 0.0, 10.0)),))
     state = run(engine.compile(scene, timestep=TIMESTEP), 1000)
     fallen = 9.81 * TIMESTEP**2 * 1000 * 1001 / 2  # semi-implicit Euler: sum of k g h^2
     tolerance, reason = rounding(engine, 1e-9, scale=fallen)
-    return CheckResult(10.0 - state.poses[0, 2], fallen, tolerance, "m", reason)
+    return Measurement(10.0 - state.poses[0, 2], fallen, tolerance, "m", reason)
 
 
-def _drift(engine: Engine) -> CheckResult:
+def _drift(engine: Engine) -> Measurement:
     body = free_body("brick", _BRICK, mass=1.0, twist=(1.0, 2.0, 3.0, 0.0, 0.0, 4.0))
     scene = Scene(bodies=(body,), gravity=WEIGHTLESS)
     state = run(engine.compile(scene, timestep=TIMESTEP), 1000)
     loss = float(np.abs(state.twists[0] - body.V_WB).max())
     tolerance, reason = rounding(engine, 1e-9, scale=4.0)
-    return CheckResult(loss, 0.0, tolerance, "m/s or rad/s", reason)
+    return Measurement(loss, 0.0, tolerance, "m/s or rad/s", reason)
 
 
 def _spin(body_twist: tuple[float, ...], engine: Engine) -> tuple[Array, Array, float, float]:
@@ -67,16 +67,16 @@ def _spin(body_twist: tuple[float, ...], engine: Engine) -> tuple[Array, Array, 
     return momenta[0], momenta[1], energies[0], energies[1]
 
 
-def _principal_spin(engine: Engine) -> CheckResult:
+def _principal_spin(engine: Engine) -> Measurement:
     before, after, _, _ = _spin((0.0, 0.0, 5.0), engine)
     change = float(np.linalg.norm(after - before) / np.linalg.norm(before))
     tolerance, reason = rounding(engine, 1e-6, scale=1.0)
-    return CheckResult(change, 0.0, tolerance, "relative", reason)
+    return Measurement(change, 0.0, tolerance, "relative", reason)
 
 
-def _tumble(engine: Engine) -> CheckResult:
+def _tumble(engine: Engine) -> Measurement:
     _, _, before, after = _spin((1.0, 1.5, 0.5), engine)
-    return CheckResult(after / before, 1.0, 0.01, "relative")
+    return Measurement(after / before, 1.0, 0.01, "relative")
 
 
 def _collide(engine: Engine, restitution: float) -> tuple[Array, float]:
@@ -93,20 +93,20 @@ def _collide(engine: Engine, restitution: float) -> tuple[Array, float]:
     return speeds, float(speeds[0] + 2.0 * speeds[1])
 
 
-def _inelastic(engine: Engine) -> CheckResult:
+def _inelastic(engine: Engine) -> Measurement:
     speeds, _ = _collide(engine, 0.0)
-    return CheckResult(float(speeds[1] - speeds[0]), 0.0, 0.02, "m/s")
+    return Measurement(float(speeds[1] - speeds[0]), 0.0, 0.02, "m/s")
 
 
-def _momentum(engine: Engine) -> CheckResult:
+def _momentum(engine: Engine) -> Measurement:
     _, error = _collide(engine, 0.0)
     tolerance, reason = rounding(engine, 1e-6, scale=1.0)
-    return CheckResult(error, 0.0, tolerance, "kg m/s", reason)
+    return Measurement(error, 0.0, tolerance, "kg m/s", reason)
 
 
-def _elastic(engine: Engine) -> CheckResult:
+def _elastic(engine: Engine) -> Measurement:
     speeds, _ = _collide(engine, 1.0)
-    return CheckResult(float(speeds[1] - speeds[0]), 1.5, 0.03, "m/s")
+    return Measurement(float(speeds[1] - speeds[0]), 1.5, 0.03, "m/s")
 
 
 def _pushed(engine: Engine) -> tuple[State, Array, Array]:
@@ -128,25 +128,25 @@ def _pushed(engine: Engine) -> tuple[State, Array, Array]:
     return later, np.asarray(state.twists[0]), expected
 
 
-def _external_wrench(engine: Engine) -> CheckResult:
+def _external_wrench(engine: Engine) -> Measurement:
     _, twist, expected = _pushed(engine)
     error = float(np.linalg.norm(twist - expected) / np.linalg.norm(expected))
-    return CheckResult(error, 0.0, 1e-3, "relative")
+    return Measurement(error, 0.0, 1e-3, "relative")
 
 
-def _wrench_ends(engine: Engine) -> CheckResult:
+def _wrench_ends(engine: Engine) -> Measurement:
     later, twist, _ = _pushed(engine)
     change = float(np.linalg.norm(later.twists[0] - twist) / np.linalg.norm(twist))
-    return CheckResult(change, 0.0, 1e-3, "relative")
+    return Measurement(change, 0.0, 1e-3, "relative")
 
 
-def _quaternion(engine: Engine) -> CheckResult:
+def _quaternion(engine: Engine) -> Measurement:
     turn = np.array([sqrt(0.5), 0.0, sqrt(0.5), 0.0])
     body = free_body("brick", _BRICK, mass=1.0, rotation=rotation_from_quaternion(turn))
     simulation = engine.compile(Scene(bodies=(body,), gravity=WEIGHTLESS), timestep=TIMESTEP)
     read = simulation.state().poses[0, 3:]
     simulation.close()
-    return CheckResult(float(abs(read @ turn)), 1.0, 1e-6)
+    return Measurement(float(abs(read @ turn)), 1.0, 1e-6)
 
 
 CHECKS = (

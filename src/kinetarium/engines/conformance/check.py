@@ -7,7 +7,7 @@ from kinetarium.engines.protocol import Capability, Engine
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class Measurement:
     """What a check found.
 
     Attributes:
@@ -43,7 +43,7 @@ class Check:
 
     name: str
     help: str
-    measure: Callable[[Engine], CheckResult]
+    measure: Callable[[Engine], Measurement]
     needs: frozenset[Capability] = frozenset()
 
 
@@ -62,5 +62,5 @@ class EngineCheck:
     engine: str
     check: str
     passed: bool
-    measurement: CheckResult | None
+    measurement: Measurement | None
     error: str = ""

@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.engines.conformance.bodies import TIMESTEP, WEIGHTLESS
-from kinetarium.engines.conformance.check import Check, CheckResult
+from kinetarium.engines.conformance.check import Check, Measurement
 from kinetarium.engines.conformance.models import (
     chain,
     fingers,
@@ -42,7 +42,7 @@ def _compile(
     return engine.compile(scene, timestep=TIMESTEP)
 
 
-def _pendulum_period(engine: Engine) -> CheckResult:
+def _pendulum_period(engine: Engine) -> Measurement:
     amplitude = 0.3
     model = pendulum()
     simulation = _compile(engine, model, positions={"pivot": amplitude})
@@ -65,7 +65,7 @@ def _pendulum_period(engine: Engine) -> CheckResult:
     for _ in range(6):
         a, b = (a + b) / 2, sqrt(a * b)
     expected = 2 * pi * sqrt(about_pivot / (inertia.mass * _GRAVITY * 0.5)) / a
-    return CheckResult(float(period), float(expected), 0.005 * float(expected), "s")
+    return Measurement(float(period), float(expected), 0.005 * float(expected), "s")
 
 
 def _spun_up(
@@ -76,7 +76,7 @@ def _spun_up(
     torque: float,
     effort: float = np.inf,
     tolerance: float,
-) -> CheckResult:
+) -> Measurement:
     """Drive a rotor for half a second, and compare its speed with what a torque [N m] gives."""
     model = rotor(effort=effort)
     simulation = _compile(engine, model, actuation=actuation, gravity=False)
@@ -86,25 +86,25 @@ def _spun_up(
     inertia = model.link("bar").inertia
     assert inertia is not None
     expected = float(torque * 0.5 / inertia.moment[2, 2])
-    return CheckResult(float(speed), expected, tolerance * expected, "rad/s")
+    return Measurement(float(speed), expected, tolerance * expected, "rad/s")
 
 
-def _torque(engine: Engine) -> CheckResult:
+def _torque(engine: Engine) -> Measurement:
     drive = Actuation(DriveMode.TORQUE)
     return _spun_up(engine, actuation=drive, command=0.05, torque=0.05, tolerance=1e-3)
 
 
-def _torque_limit(engine: Engine) -> CheckResult:
+def _torque_limit(engine: Engine) -> Measurement:
     drive = Actuation(DriveMode.TORQUE)
     return _spun_up(engine, actuation=drive, command=5.0, torque=0.02, effort=0.02, tolerance=1e-2)
 
 
-def _servo_limit(engine: Engine) -> CheckResult:
+def _servo_limit(engine: Engine) -> Measurement:
     drive = Actuation(DriveMode.VELOCITY, damping=100.0)
     return _spun_up(engine, actuation=drive, command=50.0, torque=0.02, effort=0.02, tolerance=1e-2)
 
 
-def _position(engine: Engine) -> CheckResult:
+def _position(engine: Engine) -> Measurement:
     servo = Actuation(DriveMode.POSITION, stiffness=500.0, damping=50.0)
     simulation = _compile(engine, pendulum(), actuation=servo)
     simulation.step(np.array([0.8]), 2000)
@@ -114,19 +114,19 @@ def _position(engine: Engine) -> CheckResult:
     expected = 0.8
     for _ in range(50):
         expected = 0.8 - _GRAVITY * 0.5 * np.sin(expected) / 500.0
-    return CheckResult(angle, float(expected), 0.01, "rad")
+    return Measurement(angle, float(expected), 0.01, "rad")
 
 
-def _velocity(engine: Engine) -> CheckResult:
+def _velocity(engine: Engine) -> Measurement:
     servo = Actuation(DriveMode.VELOCITY, damping=5.0)
     simulation = _compile(engine, rotor(), actuation=servo, gravity=False)
     simulation.step(np.array([3.0]), 1000)
     speed = float(simulation.state().v[0])
     simulation.close()
-    return CheckResult(speed, 3.0, 0.03, "rad/s")
+    return Measurement(speed, 3.0, 0.03, "rad/s")
 
 
-def _joint_limit(engine: Engine) -> CheckResult:
+def _joint_limit(engine: Engine) -> Measurement:
     model = pendulum(limits=JointLimits(lower=-0.4, upper=1.0))
     simulation = _compile(engine, model, positions={"pivot": 0.9})
     lowest = 0.0
@@ -134,10 +134,10 @@ def _joint_limit(engine: Engine) -> CheckResult:
         simulation.step(np.zeros(0))
         lowest = min(lowest, float(simulation.state().q[0]))
     simulation.close()
-    return CheckResult(lowest, -0.4, 0.01, "rad")
+    return Measurement(lowest, -0.4, 0.01, "rad")
 
 
-def _joint_wrench(engine: Engine) -> CheckResult:
+def _joint_wrench(engine: Engine) -> Measurement:
     model = sensed_load()
     servo = Actuation(DriveMode.POSITION, stiffness=2e4, damping=500.0)
     simulation = _compile(
@@ -153,10 +153,10 @@ def _joint_wrench(engine: Engine) -> CheckResult:
     force = R_WL.T @ np.array([0.0, 0.0, -load.mass * _GRAVITY])
     expected = np.concatenate([force, np.cross(load.center, force)])
     error = float(np.linalg.norm(read - expected) / np.linalg.norm(expected))
-    return CheckResult(error, 0.0, 0.01, "relative")
+    return Measurement(error, 0.0, 0.01, "relative")
 
 
-def _mimic(engine: Engine) -> CheckResult:
+def _mimic(engine: Engine) -> Measurement:
     model = fingers()
     servo = Actuation(DriveMode.POSITION, stiffness=2000.0, damping=100.0)
     drives = {"lead": servo}
@@ -169,10 +169,10 @@ def _mimic(engine: Engine) -> CheckResult:
         worst = max(worst, abs(float(follow - (-2.0 * lead + 0.01))))
     moved = abs(float(simulation.state().q[0]))
     simulation.close()
-    return CheckResult(worst if moved > 0.05 else np.inf, 0.0, 2e-3, "m")
+    return Measurement(worst if moved > 0.05 else np.inf, 0.0, 2e-3, "m")
 
 
-def _joint_order(engine: Engine) -> CheckResult:
+def _joint_order(engine: Engine) -> Measurement:
     model = chain()
     simulation = _compile(
         engine, model, positions={"joint0": 0.1, "joint1": 0.2, "joint2": 0.3},
@@ -183,10 +183,10 @@ def _joint_order(engine: Engine) -> CheckResult:
     v = simulation.state().v
     simulation.close()
     right = np.allclose(q, [0.1, 0.2, 0.3], atol=1e-6) and int(np.argmax(np.abs(v))) == 2
-    return CheckResult(float(right), 1.0, 0.0)
+    return Measurement(float(right), 1.0, 0.0)
 
 
-def _free_base(engine: Engine) -> CheckResult:
+def _free_base(engine: Engine) -> Measurement:
     model = flyer()
     simulation = _compile(
         engine, model, actuation=Actuation(DriveMode.TORQUE), gravity=False, base=Base.FREE
@@ -198,7 +198,7 @@ def _free_base(engine: Engine) -> CheckResult:
     turned = abs(float(simulation.state().q[0]))
     simulation.close()
     reason = "a step of first order turns the body about a point that lags by the step"
-    return CheckResult(moved if turned > 0.01 else np.inf, 0.0, 1e-4, "m", reason)
+    return Measurement(moved if turned > 0.01 else np.inf, 0.0, 1e-4, "m", reason)
 
 
 def _center(model: RobotModel, simulation: Simulation) -> Array:
@@ -209,7 +209,7 @@ def _center(model: RobotModel, simulation: Simulation) -> Array:
     return RobotDynamics(model).center_of_mass(np.concatenate([state.poses[0], state.q]))
 
 
-def _closed_loop(engine: Engine) -> CheckResult:
+def _closed_loop(engine: Engine) -> Measurement:
     model = four_bar()
     drives = {"drive": Actuation(DriveMode.VELOCITY, damping=20.0)}
     robot = PlacedRobot("robot", model, actuation=drives)
@@ -221,7 +221,7 @@ def _closed_loop(engine: Engine) -> CheckResult:
     loop = model.loops[0]
     gap = (poses[2] @ loop.X_AC)[:3, 3] - (poses[3] @ loop.X_BC)[:3, 3]
     turned = abs(float(q[0])) > 0.2
-    return CheckResult(float(np.linalg.norm(gap)) if turned else np.inf, 0.0, 1e-3, "m")
+    return Measurement(float(np.linalg.norm(gap)) if turned else np.inf, 0.0, 1e-3, "m")
 
 
 _JOINTS = frozenset({Capability.JOINTS})

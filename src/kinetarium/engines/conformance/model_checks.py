@@ -4,7 +4,7 @@ import numpy as np
 
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.engines.conformance.bodies import TIMESTEP, rounding
-from kinetarium.engines.conformance.check import Check, CheckResult
+from kinetarium.engines.conformance.check import Check, Measurement
 from kinetarium.engines.conformance.models import chain
 from kinetarium.engines.protocol import Capability, Engine, Precision, Simulation, State
 from kinetarium.model.robot import RobotModel
@@ -31,12 +31,12 @@ def _at(q: Array, v: Array) -> State:
     return State(0.0, q, v, np.zeros((0, 7)), np.zeros((0, 6)))
 
 
-def _one_step(engine: Engine) -> CheckResult:
+def _one_step(engine: Engine) -> Measurement:
     errors, reason = _step_errors(engine, TIMESTEP), ""
     if engine.info.implicit_coriolis:
         errors = 2 * errors - _step_errors(engine, 2 * TIMESTEP)
         reason = "implicit Coriolis forces: extrapolated from steps of 1 and 2 ms to none"
-    return CheckResult(float(np.abs(errors).max()), 0.0, 1e-3, "rad/s^2", reason)
+    return Measurement(float(np.abs(errors).max()), 0.0, 1e-3, "rad/s^2", reason)
 
 
 def _step_errors(engine: Engine, timestep: float) -> Array:
@@ -53,7 +53,7 @@ def _step_errors(engine: Engine, timestep: float) -> Array:
     return np.array(errors)
 
 
-def _audit(engine: Engine) -> CheckResult:
+def _audit(engine: Engine) -> Measurement:
     model = chain()
     simulation = _driven(engine, model)
     loaded = {solid.name: solid.inertia for solid in simulation.audit().solids}
@@ -71,11 +71,11 @@ def _audit(engine: Engine) -> CheckResult:
             float(np.abs(there.moment - body.inertia.moment).max() / scale),
         )
     if engine.info.precision is Precision.SINGLE:
-        return CheckResult(worst, 0.0, 1e-6, "relative", "single precision")
-    return CheckResult(worst, 0.0, 1e-9, "relative")
+        return Measurement(worst, 0.0, 1e-6, "relative", "single precision")
+    return Measurement(worst, 0.0, 1e-9, "relative")
 
 
-def _mass_matrix(engine: Engine) -> CheckResult:
+def _mass_matrix(engine: Engine) -> Measurement:
     model = chain()
     dynamics = RobotDynamics(model)
     simulation = _driven(engine, model)
@@ -87,10 +87,10 @@ def _mass_matrix(engine: Engine) -> CheckResult:
             worst, float(np.abs(simulation.mass_matrix("robot") - M).max() / np.abs(M).max())
         )
     simulation.close()
-    return CheckResult(worst, 0.0, 1e-9, "relative")
+    return Measurement(worst, 0.0, 1e-9, "relative")
 
 
-def _inverse_dynamics(engine: Engine) -> CheckResult:
+def _inverse_dynamics(engine: Engine) -> Measurement:
     model = chain()
     dynamics = RobotDynamics(model)
     simulation = _driven(engine, model)
@@ -101,10 +101,10 @@ def _inverse_dynamics(engine: Engine) -> CheckResult:
         there = simulation.inverse_dynamics("robot", a)
         worst = max(worst, float(np.abs(there - tau).max() / np.abs(tau).max()))
     simulation.close()
-    return CheckResult(worst, 0.0, 1e-9, "relative")
+    return Measurement(worst, 0.0, 1e-9, "relative")
 
 
-def _reset(engine: Engine) -> CheckResult:
+def _reset(engine: Engine) -> Measurement:
     simulation = _driven(engine, chain())
     worst = 0.0
     for q, v, _ in _moving_states(5, 3):
@@ -113,7 +113,7 @@ def _reset(engine: Engine) -> CheckResult:
         worst = max(worst, float(np.abs(state.q - q).max()), float(np.abs(state.v - v).max()))
     simulation.close()
     tolerance, reason = rounding(engine, 1e-12, scale=1.0)
-    return CheckResult(worst, 0.0, tolerance, "rad or rad/s", reason)
+    return Measurement(worst, 0.0, tolerance, "rad or rad/s", reason)
 
 
 _JOINTS = frozenset({Capability.JOINTS})

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from kinetarium.engines.conformance.bodies import NO_COMMAND, TIMESTEP
-from kinetarium.engines.conformance.check import Check, CheckResult
+from kinetarium.engines.conformance.check import Check, Measurement
 from kinetarium.engines.conformance.models import chain
 from kinetarium.engines.protocol import Capability, Engine, Simulation, State, Status
 from kinetarium.errors import KinetariumError
@@ -49,7 +49,7 @@ def state_bytes(state: State) -> bytes:
     )
 
 
-def _save_restore(engine: Engine) -> CheckResult:
+def _save_restore(engine: Engine) -> Measurement:
     simulation = busy_simulation(engine)
     drive(simulation, 300)
     saved = simulation.save()
@@ -57,7 +57,7 @@ def _save_restore(engine: Engine) -> CheckResult:
     simulation.restore(saved)
     second = drive(simulation, 200)
     simulation.close()
-    return CheckResult(float(first == second), 1.0, 0.0)
+    return Measurement(float(first == second), 1.0, 0.0)
 
 
 _REPEAT = """
@@ -69,7 +69,7 @@ sys.stdout.write("bits:" + drive(simulation, 400).hex())
 """
 
 
-def _determinism(engine: Engine) -> CheckResult:
+def _determinism(engine: Engine) -> Measurement:
     """Run the same in two fresh processes; the engine's class must be made without arguments."""
     kind = type(engine)
     answers = set()
@@ -79,19 +79,19 @@ def _determinism(engine: Engine) -> CheckResult:
             capture_output=True, text=True, check=True, timeout=300,
         )  # fmt: skip
         answers.add(done.stdout.partition("bits:")[2])
-    return CheckResult(float(len(answers) == 1 and answers != {""}), 1.0, 0.0)
+    return Measurement(float(len(answers) == 1 and answers != {""}), 1.0, 0.0)
 
 
-def _divergence(engine: Engine) -> CheckResult:
+def _divergence(engine: Engine) -> Measurement:
     body = free_body("cube", Box((0.1, 0.1, 0.1)), mass=1.0, twist=(1e9, 0, 0, 0, 0, 0))
     simulation = engine.compile(Scene(bodies=(body,)), timestep=TIMESTEP)
     simulation.step(NO_COMMAND, 10)
     marked = simulation.status is Status.DIVERGED
     simulation.close()
-    return CheckResult(float(marked), 1.0, 0.0)
+    return Measurement(float(marked), 1.0, 0.0)
 
 
-def _bad_scene(engine: Engine) -> CheckResult:
+def _bad_scene(engine: Engine) -> Measurement:
     scene = Scene(bodies=(ground(),))
     refused = 0
     for timestep in (0.0, -1e-3, float("nan"), float("inf")):
@@ -99,7 +99,7 @@ def _bad_scene(engine: Engine) -> CheckResult:
             engine.compile(scene, timestep=timestep).close()
         except KinetariumError:
             refused += 1
-    return CheckResult(float(refused), 4.0, 0.0)
+    return Measurement(float(refused), 4.0, 0.0)
 
 
 CHECKS = (

@@ -5,7 +5,7 @@ from math import atan, cos, degrees, pi, radians, sin
 import numpy as np
 
 from kinetarium.engines.conformance.bodies import NO_COMMAND, TIMESTEP
-from kinetarium.engines.conformance.check import Check, CheckResult
+from kinetarium.engines.conformance.check import Check, Measurement
 from kinetarium.engines.conformance.models import cart
 from kinetarium.engines.protocol import Capability, Engine, Simulation
 from kinetarium.model.robot import Box, Capsule, Cylinder, Shape, Sphere
@@ -54,20 +54,20 @@ def _force_on_cube(simulation: Simulation) -> Array:
     return np.asarray(signs @ contacts.forces)
 
 
-def _weight(engine: Engine) -> CheckResult:
+def _weight(engine: Engine) -> Measurement:
     simulation = _resting(engine, gravity=_tilted(0.0), friction=(0.8, 0.8))
     simulation.step(NO_COMMAND, 1000)
     force = _force_on_cube(simulation)
     simulation.close()
-    return CheckResult(float(force[2]), _GRAVITY, 0.005 * _GRAVITY, "N")
+    return Measurement(float(force[2]), _GRAVITY, 0.005 * _GRAVITY, "N")
 
 
-def _rest_depth(engine: Engine) -> CheckResult:
+def _rest_depth(engine: Engine) -> Measurement:
     simulation = _resting(engine, gravity=_tilted(0.0), friction=(0.8, 0.8))
     simulation.step(NO_COMMAND, 1000)
     height = simulation.state().poses[0, 2]
     simulation.close()
-    return CheckResult(float(height), 0.05, 1e-3, "m")
+    return Measurement(float(height), 0.05, 1e-3, "m")
 
 
 def _slides(engine: Engine, angle: float, friction: tuple[float, float]) -> float:
@@ -79,7 +79,7 @@ def _slides(engine: Engine, angle: float, friction: tuple[float, float]) -> floa
     return float(slid)
 
 
-def _slip_angle(engine: Engine, friction: tuple[float, float]) -> CheckResult:
+def _slip_angle(engine: Engine, friction: tuple[float, float]) -> Measurement:
     """Find the slope on which a cube begins to slide, by halving."""
     expected = atan(engine.info.friction_rule.combine(*friction))
     low, high = expected - radians(4), expected + radians(4)
@@ -90,15 +90,15 @@ def _slip_angle(engine: Engine, friction: tuple[float, float]) -> CheckResult:
             high = middle
         else:
             low = middle
-    return CheckResult(degrees((low + high) / 2), degrees(expected), 1.0, "deg")
+    return Measurement(degrees((low + high) / 2), degrees(expected), 1.0, "deg")
 
 
-def _stick(engine: Engine) -> CheckResult:
+def _stick(engine: Engine) -> Measurement:
     slid = _slides(engine, atan(0.5) - radians(5), (0.5, 0.5))
-    return CheckResult(slid, 0.0, 1e-3, "m")
+    return Measurement(slid, 0.0, 1e-3, "m")
 
 
-def _roll(engine: Engine, wheel: Shape, turn: Array | None) -> CheckResult:
+def _roll(engine: Engine, wheel: Shape, turn: Array | None) -> Measurement:
     """Drive a cart and compare its speed with that of its wheels."""
     model = cart(wheel, radius=_WHEEL_RADIUS, turn=turn)
     drive = Actuation(DriveMode.VELOCITY, damping=5.0)
@@ -117,7 +117,7 @@ def _roll(engine: Engine, wheel: Shape, turn: Array | None) -> CheckResult:
     end = simulation.state()
     simulation.close()
     rolled = float(np.mean(end.q - start.q)) * _WHEEL_RADIUS
-    return CheckResult(float(end.poses[0, 0] - start.poses[0, 0]) / rolled, 1.0, 0.005)
+    return Measurement(float(end.poses[0, 0] - start.poses[0, 0]) / rolled, 1.0, 0.005)
 
 
 _ALONG_Y = rotation_about((1.0, 0.0, 0.0), pi / 2)

@@ -1,24 +1,17 @@
-"""What is read of a step: contacts, and force-torque sensors by the balance of momentum.
+"""What is read of a step: contacts, and the motion of what hangs on force-torque sensors."""
 
-Rapier tells nothing of the forces in the joints of a multibody. A step changes
-the momentum of what hangs on a sensor by everything that acted on it: weight,
-contacts, wrenches from outside and the joint. The first three are known, so
-that the change of momentum gives the last, as its mean over the step.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kinetarium.engines.base.simulation import AppliedWrench
-from kinetarium.engines.protocol import Capability, CapabilityError, Contacts
+from kinetarium.engines.base.momentum_balance import Momentum
+from kinetarium.engines.protocol import Contacts
 from kinetarium.engines.rapier.build import NEGLIGIBLE, Model
 from kinetarium.scene import RigidBody, Scene, WrenchSensor, rigid_tree
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import rotation_from_quaternion
+from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 
 
 def read_contacts(world: Any, solids: Mapping[Any, int], *, timestep: float) -> Contacts:
@@ -76,27 +69,8 @@ def _tangents(n: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Momentum:
-    """The momentum of a load at one time.
-
-    Attributes:
-        R_WS: Orientation of the sensor, shape (3, 3).
-        p_WS: Its position [m], shape (3,).
-        centers: Centres of mass of the bodies [m], shape (k, 3).
-        linear: Their momenta [N s], shape (k, 3).
-        angular: Their angular momenta about these centres [N m s], shape (k, 3).
-    """
-
-    R_WS: Array
-    p_WS: Array
-    centers: Array
-    linear: Array
-    angular: Array
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Load:
-    """What hangs on a sensor: rigid bodies, each of them a share of a body in Rapier.
+class LoadBodies:
+    """The rigid bodies that hang on a sensor, each of them a share of a body in Rapier.
 
     Attributes:
         bodies: Rapier's names of each one's body, that of the sensor first, and of a joint of its
@@ -105,9 +79,6 @@ class Load:
         centers: Centre of mass of each in the frame of its body [m], shape (k, 3).
         moments: Moments about these centres in the same axes [kg m^2], shape (k, 3, 3).
         X_CS: The sensor's frame in that of the first body, shape (4, 4).
-        members: The solids it consists of.
-        carried: Whether each solid of the scene is one of them, shape (n,).
-        gravity: Gravity [m/s^2], shape (3,).
     """
 
     bodies: tuple[tuple[Any, Any, int], ...]
@@ -115,28 +86,16 @@ class Load:
     centers: Array
     moments: Array
     X_CS: Array
-    members: frozenset[str]
-    carried: NDArray[np.bool_]
-    gravity: Array
 
     @classmethod
-    def of(cls, sensor: WrenchSensor, scene: Scene, *, model: Model) -> "Load":
-        """Find everything below a sensor.
-
-        Raises:
-            CapabilityError: If a loop leads around the sensor.
-        """
+    def of(cls, sensor: WrenchSensor, scene: Scene, *, model: Model) -> "LoadBodies":
+        """Find everything below a sensor."""
         robot = scene.robot(sensor.robot)
         below: list[RigidBody] = []
         tree = rigid_tree(robot.model, keep={sensor.joint})
         for body in tree:
             if body.joint and (body.joint.name == sensor.joint or tree[body.parent] in below):
                 below.append(body)
-        members = frozenset(f"{robot.name}/{link}" for body in below for link, _ in body.members)
-        for loop in robot.model.loops:
-            if len({f"{robot.name}/{link}" in members for link in (loop.link_a, loop.link_b)}) == 2:
-                cause = f"joint '{sensor.joint}' inside a closed loop"
-                raise CapabilityError("rapier", Capability.JOINT_WRENCH, reason=cause)
         homes = {solid: (part, X_BL) for part in model.parts for solid, X_BL in part.members}
         links = {
             part.handle: (multibody.handles[0], link)
@@ -158,9 +117,6 @@ class Load:
             centers=np.array(centers),
             moments=np.array(moments),
             X_CS=frames[0],
-            members=members,
-            carried=np.array([solid in members for solid in scene.solids]),
-            gravity=scene.gravity,
         )
 
     def momentum(self, world: Any) -> Momentum:
@@ -170,47 +126,11 @@ class Load:
         levers = np.einsum("kij,kj->ki", R, self.centers)
         v, w = V[:, :3] + np.cross(V[:, 3:], levers), V[:, 3:]
         return Momentum(
-            R_WS=R[0] @ self.X_CS[:3, :3],
-            p_WS=x[0] + R[0] @ self.X_CS[:3, 3],
+            X_WS=pose(x[0], R[0]) @ self.X_CS,
             centers=x + levers,
             linear=self.masses[:, np.newaxis] * v,
             angular=np.einsum("kij,kjl,kml,km->ki", R, self.moments, R, w),
         )
-
-    def wrench(
-        self,
-        before: Momentum,
-        after: Momentum,
-        *,
-        timestep: float,
-        contacts: Contacts,
-        wrenches: Sequence[AppliedWrench],
-    ) -> Array:
-        """Return what the load exerts on the sensor in a step, in the sensor's frame, shape (6,).
-
-        Args:
-            before: Its momentum before the step.
-            after: Its momentum after the step.
-            timestep: Time step [s].
-            contacts: The contacts of the step.
-            wrenches: The wrenches from outside that acted during it.
-        """
-        shares = self.carried[contacts.solids] @ (1.0, -1.0)
-        own = [wrench for wrench in wrenches if wrench.solid in self.members]
-        forces = np.vstack(
-            [
-                np.outer(self.masses, self.gravity) - (after.linear - before.linear) / timestep,
-                shares[:, np.newaxis] * contacts.forces,
-                *(wrench.F_W[:3] for wrench in own),
-            ]
-        )
-        points = np.vstack([before.centers, contacts.points, *(wrench.point for wrench in own)])
-        f = forces.sum(axis=0)
-        m = np.cross(points - before.p_WS, forces).sum(axis=0)
-        m -= (after.angular - before.angular).sum(axis=0) / timestep
-        for wrench in own:
-            m += wrench.F_W[3:]
-        return np.concatenate([f @ before.R_WS, m @ before.R_WS])
 
 
 def _motion(world: Any, body: Any, joint: Any, link: int) -> tuple[Array, Array, Array]:

@@ -9,6 +9,7 @@ import numpy as np
 import rapier3d as rapier
 
 from kinetarium.engines.base.audit import limit_of
+from kinetarium.engines.base.momentum_balance import Load, Momentum
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.protocol import Audit, Contacts, Layout, LoadedJoint, LoadedSolid, State
 from kinetarium.engines.rapier.build import (
@@ -23,7 +24,7 @@ from kinetarium.engines.rapier.build import (
     stored_laws,
 )
 from kinetarium.engines.rapier.options import FreeBodies, RapierOptions
-from kinetarium.engines.rapier.readings import Load, Momentum, read_contacts
+from kinetarium.engines.rapier.readings import LoadBodies, read_contacts
 from kinetarium.model.robot import Inertia, MeshData, MeshFile
 from kinetarium.scene import Actuation, DriveMode, Motion, Scene
 from kinetarium.spatial import so3
@@ -205,8 +206,13 @@ class RapierSimulation(SimulationBase[bytes]):
         super().__init__(setup)
         self._scene, self._options, self._model = setup.scene, setup.options, model
         self._centers = [part.center.tolist() for part in model.floating]
-        sensors = setup.scene.sensors
-        self._loads = {one.name: Load.of(one, setup.scene, model=model) for one in sensors}
+        self._loads = {
+            sensor.name: (
+                Load.of(sensor, setup.scene, timestep=setup.timestep, engine=setup.engine),
+                LoadBodies.of(sensor, setup.scene, model=model),
+            )
+            for sensor in setup.scene.sensors
+        }
         self._enter(rapier.PhysicsWorld.restore(model.stored))
 
     def audit(self) -> Audit:
@@ -303,8 +309,8 @@ class RapierSimulation(SimulationBase[bytes]):
                 body.add_force_at_point(F_W[:3].tolist(), point.tolist(), False)
                 body.add_torque(F_W[3:].tolist(), False)
             if left == 1:
-                for name, load in self._loads.items():
-                    self._before[name] = load.momentum(world)
+                for name, (_, bodies) in self._loads.items():
+                    self._before[name] = bodies.momentum(world)
             world.step()
             if not world.quarantine.is_empty():
                 self._diverge()
@@ -318,11 +324,11 @@ class RapierSimulation(SimulationBase[bytes]):
         return read_contacts(self._world, self._model.colliders, timestep=self._timestep)
 
     def _wrench(self, sensor: str) -> Array:
-        load = self._loads[sensor]
+        load, bodies = self._loads[sensor]
         return load.wrench(
             self._before[sensor],
-            load.momentum(self._world),
-            timestep=self._timestep,
+            bodies.momentum(self._world),
+            masses=bodies.masses,
             contacts=self.contacts(),
             wrenches=self._applied,
         )
