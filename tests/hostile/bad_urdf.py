@@ -241,6 +241,8 @@ CHANGES = [
     Change("nan mass", "bad-number", MASS, '<mass value="nan"/>'),
     Change("infinite mass", "bad-number", MASS, '<mass value="inf"/>'),
     Change("overflowing mass", "bad-number", MASS, '<mass value="1e999"/>'),
+    Change("overflowing limit", "bad-number", LIMIT,
+           _limit('<limit lower="-1" upper="1e999" effort="50" velocity="2"/>')),
     Change("absurd mass", "bad-number", MASS, '<mass value="1e300"/>'),
     Change("hexadecimal mass", "bad-number", MASS, '<mass value="0x10"/>'),
     Change("comma mass", "bad-number", MASS, '<mass value="1,5"/>'),

@@ -65,6 +65,9 @@ class AssetResolver:
         self._roots = [_real(root) for root in roots]
         self._packages = installed_packages()
         self._allowed = [self._folder, *self._roots, *self._packages.values()]
+        # A robot has many meshes in few folders, and finding a folder takes many system calls.
+        self._folders_of: dict[str, list[Path]] = {}
+        self._real_folders: dict[str, str] = {}
 
     def mesh(self, uri: str, *, line: int | None, folder: Path | None = None) -> Path:
         """Find a mesh file.
@@ -124,7 +127,8 @@ class AssetResolver:
             start = self._folder if folder is None else _real(folder)
             enclosing = [p for p in self._packages.values() if start.is_relative_to(p)]
             try:
-                return self._first(base / uri for base in [start, *self._roots, *enclosing])
+                bases = [start, *self._roots, *enclosing]
+                return self._first(os.path.join(base, uri) for base in bases)
             except _UnusableError as error:
                 if error.code is Code.MESH_MISSING:  # a file name may contain a colon
                     _refuse_scheme(uri)
@@ -140,16 +144,19 @@ class AssetResolver:
         """Find NAME/rest; some files write a third slash before NAME."""
         name, _, rest = address.lstrip("/").partition("/")
         rest = rest.lstrip("/")
-        if name in (".", "..") or Path(os.path.normpath(rest)).parts[:1] == ("..",):
+        if name in (".", "..") or os.path.normpath(rest).split("/", 1)[0] == "..":
             raise _UnusableError(Code.MESH_OUTSIDE, "leaves its package", "remove the '..'")
-        packages = [folder for folder in self._package_folders(name) if os.path.isdir(folder)]
+        if name not in self._folders_of:
+            folders = self._package_folders(name)
+            self._folders_of[name] = [folder for folder in folders if os.path.isdir(folder)]
+        packages = self._folders_of[name]
         if not name or not packages:
             raise _UnusableError(
                 Code.MESH_MISSING,
                 f"is in the unknown package {_shown(name)}",
                 "pass --mesh-root DIR, the package's folder or its parent",
             )
-        return self._first(folder / rest for folder in packages)
+        return self._first(os.path.join(folder, rest) for folder in packages)
 
     def _package_folders(self, name: str) -> list[Path]:
         """List the folders where a package may be, best first."""
@@ -169,12 +176,14 @@ class AssetResolver:
             self._folder / name,
         ]
 
-    def _first(self, candidates: Iterable[Path], allowed: Sequence[Path] | None = None) -> Path:
+    def _first(
+        self, candidates: Iterable[str | Path], allowed: Sequence[Path] | None = None
+    ) -> Path:
         """Return the first candidate that exists inside the allowed roots and is a regular file."""
         outside, reason = True, ""
         for candidate in candidates:
             try:
-                path = _real(candidate)
+                path = self._real_file(candidate)
                 if not _within(path, self._allowed if allowed is None else allowed):
                     continue
                 outside = False
@@ -186,7 +195,7 @@ class AssetResolver:
                 raise _UnusableError(
                     Code.MESH_BROKEN, "is not a regular file", "name a file, not a folder or device"
                 )
-            return path
+            return Path(path)
         if outside:
             raise _UnusableError(
                 Code.MESH_OUTSIDE,
@@ -198,6 +207,15 @@ class AssetResolver:
             f"cannot be found: {reason}",
             "pass --mesh-root DIR for the folder that contains it",
         )
+
+    def _real_file(self, path: str | Path) -> str:
+        """Resolve every symbolic link of a path to a file; folders are resolved once."""
+        folder, name = os.path.split(path)
+        if folder not in self._real_folders:
+            self._real_folders[folder] = str(_real(folder))
+        found = os.path.join(self._real_folders[folder], name)
+        plain = name not in ("", ".", "..") and not os.path.islink(found)
+        return found if plain else str(_real(found))
 
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
@@ -224,7 +242,7 @@ def _refuse_scheme(uri: str) -> None:
     raise _UnusableError(code, problem, "write a path relative to the robot file")
 
 
-def _real(path: Path) -> Path:
+def _real(path: str | Path) -> Path:
     """Resolve every symbolic link of a path, existing or not."""
     try:
         return Path(os.path.realpath(path))
@@ -234,8 +252,10 @@ def _real(path: Path) -> Path:
         ) from None
 
 
-def _within(path: Path, roots: Iterable[Path]) -> bool:
-    return any(path.is_relative_to(root) for root in roots)
+def _within(path: str | Path, roots: Iterable[Path]) -> bool:
+    # Both are real paths; comparing texts is much faster than `is_relative_to`.
+    text = f"{path}/"
+    return any(text.startswith(f"{root}/" if root.name else str(root)) for root in roots)
 
 
 def _shown(text: str) -> str:

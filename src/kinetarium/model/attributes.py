@@ -60,8 +60,9 @@ def extends(name: str, other: str) -> bool:
     return begins or shares_a_word(longer, shorter)
 
 
-_BLANKS = re.compile(r"[\t\r\n]+")
+_BLANKS = re.compile(r"[ \t\r\n]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBERS = re.compile(rf"[ \t\r\n]*(?:{_NUMBER.pattern}(?:[ \t\r\n]+|$))*")
 
 MOST_MAGNITUDE = 1e12
 """Lengths, masses and inertias beyond this are taken for typing errors; squares may overflow."""
@@ -115,7 +116,9 @@ class AttributeReader:
         most: float = MOST_MAGNITUDE,
     ) -> float:
         """Return one finite number; a missing one is refused unless there is a default."""
-        return float(self.vector(element, name, 1, default=_pad(default), most=most)[0])
+        if name not in element.attributes and default is not None:
+            return default
+        return self.values(element, name, 1, most=most)[0]
 
     def vector(
         self,
@@ -131,16 +134,26 @@ class AttributeReader:
         Args:
             default: The value of a missing attribute; None if it is required.
         """
-        if name not in element.attributes and default is not None:
-            return frozen(default)
-        values = self.numbers(element, name, most=most)
+        return frozen(self.values(element, name, count, default=default, most=most))
+
+    def values(
+        self,
+        element: Element,
+        name: str,
+        count: int,
+        *,
+        default: tuple[float, ...] | None = None,
+        most: float = MOST_MAGNITUDE,
+    ) -> tuple[float, ...]:
+        """Return the same as `vector` as plain numbers, which are faster to handle."""
+        values = self.numbers(element, name, default=default, most=most)
         if len(values) != count:
             raise self.diagnostics.refusal(
                 Code.BAD_NUMBER,
                 f"{element}: {name} has {len(values)} numbers instead of {count}",
                 line=element.line,
             )
-        return frozen(values)
+        return values
 
     def not_negative(self, element: Element, name: str, *, code: Code = Code.BAD_VALUE) -> float:
         """Return a number that must not be negative; zero if it is missing."""
@@ -167,13 +180,13 @@ class AttributeReader:
         """Return any number of finite numbers separated by white space."""
         if name not in element.attributes and default is not None:
             return default
-        words = _BLANKS.sub(" ", self.text(element, name)).split(" ")
-        words = [word for word in words if word]
-        if all(map(_NUMBER.fullmatch, words)):
-            values = tuple(map(float, words))
+        text = self.text(element, name)
+        if _NUMBERS.fullmatch(text):
+            values = tuple(map(float, text.split()))
             largest = max(map(abs, values), default=0.0)
             if isfinite(largest) and largest <= most:
                 return values
+        words = (word for word in _BLANKS.split(text) if word)
         wrong = next(word for word in words if not self._usable(word, most))
         raise self.diagnostics.refusal(
             Code.BAD_NUMBER,
@@ -209,7 +222,3 @@ class AttributeReader:
     @staticmethod
     def _usable(word: str, most: float) -> bool:
         return bool(_NUMBER.fullmatch(word)) and isfinite(float(word)) and abs(float(word)) <= most
-
-
-def _pad(default: float | None) -> tuple[float, ...] | None:
-    return None if default is None else (default,)

@@ -111,16 +111,19 @@ class _TreeBuilder:
             self._too_large("elements", MOST_ELEMENTS)
         if len(self._open) >= MOST_DEPTH:
             self._too_large("levels of nesting", MOST_DEPTH)
-        if len(flat) > 2 * MOST_ATTRIBUTES:
+        names = flat[::2]
+        if len(names) > MOST_ATTRIBUTES:
             self._too_large("attributes in one element", MOST_ATTRIBUTES)
-        self._attributes += len(flat) // 2
+        self._attributes += len(names)
         if self._attributes > MOST_ATTRIBUTES_IN_ALL:
             self._too_large("attributes", MOST_ATTRIBUTES_IN_ALL)
-        if any(len(text) > MOST_ATTRIBUTE_CHARACTERS for text in flat):
+        if flat and max(map(len, flat)) > MOST_ATTRIBUTE_CHARACTERS:
             self._too_large("characters in one attribute", MOST_ATTRIBUTE_CHARACTERS)
-        if any(len(name) > MOST_NAME_CHARACTERS for name in (tag, *flat[::2])):
+        if len(tag) > MOST_NAME_CHARACTERS or (
+            names and max(map(len, names)) > MOST_NAME_CHARACTERS
+        ):
             self._too_large("characters in one name", MOST_NAME_CHARACTERS)
-        attributes = dict(zip(flat[::2], flat[1::2], strict=True))
+        attributes = dict(zip(names, flat[1::2], strict=True))
         element = Element(tag, attributes, self.parser.CurrentLineNumber)
         if self._open:
             self._open[-1][0].children.append(element)

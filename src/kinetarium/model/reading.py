@@ -12,7 +12,7 @@ from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError, read
 from kinetarium.model.markup import Element, parse_xml
 from kinetarium.model.mesh.mesh import load_mesh
 from kinetarium.model.robot import Source
-from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.arrays import Array
 
 MOST_MESH_BYTES = 80 * 2**20
 MOST_TRIANGLES = 2_000_000
@@ -75,7 +75,7 @@ class Reading:
                 raise
             self._triangles += len(mesh.faces)
             self._check_size(line)
-            self._bounds[path] = frozen([mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)])
+            self._bounds[path] = mesh.bounds
         return self._bounds[path]
 
     def _check_size(self, line: int | None) -> None:

@@ -62,7 +62,7 @@ class Capsule:
     length: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TriangleMesh:
     """Triangles as read-only arrays.
 
@@ -73,6 +73,11 @@ class TriangleMesh:
 
     vertices: Array
     faces: NDArray[np.int32]
+
+    @cached_property
+    def bounds(self) -> Array:
+        """The lowest and the highest coordinates [m], shape (2, 3)."""
+        return frozen([self.vertices.min(axis=0), self.vertices.max(axis=0)])
 
 
 @dataclass(frozen=True, slots=True)

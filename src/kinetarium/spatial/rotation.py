@@ -17,7 +17,7 @@ def rotation_from_rpy(rpy: ArrayLike) -> Array:
     Returns:
         The rotation matrix, shape (3, 3).
     """
-    roll, pitch, yaw = np.asarray(rpy, dtype=np.float64)
+    roll, pitch, yaw = np.asarray(rpy, dtype=np.float64).tolist()
     cr, sr, cp, sp, cy, sy = cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)
     return np.array(
         [

@@ -101,8 +101,7 @@ def bounding_box(shape: Shape) -> Array:
         case Capsule(radius=r, length=h):
             half = np.array([r, r, h / 2 + r])
         case MeshFile() | MeshData():
-            vertices = mesh_of(shape).vertices
-            return frozen([vertices.min(axis=0), vertices.max(axis=0)])
+            return mesh_of(shape).bounds
     return frozen([-half, half])
 
 
@@ -118,7 +117,7 @@ def _enclosed(mesh: TriangleMesh, density: float) -> Inertia:
     Formulas: Blow and Binstock, "How to find the inertia tensor (or other mass
     properties) of a 3D solid body represented by a triangle mesh", 2004.
     """
-    low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
+    low, high = mesh.bounds
     middle = (low + high) / 2
     a, b, c = (mesh.vertices - middle)[mesh.faces].transpose(1, 0, 2)
     areas = np.cross(b - a, c - a)

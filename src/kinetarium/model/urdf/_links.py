@@ -22,7 +22,6 @@ from kinetarium.model.robot import (
 )
 from kinetarium.model.urdf.origins import UrdfDocument
 from kinetarium.model.urdf.vocabulary import MOMENTS, SHAPES
-from kinetarium.spatial.arrays import Array
 
 _LEAST_SCALE = 1e-12
 _LEAST_EXTENT = 1e-9
@@ -104,17 +103,17 @@ class LinkReader:
         if element.tag == "mesh":
             return self._mesh(element, link)
         if element.tag == "box":
-            x, y, z = (float(edge) for edge in self._sizes(element, "size", 3))
+            x, y, z = self._sizes(element, "size", 3)
             return Box((x, y, z))
-        radius = float(self._sizes(element, "radius", 1)[0])
+        radius = self._sizes(element, "radius", 1)[0]
         if element.tag == "sphere":
             return Sphere(radius)
-        length = float(self._sizes(element, "length", 1)[0])
+        length = self._sizes(element, "length", 1)[0]
         return Cylinder(radius, length) if element.tag == "cylinder" else Capsule(radius, length)
 
-    def _sizes(self, element: Element, name: str, count: int) -> Array:
-        sizes = self._attributes.vector(element, name, count)
-        if np.any(sizes <= 0):
+    def _sizes(self, element: Element, name: str, count: int) -> tuple[float, ...]:
+        sizes = self._attributes.values(element, name, count)
+        if min(sizes) <= 0:
             raise self._diagnostics.refusal(
                 Code.SIZE, f"{element}: {name} must be positive", line=element.line
             )
@@ -122,8 +121,11 @@ class LinkReader:
 
     def _mesh(self, element: Element, link: str) -> MeshFile | None:
         uri = self._attributes.name(element, "filename")
-        x, y, z = self._attributes.vector(element, "scale", 3, default=(1.0, 1.0, 1.0))
-        if min(abs(x), abs(y), abs(z)) < _LEAST_SCALE:
+        scale = (1.0, 1.0, 1.0)
+        if "scale" in element.attributes:
+            x, y, z = self._attributes.values(element, "scale", 3)
+            scale = (x, y, z)
+        if min(map(abs, scale)) < _LEAST_SCALE:
             raise self._diagnostics.refusal(
                 Code.SIZE, f"{element}: the scale is zero, or nearly", line=element.line
             )
@@ -137,15 +139,20 @@ class LinkReader:
                 Code.MESH_MISSING, f"link {link}", f"omitted the mesh {uri!r}", line=element.line
             )
             return None
-        bounds = self._reading.mesh_bounds(path, line=element.line) * (x, y, z)
-        if np.ptp(bounds, axis=0).max() < _LEAST_EXTENT or np.abs(bounds).max() > MOST_COORDINATE:
+        # Plain numbers: a robot has a hundred meshes, and arrays of three are slow.
+        bounds = self._reading.mesh_bounds(path, line=element.line).T.tolist()
+        ends = [(s * low, s * high) for s, (low, high) in zip(scale, bounds, strict=True)]
+        if (
+            max(abs(high - low) for low, high in ends) < _LEAST_EXTENT
+            or max(abs(end) for pair in ends for end in pair) > MOST_COORDINATE
+        ):
             raise self._diagnostics.refusal(
                 Code.SIZE,
                 f"{element}: its scale makes the mesh smaller than {_LEAST_EXTENT:g} m "
                 f"or larger than {MOST_COORDINATE:g} m",
                 line=element.line,
             )
-        return MeshFile(uri, path, (float(x), float(y), float(z)))
+        return MeshFile(uri, path, scale)
 
     def color(self, element: Element) -> Color | None:
         """Return the colour of a <material>: its own, or that of the material it names."""

@@ -78,10 +78,11 @@ class UrdfDocument:
         origin = self.children.at_most_one(parent, "origin")
         if origin is None:
             return frozen(np.eye(4))
-        xyz = self.reading.attributes.vector(origin, "xyz", 3, default=(0.0, 0.0, 0.0))
+        attributes = self.reading.attributes
+        xyz = attributes.values(origin, "xyz", 3, default=(0.0, 0.0, 0.0))
         if "quat_xyzw" in origin.attributes:
             return frozen(pose(xyz, self._rotation(origin, parent)))
-        rpy = self.reading.attributes.vector(origin, "rpy", 3, default=(0.0, 0.0, 0.0))
+        rpy = attributes.values(origin, "rpy", 3, default=(0.0, 0.0, 0.0))
         return frozen(pose(xyz, rotation_from_rpy(rpy)))
 
     def _rotation(self, origin: Element, parent: Element) -> Array:

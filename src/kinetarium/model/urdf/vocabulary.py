@@ -199,18 +199,21 @@ class Children:
 
     def _faults(self, element: Element) -> Iterator[RobotFileError]:
         kind = ELEMENT_RULES[element.tag]
-        with self.diagnostics.within(element.file or self.diagnostics.file, element.line):
-            if element.text.strip():
-                yield self.diagnostics.refusal(
-                    Code.UNKNOWN_ELEMENT,
-                    f"{element} contains stray text: {element.text.strip()[:40]!r}",
-                    remedy="remove it, or make it a comment",
-                )
-            for name in element.attributes:
-                if name not in kind.attributes and not name.startswith(_SILENT_PREFIXES):
-                    fault = self._attribute_fault(element, name, kind)
-                    if fault:
-                        yield fault
+        stray = element.text.strip()
+        unknown = [name for name in element.attributes if name not in kind.attributes]
+        if stray or unknown:
+            with self.diagnostics.within(element.file or self.diagnostics.file, element.line):
+                if stray:
+                    yield self.diagnostics.refusal(
+                        Code.UNKNOWN_ELEMENT,
+                        f"{element} contains stray text: {stray[:40]!r}",
+                        remedy="remove it, or make it a comment",
+                    )
+                for name in unknown:
+                    if not name.startswith(_SILENT_PREFIXES):
+                        fault = self._attribute_fault(element, name, kind)
+                        if fault:
+                            yield fault
         for child in element.children:
             if child.tag in kind.children:
                 continue

@@ -23,6 +23,7 @@ MOST_CALLS = 500
 """Greatest depth of macro calls."""
 
 _PREFIX = "xacro:"
+_SUBSTITUTION = re.compile(r"\$[{(]")
 _NONE: Mapping[str, str] = MappingProxyType({})
 _XML_NAME = re.compile(r"[^\W\d][\w.-]*(:[^\W\d][\w.-]*)?")
 
@@ -32,7 +33,7 @@ def uses_xacro(root: Element) -> bool:
     declared = "xmlns:xacro" in root.attributes
     return any(
         element.tag.startswith(_PREFIX)
-        or (declared and any("${" in t or "$(" in t for t in element.attributes.values()))
+        or (declared and _SUBSTITUTION.search("\n".join(element.attributes.values())))
         for element in root.walk()
     )
 
