@@ -57,6 +57,7 @@ class Drives:
         self._servos: list[tuple[int, Any, int, Any, Actuation]] = []
         self._hinges: list[tuple[int, float, list[float], Any, Any]] = []
         self._sliders: list[tuple[int, float, list[float], Any, Any]] = []
+        pushed: dict[Any, Any] = {}
         joints = [
             (multibody, link, joint)
             for multibody in model.multibodies
@@ -67,13 +68,15 @@ class Drives:
         ):
             multibody, link, joint = joints[place]
             if drive.drive is DriveMode.TORQUE:
-                ends = [multibody.links[end] for end in (link, multibody.parents[link])]
-                below, above = (world.rigid_bodies[end.handle] for end in ends)
+                ends = [multibody.links[end].handle for end in (link, multibody.parents[link])]
+                pushed |= {end: world.rigid_bodies[end] for end in ends if end not in pushed}
                 pairs = self._sliders if slides(joint) else self._hinges
+                below, above = (pushed[end] for end in ends)
                 pairs.append((i, drive.effort, joint.axis.tolist(), below, above))
             elif is_servo(drive):
                 motor = world.multibody_joints.multibody(multibody.handles[0]).set_link_motor
                 self._servos.append((i, motor, link, joint_axis(joint), drive))
+        self._pushed = tuple(pushed.values())
 
     def aim(self, command: Sequence[float]) -> None:
         """Set the targets of servos, which cut themselves off at their limits."""
@@ -85,13 +88,10 @@ class Drives:
 
     def push(self, command: Sequence[float]) -> None:
         """Put torques and forces, cut off at their limits, on links for the next step."""
-        for _, _, _, below, above in self._hinges:
-            below.reset_torques(False)
-            above.reset_torques(False)
-        for _, _, _, below, above in self._sliders:
-            below.reset_forces(False)
-            above.reset_forces(False)
-            above.reset_torques(False)
+        for body in self._pushed:
+            body.reset_torques(False)
+            if self._sliders:
+                body.reset_forces(False)
         for i, limit, axis, below, above in self._hinges:
             c = command[i]
             torque = limit if c > limit else -limit if c < -limit else c
@@ -224,15 +224,19 @@ class RapierSimulation(SimulationBase[bytes]):
         self._world = world
         self._before: dict[str, Momentum] = {}
         self._applied: Sequence[AppliedWrench] = ()
-        bodies, robots = world.rigid_bodies, world.multibody_joints
-        self._multibodies = [
-            (robots.multibody(one.handles[0]), one.floats) for one in self._model.multibodies
-        ]
+        bodies, parts = world.rigid_bodies, self._model.multibodies
+        self._multibodies = [world.multibody_joints.multibody(one.handles[0]) for one in parts]
         owners = {
             link.handle: multibody
-            for (multibody, _), one in zip(self._multibodies, self._model.multibodies, strict=True)
+            for multibody, one in zip(self._multibodies, parts, strict=True)
             for link in one.links
         }
+        # Reading is quick enough to feel every look-up.
+        self._jointed = [
+            (multibody.generalized_position, multibody.generalized_velocity, 6 * one.floats)
+            for multibody, one in zip(self._multibodies, parts, strict=True)
+            if one.joints
+        ]
         self._floating = [
             (bodies[part.handle], owners.get(part.handle), center if any(center) else None)
             for part, center in zip(self._model.floating, self._centers, strict=True)
@@ -261,7 +265,7 @@ class RapierSimulation(SimulationBase[bytes]):
             else:
                 floating[id(multibody)] = ([*p, *so3.log(R)], [*v, *twist[3:]])
         start = 0
-        for (multibody, _), model in zip(self._multibodies, self._model.multibodies, strict=True):
+        for multibody, model in zip(self._multibodies, self._model.multibodies, strict=True):
             own = slice(start, start := start + len(model.joints))
             p, v = floating.get(id(multibody), ([], []))
             multibody.apply_displacements([*p, *state.q[own].tolist()])
@@ -272,10 +276,9 @@ class RapierSimulation(SimulationBase[bytes]):
     def _read(self) -> tuple[Array, Array, Array, Array]:
         q: list[float] = []
         v: list[float] = []
-        for multibody, floats in self._multibodies:
-            position, velocity = multibody.generalized_position(), multibody.generalized_velocity()
-            q += position[6:] if floats else position
-            v += velocity[6:] if floats else velocity
+        for positions, velocities, first in self._jointed:
+            q += positions()[first:]
+            v += velocities()[first:]
         poses: list[Numbers] = []
         twists: list[Numbers] = []
         for body, multibody, center in self._floating:
