@@ -28,12 +28,9 @@ from kinetarium.engines.conformance.models import (
 )
 from kinetarium.engines.conformance.runs import state_bytes
 from kinetarium.engines.protocol import (
-    Capability,
     CapabilityError,
-    FrictionRule,
     Simulation,
     State,
-    Status,
 )
 from kinetarium.errors import KinetariumError
 from kinetarium.model.load import load_catalogue_robot
@@ -121,14 +118,6 @@ def gripper(*, mimic: bool) -> RobotModel:
     return RobotModel("gripper", tuple(links), tuple(joints), SOURCE)
 
 
-def test_says_what_it_is():
-    info = EngineBullet().info
-    assert info.name == "bullet"
-    assert info.version.startswith("3.")
-    assert info.capabilities == frozenset(Capability)
-    assert info.friction_rule is FrictionRule.GEOMETRIC_MEAN
-
-
 # Free bodies
 
 
@@ -187,15 +176,6 @@ def test_bounces_by_its_restitution(shape: Shape, restitution: float):
     tolerance = 0.003 if restitution else 0.08
     assert after == pytest.approx(-restitution * impact, abs=-tolerance * impact)
     assert np.abs(simulation.state().twists[0, 3:]).max() < 1e-3
-
-
-def test_push_lasts_one_step():
-    brick = free_body("brick", Box((0.1, 0.2, 0.3)), mass=2.0, position=(1, 0, 0))
-    simulation = compiled(Scene(bodies=(brick,), gravity=WEIGHTLESS))
-    simulation.apply_wrench("brick", np.array([0, 3.0, 0, 0, 0, 0.02]), np.array([1.1, 0, 0]))
-    simulation.step(NOTHING, 10)
-    turn = (0.1 * 3.0 + 0.02) / brick.inertia.moment[2, 2]
-    assert_allclose(simulation.state().twists[0], np.array([0, 1.5, 0, 0, 0, turn]) * H, rtol=1e-9)
 
 
 # Contact
@@ -784,18 +764,6 @@ def test_two_processes_give_the_same_bits(tmp_path):
     assert answers[0].stdout.count("\n") == 1
     assert answers[0].stderr == ""
     assert list(tmp_path.iterdir()) == []
-
-
-def test_simulations_do_not_know_of_each_other():
-    ball = free_body("ball", Sphere(0.1), mass=1.0)
-    a = compiled(Scene(bodies=(ball,)))
-    b = compiled(Scene(bodies=(ball,), gravity=WEIGHTLESS))
-    a.step(NOTHING, 10)
-    assert a.state().twists[0, 2] == pytest.approx(-10 * H * G)
-    assert_allclose(b.state().twists, 0.0)
-    a.close()
-    b.step(NOTHING, 10)
-    assert b.status is Status.RUNNING
 
 
 def test_refuses_what_it_cannot_hold():

@@ -1,7 +1,5 @@
 """Drake against closed forms, Pinocchio and the letter of the engine protocol."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -30,13 +28,12 @@ from kinetarium.engines.conformance.models import (
     fingers,
     flyer,
     four_bar,
-    pendulum,
     rotor,
     sensed_load,
     solid_link,
 )
 from kinetarium.engines.drake import Approximation, ContactModel, DrakeOptions, EngineDrake
-from kinetarium.engines.protocol import Capability, CapabilityError, Status
+from kinetarium.engines.protocol import CapabilityError
 from kinetarium.model.load import catalogue_entry, load_catalogue_robot
 from kinetarium.model.robot import (
     Box,
@@ -410,21 +407,6 @@ class TestContacts:
 
 
 class TestRuns:
-    def test_reset_starts_afresh(self) -> None:
-        simulation = start(free_body("cube", CUBE, mass=1.0, position=(0, 0, 0.05)), ground())
-        good = simulation.state()
-        simulation.step(NOTHING, 20)
-        first = simulation.state()
-        simulation.apply_wrench("cube", np.full(6, 5.0), np.zeros(3))
-        simulation.step(NOTHING)
-        simulation.reset(replace(good, twists=np.full((1, 6), 1e9)))
-        assert simulation.status is Status.DIVERGED
-        simulation.reset(good)
-        assert simulation.status is Status.RUNNING
-        assert len(simulation.contacts().depths) == 0
-        simulation.step(NOTHING, 20)
-        np.testing.assert_array_equal(simulation.state().poses, first.poses)
-
     def test_what_drake_refuses_is_a_scene_error(self) -> None:
         moment = frozen(np.diag([0.01, 0.01, 0.1]))
         impossible = Body("b", Sphere(0.1), Motion.FREE, Inertia(1.0, frozen(np.zeros(3)), moment))
@@ -443,12 +425,6 @@ class TestRuns:
     def test_what_drake_cannot_do(self) -> None:
         with pytest.raises(CapabilityError, match="restitution"):
             start(ground(Material(0.5, 0.5)))
-
-    def test_an_empty_scene(self) -> None:
-        simulation = start(ground())
-        simulation.step(NOTHING, 3)
-        assert simulation.state().poses.shape == (0, 7)
-        assert simulation.status is Status.RUNNING
 
 
 class TestOptions:
@@ -480,34 +456,3 @@ class TestOptions:
         )
         assert proximity.compliance_type == "undefined"
         assert stock.contact_model is ContactModel.POINT
-
-
-def test_names_and_capabilities() -> None:
-    info = ENGINE.info
-    assert (info.name, info.title) == ("drake", "Drake")
-    assert frozenset(Capability) - info.capabilities == {Capability.RESTITUTION}
-    assert info.version[0].isdigit()
-
-
-def test_odd_names_survive() -> None:
-    odd = 'λ "x" <b>&::'
-    model = pendulum()
-    model = replace(
-        model,
-        links=(model.links[0], replace(model.links[1], name=odd)),
-        joints=(replace(model.joints[0], name=odd, child=odd),),
-    )
-    simulation = start(
-        PlacedRobot("WorldModelInstance", model),
-        free_body("world", CUBE, mass=1.0),
-        sensors=(WrenchSensor(odd, "WorldModelInstance", odd),),
-    )
-    simulation.step(NOTHING)
-    assert simulation.audit().solids[0].name == f"WorldModelInstance/{odd}"
-    assert simulation.wrench(odd)[2] == pytest.approx(-9.81)
-
-
-def test_the_library_is_loaded_with_the_first_scene() -> None:
-    code = "import sys, kinetarium.engines.drake; print('pydrake' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

@@ -1,5 +1,7 @@
 """The edge that all engines share: names, shapes, numbers, pushes, saved states, divergence."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 
 from engines.staging import CUBE, NOTHING, WEIGHTLESS, H, compiled, driven
 from kinetarium.engines.base.simulation import LIMIT
-from kinetarium.engines.conformance.models import chain
+from kinetarium.engines.conformance.models import chain, pendulum
 from kinetarium.engines.protocol import (
     Capability,
     CapabilityError,
@@ -18,11 +20,20 @@ from kinetarium.engines.protocol import (
 )
 from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.scene import WrenchSensor, free_body, ground
+from kinetarium.scene import PlacedRobot, WrenchSensor, free_body, ground
 
-ENGINES = ["bullet", "dart", "drake", "mujoco", "ode", "physx", "rapier"]
+LIBRARIES = {
+    "bullet": "pybullet",
+    "dart": "dartpy",
+    "drake": "pydrake",
+    "mujoco": "mujoco",
+    "ode": "kinetarium.engines.ode.library",
+    "physx": "sapien",
+    "rapier": "rapier3d",
+}
+"""The module that an engine loads with its first scene."""
 
-pytestmark = [pytest.mark.engine, pytest.mark.parametrize("start", ENGINES, indirect=True)]
+pytestmark = [pytest.mark.engine, pytest.mark.parametrize("start", LIBRARIES, indirect=True)]
 
 COMMAND = np.array([0.5, -0.2, 0.1])
 SENSOR = WrenchSensor("ft", "robot", "joint1")
@@ -42,6 +53,68 @@ def alone(start, **twist):
 def bits(state: State) -> bytes:
     arrays = (np.array(state.time), state.q, state.v, state.poses, state.twists)
     return b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)
+
+
+def test_says_what_it_is_and_has_options(start) -> None:
+    engine = start.args[0]
+    info = engine.info
+    assert (info.name, info.title) == (engine.name, engine.title)
+    assert any(letter.isdigit() for letter in info.version)
+    assert info.capabilities <= frozenset(Capability)
+    for options in (engine.options(), engine.options.stock(), engine.options().with_iterations(3)):
+        assert hash(options) == hash(replace(options))
+        compiled(engine, ground(), options=options).close()
+
+
+def test_the_library_is_loaded_with_the_first_scene_and_without_a_word(start) -> None:
+    name = start.args[0].name
+    code = (
+        "import sys, numpy as np\n"
+        f"import kinetarium.engines.{name} as package\n"
+        "from kinetarium.scene import Scene, ground\n"
+        f"engine = package.Engine{name.capitalize()}()\n"
+        f"assert {LIBRARIES[name]!r} not in sys.modules\n"
+        "engine.compile(Scene(bodies=(ground(),)), timestep=1e-3).step(np.zeros(0))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_odd_names_survive(start) -> None:
+    odd, model = 'λ "x" <b>&::', pendulum()
+    links = (model.links[0], replace(model.links[1], name=odd))
+    joints = (replace(model.joints[0], name=odd, child=odd),)
+    robot = PlacedRobot("WorldModelInstance", replace(model, links=links, joints=joints))
+    sensor = WrenchSensor(odd, robot.name, odd)
+    simulation = start(robot, free_body("world", CUBE, mass=1.0), sensors=(sensor,))
+    simulation.step(NOTHING)
+    assert simulation.audit().solids[0].name == f"{robot.name}/{odd}"
+    assert simulation.wrench(odd)[2] == pytest.approx(-9.81, rel=1e-5)
+
+
+@pytest.mark.parametrize("bodies", [(), (ground(),)], ids=["nothing", "ground"])
+def test_an_empty_scene(start, bodies) -> None:
+    simulation = start(*bodies)
+    simulation.step(NOTHING, 3)
+    simulation.restore(simulation.save())
+    state = simulation.state()
+    assert (state.q.shape, state.poses.shape, state.twists.shape) == ((0,), (0, 7), (0, 6))
+    assert state.time == pytest.approx(3 * H) and simulation.status is Status.RUNNING
+
+
+def test_simulations_do_not_disturb_each_other(start) -> None:
+    alone_once = busy(start)
+    for _ in range(100):
+        alone_once.step(COMMAND)
+    one, other = busy(start), start(free_body("cube", CUBE, mass=1.0), gravity=WEIGHTLESS)
+    for i in range(100):
+        one.step(COMMAND)
+        if i == 50:
+            other.close()
+        elif i < 50:
+            other.step(NOTHING)
+            assert not other.state().twists.any()
+    assert bits(one.state()) == bits(alone_once.state())
 
 
 def test_unknown_names_are_answered_with_the_valid_ones(start) -> None:

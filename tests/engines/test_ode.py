@@ -128,16 +128,6 @@ class TestLibrary:
 
         assert "single" in library._lack(Single())  # type: ignore[arg-type]
 
-    def test_is_loaded_with_the_first_scene(self) -> None:
-        code = (
-            "import sys, kinetarium.engines.ode; "
-            "print('kinetarium.engines.ode.library' in sys.modules)"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        )
-        assert done.stdout.strip() == "False"
-
     @pytest.mark.parametrize(
         "wrong",
         [{"iterations": 0}, {"erp": 1.5}, {"contact_cfm": -1.0}, {"relaxation": 2.0}, {"cfm": inf}],
@@ -782,12 +772,6 @@ class TestRuns:
         assert contacts.forces[:, 2].sum() == pytest.approx(model.mass * 9.81, rel=1e-3)
         state = simulation.state()
         assert abs(state.poses[0, 1]) < 1e-4
-
-    def test_an_empty_scene(self) -> None:
-        simulation = start(ground())
-        simulation.step(NOTHING, 10)
-        assert simulation.state().poses.shape == (0, 7)
-        assert simulation.status is Status.RUNNING
 
 
 class TestAudit:

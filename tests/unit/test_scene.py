@@ -144,3 +144,28 @@ def test_collision_groups_end_at_32() -> None:
     touch = np.triu(np.random.default_rng(0).random((60, 60)) < 0.5, 1)
     with pytest.raises(SceneError, match="32 collision groups"):
         collision_filter(touch | touch.T)
+
+
+def test_a_scene_answers_for_its_solids() -> None:
+    rough, bouncy = Material(0.9), Material(0.5, 0.3)
+    arm = PlacedRobot(
+        "arm", load_robot("panda"), material=rough, link_materials={"panda_link7": bouncy}
+    )
+    scene = Scene(
+        (arm, PlacedRobot("flyer", load_robot("panda"), Base.FREE)),
+        (ground(), free_body("cube", Box((1, 1, 1)), mass=1.0, material=bouncy)),
+        (WrenchSensor("ft", "arm", "panda_joint8"),),
+    )
+    materials = dict(zip(scene.solids, scene.materials, strict=True))
+    assert materials["arm/panda_link0"] is rough and materials["arm/panda_link7"] is bouncy
+    assert materials["cube"] is bouncy
+    fixed = dict(zip(scene.solids, scene.fixed.tolist(), strict=True))
+    assert fixed["arm/panda_link0"] and not fixed["arm/panda_link1"]
+    assert not fixed["flyer/panda_link0"] and fixed["ground"] and not fixed["cube"]
+    geometry = dict(zip(scene.solids, scene.geometry, strict=True))
+    link = arm.model.link("panda_link3")
+    assert [shape for shape, _ in geometry["arm/panda_link3"]] == [g.shape for g in link.collisions]
+    ((shape, X),) = geometry["cube"]
+    assert shape == Box((1, 1, 1)) and np.array_equal(X, np.eye(4))
+    assert scene.bounces and not Scene((PlacedRobot("arm", arm.model),), (ground(),)).bounces
+    assert scene.sensed_joints("arm") == {"panda_joint8"} and scene.sensed_joints("flyer") == set()

@@ -64,11 +64,11 @@ class SurfaceBuilder:
     """Adds geometry to the bodies of a spec, and then rules which of them touch."""
 
     def __init__(self, spec: Any, scene: Scene, *, options: MujocoOptions) -> None:
-        """Begin with an MjSpec whose bodies are named as the solids of the scene."""
+        """Begin with an MjSpec whose bodies have the names of `body_name`."""
         self._spec = spec
         self._scene = scene
         self._options = options
-        self._index = {name: i for i, name in enumerate(scene.solids)}
+        self._index = {body_name(solid): i for i, solid in enumerate(scene.solids)}
         self._surfaces: dict[str, _Surface] = {}
         self._meshes: dict[MeshFile | MeshData, str] = {}
 
@@ -188,10 +188,15 @@ _SOLVERS = {
 }
 
 
+def body_name(solid: str) -> str:
+    """Return MuJoCo's name of a solid, which may be called "world" as MuJoCo's own body is."""
+    return solid if "/" in solid else f"/{solid}"
+
+
 def mujoco_model(setup: Setup[MujocoOptions]) -> mujoco.MjModel:
     """Build a scene.
 
-    Every link is a body of its own and keeps the scene's name for it; MuJoCo
+    Every link is a body of its own, named by `body_name`; MuJoCo
     lumps those without a joint between them itself. Bodies carry the given
     inertia, never one inferred from geometry. Actuators stand in the order of
     the layout's commands.
@@ -208,7 +213,9 @@ def mujoco_model(setup: Setup[MujocoOptions]) -> mujoco.MjModel:
     for robot in scene.robots:
         _add_robot(spec, robot, surfaces=surfaces, options=options)
     for body in scene.bodies:
-        added = _add_body(spec.worldbody, body.name, X_PB=body.X_WB, inertia=body.inertia)
+        added = _add_body(
+            spec.worldbody, body_name(body.name), X_PB=body.X_WB, inertia=body.inertia
+        )
         if body.motion is Motion.FREE:
             added.add_freejoint()
         surfaces.cover(added)

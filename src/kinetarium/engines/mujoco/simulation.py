@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kinetarium.engines.base.audit import limit_of, lumped_solids
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
-from kinetarium.engines.mujoco.build import UNBOUNDED
+from kinetarium.engines.mujoco.build import UNBOUNDED, body_name
 from kinetarium.engines.mujoco.options import MujocoOptions
 from kinetarium.engines.protocol import Audit, Contacts, Layout, LoadedJoint, LoadedSolid, State
 from kinetarium.model.robot import Inertia
@@ -47,7 +47,7 @@ class Addresses:
     @classmethod
     def of(cls, scene: Scene, layout: Layout, *, model: mujoco.MjModel) -> "Addresses":
         """Look up a scene in the model built from it."""
-        bodies = {name: model.body(name).id for name in layout.solids}
+        bodies = {name: model.body(body_name(name)).id for name in layout.solids}
         solids = np.full(model.nbody, -1, dtype=np.int32)
         solids[list(bodies.values())] = np.arange(len(bodies))
         joints = [model.joint(name).id for name in layout.joints]
@@ -265,7 +265,7 @@ def audit(model: mujoco.MjModel, scene: Scene) -> Audit:
 
 
 def _inertia(model: mujoco.MjModel, name: str) -> Inertia:
-    body = model.body(name)
+    body = model.body(body_name(name))
     R = rotation_from_quaternion(body.iquat)
     return Inertia(float(body.mass[0]), frozen(body.ipos), frozen(R * body.inertia @ R.T))
 
