@@ -22,7 +22,7 @@ from kinetarium.reach.maps.recipe import MapKind, map_recipe
 from kinetarium.reach.maps.slice import slice_values
 from kinetarium.reach.placement.plane import BasePlane
 from kinetarium.reach.placement.query import Effort, Placer
-from kinetarium.studies.reach.compare import random_poses
+from kinetarium.studies.reach.comparison.run import random_poses
 
 PEERS = {
     "roboticstoolbox ik_LM": toolbox,

@@ -180,8 +180,8 @@ def run_study(
         name: The study's name, as in `list_studies`.
         out: Output folder, as with `--out`; finished cases in it are not run again. A
             temporary one if None.
-        workers: Number of worker processes; one for each core if None. With 0 the cases run in
-            this process, without protection against crashes.
+        workers: Number of worker processes; one for each core if None, 0 for a query. With 0 the
+            cases run in this process, without protection against crashes.
         timeout: Time limit for one case [s].
         memory_limit: Memory limit for one process [GB].
         retry_failed: Whether cases that failed in an earlier session are run again.
@@ -194,6 +194,8 @@ def run_study(
     from kinetarium.report.html.files import write_study_report
 
     study = open_study(name)
+    if workers is None and study.is_query:
+        workers = 0
     plan = Plan(study, {"study": name, "config": to_builtins(config)})
     plan = Plan.of(study, plan.single)
     temporary = TemporaryDirectory(prefix="kinetarium-") if out is None else None

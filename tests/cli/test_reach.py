@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -13,10 +12,9 @@ import numpy as np
 import pytest
 
 from kinetarium import load_robot
-from kinetarium.figure.text import Table
 from kinetarium.reach import build_map, open_map, solve_ik, verify_map
 from kinetarium.spatial.rotation import pose, rotation_about
-from kinetarium.studies.reach.compare import random_poses
+from kinetarium.studies.reach.comparison.run import random_poses
 
 DOWN = np.diag([1.0, -1.0, -1.0])
 COARSE = {"capability": (0.25, 6), "irm3": (0.1, 10), "irm4": (0.125, 3)}
@@ -115,13 +113,19 @@ def test_a_robot_file_of_ones_own_in_one_command(call: Any, tmp_path: Path) -> N
     assert again.code == 2 and "another file" in again.err
 
 
-def test_place_prints_the_contract_and_nothing_else(call: Any, maps: Path, poses: Path) -> None:
+def test_place_prints_the_contract_and_keeps_nothing(
+    call: Any, maps: Path, poses: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
     done = call("reach", "place", "--map", maps / "irm4.rmap", "--poses", poses, "--json", "-")
     assert done.code == 0, done.err
     found = done.json
-    assert found.keys() == {
+    assert found.keys() >= {
         "base", "reachable", "total", "manipulability", "joints", "elapsed_ms",
     }  # fmt: skip
+    assert not {"out", "report"} & found.keys() and list(Path().iterdir()) == []
+    assert "elapsed_ms" not in found["rows"][0] and found["rows"][0]["base"] == found["base"]
     assert found["base"].keys() == {"x", "y", "z", "yaw", "pose"}
     X_WB = np.array(found["base"]["pose"])
     assert X_WB.shape == (4, 4) and (X_WB[:2, 3] == [found["base"]["x"], found["base"]["y"]]).all()
@@ -142,7 +146,12 @@ def test_place_draws_what_it_found(call: Any, maps: Path, poses: Path, tmp_path:
     page = (out / "report.html").read_text()
     assert "The arm at every pose" in page and "obstacle 0" in page
     assert "rad" in page and "rad or m" not in page
-    assert json.loads((out / "placement.json").read_text())["total"] == 4
+    assert json.loads((out / "metrics.json").read_text())["rows"][0]["total"] == 4
+    before = {path: path.stat().st_mtime_ns for path in (out / "runs").rglob("*")}
+    assert call("reach", "place", *words, "--obstacles", scene, "--out", out).code == 0
+    assert {path: path.stat().st_mtime_ns for path in (out / "runs").rglob("*")} == before
+    assert call("report", out).code == 0 and call("runs", out, "--verify").code == 0
+    assert "another run" in call("reach", "place", *words, "--out", out).err
 
 
 @pytest.mark.usefixtures("without_pictures")
@@ -170,30 +179,18 @@ def test_a_base_follows(call: Any, maps: Path, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert done.json["reached"] == done.json["poses"] == len(times)
     assert "The way of the base" in (out / "report.html").read_text()
-    assert json.loads((out / "timing.json").read_text())["rate_hz"] > 0
+    assert done.json["rate_hz"] > 0
+    assert json.loads((out / "timing.json").read_text())["runs"][0]["tick_s"] > 0
 
 
-def test_compare_puts_the_published_numbers_beside_ours(
-    call: Any, maps: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pages = []
-    monkeypatch.setattr(
-        "kinetarium.report.html.files.write_page", lambda _, page, force: pages.append(page)
-    )
-    out = tmp_path / "out"
-    shutil.copytree(maps, out)
-    words = ("reach", "compare", "--sets", "2", "--samples", "20000", "--out", out)
-    done = call(*words, "--json", "-")
-    assert done.code == 0, done.err
-    assert len(done.json["resolution"]) == 9
-    figures = [figure for section in pages[0].sections for figure in section.figures]
-    titles = " ".join(figure.title for figure in figures if hasattr(figure, "title"))
-    for number in (1, 2, 7, 9, 10, 11):
-        assert f"Fig. {number}: " in titles
-    for number in ("Figs. 3 to 5: ", "Figs. 6, 8: ", "Table 1", "Table 2", "Table 3"):
-        assert number in titles
-    tables = [figure for figure in figures if isinstance(figure, Table)]
-    assert 0.6579 in [cell for table in tables for row in table.rows for cell in row]
+def test_a_folder_of_release_0_1_is_refused_in_one_line(call: Any, tmp_path: Path) -> None:
+    old = tmp_path / "place"
+    old.mkdir()
+    written(old / "placement.json", {"schema_version": 1, "reachable": 1, "total": 1})
+    for words in (("report", old), ("resume", old), ("runs", old, "--verify")):
+        done = call(*words)
+        assert done.code == 2 and done.err.count("\n") == 1 and str(old) in done.err
+    assert [path.name for path in old.iterdir()] == ["placement.json"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
@@ -209,12 +206,12 @@ def test_an_interrupted_build_goes_on_where_it_was(program: str, tmp_path: Path)
     build.send_signal(signal.SIGINT)
     _, said = build.communicate(timeout=60)
     assert build.returncode == 130
-    assert "go on with: kinetarium reach build" in said and "Traceback" not in said
+    assert "resume with: kinetarium reach build" in said and "Traceback" not in said
     assert not (tmp_path / "m.rmap").exists()
     assert len(list(parts.glob("shard-*"))) >= 3
     again = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert again.returncode == 0, again.stderr
-    assert "are there already" in again.stderr
+    assert "already done" in again.stderr
     verify_map(tmp_path / "m.rmap")
     assert [path.name for path in tmp_path.iterdir()] == ["m.rmap"]
     assert open_map(tmp_path / "m.rmap").recipe.poses == 40

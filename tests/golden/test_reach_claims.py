@@ -14,7 +14,7 @@ from kinetarium.reach import build_map, solve_ik
 from kinetarium.reach.collision.check import collisions
 from kinetarium.reach.placement.query import Placer
 from kinetarium.spatial import so3
-from kinetarium.studies.reach.compare import random_poses
+from kinetarium.studies.reach.comparison.run import random_poses
 
 POSES = 20
 

@@ -410,16 +410,16 @@ def test_reading_has_bounds_in_every_kind(tmp_path: Path, bomb: str) -> None:
 
 
 def test_a_result_does_not_replace_what_others_keep(tmp_path: Path) -> None:
-    write_result(tmp_path / "out", "placement.json", data={"a": 1})
-    write_result(tmp_path / "out", "placement.json", data={"a": 2})
+    write_result(tmp_path / "out", "slice.json", data={"a": 1})
+    write_result(tmp_path / "out", "slice.json", data={"a": 2})
     (tmp_path / "out" / "report.html").write_text("ours")
-    write_result(tmp_path / "out", "placement.json", data={"a": 3})
+    write_result(tmp_path / "out", "slice.json", data={"a": 3})
     notes = tmp_path / "out" / "notes.txt"
     notes.write_text("mine")
     with pytest.raises(KinetariumError, match=r"'notes\.txt', not written by Kinetarium"):
-        write_result(tmp_path / "out", "placement.json", data={"a": 4})
+        write_result(tmp_path / "out", "slice.json", data={"a": 4})
     assert notes.read_text() == "mine"
-    assert (tmp_path / "out" / "placement.json").read_bytes() == versioned_json({"a": 3})
+    assert (tmp_path / "out" / "slice.json").read_bytes() == versioned_json({"a": 3})
 
 
 def test_a_report_does_not_replace_what_others_keep(

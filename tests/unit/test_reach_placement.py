@@ -1,7 +1,6 @@
 """Bases: what is claimed is true, the search finds what is there, bad input is refused."""
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -20,20 +19,20 @@ from kinetarium.reach.maps.build import build_map
 from kinetarium.reach.maps.files import ReachMap
 from kinetarium.reach.maps.recipe import graded_grid
 from kinetarium.reach.placement.files import read_poses, read_trajectory
-from kinetarium.reach.placement.follow import BaseSpeedLimits, follow, write_following
+from kinetarium.reach.placement.follow import BaseSpeedLimits, follow
 from kinetarium.reach.placement.plane import BasePlane, base_plane
 from kinetarium.reach.placement.query import BasePlacement, Effort, Placer, place_base
 from kinetarium.reach.placement.score_raster import sum_of_slices
 from kinetarium.reach.placement.search import solve_at_base
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
-from kinetarium.studies.reach._resolution import solve_numerically
-from kinetarium.studies.reach.baselines import (
+from kinetarium.studies.reach.comparison._baselines import (
     algorithm_2,
     brute_force,
     sampled_map,
+    solve_numerically,
     transformed_voxels,
 )
-from kinetarium.studies.reach.compare import compare_methods, random_poses
+from kinetarium.studies.reach.comparison.run import random_poses
 
 PANDA = load_robot("panda")
 DOWN = np.diag([1.0, -1.0, -1.0])
@@ -259,7 +258,7 @@ def test_a_map_of_another_robot_is_refused(graded: ReachMap) -> None:
         place_base(graded, [pose((0.4, 0, 0.4))], effort="x")
 
 
-def test_a_base_that_follows(placer: Placer, tmp_path: Path) -> None:
+def test_a_base_that_follows(placer: Placer) -> None:
     t = np.arange(0, 8, 0.05)
     poses = np.array(
         [
@@ -282,26 +281,8 @@ def test_a_base_that_follows(placer: Placer, tmp_path: Path) -> None:
     chain = placer.arm.chain
     X_found = np.array([link_frames(chain.arrays, q)[-1] for q in found.joints])
     assert np.abs(X_found - X_BT).max() < 1e-6
-    write_following(found, tmp_path / "out")
-    assert json.loads((tmp_path / "out" / "follow.json").read_text())["reached"] == len(t)
     with pytest.raises(KinetariumError):
         follow(placer, t[::-1], poses=poses)
-
-
-def test_the_tables_of_the_source(tmp_path: Path, graded: ReachMap, voxels: ReachMap) -> None:
-    """With coarse maps, which are used because they are there."""
-    shutil.copytree(graded.path, tmp_path / "irm4.rmap")
-    shutil.copytree(voxels.path, tmp_path / "irm3.rmap")
-    build_map(PANDA, tmp_path / "capability.rmap", kind="capability", voxel=0.5, poses=1)
-    tables = compare_methods(tmp_path, sets=2, seed=3, samples=50_000)
-    assert json.loads((tmp_path / "tables.json").read_text())["sets"] == 2
-    rows = tables["table_3"]
-    assert rows["thorough"]["exact"]["success"][0] >= rows["paper"]["exact"]["success"][0]
-    assert rows["random"]["exact"]["success"][0] < rows["standard"]["exact"]["success"][0]
-    assert rows.keys() == tables["timing"]["table_3_ms"].keys()
-    assert tables["published"]["table_3"]["paper"]["success"][0] == 0.6579
-    with pytest.raises(KinetariumError):
-        compare_methods(tmp_path, sets=0)
 
 
 def test_the_numerical_solver_claims_nothing_false(placer: Placer) -> None:

@@ -127,7 +127,7 @@ def _check_config(subject: _Subject) -> None:
     for kind in (subject.study.config, subject.study.case):
         frozen = is_dataclass(kind) and kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
         _expect(frozen, f"{kind.__name__} must be a frozen dataclass")
-        text = kind.__doc__ or ""
+        text = "".join(each.__doc__ or "" for each in kind.__mro__)
         for field in fields(kind):
             _expect(f"{field.name}:" in text, f"{kind.__name__}.{field.name} is not documented")
     subject.study.config()

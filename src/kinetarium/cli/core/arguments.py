@@ -6,7 +6,7 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, make_dataclass, replace
 from io import StringIO
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 from warnings import catch_warnings, simplefilter
 
 import tyro
@@ -21,8 +21,11 @@ from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.ranges import check_ranges, declared_range
 
 _MARKERS = (tyro.conf.FlagCreatePairsOff, tyro.conf.EnumChoicesFromValues)
-_PLACEHOLDERS = {"engine": "NAME ...", "robot": "FILE|NAME"}
-"""Placeholders in the help of flags that several commands have."""
+_PLACEHOLDERS = {
+    "engine": "NAME ...", "robot": "FILE|NAME", "map": "MAP", "obstacles": "FILE",
+    "poses": "FILE", "trajectory": "FILE",
+}  # fmt: skip
+"""Placeholders in the help of flags of studies, whose configs do not know the command line."""
 _SEEN = object()
 """Marks a dataclass whose flags are being described."""
 
@@ -157,7 +160,9 @@ def _described(field: StructFieldSpec) -> StructFieldSpec:
     placeholder = _PLACEHOLDERS.get(field.name, "")
     if isinstance(default, tuple) != placeholder.endswith("..."):
         placeholder = ""  # a closed set of choices, which the parser lists
-    hint = "" if isinstance(default, bool) or default in ("", ()) else None
+    if any(getattr(part, "metavar", None) for part in get_args(field.type)[1:]):
+        placeholder = ""  # a command has its own
+    hint = "" if isinstance(default, bool) or default in ("", (), None) else None
     if placeholder or hint == "":
         look = tyro.conf.arg(metavar=placeholder or None, help_behavior_hint=hint)
         described: Any = Annotated[field.type, look]

@@ -260,6 +260,17 @@ class _Files:
     config: Annotated[str, tyro.conf.arg(metavar="FILE|DIR")] = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _QueryFiles(_Files):
+    """The same for a query.
+
+    Attributes:
+        out: Output folder; without it nothing is kept. A folder of the same run is resumed.
+    """
+
+    out: Annotated[str, tyro.conf.arg(metavar="DIR")] = ""
+
+
 def study_command(name: str, words: Sequence[str]) -> tuple[type, Run]:
     """Return the config class and the function of a study's command.
 
@@ -275,13 +286,16 @@ def study_command(name: str, words: Sequence[str]) -> tuple[type, Run]:
     study = open_study(name)
     source = flag_value("--config", words)
     default = _config_from(Path(source), study=name) if source else study.config()
+    # A query is over before a worker has started.
+    execution = ExecutionFlags(workers=0) if study.is_query else ExecutionFlags()
+    files = _QueryFiles() if study.is_query else _Files()
     bare = tyro.conf.arg(name="")
     arguments = make_dataclass(
         "Arguments",
         [
             ("study", Annotated[study.config, bare], field(default=default)),
-            ("files", Annotated[_Files, bare], field(default=_Files())),
-            ("execution", Annotated[ExecutionFlags, bare], field(default=ExecutionFlags())),
+            ("files", Annotated[type(files), bare], field(default=files)),
+            ("execution", Annotated[ExecutionFlags, bare], field(default=execution)),
         ],
         frozen=True,
     )

@@ -62,7 +62,7 @@ def refused_studies() -> dict[str, str]:
 
 
 def _of_reach(words: Sequence[str]) -> tuple[type, Run]:
-    from kinetarium.cli.reach.command import load
+    from kinetarium.cli.commands.reach import load
 
     return load(words)
 
@@ -104,6 +104,9 @@ _OWN_STUDIES = {
     "drop": "drop a box and compare with the closed form",
     "dynamics": "check that a robot has the same dynamics in every library",
     "grasp": "carry a cube between two fingers along a path",
+    "reach-compare": "compare ways to choose a base with published numbers",
+    "reach-follow": "drive a base along while its arm follows a trajectory",
+    "reach-place": "find the base for a set of poses",
     "walk": "walk a quadruped with pantograph legs, planned or in physics",
 }
 """The help of the built-in studies, which are not imported for the list."""

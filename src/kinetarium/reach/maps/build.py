@@ -242,7 +242,9 @@ def compute_map(robot: RobotModel, **options: Unpack[MapOptions]) -> ReachMap:
 
 
 def _fields(maker: MapMaker, values: Field) -> dict[str, Field]:
-    return {name: values[name].reshape(maker.shape) for name in maker.units}
+    # Kernels take no columns of a structured array.
+    columns = {name: np.ascontiguousarray(values[name]) for name in maker.units}
+    return {name: column.reshape(maker.shape) for name, column in columns.items()}
 
 
 def build_part(

@@ -146,7 +146,7 @@ def _are_numbers(data: Any, shape: tuple[int, ...]) -> bool:
     return all(_are_numbers(item, shape[1:]) for item in data)
 
 
-_BESIDE = ("timing.json", "report.html", "figures")
+_BESIDE = ("report.html", "figures")
 """Files that may be beside a summary and its arrays."""
 
 
@@ -156,7 +156,6 @@ def write_result(
     *,
     data: Mapping[str, Any],
     arrays: Mapping[str, NDArray[Any]] | None = None,
-    timing: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a folder atomically; it replaces only an earlier one of the same kind.
 
@@ -165,7 +164,6 @@ def write_result(
         summary: Name of the JSON file that identifies such folders.
         data: Its content.
         arrays: Arrays by name.
-        timing: Values that vary from run to run, written to timing.json.
 
     Raises:
         OutputError: If the folder contains something else, or cannot be written.
@@ -179,8 +177,6 @@ def write_result(
     check_folder(folder, ours="|".join(map(re.escape, own)))
     files = {f"{name}.npy": _npy(values) for name, values in (arrays or {}).items()}
     files[summary] = versioned_json(dict(data))
-    if timing is not None:
-        files["timing.json"] = versioned_json(dict(timing))
     make_folder(folder.parent)
     write_folder_atomic(folder, files)
 

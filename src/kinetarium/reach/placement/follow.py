@@ -7,17 +7,14 @@ that keeps it. The paper names this as future work.
 """
 
 from dataclasses import dataclass
-from math import hypot, inf, pi
-from os import PathLike
+from math import hypot, pi
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetarium.errors import KinetariumError
 from kinetarium.reach.ik.solve import checked_poses
-from kinetarium.reach.placement.files import write_result
 from kinetarium.reach.placement.query import STEPS, Placer
 from kinetarium.reach.placement.search import (
     bases_facing,
@@ -28,7 +25,6 @@ from kinetarium.reach.placement.search import (
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
 
-SUMMARY = "follow.json"
 AHEAD = 1.5
 """Planning horizon [s]."""
 SAMPLES = 8
@@ -125,52 +121,6 @@ def follow(
         plans[n] = perf_counter() - begin
     reached = w >= 0.0
     return Following(t, bases, reached, q, np.where(reached, w, np.nan), plans)
-
-
-def base_speed_limits(speed: float, *, turning: float) -> BaseSpeedLimits:
-    """Check speed limits.
-
-    Args:
-        speed: Greatest speed [m/s].
-        turning: Greatest yaw rate [rad/s].
-
-    Raises:
-        KinetariumError: If one of them is negative or not finite.
-    """
-    if not 0.0 <= speed < inf or not 0.0 <= turning < inf:
-        raise KinetariumError(f"invalid speed limits: {speed:g} m/s, {turning:g} rad/s")
-    return BaseSpeedLimits(speed, turning)
-
-
-def describe_following(following: Following) -> dict[str, Any]:
-    """Return a summary as JSON-like data."""
-    steps = np.diff(following.bases[:, :2], axis=0)
-    return {
-        "poses": len(following.times),
-        "reached": int(following.reached.sum()),
-        "duration_s": float(following.times[-1] - following.times[0]),
-        "way_m": float(np.hypot(steps[:, 0], steps[:, 1]).sum()),
-    }
-
-
-def write_following(following: Following, out: str | PathLike[str]) -> None:
-    """Write the motion of the base to a folder: its arrays and a summary.
-
-    Args:
-        following: The motion.
-        out: The folder, new or of an earlier one.
-
-    Raises:
-        OutputError: If it cannot be written.
-    """
-    names = ("times", "bases", "reached", "joints", "manipulability")
-    write_result(
-        out,
-        SUMMARY,
-        data=describe_following(following),
-        arrays={name: getattr(following, name) for name in names},
-        timing={"rate_hz": following.rate},
-    )
 
 
 def _ahead(t: Array, n: int) -> NDArray[np.int64]:

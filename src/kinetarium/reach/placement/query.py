@@ -8,7 +8,6 @@ free of collisions if the map was built so.
 
 from dataclasses import dataclass
 from math import pi
-from os import PathLike
 from time import perf_counter
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.load import load_robot
 from kinetarium.model.robot import RobotModel
-from kinetarium.reach.arm import Arm, prepare_arm
+from kinetarium.reach.arm import prepare_arm
 from kinetarium.reach.collision.arm_in_scene import (
     NO_OBSTACLES,
     ArmInScene,
@@ -27,7 +26,6 @@ from kinetarium.reach.collision.arm_in_scene import (
 from kinetarium.reach.ik.solve import checked_poses
 from kinetarium.reach.maps.files import MapFileError, ReachMap
 from kinetarium.reach.maps.recipe import MapKind, graded_grid
-from kinetarium.reach.placement.files import write_result
 from kinetarium.reach.placement.plane import FLOOR, BasePlane
 from kinetarium.reach.placement.plane import Effort as Effort
 from kinetarium.reach.placement.plane import Objective as Objective
@@ -46,7 +44,6 @@ from kinetarium.reach.placement.search import (
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 
-SUMMARY = "placement.json"
 STEP = 0.05
 """Distance of neighbouring candidates [m], as in Table 3 of the paper."""
 CANDIDATES = 1000
@@ -83,7 +80,7 @@ class BasePlacement:
     elapsed: float
 
     def as_json(self) -> dict[str, object]:
-        """Return the placement as JSON-like data."""
+        """Return the placement as JSON-like data, without the time of the query."""
         x, y, z = self.X_WB[:3, 3].tolist()
         mean = float(self.manipulability[self.reached].mean()) if self.reached.any() else 0.0
         return {
@@ -95,20 +92,7 @@ class BasePlacement:
                 q.tolist() if reached else None
                 for q, reached in zip(self.joints, self.reached, strict=True)
             ],
-            "elapsed_ms": 1e3 * self.elapsed,
         }
-
-
-def write_placement(placement: BasePlacement, out: str | PathLike[str]) -> None:
-    """Write a placement to a folder.
-
-    Args:
-        out: The folder, new or of an earlier placement.
-
-    Raises:
-        OutputError: If it cannot be written.
-    """
-    write_result(out, SUMMARY, data=placement.as_json())
 
 
 class Placer:
@@ -142,10 +126,18 @@ class Placer:
             MapFileError: If the map is of another kind or was built for another robot file.
             RobotFileError: If the robot's file is refused.
         """
-        self.arm = prepare_arm_of_map(reach_map, robot)
+        recipe = reach_map.recipe
+        robot = robot or load_robot(recipe.robot)
+        check_robot_of_map(reach_map, robot)
+        self.arm = prepare_arm(
+            robot,
+            tool=recipe.tool,
+            base_link=recipe.base_link,
+            self_collision=recipe.self_collision,
+        )
         self.plane = plane
         self.obstacles = obstacles.shapes
-        self.radius = reach_map.recipe.radius
+        self.radius = recipe.radius
         self.scene: ArmInScene = put_arm_in_scene(self.arm, obstacles)
         self._map = reach_map
         self._turns = np.zeros(1) if self.arm.turns else np.arange(8) * np.float64(pi / 4)
@@ -235,29 +227,21 @@ class Placer:
         )
 
 
-def prepare_arm_of_map(reach_map: ReachMap, robot: RobotModel | None = None) -> Arm:
-    """Prepare the robot of an inverse map; see `Placer`.
+def check_robot_of_map(reach_map: ReachMap, robot: RobotModel) -> None:
+    """Refuse a map that places no bases, or not those of this robot.
 
     Raises:
         MapFileError: If the map is of another kind or was built for another robot file.
     """
-    recipe = reach_map.recipe
-    if recipe.kind is MapKind.CAPABILITY:
+    if reach_map.recipe.kind is MapKind.CAPABILITY:
         raise MapFileError(
             f"{str(reach_map.path)!r} is a capability map: base placement needs irm3 or irm4"
         )
-    robot = robot or load_robot(recipe.robot)
-    if robot.source.sha256 != recipe.robot_sha256:
+    if robot.source.sha256 != reach_map.recipe.robot_sha256:
         raise MapFileError(
             f"{str(reach_map.path)!r} was built for another file than {robot.source.file!r} "
             "is now: build it again"
         )
-    return prepare_arm(
-        robot,
-        tool=recipe.tool,
-        base_link=recipe.base_link,
-        self_collision=recipe.self_collision,
-    )
 
 
 def place_base(

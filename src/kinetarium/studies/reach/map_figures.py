@@ -1,20 +1,27 @@
-"""Figures of maps: sections, and the volume with a quarter cut away."""
+"""Figures of maps: sections, the volume with a quarter cut away, and where a plane cuts them."""
 
+from itertools import chain
 from math import degrees, pi
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kinetarium.figure.charts import Axis, Heatmap
+from kinetarium.figure.charts import Axis, Heatmap, Spot
 from kinetarium.figure.page import Page, Section
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.text import Cell, Column, Table
+from kinetarium.reach.maps.files import ReachMap
 from kinetarium.reach.maps.recipe import FULL, MapKind, graded_grid
+from kinetarium.reach.placement.score_raster import BaseSlice
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.reach.markers import cut_volume, scene_sections
-
-if TYPE_CHECKING:
-    from kinetarium.reach.maps.files import ReachMap
+from kinetarium.spatial.rotation import inverse_pose
+from kinetarium.studies.reach.markers import (
+    cut_volume,
+    frame_marker,
+    plane_tiles,
+    scene_sections,
+)
 
 _LEADS = {
     MapKind.CAPABILITY: "What the tool can do around the base: the part of the poses in each"
@@ -28,7 +35,7 @@ _REACH = Axis("part reached")
 _QUALITY = Axis("manipulability", "m^3")
 
 
-def map_page(reach_map: "ReachMap", *, provenance: tuple[tuple[str, str], ...]) -> Page:
+def map_page(reach_map: ReachMap, *, provenance: tuple[tuple[str, str], ...]) -> Page:
     """Return the page of a map.
 
     Args:
@@ -40,7 +47,7 @@ def map_page(reach_map: "ReachMap", *, provenance: tuple[tuple[str, str], ...]) 
     return Page(f"{recipe.kind} of {recipe.robot}", _LEADS[recipe.kind], sections, provenance)
 
 
-def map_figures(reach_map: "ReachMap", *, prefix: str = "") -> tuple[Heatmap | Scene3D, ...]:
+def map_figures(reach_map: ReachMap, *, prefix: str = "") -> tuple[Heatmap | Scene3D, ...]:
     """Draw a map.
 
     Args:
@@ -51,7 +58,7 @@ def map_figures(reach_map: "ReachMap", *, prefix: str = "") -> tuple[Heatmap | S
     return _voxels(reach_map, prefix)
 
 
-def recipe_table(reach_map: "ReachMap") -> Table:
+def recipe_table(reach_map: ReachMap) -> Table:
     """Say how a map was made."""
     recipe = reach_map.recipe
     rows: tuple[tuple[Cell, ...], ...] = (
@@ -69,7 +76,7 @@ def recipe_table(reach_map: "ReachMap") -> Table:
     return Table("", (Column("what"), Column("value")), rows)
 
 
-def field_table(reach_map: "ReachMap") -> Table:
+def field_table(reach_map: ReachMap) -> Table:
     """Say what a map holds."""
     rows = tuple(
         (
@@ -89,7 +96,7 @@ def field_table(reach_map: "ReachMap") -> Table:
     return Table("", headings, rows)
 
 
-def _voxels(reach_map: "ReachMap", prefix: str) -> tuple[Heatmap | Scene3D, ...]:
+def _voxels(reach_map: ReachMap, prefix: str) -> tuple[Heatmap | Scene3D, ...]:
     """Draw both values of a map over voxels: upright and level sections, and the volume."""
     grid, recipe = reach_map.grid, reach_map.recipe
     frame = "base" if recipe.kind is MapKind.CAPABILITY else "tool"
@@ -125,7 +132,7 @@ def _voxels(reach_map: "ReachMap", prefix: str) -> tuple[Heatmap | Scene3D, ...]
     return tuple(figures)
 
 
-def _graded(reach_map: "ReachMap", prefix: str) -> tuple[Heatmap | Scene3D, ...]:
+def _graded(reach_map: ReachMap, prefix: str) -> tuple[Heatmap | Scene3D, ...]:
     """Draw a graded map for tools that look up, ahead and down."""
     grid = graded_grid(reach_map.recipe)
     reach = np.asarray(reach_map.fields["reach"], dtype=np.float64) / FULL
@@ -172,7 +179,14 @@ def _graded(reach_map: "ReachMap", prefix: str) -> tuple[Heatmap | Scene3D, ...]
 
 
 def _section(
-    title: str, values: Array, *, labels: tuple[str, str], x: Array, y: Array, value: Axis
+    title: str,
+    values: NDArray[np.floating[Any]],
+    *,
+    labels: tuple[str, str],
+    x: Array,
+    y: Array,
+    value: Axis,
+    marks: tuple[Spot, ...] = (),
 ) -> Heatmap:
     """Draw a section, shape (rows, columns); what cannot be reached stays empty."""
     return Heatmap(
@@ -181,7 +195,112 @@ def _section(
         Axis(labels[1], "m"),
         tuple(x.tolist()),
         tuple(y.tolist()),
-        np.where(values > 0, values, np.nan),
+        np.where(values > 0, values, np.nan).astype(np.float64),
         value,
+        marks=marks,
         equal=True,
     )
+
+
+_SLICE_LEAD = (
+    "Where in the plane a base may stand so that the arm reaches the pose: the map, which hangs"
+    " on the tool, is cut by the plane of bases (Algorithm 1). Bright places are reached from"
+    " by most turns of the base."
+)
+
+
+def slice_page(
+    base_slice: BaseSlice, reach_map: ReachMap, *, provenance: tuple[tuple[str, str], ...]
+) -> Page:
+    """Return the page of a slice.
+
+    Args:
+        reach_map: The map it was cut from.
+        provenance: How to make it again.
+    """
+    sections = (
+        Section("The slice", (slice_table(base_slice),)),
+        *scene_sections(slice_figures(base_slice, reach_map)),
+        Section("The map", (recipe_table(reach_map),)),
+    )
+    return Page("Where a base may stand", _SLICE_LEAD, sections, provenance)
+
+
+def slice_table(base_slice: BaseSlice) -> Table:
+    """Say what was found."""
+    i, j = base_slice.best
+    columns = (
+        Column("points"), Column("within reach"), Column("best x", "m"), Column("best y", "m"),
+        Column("part reached"), Column("manipulability", "m^3"),
+    )  # fmt: skip
+    row = (
+        base_slice.reach.size,
+        int((base_slice.reach > 0).sum()),
+        float(base_slice.x[i]),
+        float(base_slice.y[j]),
+        float(base_slice.reach[i, j]),
+        float(base_slice.manipulability[i, j]),
+    )
+    return Table("", columns, (row,))
+
+
+def slice_figures(
+    base_slice: BaseSlice, reach_map: ReachMap, *, prefix: str = ""
+) -> tuple[Heatmap | Scene3D, ...]:
+    """Draw a slice: the plane in the world and seen from the tool, and both values as heat maps.
+
+    Args:
+        reach_map: The map it was cut from.
+        prefix: What stands before each title.
+    """
+    X_WP = tile_frame(base_slice, reach_map)
+    i, j = base_slice.best
+    foot = inverse_pose(X_WP) @ base_slice.X_WT
+    marks = (
+        Spot(float(foot[0, 3]), float(foot[1, 3]), "the pose"),
+        Spot(float(base_slice.x[i]), float(base_slice.y[j]), "best"),
+    )
+    maps = tuple(
+        _section(
+            f"{prefix}{value.label} by the place of the base",
+            values.T,
+            labels=("x", "y"),
+            x=base_slice.x,
+            y=base_slice.y,
+            value=value,
+            marks=marks,
+        )
+        for value, values in ((_REACH, base_slice.reach), (_QUALITY, base_slice.manipulability))
+    )
+    X_TW, reach = inverse_pose(base_slice.X_WT), base_slice.reach.astype(np.float64)
+    scenes = tuple(
+        Scene3D(
+            f"{prefix}{title}",
+            (
+                *plane_tiles(base_slice.x, base_slice.y, values=reach, X_WP=X @ X_WP),
+                *frame_marker(
+                    "the tool", X @ base_slice.X_WT, length=0.2 * reach_map.recipe.radius
+                ),
+            ),
+        )
+        for title, X in (
+            ("the slice in the world", np.eye(4)),
+            ("the slice in the tool frame", X_TW),
+        )
+    )
+    return tuple(chain.from_iterable(zip(scenes, maps, strict=True)))
+
+
+def tile_frame(base_slice: BaseSlice, reach_map: ReachMap) -> Array:
+    """Return the frame X_WP that the points of a slice lie flat in, shape (4, 4).
+
+    The points of an irm3 are given by their world coordinates: their frame is sheared by
+    the plane's slopes, not turned.
+    """
+    plane = base_slice.plane
+    if reach_map.recipe.kind is MapKind.IRM4:
+        return plane.frame
+    X_WP = np.eye(4)
+    X_WP[2, 0], X_WP[2, 1] = plane.slopes
+    X_WP[2, 3] = plane.height
+    return X_WP

@@ -1,25 +1,42 @@
-"""Markers in scenes: frames as three axes, obstacles, and tiles of a plane."""
+"""What is seen of a base and its arm: frames as three axes, obstacles, tiles of a plane, links."""
 
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import chain, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetarium.dynamics.chain import SerialChain
 from kinetarium.dynamics.kinematics import link_poses
+from kinetarium.figure.charts import Heatmap
 from kinetarium.figure.page import SEQUENTIAL, Section
+from kinetarium.figure.replay import DisplayMesh, Solid, pose_rows
 from kinetarium.figure.robot_page import robot_scene
 from kinetarium.figure.scene3d import Color, Mesh3D, Scene3D, decimate
+from kinetarium.figure.scene_replay import link_meshes
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.mesh.triangles import read_only_mesh
 from kinetarium.model.robot import Box, Geometry
+from kinetarium.reach.placement.plane import BasePlane
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import inverse_pose, pose
 
-if TYPE_CHECKING:
-    from kinetarium.figure.charts import Heatmap
-    from kinetarium.reach.placement.query import Placer
+
+class Stage(NamedTuple):
+    """An arm and what stands around it.
+
+    Attributes:
+        arm: The arm.
+        plane: The plane of bases.
+        obstacles: What stands around, in the plane's frame.
+        radius: How far the arm reaches [m].
+    """
+
+    arm: SerialChain
+    plane: BasePlane
+    obstacles: tuple[Geometry, ...]
+    radius: float
 
 
 TONES: tuple[Color, ...] = tuple(
@@ -80,33 +97,6 @@ def frame_marker(name: str, X_WF: Array, *, length: float) -> tuple[Mesh3D, ...]
         mesh = triangulate(Box((x, y, z)))
         bodies.append(Mesh3D(f"{name}, {'xyz'[axis]}", mesh, color, frozen(X_WF @ pose(middle))))
     return tuple(bodies)
-
-
-def pose_markers(poses: Array, *, radius: float) -> tuple[Mesh3D, ...]:
-    """Draw the frames that the tool is asked for.
-
-    Args:
-        poses: Poses X_WT, shape (n, 4, 4).
-        radius: How far the arm reaches, which says how large they are drawn [m].
-    """
-    return tuple(
-        part
-        for number, X_WT in enumerate(poses)
-        for part in frame_marker(f"pose {number}", X_WT, length=_POSE * radius)
-    )
-
-
-def obstacle_bodies(shapes: Sequence[Geometry], *, X_WP: Array) -> tuple[Mesh3D, ...]:
-    """Draw what stands around.
-
-    Args:
-        shapes: Shapes in the frame of the plane of bases.
-        X_WP: That frame, shape (4, 4).
-    """
-    return tuple(
-        Mesh3D(f"obstacle {number}", triangulate(part.shape), _SOLID, frozen(X_WP @ part.X_LG))
-        for number, part in enumerate(shapes)
-    )
 
 
 def plane_tiles(x: Array, y: Array, *, values: Array, X_WP: Array) -> tuple[Mesh3D, ...]:
@@ -181,7 +171,7 @@ def _joined(values: Array, step: int) -> Array:
     return np.where(2 * filled >= step**3, mean, 0.0)
 
 
-def scene_sections(figures: "tuple[Heatmap | Scene3D, ...]") -> tuple[Section, ...]:
+def scene_sections(figures: tuple[Heatmap | Scene3D, ...]) -> tuple[Section, ...]:
     """Part figures into sections: every scene begins one, named after it."""
     starts = [n for n, figure in enumerate(figures) if n == 0 or isinstance(figure, Scene3D)]
     return tuple(
@@ -200,45 +190,90 @@ MOST_ARMS = 20
 """Arms that are drawn; the frames of all poses are."""
 
 
-def arm_scene(
-    title: str, placer: "Placer", *, bases: Array, joints: Array, poses: Array
-) -> Scene3D:
+def arm_scene(title: str, stage: Stage, *, bases: Array, joints: Array, poses: Array) -> Scene3D:
     """Draw the arm in configurations, each from its base, the frames it is to reach, and obstacles.
 
     Args:
         title: What it shows.
-        placer: The arm and what stands around it.
         bases: Poses X_WB of the base link for each configuration, shape (n, 4, 4).
         joints: Positions of the chain's joints [rad or m], shape (n, joints).
         poses: Poses X_WT of the tool, reached or not, shape (m, 4, 4).
     """
     some = np.unique(np.linspace(0, len(joints) - 1, min(len(joints), MOST_ARMS)).astype(int))
-    bodies: dict[tuple[str, bytes], Mesh3D] = {}
-    chain = placer.arm.chain
-    model = chain.model
-    base = [link.name for link in model.links].index(chain.base_link)
+    X_WL = _link_poses(stage.arm, bases[some], joints[some])
+    links = {link.name: number for number, link in enumerate(stage.arm.model.links)}
+    arm = robot_scene(stage.arm.model, stage.arm.held)
+    bodies: dict[tuple[int, bytes], tuple[Mesh3D, Array]] = {}
     opaque = 0
-    for n in some:
-        whole = chain.whole(joints[n])
-        X_RB = link_poses(model, whole)[base]
-        scene = robot_scene(model, whole, X_WB=bases[n] @ inverse_pose(X_RB))
-        for body in scene.bodies if scene else ():
+    for n in range(len(some)):
+        for number, body in enumerate(arm.bodies if arm else ()):
             # A link that stands in the same place in all configurations is drawn once.
-            place = np.round(body.X_WB, 9).tobytes() + repr(body.color).encode()
-            bodies.setdefault((body.name, place), body)
+            X = X_WL[links[body.name], n]
+            bodies.setdefault((number, np.round(X, 9).tobytes()), (body, X))
         if not opaque or len(some) <= FEW:
             opaque = len(bodies)
-    faces = sum(len(body.mesh.faces) for body in bodies.values())
+    faces = sum(len(body.mesh.faces) for body, _ in bodies.values())
     share = min(1.0, MOST_FACES / max(faces, 1))
-    fewer = [
+    meshes = [
+        decimate(body.mesh, most_faces=max(int(share * len(body.mesh.faces)), 12))
+        for body in (arm.bodies if arm else ())
+    ]
+    drawn = (
         Mesh3D(
             body.name,
-            decimate(body.mesh, most_faces=max(int(share * len(body.mesh.faces)), 12)),
-            (*body.color[:3], body.color[3] if number < opaque else CLEAR),
-            body.X_WB,
+            meshes[number],
+            (*body.color[:3], body.color[3] if place < opaque else CLEAR),
+            frozen(X),
         )
-        for number, body in enumerate(bodies.values())
-    ]
-    frames = pose_markers(poses, radius=placer.radius)
-    around = obstacle_bodies(placer.obstacles, X_WP=placer.plane.frame)
-    return Scene3D(title, tuple(b for b in (*fewer, *frames, *around) if len(b.mesh.faces)))
+        for place, ((number, _), (body, X)) in enumerate(bodies.items())
+    )
+    around = surroundings(stage, poses)
+    return Scene3D(title, tuple(b for b in (*drawn, *around) if len(b.mesh.faces)))
+
+
+def surroundings(stage: Stage, poses: Array) -> tuple[Mesh3D, ...]:
+    """Draw the frames that the tool is asked for, and the obstacles.
+
+    Args:
+        poses: Poses X_WT, shape (n, 4, 4).
+    """
+    frames = (
+        frame_marker(f"pose {number}", X_WT, length=_POSE * stage.radius)
+        for number, X_WT in enumerate(poses)
+    )
+    X_WP = stage.plane.frame
+    obstacles = (
+        Mesh3D(f"obstacle {number}", triangulate(part.shape), _SOLID, frozen(X_WP @ part.X_LG))
+        for number, part in enumerate(stage.obstacles)
+    )
+    return (*chain.from_iterable(frames), *obstacles)
+
+
+def moving_links(arm: SerialChain, *, bases: Array, joints: Array) -> tuple[Solid, ...]:
+    """Return the links of an arm as they move, each called by its name.
+
+    Args:
+        bases: Poses X_WB of the base link at each time, shape (n, 4, 4).
+        joints: Positions of the chain's joints [rad or m], shape (n, joints).
+    """
+    X_WL = _link_poses(arm, bases, joints)
+    return tuple(
+        Solid(link, arm.model.name, meshes, pose_rows(X))
+        for X, (link, meshes) in zip(X_WL, link_meshes(arm.model).items(), strict=True)
+    )
+
+
+def still_solids(bodies: Sequence[Mesh3D]) -> tuple[Solid, ...]:
+    """Return bodies that do not move, each called by its name."""
+    return tuple(
+        Solid(body.name, "", (DisplayMesh(body.mesh, body.color),), pose_rows(body.X_WB[None]))
+        for body in bodies
+    )
+
+
+def _link_poses(arm: SerialChain, bases: Array, joints: Array) -> Array:
+    """Return the poses of all links, shape (links, n, 4, 4)."""
+    X_RL = link_poses(arm.model, arm.whole(joints))
+    base = [link.name for link in arm.model.links].index(arm.base_link)
+    X_WL: Array = (bases @ inverse_pose(X_RL[:, base]))[:, None] @ X_RL
+    return np.moveaxis(X_WL, 1, 0)

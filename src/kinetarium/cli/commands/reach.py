@@ -1,0 +1,286 @@
+"""`kinetarium reach ACTION`: maps of what a robot reaches, and where its base stands best."""
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, make_dataclass
+from functools import partial, reduce
+from operator import or_
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import tyro
+
+from kinetarium.cli.core.arguments import UsageError, parse_arguments
+from kinetarium.cli.core.execution import study_command, sweep_progress
+from kinetarium.cli.core.invocation import Invocation, Run, provenance
+from kinetarium.cli.core.robot_flags import RobotFlags
+from kinetarium.errors import UnknownNameError
+from kinetarium.interruption import is_stop_request
+from kinetarium.ranges import Range, Seed
+from kinetarium.reach.maps.recipe import MapKind, MapOptions
+from kinetarium.studies.reach.placement.config import PlaneConfig
+
+if TYPE_CHECKING:
+    from kinetarium.figure.page import Page
+    from kinetarium.reach.maps.files import ReachMap
+
+ACTIONS = {
+    "build": "build a map of what a robot reaches",
+    "info": "say what a map is",
+    "verify": "compare a map with its hashes",
+    "slice": "say where a base may stand to reach one pose",
+    "place": "find the base for a set of poses",
+    "follow": "drive a base along while its arm follows a trajectory",
+    "compare": "compare ways to choose a base, beside the published numbers",
+}
+"""The first four are about map files; the others are studies, reach-place and so on."""
+_MOST_THREADS = 256
+"""As many as a build takes."""
+Link = Annotated[str | None, tyro.conf.arg(metavar="LINK")]
+MapPath = Annotated[str | None, tyro.conf.arg(metavar="MAP")]
+
+
+def load(words: Sequence[str]) -> tuple[type, Run]:
+    """Return the flags and the function of an action.
+
+    Args:
+        words: The words after the command, the first of which names the action.
+
+    Raises:
+        UnknownNameError: If there is no such action.
+        SystemExit: After an action's help was printed, where it was asked for.
+    """
+    action, *rest = words or [""]
+    bare = tyro.conf.arg(name="")
+    if action in ACTIONS:
+        config, run = _action(action, rest)
+        if {"-h", "--help"} & set(rest):
+            name, help = f"reach {action}", ACTIONS[action]
+            parse_arguments(["--help"], command=name, config=config, help=help)
+        chosen = [("action", tyro.conf.Positional[str]), ("chosen", Annotated[config, bare])]
+        arguments = make_dataclass("Arguments", chosen, frozen=True)
+        return arguments, lambda flags, invocation: run(flags.chosen, invocation)
+    if action and not action.startswith("-"):
+        raise UnknownNameError("action", action, known=ACTIONS)
+    # For the help, for shells to complete, and for flags of all commands before the action.
+    runs = dict(_action(each, rest) for each in ACTIONS)
+    choices: Any = reduce(
+        or_,
+        (
+            Annotated[config, tyro.conf.subcommand(each, description=help, prefix_name=False)]
+            for config, (each, help) in zip(runs, ACTIONS.items(), strict=True)
+        ),
+    )
+    overview = make_dataclass("Overview", [("chosen", Annotated[choices, bare])], frozen=True)
+    return overview, lambda flags, invocation: runs[type(flags.chosen)](flags.chosen, invocation)
+
+
+def _action(action: str, words: Sequence[str]) -> tuple[type, Run]:
+    """Return the flags and the function of one action."""
+    if action in OPERATIONS:
+        return OPERATIONS[action]
+    return study_command(f"reach-{action}", words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildConfig(RobotFlags):
+    """What to build.
+
+    Attributes:
+        robot: A robot of the catalogue, or a URDF, xacro or MJCF file.
+        out: The map's folder, such as panda.rmap; a build that was stopped goes on there.
+        kind: capability: what the tool can do around the base. irm3: how well a base
+            stands around the tool. irm4: the same by height, tilt and place; best for placing.
+        voxel: Edge length of a voxel [m]; 0.03 of the radius if not given, 0.05 for irm4.
+        poses: Poses per voxel; 50 if not given, 8 for irm4.
+        radius: How far the map reaches [m]; as far as the tool gets if not given.
+        tool: The link to be placed; the catalogue's flange, or the only last link, if not given.
+        base_link: The link that stands; the robot's root if not given.
+        self_collision: Count configurations in collision as out of reach.
+        seed: Seed of the poses.
+        workers: Threads that build side by side; none of them changes the map.
+        part: Make the K-th of N parts only, beside processes that make the others in the same
+            folder; once all have ended, the same command without it joins them.
+    """
+
+    robot: Annotated[str, tyro.conf.arg(metavar="FILE|NAME")]
+    out: Annotated[str, tyro.conf.arg(metavar="MAP")]
+    kind: MapKind = MapKind.IRM4
+    voxel: Annotated[float | None, Range(1e-4, 100.0, unit="m"), tyro.conf.arg(metavar="M")] = None
+    poses: Annotated[int | None, Range(1, 10_000, unit="-"), tyro.conf.arg(metavar="N")] = None
+    radius: Annotated[float | None, Range(1e-3, 100.0, unit="m"), tyro.conf.arg(metavar="M")] = None
+    tool: Link = None
+    base_link: Link = None
+    self_collision: bool = False
+    seed: Seed = 0
+    workers: Annotated[int, Range(1, _MOST_THREADS, unit="-")] = min(
+        os.cpu_count() or 1, _MOST_THREADS
+    )
+    part: Annotated[str | None, tyro.conf.arg(metavar="K/N")] = None
+
+
+def build(config: BuildConfig, invocation: Invocation) -> None:
+    """Build the map and say what it is, or one part of it and say how far the map is."""
+    from kinetarium.batch.sweep import Progress
+    from kinetarium.reach.maps.build import ShardCount, build_map, build_part
+    from kinetarium.reach.maps.files import ReachMap
+
+    console = invocation.console
+    make: Callable[..., ReachMap | ShardCount] = build_map
+    if config.part is not None:
+        make = partial(build_part, part=_part(config.part))
+    names = [field.name for field in fields(config) if field.name in get_type_hints(MapOptions)]
+    options: Any = {name: getattr(config, name) for name in names}
+    with sweep_progress(console, label=config.out) as watch:
+        try:
+            built = make(
+                config.load(),
+                config.out,
+                workers=config.workers,
+                progress=lambda done, total: watch(Progress(total, done, 0)),
+                **options,
+            )
+        except (KeyboardInterrupt, Exception) as error:
+            if is_stop_request(error):
+                console.error(f"kinetarium: resume with: {invocation.command_line}")
+            raise
+    if isinstance(built, ReachMap):
+        _show(built, invocation)
+        return
+    whole = built.there == built.total
+    console.line(
+        f"part {config.part}: {built.there} of {built.total} shards are there"
+        + ("; the same command without --part joins them" if whole else "")
+    )
+    console.result({"ok": True, "part": config.part, "shards": built._asdict()})
+
+
+def _part(text: str) -> tuple[int, int]:
+    """Read "K/N"; whether there is such a part is for the build to say."""
+    numbers = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+    if not numbers:
+        raise UsageError(f"--part wants K/N, such as 2/8, not {text!r}")
+    return int(numbers[1]), int(numbers[2])
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyConfig:
+    """Which map.
+
+    Attributes:
+        folder: The map.
+        map: The map, as other actions take it.
+    """
+
+    folder: tyro.conf.Positional[MapPath] = None
+    map: MapPath = None
+
+    @property
+    def path(self) -> str:
+        """The map's folder.
+
+        Raises:
+            UsageError: If none was named, or two.
+        """
+        if (self.folder is None) == (self.map is None):
+            raise UsageError("one map is wanted: its folder, or --map MAP")
+        return self.folder or self.map or ""
+
+
+def verify(config: VerifyConfig, invocation: Invocation) -> None:
+    """Read every field whole; whatever is not as it was written is an error."""
+    from kinetarium.reach.maps.files import open_map, verify_map
+
+    names = list(open_map(config.path).fields)
+    verify_map(config.path)
+    invocation.console.line(f"{config.path} is as it was written: {', '.join(names)}")
+    invocation.console.result({"ok": True, "path": config.path, "fields": names})
+
+
+@dataclass(frozen=True, kw_only=True)
+class InfoConfig(VerifyConfig):
+    """Which map.
+
+    Attributes:
+        report: Folder for a page with pictures of the map.
+    """
+
+    report: Annotated[str | None, tyro.conf.arg(metavar="DIR")] = None
+
+
+def info(config: InfoConfig, invocation: Invocation) -> None:
+    """Print how the map was made and what it holds; draw it if asked to."""
+    from kinetarium.reach.maps.files import open_map
+    from kinetarium.studies.reach.map_figures import map_page
+
+    reach_map = open_map(config.path)
+    words = provenance(invocation.command_line)
+    report = config.report and _write(
+        map_page(reach_map, provenance=words), config.report, invocation
+    )
+    _show(reach_map, invocation, report=report)
+
+
+def _show(reach_map: "ReachMap", invocation: Invocation, *, report: str | None = None) -> None:
+    from kinetarium.reach.maps.files import describe_map
+    from kinetarium.studies.reach.map_figures import field_table, recipe_table
+
+    console = invocation.console
+    for table in (recipe_table(reach_map), field_table(reach_map)):
+        console.table(table)
+        console.line()
+    console.line(f"map: {reach_map.path}")
+    if report:
+        console.line(f"report: {report}")
+    payload = {"ok": True, **describe_map(reach_map)}
+    console.result(payload | {"report": report} if report else payload)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SliceConfig(PlaneConfig):
+    """What to cut.
+
+    Attributes:
+        map: The map, irm3 or irm4.
+        pose: JSON file of the tool's pose in the world: a 4x4 matrix by rows, or
+            {"position", "quaternion_wxyz"}.
+        out: Folder of the slice, its pictures and its page.
+    """
+
+    map: Annotated[str, tyro.conf.arg(metavar="MAP")]
+    pose: Annotated[str, tyro.conf.arg(metavar="FILE")]
+    out: Annotated[str, tyro.conf.arg(metavar="DIR")]
+
+
+def slice_action(config: SliceConfig, invocation: Invocation) -> None:
+    """Cut the map by the plane of bases, and draw what is found."""
+    from kinetarium.reach.maps.files import open_map
+    from kinetarium.reach.placement.files import read_pose
+    from kinetarium.reach.placement.score_raster import describe_slice, slice_map, write_slice
+    from kinetarium.studies.reach.map_figures import slice_page, slice_table
+
+    reach_map = open_map(config.map)
+    found = slice_map(reach_map, read_pose(config.pose), plane=config.plane)
+    write_slice(found, config.out)
+    words = provenance(invocation.command_line)
+    report = _write(slice_page(found, reach_map, provenance=words), config.out, invocation)
+    console = invocation.console
+    console.table(slice_table(found))
+    console.line()
+    console.line(f"report: {report}")
+    console.result({"ok": True, **describe_slice(found), "out": config.out, "report": report})
+
+
+def _write(page: "Page", folder: str, invocation: Invocation) -> str:
+    from kinetarium.report.html.files import write_page
+
+    return str(write_page(Path(folder), page, force=invocation.force))
+
+
+OPERATIONS: dict[str, tuple[type, Run]] = {
+    "build": (BuildConfig, build),
+    "info": (InfoConfig, info),
+    "verify": (VerifyConfig, verify),
+    "slice": (SliceConfig, slice_action),
+}

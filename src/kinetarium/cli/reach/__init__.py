@@ -1,1 +1,0 @@
-"""`kinetarium reach ...`, one module for each action."""

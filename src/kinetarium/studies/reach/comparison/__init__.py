@@ -1,0 +1,1 @@
+"""reach-compare: ways to choose a base, beside the published numbers."""

@@ -1,0 +1,268 @@
+"""The tables and figures of the source with our data, published numbers beside them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetarium.batch.outcomes import case_labels
+from kinetarium.batch.study import Findings, Outcome
+from kinetarium.dynamics.chain import serial_chain
+from kinetarium.figure.charts import Axis, Bars, BarSeries, Heatmap, Lines, Series
+from kinetarium.figure.page import Figure, Section
+from kinetarium.figure.text import Cell, Column, Prose, Table
+from kinetarium.model.load import load_robot
+from kinetarium.reach.maps.files import ReachMap
+from kinetarium.reach.maps.recipe import MapKind, MapRecipe
+from kinetarium.reach.placement.plane import FLOOR
+from kinetarium.reach.placement.score_raster import slice_map
+from kinetarium.recording.recording import Recording
+from kinetarium.spatial.arrays import Array
+from kinetarium.storage.serialization import from_builtins
+from kinetarium.studies.reach.comparison.cases import SHORT
+from kinetarium.studies.reach.comparison.config import Case, Method
+from kinetarium.studies.reach.comparison.run import POSES
+from kinetarium.studies.reach.comparison.score import EVALUATORS, spread
+from kinetarium.studies.reach.map_figures import map_figures, slice_figures
+from kinetarium.studies.reach.markers import Stage, scene_sections
+from kinetarium.studies.reach.placement.figures import placed_arm, score_maps
+
+_TITLES = {
+    Method.RANDOM: "random",
+    Method.REULEAUX: "Reuleaux-style",
+    Method.RM4D: "RM4D-style",
+    Method.PAPER: "the source's",
+    Method.FAST: "ours, fast",
+    Method.STANDARD: "ours, standard",
+    Method.THOROUGH: "ours, thorough",
+    Method.BRUTE_FORCE: "brute force",
+}
+"""The methods as they are called in tables and figures."""
+PUBLISHED: dict[str, dict[str, Any]] = {
+    "table_2_ms": {
+        "reuleaux": {"map": 2543.53, "base": 122.29, "total": 2665.82},
+        "paper": {"map": 0.1623, "base": 61.06, "total": 61.22},
+    },
+    "table_3": {
+        "random": {"success": (0.3643, 0.2298), "manipulability": (0.0628, 0.0165)},
+        "rm4d": {"success": (0.5864, 0.1441), "manipulability": (0.0370, 0.0130)},
+        "paper": {"success": (0.6579, 0.1421), "manipulability": (0.0671, 0.0082)},
+    },
+}
+"""The numbers of the source: mean and standard deviation in its Table 3."""
+_LEAD = (
+    "Ways to choose the base of a Panda for a set of poses, all through the same two"
+    " evaluators: exact inverse kinematics, and a numerical solver with one start, whose"
+    " failures the published success rates mostly show. The figures are numbered as in the"
+    " source."
+)
+_BINS = 24
+
+Named = Mapping[str, Outcome[Case]]
+"""Outcomes by what they are called in tables and figures."""
+
+
+def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
+    """Show all methods beside the published numbers, and every figure of the source."""
+    done = [o for o in outcomes if o.recording]
+    main = [o for o in done if o.case.shown or o.case.method is not Method.PAPER]
+    titles = [_TITLES[outcome.case.method] for outcome in main]
+    if len(set(titles)) < len(titles):  # a batch, of several seeds for one
+        titles = case_labels([outcome.case for outcome in main])
+    named = dict(zip(titles, main, strict=True))
+    tables = (_table_1(named), _table_2(named))
+    sections: list[Section] = []
+    if named:
+        sections += [
+            Section("Success", _distributions(named)),
+            Section("Time", (tables[1], _times(named))),
+            *_source_figures(tables[0], [o for o in main if o.case.shown]),
+        ]
+    if paper := [o for o in done if o.case.method is Method.PAPER]:
+        sections.append(Section("How fine a map must be", _resolution(paper)))
+    summary = {title: outcome.rows[0]["exact_success"] for title, outcome in named.items()}
+    extra = {"published": PUBLISHED}
+    return Findings(_table_3(named), tuple(sections), summary, extra, _LEAD, tables)
+
+
+def _table_1(named: Named) -> Table:
+    """Say of three poses how they are reached from the base that was chosen."""
+    columns = (
+        Column("method"), Column("pose"), Column("reached"), Column("manipulability", "m^3"),
+        Column("one-start numerical"),
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    for title, outcome in named.items():
+        if outcome.case.method in (Method.PAPER, Method.STANDARD):
+            judged = zip(*(outcome.rows[0][f"{name}_three"] for name in EVALUATORS), strict=True)
+            for number, (exact, numerical) in enumerate(judged, start=1):
+                reached, by_one = ("no" if w is None else "yes" for w in (exact, numerical))
+                rows.append((title, number, reached, exact, by_one))
+    return Table("Table 1: the base for three poses, verified", columns, tuple(rows))
+
+
+def _table_2(named: Named) -> Table:
+    """Say what a map and a base cost for three poses."""
+    parts = ("map", "base", "total")
+    columns = (
+        Column("method"), Column("map of one pose", "ms"), Column("base", "ms"),
+        Column("total", "ms"), *(Column(f"published {part}", "ms") for part in parts),
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    for title, outcome in named.items():
+        costs = [outcome.timing.get(f"three_{part}_s") for part in parts]
+        said = PUBLISHED["table_2_ms"].get(outcome.case.method, {})
+        if any(costs):
+            rows.append((title, *map(_ms, costs), *(said.get(part) for part in parts)))
+    return Table("Table 2: time for a 2-D map and for the base, in CPU time", columns, tuple(rows))
+
+
+def _table_3(named: Named) -> Table:
+    """Say how many poses of random sets each method reaches."""
+    columns = (
+        Column("method"), Column("sets"), Column("success"), Column("std"), Column("all reached"),
+        Column("manipulability", "m^3"), Column("std", "m^3"),
+        Column("success, one-start numerical"), Column("published success"),
+        Column("published std"), Column("published manipulability", "m^3"),
+        Column("published std", "m^3"), Column("time", "ms"),
+    )  # fmt: skip
+    figures = (
+        "exact_success", "exact_success_std", "exact_all_reached", "exact_manipulability",
+        "exact_manipulability_std", "numerical_success",
+    )  # fmt: skip
+    rows = tuple(
+        (
+            title,
+            outcome.case.sets,
+            *(outcome.rows[0][figure] for figure in figures),
+            *said.get("success", (None, None)),
+            *said.get("manipulability", (None, None)),
+            _ms(outcome.timing.get("median_s")),
+        )
+        for title, outcome in named.items()
+        for said in (PUBLISHED["table_3"].get(outcome.case.method, {}),)
+    )
+    title = f"Table 3: sets of {POSES} random poses, exact inverse kinematics"
+    return Table(title, columns, rows)
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else 1e3 * seconds
+
+
+def _distributions(named: Named) -> tuple[Figure, ...]:
+    """Draw Figs. 9 and 10: how success and manipulability are spread over the sets."""
+    spreads = {title: spread(_recorded(outcome)["exact"]) for title, outcome in named.items()}
+    drawn = (Method.RANDOM, Method.RM4D, Method.PAPER, Method.STANDARD)
+    success = Bars(
+        "Fig. 9: how many of the 20 poses are reached",
+        tuple(f"{number / POSES:.2f}" for number in range(POSES + 1)),
+        tuple(
+            BarSeries(title, _part(spreads[title][0]))
+            for title, outcome in named.items()
+            if outcome.case.method in drawn
+        ),
+        Axis("part of the sets"),
+        caption="Exact inverse kinematics with self-collision.",
+    )
+    top = max(quality.max(initial=0.0) for _, quality in spreads.values()) or 1.0
+    edges = np.linspace(0.0, top, _BINS + 1)
+    quality = Lines(
+        "Fig. 10: manipulability where poses are reached",
+        Axis("mean manipulability of a set", "m^3"),
+        Axis("density", "1/m^3"),
+        tuple(
+            Series(
+                title,
+                (edges[1:] + edges[:-1]) / 2,
+                np.histogram(v, edges)[0] / (max(len(v), 1) * (edges[1] - edges[0])),
+            )
+            for title, (_, v) in spreads.items()
+        ),
+    )
+    return success, quality
+
+
+def _part(success: Array) -> Array:
+    """Return the part of the sets with each number of reached poses."""
+    numbers = np.rint(success * POSES).astype(np.int64)
+    part: Array = np.bincount(numbers, minlength=POSES + 1) / len(success)
+    return part
+
+
+def _times(named: Named) -> Bars:
+    """Draw Fig. 11: medians and quartiles of what a base costs."""
+    low, middle, high = (
+        np.array([1e3 * outcome.timing.get(name, np.nan) for outcome in named.values()])
+        for name in ("lower_s", "median_s", "upper_s")
+    )
+    return Bars(
+        "Fig. 11: time for the base of 20 poses",
+        tuple(named),
+        (BarSeries("CPU time", middle, low, high),),
+        Axis("CPU time", "ms", log=True),
+        caption="Medians, with the quartiles as the range.",
+    )
+
+
+def _source_figures(table_1: Table, shown: Sequence[Outcome[Case]]) -> tuple[Section, ...]:
+    """Draw Figs. 1 to 8 beside Table 1: the source's base for three poses, and its maps."""
+    title = "The base for three poses"
+    if not shown:
+        return (Section(title, (table_1,)),)
+    recording = _recorded(shown[0])
+    facts, robot = recording.facts, load_robot(shown[0].case.robot)
+    arm = serial_chain(robot, base_link=facts["base_link"], tool=facts["tool"])
+    stage = Stage(arm, FLOOR, (), facts["radius_m"])
+    kinds = (MapKind.IRM3, MapKind.CAPABILITY)
+    inverse, capability = (_recorded_map(recording, kind) for kind in kinds)
+    cut = slice_map(inverse, recording["poses"][0])
+    return (
+        Section(title, (table_1, placed_arm(recording, stage, prefix="Fig. 7: "))),
+        Section("Where it may stand", score_maps(recording, stage, prefix="Figs. 6, 8: ")),
+        *scene_sections(slice_figures(cut, inverse, prefix="Figs. 3 to 5: ")),
+        *scene_sections(map_figures(capability, prefix="Fig. 1: ")),
+        *scene_sections(map_figures(inverse, prefix="Fig. 2: ")),
+    )
+
+
+def _recorded_map(recording: Recording, kind: MapKind) -> ReachMap:
+    recipe = from_builtins(MapRecipe, recording.facts["maps"][kind], where=f"the {kind} map")
+    names = [name for name in recording.channels if name.startswith(f"{kind}/")]
+    fields = {name.partition("/")[2]: recording[name] for name in names}
+    return ReachMap(None, recipe, fields, {}, {})
+
+
+def _resolution(paper: Sequence[Outcome[Case]]) -> tuple[Figure, ...]:
+    """Draw the success of the source's method over voxel size and poses per voxel."""
+    found = {
+        (row["poses_per_voxel"], row["voxel_m"]): spread(_recorded(outcome)["exact"][:SHORT])[0]
+        for outcome in paper
+        for row in outcome.rows
+    }
+    counts, voxels = (sorted(set(each)) for each in zip(*found, strict=True))
+    values = np.full((len(counts), len(voxels)), np.nan)
+    for (count, voxel), success in found.items():
+        values[counts.index(count), voxels.index(voxel)] = success.mean()
+    chart = Heatmap(
+        "Success of the source's method by its map",
+        Axis("voxel", "m"),
+        Axis("poses per voxel"),
+        tuple(f"{voxel:g}" for voxel in voxels),
+        tuple(str(count) for count in counts),
+        values,
+        Axis("success"),
+        annotate=True,
+        caption=f"Of up to {SHORT} sets.",
+    )
+    words = Prose(
+        "A slice takes over the scores of voxels; the source names the dependence on their size"
+        " as its limitation. This is its own rule, with maps from fine to coarse, through exact"
+        " inverse kinematics."
+    )
+    return chart, words
+
+
+def _recorded(outcome: Outcome[Case]) -> Recording:
+    assert outcome.recording is not None
+    return outcome.recording

@@ -1,0 +1,249 @@
+"""One method: the bases it chooses for sets of poses, judged by two evaluators.
+
+Every base is judged twice: by exact inverse kinematics, and by a numerical solver with one
+start, which is what the published success rates mostly show the limits of.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from time import thread_time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetarium.errors import KinetariumError
+from kinetarium.model.load import load_robot
+from kinetarium.model.robot import RobotModel
+from kinetarium.reach.arm import Arm, prepare_arm
+from kinetarium.reach.collision.arm_in_scene import ArmInScene, put_arm_in_scene
+from kinetarium.reach.maps.build import compute_map
+from kinetarium.reach.maps.files import ReachMap
+from kinetarium.reach.maps.recipe import MapKind, MapOptions, graded_grid, map_recipe
+from kinetarium.reach.placement.plane import FLOOR, Effort
+from kinetarium.reach.placement.query import BasePlacement, Placer
+from kinetarium.reach.placement.score_raster import grade_bases, sum_of_slices
+from kinetarium.reach.placement.search import solve_at_base
+from kinetarium.recording.recording import Channel, Recording
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import (
+    inverse_pose,
+    pose,
+    rotation_about,
+    rotation_from_quaternion,
+)
+from kinetarium.storage.serialization import to_builtins
+from kinetarium.studies.reach.comparison._baselines import (
+    algorithm_2,
+    brute_force,
+    random_base,
+    sampled_map,
+    solve_numerically,
+    transformed_voxels,
+)
+from kinetarium.studies.reach.comparison.config import Case, Method
+from kinetarium.studies.reach.placement.run import record_placement
+
+POSES = 20
+HALF = 1.0
+"""Half an edge of the square of bases [m]."""
+STEP = 0.05
+AXIS = np.asarray(-HALF + STEP / 2 + STEP * np.arange(round(2 * HALF / STEP)))
+"""Coordinates x, and y, of the raster of bases [m]."""
+BINARY = np.minimum(np.arange(256), 1).astype(np.float64)
+QUARTILES = (0.25, 0.5, 0.75)
+_REPEATS = 21
+
+
+class _Way(NamedTuple):
+    """A method that is ready.
+
+    Attributes:
+        choose: From poses of the tool, shape (n, 4, 4), to x, y [m] and yaw [rad] of a base.
+        map: Its map, if it has one.
+        scores: What it says of the raster for some poses, if it chooses by that.
+        one: The same for the first pose alone, as Table 2 has it.
+    """
+
+    choose: Callable[[Array], Array]
+    map: ReachMap | None = None
+    scores: Callable[[Array], Array] | None = None
+    one: Callable[[Array], Array] | None = None
+
+
+def run(case: Case) -> Recording:
+    """Choose a base for every set of poses, and for the three of Tables 1 and 2.
+
+    Raises:
+        KinetariumError: If the robot has changed since the case was made.
+    """
+    robot = load_robot(case.robot)
+    if robot.source.sha256 != case.robot_sha256:
+        raise KinetariumError(f"'{case.robot}' has changed since the case was made")
+    arm = prepare_arm(robot)
+    scene = put_arm_in_scene(arm)
+    way = _way(case, robot, arm=arm, scene=scene)
+    rng = np.random.default_rng(case.seed)
+    three = random_poses(rng, count=3)
+    bases, judged = np.empty((case.sets, 3)), np.empty((case.sets, 2, POSES))
+    costs = np.empty(case.sets)
+    for n in range(case.sets):
+        poses = random_poses(rng, count=POSES)
+        start = thread_time()
+        bases[n] = way.choose(poses)
+        costs[n] = thread_time() - start
+        judged[n] = _judged(arm, scene, poses=poses, base=bases[n])
+    base = way.choose(three)
+    exact, numerical = _judged(arm, scene, poses=three, base=base)
+    channels = {
+        "time": Channel(np.arange(float(case.sets)), "number of the set"),
+        "bases": Channel(bases, "m, m, rad", ("x", "y", "yaw")),
+        "exact": Channel(judged[:, 0], "m^3"),
+        "numerical": Channel(judged[:, 1], "m^3"),
+        "three_exact": Channel(exact, "m^3"),
+        "three_numerical": Channel(numerical, "m^3"),
+    }
+    recipe = way.map.recipe if way.map else None
+    facts: dict[str, Any] = {
+        "voxel_m": recipe and recipe.voxel,
+        "poses_per_voxel": recipe and recipe.poses,
+    }
+    if case.shown and way.map:
+        shown = _shown(case, robot, way.map, three=three, base=base)
+        channels, facts = {**shown.channels, **channels}, {**shown.facts, **facts}
+    quartiles = zip(("lower_s", "median_s", "upper_s"), np.quantile(costs, QUARTILES), strict=True)
+    timing = {name: float(cost) for name, cost in quartiles}
+    return Recording(channels, "running", facts, timing | _costs(way, arm, scene, three=three))
+
+
+def random_poses(rng: np.random.Generator, *, count: int) -> Array:
+    """Draw poses as in the source: x, y within 0.3 m, z from 0.1 to 0.5 m, any rotation."""
+    X = np.tile(pose(), (count, 1, 1))
+    X[:, :3, 3] = rng.uniform([-0.3, -0.3, 0.1], [0.3, 0.3, 0.5], (count, 3))
+    for n in range(count):
+        X[n, :3, :3] = rotation_from_quaternion(rng.normal(size=4))
+    return X
+
+
+def _way(case: Case, robot: RobotModel, *, arm: Arm, scene: ArmInScene) -> _Way:
+    """Make a method ready."""
+
+    def best_of(scores: Callable[[Array], Array], **more: Any) -> _Way:
+        def choose(poses: Array) -> Array:
+            return algorithm_2(arm, scene, poses=poses, x=AXIS, y=AXIS, scores=scores(poses))
+
+        return _Way(choose, scores=scores, **more)
+
+    match case.method:
+        case Method.RANDOM:
+            rng = np.random.default_rng([case.seed, 1])
+            return _Way(lambda poses: random_base(rng, half=HALF))
+        case Method.BRUTE_FORCE:
+            return _Way(lambda poses: brute_force(arm, scene, poses=poses, x=AXIS, y=AXIS))
+        case Method.RM4D:
+            graded = graded_grid(map_recipe(robot, usual_effort=1, **_options(case, robot)))
+            cells = sampled_map(arm, graded, samples=case.samples, seed=case.seed)
+
+            def counts(poses: Array) -> Array:
+                scores = np.zeros((len(AXIS), len(AXIS)))
+                grade_bases(cells, BINARY, graded, poses, AXIS, AXIS, scores)
+                return scores
+
+            return best_of(counts, one=lambda poses: counts(poses[:1]))
+        case Method.PAPER | Method.REULEAUX:
+            found = compute_map(robot, **_options(case, robot, kind=MapKind.IRM3))
+            grid, values = found.grid, found.fields["manipulability"]
+
+            def slices(poses: Array, x: Array = AXIS, y: Array = AXIS) -> Array:
+                return sum_of_slices(values, poses, plane=FLOOR, grid=grid, x=x, y=y)
+
+            def around(poses: Array) -> Array:
+                return slices(poses[:1], poses[0, 0, 3] + grid.axis, poses[0, 1, 3] + grid.axis)
+
+            def moved(poses: Array) -> Array:
+                centers = grid.centers(np.arange(values.size))
+                return transformed_voxels(
+                    values, centers, poses=poses, size=grid.size, x=AXIS, y=AXIS
+                )
+
+            if case.method is Method.PAPER:
+                return best_of(slices, map=found, one=around)
+            return best_of(moved, map=found, one=lambda poses: moved(poses[:1]))
+    graded_map = compute_map(robot, **_options(case, robot))
+    placer, effort = Placer(graded_map, robot=robot), Effort(case.method)
+
+    def place(poses: Array) -> Array:
+        placement = placer.place(poses, effort=effort)
+        return np.array([*placement.X_WB[:2, 3], placement.yaw])
+
+    return _Way(place, map=graded_map)
+
+
+def _options(case: Case, robot: RobotModel, *, kind: MapKind = MapKind.IRM4) -> MapOptions:
+    """Return what a map is asked for: a part of what it usually has."""
+    usual = map_recipe(robot, usual_effort=1, kind=kind)
+    poses = max(usual.poses // case.fewer, 1)
+    return {"kind": kind, "voxel": usual.voxel * case.coarser, "poses": poses}
+
+
+def _judged(arm: Arm, scene: ArmInScene, *, poses: Array, base: Array) -> Array:
+    """Return the manipulability of each pose by both evaluators, NaN where it is missed.
+
+    Returns:
+        By exact inverse kinematics and by the solver with one start [m^3], shape (2, n).
+    """
+    _, exact = solve_at_base(scene, poses, base=base, effort=arm.full_effort)
+    q, numerical = np.empty((len(poses), len(arm.chain.joints))), np.empty(len(poses))
+    X_BT = inverse_pose(_base_pose(base)) @ poses
+    solve_numerically(arm.chain.arrays, arm.ik.pieces, X_BT, q, numerical)
+    found = np.array([exact, numerical])
+    return np.where(found >= 0.0, found, np.nan)
+
+
+def _shown(
+    case: Case, robot: RobotModel, paper_map: ReachMap, *, three: Array, base: Array
+) -> Recording:
+    """Record the source's maps, and its base for three poses as a placement."""
+    placer = Placer(paper_map, robot=robot)
+    q, w = solve_at_base(placer.scene, three, base=base, effort=placer.arm.full_effort)
+    reached = w >= 0.0
+    quality = np.where(reached, w, np.nan)
+    placement = BasePlacement(_base_pose(base), float(base[2]), reached, q, quality, 0.0)
+    recording = record_placement(placement, three, placer=placer)
+    capability = compute_map(robot, **_options(case, robot, kind=MapKind.CAPABILITY))
+    maps = {str(each.recipe.kind): each for each in (paper_map, capability)}
+    fields = {
+        f"{kind}/{name}": Channel(values, each.units[name])
+        for kind, each in maps.items()
+        for name, values in each.fields.items()
+    }
+    recipes = {"maps": {kind: to_builtins(each.recipe) for kind, each in maps.items()}}
+    return replace(
+        recording,
+        channels={**recording.channels, **fields},
+        facts={**recording.facts, **recipes},
+    )
+
+
+def _base_pose(base: Array) -> Array:
+    return pose((base[0], base[1], 0.0), rotation_about((0, 0, 1), base[2]))
+
+
+def _costs(way: _Way, arm: Arm, scene: ArmInScene, *, three: Array) -> dict[str, float]:
+    """Return what the map of a pose and the base for three cost [s of CPU] (Table 2)."""
+    if way.scores and way.one:
+        scores, one = way.scores(three), way.one
+        each = _cost(lambda: one(three))
+        base = _cost(lambda: algorithm_2(arm, scene, poses=three, x=AXIS, y=AXIS, scores=scores))
+        return {"three_map_s": each, "three_base_s": base, "three_total_s": 3 * each + base}
+    return {"three_total_s": _cost(lambda: way.choose(three))} if way.map else {}
+
+
+def _cost(work: Callable[[], object]) -> float:
+    """Return the median cost of some work [s of CPU]."""
+    work()
+    costs = []
+    for _ in range(_REPEATS):
+        start = thread_time()
+        work()
+        costs.append(thread_time() - start)
+    return float(np.median(costs))

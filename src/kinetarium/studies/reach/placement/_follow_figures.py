@@ -1,0 +1,140 @@
+"""What is shown of a base that follows: the ways of base and tool, and the arm at instants."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinetarium.batch.study import Outcome
+from kinetarium.figure.charts import Axis, Lines, Series, Style
+from kinetarium.figure.page import Figure
+from kinetarium.figure.replay import Guide, Replay
+from kinetarium.figure.scene3d import Scene3D
+from kinetarium.figure.text import Cell, Column
+from kinetarium.recording.recording import Recording
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
+from kinetarium.studies.reach.markers import (
+    Stage,
+    arm_scene,
+    moving_links,
+    still_solids,
+    surroundings,
+)
+from kinetarium.studies.reach.placement.run import was_reached
+
+
+class View(NamedTuple):
+    """How the cases of a study are shown.
+
+    Attributes:
+        lead: The report's first paragraph.
+        columns: Those of the headline table.
+        cells: A row of it.
+        figures: What is drawn of a case, by the headings of sections.
+        times: What the command's JSON says of the times that a case took.
+    """
+
+    lead: str
+    columns: tuple[Column, ...]
+    cells: Callable[[Outcome[Any]], tuple[Cell, ...]]
+    figures: Callable[[Recording, Stage], dict[str, tuple[Figure, ...]]]
+    times: Callable[[Mapping[str, float]], dict[str, float]]
+
+
+_INSTANTS = 7
+"""Instants at which the arm is drawn."""
+
+
+def _cells(outcome: Outcome[Any]) -> tuple[Cell, ...]:
+    """Say how much of a trajectory was reached."""
+    [row] = outcome.rows
+    tick, slowest = (outcome.timing.get(n, np.nan) for n in ("tick_s", "slowest_tick_s"))
+    names = ("poses", "reached", "duration_s", "way_m")
+    return *(row[name] for name in names), 1.0 / tick, 1e3 * slowest
+
+
+def _figures(recording: Recording, stage: Stage) -> dict[str, tuple[Figure, ...]]:
+    return {
+        "The way": (_from_above(recording, stage), _arm_on_its_way(recording, stage)),
+        "Over time": _over_time(recording),
+    }
+
+
+FOLLOW = View(
+    "A base that drives along while its arm follows a trajectory: at every tick it looks ahead,"
+    " keeps a place from which all that comes is reached, and otherwise drives to another.",
+    (
+        Column("poses"), Column("reached"), Column("duration", "s"), Column("way", "m"),
+        Column("planning", "Hz"), Column("slowest tick", "ms"),
+    ),
+    _cells,
+    _figures,
+    lambda timing: {"rate_hz": 1.0 / timing["tick_s"]},
+)  # fmt: skip
+
+
+def _from_above(recording: Recording, stage: Stage) -> Lines:
+    X_PT = inverse_pose(stage.plane.frame) @ recording["poses"]
+    bases, lost = recording["bases"], X_PT[~was_reached(recording)]
+    missed = [Series("missed", lost[:, 0, 3], lost[:, 1, 3], Style.MARKERS)] if len(lost) else []
+    return Lines(
+        "The way of the base and of the tool, from above",
+        Axis("x", "m"),
+        Axis("y", "m"),
+        (
+            Series("tool", X_PT[:, 0, 3], X_PT[:, 1, 3]),
+            Series("base", bases[:, 0], bases[:, 1]),
+            *missed,
+        ),
+        equal=True,
+    )
+
+
+def _over_time(recording: Recording) -> tuple[Lines, ...]:
+    time, seconds = recording["time"], Axis("time", "s")
+    return (
+        Lines(
+            "How freely the arm moves",
+            seconds,
+            Axis("manipulability", "m^3"),
+            (Series("manipulability", time, recording["manipulability"]),),
+            caption="Gaps are poses that were missed.",
+        ),
+        Lines(
+            "Where the base faces",
+            seconds,
+            Axis("yaw", "rad"),
+            (Series("yaw", time, np.unwrap(recording["bases"][:, 2])),),
+        ),
+    )
+
+
+def _arm_on_its_way(recording: Recording, stage: Stage) -> Scene3D:
+    some = np.flatnonzero(was_reached(recording))
+    some = some[np.unique(np.linspace(0, len(some) - 1, _INSTANTS).astype(int))]
+    return arm_scene(
+        "The arm at instants of its way",
+        stage,
+        bases=_bases(recording, stage)[some],
+        joints=recording["joints"][some],
+        poses=recording["poses"][some],
+    )
+
+
+def replay_following(recording: Recording, stage: Stage) -> Replay:
+    """Show the arm on its base; where a pose is missed it stays as it was."""
+    reached = was_reached(recording)
+    last = np.maximum.accumulate(np.where(reached, np.arange(len(reached)), np.argmax(reached)))
+    bases, joints = _bases(recording, stage), recording["joints"][last]
+    links = moving_links(stage.arm, bases=bases, joints=joints)
+    still = still_solids(surroundings(stage, recording["poses"][:0]))
+    way = Guide("trajectory", recording["poses"][:, :3, 3])
+    trails = (stage.arm.base_link, stage.arm.tool)
+    return Replay(recording["time"], (*links, *still), guides=(way,), trails=trails)
+
+
+def _bases(recording: Recording, stage: Stage) -> Array:
+    """Return the poses X_WB of the base, shape (n, 4, 4)."""
+    bases = [pose((x, y, 0), rotation_about((0, 0, 1), yaw)) for x, y, yaw in recording["bases"]]
+    return np.asarray(stage.plane.frame @ np.array(bases))

@@ -1,0 +1,149 @@
+"""From a config to its case: every file is opened, checked, and known by its digest."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from functools import lru_cache
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from kinetarium.batch.study import ConfigError
+from kinetarium.dynamics.chain import serial_chain
+from kinetarium.errors import KinetariumError
+from kinetarium.model.load import load_robot
+from kinetarium.model.robot import MeshFile, RobotModel
+from kinetarium.ranges import check_ranges
+from kinetarium.reach.collision.arm_in_scene import NO_OBSTACLES, Obstacles
+from kinetarium.reach.collision.obstacles import read_obstacles
+from kinetarium.reach.maps.files import MANIFEST, open_map
+from kinetarium.reach.placement.files import read_poses, read_trajectory
+from kinetarium.reach.placement.plane import BasePlane
+from kinetarium.reach.placement.query import Placer, check_robot_of_map
+from kinetarium.recording.recording import Recording
+from kinetarium.storage.regular_file import open_regular
+from kinetarium.studies.reach.markers import Stage
+from kinetarium.studies.reach.placement.config import (
+    FollowCase,
+    FollowConfig,
+    PlaceCase,
+    PlaceConfig,
+    SiteConfig,
+)
+
+T = TypeVar("T")
+
+
+Case = PlaceCase | FollowCase
+
+
+class _Survey(NamedTuple):
+    robot: RobotModel
+    plane: BasePlane
+    obstacles: Obstacles
+    digests: dict[str, str]
+
+
+def cases(config: PlaceConfig | FollowConfig) -> tuple[Case, ...]:
+    """Return the case of a config.
+
+    Raises:
+        KinetariumError: If a file cannot be used, or a value makes no sense.
+    """
+    if isinstance(config, FollowConfig):
+        return (FollowCase(**_opened(config, "trajectory", read_trajectory)),)
+    return (PlaceCase(**_opened(config, "poses", read_poses)),)
+
+
+def read_unchanged(case: Case, field: str, read: Callable[[str], T]) -> T:
+    """Read a file of a case.
+
+    Raises:
+        KinetariumError: If it cannot be read, or is not what it was when the case was made.
+    """
+    content = read(getattr(case, field))
+    _check_unchanged(case, case.sha256, {field: _digest(getattr(case, field))})
+    return content
+
+
+def placer_of(case: Case) -> Placer:
+    """Make a site ready for queries; the next cases of the same site find it so.
+
+    Raises:
+        KinetariumError: If a file is not what it was when the case was made.
+    """
+    site = SiteConfig(**{each.name: getattr(case, each.name) for each in fields(SiteConfig)})
+    names = ("map", "robot", "obstacles")
+    return _placer(site, tuple((n, case.sha256[n]) for n in names if n in case.sha256))
+
+
+@lru_cache(maxsize=2)
+def _placer(site: SiteConfig, digests: tuple[tuple[str, str], ...]) -> Placer:
+    reach_map, survey = open_map(str(site.map)), _survey(site)
+    _check_unchanged(site, dict(digests), survey.digests | {"map": _digest(str(site.map))})
+    robot, plane, obstacles, _ = survey
+    return Placer(reach_map, robot=robot, plane=plane, obstacles=obstacles)
+
+
+def stage_of(case: Case, recording: Recording) -> Stage:
+    """Return what a run is shown with; the map is not needed for it.
+
+    Raises:
+        KinetariumError: If a file is not what it was when the case was made.
+    """
+    robot, plane, obstacles, digests = _survey(case)
+    _check_unchanged(case, case.sha256, digests)
+    facts = recording.facts
+    arm = serial_chain(robot, base_link=facts["base_link"], tool=facts["tool"])
+    return Stage(arm, plane, obstacles.shapes, facts["radius_m"])
+
+
+def _opened(
+    config: PlaceConfig | FollowConfig, field: str, read: Callable[[str], object]
+) -> dict[str, Any]:
+    """Return the fields of a config's case.
+
+    Args:
+        field: The field that names the file of poses or times.
+        read: Reads that file.
+    """
+    check_ranges(config)
+    path = getattr(config, field)
+    for name, value in (("map", config.map), (field, path)):
+        if value is None:
+            raise ConfigError(f"--{name} is missing")
+    read(path)
+    reach_map = open_map(str(config.map))
+    if config.robot is None:
+        config = replace(config, robot=reach_map.recipe.robot)
+    survey = _survey(config)
+    check_robot_of_map(reach_map, survey.robot)
+    digests = {"map": _digest(str(config.map)), field: _digest(path), **survey.digests}
+    return {each.name: getattr(config, each.name) for each in fields(config)} | {"sha256": digests}
+
+
+def _survey(site: SiteConfig) -> _Survey:
+    """Load the robot and what stands around it."""
+    robot = load_robot(
+        str(site.robot), mesh_roots=site.mesh_root, allow=site.allow, arguments=site.arguments
+    )
+    digests, obstacles = {"robot": robot.source.sha256}, NO_OBSTACLES
+    if site.obstacles is not None:
+        obstacles = read_obstacles(site.obstacles, plane=site.plane)
+        files = [Path(site.obstacles)]
+        files += [part.shape.path for part in obstacles.shapes if isinstance(part.shape, MeshFile)]
+        digests["obstacles"] = sha256("".join(map(_digest, files)).encode()).hexdigest()
+    return _Survey(robot, site.plane, obstacles, digests)
+
+
+def _digest(path: str | Path) -> str:
+    """Digest a file, or the manifest of a map, which holds the digests of its fields."""
+    file = Path(path)
+    with open_regular(file / MANIFEST if file.is_dir() else file) as stream:
+        return file_digest(stream, "sha256").hexdigest()
+
+
+def _check_unchanged(site: SiteConfig, known: Mapping[str, str], found: Mapping[str, str]) -> None:
+    for field, digest in found.items():
+        if known.get(field) != digest:
+            path = getattr(site, field)
+            raise KinetariumError(f"'{path}' has changed since the case was made")

@@ -1,0 +1,205 @@
+"""What is shown of a base: the map of all poses, and the arm at every pose."""
+
+from collections.abc import Sequence
+from math import cos, degrees, sin
+
+import numpy as np
+
+from kinetarium.batch.outcomes import case_labels
+from kinetarium.batch.study import Findings, Outcome
+from kinetarium.figure.charts import Axis, Heatmap, Spot
+from kinetarium.figure.page import Figure, Section
+from kinetarium.figure.replay import Replay
+from kinetarium.figure.scene3d import Mesh3D, Scene3D
+from kinetarium.figure.text import Cell, Column, Table
+from kinetarium.recording.recording import Recording
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import inverse_pose
+from kinetarium.studies.reach.markers import (
+    Stage,
+    arm_scene,
+    frame_marker,
+    moving_links,
+    plane_tiles,
+    still_solids,
+    surroundings,
+)
+from kinetarium.studies.reach.placement._follow_figures import FOLLOW, View, replay_following
+from kinetarium.studies.reach.placement.cases import Case, stage_of
+from kinetarium.studies.reach.placement.config import FollowCase
+from kinetarium.studies.reach.placement.run import recorded_placement, was_reached
+
+_LEAD = (
+    "The base from which the arm reaches the poses: the map says of a raster of places how"
+    " many poses each is good for, exact inverse kinematics judges the best of them. What is"
+    " shown as reached was solved for at this very base."
+)
+_FRONT = 0.35
+"""How far ahead of the base its front is marked, as a part of the arm's reach."""
+TOP = 0.7
+"""The part of the highest score from which a place is one of the best (Fig. 8)."""
+_MOST_SHOWN = 4
+"""Cases that are drawn; the table has all of them."""
+_SAMPLES = 25
+"""Samples of a replay from one pose to the next, which takes 1 s."""
+
+
+def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
+    """Show all cases in a table, and draw the first ones."""
+    view = FOLLOW if isinstance(outcomes[0].case, FollowCase) else _PLACE
+    labels = case_labels([outcome.case for outcome in outcomes])
+    rows = tuple(
+        (label, *(view.cells(o) if o.rows else (None,) * len(view.columns)))
+        for label, o in zip(labels, outcomes, strict=True)
+    )
+    headline = Table("", (Column("case"), *view.columns), rows)
+    done = [(label, o) for label, o in zip(labels, outcomes, strict=True) if o.recording]
+    summary = {"cases": len(outcomes), "completed": len(done)}
+    sections: list[Section] = []
+    for label, outcome in done[:_MOST_SHOWN]:
+        assert outcome.recording is not None
+        stage = stage_of(outcome.case, outcome.recording)
+        end = f": {label}" if len(outcomes) > 1 else ""
+        figures = view.figures(outcome.recording, stage)
+        sections += [Section(f"{title}{end}", drawn) for title, drawn in figures.items()]
+    if len(outcomes) > 1 or not done:
+        return Findings(headline, tuple(sections), summary, lead=view.lead)
+    tables = tuple(f for section in sections for f in section.figures if isinstance(f, Table))
+    answer = {**outcomes[0].rows[0], **view.times(outcomes[0].timing)}
+    return Findings(
+        headline, tuple(sections), summary, lead=view.lead, tables=tables, answer=answer
+    )
+
+
+def _cells(outcome: Outcome[Case]) -> tuple[Cell, ...]:
+    """Say where a base stands and what it reaches."""
+    [row] = outcome.rows
+    x, y, z, yaw = (row["base"][name] for name in ("x", "y", "z", "yaw"))
+    reached = (row[name] for name in ("reachable", "total", "manipulability"))
+    return x, y, z, degrees(yaw), *reached, 1e3 * outcome.timing.get("query_s", np.nan)
+
+
+def _figures(recording: Recording, stage: Stage) -> dict[str, tuple[Figure, ...]]:
+    return {
+        "The arm at every pose": (placed_arm(recording, stage),),
+        "Where a base may stand": score_maps(recording, stage),
+        "The poses": (_pose_table(recording, stage),),
+    }
+
+
+_PLACE = View(
+    _LEAD,
+    (
+        Column("x", "m"), Column("y", "m"), Column("z", "m"), Column("yaw", "deg"),
+        Column("reached"), Column("of"), Column("manipulability", "m^3"), Column("query", "ms"),
+    ),
+    _cells,
+    _figures,
+    lambda timing: {"elapsed_ms": 1e3 * timing["query_s"]},
+)  # fmt: skip
+
+
+def _pose_table(recording: Recording, stage: Stage) -> Table:
+    """Say of every pose how it is reached (Table 1)."""
+    solved = np.column_stack([recording["manipulability"], recording["joints"]]).tolist()
+    rows = tuple(
+        (number, *(("yes", *values) if reached else ("no", *(None for _ in values))))
+        for number, (values, reached) in enumerate(zip(solved, was_reached(recording), strict=True))
+    )
+    joints = zip(stage.arm.joints, stage.arm.arrays.prismatic, strict=True)
+    angles = (Column(name, "m" if slides else "rad") for name, slides in joints)
+    columns = (Column("pose"), Column("reached"), Column("manipulability", "m^3"))
+    return Table("", (*columns, *angles), rows)
+
+
+def score_maps(recording: Recording, stage: Stage, *, prefix: str = "") -> tuple[Figure, ...]:
+    """Draw what the map says of all poses, and the best of its places in the world.
+
+    Args:
+        recording: A placement that was recorded.
+        prefix: What stands before each title.
+    """
+    placement, poses = recorded_placement(recording), recording["poses"]
+    X_PW = inverse_pose(stage.plane.frame)
+    px, py = (X_PW @ placement.X_WB)[:2, 3].tolist()
+    ahead = _FRONT * stage.radius
+    marks = (
+        *(
+            Spot(float(p[0]), float(p[1]), "" if reached else "missed")
+            for p, reached in zip((X_PW @ poses)[:, :2, 3], placement.reached, strict=True)
+        ),
+        Spot(px, py, "base"),
+        Spot(px + ahead * cos(placement.yaw), py + ahead * sin(placement.yaw), "front"),
+    )
+    maps = tuple(
+        Heatmap(
+            f"{prefix}{title}",
+            Axis("x", "m"),
+            Axis("y", "m"),
+            tuple(recording["x"].tolist()),
+            tuple(recording["y"].tolist()),
+            np.where(values > 0, values, np.nan).T,
+            Axis("sum over the poses"),
+            marks=marks,
+            equal=True,
+            caption="Stars without a name are the poses that are reached; the base faces its"
+            f" front, at a yaw of {degrees(placement.yaw):.0f} deg.",
+        )
+        for title, values in (
+            ("what the map says of all poses", recording["scores"]),
+            ("the top 30 %", _best_scores(recording)),
+        )
+    )
+    bodies = (
+        *_best_places(recording, stage),
+        *surroundings(stage, poses),
+        *frame_marker("the base", placement.X_WB, length=0.25 * stage.radius),
+    )
+    return (*maps, Scene3D(f"{prefix}the top 30 % in the world", bodies))
+
+
+def placed_arm(recording: Recording, stage: Stage, *, prefix: str = "") -> Scene3D:
+    """Draw the arm at every pose that is reached.
+
+    Args:
+        recording: A placement that was recorded.
+        prefix: What stands before the title.
+    """
+    bases, joints = _reached(recording)
+    title = f"{prefix}the arm at every pose it reaches"
+    return arm_scene(title, stage, bases=bases, joints=joints, poses=recording["poses"])
+
+
+def replay(case: Case, recording: Recording) -> Replay:
+    """Show the arm as it goes from pose to pose, over the best places of the map.
+
+    It moves in straight lines between its configurations: what lies between was not planned.
+    """
+    stage = stage_of(case, recording)
+    if isinstance(case, FollowCase):
+        return replay_following(recording, stage)
+    bases, joints = _reached(recording)
+    last = len(joints) - 1
+    time = np.linspace(0.0, last, _SAMPLES * last + 1)
+    q = np.column_stack([np.interp(time, np.arange(last + 1), each) for each in joints.T])
+    X_WB = np.broadcast_to(bases[0], (len(time), 4, 4))
+    still = (*_best_places(recording, stage), *surroundings(stage, recording["poses"]))
+    solids = (*moving_links(stage.arm, bases=X_WB, joints=q), *still_solids(still))
+    return Replay(time, solids, trails=(stage.arm.tool,))
+
+
+def _reached(recording: Recording) -> tuple[Array, Array]:
+    """Return base and joint positions for every pose that is reached."""
+    placement = recorded_placement(recording)
+    joints = placement.joints[placement.reached]
+    return np.tile(placement.X_WB, (len(joints), 1, 1)), joints
+
+
+def _best_places(recording: Recording, stage: Stage) -> tuple[Mesh3D, ...]:
+    x, y, best = recording["x"], recording["y"], _best_scores(recording)
+    return plane_tiles(x, y, values=best, X_WP=stage.plane.frame)
+
+
+def _best_scores(recording: Recording) -> Array:
+    scores = recording["scores"]
+    return np.where(scores >= TOP * scores.max(), scores, 0.0)
