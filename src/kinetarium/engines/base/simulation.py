@@ -325,27 +325,27 @@ class SimulationBase(ABC, Generic[MemoryT]):
 
     def _contacts(self) -> Contacts:
         """Return the contacts of the last step; there was one."""
-        raise NotImplementedError
+        raise CapabilityError(self._engine, Capability.CONTACT_FORCES)
 
     def _wrench(self, sensor: str) -> Array:
         """Return the wrench of a sensor in the last step, shape (6,); there was one."""
-        raise NotImplementedError
+        raise CapabilityError(self._engine, Capability.JOINT_WRENCH)
 
     def _save(self) -> MemoryT:
         """Return what the engine needs to go on from here; readings are kept by the caller."""
-        raise NotImplementedError
+        raise CapabilityError(self._engine, Capability.SAVE_RESTORE)
 
     def _restore(self, memory: MemoryT) -> None:
         """Go back to where `_save` was called."""
-        raise NotImplementedError
+        raise CapabilityError(self._engine, Capability.SAVE_RESTORE)
 
     def _mass_matrix(self, robot: str) -> Array:
         """Return the mass matrix of a robot at the present state, shape (n, n)."""
-        raise NotImplementedError
+        raise CapabilityError(self._engine, Capability.MASS_MATRIX)
 
     def _inverse_dynamics(self, robot: str, acceleration: Array) -> Array:
         """Return the generalised forces of a robot for an acceleration, shape (n,)."""
-        raise NotImplementedError
+        raise CapabilityError(self._engine, Capability.INVERSE_DYNAMICS)
 
     def _close(self) -> None:
         """Release what does not go with this object."""
