@@ -10,7 +10,7 @@ from benchmarks.ratio import Ratio, compare
 from kinetarium import load_robot
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.model.assets import installed_packages
-from kinetarium.spatial import se3
+from kinetarium.spatial import se3, so3
 
 
 def ratios() -> Iterator[Ratio]:
@@ -66,19 +66,23 @@ def _dynamics() -> Iterator[Ratio]:
 def _spatial() -> Iterator[Ratio]:
     rng = np.random.default_rng(1)
     V = rng.uniform(-1, 1, (1000, 6))
-    poses = se3.exp(V)
-    raw = [pinocchio.SE3(X) for X in poses]
-    yield compare(
-        "1000 x exp on SE(3), one call",
-        ours=lambda: se3.exp(V),
-        peer=lambda: [pinocchio.exp6(twist) for twist in V],
-        peer_name="pinocchio.exp6 in a loop",
-        repeats=5,
-    )
-    yield compare(
-        "1000 x log on SE(3), one call",
-        ours=lambda: se3.log(poses),
-        peer=lambda: [pinocchio.log6(X) for X in raw],
-        peer_name="pinocchio.log6 in a loop",
-        repeats=5,
-    )
+    w, X = V[:, 3:].copy(), se3.exp(V)
+    R = X[:, :3, :3].copy()
+    raw = [pinocchio.SE3(pose) for pose in X]
+    pairs = {
+        "exp on SO(3)": (lambda: so3.exp(w), lambda: [pinocchio.exp3(one) for one in w]),
+        "log on SO(3)": (lambda: so3.log(R), lambda: [pinocchio.log3(one) for one in R]),
+        "exp on SE(3)": (lambda: se3.exp(V), lambda: [pinocchio.exp6(one) for one in V]),
+        "log on SE(3)": (lambda: se3.log(X), lambda: [pinocchio.log6(one) for one in raw]),
+        "adjoint": (lambda: se3.adjoint(X), lambda: [one.action for one in raw]),
+        "inverse": (lambda: se3.inverse(X), lambda: [one.inverse() for one in raw]),
+        "product": (lambda: X @ X, lambda: [one * one for one in raw]),
+    }
+    for subject, (ours, peer) in pairs.items():
+        yield compare(
+            f"1000 x {subject}, one call",
+            ours=ours,
+            peer=peer,
+            peer_name="Pinocchio in a loop",
+            repeats=5,
+        )

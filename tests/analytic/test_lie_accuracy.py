@@ -4,10 +4,13 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from kinetarium.spatial import coefficients, se3, so3
+from kinetarium.spatial import coefficients, inverse_pose, se3, so3
 
 ACCURACY = 1e-12
-ANGLES = (0.0, 1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.999999, 1.0, 1.000001, 3.0, np.pi - 1e-6)
+ANGLES = (
+    0.0, 1e-12, 1e-6, 1e-3, 0.1, 0.5, np.pi / 4, 0.999999, 1.0, 1.000001, np.pi / 2, 1.999999, 2.0,
+    3 * np.pi / 4, 3.0, np.pi - 1e-6,
+)  # fmt: skip
 AXES = ((1.0, 0.0, 0.0), (0.0, -0.6, 0.8), (2 / 7, -3 / 7, 6 / 7))
 TRANSLATIONS = ((0.7, -1.1, 0.4), (-0.2, 0.9, 1.3), (1.0, 1.0, -1.0))
 
@@ -56,6 +59,11 @@ def inverse(A):
     return np.array((mp.matrix(A.tolist()) ** -1).tolist())
 
 
+def batched(function, element):
+    """Compute a function of a batch so large that a kernel does it, and return the last result."""
+    return function(np.broadcast_to(element, (so3.MANY, *np.shape(element))))[-1]
+
+
 def worst(computed, exact):
     return np.abs(exactly(computed) - exact).max()
 
@@ -65,9 +73,11 @@ def test_so3(w, v):
     W = skew(w)
     R, J = series(W, first=0), series(W, first=1)
     assert worst(so3.exp(w), R) < ACCURACY
+    assert worst(batched(so3.exp, w), R) < ACCURACY
     assert worst(so3.dexp(w), J) < ACCURACY
     assert worst(so3.dexp_inv(w), inverse(J)) < ACCURACY
     assert np.abs(so3.log(R.astype(float)) - w).max() < ACCURACY
+    assert np.abs(batched(so3.log, R.astype(float)) - w).max() < ACCURACY
 
 
 @pytest.mark.parametrize(("w", "v"), CASES)
@@ -76,9 +86,11 @@ def test_se3(w, v):
     J = series(small_adjoint(v, w), first=1)
     V = np.concatenate([v, w])
     assert worst(se3.exp(V), X) < ACCURACY
+    assert worst(batched(se3.exp, V), X) < ACCURACY
     assert worst(se3.dexp(V), J) < ACCURACY
     assert worst(se3.dexp_inv(V), inverse(J)) < ACCURACY
     assert np.abs(se3.log(X.astype(float)) - V).max() < ACCURACY
+    assert np.abs(batched(se3.log, X.astype(float)) - V).max() < ACCURACY
 
 
 @pytest.mark.parametrize("axis", AXES)
@@ -86,6 +98,7 @@ def test_log_of_half_turns(axis):
     n = exactly(axis)
     half_turn = (2 * np.outer(n, n) / (n @ n) - exactly(np.eye(3))).astype(float)
     w = so3.log(half_turn)
+    np.testing.assert_allclose(np.abs(batched(so3.log, half_turn)), np.abs(w), atol=ACCURACY)
     assert min(np.abs(w - sign * np.pi * np.array(axis)).max() for sign in (1, -1)) < ACCURACY
     X = np.eye(4)
     X[:3, :3], X[:3, 3] = half_turn, TRANSLATIONS[0]
@@ -143,3 +156,29 @@ def test_mixed_batches_equal_single_elements():
         np.testing.assert_allclose(function(V), one_by_one, rtol=0, atol=1e-15)
     X = se3.exp(V)
     np.testing.assert_allclose(se3.log(X), [[se3.log(one) for one in row] for row in X], atol=1e-15)
+
+
+def test_kernels_of_large_batches_agree_with_numpy():
+    """At angles from zero to a half turn, and of matrices that are no rotations."""
+    rng = np.random.default_rng(0)
+    angles = np.concatenate([[0.0, 1e-200, 1e-160], np.geomspace(1e-12, np.pi, 1997)])
+    axes = rng.normal(size=(2000, 3))
+    w = (angles / np.linalg.norm(axes, axis=1))[:, None] * axes
+    V = np.concatenate([rng.normal(size=(2000, 3)), w], axis=1).reshape(20, 100, 6)
+    X = se3.exp_reference(V)
+    R = X[..., :3, :3]  # not contiguous
+    pairs = [
+        (so3.exp(V[..., 3:]), so3.exp_reference(V[..., 3:])),
+        (se3.exp(V), X),
+        (se3.exp(2 * V), se3.exp_reference(2 * V)),
+        (so3.log(R), so3.log_reference(R)),
+        (se3.log(X), se3.log_reference(X)),
+        (se3.adjoint(X), se3.adjoint_reference(X)),
+        (se3.inverse(X), inverse_pose(X)),
+    ]
+    for kernel, reference in pairs:
+        np.testing.assert_allclose(kernel, reference, rtol=1e-14, atol=2e-15)
+    np.testing.assert_allclose(so3.log(so3.exp(w[:1000])), w[:1000], rtol=1e-13, atol=0)
+    random = rng.normal(size=(so3.MANY, 4, 4))
+    np.testing.assert_allclose(so3.log(random[:, :3, :3]), so3.log_reference(random[:, :3, :3]))
+    np.testing.assert_array_equal(se3.exp(np.full((so3.MANY, 6), np.nan))[0, :3], np.nan)

@@ -17,52 +17,52 @@ import numpy as np
 
 from kinetarium.spatial.arrays import Array
 
-_SWITCH = 1.0
+SWITCH = 1.0
 _TERMS = 12
 
 
 def sine(x: Array) -> Array:
     """Return sin(t)/t at x = t^2 [rad^2]."""
-    return _evaluate(x, _SINE, closed_form=_sine)
+    return _evaluate(x, SINE, closed_form=_sine)
 
 
 def versine(x: Array) -> Array:
     """Return (1 - cos(t))/t^2 at x = t^2 [rad^2]."""
-    return _evaluate(x, _VERSINE, closed_form=_versine)
+    return _evaluate(x, VERSINE, closed_form=_versine)
 
 
 def remainder(x: Array) -> Array:
     """Return (t - sin(t))/t^3 at x = t^2 [rad^2]."""
-    return _evaluate(x, _REMAINDER, closed_form=_remainder)
+    return _evaluate(x, REMAINDER, closed_form=_remainder)
 
 
 def cotangent(x: Array) -> Array:
     """Return (1 - (t/2) cot(t/2))/t^2 at x = t^2 [rad^2]; unbounded at a full turn."""
-    return _evaluate(x, _COTANGENT, closed_form=_cotangent)
+    return _evaluate(x, COTANGENT, closed_form=_cotangent)
 
 
 def versine_slope(x: Array) -> Array:
     """Return (1/t) d versine/dt at x = t^2 [rad^2]."""
-    return _evaluate(x, _VERSINE_SLOPE, closed_form=lambda x: (_sine(x) - 2 * _versine(x)) / x)
+    return _evaluate(x, VERSINE_SLOPE, closed_form=lambda x: (_sine(x) - 2 * _versine(x)) / x)
 
 
 def remainder_slope(x: Array) -> Array:
     """Return (1/t) d remainder/dt at x = t^2 [rad^2]."""
     return _evaluate(
-        x, _REMAINDER_SLOPE, closed_form=lambda x: (_versine(x) - 3 * _remainder(x)) / x
+        x, REMAINDER_SLOPE, closed_form=lambda x: (_versine(x) - 3 * _remainder(x)) / x
     )
 
 
 def cotangent_slope(x: Array) -> Array:
     """Return (1/t) d cotangent/dt at x = t^2 [rad^2]; unbounded at a full turn."""
-    return _evaluate(x, _COTANGENT_SLOPE, closed_form=_cotangent_slope)
+    return _evaluate(x, COTANGENT_SLOPE, closed_form=_cotangent_slope)
 
 
 def _evaluate(
     x: Array, series: tuple[float, ...], *, closed_form: Callable[[Array], Array]
 ) -> Array:
     """Sum the series where x is small and use the closed form elsewhere."""
-    small = x < _SWITCH
+    small = x < SWITCH
     if small.all():
         return _sum(series, x)
     if not small.any():
@@ -127,10 +127,10 @@ def _slope(series: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(2 * k * coefficient for k, coefficient in enumerate(series))[1:]
 
 
-_SINE = _factorial_series(1)
-_VERSINE = _factorial_series(2)
-_REMAINDER = _factorial_series(3)
-_COTANGENT = _cotangent_series()
-_VERSINE_SLOPE = _slope(_VERSINE)
-_REMAINDER_SLOPE = _slope(_REMAINDER)
-_COTANGENT_SLOPE = _slope(_COTANGENT)
+SINE = _factorial_series(1)
+VERSINE = _factorial_series(2)
+REMAINDER = _factorial_series(3)
+COTANGENT = _cotangent_series()
+VERSINE_SLOPE = _slope(VERSINE)
+REMAINDER_SLOPE = _slope(REMAINDER)
+COTANGENT_SLOPE = _slope(COTANGENT)

@@ -5,33 +5,13 @@ broadcasting functions of `spatial` cost more than the rest of the tick. Series 
 forms are those of `spatial.coefficients`; the tests compare the two.
 """
 
-from math import atan2, copysign, cos, factorial, sin, sqrt
+from math import atan2, copysign, cos, sin, sqrt
 
 import numpy as np
 
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.coefficients import COTANGENT, REMAINDER, SINE, VERSINE
 from kinetarium.spatial.compiled import compiled
-
-_TERMS = 12
-
-
-def _factorials(first: int) -> tuple[float, ...]:
-    """Expand the sum of (-x)^k/(2k + first)!."""
-    return tuple((-1) ** k / factorial(2 * k + first) for k in range(_TERMS))
-
-
-def _cotangents() -> tuple[float, ...]:
-    """Expand (1 - g)/x with g = (t/2) cot(t/2), which solves 2 x dg/dx = g - g^2 - x/4."""
-    series = [1 / 12]
-    for k in range(2, _TERMS + 1):
-        series.append(
-            sum(a * b for a, b in zip(series, reversed(series), strict=True)) / (2 * k + 1)
-        )
-    return tuple(series)
-
-
-_SINE, _VERSINE, _REMAINDER = _factorials(1), _factorials(2), _factorials(3)
-_COTANGENT = _cotangents()
 
 
 @compiled
@@ -39,7 +19,7 @@ def exp(V: Array) -> Array:
     """Move along a constant body twist [v; w] for one unit of time, shape (4, 4)."""
     x = V[3] * V[3] + V[4] * V[4] + V[5] * V[5]
     if x < 1.0:
-        a, b, c = _sum(_SINE, x), _sum(_VERSINE, x), _sum(_REMAINDER, x)
+        a, b, c = series_sum(SINE, x), series_sum(VERSINE, x), series_sum(REMAINDER, x)
     else:
         t = sqrt(x)
         a, b, c = sin(t) / t, 2 * sin(t / 2) ** 2 / x, (t - sin(t)) / (t * x)
@@ -70,7 +50,7 @@ def log(X: Array) -> Array:
         V[3 + i] = stretch * q[1 + i]
     x = t * t
     if x < 1.0:
-        g = _sum(_COTANGENT, x)
+        g = series_sum(COTANGENT, x)
     else:
         g = (1 - t / 2 * cos(t / 2) / sin(t / 2)) / x
     # v = (I - W/2 + g W^2) p with W = hat(w) and W^2 = w w^T - t^2 I.
@@ -137,7 +117,8 @@ def moved(X_WA: Array, V: Array) -> Array:
 
 
 @compiled
-def _sum(series: tuple[float, ...], x: float) -> float:
+def series_sum(series: tuple[float, ...], x: float) -> float:
+    """Return the sum of series[k] x^k."""
     value = 0.0
     for k in range(len(series) - 1, -1, -1):
         value = value * x + series[k]

@@ -10,6 +10,8 @@ W + eps V. A power series of it therefore has the same series of W on its
 diagonal and the derivative of that series along v in its corner, which gives
 dexp and its inverse from those of SO(3); equal to the closed forms of
 T. Barfoot, "State Estimation for Robotics" (2017), section 7.1.
+
+Large batches are computed by kernels, as in `so3`.
 """
 
 import numpy as np
@@ -17,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from kinetarium.spatial import coefficients, so3
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import inverse_pose as inverse
+from kinetarium.spatial.rotation import inverse_pose
 
 __all__ = [
     "ad",
@@ -43,9 +45,18 @@ def exp(V: ArrayLike) -> Array:
         Poses, shape (..., 4, 4).
     """
     V = np.asarray(V, dtype=np.float64)
+    if V.size < 6 * so3.MANY:
+        return exp_reference(V)
+    from kinetarium.spatial.batch_kernels import exp_poses
+
+    return exp_poses(so3.rows(V, 6)).reshape(*V.shape[:-1], 4, 4)
+
+
+def exp_reference(V: Array) -> Array:
+    """Compute exp in NumPy."""
     v, w = V[..., :3], V[..., 3:]
     X = np.zeros((*V.shape[:-1], 4, 4))
-    X[..., :3, :3] = so3.exp(w)
+    X[..., :3, :3] = so3.exp_reference(w)
     X[..., :3, 3] = _apply(so3.dexp(w), v)
     X[..., 3, 3] = 1.0
     return X
@@ -61,7 +72,16 @@ def log(X: ArrayLike) -> Array:
         X: Poses, shape (..., 4, 4).
     """
     X = np.asarray(X, dtype=np.float64)
-    w = so3.log(X[..., :3, :3])
+    if X.size < 16 * so3.MANY:
+        return log_reference(X)
+    from kinetarium.spatial.batch_kernels import log_poses
+
+    return log_poses(so3.rows(X, 4, 4)).reshape(*X.shape[:-2], 6)
+
+
+def log_reference(X: Array) -> Array:
+    """Compute log in NumPy."""
+    w = so3.log_reference(X[..., :3, :3])
     return np.concatenate([_apply(so3.dexp_inv(w), X[..., :3, 3]), w], axis=-1)
 
 
@@ -75,8 +95,27 @@ def adjoint(X_AB: ArrayLike) -> Array:
         Matrices, shape (..., 6, 6); their transposes express wrenches of A in B.
     """
     X_AB = np.asarray(X_AB, dtype=np.float64)
+    if X_AB.size < 16 * so3.MANY:
+        return adjoint_reference(X_AB)
+    from kinetarium.spatial.batch_kernels import adjoints
+
+    return adjoints(so3.rows(X_AB, 4, 4)).reshape(*X_AB.shape[:-2], 6, 6)
+
+
+def adjoint_reference(X_AB: Array) -> Array:
+    """Compute adjoint in NumPy."""
     R = X_AB[..., :3, :3]
     return _block_triangular(R, so3.hat(X_AB[..., :3, 3]) @ R)
+
+
+def inverse(X: ArrayLike) -> Array:
+    """Invert poses, shape (..., 4, 4), by their structure."""
+    X = np.asarray(X, dtype=np.float64)
+    if X.size < 16 * so3.MANY:
+        return inverse_pose(X)
+    from kinetarium.spatial.batch_kernels import inverses
+
+    return inverses(so3.rows(X, 4, 4)).reshape(X.shape)
 
 
 def ad(V: ArrayLike) -> Array:

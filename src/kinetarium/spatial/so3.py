@@ -3,6 +3,9 @@
 Every function broadcasts over leading dimensions. Formulas: A. Iserles et al.,
 "Lie-group methods", Acta Numerica 9 (2000), appendix B; the sums over k are
 closed by the coefficients of kinetarium.spatial.coefficients.
+
+Large batches of exp and log are computed by kernels. The references in NumPy differ
+from them by rounding; they are for callers to which loading Numba costs more.
 """
 
 import numpy as np
@@ -13,6 +16,9 @@ from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import quaternion_from_rotation
 
 __all__ = ["dexp", "dexp_inv", "exp", "hat", "log", "vee"]
+
+MANY = 100
+"""Elements of a batch from which on a kernel computes it."""
 
 _IDENTITY = frozen(np.eye(3))
 
@@ -54,6 +60,15 @@ def exp(w: ArrayLike) -> Array:
         Rotation matrices, shape (..., 3, 3).
     """
     w = np.asarray(w, dtype=np.float64)
+    if w.size < 3 * MANY:
+        return exp_reference(w)
+    from kinetarium.spatial.batch_kernels import exp_rotations
+
+    return exp_rotations(rows(w, 3)).reshape(*w.shape, 3)
+
+
+def exp_reference(w: Array) -> Array:
+    """Compute exp in NumPy."""
     x = np.vecdot(w, w)
     return _quadratic(w, linear=coefficients.sine(x), square=coefficients.versine(x))
 
@@ -65,13 +80,28 @@ def log(R: ArrayLike) -> Array:
     the angle and so stays regular at pi, where the skew part of R vanishes.
     There both signs of the axis are valid, and either may be returned.
     """
-    q = quaternion_from_rotation(np.asarray(R, dtype=np.float64))
+    R = np.asarray(R, dtype=np.float64)
+    if R.size < 9 * MANY:
+        return log_reference(R)
+    from kinetarium.spatial.batch_kernels import log_rotations
+
+    return log_rotations(rows(R, 3, 3)).reshape(R.shape[:-1])
+
+
+def log_reference(R: Array) -> Array:
+    """Compute log in NumPy."""
+    q = quaternion_from_rotation(R)
     axis = q[..., 1:]
     half_sine = np.sqrt(np.vecdot(axis, axis))
     turned = half_sine > 0
     angle = 2 * np.arctan2(half_sine, q[..., 0])
     stretch = np.where(turned, angle / np.where(turned, half_sine, 1.0), 2.0)
     return stretch[..., np.newaxis] * axis
+
+
+def rows(values: Array, *shape: int) -> Array:
+    """Return elements of a shape one after the other, as kernels take them, shape (n, *shape)."""
+    return np.ascontiguousarray(values).reshape(-1, *shape)
 
 
 def dexp(w: ArrayLike) -> Array:

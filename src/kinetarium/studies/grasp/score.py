@@ -190,7 +190,7 @@ def _tilts(X_TC: Array) -> Array:
     """Return the angles from the first orientation [deg], shape (k,)."""
     if not len(X_TC):
         return np.empty(0)
-    turns = so3.log(X_TC[:1, :3, :3].mT @ X_TC[:, :3, :3])
+    turns = so3.log_reference(X_TC[:1, :3, :3].mT @ X_TC[:, :3, :3])
     angles: Array = np.degrees(np.linalg.norm(turns, axis=-1))
     return angles
 
