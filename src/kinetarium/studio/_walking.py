@@ -2,21 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import radians, sqrt, tan
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from kinetarium.figure.replay import DisplayMesh, Guide, Replay, Solid, continuous
-from kinetarium.figure.scene3d import Color
+from kinetarium.figure.replay import Replay
+from kinetarium.figure.walk_replay import walk_replay as machine_replay
 from kinetarium.legs import LegKind, LegsError, LinkShape, PlannedWalk, WalkPlan, plan_walk
-from kinetarium.legs.mechanism.machine import BODY_COLOR, LEG_COLORS, LINK_NAMES, link_mesh
 from kinetarium.legs.robot.mjcf import quadruped_mjcf
 from kinetarium.legs.walk.route import lay_route
 from kinetarium.legs.walk.walk import walk_figures
 from kinetarium.recording.recording import Channel
-from kinetarium.spatial.arrays import Array
 from kinetarium.storage.serialization import (
     SerializationError,
     from_builtins,
@@ -79,11 +76,6 @@ UNIT = 0.01
 LEGS = ("leg1", "leg2", "leg3", "leg4")
 
 _METRES = np.array([UNIT] * 3 + [1.0] * 4)
-_GROUND_COLOR: Color = (0.72, 0.70, 0.66, 1.0)
-_AROUND = 80.0
-"""How far beside the path the ground is shown [unit]."""
-_ABOVE = 0.1
-"""Height of the drawn path above the ground, so that it is visible [unit]."""
 
 
 def walk_file(walk: PlannedWalk, *, encoding: Encoding = Encoding.EXACT) -> bytes:
@@ -93,20 +85,16 @@ def walk_file(walk: PlannedWalk, *, encoding: Encoding = Encoding.EXACT) -> byte
 
 
 def walk_replay(walk: PlannedWalk) -> Replay:
-    """Return a walk as bodies in time: the body, the links "leg1/thigh" ..., the ground."""
-    *legs, (trunk,) = walk.plan.machine.link_shapes
-    group = str(walk.plan.machine.kind)
-    solids = [_solid("body", trunk, BODY_COLOR, walk.body, group=group)]
-    for leg, shapes in enumerate(legs):
-        for link, shape in enumerate(shapes):
-            name = f"{LEGS[leg]}/{LINK_NAMES[link]}"
-            solids.append(
-                _solid(name, shape, LEG_COLORS[leg], walk.links[:, leg, link], group=group)
-            )
-    heights = walk.plan.terrain.height(*walk.path.T) + _ABOVE
-    path = np.column_stack([walk.path, heights]) * UNIT
-    return Replay(
-        walk.time, (*solids, *_ground(walk)), guides=(Guide("path", path),), trails=("body",)
+    """Return a walk as bodies in time."""
+    return machine_replay(
+        walk.plan.machine,
+        walk.plan.terrain,
+        time=walk.time,
+        body=walk.body * _METRES,
+        links=walk.links * _METRES,
+        path=walk.path,
+        unit_m=UNIT,
+        group=str(walk.plan.machine.kind),
     )
 
 
@@ -124,46 +112,6 @@ def walk_channels(walk: PlannedWalk) -> dict[str, Channel]:
         "feet": Channel(walk.feet * UNIT, "m", LEGS),
         "support": Channel(walk.support.astype(np.float64), "-", LEGS),
     }
-
-
-def _solid(name: str, shape: LinkShape, color: Color, poses: Array, *, group: str) -> Solid:
-    return Solid(
-        name,
-        group,
-        (DisplayMesh(link_mesh(shape, unit_m=UNIT), color),),
-        continuous(poses * _METRES),
-    )
-
-
-def _ground(walk: PlannedWalk) -> list[Solid]:
-    """Return the slope and the steps near the path."""
-    terrain = walk.plan.terrain
-    x0, y0 = (walk.path.min(axis=0) - _AROUND).tolist()
-    x1, y1 = (walk.path.max(axis=0) + _AROUND).tolist()
-    solids = []
-    if terrain.slope_deg and terrain.slope_from < x1:
-        # A wedge on its side: its section is in the plane of x and z.
-        start = max(terrain.slope_from, x0)
-        length = x1 - start
-        rise = tan(radians(terrain.slope_deg))
-        low, high = (start - terrain.slope_from) * rise, (x1 - terrain.slope_from) * rise
-        section = ((0.0, 0.0), (length, 0.0), (length, high), (0.0, low))
-        wedge = LinkShape("slope", section, y1 - y0, 0.0)
-        # Rotated by 90 deg about x: y points up, and z points along -y.
-        turn = (sqrt(0.5), sqrt(0.5), 0.0, 0.0)
-        pose = np.array([[start, y1, 0.0, *turn]]) * _METRES
-        mesh = DisplayMesh(link_mesh(wedge, unit_m=UNIT), _GROUND_COLOR)
-        solids.append(Solid("slope", "", (mesh,), pose))
-    for number, step in enumerate(terrain.steps, 1):
-        xs = max(step.x0, x0), min(step.x1, x1)
-        ys = max(step.y0, y0), min(step.y1, y1)
-        if xs[0] < xs[1] and ys[0] < ys[1]:
-            corners = ((xs[0], ys[0]), (xs[1], ys[0]), (xs[1], ys[1]), (xs[0], ys[1]))
-            block = LinkShape(f"step{number}", corners, step.height, 0.0)
-            pose = np.array([[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
-            mesh = DisplayMesh(link_mesh(block, unit_m=UNIT), _GROUND_COLOR)
-            solids.append(Solid(block.name, "", (mesh,), pose))
-    return solids
 
 
 MOST_WAYPOINTS = 100

@@ -8,13 +8,13 @@ import numpy as np
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.scene3d import Mesh3D, Scene3D
 from kinetarium.figure.text import Column, Prose, Table
+from kinetarium.figure.walk_replay import machine_meshes
 from kinetarium.legs import TABLE_1, GaitTiming, Heading, LegKind, Machine, WalkPlan
 from kinetarium.legs.mechanism.machine import LINK_NAMES
 from kinetarium.legs.walk.plan import table1_row
 from kinetarium.legs.walk.planner import judge_all_orders
 from kinetarium.legs.walk.route import lay_route
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.walk.replay import robot_bodies
 
 HEADING = radians(-9.858)
 """Rotation of the body [rad]."""
@@ -201,7 +201,7 @@ def _drawn(
     turned[..., 3:] = np.stack(
         [c * w - s * z, c * x - s * y, c * y + s * x, c * z + s * w], axis=-1
     )
-    return robot_bodies(machine, turned, pose, unit_m=_UNIT, label=label, shift=shift)
+    return machine_meshes(machine, turned, pose, unit_m=_UNIT, label=label, shift=shift)
 
 
 def _tables() -> tuple[Figure, ...]:

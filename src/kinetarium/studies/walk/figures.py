@@ -10,17 +10,17 @@ from kinetarium.batch.outcomes import Named, Outcomes, case_labels
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Mark, Series, Style
 from kinetarium.figure.page import Figure, Section
+from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.text import Column, Prose, Table
+from kinetarium.figure.walk_replay import machine_meshes, walk_replay
 from kinetarium.legs import LegKind, Machine
 from kinetarium.legs.walk.walk import walking_volume
+from kinetarium.recording.recording import Recording
 from kinetarium.studies.walk._paper import paper_sections
 from kinetarium.studies.walk.config import NO_ENGINE, Case
-from kinetarium.studies.walk.replay import replay, robot_bodies
 from kinetarium.studies.walk.run import LEGS, drives
 from kinetarium.studies.walk.score import TIPPED, tilt
-
-__all__ = ["replay", "report"]
 
 _LEAD = (
     "A robot with four pantograph legs crawls, one leg at a time. Its three types differ in the"
@@ -61,6 +61,20 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
         *paper_sections(),
     )
     return Findings(_headline(named), sections, _summary(Outcomes(outcomes)), lead=_LEAD)
+
+
+def replay(case: Case, recording: Recording) -> Replay:
+    """Return a walk as a replay; a recording of release 0.1 has no path."""
+    plan = recording.facts.get("plan")
+    return walk_replay(
+        case.machine,
+        case.terrain,
+        time=np.asarray(recording["time"]),
+        body=np.asarray(recording["body"]),
+        links=np.asarray(recording["links"]).reshape(-1, 4, 9, 7),
+        path=np.array(plan["path"]) if plan else None,
+        unit_m=case.unit_m,
+    )
 
 
 def _short(case: Case) -> dict[str, Any]:
@@ -277,7 +291,7 @@ def _strobe(label: str, outcome: Outcome[Case]) -> Scene3D:
     for index in np.linspace(0, len(recording["time"]) - 1, _INSTANTS).astype(int):
         links = np.asarray(recording["links"][index]).reshape(4, 9, 7)
         time = float(recording["time"][index])
-        bodies += robot_bodies(
+        bodies += machine_meshes(
             case.machine,
             links,
             np.asarray(recording["body"][index]),
