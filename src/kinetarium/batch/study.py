@@ -202,6 +202,23 @@ def _lack(study: Study[Any, Any], name: str) -> str:
     return f"neither a method {name}() nor a function {name}() in {function_module(study, name)}"
 
 
+def case_of(config: Any, kind: type[CaseT], **own: Any) -> CaseT:
+    """Return a case with its own values, and those of the config for its other fields."""
+    names = (each.name for each in fields(kind) if each.name not in own)  # type: ignore[arg-type]
+    return kind(**own, **{name: getattr(config, name) for name in names})
+
+
+def refuse_empty(config: Any, *names: str) -> None:
+    """Refuse a config that leaves one of these lists empty.
+
+    Raises:
+        ConfigError: If it does.
+    """
+    for name in names:
+        if not getattr(config, name):
+            raise ConfigError(f"--{name.replace('_', '-')} needs at least one value")
+
+
 GROUP = "kinetarium.studies"
 
 

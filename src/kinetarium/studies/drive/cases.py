@@ -1,10 +1,8 @@
 """Cases of the drive study."""
 
-from collections.abc import Sequence
 from itertools import product
-from typing import TypeVar
 
-from kinetarium.batch.study import ConfigError
+from kinetarium.batch.study import case_of, refuse_empty
 from kinetarium.engines.registry import (
     check_timesteps,
     chosen_engines,
@@ -18,8 +16,6 @@ from kinetarium.studies.drive.config import (
 )
 from kinetarium.studies.drive.profiles import CONTROL_RATE, TIMESTEP, settings
 
-T = TypeVar("T")
-
 
 def cases(config: DriveConfig) -> tuple[DriveCase, ...]:
     """Return a case for each engine, robot, control, path, profile and start.
@@ -28,10 +24,12 @@ def cases(config: DriveConfig) -> tuple[DriveCase, ...]:
         KinetariumError: If an engine is not available or a list is empty.
     """
     check_ranges(config)
-    refuse_empty(config, ("robot", "control", "path", "profile"))
+    refuse_empty(config, "robot", "control", "path", "profile")
     check_timesteps(config.timestep, period=1 / CONTROL_RATE)
     return tuple(
-        DriveCase(
+        case_of(
+            config,
+            DriveCase,
             engine=engine,
             robot=robot,
             control=control,
@@ -41,32 +39,19 @@ def cases(config: DriveConfig) -> tuple[DriveCase, ...]:
             timestep=timestep,
             iterations=iterations,
             friction=friction,
-            seed=config.seed,
         )
         for profile, robot, control, path, engine in product(
-            once(config.profile),
-            once(config.robot),
-            once(config.control),
-            once(config.path),
+            dict.fromkeys(config.profile),
+            dict.fromkeys(config.robot),
+            dict.fromkeys(config.control),
+            dict.fromkeys(config.path),
             chosen_engines(config.engine),
         )
         for own in (settings(open_engine(engine), profile),)
         for timestep, iterations, friction, start in product(
-            once(config.timestep) or (TIMESTEP,),
+            dict.fromkeys(config.timestep) or (TIMESTEP,),
             distinct_iterations(own.options, config.iterations),
-            once(config.friction) or (own.friction,),
+            dict.fromkeys(config.friction) or (own.friction,),
             range(config.starts),
         )
     )
-
-
-def once(values: Sequence[T]) -> tuple[T, ...]:
-    """Return values without duplicates."""
-    return tuple(dict.fromkeys(values))
-
-
-def refuse_empty(config: object, names: Sequence[str]) -> None:
-    """Check that none of the named lists of a config is empty."""
-    for name in names:
-        if not getattr(config, name):
-            raise ConfigError(f"--{name} needs at least one value")

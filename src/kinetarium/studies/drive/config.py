@@ -82,19 +82,11 @@ class DriveConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class DriveCase:
-    """One robot on one path in one engine.
+    """One robot that follows one path in one engine; other values are those of the config.
 
     Attributes:
-        engine: The engine.
-        robot: The robot.
-        control: Open or closed loop.
-        path: The path.
-        profile: The engine settings.
         start: Index of the initial pose [-]; 0 is not displaced.
-        timestep: Physics time step [s].
         iterations: Solver iterations [-]; 0 for the profile's.
-        friction: Friction coefficient between wheels and ground [-].
-        seed: Seed of the displacement and of the engine's random numbers.
     """
 
     engine: str

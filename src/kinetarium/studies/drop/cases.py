@@ -1,9 +1,8 @@
 """Cases of the drop study: one fall in each engine."""
 
-from dataclasses import asdict
 from math import sqrt
 
-from kinetarium.batch.study import ConfigError
+from kinetarium.batch.study import ConfigError, case_of
 from kinetarium.engines.registry import chosen_engines
 from kinetarium.ranges import check_ranges
 from kinetarium.spatial.arrays import Array
@@ -54,5 +53,4 @@ def cases(config: Config) -> tuple[Case, ...]:
             f"a fall of {config.height:g} m takes {fall_time(config.height):.3g} s;"
             f" a --duration of {config.duration:g} s leaves no time to rest"
         )
-    shared = {name: value for name, value in asdict(config).items() if name != "engine"}
-    return tuple(Case(engine=engine, **shared) for engine in chosen_engines(config.engine))
+    return tuple(case_of(config, Case, engine=name) for name in chosen_engines(config.engine))

@@ -42,17 +42,7 @@ class Config:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One fall in one engine.
-
-    Attributes:
-        engine: The engine.
-        height: Drop height [m].
-        size: Edge length of the box [m].
-        mass: Mass of the box [kg].
-        timestep: Physics time step [s].
-        duration: Simulated time [s].
-        seed: Seed of the engine's random numbers.
-    """
+    """One fall in one engine; its values are those of the config."""
 
     engine: str
     height: Height

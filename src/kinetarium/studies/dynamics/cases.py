@@ -1,6 +1,6 @@
 """Cases of the dynamics study: one robot in each backend."""
 
-from kinetarium.batch.study import ConfigError
+from kinetarium.batch.study import ConfigError, case_of
 from kinetarium.model.load import load_robot
 from kinetarium.model.robot import RobotModel
 from kinetarium.ranges import check_ranges
@@ -30,21 +30,9 @@ def cases(config: Config) -> tuple[Case, ...]:
         other = second.source.sha256
     else:
         names = backend_names(model, engines=config.engine)
+    own = model.source.sha256
     return tuple(
-        Case(
-            robot=config.robot,
-            backend=name,
-            sha256=model.source.sha256,
-            against=config.against,
-            against_sha256=other,
-            states=config.states,
-            seed=config.seed,
-            at=config.at,
-            at_velocity=config.at_velocity,
-            mesh_root=config.mesh_root,
-            allow=config.allow,
-        )
-        for name in names
+        case_of(config, Case, backend=name, sha256=own, against_sha256=other) for name in names
     )
 
 

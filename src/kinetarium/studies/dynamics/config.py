@@ -43,20 +43,12 @@ class Config:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One robot in one backend.
+    """One robot in one backend; other values are those of the config.
 
     Attributes:
-        robot: A robot of the catalogue, or a file.
         backend: The library, "closed-form", or "against" for the second robot.
         sha256: Hash of all files of the robot.
-        against: The second robot, or empty.
         against_sha256: Hash of all files of the second robot, or empty.
-        states: Number of random states at which to compare [-].
-        seed: Seed of the random states.
-        at: Joint positions of a state at which to print the terms [rad or m].
-        at_velocity: Joint velocities of that state [rad/s or m/s]; zero if empty.
-        mesh_root: Folders from which meshes and includes may be read.
-        allow: Faults of a robot file to tolerate.
     """
 
     robot: str

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from kinetarium.batch.study import ConfigError
+from kinetarium.batch.study import ConfigError, case_of
 from kinetarium.engines.registry import check_timesteps, chosen_engines, distinct_iterations
 from kinetarium.ranges import check_ranges
 from kinetarium.studies.grasp.config import Case, Config, ToolPath
@@ -32,16 +32,16 @@ def cases(config: Config) -> tuple[Case, ...]:
         raise ConfigError("at least one --path and one --profile are required")
     engines = chosen_engines(config.engine)
     return tuple(
-        Case(
+        case_of(
+            config,
+            Case,
             engine=engine,
             path=path,
             profile=profile,
             start=start,
-            duration=config.duration,
             timestep=timestep,
             iterations=iterations,
             friction=friction,
-            seed=config.seed,
         )
         for profile, engine, path in product(
             dict.fromkeys(config.profile), engines, dict.fromkeys(paths)

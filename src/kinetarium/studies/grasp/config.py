@@ -68,18 +68,11 @@ class Config:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One cube in one engine.
+    """One cube in one engine; other values are those of the config.
 
     Attributes:
-        engine: The engine.
-        path: What the hand does.
-        profile: The engine settings.
         start: Index of the cube's initial position; 0 is the middle of the pads.
-        duration: Simulated part of the path [s].
-        timestep: Physics time step [s].
         iterations: Solver iterations [-]; 0 for the profile's.
-        friction: Friction coefficient between pads and cube [-].
-        seed: Seed of the cube's initial position and of the engine's random numbers.
     """
 
     engine: str

@@ -2,13 +2,12 @@
 
 import csv
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from kinetarium.batch.study import ConfigError
+from kinetarium.batch.study import ConfigError, case_of, refuse_empty
 from kinetarium.engines.protocol import Capability, CapabilityError
 from kinetarium.engines.registry import open_engine
 from kinetarium.errors import one_line
@@ -151,8 +150,6 @@ def _whole(length: float, stride: float) -> float:
     return max(1, round(length / stride)) * stride
 
 
-T = TypeVar("T")
-
 _ORDERS = ("auto", *map(str, TABLE_1))
 _LONGEST = 2000.0
 """Maximum time of a walk in physics [s]: two million steps; the recording fits into memory."""
@@ -171,18 +168,20 @@ def cases(config: Config) -> tuple[Case, ...]:
         machine = replace(machine, foot_offset=config.foot_offset)
     chosen = []
     for engine, path, ground, timing, order, stride, sway, kind in product(
-        _once(config.engine) or (NO_ENGINE,),
-        _once(config.path),
-        _once(config.ground),
-        _once(config.timing),
-        _once(config.order),
-        _once(config.stride),
-        _once(config.sway),
-        _once(config.type),
+        dict.fromkeys(config.engine) or (NO_ENGINE,),
+        dict.fromkeys(config.path),
+        dict.fromkeys(config.ground),
+        dict.fromkeys(config.timing),
+        dict.fromkeys(config.order),
+        dict.fromkeys(config.stride),
+        dict.fromkeys(config.sway),
+        dict.fromkeys(config.type),
     ):
         way = find_path(path, stride=stride, heading=config.heading)
         chosen.append(
-            Case(
+            case_of(
+                config,
+                Case,
                 engine=engine,
                 type=kind,
                 path=path,
@@ -191,19 +190,12 @@ def cases(config: Config) -> tuple[Case, ...]:
                 leg_order=order,
                 stride=stride,
                 sway=sway,
-                lift=config.lift,
                 waypoints=way.waypoints,
-                curve=config.curve,
                 heading=way.heading,
-                spin_deg=config.spin_deg,
                 machine=replace(machine, kind=kind),
                 terrain=terrain_of(
                     ground, slope_deg=config.slope_deg, step_height=config.step_height
                 ),
-                step_time=config.step_time,
-                frames=config.frames,
-                unit_m=config.unit_m,
-                mass=config.mass,
             )
         )
     for case in chosen:
@@ -212,9 +204,7 @@ def cases(config: Config) -> tuple[Case, ...]:
 
 
 def _check(config: Config) -> None:
-    for name in ("type", "path", "stride", "timing", "order", "sway", "ground"):
-        if not getattr(config, name):
-            raise ConfigError(f"--{name} needs at least one value")
+    refuse_empty(config, "type", "path", "stride", "timing", "order", "sway", "ground")
     for order in config.order:
         if order not in _ORDERS:
             raise ConfigError(f"--order must be auto or a row from 1 to 8, not '{order}'")
@@ -231,10 +221,6 @@ def _refuse_long(case: Case) -> None:
             f"a walk of {time:g} s with a --step-time of {case.step_time:g} s is too long for an"
             f" engine; the maximum is {_LONGEST:g} s"
         )
-
-
-def _once(values: Sequence[T]) -> tuple[T, ...]:
-    return tuple(dict.fromkeys(values))
 
 
 _FRAMES_IN_PHYSICS = 48

@@ -87,28 +87,14 @@ class Config:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One walk.
+    """One walk; other values are those of the config.
 
     Attributes:
-        engine: The engine; "none" for a planned walk without physics.
-        type: Leg actuation.
-        path: Name of the path.
-        ground: Ground to walk on.
-        timing: When the body moves within a cycle.
         leg_order: "auto", or a row of Table 1.
-        stride: Distance that the body moves in one cycle [unit].
-        sway: Stability margin to reach by swaying the body [unit].
-        lift: Height of a foot during its swing [unit].
         waypoints: Points that the body follows [unit].
-        curve: Their interpolation.
         heading: What the heading does.
-        spin_deg: Angle of a spin [deg].
         machine: The robot.
         terrain: Shape of the ground.
-        step_time: Duration of one leg step [s].
-        frames: Frames per leg step.
-        unit_m: Length of the machine's unit [m].
-        mass: Mass of the robot [kg].
     """
 
     engine: str

@@ -2,7 +2,7 @@
 
 from math import pi, sqrt
 
-from kinetarium.batch.study import ConfigError
+from kinetarium.batch.study import ConfigError, case_of, refuse_empty
 from kinetarium.engines.registry import open_engine
 from kinetarium.ranges import check_ranges
 from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase, FloatConfig, LoopRate
@@ -33,27 +33,11 @@ def cases(config: FloatConfig) -> tuple[FloatCase, ...]:
         KinetariumError: If an engine is not available, or the contact or payload is invalid.
     """
     check_ranges(config)
-    if not (config.stiffness and config.engine):
-        raise ConfigError("--stiffness and --engine need at least one value")
+    refuse_empty(config, "stiffness", "engine")
     _refuse_contact(config)
     _refuse_rig(config)
     return tuple(
-        FloatCase(
-            mass=config.mass,
-            speed=config.speed,
-            stiffness=stiffness,
-            damping=config.damping,
-            delay_ms=config.delay_ms,
-            lead=config.lead,
-            lead_error_ms=config.lead_error_ms,
-            passivity=config.passivity,
-            offset_m=config.offset_m,
-            orbit_altitude_km=config.orbit_altitude_km,
-            payload_kg=config.payload_kg,
-            sensor_in_front=config.sensor_in_front,
-            timing=config.timing,
-            engine=engine,
-        )
+        case_of(config, FloatCase, engine=engine, stiffness=stiffness)
         for engine in dict.fromkeys(config.engine)
         for stiffness in dict.fromkeys(config.stiffness)
     )

@@ -71,24 +71,7 @@ class FloatConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class FloatCase:
-    """One contact between the satellites.
-
-    Attributes:
-        mass: Masses of the simulated satellites, chaser and target [kg].
-        speed: Speed of the chaser [m/s].
-        stiffness: Contact stiffness [N/m].
-        damping: Contact damping [N s/m].
-        delay_ms: Delay from a simulated pose to the arm's pose [ms].
-        lead: Command the pose predicted ahead by the delay.
-        lead_error_ms: Error of the assumed delay [ms].
-        passivity: Dissipate the energy that the delay generates, with a passivity observer.
-        offset_m: Distance of the contact from the line between the centres of mass [m].
-        orbit_altitude_km: Altitude of the orbit [km]; 0 for no gravity.
-        payload_kg: Mass of the real payload on each arm [kg].
-        sensor_in_front: The sensors do not measure the payloads' inertia.
-        timing: Control rate.
-        engine: The engine, or none.
-    """
+    """One contact between the satellites; its values are those of the config."""
 
     mass: Masses
     speed: Speed

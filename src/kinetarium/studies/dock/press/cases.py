@@ -1,13 +1,11 @@
 """Cases of the docking study, and the approach path."""
 
-from collections.abc import Sequence
 from itertools import product
 from math import degrees
-from typing import TypeVar
 
 import numpy as np
 
-from kinetarium.batch.study import ConfigError
+from kinetarium.batch.study import ConfigError, case_of, refuse_empty
 from kinetarium.engines.registry import chosen_engines
 from kinetarium.ranges import check_ranges
 from kinetarium.scene.docking import docking_scene
@@ -49,8 +47,6 @@ class Approach:
         return np.asarray(60 * u * (1 - u) * (1 - 2 * u) / DURATION**2 * self._along)
 
 
-T = TypeVar("T")
-
 HEAVIEST = 0.6
 """Maximum ratio of payload to virtual mass D/s [-]; from 1 on the loop diverges."""
 
@@ -63,30 +59,25 @@ def cases(config: DockConfig) -> tuple[DockCase, ...]:
             posture is invalid.
     """
     check_ranges(config)
-    for name in ("case", "preset"):
-        if not getattr(config, name):
-            raise ConfigError(f"--{name} needs at least one value")
+    refuse_empty(config, "case", "preset")
     for name in config.preset:
         _refuse_heavy(name, config.payload_kg or PRESETS[name].payload)
     _refuse_posture(config)
     return tuple(
-        DockCase(
+        case_of(
+            config,
+            DockCase,
             case=case,
             preset=name,
             engine=engine,
             seed=config.seed + run,
-            contact=config.contact,
-            friction=config.friction,
             payload_kg=config.payload_kg or PRESETS[name].payload,
             delay_ms=config.delay_ms if config.delay_ms >= 0 else PRESETS[name].delay * 1e3,
             gate=config.gate if config.gate >= 0 else PRESETS[name].gate,
-            anti_windup=config.anti_windup,
-            form=config.form,
-            start_deg=config.start_deg,
         )
         for name, case, engine, run in product(
-            _once(config.preset),
-            _once(config.case),
+            dict.fromkeys(config.preset),
+            dict.fromkeys(config.case),
             chosen_engines(config.engine),
             range(config.seeds),
         )
@@ -115,7 +106,3 @@ def _refuse_posture(config: DockConfig) -> None:
                 f"--start-deg: {joint.name} = {degrees(placed[joint.name]):g} deg is outside its"
                 f" limits {degrees(lower):g} .. {degrees(upper):g} deg"
             )
-
-
-def _once(values: Sequence[T]) -> tuple[T, ...]:
-    return tuple(dict.fromkeys(values))

@@ -95,21 +95,10 @@ class DockConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class DockCase:
-    """One docking in one engine.
+    """One docking in one engine; other values are those of the config, or of its preset.
 
     Attributes:
-        case: The desired contact wrench.
-        preset: Gains, control rate and filter.
-        engine: The engine.
         seed: Seed of the noise.
-        contact: Contact model between the satellites.
-        friction: Coulomb friction coefficient between the satellites [-].
-        payload_kg: Mass of each satellite [kg].
-        delay_ms: Delay of the set points [ms].
-        gate: Contact force above which the desired wrench is applied [N]; 0 for no gate.
-        anti_windup: How the integral of the controller is bounded.
-        start_deg: Initial joint positions A1 to A6 [deg].
-        form: Formulation of the control law; the results are the same.
     """
 
     case: ForceCase

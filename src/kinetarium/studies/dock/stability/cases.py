@@ -3,7 +3,7 @@
 from itertools import product
 from math import pi
 
-from kinetarium.batch.study import ConfigError
+from kinetarium.batch.study import ConfigError, refuse_empty
 from kinetarium.control.admittance.critical_delay import critical_frequency
 from kinetarium.ranges import check_ranges
 from kinetarium.studies.dock.press.presets import PRESETS, WRENCH_GAIN
@@ -22,9 +22,7 @@ def cases(config: StabilityConfig) -> tuple[StabilityCase, ...]:
         ConfigError: If a list is empty, or a delay spans too many steps.
     """
     check_ranges(config)
-    for name in ("preset", "stiffness", "damping_ratio", "delay_ms"):
-        if not getattr(config, name):
-            raise ConfigError(f"--{name.replace('_', '-')} needs at least one value")
+    refuse_empty(config, "preset", "stiffness", "damping_ratio", "delay_ms")
     chosen = tuple(
         StabilityCase(
             preset=preset,

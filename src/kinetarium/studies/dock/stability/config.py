@@ -38,14 +38,7 @@ class StabilityConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class StabilityCase:
-    """All delays at one stiffness.
-
-    Attributes:
-        preset: Gains.
-        stiffness: Contact stiffness [N/m].
-        damping_ratio: Contact damping over contact stiffness [s].
-        delay_ms: Loop delays [ms].
-    """
+    """All delays at one stiffness; its values are those of the config."""
 
     preset: PresetName
     stiffness: Annotated[float, STIFFNESS]

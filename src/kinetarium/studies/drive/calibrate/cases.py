@@ -2,10 +2,10 @@
 
 from itertools import product
 
+from kinetarium.batch.study import case_of, refuse_empty
 from kinetarium.engines.registry import chosen_engines
 from kinetarium.ranges import check_ranges
 from kinetarium.studies.drive.calibrate.config import CalibrateCase, CalibrateConfig
-from kinetarium.studies.drive.cases import once, refuse_empty
 
 
 def cases(config: CalibrateConfig) -> tuple[CalibrateCase, ...]:
@@ -15,12 +15,12 @@ def cases(config: CalibrateConfig) -> tuple[CalibrateCase, ...]:
         KinetariumError: If an engine is not available, or a list is empty.
     """
     check_ranges(config)
-    refuse_empty(config, ("robot", "profile", "v", "w"))
+    refuse_empty(config, "robot", "profile", "v", "w")
     return tuple(
-        CalibrateCase(engine=engine, robot=robot, profile=profile, v=v, w=w, seed=config.seed)
+        case_of(config, CalibrateCase, engine=engine, robot=robot, profile=profile, v=v, w=w)
         for profile, robot, engine, v, w in product(
-            once(config.profile),
-            once(config.robot),
+            dict.fromkeys(config.profile),
+            dict.fromkeys(config.robot),
             chosen_engines(config.engine),
             sorted(set(config.v)),
             sorted(set(config.w)),

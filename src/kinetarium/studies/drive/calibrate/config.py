@@ -34,16 +34,7 @@ class CalibrateConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrateCase:
-    """One turn of one robot in one engine.
-
-    Attributes:
-        engine: The engine.
-        robot: The robot.
-        profile: The engine settings.
-        v: Commanded forward speed [m/s].
-        w: Commanded yaw rate [rad/s].
-        seed: Seed of the engine's random numbers.
-    """
+    """One turn of one robot in one engine; its values are those of the config."""
 
     engine: str
     robot: Robot
