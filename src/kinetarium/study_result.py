@@ -15,8 +15,7 @@ from kinetarium.batch.outcomes import case_labels
 from kinetarium.batch.plan import Plan
 from kinetarium.batch.study import Findings, Study, open_study
 from kinetarium.batch.sweep import sweep
-from kinetarium.batch.worker import Executor, SerialExecutor
-from kinetarium.batch.worker_pool import IsolatedExecutor
+from kinetarium.batch.worker_pool import executor
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Recording
 from kinetarium.recording.result_folder import ResultFolder
@@ -203,7 +202,7 @@ def run_study(
     folder, findings = sweep(
         plan,
         out=path,
-        executor=_executor(workers, timeout=timeout, memory=memory_limit * 1e9),
+        executor=executor(workers, timeout=timeout, memory=memory_limit * 1e9),
         command=f"run_study({name!r})",
         retry_failed=retry_failed,
     )
@@ -211,15 +210,6 @@ def run_study(
         with folder.writing():
             write_study_report(folder, study, findings)
     return StudyResult(study, folder, findings, temporary)
-
-
-def _executor(workers: int | None, *, timeout: float, memory: float) -> Executor:
-    count = os.cpu_count() or 1 if workers is None else workers
-    if count < 0:
-        raise KinetariumError(f"workers must not be negative, not {count}")
-    if count == 0:
-        return SerialExecutor()
-    return IsolatedExecutor(count, timeout=timeout, memory=memory)
 
 
 def _imported(library: str) -> Any:

@@ -1,5 +1,6 @@
 """IsolatedExecutor: runs cases in worker processes, where a crash affects one row only."""
 
+import os
 from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import replace
@@ -8,7 +9,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from time import monotonic
 
-from kinetarium.batch.worker import Finished, Task
+from kinetarium.batch.worker import Executor, Finished, SerialExecutor, Task
 from kinetarium.batch.worker_main import ExitStatus, Job
 from kinetarium.batch.worker_process import WorkerProcess, WorkerStart
 from kinetarium.errors import KinetariumError
@@ -205,6 +206,23 @@ class IsolatedExecutor:
             waiting.appendleft(replace(job, attempt=2))
             return None
         return result if isinstance(result, Finished) else _written(result, job, worker)
+
+
+def executor(workers: int | None, *, timeout: float, memory: float) -> Executor:
+    """Return what runs cases in so many processes.
+
+    Args:
+        workers: Number of worker processes; one for each core if None, and none at all for 0.
+        timeout: Time limit for one case [s].
+        memory: Memory limit for one worker [bytes].
+
+    Raises:
+        WorkerError: If the number is negative.
+    """
+    size = os.cpu_count() or 1 if workers is None else workers
+    if size < 0:
+        raise WorkerError(f"workers must not be negative, not {size}")
+    return IsolatedExecutor(size, timeout=timeout, memory=memory) if size else SerialExecutor()
 
 
 def _engines(tasks: Sequence[Task]) -> list[str]:

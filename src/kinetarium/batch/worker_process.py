@@ -6,13 +6,13 @@ Workers start quickly, with one thread each, and never import the user's script.
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias
 
 from kinetarium.batch.worker import Finished
 from kinetarium.batch.worker_main import (
@@ -30,6 +30,13 @@ from kinetarium.batch.worker_main import (
 )
 from kinetarium.errors import OutputError
 
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+    from kinetarium.batch._forked import ForkedProcess
+
+Parameters = ParamSpec("Parameters")
+
 _ENVIRONMENT = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
 }
@@ -39,39 +46,8 @@ _TRIES = 3
 """A server may exit between the check and the request; then another one is used."""
 
 
-class StartedProcess(Protocol):
-    """A process of `multiprocessing`, or forked by our own server."""
-
-    @property
-    def pid(self) -> int | None:
-        """Its process ID, once it has started."""
-        ...
-
-    @property
-    def sentinel(self) -> int:
-        """A descriptor that becomes ready on a change of state."""
-        ...
-
-    @property
-    def exitcode(self) -> int | None:
-        """Its exit code; None if it is running, or if the exit code is unknown."""
-        ...
-
-    def is_alive(self) -> bool:
-        """Return whether it is running or about to start."""
-        ...
-
-    def kill(self) -> None:
-        """Kill it."""
-        ...
-
-    def join(self, timeout: float | None = None) -> None:
-        """Wait until it has exited [s]."""
-        ...
-
-    def close(self) -> None:
-        """Release it."""
-        ...
+StartedProcess: TypeAlias = "ForkedProcess | BaseProcess"
+"""A process forked by our own server, or one of `multiprocessing`."""
 
 
 class WorkerStart:
@@ -95,7 +71,10 @@ class WorkerStart:
                 ForkServer.current(self._engines, environment=_ENVIRONMENT)
 
     def start(
-        self, main: Callable[..., None], *args: Any, **named: Any
+        self,
+        main: Callable[Concatenate[Connection, Parameters], None],
+        *args: Parameters.args,
+        **named: Parameters.kwargs,
     ) -> tuple[StartedProcess, Connection]:
         """Start a process that calls a function.
 
@@ -118,19 +97,15 @@ class WorkerStart:
         self, main: Callable[..., None], args: tuple[Any, ...], named: Mapping[str, Any]
     ) -> tuple[StartedProcess, Connection]:
         ours, theirs = Pipe()
-        try:
+        with ExitStack() as undo:
+            undo.callback(ours.close)
             with theirs:
                 process = self._ask_for_process(theirs)
-            try:
-                with suppress(ConnectionError):  # it has exited, which the next poll detects
-                    ours.send((sys.path, _folder()))
-                    ours.send((main, args, named))
-            except BaseException:
-                process.close()
-                raise
-        except BaseException:
-            ours.close()
-            raise
+            undo.callback(process.close)
+            with suppress(ConnectionError):  # it has exited, which the next poll detects
+                ours.send((sys.path, _folder()))
+                ours.send((main, args, named))
+            undo.pop_all()
         return process, ours
 
     def _ask_for_process(self, connection: Connection) -> StartedProcess:
@@ -149,12 +124,11 @@ def _spawn(
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=main, args=(theirs, *args), kwargs=named, daemon=True)
-    try:
+    with ExitStack() as undo:
+        undo.callback(ours.close)
         with theirs, _environment({**_ENVIRONMENT, "PYTHONUTF8": "1"}), _without_main():
             process.start()
-    except BaseException:
-        ours.close()
-        raise
+        undo.pop_all()
     return process, ours
 
 

@@ -59,13 +59,9 @@ class ExecutionFlags:
 
     def executor(self) -> "Executor":
         """Return the executor that runs the cases."""
-        from kinetarium.batch.worker import SerialExecutor
-        from kinetarium.batch.worker_pool import IsolatedExecutor
+        from kinetarium.batch.worker_pool import executor
 
-        if self.workers == 0:
-            return SerialExecutor()
-        memory = self.memory_limit * 1e9
-        return IsolatedExecutor(self.workers, timeout=self.timeout, memory=memory)
+        return executor(self.workers, timeout=self.timeout, memory=self.memory_limit * 1e9)
 
 
 def execute(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.control.interface import Controller
 from kinetarium.control.vehicle.laws import DrivingLaw, FeedForward, Kanayama, PlanarPose
 from kinetarium.control.vehicle.reference import (
     CircleReference,
@@ -124,23 +123,15 @@ def run(case: DriveCase) -> Recording:
         timestep=case.timestep,
         friction=case.friction,
     )
-    robot = vehicle(case.robot)
-    reference = REFERENCES[case.path]
-    driver = WheelDriver(
-        reference,
-        law=_LAWS[case.control],
-        drive=robot.drive(chosen.multiplier),
-        left=robot.left,
-        wait=SETTLE,
-        rate=CONTROL_RATE,
-    )
     return drive(
         engine,
         robot=case.robot,
         chosen=chosen,
-        controller=driver,
+        reference=REFERENCES[case.path],
+        law=_LAWS[case.control],
+        multiplier=chosen.multiplier,
         start=start_placement(case.start, seed=case.seed),
-        duration=SETTLE + reference.duration + HOLD,
+        hold=HOLD,
         seed=case.seed,
     )
 
@@ -150,35 +141,48 @@ def drive(
     *,
     robot: Robot,
     chosen: Settings,
-    controller: Controller,
+    reference: DrivingReference,
+    law: DrivingLaw,
+    multiplier: float,
     start: PlanarPose,
-    duration: float,
     seed: int,
+    hold: float = 0.0,
 ) -> Recording:
     """Drive a robot on level ground, and record the model as loaded by the engine.
 
     Args:
         chosen: The settings of the engine.
-        controller: Returns the speeds of the wheels.
+        reference: What the robot is to follow.
+        law: How it follows it.
+        multiplier: Track-width multiplier of skidding wheels in the controller [-].
         start: The initial pose.
-        duration: Simulated time [s].
         seed: Seed of the engine's random numbers.
+        hold: Time after the end of the reference [s].
     """
+    driven = vehicle(robot)
+    driver = WheelDriver(
+        reference,
+        law=law,
+        drive=driven.drive(multiplier),
+        left=driven.left,
+        wait=SETTLE,
+        rate=CONTROL_RATE,
+    )
     scene = ground_scene(
         robot,
-        wheels=vehicle(robot).wheels,
+        wheels=driven.wheels,
         start=start,
         friction=chosen.friction,
         rule=engine.info.friction_rule,
         wheel_damping=chosen.wheel_damping,
     )
     audit = _audit(engine, scene, chosen=chosen)
-    steps = round(duration * SAMPLE_RATE)
+    steps = round((SETTLE + reference.duration + hold) * SAMPLE_RATE)
     begin = process_time()
     recording = simulate(
         scene,
         engine=engine,
-        controller=controller,
+        controller=driver,
         duration=steps / SAMPLE_RATE,
         timestep=chosen.timestep,
         sample_rate=SAMPLE_RATE,
@@ -189,7 +193,7 @@ def drive(
     made_with = {
         "friction": chosen.friction,
         "wheel_damping": chosen.wheel_damping,
-        "multiplier": vehicle(robot).drive(chosen.multiplier).multiplier,
+        "multiplier": driven.drive(chosen.multiplier).multiplier,
         "settings": chosen.words,
     }
     facts = {**recording.facts, **made_with, **audit}

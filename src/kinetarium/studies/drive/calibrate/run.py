@@ -4,13 +4,12 @@ from math import pi
 
 from kinetarium.control.vehicle.laws import FeedForward, PlanarPose
 from kinetarium.control.vehicle.reference import SteadyReference
-from kinetarium.control.vehicle.wheel_driver import WheelDriver
 from kinetarium.engines.registry import open_engine
 from kinetarium.recording.recording import Recording
 from kinetarium.studies.drive.calibrate.config import CalibrateCase
-from kinetarium.studies.drive.profiles import CONTROL_RATE, settings
-from kinetarium.studies.drive.run import SETTLE, drive
-from kinetarium.studies.drive.vehicle import vehicle
+from kinetarium.studies.drive.profiles import settings
+from kinetarium.studies.drive.run import drive
+from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER
 
 ORIGIN = PlanarPose(0.0, 0.0, 0.0)
 STEADY = 1.0
@@ -21,22 +20,14 @@ def run(case: CalibrateCase) -> Recording:
     """Turn the robot at constant speeds: half a turn as commanded, a whole one in place."""
     engine = open_engine(case.engine)
     chosen = settings(engine, case.profile)
-    robot = vehicle(case.robot)
     time = STEADY + (pi if case.v else 2 * pi) / case.w
-    driver = WheelDriver(
-        SteadyReference(case.v, case.w, time),
-        law=FeedForward(),
-        drive=robot.drive(),
-        left=robot.left,
-        wait=SETTLE,
-        rate=CONTROL_RATE,
-    )
     return drive(
         engine,
         robot=case.robot,
         chosen=chosen,
-        controller=driver,
+        reference=SteadyReference(case.v, case.w, time),
+        law=FeedForward(),
+        multiplier=SKID_MULTIPLIER,
         start=ORIGIN,
-        duration=SETTLE + time,
         seed=case.seed,
     )
