@@ -47,6 +47,12 @@ class Outcome(Generic[CaseT]):
     recording: "Recording | None"
     timing: Mapping[str, float]
 
+    @property
+    def recorded(self) -> "Recording":
+        """The recording of an outcome that has one."""
+        assert self.recording is not None
+        return self.recording
+
 
 @dataclass(frozen=True, slots=True)
 class Findings:

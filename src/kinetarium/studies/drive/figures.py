@@ -88,7 +88,7 @@ def report(outcomes: Sequence[Outcome[DriveCase]]) -> Findings:
         sections.append(Section("About the closed loop", (Prose(_KANAYAMA),)))
     if PathControl.OPEN in results.distinct("control"):
         sections.append(Section("About the open loop", (Prose(_IDEAL),)))
-    sections.append(settings_section([o.recording for o in outcomes], [o.case for o in outcomes]))
+    sections.append(settings_section(outcomes))
     return Findings(
         headline(cells, varied),
         tuple(sections),
@@ -169,8 +169,7 @@ def _paths(
 
 
 def _series(outcome: Outcome[DriveCase], *, whole: bool) -> Series:
-    assert outcome.recording is not None
-    track = track_of(outcome.case, outcome.recording)
+    track = track_of(outcome.case, outcome.recorded)
     shown = track.position
     if not whole:
         shown = shown[(track.time >= _CURVE[0]) & (track.time <= _CURVE[1])]

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from kinetarium.batch.outcomes import Outcomes
+from kinetarium.batch.study import Outcome
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.sweep import setting_cells, setting_columns
 from kinetarium.figure.text import Column, Listing, Table
-from kinetarium.recording.recording import Recording, RunStatus
+from kinetarium.recording.recording import RunStatus
 from kinetarium.storage.strict_json import strict_json
-from kinetarium.studies.drive.calibrate.config import CalibrateCase
 from kinetarium.studies.drive.config import DriveCase
 from kinetarium.studies.drive.ideal import Compared
 
@@ -114,18 +114,12 @@ _PAPER = Table(
 )
 
 
-def settings_section(
-    recordings: Sequence[Recording | None], cases: Sequence[DriveCase | CalibrateCase]
-) -> Section:
-    """Return the settings of every engine in each profile, and the model as loaded.
-
-    Args:
-        recordings: The recordings, or None.
-        cases: Their cases.
-    """
+def settings_section(outcomes: Iterable[Outcome[Any]]) -> Section:
+    """Return the settings of every engine in each profile, and the model as loaded."""
     facts: dict[tuple[str, str, str], Any] = {}
     tried: dict[tuple[str, str, str, str], dict[float, None]] = {}
-    for recording, case in zip(recordings, cases, strict=True):
+    for outcome in outcomes:
+        case, recording = outcome.case, outcome.recording
         if recording is not None:
             key = (case.profile.value, case.engine, case.robot.value)
             facts.setdefault(key, recording.facts)

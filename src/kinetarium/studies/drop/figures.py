@@ -124,13 +124,11 @@ def _rest(label: str, outcome: Outcome[Case]) -> Series:
 
 
 def _samples(outcome: Outcome[Case]) -> tuple[Array, Array]:
-    assert outcome.recording is not None
-    return outcome.recording["time"], lower_face(outcome.case, outcome.recording)
+    return outcome.recorded["time"], lower_face(outcome.case, outcome.recorded)
 
 
 def _strobe(outcome: Outcome[Case]) -> Scene3D:
-    case, recording = outcome.case, outcome.recording
-    assert recording is not None
+    case, recording = outcome.case, outcome.recorded
     mesh = triangulate(Box((case.size, case.size, case.size)))
     last = int(np.searchsorted(recording["time"], fall_time(case.height) + 0.05))
     bodies = []

@@ -129,8 +129,7 @@ def _walk_sections(walked: Named[Case]) -> tuple[Section, ...]:
 
 
 def _plan_view(label: str, outcome: Outcome[Case]) -> Lines:
-    recording, case = outcome.recording, outcome.case
-    assert recording is not None
+    recording, case = outcome.recorded, outcome.case
     body = recording["body"] / case.unit_m
     marks = np.linspace(0, len(body) - 1, min(len(body), 17)).astype(int)
     feet = recording["feet"] / case.unit_m
@@ -148,8 +147,7 @@ def _plan_view(label: str, outcome: Outcome[Case]) -> Lines:
 
 
 def _gait(label: str, outcome: Outcome[Case]) -> Lines:
-    recording = outcome.recording
-    assert recording is not None
+    recording = outcome.recorded
     time, support = recording["time"], recording["support"] > 0
     series = tuple(
         Series(name, time, np.where(support[:, leg], leg + 1.0, np.nan))
@@ -167,9 +165,8 @@ def _gait(label: str, outcome: Outcome[Case]) -> Lines:
 def _margins(walked: Named[Case]) -> Lines:
     series = []
     for label, outcome in walked:
-        assert outcome.recording is not None
-        margin = outcome.recording["margin"] / outcome.case.unit_m
-        series.append(Series(label, outcome.recording["time"], margin))
+        margin = outcome.recorded["margin"] / outcome.case.unit_m
+        series.append(Series(label, outcome.recorded["time"], margin))
     return Lines(
         "Planned static margin",
         Axis("time", "s"),
@@ -180,8 +177,7 @@ def _margins(walked: Named[Case]) -> Lines:
 
 
 def _joints(label: str, outcome: Outcome[Case]) -> tuple[Lines, ...]:
-    recording, kind = outcome.recording, outcome.case.type
-    assert recording is not None
+    recording, kind = outcome.recorded, outcome.case.type
     joints = recording["joints"]
     names = drives(kind)
     figures = []
@@ -207,10 +203,9 @@ def _joints(label: str, outcome: Outcome[Case]) -> tuple[Lines, ...]:
 def _physics(physical: Named[Case]) -> tuple[Figure, ...]:
     leaning, off = [], []
     for label, outcome in physical:
-        assert outcome.recording is not None
-        time = outcome.recording["time"]
-        leaning.append(Series(label, time, tilt(outcome.recording)))
-        off.append(Series(label, time, outcome.recording["loop_gap"] * 1e6))
+        time = outcome.recorded["time"]
+        leaning.append(Series(label, time, tilt(outcome.recorded)))
+        off.append(Series(label, time, outcome.recorded["loop_gap"] * 1e6))
     said = []
     for label, outcome in physical:
         if outcome.rows:
@@ -285,8 +280,7 @@ def _legs(walked: Named[Case]) -> Section:
 
 
 def _strobe(label: str, outcome: Outcome[Case]) -> Scene3D:
-    recording, case = outcome.recording, outcome.case
-    assert recording is not None
+    recording, case = outcome.recorded, outcome.case
     bodies = []
     for index in np.linspace(0, len(recording["time"]) - 1, _INSTANTS).astype(int):
         links = np.asarray(recording["links"][index]).reshape(4, 9, 7)

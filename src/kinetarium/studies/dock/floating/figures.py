@@ -94,8 +94,7 @@ def _beside_ideal(
     """Return a series for every case, and one for each distinct ideal."""
     series, ideals = [], {}
     for label, outcome in met:
-        recording = outcome.recording
-        assert recording is not None
+        recording = outcome.recorded
         series.append(Series(label, recording["time"], seen(recording)))
         ideals[ideal_case(outcome.case)] = recording["time"], ideal(recording)
     for label, (time, values) in zip(case_labels(list(ideals)), ideals.values(), strict=True):

@@ -76,8 +76,7 @@ def paper_figures(runs: Named) -> list[Section]:
     """Return a section for each figure; Figs. 3 to 5 show the first run of case A, if any."""
     first = next(((label, o) for label, o in runs if o.case.case is ForceCase.A), runs[0])
     label, outcome = first
-    case, recording = outcome.case, outcome.recording
-    assert recording is not None
+    case, recording = outcome.case, outcome.recorded
     chosen = _one_of_each(runs)
     return [
         Section("The loop (Fig. 2)", (loop_diagram(),)),
@@ -215,10 +214,9 @@ def _by_case(runs: Named) -> dict[ForceCase, list[tuple[str, Recording, Style]]]
     styles = dict(zip(engines, cycle((Style.LINE, Style.DASHED, Style.DOTTED)), strict=False))
     groups: dict[ForceCase, list[tuple[str, Recording, Style]]] = {}
     for label, outcome in runs:
-        assert outcome.recording is not None
         of_case = groups.setdefault(outcome.case.case, [])
         if len(of_case) < _MOST_RUNS:
-            of_case.append((label, outcome.recording, styles[outcome.case.engine]))
+            of_case.append((label, outcome.recorded, styles[outcome.case.engine]))
     return groups
 
 

@@ -54,7 +54,7 @@ def report(outcomes: Sequence[Outcome[CalibrateCase]]) -> Findings:
     sections = [
         *(_heat_section(group, theory) for group in groups),
         *(section for group in groups for section in _heading_section(group)),
-        settings_section([o.recording for o in outcomes], [o.case for o in outcomes]),
+        settings_section(outcomes),
     ]
     return Findings(_headline(figures, theory), tuple(sections), summary, lead=_LEAD)
 

@@ -176,11 +176,11 @@ def _resistance(
     (by,), left = solved(columns, difference)
     value, name = float(by), joint.name
     given = replace(joint, damping=0.0, friction=0.0)
-    values = {"armature": joint.armature, "damping": 0.0, "friction": 0.0}
-    values[str(kind)] += value
-    for each in resistance_differences(given, **values, tolerance=1e-12):
+    whole = getattr(given, str(kind)) + value
+    found = replace(given, **{str(kind): whole})
+    for each in resistance_differences(given, found, tolerance=1e-12):
         text = each.text if kind is Cause.ARMATURE else f"{each.text}; its tau counts it"
-        change = partial(Assumed.with_resistance, kind=kind, joint=name, value=values[str(kind)])
+        change = partial(Assumed.with_resistance, kind=kind, joint=name, value=whole)
         yield Hypothesis(kind, name, 1, left, value, text, change)
 
 

@@ -85,13 +85,7 @@ def _of_joints(model: RobotModel, joints: _Joints, *, tolerance: float) -> Itera
         if loaded is None:
             continue
         yield from axis_difference(joint.name, joint.axis, loaded.axis)
-        yield from resistance_differences(
-            joint,
-            armature=loaded.armature,
-            damping=loaded.damping,
-            friction=loaded.friction,
-            tolerance=tolerance,
-        )
+        yield from resistance_differences(joint, loaded, tolerance=tolerance)
 
 
 def _of_bodies(model: RobotModel, solids: _Solids, *, tolerance: float) -> Iterator[Difference]:

@@ -7,6 +7,7 @@ from math import degrees
 import numpy as np
 
 from kinetarium.dynamics.inertial_parameters import steiner
+from kinetarium.engines.protocol import LoadedJoint
 from kinetarium.model.robot import Inertia, Joint, JointType
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
@@ -27,24 +28,22 @@ def axis_difference(joint: str, given: Array, found: Array) -> Iterator[Differen
 
 
 def resistance_differences(
-    joint: Joint, *, armature: float, damping: float, friction: float, tolerance: float
+    joint: Joint, other: Joint | LoadedJoint, *, tolerance: float
 ) -> Iterator[Difference]:
     """Compare armature, damping and friction of a joint.
 
     Args:
         joint: The given joint.
-        armature: The found armature [kg m^2 or kg].
-        damping: The found viscous damping [N m s/rad or N s/m].
-        friction: The found Coulomb friction [N m or N].
+        other: The joint as found.
         tolerance: Largest relative difference due to rounding [-].
     """
     slides = joint.type is JointType.PRISMATIC
     for cause, unit, given, found, effect in (
-        (Cause.ARMATURE, "kg" if slides else "kg m^2", joint.armature, armature,
+        (Cause.ARMATURE, "kg" if slides else "kg m^2", joint.armature, other.armature,
          "M and tau include it"),
-        (Cause.DAMPING, "N s/m" if slides else "N m s/rad", joint.damping, damping,
+        (Cause.DAMPING, "N s/m" if slides else "N m s/rad", joint.damping, other.damping,
          "its motion includes it, and so does inverse dynamics such as mj_inverse"),
-        (Cause.FRICTION, "N" if slides else "N m", joint.friction, friction,
+        (Cause.FRICTION, "N" if slides else "N m", joint.friction, other.friction,
          "its motion includes it"),
     ):  # fmt: skip
         if abs(found - given) <= tolerance * max(abs(given), 1.0):

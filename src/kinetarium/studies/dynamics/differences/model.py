@@ -229,13 +229,7 @@ def _of_joints(model: RobotModel, other: RobotModel) -> Iterator[Difference]:
         if JointType.FIXED in (joint.type, there.type):
             continue
         yield from axis_difference(joint.name, joint.axis, there.axis)
-        yield from resistance_differences(
-            joint,
-            armature=there.armature,
-            damping=there.damping,
-            friction=there.friction,
-            tolerance=TOLERANCE,
-        )
+        yield from resistance_differences(joint, there, tolerance=TOLERANCE)
 
 
 def _origin(given: Joint, found: Joint) -> Iterator[Difference]:
