@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetarium.engines.protocol import Engine, Simulation, State
+from kinetarium.engines.protocol import Engine, Precision, Simulation, State
 from kinetarium.model.robot import Box, Geometry, Joint, JointType, Link, RobotModel, Source
 from kinetarium.scene import Actuation, Body, DriveMode, PlacedRobot, Scene
 from kinetarium.spatial.arrays import frozen
@@ -19,6 +19,14 @@ WEIGHTLESS = frozen(np.zeros(3))
 CUBE = Box((0.1, 0.1, 0.1))
 TORQUE = Actuation(DriveMode.TORQUE)
 SOURCE = Source("tests", "python", "")
+
+
+ENGINES = ["bullet", "dart", "drake", "mujoco", "ode", "physx", "rapier"]
+
+
+def rounding(start, exact: float) -> float:
+    """Return a tolerance for the engine of the fixture `start`: 2e-5 in single precision."""
+    return 2e-5 if start.args[0].info.precision is Precision.SINGLE else exact
 
 
 def compiled(

@@ -20,7 +20,6 @@ from engines.staging import (
     compiled,
     driven,
     joint_state,
-    rack_with_a_ghost,
     with_joint,
 )
 from kinetarium.dynamics import RobotDynamics
@@ -46,7 +45,6 @@ from kinetarium.model.robot import (
     Box,
     Capsule,
     Cylinder,
-    Inertia,
     Joint,
     JointLimits,
     JointType,
@@ -64,7 +62,6 @@ from kinetarium.scene import (
     Body,
     DriveMode,
     Material,
-    Motion,
     PlacedRobot,
     SceneError,
     WrenchSensor,
@@ -72,7 +69,7 @@ from kinetarium.scene import (
     ground,
 )
 from kinetarium.spatial.arrays import frozen
-from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
+from kinetarium.spatial.rotation import pose, rotation_about
 
 try:
     library.load()
@@ -212,24 +209,6 @@ class TestDynamics:
             # The centre of mass is integrated and the origin read, h w^3 r apart.
             np.testing.assert_allclose(reached[:3], expected[:3], atol=5e-3)
 
-    def test_the_twist_is_that_of_the_origin(self) -> None:
-        inertia = Inertia(1.0, frozen([0.3, 0.0, 0.0]), frozen(0.01 * np.eye(3)))
-        turned = frozen(pose((0, 0, 0), rotation_about(Y_AXIS, 1.0)))
-        twist = frozen([0.0, 0.6, 0.0, 0.0, 0.0, 2.0])
-        body = Body("b", Sphere(0.1), Motion.FREE, inertia, turned, twist)
-        simulation = start(body, gravity=WEIGHTLESS)
-        drift = twist[:3] + np.cross(twist[3:], turned[:3, :3] @ inertia.center)
-        for _ in range(3):
-            state = simulation.state()
-            arm = rotation_from_quaternion(state.poses[0, 3:]) @ inertia.center
-            v = state.twists[0, :3] + np.cross(state.twists[0, 3:], arm)
-            np.testing.assert_allclose(v, drift, atol=1e-12)
-            np.testing.assert_allclose(
-                state.poses[0, :3] + arm, turned[:3, :3] @ inertia.center + state.time * drift,
-                atol=1e-12,
-            )  # fmt: skip
-            simulation.step(NOTHING, 100)
-
     def test_a_running_arm_keeps_its_energy(self) -> None:
         model = chain()
         dynamics = RobotDynamics(model)
@@ -247,23 +226,6 @@ class TestDynamics:
 
 
 class TestJoints:
-    def test_damping_decays_as_backward_euler(self) -> None:
-        model = with_joint(rotor(), damping=0.05)
-        simulation = start(driven(model), gravity=WEIGHTLESS)
-        simulation.reset(joint_state([0.0], [3.0]))
-        simulation.step(np.zeros(1), 200)
-        expected = 3.0 / (1 + H * 0.05 / bar_inertia(model)) ** 200
-        assert simulation.state().v[0] == pytest.approx(expected, rel=1e-9)
-
-    def test_coulomb_friction_holds_and_then_gives(self) -> None:
-        model = with_joint(rotor(), friction=0.1)
-        simulation = start(driven(model), gravity=WEIGHTLESS)
-        simulation.step(np.array([0.09]), 300)
-        assert abs(simulation.state().q[0]) < 1e-9
-        simulation.step(np.array([0.15]), 300)
-        expected = 0.05 * 0.3 / bar_inertia(model)
-        assert simulation.state().v[0] == pytest.approx(expected, rel=1e-6)
-
     def test_armature_adds_to_the_inertia(self) -> None:
         model = with_joint(rotor(), armature=0.02, damping=0.01)
         simulation = start(driven(model), gravity=WEIGHTLESS)
@@ -582,17 +544,6 @@ class TestContacts:
         np.testing.assert_allclose(last, first, atol=1e-4)
         assert last[2] == pytest.approx(height, abs=1e-4)
 
-    def test_friction_is_part_of_the_force(self) -> None:
-        gravity = frozen([3.0, 0.0, -9.0])
-        simulation = start(
-            free_body("cube", CUBE, mass=1.0, position=(0, 0, 0.05)), ground(), gravity=gravity
-        )
-        simulation.step(NOTHING, 200)
-        contacts = simulation.contacts()
-        assert len(contacts.depths) == 4
-        signs = 1.0 - 2.0 * contacts.solids[:, 0]
-        np.testing.assert_allclose(signs @ contacts.forces, -gravity, atol=1e-4)
-
     def test_bouncing_returns_the_share_of_the_speed(self) -> None:
         material = Material(0.5, restitution=0.7)
         ball = free_body("ball", Sphere(0.05), mass=5.0, position=(0, 0, 0.3), material=material)
@@ -628,13 +579,6 @@ class TestContacts:
             touched |= len(simulation.contacts().depths) > 0
         assert touched
         assert simulation.state().twists[0, 5] < 2.9
-
-    def test_only_what_may_touch_touches(self) -> None:
-        cube = free_body("cube", CUBE, mass=1.0, position=(0, 0, 0.6))
-        excluded = frozenset({frozenset({"cube", "rack/ghost"})})
-        simulation = start(rack_with_a_ghost(), cube, no_contact=excluded)
-        simulation.step(NOTHING, 700)
-        assert simulation.state().poses[0, 2] == pytest.approx(0.26, abs=1e-3)
 
     def test_a_tilted_plane(self) -> None:
         R = rotation_about(Y_AXIS, 0.3)

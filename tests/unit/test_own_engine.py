@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kinetarium import Scene, check_engine, load_robot, run
-from kinetarium.engines import CapabilityError, Status
+from kinetarium.engines import CapabilityError, EngineBase, Status
 from kinetarium.engines.conformance import CHECKS
 from kinetarium.model import Box
 from kinetarium.scene import Base, Material, PlacedRobot, free_body, ground
@@ -157,3 +157,29 @@ def test_a_run_is_judged_at_least_every_32_steps(engine) -> None:
     simulation.step(np.zeros(0), 1000)
     assert simulation.state().time == pytest.approx(0.032)
     assert simulation.status is Status.DIVERGED
+
+
+class Plain:
+    """An engine without the base: the protocol's methods and nothing else."""
+
+    def __init__(self, inner) -> None:
+        self._inner, self.options, self.info = inner, inner.options, inner.info
+
+    def compile(self, scene, *, timestep, options=None, seed=0):
+        return PlainSimulation(self._inner.compile(scene, timestep=timestep, options=options))
+
+
+class PlainSimulation:
+    def __init__(self, inner) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+
+def test_an_engine_without_the_base_works_as_well(engine) -> None:
+    plain = Plain(engine)
+    assert not isinstance(plain, EngineBase)
+    assert all(outcome.passed for outcome in check_engine(plain, checks=CHECKS[:4]))
+    body = free_body("cube", Box((0.1, 0.2, 0.3)), mass=2.0)
+    assert run(Scene(bodies=(body,)), engine=plain, duration=0.1).status == "running"
