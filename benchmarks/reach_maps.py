@@ -12,6 +12,7 @@ from benchmarks.ratio import Ratio, compare
 from benchmarks.reach_ik import eaik, toolbox, trac_ik
 from kernel_references import slice_reference
 from kinetarium import load_robot
+from kinetarium.batch.study import open_study
 from kinetarium.dynamics.chain import SerialChain, serial_chain
 from kinetarium.reach.arm import prepare_arm
 from kinetarium.reach.maps._makers import sphere_poses, write_poses
@@ -21,7 +22,7 @@ from kinetarium.reach.maps.grid import voxel_grid
 from kinetarium.reach.maps.recipe import MapKind, map_recipe
 from kinetarium.reach.maps.slice import slice_values
 from kinetarium.reach.placement.plane import BasePlane
-from kinetarium.reach.placement.query import Effort, Placer
+from kinetarium.studies.reach.comparison.config import Method
 from kinetarium.studies.reach.comparison.run import random_poses
 
 PEERS = {
@@ -33,6 +34,12 @@ PEERS = {
 SAMPLE = 300
 """Poses of the map that a peer is given."""
 LAYERS = range(3, 67, 10)
+OUR_METHODS = (Method.FAST, Method.STANDARD, Method.THOROUGH)
+RULES = {
+    Method.PAPER: "slices of a 3-D map, as in the paper",
+    Method.RM4D: "a binary 4-D map, as RM4D",
+    Method.REULEAUX: "moved voxels, as Reuleaux",
+}
 
 
 def ratios() -> Iterator[Ratio]:
@@ -42,7 +49,7 @@ def ratios() -> Iterator[Ratio]:
         robot = load_robot("panda")
         graded = build_map(robot, Path(folder) / "panda.rmap", kind=MapKind.IRM4)
         yield from _opening(graded)
-        yield from _placing(graded)
+    yield from _placing()
 
 
 def _slices() -> Iterator[Ratio]:
@@ -119,22 +126,11 @@ def _opening(graded: ReachMap) -> Iterator[Ratio]:
     )
 
 
-def _placing(graded: ReachMap) -> Iterator[Ratio]:
-    placer = Placer(graded)
-    rng = np.random.default_rng(0)
-    for count, published_ms in ((3, 61.22), (20, 61.22)):
-        sets = [random_poses(rng, count=count) for _ in range(50)]
-        for effort in Effort:
-            placer.place(sets[0], effort=effort)
-            costs = []
-            for poses in sets:
-                start = process_time()
-                placer.place(poses, effort=effort)
-                costs.append(process_time() - start)
-            peer = "the source, three poses, as published"
-            yield Ratio(
-                f"place {count} poses, {effort}",
-                peer,
-                1e6 * float(np.median(costs)),
-                1e3 * published_ms,
-            )
+def _placing() -> Iterator[Ratio]:
+    """Compare our search with the rules of others, written with the same kernels, in one run."""
+    study = open_study("reach-compare")
+    config = study.config(method=(*OUR_METHODS, *RULES), sets=50, coarser=(1,), fewer=(1,))
+    costs = {case.method: 1e6 * study.run(case).timing["median_s"] for case in study.cases(config)}
+    for ours in OUR_METHODS:
+        for rule, name in RULES.items():
+            yield Ratio(f"place 20 poses, {ours}", name, costs[ours], costs[rule])
