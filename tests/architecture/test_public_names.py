@@ -118,18 +118,11 @@ def test_docs_and_examples_import_public_names(path: Path) -> None:
                 assert name in public[module].__all__, f"{module} offers no {name}"
 
 
-def test_importing_is_fast_and_light() -> None:
-    code = (
-        "import sys, time; t = time.perf_counter(); import kinetarium; dir(kinetarium)\n"
-        "print(time.perf_counter() - t, 'numpy' in sys.modules)"
-    )
-    runs = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        for _ in range(3)
-    ]
-    times, heavy = zip(*(run.stdout.split() for run in runs), strict=True)
-    assert min(map(float, times)) < 0.1
-    assert set(heavy) == {"False"}
+def test_importing_loads_nothing_heavy() -> None:
+    """Light imports are fast; a time would measure the machine."""
+    code = "import sys, kinetarium; dir(kinetarium); print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
 
 
 def test_the_module_is_the_command() -> None:
