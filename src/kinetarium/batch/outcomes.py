@@ -115,8 +115,9 @@ def case_table(
     shown = tuple(columns)
     rows = []
     for name, outcome in named:
-        row = outcome.rows[0] if outcome.rows else {}
-        values = ((row.get(key), factor) for key, _, _, factor in shown)
+        # A row that was judged has every measure; one that lacks some is from a damaged file.
+        row = outcome.rows[0] if outcome.rows else dict.fromkeys(key for key, *_ in shown)
+        values = ((row[key], factor) for key, _, _, factor in shown)
         cells: list[Cell] = [None if value is None else value * factor for value, factor in values]
         rows.append((name, str(outcome.status), *cells))
     headings = (Column(heading, unit) for _, heading, unit, _ in shown)

@@ -104,7 +104,7 @@ _OWN_STUDIES = {
     "drop": "drop a box and compare with the closed form",
     "dynamics": "check that a robot has the same dynamics in every library",
     "grasp": "carry a cube between two fingers along a path",
-    "reach-compare": "compare ways to choose a base with published numbers",
+    "reach-compare": "compare ways to choose a base, beside the published numbers",
     "reach-follow": "drive a base along while its arm follows a trajectory",
     "reach-place": "find the base for a set of poses",
     "walk": "walk a quadruped with pantograph legs, planned or in physics",
