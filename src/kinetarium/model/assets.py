@@ -3,10 +3,11 @@
 import os
 import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
+from itertools import chain, takewhile
 from pathlib import Path
 
 from kinetarium.model.diagnostics import Code, Diagnostics
@@ -61,13 +62,17 @@ class AssetResolver:
                     remedy="--mesh-root takes an existing folder",
                 )
         self._diagnostics = diagnostics
+        # Texts: a robot has a hundred meshes, and `Path` is slow.
         self._folder = _real(folder)
         self._roots = [_real(root) for root in roots]
-        self._packages = installed_packages()
-        self._allowed = [self._folder, *self._roots, *self._packages.values()]
+        self._packages = {name: str(path) for name, path in installed_packages().items()}
+        self._named = _prefixes(self._roots)
+        self._allowed = _prefixes([self._folder, *self._roots, *self._packages.values()])
         # A robot has many meshes in few folders, and finding a folder takes many system calls.
-        self._folders_of: dict[str, list[Path]] = {}
-        self._real_folders: dict[str, str] = {}
+        self._found: dict[tuple[str, Path | None], Path] = {}
+        self._is_folder = cache(os.path.isdir)
+        known = (self._folder, *self._roots, *self._packages.values())
+        self._real_folders = {folder: folder for folder in known}
 
     def mesh(self, uri: str, *, line: int | None, folder: Path | None = None) -> Path:
         """Find a mesh file.
@@ -88,7 +93,9 @@ class AssetResolver:
                 is invalid.
         """
         try:
-            return self._find(uri, folder)
+            if (uri, folder) not in self._found:  # many meshes are both seen and touched
+                self._found[uri, folder] = self._find(uri, folder)
+            return self._found[uri, folder]
         except _UnusableError as error:
             remedy = error.remedy
             if error.code is Code.MESH_MISSING:
@@ -122,10 +129,10 @@ class AssetResolver:
             uri = f"file://{uri[5:]}"
         scheme, separator, rest = uri.partition("://")
         if not separator:
-            if Path(uri).is_absolute():
-                return self._first([Path(uri)], allowed=self._roots)
+            if os.path.isabs(uri):
+                return self._first([uri], allowed=self._named)
             start = self._folder if folder is None else _real(folder)
-            enclosing = [p for p in self._packages.values() if start.is_relative_to(p)]
+            enclosing = [p for p in self._packages.values() if _within(start, _prefixes([p]))]
             try:
                 bases = [start, *self._roots, *enclosing]
                 return self._first(os.path.join(base, uri) for base in bases)
@@ -137,7 +144,7 @@ class AssetResolver:
             case "package" | "model":
                 return self._in_package(rest)
             case "file" if rest.startswith("/"):
-                return self._first([Path("/" + rest.lstrip("/"))], allowed=self._roots)
+                return self._first(["/" + rest.lstrip("/")], allowed=self._named)
         raise _UnusableError(Code.MESH_REMOTE, "is not a file of this computer", _COPY_IT)
 
     def _in_package(self, address: str) -> Path:
@@ -146,39 +153,32 @@ class AssetResolver:
         rest = rest.lstrip("/")
         if name in (".", "..") or os.path.normpath(rest).split("/", 1)[0] == "..":
             raise _UnusableError(Code.MESH_OUTSIDE, "leaves its package", "remove the '..'")
-        if name not in self._folders_of:
-            folders = self._package_folders(name)
-            self._folders_of[name] = [folder for folder in folders if os.path.isdir(folder)]
-        packages = self._folders_of[name]
-        if not name or not packages:
+        folders = filter(self._is_folder, self._package_folders(name))
+        best = next(folders, None)
+        if not name or best is None:
             raise _UnusableError(
                 Code.MESH_MISSING,
                 f"is in the unknown package {_shown(name)}",
                 "pass --mesh-root DIR, the package's folder or its parent",
             )
-        return self._first(os.path.join(folder, rest) for folder in packages)
+        return self._first(os.path.join(folder, rest) for folder in chain([best], folders))
 
-    def _package_folders(self, name: str) -> list[Path]:
-        """List the folders where a package may be, best first."""
+    def _package_folders(self, name: str) -> Iterator[str]:
+        """Yield the folders where a package may be, best first."""
         installed = self._packages.values()
-        return [
-            *(root / name for root in self._roots),
-            *(root for root in self._roots if root.name == name),
-            *(folder for known, folder in self._packages.items() if known == name),
-            *(folder / "robots" / name for folder in installed),
-            *(folder / name for folder in installed),
-            # The robot file's own package, searched upwards within the roots.
-            *(
-                folder
-                for folder in (self._folder, *self._folder.parents)
-                if folder.name == name and _within(folder, self._allowed)
-            ),
-            self._folder / name,
-        ]
+        yield from (os.path.join(root, name) for root in self._roots)
+        yield from (root for root in self._roots if os.path.basename(root) == name)
+        if name in self._packages:
+            yield self._packages[name]
+        yield from (os.path.join(folder, "robots", name) for folder in installed)
+        yield from (os.path.join(folder, name) for folder in installed)
+        # The robot file's own package, searched upwards within the roots.
+        for folder in _upwards(self._folder):
+            if os.path.basename(folder) == name and _within(folder, self._allowed):
+                yield folder
+        yield os.path.join(self._folder, name)
 
-    def _first(
-        self, candidates: Iterable[str | Path], allowed: Sequence[Path] | None = None
-    ) -> Path:
+    def _first(self, candidates: Iterable[str], allowed: tuple[str, ...] | None = None) -> Path:
         """Return the first candidate that exists inside the allowed roots and is a regular file."""
         outside, reason = True, ""
         for candidate in candidates:
@@ -208,14 +208,13 @@ class AssetResolver:
             "pass --mesh-root DIR for the folder that contains it",
         )
 
-    def _real_file(self, path: str | Path) -> str:
-        """Resolve every symbolic link of a path to a file; folders are resolved once."""
-        folder, name = os.path.split(path)
-        if folder not in self._real_folders:
-            self._real_folders[folder] = str(_real(folder))
-        found = os.path.join(self._real_folders[folder], name)
-        plain = name not in ("", ".", "..") and not os.path.islink(found)
-        return found if plain else str(_real(found))
+    def _real_file(self, path: str) -> str:
+        """Resolve every symbolic link of an absolute path; folders are resolved once."""
+        real = self._real_folders
+        above = os.path.dirname(path)
+        for folder in reversed([*takewhile(lambda one: one not in real, _upwards(above))]):
+            real[folder] = _real_child(real, folder)
+        return _real_child(real, path)
 
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
@@ -242,20 +241,41 @@ def _refuse_scheme(uri: str) -> None:
     raise _UnusableError(code, problem, "write a path relative to the robot file")
 
 
-def _real(path: str | Path) -> Path:
+def _real(path: str | Path) -> str:
     """Resolve every symbolic link of a path, existing or not."""
     try:
-        return Path(os.path.realpath(path))
+        return os.path.realpath(path)
     except RecursionError:
         raise _UnusableError(
             Code.MESH_BROKEN, "leads through too many symbolic links", "name the file itself"
         ) from None
 
 
-def _within(path: str | Path, roots: Iterable[Path]) -> bool:
-    # Both are real paths; comparing texts is much faster than `is_relative_to`.
-    text = f"{path}/"
-    return any(text.startswith(f"{root}/" if root.name else str(root)) for root in roots)
+def _real_child(real_folders: Mapping[str, str], path: str) -> str:
+    """Resolve a path in a folder that is resolved, or the root of the file system."""
+    folder, name = os.path.split(path)
+    found = os.path.join(real_folders.get(folder, folder), name)
+    plain = name not in ("", ".", "..") and not os.path.islink(found)
+    return found if plain else _real(found)
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    """Yield a real folder and those that contain it, up to the root of the file system."""
+    while True:
+        yield folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return
+        folder = above
+
+
+def _prefixes(roots: Iterable[str]) -> tuple[str, ...]:
+    return tuple(os.path.join(root, "") for root in roots)
+
+
+def _within(path: str, prefixes: tuple[str, ...]) -> bool:
+    """Return whether a real path is one of the real folders of the prefixes, or below one."""
+    return os.path.join(path, "").startswith(prefixes)
 
 
 def _shown(text: str) -> str:
