@@ -31,7 +31,7 @@ from kinetarium.model.robot import (
 from kinetarium.model.urdf import read_urdf
 from kinetarium.model.xacro import expand_xacro, uses_xacro
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.spatial.rotation import pose, rotation_from_rpy
+from kinetarium.spatial.rotation import pose_from_rpy
 
 
 def read_robot_file(
@@ -350,7 +350,7 @@ def _with_display_meshes(link: Link, meshes: tuple[CatalogueMesh, ...]) -> Link:
 
 
 def _pose(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> Array:
-    return frozen(pose(xyz, rotation_from_rpy(rpy)))
+    return frozen(pose_from_rpy(xyz, rpy))
 
 
 def _tuples(table: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Rotation matrices from and to the notations of robot files."""
 
+from collections.abc import Sequence
 from math import atan2, cos, hypot, sin
 
 import numpy as np
@@ -17,14 +18,15 @@ def rotation_from_rpy(rpy: ArrayLike) -> Array:
     Returns:
         The rotation matrix, shape (3, 3).
     """
-    roll, pitch, yaw = np.asarray(rpy, dtype=np.float64).tolist()
+    return np.array(_rows_from_rpy(*np.asarray(rpy, dtype=np.float64).tolist()))
+
+
+def _rows_from_rpy(roll: float, pitch: float, yaw: float) -> tuple[tuple[float, ...], ...]:
     cr, sr, cp, sp, cy, sy = cos(roll), sin(roll), cos(pitch), sin(pitch), cos(yaw), sin(yaw)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
+    return (
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        (-sp, cp * sr, cp * cr),
     )
 
 
@@ -105,6 +107,16 @@ def pose(position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | None = Non
     if rotation is not None:
         X[:3, :3] = rotation
     return X
+
+
+def pose_from_rpy(position: Sequence[float], rpy: Sequence[float]) -> Array:
+    """Return the homogeneous transform, shape (4, 4), of a position [m] and angles [rad].
+
+    The same as `pose(position, rotation_from_rpy(rpy))` in a quarter of its time: robot files
+    have hundreds of them.
+    """
+    (x, y, z), (r_x, r_y, r_z) = position, _rows_from_rpy(*rpy)
+    return np.array(((*r_x, x), (*r_y, y), (*r_z, z), (0.0, 0.0, 0.0, 1.0)))
 
 
 def inverse_pose(X: ArrayLike) -> Array:

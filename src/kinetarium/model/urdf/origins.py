@@ -9,9 +9,10 @@ import numpy as np
 from kinetarium.model.diagnostics import Code, Diagnostics
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
+from kinetarium.model.robot import IDENTITY
 from kinetarium.model.urdf.vocabulary import Children
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.spatial.rotation import pose, rotation_from_quaternion, rotation_from_rpy
+from kinetarium.spatial.rotation import pose, pose_from_rpy, rotation_from_quaternion
 
 _NUMBER = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})")
 
@@ -77,13 +78,13 @@ class UrdfDocument:
         """Return the pose, shape (4, 4), in the <origin> of an element; identity without one."""
         origin = self.children.at_most_one(parent, "origin")
         if origin is None:
-            return frozen(np.eye(4))
+            return IDENTITY
         attributes = self.reading.attributes
         xyz = attributes.values(origin, "xyz", 3, default=(0.0, 0.0, 0.0))
         if "quat_xyzw" in origin.attributes:
             return frozen(pose(xyz, self._rotation(origin, parent)))
         rpy = attributes.values(origin, "rpy", 3, default=(0.0, 0.0, 0.0))
-        return frozen(pose(xyz, rotation_from_rpy(rpy)))
+        return frozen(pose_from_rpy(xyz, rpy))
 
     def _rotation(self, origin: Element, parent: Element) -> Array:
         """Return the rotation, shape (3, 3), of quat_xyzw."""
