@@ -7,8 +7,6 @@ from enum import StrEnum
 from math import isfinite
 from typing import TypeVar
 
-import numpy as np
-
 from kinetarium.model.diagnostics import Code, Diagnostics
 from kinetarium.model.markup import Element
 from kinetarium.spatial.arrays import Array, frozen
@@ -116,8 +114,12 @@ class AttributeReader:
         most: float = MOST_MAGNITUDE,
     ) -> float:
         """Return one finite number; a missing one is refused unless there is a default."""
-        if name not in element.attributes and default is not None:
+        text = element.attributes.get(name)
+        if text is None and default is not None:
             return default
+        if text and _NUMBER.fullmatch(text) and isfinite(value := float(text)):
+            if abs(value) <= most:
+                return value
         return self.values(element, name, 1, most=most)[0]
 
     def vector(
@@ -166,8 +168,8 @@ class AttributeReader:
 
     def color(self, element: Element) -> Color:
         """Return red, green, blue and opacity in the attribute rgba, limited to 0..1."""
-        r, g, b, a = np.clip(self.vector(element, "rgba", 4), 0.0, 1.0)
-        return (float(r), float(g), float(b), float(a))
+        r, g, b, a = (min(max(0.0, value), 1.0) for value in self.values(element, "rgba", 4))
+        return (r, g, b, a)
 
     def numbers(
         self,
@@ -178,7 +180,7 @@ class AttributeReader:
         most: float = MOST_MAGNITUDE,
     ) -> tuple[float, ...]:
         """Return any number of finite numbers separated by white space."""
-        if name not in element.attributes and default is not None:
+        if default is not None and name not in element.attributes:
             return default
         text = self.text(element, name)
         if _NUMBERS.fullmatch(text):

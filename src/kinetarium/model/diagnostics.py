@@ -213,11 +213,14 @@ class Diagnostics:
         try:
             yield
         except RobotFileError as error:
-            if len(error.refusals) >= MOST_REFUSALS:  # an inner block reached the limit
-                raise
-            self.refusals.extend(error.refusals)
-            if len(self.refusals) >= MOST_REFUSALS:
-                raise RobotFileError(*self.refusals) from None
+            self._record(error)
+
+    def _record(self, error: RobotFileError) -> None:
+        if len(error.refusals) >= MOST_REFUSALS:  # an inner block reached the limit
+            raise error
+        self.refusals.extend(error.refusals)
+        if len(self.refusals) >= MOST_REFUSALS:
+            raise RobotFileError(*self.refusals) from None
 
     @contextmanager
     def within(self, file: str, line: int | None) -> Iterator[None]:
@@ -232,8 +235,14 @@ class Diagnostics:
     @contextmanager
     def at(self, element: PartOfFile) -> Iterator[None]:
         """Report faults in this context for an element; record refusals and continue."""
-        with self.collecting(), self.within(element.file or self.file, element.line):
+        outer = self.file, self.line
+        self.file, self.line = element.file or self.file, element.line
+        try:
             yield
+        except RobotFileError as error:
+            self._record(error)
+        finally:
+            self.file, self.line = outer
 
     def stop_if_refused(self) -> None:
         """Raise the collected refusals, if any."""

@@ -71,7 +71,6 @@ class _TreeBuilder:
         # The bytes are known to be UTF-8, whatever the XML declaration calls it.
         self.parser = ParserCreate("utf-8")
         self.parser.buffer_text = True
-        self.parser.ordered_attributes = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._characters
@@ -105,25 +104,24 @@ class _TreeBuilder:
             line=self.parser.CurrentLineNumber,
         )
 
-    def _start(self, tag: str, flat: list[str]) -> None:
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._elements += 1
+        self._attributes += len(attributes)
         if self._elements > MOST_ELEMENTS:
             self._too_large("elements", MOST_ELEMENTS)
         if len(self._open) >= MOST_DEPTH:
             self._too_large("levels of nesting", MOST_DEPTH)
-        names = flat[::2]
-        if len(names) > MOST_ATTRIBUTES:
+        if len(attributes) > MOST_ATTRIBUTES:
             self._too_large("attributes in one element", MOST_ATTRIBUTES)
-        self._attributes += len(names)
         if self._attributes > MOST_ATTRIBUTES_IN_ALL:
             self._too_large("attributes", MOST_ATTRIBUTES_IN_ALL)
-        if flat and max(map(len, flat)) > MOST_ATTRIBUTE_CHARACTERS:
-            self._too_large("characters in one attribute", MOST_ATTRIBUTE_CHARACTERS)
-        if len(tag) > MOST_NAME_CHARACTERS or (
-            names and max(map(len, names)) > MOST_NAME_CHARACTERS
-        ):
-            self._too_large("characters in one name", MOST_NAME_CHARACTERS)
-        attributes = dict(zip(names, flat[1::2], strict=True))
+        # Texts are seldom longer than names may be: one look at all of them is mostly enough.
+        if max(map(len, (tag, *attributes, *attributes.values()))) > MOST_NAME_CHARACTERS:
+            texts = (*attributes, *attributes.values())
+            if max(map(len, texts), default=0) > MOST_ATTRIBUTE_CHARACTERS:
+                self._too_large("characters in one attribute", MOST_ATTRIBUTE_CHARACTERS)
+            if max(map(len, (tag, *attributes))) > MOST_NAME_CHARACTERS:
+                self._too_large("characters in one name", MOST_NAME_CHARACTERS)
         element = Element(tag, attributes, self.parser.CurrentLineNumber)
         if self._open:
             self._open[-1][0].children.append(element)

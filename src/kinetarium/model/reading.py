@@ -33,20 +33,21 @@ class Reading:
         path: The robot file.
         diagnostics: Collects refusals and repairs.
         assets: Resolves meshes and includes within the allowed roots.
+        attributes: The strict reader of attributes, with these diagnostics.
     """
 
     path: Path
     diagnostics: Diagnostics
     assets: AssetResolver
+    attributes: AttributeReader = field(init=False)
     _hash: "_Hash" = field(default_factory=sha256)
     _bounds: dict[Path, Array] = field(default_factory=dict)
     _mesh_bytes: int = 0
     _triangles: int = 0
 
-    @property
-    def attributes(self) -> AttributeReader:
-        """The strict reader of attributes, with these diagnostics."""
-        return AttributeReader(self.diagnostics)
+    def __post_init__(self) -> None:
+        """Let the reader of attributes report to the same diagnostics."""
+        self.attributes = AttributeReader(self.diagnostics)
 
     def open_markup(self, path: Path, *, code: Code = Code.UNREADABLE) -> Element:
         """Read and parse an XML file that is part of the robot, and add it to the hash."""

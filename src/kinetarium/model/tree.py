@@ -10,7 +10,16 @@ from kinetarium.model.attributes import MOST_MAGNITUDE
 from kinetarium.model.diagnostics import Allowance, Code, Diagnostics
 from kinetarium.model.inertia import water_ball
 from kinetarium.model.reading import Reading
-from kinetarium.model.robot import IDENTITY, Joint, JointType, Link, Loop, Mimic, RobotModel
+from kinetarium.model.robot import (
+    IDENTITY,
+    Inertia,
+    Joint,
+    JointType,
+    Link,
+    Loop,
+    Mimic,
+    RobotModel,
+)
 
 Item = TypeVar("Item", Link, Joint, Loop)
 
@@ -214,6 +223,9 @@ def _leaders(
     by_name = {joint.name: joint for joint in joints}
     resolved = []
     for joint in joints:
+        if joint.mimic is None:
+            resolved.append(joint)
+            continue
         with diagnostics.collecting():
             mimic = _to_leader(joint, by_name, line=lines[joint.name], diagnostics=diagnostics)
             resolved.append(replace(joint, mimic=mimic))
@@ -281,7 +293,7 @@ def _ensure_mass(
     diagnostics: Diagnostics,
 ) -> list[Link]:
     """Assign mass to massless moving links, since engines divide by it."""
-    inertias = {link.name: link.inertia for link in links}
+    added: dict[str, Inertia] = {}
     carried = {link.name: link.inertia.mass if link.inertia else 0.0 for link in links}
     rigid = dict(carried)
     for joint in reversed(joints):
@@ -311,5 +323,7 @@ def _ensure_mass(
                 )
             continue
         diagnostics.repair(Code.MASSLESS, where, message, line=lines[name])
-        inertias[name] = water_ball(mass)
-    return [replace(link, inertia=inertias[link.name]) for link in links]
+        added[name] = water_ball(mass)
+    return [
+        replace(link, inertia=added[link.name]) if link.name in added else link for link in links
+    ]

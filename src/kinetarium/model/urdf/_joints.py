@@ -1,12 +1,9 @@
 """URDF joints: axes, limits, couplings; planar joints split into three."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from enum import StrEnum
-from math import inf
+from math import copysign, inf, sqrt
 from typing import Any
-
-import numpy as np
 
 from kinetarium.model.diagnostics import Allowance, Code
 from kinetarium.model.markup import Element
@@ -36,6 +33,7 @@ class UrdfJointType(StrEnum):
     PLANAR = "planar"
 
 
+_ALONG_X = frozen([1.0, 0.0, 0.0])
 _SINGLE = (UrdfJointType.REVOLUTE, UrdfJointType.CONTINUOUS, UrdfJointType.PRISMATIC)
 
 
@@ -52,13 +50,14 @@ class JointReader:
     def kind(self, element: Element) -> UrdfJointType:
         """Return the type of a <joint>."""
         text = self._attributes.text(element, "type")
-        if text not in list(UrdfJointType):
+        try:
+            return UrdfJointType(text)
+        except ValueError:
             raise self._diagnostics.refusal(
                 Code.JOINT_TYPE,
                 f"{element} has the unknown type {text!r}",
                 remedy=f"one of {', '.join(UrdfJointType)}",
-            )
-        return UrdfJointType(text)
+            ) from None
 
     def ends(self, element: Element) -> tuple[str, str]:
         """Return the names of the parent and the child link of a <joint>."""
@@ -75,21 +74,16 @@ class JointReader:
         self._children.check(element)
         self._check_foreign_numbers(element)
         parent, child = self.ends(element)
+        X_PJ = self._document.pose(element)
         moving = kind not in (UrdfJointType.FIXED, UrdfJointType.FLOATING)
-        joint = Joint(
-            name=name,
-            type=JointType.FIXED,
-            parent=parent,
-            child=child,
-            X_PJ=self._document.pose(element),
-            axis=self._axis(element, moving=moving),
-        )
+        axis = self._axis(element, moving=moving)
         type_, limits = self._type_and_limits(element, kind)
         losses = self._losses(element)
         mimic = self._mimic(element)
         if mimic and mimic.joint == name and kind not in _SINGLE:
             raise self._diagnostics.refusal(Code.MIMIC, f"{element} follows itself")
         if kind not in _SINGLE:
+            type_, limits, mimic, losses = JointType.FIXED, JointLimits(), None, {}
             idle = ("mimic",) if kind is UrdfJointType.FIXED else ("limit", "dynamics", "mimic")
             unused = [tag for tag in idle if element.all(tag)]
             if unused:
@@ -99,8 +93,7 @@ class JointReader:
                     f"{kind}: omitted its <{'>, <'.join(unused)}>",
                     line=element.line,
                 )
-            return joint
-        return replace(joint, type=type_, limits=limits, mimic=mimic, **losses)
+        return Joint(name, type_, parent, child, X_PJ, axis, limits, mimic=mimic, **losses)
 
     def _check_foreign_numbers(self, element: Element) -> None:
         """Check the numbers of omitted elements: NaN there indicates a broken file."""
@@ -137,11 +130,11 @@ class JointReader:
     def _axis(self, element: Element, *, moving: bool) -> Array:
         child = self._children.at_most_one(element, "axis")
         if child is None:
-            return frozen([1.0, 0.0, 0.0])
+            return _ALONG_X
         axis = self._attributes.vector(child, "xyz", 3)
-        length = float(np.linalg.norm(axis))
         if not moving:  # whose axis is meaningless and often zero
-            return frozen([1.0, 0.0, 0.0])
+            return _ALONG_X
+        length = sqrt(axis @ axis)
         if length < 1e-9:
             raise self._diagnostics.refusal(
                 Code.ZERO_AXIS, f"{element} has a zero axis", line=child.line
@@ -272,4 +265,4 @@ def _is_range(lower: float, upper: float) -> bool:
 
 
 def _limit(value: float) -> float:
-    return value if abs(value) < UNLIMITED else float(np.copysign(inf, value))
+    return value if abs(value) < UNLIMITED else copysign(inf, value)

@@ -1,15 +1,16 @@
 """The elements and attributes of URDF, and strict access to the children of an element."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from kinetarium.model.attributes import extends, is_one_edit_apart, nearest_name, shares_a_word
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.markup import Element
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ElementRule:
     """The attributes and children that an element may have.
 
@@ -25,7 +26,7 @@ class ElementRule:
     children: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def attributes(self) -> tuple[str, ...]:
         """The attributes it may have."""
         return self.required + self.optional
@@ -197,10 +198,23 @@ class Children:
                 line=self._lines[kinds[_MOST_KINDS][0]],
             )
 
-    def _faults(self, element: Element) -> Iterator[RobotFileError]:
+    def _faults(self, element: Element) -> Iterable[RobotFileError]:
         kind = ELEMENT_RULES[element.tag]
         stray = element.text.strip()
         unknown = [name for name in element.attributes if name not in kind.attributes]
+        others = [child for child in element.children if child.tag not in kind.children]
+        if stray or unknown or others:
+            return self._find_faults(element, kind, stray, unknown, others)
+        return ()
+
+    def _find_faults(
+        self,
+        element: Element,
+        kind: ElementRule,
+        stray: str,
+        unknown: Sequence[str],
+        others: Sequence[Element],
+    ) -> Iterator[RobotFileError]:
         if stray or unknown:
             with self.diagnostics.within(element.file or self.diagnostics.file, element.line):
                 if stray:
@@ -214,9 +228,7 @@ class Children:
                         fault = self._attribute_fault(element, name, kind)
                         if fault:
                             yield fault
-        for child in element.children:
-            if child.tag in kind.children:
-                continue
+        for child in others:
             with self.diagnostics.within(child.file or self.diagnostics.file, child.line):
                 fault = self._child_fault(element, child, kind)
             if fault:

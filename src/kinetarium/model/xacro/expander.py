@@ -30,12 +30,15 @@ _XML_NAME = re.compile(r"[^\W\d][\w.-]*(:[^\W\d][\w.-]*)?")
 
 def uses_xacro(root: Element) -> bool:
     """Return whether a robot file uses xacro."""
-    declared = "xmlns:xacro" in root.attributes
-    return any(
-        element.tag.startswith(_PREFIX)
-        or (declared and _SUBSTITUTION.search("\n".join(element.attributes.values())))
-        for element in root.walk()
-    )
+    pending, declared = [root], "xmlns:xacro" in root.attributes
+    while pending:
+        element = pending.pop()
+        if element.tag.startswith(_PREFIX):
+            return True
+        if declared and _SUBSTITUTION.search("\n".join(element.attributes.values())):
+            return True
+        pending += element.children
+    return False
 
 
 def expand_xacro(
