@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.figure.page import Figure, Page, Section
 from kinetarium.figure.scene3d import Color, Mesh3D, Scene3D, decimate
-from kinetarium.figure.text import Cell, Column, Facts, Listing, Prose, Table, cell_text
+from kinetarium.figure.text import Cell, Column, Facts, Listing, Prose, Table, cell_text, header
 from kinetarium.model.load import CatalogueEntry
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.mesh.triangles import read_only_mesh
@@ -123,7 +123,7 @@ def repair_table(model: RobotModel) -> Table:
     """List what was repaired or left out when the file was read."""
     return Table(
         "Repairs",
-        (Column("line"), Column("where"), Column("repair"), Column("code")),
+        header("line | where | repair | code"),
         tuple(
             (repair.line, repair.where, repair.message, str(repair.code))
             for repair in model.repairs
@@ -152,17 +152,7 @@ def catalogue_table(robots: Catalogue) -> Table:
     """Return the headline table: a row for every robot."""
     return Table(
         "",
-        (
-            Column("name"),
-            Column("links"),
-            Column("joints"),
-            Column("moving"),
-            Column("mass", "kg"),
-            Column("base"),
-            Column("tool"),
-            Column("robot"),
-            Column("sources"),
-        ),
+        header("name | links | joints | moving | mass [kg] | base | tool | robot | sources"),
         tuple(
             (
                 name,

@@ -47,6 +47,12 @@ class Column:
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
 
+def header(text: str) -> tuple[Column, ...]:
+    """Return the columns of a table from their headings, "name | name [unit] | ..."."""
+    parts = (heading.partition(" [") for heading in text.split(" | "))
+    return tuple(Column(name, unit.removesuffix("]")) for name, _, unit in parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table.

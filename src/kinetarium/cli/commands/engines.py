@@ -17,14 +17,14 @@ class Config:
 def run(config: Config, invocation: Invocation) -> None:
     """List the engines."""
     from kinetarium.engines.registry import list_engines
-    from kinetarium.figure.text import Column, Table
+    from kinetarium.figure.text import Table, header
 
     listings = list_engines()
     console = invocation.console
     console.table(
         Table(
             "",
-            (Column("engine"), Column("version"), Column("capabilities, or why not available")),
+            header("engine | version | capabilities, or why not available"),
             tuple((e.name, e.version or "none", _remark(e)) for e in listings),
         )
     )

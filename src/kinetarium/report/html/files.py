@@ -9,7 +9,7 @@ from kinetarium.batch.outcomes import case_labels
 from kinetarium.batch.study import Findings, Study
 from kinetarium.figure.page import Chart, Page, Section
 from kinetarium.figure.scene3d import Scene3D
-from kinetarium.figure.text import Column, Table
+from kinetarium.figure.text import Table, header
 from kinetarium.recording.recording import RunStatus
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.report.html.page import GENERATOR, page_html
@@ -141,7 +141,7 @@ def failure_table(folder: ResultFolder) -> Table:
     labels = case_labels([run.case for run in runs])
     return Table(
         "Cases that did not complete",
-        (Column("case"), Column("status"), Column("why")),
+        header("case | status | why"),
         tuple(
             (label or "the only one", str(run.status), run.message)
             for label, run in zip(labels, runs, strict=True)

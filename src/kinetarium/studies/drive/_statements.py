@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from kinetarium.batch.outcomes import Outcomes
-from kinetarium.figure.text import Column, Table
+from kinetarium.figure.text import Table, header
 from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Profile, Robot
 from kinetarium.studies.drive.score import track_of
 
@@ -52,7 +52,7 @@ def statement_table(results: _Outcomes, profile: Profile) -> Table:
             finding = _Finding(Verdict.UNTESTED, str(missing))
         rows.append((claim, str(finding.verdict), finding.why))
     rows.extend((claim, str(Verdict.UNTESTED), why) for claim, why in _ELSEWHERE.items())
-    columns = (Column("the paper says"), Column("here"), Column("decided by"))
+    columns = header("the paper says | here | decided by")
     return Table(f"Statements of the paper, profile {profile.value}", columns, tuple(rows))
 
 

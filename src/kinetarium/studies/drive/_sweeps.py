@@ -14,7 +14,7 @@ from kinetarium.figure.sweep import (
     speed_accuracy,
     sweep_series,
 )
-from kinetarium.figure.text import Column, Table
+from kinetarium.figure.text import Table, header
 from kinetarium.studies.drive.config import DriveCase, PathControl, Robot
 from kinetarium.studies.drive.ideal import AgainstIdeal, Compared
 
@@ -97,10 +97,9 @@ def _over_friction(cells: Sequence[Compared]) -> list[Figure]:
 
 def _friction_table(cells: Sequence[Compared]) -> Table:
     """Return cross-track error and yaw ratio by engine and friction."""
-    columns = (
-        Column("engine"), Column("friction"), Column("cross-track RMSE", "m"), Column("yaw ratio"),
-        Column("yaw ratio of the ideal"),
-    )  # fmt: skip
+    columns = header(
+        "engine | friction | cross-track RMSE [m] | yaw ratio | yaw ratio of the ideal"
+    )
     rows = tuple(
         (case.engine, case.friction, part.median("cross_track_rmse_m"), part.median("yaw_ratio"),
          ideal.yaw_ratio if ideal else None)

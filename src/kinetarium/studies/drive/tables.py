@@ -9,7 +9,7 @@ from kinetarium.batch.outcomes import Outcomes
 from kinetarium.batch.study import Outcome
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.sweep import setting_cells, setting_columns
-from kinetarium.figure.text import Column, Listing, Table
+from kinetarium.figure.text import Column, Listing, Table, header
 from kinetarium.recording.recording import RunStatus
 from kinetarium.storage.strict_json import strict_json
 from kinetarium.studies.drive.config import DriveCase
@@ -34,12 +34,12 @@ def headline(cells: Sequence[Compared], varied: Sequence[str]) -> Table:
         varied: The varied settings.
     """
     columns = (
-        Column("profile"), Column("robot"), Column("control"), Column("path"), Column("engine"),
-        *setting_columns(varied), Column("runs"),
+        *header("profile | robot | control | path | engine"),
+        *setting_columns(varied),
+        Column("runs"),
         *(Column(name, unit) for _, name, unit in _COLUMNS),
-        Column("least RMSE", "m"), Column("greatest RMSE", "m"), Column("off the ideal", "m"),
-        Column("corners", "deg"),
-    )  # fmt: skip
+        *header("least RMSE [m] | greatest RMSE [m] | off the ideal [m] | corners [deg]"),
+    )
     rows = []
     for case, part, ideal in cells:
         done = sum(outcome.status is RunStatus.COMPLETED for outcome in part)
@@ -99,7 +99,7 @@ def _named(case: DriveCase) -> dict[str, Any]:
 
 _PAPER = Table(
     "Simulators and engines",
-    (Column("engine"), Column("in the paper"), Column("here")),
+    header("engine | in the paper | here"),
     (
         ("MuJoCo", "MuJoCo", "mujoco"),
         ("Bullet", "CoppeliaSim", "pybullet"),
@@ -125,11 +125,10 @@ def settings_section(outcomes: Iterable[Outcome[Any]]) -> Section:
             facts.setdefault(key, recording.facts)
             for name in ("friction", "timestep_s"):
                 tried.setdefault((*key, name), {})[recording.facts[name]] = None
-    columns = (
-        Column("profile"), Column("engine"), Column("robot"), Column("friction"),
-        Column("wheel gain", "N m s/rad"), Column("track multiplier"), Column("time step", "s"),
-        Column("mass error"), Column("joint damping"), Column("armature"), Column("why"),
-    )  # fmt: skip
+    columns = header(
+        "profile | engine | robot | friction | wheel gain [N m s/rad] | track multiplier | "
+        "time step [s] | mass error | joint damping | armature | why"
+    )
     rows = tuple(
         (*key, _listed(tried[*key, "friction"]), fact["wheel_damping"], fact["multiplier"],
          _listed(tried[*key, "timestep_s"]),

@@ -9,7 +9,7 @@ from kinetarium.batch.study import Findings, Outcome
 from kinetarium.dynamics import TwoLink
 from kinetarium.figure.charts import Axis, Heatmap, Lines, Series
 from kinetarium.figure.page import Section
-from kinetarium.figure.text import Cell, Column, Prose, Table
+from kinetarium.figure.text import Cell, Column, Prose, Table, header
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dynamics.backends.registry import REFERENCE
@@ -187,8 +187,7 @@ def two_link_section(terms: Mapping[str, Mapping[str, Any]]) -> Section:
     values = {name: _entries(each) for name, each in terms.items()}
     table = Table(
         "q = (0, 0.0665) rad, q̇ = (1, 2) rad/s",
-        (Column("entry"), Column("formula"), Column("unit"), Column("printed in 2022"),
-         *(Column(name) for name in names)),
+        (*header("entry | formula | unit | printed in 2022"), *(Column(name) for name in names)),
         tuple(
             (entry, formula, unit, printed, *(values[name][i] for name in names))
             for i, (entry, formula, unit, printed) in enumerate(_FORMULAS)
@@ -266,9 +265,7 @@ def _headline(outcomes: Sequence[Outcome[Case]], *, several: bool) -> Table:
         *((Column("robot"),) if several else ()),
         Column("backend"),
         *(Column(f"{quantity}, relative error") for quantity in TERMS),
-        Column("other checks"),
-        Column("faults"),
-        Column("verdict"),
+        *header("other checks | faults | verdict"),
     )
     rows = []
     for outcome in outcomes:

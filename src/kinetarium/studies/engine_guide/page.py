@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetarium.figure.charts import Axis, Bars, BarSeries
 from kinetarium.figure.page import Page, Section
-from kinetarium.figure.text import Cell, Column, Listing, Prose, Table
+from kinetarium.figure.text import Cell, Column, Listing, Prose, Table, header
 from kinetarium.metrics import cost_per_second
 from kinetarium.recording.recording import Row
 from kinetarium.recording.result_folder import ResultFolder
@@ -265,7 +265,7 @@ def purpose_table(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> 
         )  # fmt: skip
         cells = [_verdict(figures[engine], purpose) for engine in engines]
         body.append((purpose.name, purpose.rule, meeting[0] if meeting else "none", *cells))
-    columns = (Column("for"), Column("rule"), Column("first choice"), *map(Column, engines))
+    columns = (*header("for | rule | first choice"), *map(Column, engines))
     return Table("", columns, tuple(body))
 
 
@@ -320,10 +320,7 @@ def _cheapest_settings(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]
                 best = min(runs, key=lambda row: float(row[COST]))
                 iterations = str(best["iterations"]) if best["iterations"] else "the profile's own"
                 body.append((purpose, engine, best["timestep"] * 1e3, iterations, best[COST]))
-    columns = (
-        Column("for"), Column("engine"), Column("step", "ms"), Column("iterations"),
-        Column("CPU time per simulated second", "s/s"),
-    )  # fmt: skip
+    columns = header("for | engine | step [ms] | iterations | CPU time per simulated second [s/s]")
     return Table("The cheapest acceptable settings", columns, tuple(body))
 
 

@@ -10,7 +10,7 @@ from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.sweep import setting_cells, setting_columns, varied_fields
-from kinetarium.figure.text import Cell, Column, Prose, Table
+from kinetarium.figure.text import Cell, Column, Prose, Table, header
 from kinetarium.metrics import moving_mean, moving_variance
 from kinetarium.recording.recording import Recording
 from kinetarium.scene.grasped_cube import grasped_cube, gripper_arm
@@ -41,7 +41,7 @@ def table_1() -> Table:
     """Return the simulators and engines of the paper, and the libraries used here."""
     return Table(
         "Simulators and engines of the paper (its Table 1) and here",
-        (Column("engine"), Column("the paper's simulator"), Column("here")),
+        header("engine | the paper's simulator | here"),
         (
             ("MuJoCo", "MuJoCo", "its own library"),
             ("Bullet", "CoppeliaSim", "pybullet"),
@@ -149,9 +149,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
 
 def _headline(groups: Sequence[Group], varied: Sequence[str]) -> Table:
     columns = (
-        Column("profile"),
-        Column("engine"),
-        Column("path"),
+        *header("profile | engine | path"),
         *setting_columns(varied),
         Column("held"),
         *(Column(name, unit) for name, unit, *_ in _COLUMNS),
@@ -216,14 +214,7 @@ def _engine_sections(profile: Profile, groups: Sequence[Group]) -> list[Section]
 
 
 def _settings(groups: Sequence[Group]) -> Table:
-    columns = (
-        Column("engine"),
-        Column("step", "ms"),
-        Column("friction"),
-        Column("control"),
-        Column("why"),
-        Column("engine options"),
-    )
+    columns = header("engine | step [ms] | friction | control | why | engine options")
     rows = []
     for engine in dict.fromkeys(group.case.engine for group in groups):
         own = [

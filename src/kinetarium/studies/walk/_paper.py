@@ -7,7 +7,7 @@ import numpy as np
 
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.scene3d import Mesh3D, Scene3D
-from kinetarium.figure.text import Column, Prose, Table
+from kinetarium.figure.text import Column, Prose, Table, header
 from kinetarium.figure.walk_replay import machine_meshes
 from kinetarium.legs import TABLE_1, GaitTiming, Heading, LegKind, Machine, WalkPlan
 from kinetarium.legs.mechanism.machine import LINK_NAMES
@@ -149,7 +149,7 @@ def _figure_12() -> tuple[Figure, ...]:
         bodies += _drawn(machine, picture.joints, pose, label=f"({picture.letter}) ", shift=shift)
         for leg, h_x, h_y, v_z in picture.captions:
             rows.append((f"({picture.letter})", leg, round(h_x, 2), round(h_y, 2), v_z))
-    columns = (Column("picture"), Column("leg"), Column("h_x"), Column("h_y"), Column("v_z"))
+    columns = header("picture | leg | h_x | h_y | v_z")
     late = slips()
     return (
         Scene3D("Fig. 12, (a) to (k)", tuple(bodies)),
@@ -244,7 +244,7 @@ def _derived_orders() -> Table:
         rows.append((name, " or ".join(found), best[0], -best[1] + 0.0))
     return Table(
         "Table 1 derived: all 24 orders, no foot inward, then the best margin",
-        (Column("direction"), Column("rows"), Column("inward", "unit"), Column("margin", "unit")),
+        header("direction | rows | inward [unit] | margin [unit]"),
         tuple(rows),
     )
 
@@ -259,7 +259,7 @@ def _transforms() -> Table:
     )
     return Table(
         "Table 2: rotations and translations of links",
-        (Column("link"), Column("rotation"), Column("translation")),
+        header("link | rotation | translation"),
         rows,
     )
 
@@ -283,4 +283,4 @@ def _link_table(title: str, slide: str, hinge: str) -> Table:
         (i, name, (f"{slide if i > 1 else ''}{text}").strip() or "fixed")
         for i, (name, text) in enumerate(zip(LINK_NAMES, own, strict=True), 1)
     )
-    return Table(title, (Column("link"), Column("name"), Column("transform in the leg")), rows)
+    return Table(title, header("link | name | transform in the leg"), rows)

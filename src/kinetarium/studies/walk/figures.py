@@ -12,7 +12,7 @@ from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Mark, Series,
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene3d import Scene3D
-from kinetarium.figure.text import Column, Prose, Table
+from kinetarium.figure.text import Column, Prose, Table, header
 from kinetarium.figure.walk_replay import machine_meshes, walk_replay
 from kinetarium.legs import LegKind, Machine
 from kinetarium.legs.walk.walk import walking_volume
@@ -258,13 +258,9 @@ def _legs(walked: Named[Case]) -> Section:
     ]
     planned = [(label, o) for label, o in walked if o.rows and o.case.engine == NO_ENGINE]
     if planned:
-        columns = (
-            Column("case"),
-            Column("h_x", "unit"),
-            Column("lateral", "unit or rad"),
-            Column("v_z", "unit"),
-            Column("work", "J"),
-            Column("work per metre", "J/m"),
+        columns = header(
+            "case | h_x [unit] | lateral [unit or rad] | v_z [unit] | work [J] | "
+            "work per metre [J/m]"
         )
         rows = tuple(
             (

@@ -5,7 +5,7 @@ from math import sqrt
 from kinetarium.control.admittance.critical_delay import critical_delay
 from kinetarium.control.admittance.sensing import RandomWalkKalman
 from kinetarium.figure.page import Section
-from kinetarium.figure.text import Cell, Column, Prose, Table
+from kinetarium.figure.text import Cell, Column, Prose, Table, header
 from kinetarium.studies.dock.press.config import PresetName
 from kinetarium.studies.dock.press.presets import (
     PRESETS,
@@ -90,16 +90,9 @@ def _presets_table() -> Table:
         )
         for name, preset in PRESETS.items()
     ]
-    columns = (
-        Column("preset"),
-        Column("D", "kg"),
-        Column("K", "N s/m"),
-        Column("payload", "kg"),
-        Column("gate", "N"),
-        Column("filter"),
-        Column("error of the"),
-        Column("set-point delay", "ms"),
-        Column("loop delay", "ms"),
+    columns = header(
+        "preset | D [kg] | K [N s/m] | payload [kg] | gate [N] | filter | error of the | "
+        "set-point delay [ms] | loop delay [ms]"
     )
     return Table("The presets", columns, tuple(rows))
 
@@ -118,8 +111,7 @@ def _critical_table(ratio: float) -> Table:
         until = f"up to {_power(max(good))} N/m" if good else f"below {_power(_STIFFNESS[0])} N/m"
         rows.append((str(name), 1e3 * delay, *(1e3 * most for most in delays), until))
     columns = (
-        Column("preset"),
-        Column("loop delay", "ms"),
+        *header("preset | loop delay [ms]"),
         *(Column(f"{_power(k)} N/m", "ms") for k in _STIFFNESS),
         Column("stable at twice the delay"),
     )
@@ -200,14 +192,9 @@ def _filter_table() -> Table:
                 (1e3 * tick, _filter_words(ratio), 1e3 * filter_lag(tick, ratio), left,
                  4 * sqrt(3) * left, *rates)
             )  # fmt: skip
-    columns = (
-        Column("tick", "ms"),
-        Column("filter"),
-        Column("lag", "ms"),
-        Column("residual noise", "N"),
-        Column("smallest gate", "N"),
-        Column("stiffest contact, gains 'paper'", "N/m"),
-        Column("gains 'recommended'", "N/m"),
+    columns = header(
+        "tick [ms] | filter | lag [ms] | residual noise [N] | smallest gate [N] | "
+        "stiffest contact, gains 'paper' [N/m] | gains 'recommended' [N/m]"
     )
     return Table(
         "Filters of 5 N of noise, set points delayed by one tick; stable at twice the delay"

@@ -8,7 +8,7 @@ from kinetarium.batch.outcomes import Outcomes
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Heatmap, Lines, Series, Spot, Style
 from kinetarium.figure.page import Section
-from kinetarium.figure.text import Column, Table
+from kinetarium.figure.text import Table, header
 from kinetarium.recording.recording import Row
 from kinetarium.studies.dock.press.advice import advice
 from kinetarium.studies.dock.press.presets import PRESETS, loop_delay
@@ -58,14 +58,9 @@ def _headline(maps: Maps) -> Table:
                 (preset, ratio, outcome.case.stiffness, critical, calm, wild,
                  f"{sum(agree)} of {len(agree)}")
             )  # fmt: skip
-    columns = (
-        Column("gains"),
-        Column("damping over stiffness", "s"),
-        Column("stiffness", "N/m"),
-        Column("critical delay", "ms"),
-        Column("last stable", "ms"),
-        Column("first unstable", "ms"),
-        Column("cells that agree"),
+    columns = header(
+        "gains | damping over stiffness [s] | stiffness [N/m] | critical delay [ms] | "
+        "last stable [ms] | first unstable [ms] | cells that agree"
     )
     return Table("", columns, tuple(rows))
 

@@ -11,7 +11,7 @@ from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Heatmap, Lines, Mark, Series
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Replay
-from kinetarium.figure.text import Column, Prose, Table
+from kinetarium.figure.text import Prose, Table, header
 from kinetarium.recording.recording import Recording
 from kinetarium.studies.drive.calibrate.config import CalibrateCase
 from kinetarium.studies.drive.calibrate.score import identify, steady_track
@@ -101,12 +101,11 @@ def _theory(speeds: Sequence[tuple[float, float]]) -> _Multipliers:
 
 
 def _headline(figures: Mapping[tuple[Any, ...], dict[str, Any]], theory: _Multipliers) -> Table:
-    columns = (
-        Column("profile"), Column("robot"), Column("engine"),
-        Column(f"in place, {_IN_PLACE:g} rad/s"), Column("on arcs"), Column("fitted"),
-        Column("residual of the fit"), Column("least over headings"),
-        Column("greatest over headings"), Column("residual within turns"),
-    )  # fmt: skip
+    columns = header(
+        f"profile | robot | engine | in place, {_IN_PLACE:g} rad/s | on arcs | fitted"
+        " | residual of the fit | least over headings | greatest over headings"
+        " | residual within turns"
+    )
     keys = ("in_place", "moving", "fitted", "fit_residual", "lowest", "highest", "mean_residual")
     rows = [
         (profile.value, robot.value, engine, *(values.get(key) for key in keys))
