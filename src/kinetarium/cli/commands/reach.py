@@ -1,4 +1,4 @@
-"""`kinetarium reach ACTION`: maps of what a robot reaches, and where its base stands best."""
+"""`kinetarium reach ACTION`: reachability maps and base placement."""
 
 import os
 import re
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from kinetarium.reach.maps.files import ReachMap
 
 ACTIONS = {
-    "build": "build a map of what a robot reaches",
-    "info": "say what a map is",
-    "verify": "compare a map with its hashes",
-    "slice": "say where a base may stand to reach one pose",
-    "place": "find the base for a set of poses",
-    "follow": "drive a base along while its arm follows a trajectory",
-    "compare": "compare ways to choose a base, beside the published numbers",
+    "build": "build a reachability map of a robot",
+    "info": "show how a map was built and what it contains",
+    "verify": "verify the checksums of a map",
+    "slice": "find the base positions that reach one pose",
+    "place": "find the best base pose for a set of tool poses",
+    "follow": "plan the motion of a mobile base along a tool trajectory",
+    "compare": "compare base placement methods with published results",
 }
 """The first four are about map files; the others are studies, reach-place and so on."""
 _MOST_THREADS = 256
-"""As many as a build takes."""
+"""Maximum number of threads of a build."""
 Link = Annotated[str | None, tyro.conf.arg(metavar="LINK")]
 MapPath = Annotated[str | None, tyro.conf.arg(metavar="MAP")]
 
@@ -49,7 +49,7 @@ def load(words: Sequence[str]) -> tuple[type, Run]:
 
     Raises:
         UnknownNameError: If there is no such action.
-        SystemExit: After an action's help was printed, where it was asked for.
+        SystemExit: After the help of an action was printed.
     """
     action, *rest = words or [""]
     bare = tyro.conf.arg(name="")
@@ -85,23 +85,24 @@ def _action(action: str, words: Sequence[str]) -> tuple[type, Run]:
 
 @dataclass(frozen=True, kw_only=True)
 class BuildConfig(RobotFlags):
-    """What to build.
+    """Options of `reach build`.
 
     Attributes:
-        robot: A robot of the catalogue, or a URDF, xacro or MJCF file.
-        out: The map's folder, such as panda.rmap; a build that was stopped goes on there.
-        kind: capability: what the tool can do around the base. irm3: how well a base
-            stands around the tool. irm4: the same by height, tilt and place; best for placing.
-        voxel: Edge length of a voxel [m]; 0.03 of the radius if not given, 0.05 for irm4.
-        poses: Poses per voxel; 50 if not given, 8 for irm4.
-        radius: How far the map reaches [m]; as far as the tool gets if not given.
-        tool: The link to be placed; the catalogue's flange, or the only last link, if not given.
-        base_link: The link that stands; the robot's root if not given.
-        self_collision: Count configurations in collision as out of reach.
-        seed: Seed of the poses.
-        workers: Threads that build side by side; none of them changes the map.
-        part: Make the K-th of N parts only, beside processes that make the others in the same
-            folder; once all have ended, the same command without it joins them.
+        robot: Name of a robot in the catalogue, or a URDF, xacro or MJCF file.
+        out: Output folder, such as panda.rmap; an interrupted build is resumed.
+        kind: capability: reachable tool poses around the base. irm3: base poses around the
+            tool that reach it, by voxels. irm4: the same by height, tilt and position of the
+            base; best for base placement.
+        voxel: Edge length of a voxel [m]; 0.03 of the radius by default, 0.05 for irm4.
+        poses: Poses per voxel; 50 by default, 8 for irm4.
+        radius: Radius of the map [m]; the reach of the tool by default.
+        tool: Tool link; the catalogue's flange, or the only leaf link, by default.
+        base_link: Base link; the robot's root by default.
+        self_collision: Treat configurations in self-collision as unreachable.
+        seed: Seed of the sampled poses.
+        workers: Number of threads; the map does not depend on it.
+        part: Build only the K-th of N parts, while other processes build the others in the same
+            folder; when all are complete, the same command without --part joins them.
     """
 
     robot: Annotated[str, tyro.conf.arg(metavar="FILE|NAME")]
@@ -121,7 +122,7 @@ class BuildConfig(RobotFlags):
 
 
 def build(config: BuildConfig, invocation: Invocation) -> None:
-    """Build the map and say what it is, or one part of it and say how far the map is."""
+    """Build the map and show it, or build one part and show the progress of the map."""
     from kinetarium.batch.sweep import Progress
     from kinetarium.reach.maps.build import ShardCount, build_map, build_part
     from kinetarium.reach.maps.files import ReachMap
@@ -150,27 +151,27 @@ def build(config: BuildConfig, invocation: Invocation) -> None:
         return
     whole = built.there == built.total
     console.line(
-        f"part {config.part}: {built.there} of {built.total} shards are there"
+        f"part {config.part}: {built.there} of {built.total} shards are complete"
         + ("; the same command without --part joins them" if whole else "")
     )
     console.result({"ok": True, "part": config.part, "shards": built._asdict()})
 
 
 def _part(text: str) -> tuple[int, int]:
-    """Read "K/N"; whether there is such a part is for the build to say."""
+    """Parse "K/N"; its range is checked by the build."""
     numbers = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
     if not numbers:
-        raise UsageError(f"--part wants K/N, such as 2/8, not {text!r}")
+        raise UsageError(f"--part must be K/N, such as 2/8, not {text!r}")
     return int(numbers[1]), int(numbers[2])
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyConfig:
-    """Which map.
+    """Options of `reach verify`.
 
     Attributes:
-        folder: The map.
-        map: The map, as other actions take it.
+        folder: Folder of the map.
+        map: The same as a flag, as in other actions.
     """
 
     folder: tyro.conf.Positional[MapPath] = None
@@ -184,33 +185,33 @@ class VerifyConfig:
             UsageError: If none was named, or two.
         """
         if (self.folder is None) == (self.map is None):
-            raise UsageError("one map is wanted: its folder, or --map MAP")
+            raise UsageError("one map is required: its folder, or --map MAP")
         return self.folder or self.map or ""
 
 
 def verify(config: VerifyConfig, invocation: Invocation) -> None:
-    """Read every field whole; whatever is not as it was written is an error."""
+    """Compare every field of the map with its checksum."""
     from kinetarium.reach.maps.files import open_map, verify_map
 
     names = list(open_map(config.path).fields)
     verify_map(config.path)
-    invocation.console.line(f"{config.path} is as it was written: {', '.join(names)}")
+    invocation.console.line(f"{config.path} is unchanged: {', '.join(names)}")
     invocation.console.result({"ok": True, "path": config.path, "fields": names})
 
 
 @dataclass(frozen=True, kw_only=True)
 class InfoConfig(VerifyConfig):
-    """Which map.
+    """Options of `reach info`.
 
     Attributes:
-        report: Folder for a page with pictures of the map.
+        report: Write DIR/report.html, a page with figures of the map.
     """
 
     report: Annotated[str | None, tyro.conf.arg(metavar="DIR")] = None
 
 
 def info(config: InfoConfig, invocation: Invocation) -> None:
-    """Print how the map was made and what it holds; draw it if asked to."""
+    """Show how the map was built and what it contains; write its report if asked for."""
     from kinetarium.reach.maps.files import open_map
     from kinetarium.studies.reach.map_figures import map_page
 
@@ -239,13 +240,13 @@ def _show(reach_map: "ReachMap", invocation: Invocation, *, report: str | None =
 
 @dataclass(frozen=True, kw_only=True)
 class SliceConfig(PlaneConfig):
-    """What to cut.
+    """Options of `reach slice`.
 
     Attributes:
-        map: The map, irm3 or irm4.
-        pose: JSON file of the tool's pose in the world: a 4x4 matrix by rows, or
-            {"position", "quaternion_wxyz"}.
-        out: Folder of the slice, its pictures and its page.
+        map: Inverse reachability map, irm3 or irm4.
+        pose: JSON file with a tool pose in the world: a 4x4 matrix by rows, or {"position",
+            "quaternion_wxyz"}.
+        out: Output folder of the slice and its report.
     """
 
     map: Annotated[str, tyro.conf.arg(metavar="MAP")]
@@ -254,7 +255,7 @@ class SliceConfig(PlaneConfig):
 
 
 def slice_action(config: SliceConfig, invocation: Invocation) -> None:
-    """Cut the map by the plane of bases, and draw what is found."""
+    """Slice the map by the ground plane, and write a report."""
     from kinetarium.reach.maps.files import open_map
     from kinetarium.reach.placement.files import read_pose
     from kinetarium.reach.placement.score_raster import describe_slice, slice_map, write_slice

@@ -1,4 +1,4 @@
-"""reach-place, reach-follow and reach-compare: where a base stands best; figures of maps."""
+"""reach-place, reach-follow and reach-compare: base placement; figures of reachability maps."""
 
 from kinetarium.batch.study import Study
 from kinetarium.studies.reach.comparison.config import Case, Config
@@ -13,32 +13,32 @@ __all__ = ["ReachCompare", "ReachFollow", "ReachPlace"]
 
 
 class ReachPlace(Study[PlaceConfig, PlaceCase]):
-    """From where an arm reaches a set of poses best."""
+    """The base from which an arm reaches a set of poses best."""
 
     name = "reach-place"
-    help = "find the base for a set of poses"
-    title = "Where the base stands best"
+    help = "find the best base pose for a set of tool poses"
+    title = "Base placement"
     config = PlaceConfig
     case = PlaceCase
     is_query = True
 
 
 class ReachFollow(Study[FollowConfig, FollowCase]):
-    """How a base drives along while its arm follows a trajectory."""
+    """The motion of a mobile base whose arm follows a trajectory."""
 
     name = "reach-follow"
-    help = "drive a base along while its arm follows a trajectory"
-    title = "A base that follows"
+    help = "plan the motion of a mobile base along a tool trajectory"
+    title = "A mobile base whose arm follows a trajectory"
     config = FollowConfig
     case = FollowCase
     is_query = True
 
 
 class ReachCompare(Study[Config, Case]):
-    """How ways to choose a base compare, beside the published numbers."""
+    """Base placement methods, compared with published results."""
 
     name = "reach-compare"
-    help = "compare ways to choose a base, beside the published numbers"
-    title = "Where to put a base: methods compared"
+    help = "compare base placement methods with published results"
+    title = "Base placement: comparison of methods"
     config = Config
     case = Case

@@ -1,16 +1,14 @@
-"""Figures of maps: sections, the volume with a quarter cut away, and where a plane cuts them."""
+"""Figures of maps: sections, the volume with a quarter cut away, and slices by a plane."""
 
 from itertools import chain
 from math import degrees, pi
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinetarium.figure.charts import Axis, Heatmap, Spot
 from kinetarium.figure.page import Page, Section
 from kinetarium.figure.scene3d import Scene3D
-from kinetarium.figure.text import Cell, Column, Table
+from kinetarium.figure.text import Cell, Column, Table, header
 from kinetarium.reach.maps.files import ReachMap
 from kinetarium.reach.maps.recipe import FULL, MapKind, graded_grid
 from kinetarium.reach.placement.score_raster import BaseSlice
@@ -20,30 +18,27 @@ from kinetarium.studies.reach.markers import (
     cut_volume,
     frame_marker,
     plane_tiles,
+    raster_chart,
     scene_sections,
 )
 
 _LEADS = {
-    MapKind.CAPABILITY: "What the tool can do around the base: the part of the poses in each"
-    " voxel that it reaches, and how freely it moves there.",
-    MapKind.IRM3: "How well a base stands around the tool: the part of the base poses in each"
-    " voxel that reach the tool's pose, and how freely the arm then moves.",
-    MapKind.IRM4: "How well a base stands by the height and the tilt of the tool: the part of"
-    " the base poses in each cell, both turns included, that reach the tool's pose.",
+    MapKind.CAPABILITY: "Capability map: the fraction of the tool poses in each voxel around the"
+    " base that the arm reaches, and its mean manipulability there.",
+    MapKind.IRM3: "Inverse reachability map: the fraction of the base poses in each voxel around"
+    " the tool from which the arm reaches the tool's pose, and its mean manipulability.",
+    MapKind.IRM4: "Inverse reachability map by height and tilt of the tool: the fraction of the"
+    " base poses in each cell, over all azimuths and rolls, that reach the tool's pose.",
 }
-_REACH = Axis("part reached")
+_REACH = Axis("fraction reached")
 _QUALITY = Axis("manipulability", "m^3")
 
 
 def map_page(reach_map: ReachMap, *, provenance: tuple[tuple[str, str], ...]) -> Page:
-    """Return the page of a map.
-
-    Args:
-        provenance: How to make it again.
-    """
+    """Return the page of a map."""
     recipe = reach_map.recipe
     tables = (recipe_table(reach_map), field_table(reach_map))
-    sections = (*scene_sections(map_figures(reach_map)), Section("How it was made", tables))
+    sections = (*scene_sections(map_figures(reach_map)), Section("How it was built", tables))
     return Page(f"{recipe.kind} of {recipe.robot}", _LEADS[recipe.kind], sections, provenance)
 
 
@@ -51,7 +46,7 @@ def map_figures(reach_map: ReachMap, *, prefix: str = "") -> tuple[Heatmap | Sce
     """Draw a map.
 
     Args:
-        prefix: What stands before each title, such as the number of a figure.
+        prefix: Prefix of each title, such as the number of a figure.
     """
     if reach_map.recipe.kind is MapKind.IRM4:
         return _graded(reach_map, prefix)
@@ -59,25 +54,25 @@ def map_figures(reach_map: ReachMap, *, prefix: str = "") -> tuple[Heatmap | Sce
 
 
 def recipe_table(reach_map: ReachMap) -> Table:
-    """Say how a map was made."""
+    """Return how a map was built."""
     recipe = reach_map.recipe
     rows: tuple[tuple[Cell, ...], ...] = (
         ("kind", str(recipe.kind)),
         ("robot", recipe.robot),
-        ("from link", recipe.base_link),
-        ("to link", recipe.tool),
+        ("base link", recipe.base_link),
+        ("tool link", recipe.tool),
         ("voxel [m]", recipe.voxel),
         ("radius [m]", recipe.radius),
         ("poses per voxel", recipe.poses),
-        ("self-collision", "counts" if recipe.self_collision else "does not count"),
+        ("self-collision", "unreachable" if recipe.self_collision else "ignored"),
         ("seed", recipe.seed),
         *((name, version) for name, version in reach_map.versions.items()),
     )
-    return Table("", (Column("what"), Column("value")), rows)
+    return Table("", (Column("property"), Column("value")), rows)
 
 
 def field_table(reach_map: ReachMap) -> Table:
-    """Say what a map holds."""
+    """Return the fields of a map."""
     rows = tuple(
         (
             name,
@@ -89,150 +84,115 @@ def field_table(reach_map: ReachMap) -> Table:
         )
         for name, values in reach_map.fields.items()
     )
-    headings = (
-        Column("field"), Column("unit"), Column("shape"), Column("size", "MB"),
-        Column("part filled"), Column("greatest"),
-    )  # fmt: skip
+    headings = header("field | unit | shape | size [MB] | fraction above zero | maximum")
     return Table("", headings, rows)
 
 
 def _voxels(reach_map: ReachMap, prefix: str) -> tuple[Heatmap | Scene3D, ...]:
-    """Draw both values of a map over voxels: upright and level sections, and the volume."""
+    """Draw both fields of a map over voxels."""
     grid, recipe = reach_map.grid, reach_map.recipe
-    frame = "base" if recipe.kind is MapKind.CAPABILITY else "tool"
     values = {
         _REACH: np.asarray(reach_map.fields["reachable"], dtype=np.float64) / recipe.poses,
         _QUALITY: np.asarray(reach_map.fields["manipulability"], dtype=np.float64),
     }
-    middle = grid.count // 2
-    level = int(values[_REACH].sum(axis=(0, 1)).argmax())
-    figures: list[Heatmap | Scene3D] = []
-    for value, volume in values.items():
-        lower = np.full(3, grid.lower)
-        title = f"{prefix}{value.label}, a quarter cut away"
-        if volume.any():  # a map of nothing has no volume to be cut
-            figures.append(
-                cut_volume(title, volume, size=grid.size, lower=lower, unit=value.heading)
-            )
-        cuts = (
-            (f"upright section through the {frame}", volume[:, middle].T, ("x", "z")),
-            (f"level section at z = {grid.axis[level]:.2f} m", volume[:, :, level].T, ("x", "y")),
+    drawn = [
+        _volume(
+            f"{prefix}{value.label}",
+            volume,
+            corner=(grid.lower, grid.lower, grid.lower),
+            size=grid.size,
+            labels=("x", "y", "z"),
+            middle="base" if recipe.kind is MapKind.CAPABILITY else "tool",
+            level=int(values[_REACH].sum(axis=(0, 1)).argmax()),
+            value=value,
         )
-        figures += [
-            _section(
-                f"{prefix}{value.label}, {where}",
-                cut,
-                labels=labels,
-                x=grid.axis,
-                y=grid.axis,
-                value=value,
-            )
-            for where, cut, labels in cuts
-        ]
-    return tuple(figures)
+        for value, volume in values.items()
+    ]
+    return tuple(chain.from_iterable(drawn))
 
 
 def _graded(reach_map: ReachMap, prefix: str) -> tuple[Heatmap | Scene3D, ...]:
-    """Draw a graded map for tools that look up, ahead and down."""
+    """Draw a graded map for a tool that points up, ahead and down."""
     grid = graded_grid(reach_map.recipe)
     reach = np.asarray(reach_map.fields["reach"], dtype=np.float64) / FULL
-    axis = np.asarray(grid.lower + (np.arange(grid.side) + 0.5) * grid.size)
-    height = np.asarray(grid.bottom + (np.arange(grid.layers) + 0.5) * grid.size)
-    figures: list[Heatmap | Scene3D] = []
-    for tilt in (0, grid.tilts // 2, grid.tilts - 1):
-        angle = degrees((tilt + 0.5) * pi / grid.tilts)
-        volume = np.moveaxis(reach[:, tilt], 0, 2)
-        title = f"{prefix}tool {angle:.0f} deg from the vertical, "
-        lower = np.array([grid.lower, grid.lower, grid.bottom])
-        if volume.any():
-            figures.append(
-                cut_volume(
-                    f"{title}a quarter cut away",
-                    volume,
-                    size=grid.size,
-                    lower=lower,
-                    unit="part reached",
-                )
-            )
-        level = int(volume.sum(axis=(0, 1)).argmax())
-        figures.append(
-            _section(
-                f"{title}section through the tool's own plane",
-                volume[:, grid.side // 2].T,
-                labels=("x*", "height"),
-                x=axis,
-                y=height,
-                value=_REACH,
-            )
+    tilts = (0, grid.tilts // 2, grid.tilts - 1)
+    drawn = [
+        _volume(
+            f"{prefix}tool {degrees((tilt + 0.5) * pi / grid.tilts):.0f} deg from the vertical",
+            np.moveaxis(reach[:, tilt], 0, 2),
+            corner=(grid.lower, grid.lower, grid.bottom),
+            size=grid.size,
+            labels=("x*", "y*", "height"),
+            middle="tool's z axis",
+            level=int(reach[:, tilt].sum(axis=(1, 2)).argmax()),
+            value=_REACH,
         )
-        figures.append(
-            _section(
-                f"{title}level section at {height[level]:.2f} m",
-                volume[:, :, level].T,
-                labels=("x*", "y*"),
-                x=axis,
-                y=axis,
-                value=_REACH,
-            )
-        )
-    return tuple(figures)
+        for tilt in tilts
+    ]
+    return tuple(chain.from_iterable(drawn))
 
 
-def _section(
+def _volume(
     title: str,
-    values: NDArray[np.floating[Any]],
+    volume: Array,
     *,
-    labels: tuple[str, str],
-    x: Array,
-    y: Array,
+    corner: tuple[float, float, float],
+    size: float,
+    labels: tuple[str, str, str],
+    middle: str,
+    level: int,
     value: Axis,
-    marks: tuple[Spot, ...] = (),
-) -> Heatmap:
-    """Draw a section, shape (rows, columns); what cannot be reached stays empty."""
-    return Heatmap(
-        title,
-        Axis(labels[0], "m"),
-        Axis(labels[1], "m"),
-        tuple(x.tolist()),
-        tuple(y.tolist()),
-        np.where(values > 0, values, np.nan).astype(np.float64),
-        value,
-        marks=marks,
-        equal=True,
+) -> list[Heatmap | Scene3D]:
+    """Draw a volume with a quarter cut away, and its vertical and horizontal sections.
+
+    Args:
+        corner: Its lower corner [m].
+        size: Edge length of a voxel [m].
+        labels: Names of its axes.
+        middle: What is in its middle.
+        level: The layer of the horizontal section.
+    """
+    x, y, z = (
+        (label, np.round(low + (np.arange(count) + 0.5) * size, 9) + 0.0)  # 0.0 instead of -0.0
+        for label, low, count in zip(labels, corner, volume.shape, strict=True)
     )
+    figures: list[Heatmap | Scene3D] = []
+    if volume.any():  # an empty map has no volume to cut
+        name, lower = f"{title}, a quarter cut away", np.array(corner)
+        figures.append(cut_volume(name, volume, size=size, lower=lower, unit=value.heading))
+    vertical, horizontal = volume[:, volume.shape[1] // 2].T, volume[:, :, level].T
+    name = f"{title}, vertical section through the {middle}"
+    figures.append(raster_chart(name, vertical, axes=(x, z), value=value))
+    name = f"{title}, horizontal section at {labels[2]} = {z[1][level]:.2f} m"
+    figures.append(raster_chart(name, horizontal, axes=(x, y), value=value))
+    return figures
 
 
 _SLICE_LEAD = (
-    "Where in the plane a base may stand so that the arm reaches the pose: the map, which hangs"
-    " on the tool, is cut by the plane of bases (Algorithm 1). Bright places are reached from"
-    " by most turns of the base."
+    "Base positions in the plane from which the arm reaches the pose: the map, which is fixed to"
+    " the tool, is sliced by the ground plane (Algorithm 1). At bright positions most yaw angles"
+    " of the base reach the pose."
 )
 
 
 def slice_page(
     base_slice: BaseSlice, reach_map: ReachMap, *, provenance: tuple[tuple[str, str], ...]
 ) -> Page:
-    """Return the page of a slice.
-
-    Args:
-        reach_map: The map it was cut from.
-        provenance: How to make it again.
-    """
+    """Return the page of a slice of a map."""
     sections = (
         Section("The slice", (slice_table(base_slice),)),
         *scene_sections(slice_figures(base_slice, reach_map)),
         Section("The map", (recipe_table(reach_map),)),
     )
-    return Page("Where a base may stand", _SLICE_LEAD, sections, provenance)
+    return Page("Base positions that reach a pose", _SLICE_LEAD, sections, provenance)
 
 
 def slice_table(base_slice: BaseSlice) -> Table:
-    """Say what was found."""
+    """Return the extent of a slice and its best position."""
     i, j = base_slice.best
-    columns = (
-        Column("points"), Column("within reach"), Column("best x", "m"), Column("best y", "m"),
-        Column("part reached"), Column("manipulability", "m^3"),
-    )  # fmt: skip
+    columns = header(
+        "points | reachable | best x [m] | best y [m] | fraction reached | manipulability [m^3]"
+    )
     row = (
         base_slice.reach.size,
         int((base_slice.reach > 0).sum()),
@@ -250,8 +210,8 @@ def slice_figures(
     """Draw a slice: the plane in the world and seen from the tool, and both values as heat maps.
 
     Args:
-        reach_map: The map it was cut from.
-        prefix: What stands before each title.
+        reach_map: Its map.
+        prefix: Prefix of each title.
     """
     X_WP = tile_frame(base_slice, reach_map)
     i, j = base_slice.best
@@ -261,12 +221,10 @@ def slice_figures(
         Spot(float(base_slice.x[i]), float(base_slice.y[j]), "best"),
     )
     maps = tuple(
-        _section(
-            f"{prefix}{value.label} by the place of the base",
+        raster_chart(
+            f"{prefix}{value.label} by base position",
             values.T,
-            labels=("x", "y"),
-            x=base_slice.x,
-            y=base_slice.y,
+            axes=(("x", base_slice.x), ("y", base_slice.y)),
             value=value,
             marks=marks,
         )

@@ -1,15 +1,15 @@
-"""What is seen of a base and its arm: frames as three axes, obstacles, tiles of a plane, links."""
+"""Scenes of a base and its arm: frames as three axes, obstacles, tiles of a plane, links."""
 
 from collections.abc import Sequence
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.dynamics.chain import SerialChain
 from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.figure.charts import Heatmap
+from kinetarium.figure.charts import Axis, Heatmap, Spot
 from kinetarium.figure.page import SEQUENTIAL, Section
 from kinetarium.figure.replay import DisplayMesh, Solid, pose_rows
 from kinetarium.figure.robot_page import robot_scene
@@ -24,13 +24,13 @@ from kinetarium.spatial.rotation import inverse_pose, pose
 
 
 class Stage(NamedTuple):
-    """An arm and what stands around it.
+    """An arm and its surroundings.
 
     Attributes:
         arm: The arm.
-        plane: The plane of bases.
-        obstacles: What stands around, in the plane's frame.
-        radius: How far the arm reaches [m].
+        plane: The ground plane.
+        obstacles: The obstacles, in the plane's frame.
+        radius: Reach of the arm [m].
     """
 
     arm: SerialChain
@@ -49,12 +49,12 @@ QUAD = np.array([[0, 1, 2], [0, 2, 3]])
 
 
 def colored_quads(quads: Array, values: Array, *, unit: str) -> tuple[Mesh3D, ...]:
-    """Paint squares by their values, those of one tone as one body.
+    """Colour squares by their values; all squares of a colour are one mesh.
 
     Args:
-        quads: Corners of each square in the world, in turn [m], shape (n, 4, 3).
-        values: Its value, positive, shape (n,).
-        unit: What the values are, for the names.
+        quads: Corners of each square in the world, in order [m], shape (n, 4, 3).
+        values: Positive value of each square, shape (n,).
+        unit: Unit of the values, for the names.
     """
     top = float(values.max())
     tone = np.minimum((values / top * len(TONES)).astype(np.int64), len(TONES) - 1)
@@ -73,9 +73,9 @@ def colored_quads(quads: Array, values: Array, *, unit: str) -> tuple[Mesh3D, ..
 
 _AXES: tuple[Color, ...] = ((0.84, 0.2, 0.2, 1.0), (0.15, 0.6, 0.25, 1.0), (0.15, 0.35, 0.85, 1.0))
 _THICKNESS = 0.08
-"""Width of an axis as a part of its length."""
+"""Width of an axis as a fraction of its length."""
 _POSE = 0.08
-"""Length of the axes of a pose as a part of the arm's reach."""
+"""Length of the axes of a pose as a fraction of the arm's reach."""
 _SOLID: Color = (0.45, 0.48, 0.52, 0.6)
 
 
@@ -83,7 +83,7 @@ def frame_marker(name: str, X_WF: Array, *, length: float) -> tuple[Mesh3D, ...]
     """Draw a frame: x red, y green, z blue.
 
     Args:
-        name: What a pointer over it shows.
+        name: Its name in tooltips.
         X_WF: The frame, shape (4, 4).
         length: Length of its axes [m].
     """
@@ -100,7 +100,7 @@ def frame_marker(name: str, X_WF: Array, *, length: float) -> tuple[Mesh3D, ...]
 
 
 def plane_tiles(x: Array, y: Array, *, values: Array, X_WP: Array) -> tuple[Mesh3D, ...]:
-    """Paint the points of a plane as tiles; where the value is zero there is none.
+    """Draw the points of a plane as tiles, coloured by value; none where it is zero.
 
     Args:
         x: Coordinates x in the plane's frame, evenly spaced [m], shape (n,).
@@ -118,9 +118,9 @@ def plane_tiles(x: Array, y: Array, *, values: Array, X_WP: Array) -> tuple[Mesh
 
 
 MOST = 48
-"""Voxels along an axis that are drawn; finer ones are joined."""
+"""Maximum number of voxels along an axis; finer ones are averaged."""
 
-# The face of a voxel towards each side: its corners as seen from outside, in turn.
+# Corners of the face of a voxel towards each side, counter-clockwise as seen from outside.
 _SIDES = {
     (1, 0, 0): ((1, 0, 0), (1, 1, 0), (1, 1, 1), (1, 0, 1)),
     (-1, 0, 0): ((0, 0, 0), (0, 0, 1), (0, 1, 1), (0, 1, 0)),
@@ -132,14 +132,13 @@ _SIDES = {
 
 
 def cut_volume(title: str, values: Array, *, size: float, lower: Array, unit: str) -> Scene3D:
-    """Draw what is seen of a volume from the side that is cut away.
+    """Draw the visible faces of a volume, with the quarter towards the camera cut away.
 
     Args:
-        title: What it shows.
-        values: A value for each voxel; where it is zero there is nothing, shape (x, y, z).
+        values: A value for each voxel, zero where it is empty, shape (x, y, z).
         size: Edge length of a voxel [m].
-        lower: The least corner of the volume [m], shape (3,).
-        unit: What the values are.
+        lower: Lower corner of the volume [m], shape (3,).
+        unit: Unit of the values.
     """
     step = -(-max(values.shape) // MOST)
     coarse, size = _joined(values, step), size * step
@@ -158,7 +157,7 @@ def cut_volume(title: str, values: Array, *, size: float, lower: Array, unit: st
 
 
 def _joined(values: Array, step: int) -> Array:
-    """Return the mean of each block of voxels, those that hold nothing left out."""
+    """Return the mean of each block of voxels, without empty ones."""
     if step == 1:
         return np.array(values, dtype=np.float64)
     pad = [(0, -length % step) for length in values.shape]
@@ -171,8 +170,39 @@ def _joined(values: Array, step: int) -> Array:
     return np.where(2 * filled >= step**3, mean, 0.0)
 
 
+def raster_chart(
+    title: str,
+    values: NDArray[np.floating[Any]],
+    *,
+    axes: tuple[tuple[str, Array], tuple[str, Array]],
+    value: Axis,
+    marks: tuple[Spot, ...] = (),
+    caption: str = "",
+) -> Heatmap:
+    """Draw values over a plane; where they are zero the chart stays empty.
+
+    Args:
+        values: The values, shape (rows, columns).
+        axes: Names and coordinates of columns and rows [m].
+        value: Name and unit of the values.
+    """
+    (x, columns), (y, rows) = axes
+    return Heatmap(
+        title,
+        Axis(x, "m"),
+        Axis(y, "m"),
+        tuple(columns.tolist()),
+        tuple(rows.tolist()),
+        np.where(values > 0, values, np.nan).astype(np.float64),
+        value,
+        marks=marks,
+        equal=True,
+        caption=caption,
+    )
+
+
 def scene_sections(figures: tuple[Heatmap | Scene3D, ...]) -> tuple[Section, ...]:
-    """Part figures into sections: every scene begins one, named after it."""
+    """Divide figures into sections: every scene begins one, which has its title."""
     starts = [n for n, figure in enumerate(figures) if n == 0 or isinstance(figure, Scene3D)]
     return tuple(
         Section(figures[a].title[:1].upper() + figures[a].title[1:], figures[a:b])
@@ -181,20 +211,19 @@ def scene_sections(figures: tuple[Heatmap | Scene3D, ...]) -> tuple[Section, ...
 
 
 MOST_FACES = 60_000
-"""Triangles of the whole scene; more would make a page slow."""
+"""Maximum number of triangles of a scene; more would make a page slow."""
 FEW = 3
-"""So many arms are all drawn solid; of more, the first is, and the others let it be seen."""
+"""Up to this number all arms are opaque; of more, only the first is."""
 CLEAR = 0.25
-"""Opacity of the others."""
+"""Opacity of the other arms."""
 MOST_ARMS = 20
-"""Arms that are drawn; the frames of all poses are."""
+"""Maximum number of arms that are drawn; the frames of all poses are drawn."""
 
 
 def arm_scene(title: str, stage: Stage, *, bases: Array, joints: Array, poses: Array) -> Scene3D:
-    """Draw the arm in configurations, each from its base, the frames it is to reach, and obstacles.
+    """Draw configurations of the arm, each on its base, the poses to reach, and the obstacles.
 
     Args:
-        title: What it shows.
         bases: Poses X_WB of the base link for each configuration, shape (n, 4, 4).
         joints: Positions of the chain's joints [rad or m], shape (n, joints).
         poses: Poses X_WT of the tool, reached or not, shape (m, 4, 4).
@@ -232,7 +261,7 @@ def arm_scene(title: str, stage: Stage, *, bases: Array, joints: Array, poses: A
 
 
 def surroundings(stage: Stage, poses: Array) -> tuple[Mesh3D, ...]:
-    """Draw the frames that the tool is asked for, and the obstacles.
+    """Draw the frames of poses of the tool, and the obstacles.
 
     Args:
         poses: Poses X_WT, shape (n, 4, 4).
@@ -250,7 +279,7 @@ def surroundings(stage: Stage, poses: Array) -> tuple[Mesh3D, ...]:
 
 
 def moving_links(arm: SerialChain, *, bases: Array, joints: Array) -> tuple[Solid, ...]:
-    """Return the links of an arm as they move, each called by its name.
+    """Return the moving links of an arm, by name.
 
     Args:
         bases: Poses X_WB of the base link at each time, shape (n, 4, 4).
@@ -264,7 +293,7 @@ def moving_links(arm: SerialChain, *, bases: Array, joints: Array) -> tuple[Soli
 
 
 def still_solids(bodies: Sequence[Mesh3D]) -> tuple[Solid, ...]:
-    """Return bodies that do not move, each called by its name."""
+    """Return bodies that do not move, by name."""
     return tuple(
         Solid(body.name, "", (DisplayMesh(body.mesh, body.color),), pose_rows(body.X_WB[None]))
         for body in bodies

@@ -1,4 +1,4 @@
-"""Other ways to choose a base, as published, and the solver that they were judged by."""
+"""Published base placement methods, and the numerical solver of their evaluation."""
 
 from math import atan2, pi
 
@@ -19,16 +19,16 @@ from kinetarium.spatial.compiled import compiled
 TOP = 10
 """K of Algorithm 2."""
 TURNS: Array = np.arange(8) * np.float64(pi / 4)
-"""Turns of the base at each of the K places."""
+"""Yaw angles of the base at each of the K positions, relative to facing the poses [rad]."""
 WITHOUT_END = 1 << 60
 
 
 def algorithm_2(
     arm: Arm, scene: ArmInScene, *, poses: Array, x: Array, y: Array, scores: Array
 ) -> Array:
-    """Choose among the best places of a unified map by the sum of manipulabilities.
+    """Choose among the best positions of a unified map by the sum of manipulabilities.
 
-    Lines 12 to 19 of Algorithm 2 of the source.
+    Lines 12 to 19 of Algorithm 2 of the paper.
 
     Args:
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
@@ -45,7 +45,7 @@ def algorithm_2(
 
 
 def brute_force(arm: Arm, scene: ArmInScene, *, poses: Array, x: Array, y: Array) -> Array:
-    """Judge every place of a raster with every turn: what no map can surpass there.
+    """Score every position of a raster with every yaw: the upper bound of all maps there.
 
     Args:
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
@@ -56,14 +56,14 @@ def brute_force(arm: Arm, scene: ArmInScene, *, poses: Array, x: Array, y: Array
         The base: x, y [m] and yaw [rad], shape (3,).
     """
     places = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2)
-    # Near places first: the earlier a good base is found, the sooner others are given up.
+    # Near positions first: the earlier a good base is found, the sooner others are dropped.
     far = np.linalg.norm(places - poses[:, :2, 3].mean(axis=0), axis=1)
     places = places[np.argsort(far, kind="stable")]
     return _best_of(arm, scene, poses=poses, places=places, by_count=True)
 
 
 def _best_of(arm: Arm, scene: ArmInScene, *, poses: Array, places: Array, by_count: bool) -> Array:
-    """Judge all places with all turns."""
+    """Return the best of all positions and yaw angles."""
     candidates = bases_facing(places, poses[:, :2, 3].mean(axis=0), turns=TURNS)
     best, none, most = no_best_base(len(poses)), np.zeros((0, 3)), (WITHOUT_END, 0)
     search_bases(scene, poses, candidates, none, np.ones(3), arm.effort, by_count, most, best)
@@ -84,7 +84,7 @@ def transformed_voxels(
 
     Args:
         values: The 3-D map, shape (count, count, count).
-        centers: Middles of its voxels in the tool's frame [m], shape (count^3, 3).
+        centers: Centres of its voxels in the tool's frame [m], shape (count^3, 3).
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
         size: Edge length of a voxel [m].
         x: Coordinates x of the raster, evenly spaced [m].
@@ -126,12 +126,11 @@ def _add_voxels(
 
 
 def sampled_map(arm: Arm, grid: GradedGrid, *, samples: int, seed: int) -> NDArray[np.uint8]:
-    """Make a binary 4-D map from random configurations alone, as RM4D does.
+    """Compute a binary 4-D map from random configurations alone, as RM4D does.
 
     Args:
-        arm: The arm; those of its configurations that collide are left out.
-        grid: The cells.
-        samples: How many configurations.
+        arm: The arm; configurations in collision are left out.
+        samples: Number of configurations.
         seed: Their seed.
 
     Returns:
@@ -164,7 +163,7 @@ def _sample(
             q[i] = lower[i] + np.random.random() * (upper[i] - lower[i])  # noqa: NPY002
         place(chain, q, X)
         T = X[joints + 1]
-        # The base seen from the tool's foot, along where the tool's z axis points.
+        # The base in a frame below the tool, with x along the horizontal part of the tool's z axis.
         turn = atan2(T[1, 2], T[0, 2])
         c, s = np.cos(turn), np.sin(turn)
         tilt = min(int(np.arccos(min(max(T[2, 2], -1.0), 1.0)) * (grid.tilts / pi)), grid.tilts - 1)
@@ -179,24 +178,24 @@ def _sample(
 
 
 STEPS = 100
-"""Iterations, as is KDL's default."""
+"""Maximum number of iterations, KDL's default."""
 NEAR = 1e-5
-"""How far the tool may be from where it is asked for [m, rad]; likewise."""
+"""Tolerance of a reached pose [m, rad], KDL's default."""
 SINGULAR = 1e-5
-"""Singular values below are taken for zero; likewise."""
+"""Singular values below count as zero, KDL's default."""
 
 
 @compiled
 def solve_numerically(
     chain: ChainArrays, pieces: PieceArrays, X_BT: Array, q: Array, w: Array
 ) -> None:
-    """Solve for many poses, each from the one start.
+    """Solve for many poses, each from one start, the middle of the joint ranges.
 
     Args:
-        pieces: What must not touch.
+        pieces: The bodies to check for collisions.
         X_BT: Poses of the tool in the base link's frame, shape (n, 4, 4).
-        q: Written to: joint positions, or NaN [rad or m], shape (n, joints).
-        w: Written to: manipulabilities, or -1 [m^3], shape (n,).
+        q: Output: joint positions, or NaN [rad or m], shape (n, joints).
+        w: Output: manipulabilities, or -1 [m^3], shape (n,).
     """
     joints = len(chain.lower)
     X, J, e = np.empty((joints + 2, 3, 4)), np.empty((6, joints)), np.empty(6)

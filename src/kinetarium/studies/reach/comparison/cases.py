@@ -1,4 +1,4 @@
-"""From a config to its cases: every method, and the source's with coarser and coarser maps."""
+"""Cases of reach-compare: every method, and the paper's with coarser maps."""
 
 from itertools import product
 
@@ -8,16 +8,16 @@ from kinetarium.ranges import check_ranges
 from kinetarium.studies.reach.comparison.config import Case, Config, Method
 
 SHORT = 100
-"""Sets by which coarser maps are judged, at most."""
+"""Maximum number of sets for coarser maps."""
 _ROBOT = "panda"
-"""The robot of the published numbers."""
+"""The robot of the published results."""
 
 
 def cases(config: Config) -> tuple[Case, ...]:
-    """Return a case for each method, and for each further map of the source's.
+    """Return a case for each method, and for each further map of the paper's method.
 
     Raises:
-        KinetariumError: If a value makes no sense.
+        KinetariumError: If a value is invalid.
     """
     check_ranges(config)
     for name in ("method", "coarser", "fewer"):

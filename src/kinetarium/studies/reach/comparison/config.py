@@ -1,4 +1,4 @@
-"""What reach-compare is asked, and one case of it."""
+"""Config and case of reach-compare."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,7 +12,7 @@ FACTOR = Range(1, 1000, unit="-")
 
 
 class Method(StrEnum):
-    """A way to choose a base."""
+    """A base placement method."""
 
     RANDOM = "random"
     REULEAUX = "reuleaux"
@@ -20,27 +20,27 @@ class Method(StrEnum):
     RM4D = "rm4d"
     """A binary 4-D map from random configurations."""
     PAPER = "paper"
-    """The source's: slices of a 3-D map."""
+    """The paper's: slices of a 3-D map."""
     FAST = "fast"
-    """This and the next two are our own search, by its efforts."""
+    """The search of `place_base`, with three efforts."""
     STANDARD = "standard"
     THOROUGH = "thorough"
     BRUTE_FORCE = "brute-force"
-    """Every place of a raster, with every turn."""
+    """Every position of a raster, with eight yaw angles."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """Ways to choose the base of a Panda for sets of 20 random poses.
+    """Base placement methods for a Panda, on sets of 20 random poses.
 
     Attributes:
-        method: The ways to choose a base.
-        sets: Sets of poses.
-        samples: Random configurations of the binary map.
-        coarser: By how much the voxels of maps are larger than usual. The first counts; the
-            source's method is tried with each of them.
-        fewer: By how much the poses per voxel are fewer than usual, likewise.
-        seed: Seed of the poses.
+        method: Base placement methods.
+        sets: Number of sets of 20 random poses.
+        samples: Number of random configurations from which rm4d samples its binary map.
+        coarser: Factors on the default voxel size. All methods use the first; the method "paper"
+            is also run with the others.
+        fewer: Divisors of the default number of poses per voxel, likewise.
+        seed: Seed of the random poses.
     """
 
     method: tuple[Method, ...] = tuple(Method)
@@ -53,18 +53,14 @@ class Config:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One method with one map.
+    """One method with one map; other values are those of the config.
 
     Attributes:
-        method: The way to choose a base.
-        robot: The robot, of the catalogue.
-        robot_sha256: Hash of everything that it was read from.
-        coarser: By how much the voxels of its map are larger than usual.
-        fewer: By how much the poses per voxel are fewer than usual.
-        sets: Sets of poses.
-        samples: Random configurations of the binary map.
-        seed: Seed of the poses.
-        shown: Whether the source's maps are recorded, to be drawn.
+        robot: Name of the robot in the catalogue.
+        robot_sha256: Digest of its file and includes.
+        coarser: Factor on the default voxel size.
+        fewer: Divisor of the default number of poses per voxel.
+        shown: Whether the paper's maps are recorded, to be drawn.
     """
 
     method: Method

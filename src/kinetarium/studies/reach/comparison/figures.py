@@ -1,4 +1,4 @@
-"""The tables and figures of the source with our data, published numbers beside them."""
+"""The tables and figures of the paper with our data, beside the published numbers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from kinetarium.batch.study import Findings, Outcome
 from kinetarium.dynamics.chain import serial_chain
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Heatmap, Lines, Series
 from kinetarium.figure.page import Figure, Section
-from kinetarium.figure.text import Cell, Column, Prose, Table
+from kinetarium.figure.text import Cell, Prose, Table, header
 from kinetarium.model.load import load_robot
 from kinetarium.reach.maps.files import ReachMap
 from kinetarium.reach.maps.recipe import MapKind, MapRecipe
@@ -37,7 +37,7 @@ _TITLES = {
     Method.THOROUGH: "ours, thorough",
     Method.BRUTE_FORCE: "brute force",
 }
-"""The methods as they are called in tables and figures."""
+"""Names of the methods in tables and figures."""
 PUBLISHED: dict[str, dict[str, Any]] = {
     "table_2_ms": {
         "reuleaux": {"map": 2543.53, "base": 122.29, "total": 2665.82},
@@ -49,21 +49,21 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "paper": {"success": (0.6579, 0.1421), "manipulability": (0.0671, 0.0082)},
     },
 }
-"""The numbers of the source: mean and standard deviation in its Table 3."""
+"""The numbers of the paper: mean and standard deviation in its Table 3."""
 _LEAD = (
-    "Ways to choose the base of a Panda for a set of poses, all through the same two"
+    "Base placement methods for a Panda and a set of poses, all scored by the same two"
     " evaluators: exact inverse kinematics, and a numerical solver with one start, whose"
-    " failures the published success rates mostly show. The figures are numbered as in the"
-    " source."
+    " failures dominate the published success rates. 'The source' is the paper whose tables and"
+    " figures are reproduced here with their numbers."
 )
 _BINS = 24
 
 Named = Mapping[str, Outcome[Case]]
-"""Outcomes by what they are called in tables and figures."""
+"""Outcomes by their names in tables and figures."""
 
 
 def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
-    """Show all methods beside the published numbers, and every figure of the source."""
+    """Compare all methods with the published numbers, with every figure of the paper."""
     done = [o for o in outcomes if o.recording]
     main = [o for o in done if o.case.shown or o.case.method is not Method.PAPER]
     titles = [_TITLES[outcome.case.method] for outcome in main]
@@ -79,18 +79,15 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
             *_source_figures(tables[0], [o for o in main if o.case.shown]),
         ]
     if paper := [o for o in done if o.case.method is Method.PAPER]:
-        sections.append(Section("How fine a map must be", _resolution(paper)))
+        sections.append(Section("Resolution of the map", _resolution(paper)))
     summary = {title: outcome.rows[0]["exact_success"] for title, outcome in named.items()}
     extra = {"published": PUBLISHED}
     return Findings(_table_3(named), tuple(sections), summary, extra, _LEAD, tables)
 
 
 def _table_1(named: Named) -> Table:
-    """Say of three poses how they are reached from the base that was chosen."""
-    columns = (
-        Column("method"), Column("pose"), Column("reached"), Column("manipulability", "m^3"),
-        Column("one-start numerical"),
-    )  # fmt: skip
+    """Return how each of three poses is reached from the chosen base."""
+    columns = header("method | pose | reached | manipulability [m^3] | one-start numerical")
     rows: list[tuple[Cell, ...]] = []
     for title, outcome in named.items():
         if outcome.case.method in (Method.PAPER, Method.STANDARD):
@@ -102,12 +99,12 @@ def _table_1(named: Named) -> Table:
 
 
 def _table_2(named: Named) -> Table:
-    """Say what a map and a base cost for three poses."""
+    """Return the computing times of a map and a base for three poses."""
     parts = ("map", "base", "total")
-    columns = (
-        Column("method"), Column("map of one pose", "ms"), Column("base", "ms"),
-        Column("total", "ms"), *(Column(f"published {part}", "ms") for part in parts),
-    )  # fmt: skip
+    columns = header(
+        "method | map of one pose [ms] | base [ms] | total [ms]"
+        " | published map [ms] | published base [ms] | published total [ms]"
+    )
     rows: list[tuple[Cell, ...]] = []
     for title, outcome in named.items():
         costs = [outcome.timing.get(f"three_{part}_s") for part in parts]
@@ -118,14 +115,12 @@ def _table_2(named: Named) -> Table:
 
 
 def _table_3(named: Named) -> Table:
-    """Say how many poses of random sets each method reaches."""
-    columns = (
-        Column("method"), Column("sets"), Column("success"), Column("std"), Column("all reached"),
-        Column("manipulability", "m^3"), Column("std", "m^3"),
-        Column("success, one-start numerical"), Column("published success"),
-        Column("published std"), Column("published manipulability", "m^3"),
-        Column("published std", "m^3"), Column("time", "ms"),
-    )  # fmt: skip
+    """Return how many poses of random sets each method reaches."""
+    columns = header(
+        "method | sets | success | std | all reached | manipulability [m^3] | std [m^3] | "
+        "success, one-start numerical | published success | published std | "
+        "published manipulability [m^3] | published std [m^3] | time [ms]"
+    )
     figures = (
         "exact_success", "exact_success_std", "exact_all_reached", "exact_manipulability",
         "exact_manipulability_std", "numerical_success",
@@ -151,24 +146,24 @@ def _ms(seconds: float | None) -> float | None:
 
 
 def _distributions(named: Named) -> tuple[Figure, ...]:
-    """Draw Figs. 9 and 10: how success and manipulability are spread over the sets."""
+    """Draw Figs. 9 and 10: the distributions of success and manipulability over the sets."""
     spreads = {title: spread(_recorded(outcome)["exact"]) for title, outcome in named.items()}
     drawn = (Method.RANDOM, Method.RM4D, Method.PAPER, Method.STANDARD)
     success = Bars(
-        "Fig. 9: how many of the 20 poses are reached",
+        "Fig. 9: fraction of the 20 poses that is reached",
         tuple(f"{number / POSES:.2f}" for number in range(POSES + 1)),
         tuple(
             BarSeries(title, _part(spreads[title][0]))
             for title, outcome in named.items()
             if outcome.case.method in drawn
         ),
-        Axis("part of the sets"),
+        Axis("fraction of the sets"),
         caption="Exact inverse kinematics with self-collision.",
     )
     top = max(quality.max(initial=0.0) for _, quality in spreads.values()) or 1.0
     edges = np.linspace(0.0, top, _BINS + 1)
     quality = Lines(
-        "Fig. 10: manipulability where poses are reached",
+        "Fig. 10: manipulability at reached poses",
         Axis("mean manipulability of a set", "m^3"),
         Axis("density", "1/m^3"),
         tuple(
@@ -184,14 +179,14 @@ def _distributions(named: Named) -> tuple[Figure, ...]:
 
 
 def _part(success: Array) -> Array:
-    """Return the part of the sets with each number of reached poses."""
+    """Return the fraction of the sets with each number of reached poses."""
     numbers = np.rint(success * POSES).astype(np.int64)
     part: Array = np.bincount(numbers, minlength=POSES + 1) / len(success)
     return part
 
 
 def _times(named: Named) -> Bars:
-    """Draw Fig. 11: medians and quartiles of what a base costs."""
+    """Draw Fig. 11: medians and quartiles of the computing time of a base."""
     low, middle, high = (
         np.array([1e3 * outcome.timing.get(name, np.nan) for outcome in named.values()])
         for name in ("lower_s", "median_s", "upper_s")
@@ -206,7 +201,7 @@ def _times(named: Named) -> Bars:
 
 
 def _source_figures(table_1: Table, shown: Sequence[Outcome[Case]]) -> tuple[Section, ...]:
-    """Draw Figs. 1 to 8 beside Table 1: the source's base for three poses, and its maps."""
+    """Draw Figs. 1 to 8 beside Table 1: the paper's base for three poses, and its maps."""
     title = "The base for three poses"
     if not shown:
         return (Section(title, (table_1,)),)
@@ -219,7 +214,7 @@ def _source_figures(table_1: Table, shown: Sequence[Outcome[Case]]) -> tuple[Sec
     cut = slice_map(inverse, recording["poses"][0])
     return (
         Section(title, (table_1, placed_arm(recording, stage, prefix="Fig. 7: "))),
-        Section("Where it may stand", score_maps(recording, stage, prefix="Figs. 6, 8: ")),
+        Section("Scores of base positions", score_maps(recording, stage, prefix="Figs. 6, 8: ")),
         *scene_sections(slice_figures(cut, inverse, prefix="Figs. 3 to 5: ")),
         *scene_sections(map_figures(capability, prefix="Fig. 1: ")),
         *scene_sections(map_figures(inverse, prefix="Fig. 2: ")),
@@ -234,7 +229,7 @@ def _recorded_map(recording: Recording, kind: MapKind) -> ReachMap:
 
 
 def _resolution(paper: Sequence[Outcome[Case]]) -> tuple[Figure, ...]:
-    """Draw the success of the source's method over voxel size and poses per voxel."""
+    """Draw the success of the paper's method over voxel size and poses per voxel."""
     found = {
         (row["poses_per_voxel"], row["voxel_m"]): spread(_recorded(outcome)["exact"][:SHORT])[0]
         for outcome in paper
@@ -245,7 +240,7 @@ def _resolution(paper: Sequence[Outcome[Case]]) -> tuple[Figure, ...]:
     for (count, voxel), success in found.items():
         values[counts.index(count), voxels.index(voxel)] = success.mean()
     chart = Heatmap(
-        "Success of the source's method by its map",
+        "Success of the source's method over the resolution of its map",
         Axis("voxel", "m"),
         Axis("poses per voxel"),
         tuple(f"{voxel:g}" for voxel in voxels),
@@ -253,11 +248,11 @@ def _resolution(paper: Sequence[Outcome[Case]]) -> tuple[Figure, ...]:
         values,
         Axis("success"),
         annotate=True,
-        caption=f"Of up to {SHORT} sets.",
+        caption=f"Means over up to {SHORT} sets.",
     )
     words = Prose(
-        "A slice takes over the scores of voxels; the source names the dependence on their size"
-        " as its limitation. This is its own rule, with maps from fine to coarse, through exact"
+        "A slice has the resolution of its voxels; the source names the dependence on their size"
+        " as its limitation. This is its own method with fine and coarse maps, scored by exact"
         " inverse kinematics."
     )
     return chart, words

@@ -1,7 +1,7 @@
-"""One method: the bases it chooses for sets of poses, judged by two evaluators.
+"""One method: the bases it chooses for sets of poses, scored by two evaluators.
 
-Every base is judged twice: by exact inverse kinematics, and by a numerical solver with one
-start, which is what the published success rates mostly show the limits of.
+Every base is scored by exact inverse kinematics and by a numerical solver with one start,
+whose failures dominate the published success rates.
 """
 
 from collections.abc import Callable
@@ -45,23 +45,23 @@ from kinetarium.studies.reach.placement.run import record_placement
 
 POSES = 20
 HALF = 1.0
-"""Half an edge of the square of bases [m]."""
+"""Half the edge length of the square of base positions [m]."""
 STEP = 0.05
 AXIS = np.asarray(-HALF + STEP / 2 + STEP * np.arange(round(2 * HALF / STEP)))
-"""Coordinates x, and y, of the raster of bases [m]."""
+"""Coordinates x and y of the raster of base positions [m]."""
 BINARY = np.minimum(np.arange(256), 1).astype(np.float64)
 QUARTILES = (0.25, 0.5, 0.75)
 _REPEATS = 21
 
 
-class _Way(NamedTuple):
-    """A method that is ready.
+class _Chooser(NamedTuple):
+    """A method, prepared.
 
     Attributes:
         choose: From poses of the tool, shape (n, 4, 4), to x, y [m] and yaw [rad] of a base.
         map: Its map, if it has one.
-        scores: What it says of the raster for some poses, if it chooses by that.
-        one: The same for the first pose alone, as Table 2 has it.
+        scores: Scores of the raster for poses, if the method has them.
+        one: The same for the first pose alone, for Table 2.
     """
 
     choose: Callable[[Array], Array]
@@ -81,7 +81,7 @@ def run(case: Case) -> Recording:
         raise KinetariumError(f"'{case.robot}' has changed since the case was made")
     arm = prepare_arm(robot)
     scene = put_arm_in_scene(arm)
-    way = _way(case, robot, arm=arm, scene=scene)
+    method = _chooser(case, robot, arm=arm, scene=scene)
     rng = np.random.default_rng(case.seed)
     three = random_poses(rng, count=3)
     bases, judged = np.empty((case.sets, 3)), np.empty((case.sets, 2, POSES))
@@ -89,11 +89,11 @@ def run(case: Case) -> Recording:
     for n in range(case.sets):
         poses = random_poses(rng, count=POSES)
         start = thread_time()
-        bases[n] = way.choose(poses)
+        bases[n] = method.choose(poses)
         costs[n] = thread_time() - start
-        judged[n] = _judged(arm, scene, poses=poses, base=bases[n])
-    base = way.choose(three)
-    exact, numerical = _judged(arm, scene, poses=three, base=base)
+        judged[n] = _scored(arm, scene, poses=poses, base=bases[n])
+    base = method.choose(three)
+    exact, numerical = _scored(arm, scene, poses=three, base=base)
     channels = {
         "time": Channel(np.arange(float(case.sets)), "number of the set"),
         "bases": Channel(bases, "m, m, rad", ("x", "y", "yaw")),
@@ -102,21 +102,21 @@ def run(case: Case) -> Recording:
         "three_exact": Channel(exact, "m^3"),
         "three_numerical": Channel(numerical, "m^3"),
     }
-    recipe = way.map.recipe if way.map else None
+    recipe = method.map.recipe if method.map else None
     facts: dict[str, Any] = {
         "voxel_m": recipe and recipe.voxel,
         "poses_per_voxel": recipe and recipe.poses,
     }
-    if case.shown and way.map:
-        shown = _shown(case, robot, way.map, three=three, base=base)
+    if case.shown and method.map:
+        shown = _shown(case, robot, method.map, three=three, base=base)
         channels, facts = {**shown.channels, **channels}, {**shown.facts, **facts}
     quartiles = zip(("lower_s", "median_s", "upper_s"), np.quantile(costs, QUARTILES), strict=True)
     timing = {name: float(cost) for name, cost in quartiles}
-    return Recording(channels, "running", facts, timing | _costs(way, arm, scene, three=three))
+    return Recording(channels, "running", facts, timing | _costs(method, arm, scene, three=three))
 
 
 def random_poses(rng: np.random.Generator, *, count: int) -> Array:
-    """Draw poses as in the source: x, y within 0.3 m, z from 0.1 to 0.5 m, any rotation."""
+    """Draw poses as in the paper: x, y within 0.3 m, z from 0.1 to 0.5 m, any rotation."""
     X = np.tile(pose(), (count, 1, 1))
     X[:, :3, 3] = rng.uniform([-0.3, -0.3, 0.1], [0.3, 0.3, 0.5], (count, 3))
     for n in range(count):
@@ -124,21 +124,21 @@ def random_poses(rng: np.random.Generator, *, count: int) -> Array:
     return X
 
 
-def _way(case: Case, robot: RobotModel, *, arm: Arm, scene: ArmInScene) -> _Way:
-    """Make a method ready."""
+def _chooser(case: Case, robot: RobotModel, *, arm: Arm, scene: ArmInScene) -> _Chooser:
+    """Prepare a method."""
 
-    def best_of(scores: Callable[[Array], Array], **more: Any) -> _Way:
+    def best_of(scores: Callable[[Array], Array], **more: Any) -> _Chooser:
         def choose(poses: Array) -> Array:
             return algorithm_2(arm, scene, poses=poses, x=AXIS, y=AXIS, scores=scores(poses))
 
-        return _Way(choose, scores=scores, **more)
+        return _Chooser(choose, scores=scores, **more)
 
     match case.method:
         case Method.RANDOM:
             rng = np.random.default_rng([case.seed, 1])
-            return _Way(lambda poses: random_base(rng, half=HALF))
+            return _Chooser(lambda poses: random_base(rng, half=HALF))
         case Method.BRUTE_FORCE:
-            return _Way(lambda poses: brute_force(arm, scene, poses=poses, x=AXIS, y=AXIS))
+            return _Chooser(lambda poses: brute_force(arm, scene, poses=poses, x=AXIS, y=AXIS))
         case Method.RM4D:
             graded = graded_grid(map_recipe(robot, usual_effort=1, **_options(case, robot)))
             cells = sampled_map(arm, graded, samples=case.samples, seed=case.seed)
@@ -175,18 +175,18 @@ def _way(case: Case, robot: RobotModel, *, arm: Arm, scene: ArmInScene) -> _Way:
         placement = placer.place(poses, effort=effort)
         return np.array([*placement.X_WB[:2, 3], placement.yaw])
 
-    return _Way(place, map=graded_map)
+    return _Chooser(place, map=graded_map)
 
 
 def _options(case: Case, robot: RobotModel, *, kind: MapKind = MapKind.IRM4) -> MapOptions:
-    """Return what a map is asked for: a part of what it usually has."""
+    """Return the options of a map of reduced resolution."""
     usual = map_recipe(robot, usual_effort=1, kind=kind)
     poses = max(usual.poses // case.fewer, 1)
     return {"kind": kind, "voxel": usual.voxel * case.coarser, "poses": poses}
 
 
-def _judged(arm: Arm, scene: ArmInScene, *, poses: Array, base: Array) -> Array:
-    """Return the manipulability of each pose by both evaluators, NaN where it is missed.
+def _scored(arm: Arm, scene: ArmInScene, *, poses: Array, base: Array) -> Array:
+    """Return the manipulability of each pose by both evaluators, NaN where it is not reached.
 
     Returns:
         By exact inverse kinematics and by the solver with one start [m^3], shape (2, n).
@@ -202,7 +202,7 @@ def _judged(arm: Arm, scene: ArmInScene, *, poses: Array, base: Array) -> Array:
 def _shown(
     case: Case, robot: RobotModel, paper_map: ReachMap, *, three: Array, base: Array
 ) -> Recording:
-    """Record the source's maps, and its base for three poses as a placement."""
+    """Record the paper's maps, and its base for three poses as a placement."""
     placer = Placer(paper_map, robot=robot)
     q, w = solve_at_base(placer.scene, three, base=base, effort=placer.arm.full_effort)
     reached = w >= 0.0
@@ -228,18 +228,18 @@ def _base_pose(base: Array) -> Array:
     return pose((base[0], base[1], 0.0), rotation_about((0, 0, 1), base[2]))
 
 
-def _costs(way: _Way, arm: Arm, scene: ArmInScene, *, three: Array) -> dict[str, float]:
-    """Return what the map of a pose and the base for three cost [s of CPU] (Table 2)."""
-    if way.scores and way.one:
-        scores, one = way.scores(three), way.one
+def _costs(method: _Chooser, arm: Arm, scene: ArmInScene, *, three: Array) -> dict[str, float]:
+    """Return the CPU times of the map of a pose and of the base for three poses [s] (Table 2)."""
+    if method.scores and method.one:
+        scores, one = method.scores(three), method.one
         each = _cost(lambda: one(three))
         base = _cost(lambda: algorithm_2(arm, scene, poses=three, x=AXIS, y=AXIS, scores=scores))
         return {"three_map_s": each, "three_base_s": base, "three_total_s": 3 * each + base}
-    return {"three_total_s": _cost(lambda: way.choose(three))} if way.map else {}
+    return {"three_total_s": _cost(lambda: method.choose(three))} if method.map else {}
 
 
 def _cost(work: Callable[[], object]) -> float:
-    """Return the median cost of some work [s of CPU]."""
+    """Return the median CPU time of a function [s]."""
     work()
     costs = []
     for _ in range(_REPEATS):

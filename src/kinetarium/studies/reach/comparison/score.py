@@ -1,4 +1,4 @@
-"""What a method is judged by."""
+"""Measures of a base placement method."""
 
 import numpy as np
 
@@ -10,18 +10,18 @@ EVALUATORS = ("exact", "numerical")
 
 
 def score(case: Case, recording: Recording) -> Row:
-    """Sum up the sets of a method.
+    """Summarise the sets of a method.
 
     Returns:
-        voxel_m, poses_per_voxel: Of its map; None if it has none.
-        EVALUATOR_success, EVALUATOR_success_std: Mean and deviation over the sets of the part of
-            the poses that is reached, by "exact" inverse kinematics and by a "numerical" solver
+        voxel_m, poses_per_voxel: Of its map; None without a map.
+        EVALUATOR_success, EVALUATOR_success_std: Mean and standard deviation over the sets of the
+            fraction of reached poses, by "exact" inverse kinematics and by a "numerical" solver
             with one start.
-        EVALUATOR_all_reached: The part of the sets of which every pose is reached.
-        EVALUATOR_manipulability, EVALUATOR_manipulability_std: Mean and deviation of the mean
-            over the poses that are reached [m^3]; None if there is no such set.
+        EVALUATOR_all_reached: Fraction of the sets whose poses are all reached.
+        EVALUATOR_manipulability, EVALUATOR_manipulability_std: Mean and standard deviation of the
+            mean over the reached poses [m^3]; None if no set has any.
         EVALUATOR_three: Manipulability of each of the three poses of Table 1 [m^3]; None where
-            it is missed.
+            it is not reached.
     """
     facts = recording.facts
     row = {name: facts[name] for name in ("voxel_m", "poses_per_voxel")}
@@ -43,7 +43,7 @@ def spread(judged: Array) -> tuple[Array, Array]:
     """Return the success of every set, and the mean manipulability of those with any [m^3].
 
     Args:
-        judged: Manipulabilities, NaN where a pose is missed [m^3], shape (sets, poses).
+        judged: Manipulabilities, NaN where a pose is not reached [m^3], shape (sets, poses).
     """
     found = [row[~np.isnan(row)] for row in judged]
     success = np.array([len(values) / judged.shape[1] for values in found])

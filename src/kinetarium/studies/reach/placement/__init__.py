@@ -1,1 +1,1 @@
-"""reach-place and reach-follow: where a base stands best, and how it drives along."""
+"""reach-place and reach-follow: base placement, and bases that drive along a trajectory."""

@@ -1,4 +1,4 @@
-"""What is shown of a base that follows: the ways of base and tool, and the arm at instants."""
+"""Figures of reach-follow: the paths of base and tool, and snapshots of the arm."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from kinetarium.figure.charts import Axis, Lines, Series, Style
 from kinetarium.figure.page import Figure
 from kinetarium.figure.replay import Guide, Replay
 from kinetarium.figure.scene3d import Scene3D
-from kinetarium.figure.text import Cell, Column
+from kinetarium.figure.text import Cell, Column, header
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
@@ -25,14 +25,14 @@ from kinetarium.studies.reach.placement.run import was_reached
 
 
 class View(NamedTuple):
-    """How the cases of a study are shown.
+    """How a study is reported.
 
     Attributes:
         lead: The report's first paragraph.
-        columns: Those of the headline table.
-        cells: A row of it.
-        figures: What is drawn of a case, by the headings of sections.
-        times: What the command's JSON says of the times that a case took.
+        columns: Columns of the headline table.
+        cells: Returns a row of it.
+        figures: Draws a case; figures by section title.
+        times: Returns the computing times for the command's JSON output.
     """
 
     lead: str
@@ -42,12 +42,11 @@ class View(NamedTuple):
     times: Callable[[Mapping[str, float]], dict[str, float]]
 
 
-_INSTANTS = 7
-"""Instants at which the arm is drawn."""
+_SNAPSHOTS = 7
+"""Number of configurations of the arm that are drawn."""
 
 
 def _cells(outcome: Outcome[Any]) -> tuple[Cell, ...]:
-    """Say how much of a trajectory was reached."""
     [row] = outcome.rows
     tick, slowest = (outcome.timing.get(n, np.nan) for n in ("tick_s", "slowest_tick_s"))
     names = ("poses", "reached", "duration_s", "way_m")
@@ -56,36 +55,34 @@ def _cells(outcome: Outcome[Any]) -> tuple[Cell, ...]:
 
 def _figures(recording: Recording, stage: Stage) -> dict[str, tuple[Figure, ...]]:
     return {
-        "The way": (_from_above(recording, stage), _arm_on_its_way(recording, stage)),
+        "Path": (_from_above(recording, stage), _snapshots(recording, stage)),
         "Over time": _over_time(recording),
     }
 
 
 FOLLOW = View(
-    "A base that drives along while its arm follows a trajectory: at every tick it looks ahead,"
-    " keeps a place from which all that comes is reached, and otherwise drives to another.",
-    (
-        Column("poses"), Column("reached"), Column("duration", "s"), Column("way", "m"),
-        Column("planning", "Hz"), Column("slowest tick", "ms"),
-    ),
+    "A mobile base drives so that its arm follows a trajectory. At every tick it looks ahead,"
+    " keeps a position from which all poses within the horizon are reached, and otherwise drives"
+    " to another.",
+    header("poses | reached | duration [s] | path length [m] | planning [Hz] | slowest tick [ms]"),
     _cells,
     _figures,
     lambda timing: {"rate_hz": 1.0 / timing["tick_s"]},
-)  # fmt: skip
+)
 
 
 def _from_above(recording: Recording, stage: Stage) -> Lines:
     X_PT = inverse_pose(stage.plane.frame) @ recording["poses"]
     bases, lost = recording["bases"], X_PT[~was_reached(recording)]
-    missed = [Series("missed", lost[:, 0, 3], lost[:, 1, 3], Style.MARKERS)] if len(lost) else []
+    missed = Series("not reached", lost[:, 0, 3], lost[:, 1, 3], Style.MARKERS)
     return Lines(
-        "The way of the base and of the tool, from above",
+        "Paths of base and tool, from above",
         Axis("x", "m"),
         Axis("y", "m"),
         (
             Series("tool", X_PT[:, 0, 3], X_PT[:, 1, 3]),
             Series("base", bases[:, 0], bases[:, 1]),
-            *missed,
+            *([missed] if len(lost) else []),
         ),
         equal=True,
     )
@@ -95,14 +92,14 @@ def _over_time(recording: Recording) -> tuple[Lines, ...]:
     time, seconds = recording["time"], Axis("time", "s")
     return (
         Lines(
-            "How freely the arm moves",
+            "Manipulability of the arm",
             seconds,
             Axis("manipulability", "m^3"),
             (Series("manipulability", time, recording["manipulability"]),),
-            caption="Gaps are poses that were missed.",
+            caption="Gaps are poses that were not reached.",
         ),
         Lines(
-            "Where the base faces",
+            "Yaw of the base",
             seconds,
             Axis("yaw", "rad"),
             (Series("yaw", time, np.unwrap(recording["bases"][:, 2])),),
@@ -110,11 +107,11 @@ def _over_time(recording: Recording) -> tuple[Lines, ...]:
     )
 
 
-def _arm_on_its_way(recording: Recording, stage: Stage) -> Scene3D:
+def _snapshots(recording: Recording, stage: Stage) -> Scene3D:
     some = np.flatnonzero(was_reached(recording))
-    some = some[np.unique(np.linspace(0, len(some) - 1, _INSTANTS).astype(int))]
+    some = some[np.unique(np.linspace(0, len(some) - 1, _SNAPSHOTS).astype(int))]
     return arm_scene(
-        "The arm at instants of its way",
+        "Snapshots of the arm along the path",
         stage,
         bases=_bases(recording, stage)[some],
         joints=recording["joints"][some],
@@ -123,7 +120,7 @@ def _arm_on_its_way(recording: Recording, stage: Stage) -> Scene3D:
 
 
 def replay_following(recording: Recording, stage: Stage) -> Replay:
-    """Show the arm on its base; where a pose is missed it stays as it was."""
+    """Return the arm on its base as a replay; it holds its configuration at unreached poses."""
     reached = was_reached(recording)
     last = np.maximum.accumulate(np.where(reached, np.arange(len(reached)), np.argmax(reached)))
     bases, joints = _bases(recording, stage), recording["joints"][last]

@@ -1,4 +1,4 @@
-"""From a config to its case: every file is opened, checked, and known by its digest."""
+"""Cases of reach-place and reach-follow: their files, checked and identified by digests."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
@@ -47,7 +47,7 @@ def cases(config: PlaceConfig | FollowConfig) -> tuple[Case, ...]:
     """Return the case of a config.
 
     Raises:
-        KinetariumError: If a file cannot be used, or a value makes no sense.
+        KinetariumError: If a file or a value is invalid.
     """
     if isinstance(config, FollowConfig):
         return (FollowCase(**_opened(config, "trajectory", read_trajectory)),)
@@ -58,7 +58,7 @@ def read_unchanged(case: Case, field: str, read: Callable[[str], T]) -> T:
     """Read a file of a case.
 
     Raises:
-        KinetariumError: If it cannot be read, or is not what it was when the case was made.
+        KinetariumError: If it cannot be read, or has changed since the case was made.
     """
     content = read(getattr(case, field))
     _check_unchanged(case, case.sha256, {field: _digest(getattr(case, field))})
@@ -66,10 +66,10 @@ def read_unchanged(case: Case, field: str, read: Callable[[str], T]) -> T:
 
 
 def placer_of(case: Case) -> Placer:
-    """Make a site ready for queries; the next cases of the same site find it so.
+    """Prepare map, robot and obstacles for queries, once for all cases that share them.
 
     Raises:
-        KinetariumError: If a file is not what it was when the case was made.
+        KinetariumError: If a file has changed since the case was made.
     """
     site = SiteConfig(**{each.name: getattr(case, each.name) for each in fields(SiteConfig)})
     names = ("map", "robot", "obstacles")
@@ -85,10 +85,10 @@ def _placer(site: SiteConfig, digests: tuple[tuple[str, str], ...]) -> Placer:
 
 
 def stage_of(case: Case, recording: Recording) -> Stage:
-    """Return what a run is shown with; the map is not needed for it.
+    """Return the arm and its surroundings, for figures; the map is not needed.
 
     Raises:
-        KinetariumError: If a file is not what it was when the case was made.
+        KinetariumError: If a file has changed since the case was made.
     """
     robot, plane, obstacles, digests = _survey(case)
     _check_unchanged(case, case.sha256, digests)
@@ -103,7 +103,7 @@ def _opened(
     """Return the fields of a config's case.
 
     Args:
-        field: The field that names the file of poses or times.
+        field: The field that names the file of poses or of the trajectory.
         read: Reads that file.
     """
     check_ranges(config)
@@ -122,7 +122,7 @@ def _opened(
 
 
 def _survey(site: SiteConfig) -> _Survey:
-    """Load the robot and what stands around it."""
+    """Load the robot and the obstacles."""
     robot = load_robot(
         str(site.robot), mesh_roots=site.mesh_root, allow=site.allow, arguments=site.arguments
     )
@@ -136,7 +136,7 @@ def _survey(site: SiteConfig) -> _Survey:
 
 
 def _digest(path: str | Path) -> str:
-    """Digest a file, or the manifest of a map, which holds the digests of its fields."""
+    """Digest a file, or the manifest of a map, which contains the digests of its fields."""
     file = Path(path)
     with open_regular(file / MANIFEST if file.is_dir() else file) as stream:
         return file_digest(stream, "sha256").hexdigest()

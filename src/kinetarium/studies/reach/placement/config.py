@@ -1,4 +1,4 @@
-"""What reach-place and reach-follow are asked, and one case of each."""
+"""Configs and cases of reach-place and reach-follow."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,11 +10,11 @@ from kinetarium.reach.placement.plane import BasePlane, Effort, Objective, base_
 
 @dataclass(frozen=True, kw_only=True)
 class PlaneConfig:
-    """The plane of bases.
+    """The ground plane.
 
     Attributes:
-        plane_normal: Normal of the plane that bases stand on, pointing up.
-        plane_height: Height of the plane over the world's origin [m].
+        plane_normal: Normal of the plane on which the base stands, pointing up.
+        plane_height: Height of this plane above the world's origin [m].
     """
 
     plane_normal: Annotated[tuple[float, float, float], Range(-1e6, 1e6, unit="-")] = (
@@ -36,12 +36,12 @@ class PlaneConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class SiteConfig(PlaneConfig, RobotOptions):
-    """A map, its robot and what stands around.
+    """A map, its robot and the obstacles.
 
     Attributes:
-        map: The map, irm3 or irm4.
-        robot: The robot's catalogue name or file; what the map names if not given.
-        obstacles: JSON file of what stands around: ground, spheres, boxes, meshes.
+        map: Inverse reachability map, irm3 or irm4; required.
+        robot: Name of a robot in the catalogue, or a robot file; the map's robot by default.
+        obstacles: JSON file of obstacles: ground, spheres, boxes, meshes.
     """
 
     map: str | None = None
@@ -51,14 +51,14 @@ class SiteConfig(PlaneConfig, RobotOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class PlaceConfig(SiteConfig):
-    """What to place a base for.
+    """Poses that a base has to reach.
 
     Attributes:
-        poses: JSON file of the tool's poses in the world: a list of 4x4 matrices by
-            rows, or of {"position", "quaternion_wxyz"}.
-        objective: count: as many poses as can be, then the greatest sum of
-            manipulabilities. manipulability: that sum alone, as published.
-        effort: How long to search: fast, standard or thorough.
+        poses: JSON file with tool poses in the world: a list of 4x4 matrices by rows, or of
+            {"position", "quaternion_wxyz"}; required.
+        objective: count: the most reached poses, then the greatest sum of manipulabilities.
+            manipulability: this sum alone, as in the paper.
+        effort: Duration of the search.
     """
 
     poses: str | None = None
@@ -68,12 +68,13 @@ class PlaceConfig(SiteConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class FollowConfig(SiteConfig):
-    """What to follow.
+    """A trajectory that an arm on a mobile base has to follow.
 
     Attributes:
-        trajectory: JSON file of the tool's way: {"times": [s ...], "poses": [...]}.
-        speed: Greatest speed of the base [m/s].
-        turning: Greatest rate of turn of the base [rad/s].
+        trajectory: JSON file with the tool's trajectory: {"times": [s ...], "poses": [...]};
+            required.
+        speed: Maximum speed of the base [m/s].
+        turning: Maximum yaw rate of the base [rad/s].
     """
 
     trajectory: str | None = None
@@ -83,11 +84,7 @@ class FollowConfig(SiteConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class PlaceCase(PlaceConfig):
-    """A config whose files are there.
-
-    Attributes:
-        sha256: Digest of each file that a field names, by the field.
-    """
+    """A config with the digests of its files, by the fields that name them."""
 
     map: str
     robot: str
@@ -97,11 +94,7 @@ class PlaceCase(PlaceConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class FollowCase(FollowConfig):
-    """A config whose files are there.
-
-    Attributes:
-        sha256: Digest of each file that a field names, by the field.
-    """
+    """A config with the digests of its files, by the fields that name them."""
 
     map: str
     robot: str

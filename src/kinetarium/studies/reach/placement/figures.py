@@ -1,4 +1,4 @@
-"""What is shown of a base: the map of all poses, and the arm at every pose."""
+"""Figures of reach-place: scores of base positions, and the arm at every pose."""
 
 from collections.abc import Sequence
 from math import cos, degrees, sin
@@ -7,11 +7,11 @@ import numpy as np
 
 from kinetarium.batch.outcomes import case_labels
 from kinetarium.batch.study import Findings, Outcome
-from kinetarium.figure.charts import Axis, Heatmap, Spot
+from kinetarium.figure.charts import Axis, Spot
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene3d import Mesh3D, Scene3D
-from kinetarium.figure.text import Cell, Column, Table
+from kinetarium.figure.text import Cell, Column, Table, header
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
@@ -21,6 +21,7 @@ from kinetarium.studies.reach.markers import (
     frame_marker,
     moving_links,
     plane_tiles,
+    raster_chart,
     still_solids,
     surroundings,
 )
@@ -30,18 +31,18 @@ from kinetarium.studies.reach.placement.config import FollowCase
 from kinetarium.studies.reach.placement.run import recorded_placement, was_reached
 
 _LEAD = (
-    "The base from which the arm reaches the poses: the map says of a raster of places how"
-    " many poses each is good for, exact inverse kinematics judges the best of them. What is"
-    " shown as reached was solved for at this very base."
+    "The base from which the arm reaches the poses. The map estimates for a raster of positions"
+    " how many poses each one reaches; exact inverse kinematics then scores the best positions."
+    " All configurations shown are solutions at the returned base."
 )
 _FRONT = 0.35
-"""How far ahead of the base its front is marked, as a part of the arm's reach."""
+"""Distance of the mark of the base's front, as a fraction of the arm's reach."""
 TOP = 0.7
-"""The part of the highest score from which a place is one of the best (Fig. 8)."""
+"""Fraction of the highest score from which a position is one of the best (Fig. 8)."""
 _MOST_SHOWN = 4
-"""Cases that are drawn; the table has all of them."""
+"""Maximum number of cases that are drawn; the table contains all."""
 _SAMPLES = 25
-"""Samples of a replay from one pose to the next, which takes 1 s."""
+"""Samples of a replay between two poses, which are 1 s apart."""
 
 
 def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
@@ -72,7 +73,6 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
 
 
 def _cells(outcome: Outcome[Case]) -> tuple[Cell, ...]:
-    """Say where a base stands and what it reaches."""
     [row] = outcome.rows
     x, y, z, yaw = (row["base"][name] for name in ("x", "y", "z", "yaw"))
     reached = (row[name] for name in ("reachable", "total", "manipulability"))
@@ -82,25 +82,22 @@ def _cells(outcome: Outcome[Case]) -> tuple[Cell, ...]:
 def _figures(recording: Recording, stage: Stage) -> dict[str, tuple[Figure, ...]]:
     return {
         "The arm at every pose": (placed_arm(recording, stage),),
-        "Where a base may stand": score_maps(recording, stage),
+        "Scores of base positions": score_maps(recording, stage),
         "The poses": (_pose_table(recording, stage),),
     }
 
 
 _PLACE = View(
     _LEAD,
-    (
-        Column("x", "m"), Column("y", "m"), Column("z", "m"), Column("yaw", "deg"),
-        Column("reached"), Column("of"), Column("manipulability", "m^3"), Column("query", "ms"),
-    ),
+    header("x [m] | y [m] | z [m] | yaw [deg] | reached | of | manipulability [m^3] | query [ms]"),
     _cells,
     _figures,
     lambda timing: {"elapsed_ms": 1e3 * timing["query_s"]},
-)  # fmt: skip
+)
 
 
 def _pose_table(recording: Recording, stage: Stage) -> Table:
-    """Say of every pose how it is reached (Table 1)."""
+    """Return the solution of every pose (Table 1)."""
     solved = np.column_stack([recording["manipulability"], recording["joints"]]).tolist()
     rows = tuple(
         (number, *(("yes", *values) if reached else ("no", *(None for _ in values))))
@@ -108,16 +105,16 @@ def _pose_table(recording: Recording, stage: Stage) -> Table:
     )
     joints = zip(stage.arm.joints, stage.arm.arrays.prismatic, strict=True)
     angles = (Column(name, "m" if slides else "rad") for name, slides in joints)
-    columns = (Column("pose"), Column("reached"), Column("manipulability", "m^3"))
+    columns = header("pose | reached | manipulability [m^3]")
     return Table("", (*columns, *angles), rows)
 
 
 def score_maps(recording: Recording, stage: Stage, *, prefix: str = "") -> tuple[Figure, ...]:
-    """Draw what the map says of all poses, and the best of its places in the world.
+    """Draw the scores of base positions by the map, and the best positions in the world.
 
     Args:
-        recording: A placement that was recorded.
-        prefix: What stands before each title.
+        recording: A recorded placement.
+        prefix: Prefix of each title.
     """
     placement, poses = recorded_placement(recording), recording["poses"]
     X_PW = inverse_pose(stage.plane.frame)
@@ -125,33 +122,29 @@ def score_maps(recording: Recording, stage: Stage, *, prefix: str = "") -> tuple
     ahead = _FRONT * stage.radius
     marks = (
         *(
-            Spot(float(p[0]), float(p[1]), "" if reached else "missed")
+            Spot(float(p[0]), float(p[1]), "" if reached else "not reached")
             for p, reached in zip((X_PW @ poses)[:, :2, 3], placement.reached, strict=True)
         ),
         Spot(px, py, "base"),
         Spot(px + ahead * cos(placement.yaw), py + ahead * sin(placement.yaw), "front"),
     )
     maps = tuple(
-        Heatmap(
+        raster_chart(
             f"{prefix}{title}",
-            Axis("x", "m"),
-            Axis("y", "m"),
-            tuple(recording["x"].tolist()),
-            tuple(recording["y"].tolist()),
-            np.where(values > 0, values, np.nan).T,
-            Axis("sum over the poses"),
+            values.T,
+            axes=(("x", recording["x"]), ("y", recording["y"])),
+            value=Axis("sum over the poses"),
             marks=marks,
-            equal=True,
-            caption="Stars without a name are the poses that are reached; the base faces its"
-            f" front, at a yaw of {degrees(placement.yaw):.0f} deg.",
+            caption="Stars without a label are reached poses; the yaw of the base is"
+            f" {degrees(placement.yaw):.0f} deg, towards the mark 'front'.",
         )
         for title, values in (
-            ("what the map says of all poses", recording["scores"]),
+            ("scores of base positions", recording["scores"]),
             ("the top 30 %", _best_scores(recording)),
         )
     )
     bodies = (
-        *_best_places(recording, stage),
+        *_best_positions(recording, stage),
         *surroundings(stage, poses),
         *frame_marker("the base", placement.X_WB, length=0.25 * stage.radius),
     )
@@ -159,21 +152,21 @@ def score_maps(recording: Recording, stage: Stage, *, prefix: str = "") -> tuple
 
 
 def placed_arm(recording: Recording, stage: Stage, *, prefix: str = "") -> Scene3D:
-    """Draw the arm at every pose that is reached.
+    """Draw the arm at every reached pose.
 
     Args:
-        recording: A placement that was recorded.
-        prefix: What stands before the title.
+        recording: A recorded placement.
+        prefix: Prefix of the title.
     """
     bases, joints = _reached(recording)
-    title = f"{prefix}the arm at every pose it reaches"
+    title = f"{prefix}the arm at every reached pose"
     return arm_scene(title, stage, bases=bases, joints=joints, poses=recording["poses"])
 
 
 def replay(case: Case, recording: Recording) -> Replay:
-    """Show the arm as it goes from pose to pose, over the best places of the map.
+    """Return the arm moving from pose to pose as a replay, with the best base positions.
 
-    It moves in straight lines between its configurations: what lies between was not planned.
+    Joint positions are interpolated between the poses; this motion is not planned.
     """
     stage = stage_of(case, recording)
     if isinstance(case, FollowCase):
@@ -183,19 +176,19 @@ def replay(case: Case, recording: Recording) -> Replay:
     time = np.linspace(0.0, last, _SAMPLES * last + 1)
     q = np.column_stack([np.interp(time, np.arange(last + 1), each) for each in joints.T])
     X_WB = np.broadcast_to(bases[0], (len(time), 4, 4))
-    still = (*_best_places(recording, stage), *surroundings(stage, recording["poses"]))
+    still = (*_best_positions(recording, stage), *surroundings(stage, recording["poses"]))
     solids = (*moving_links(stage.arm, bases=X_WB, joints=q), *still_solids(still))
     return Replay(time, solids, trails=(stage.arm.tool,))
 
 
 def _reached(recording: Recording) -> tuple[Array, Array]:
-    """Return base and joint positions for every pose that is reached."""
+    """Return base poses and joint positions for every reached pose."""
     placement = recorded_placement(recording)
     joints = placement.joints[placement.reached]
     return np.tile(placement.X_WB, (len(joints), 1, 1)), joints
 
 
-def _best_places(recording: Recording, stage: Stage) -> tuple[Mesh3D, ...]:
+def _best_positions(recording: Recording, stage: Stage) -> tuple[Mesh3D, ...]:
     x, y, best = recording["x"], recording["y"], _best_scores(recording)
     return plane_tiles(x, y, values=best, X_WP=stage.plane.frame)
 

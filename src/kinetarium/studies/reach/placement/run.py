@@ -1,4 +1,4 @@
-"""One query: the base for a set of poses, or the way of a base along a trajectory."""
+"""One query: the base for a set of poses, or the motion of a base along a trajectory."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from kinetarium.studies.reach.placement.config import FollowCase
 
 
 def run(case: Case) -> Recording:
-    """Find the base, or drive it along.
+    """Find the base, or the motion of the base.
 
     Raises:
         KinetariumError: If no base reaches any of the poses, or a file has changed.
@@ -28,11 +28,11 @@ def run(case: Case) -> Recording:
 
 
 def record_placement(placement: BasePlacement, poses: Array, *, placer: Placer) -> Recording:
-    """Record a base, what it reaches, and what the map says of a raster of places.
+    """Record a base, its solutions, and the scores of a raster of positions by the map.
 
     Args:
         poses: Poses X_WT of the tool, shape (n, 4, 4).
-        placer: What was asked.
+        placer: The map, the robot and the obstacles.
     """
     x, y, scores = placer.scores(inverse_pose(placer.plane.frame) @ poses)
     channels = {
@@ -50,7 +50,7 @@ def record_placement(placement: BasePlacement, poses: Array, *, placer: Placer) 
 
 
 def recorded_placement(recording: Recording) -> BasePlacement:
-    """Return the placement that was recorded, without what it took."""
+    """Return the placement that was recorded, without its computing time."""
     X_WB, yaw = np.array(recording.facts["X_WB"]), recording.facts["yaw_rad"]
     joints, quality = recording["joints"], recording["manipulability"]
     return BasePlacement(X_WB, yaw, was_reached(recording), joints, quality, 0.0)

@@ -1,4 +1,4 @@
-"""What a base, or its way, is judged by."""
+"""Measures of a base placement, or of the motion of a base."""
 
 import numpy as np
 
@@ -9,19 +9,19 @@ from kinetarium.studies.reach.placement.run import recorded_placement, was_reach
 
 
 def score(case: Case, recording: Recording) -> Row:
-    """Say where the base stands and what it reaches, or how much of a trajectory it reached.
+    """Return the base and what it reaches, or how much of a trajectory was reached.
 
     Returns:
-        Of a base:
+        For reach-place:
         base: Its "x", "y", "z" [m], "yaw" about the plane's normal [rad], and "pose" X_WB.
         reachable, total: How many poses are reached, of how many.
         manipulability: Mean over those that are reached [m^3].
         joints: Joint positions for each pose [rad or m]; None where it is not reached.
 
-        Of a way:
+        For reach-follow:
         poses, reached: How many poses there are, and how many were reached.
-        duration_s: Time from the first to the last.
-        way_m: Length of the base's way.
+        duration_s: Time from the first to the last [s].
+        way_m: Length of the base's path [m].
     """
     if not isinstance(case, FollowCase):
         return recorded_placement(recording).as_json()
