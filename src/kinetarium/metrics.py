@@ -21,7 +21,6 @@ def cost_per_second(timing: Mapping[str, float], recording: Recording | None) ->
 
     Args:
         timing: The times of a run by name [s].
-        recording: Its recording.
     """
     if recording is None or LOOP_TIME not in timing or len(recording["time"]) < 2:
         return nan

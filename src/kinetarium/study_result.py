@@ -77,7 +77,6 @@ class StudyResult:
         """Write the report as one self-contained HTML file.
 
         Args:
-            path: The file.
             force: Whether a file that Kinetarium did not write may be overwritten.
 
         Returns:

@@ -75,8 +75,6 @@ def compare(first: ResultFolder, second: ResultFolder, *, tolerance: float = 0.0
     2 ms in all of the other) is reported and then ignored.
 
     Args:
-        first: A folder.
-        second: The other.
         tolerance: Relative difference up to which two numbers are considered equal [-].
 
     Raises:

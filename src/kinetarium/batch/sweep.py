@@ -28,7 +28,6 @@ def conclude(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
 
     Args:
         folder: The folder, open for writing.
-        study: Its study.
 
     Raises:
         KinetariumError: If a run cannot be read or a file cannot be written.
@@ -64,9 +63,6 @@ def check_metrics(folder: ResultFolder) -> None:
 
 def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
     """Summarise a folder by its study, without writing anything.
-
-    Args:
-        study: Its study.
 
     Raises:
         KinetariumError: If a run cannot be read, or the study fails.
@@ -157,7 +153,6 @@ def sweep(
         ['completed']
 
     Args:
-        plan: The cases to run.
         out: The folder; created if missing, resumed if it has the same plan.
         executor: How cases are run.
         command: The command line, for the provenance.

@@ -81,7 +81,6 @@ def run_case(task: Task, runs: Path, *, attempt: int = 1) -> Finished:
     """Run a case and write its run; an error of the study is a result as well.
 
     Args:
-        task: The case.
         runs: The folder of all runs.
         attempt: Number of attempts, including this one.
 

@@ -28,7 +28,6 @@ def pinocchio_model(
     link i, massless or not, is frame i + 1, after Pinocchio's universe.
 
     Args:
-        model: The robot.
         free_base: Whether the root link floats freely.
         armature: Whether the inertia of the drives counts.
         gravity: Acceleration of gravity in the world [m/s^2], shape (3,).

@@ -74,7 +74,6 @@ def serial_chain(
     """Find the chain of joints from a base link to a tool link.
 
     Args:
-        model: The robot.
         base_link: The link in whose frame poses are expressed; if None, the base of the
             robot in the catalogue, or the root link.
         tool: The link whose pose is controlled; if None, the flange of the robot in the

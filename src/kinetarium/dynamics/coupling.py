@@ -81,8 +81,6 @@ def random_positions(model: RobotModel, rng: np.random.Generator, *, count: int)
     from a metre to either side.
 
     Args:
-        model: The robot.
-        rng: The random number generator.
         count: How many configurations to draw.
 
     Returns:

@@ -16,7 +16,6 @@ def link_poses(model: RobotModel, q: ArrayLike, *, X_WB: ArrayLike | None = None
     `RobotDynamics.link_poses` is faster.
 
     Args:
-        model: The robot.
         q: Positions of the moving joints [rad or m], shape (..., joints).
         X_WB: Pose of the root link, shape (4, 4), or one per configuration,
             shape (..., 4, 4); the world's frame if not given.

@@ -62,7 +62,6 @@ class RobotDynamics:
         """Build the dynamics of a robot.
 
         Args:
-            model: The robot.
             free_base: Whether the root link floats freely; None to take it from the model.
             armature: Whether the inertia of the drives counts in M and in the kinetic energy.
             gravity: Acceleration of gravity in the world [m/s^2], shape (3,).

@@ -29,7 +29,6 @@ def robot_scene(
     """Draw a robot by its visual geometry, or by its collision geometry if it has no other.
 
     Args:
-        model: The robot.
         q: Positions of the moving joints [rad or m], shape (joints,).
         X_WB: Pose of the root link, shape (4, 4); the identity by default.
 

@@ -84,7 +84,6 @@ def free_body(
         position: Its initial position [m], shape (3,).
         rotation: Its initial rotation, shape (3, 3); the identity if None.
         twist: Its initial twist [v; w] [m/s, rad/s], shape (6,).
-        material: Its surface.
     """
     unit = solid_properties(shape, density=1.0)
     inertia = Inertia(mass, unit.center, frozen(unit.moment * (mass / unit.mass)))

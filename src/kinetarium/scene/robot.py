@@ -124,7 +124,6 @@ def rigid_tree(model: RobotModel, *, keep: Collection[str] = ()) -> tuple[RigidB
     """Lump the links that are joined by fixed joints into rigid bodies.
 
     Args:
-        model: The robot.
         keep: Fixed joints to keep as joints, because they have a sensor.
 
     Returns:

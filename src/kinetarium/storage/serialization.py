@@ -24,7 +24,7 @@ from msgspec import inspect
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.ranges import RangeError, check_ranges
 from kinetarium.storage.regular_file import read_regular, reason
-from kinetarium.storage.strict_json import parse_json, strict_json
+from kinetarium.storage.strict_json import MOST_VALUES, parse_json, strict_json
 
 T = TypeVar("T")
 
@@ -292,10 +292,21 @@ def _sealed(head: bytes) -> bytes:
     return head + f',\n  "{_SEAL}": "{digest}"'.encode() + _END
 
 
-def _read(
-    path: Path, *, most: int, latest: int, through_links: bool
-) -> tuple[dict[str, Any], bytes]:
-    """Return the content of a file, and its bytes if its version has a seal."""
+def read_strict_json(
+    path: Path, *, most: int, most_values: int = MOST_VALUES, through_links: bool = True
+) -> tuple[Any, bytes]:
+    """Read a JSON file of any content.
+
+    Args:
+        most: The largest size that is read [bytes].
+        most_values: How many values it may contain.
+
+    Returns:
+        Its content, and its bytes.
+
+    Raises:
+        SerializationError: If it cannot be read, or is not strict JSON.
+    """
     try:
         raw = read_regular(path, most=most, through_links=through_links)
         text = raw.decode()
@@ -304,11 +315,18 @@ def _read(
     except (OSError, ValueError) as error:
         raise SerializationError(f"cannot read {str(path)!r}: {reason(error)}") from None
     try:
-        data: dict[str, Any] = parse_json(text)
+        return parse_json(text, most_values=most_values), raw
     except RecursionError:
         raise SerializationError(f"{str(path)!r} is nested too deeply") from None
     except ValueError as error:
         raise SerializationError(f"{str(path)!r} is not JSON: {error}") from None
+
+
+def _read(
+    path: Path, *, most: int, latest: int, through_links: bool
+) -> tuple[dict[str, Any], bytes]:
+    """Return the content of a file, and its bytes if its version has a seal."""
+    data, raw = read_strict_json(path, most=most, through_links=through_links)
     version = data.pop("schema_version", None) if isinstance(data, dict) else None
     if type(version) is not int or version < 1:
         raise SerializationError(f"{str(path)!r} has no schema_version")

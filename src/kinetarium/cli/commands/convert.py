@@ -40,8 +40,8 @@ class Config(RobotFlags):
 
 def run(config: Config, invocation: Invocation) -> None:
     """Load the robot and write it: the meshes first, the file that names them last."""
-    from kinetarium.cli.core.robot_flags import repairs_payload
     from kinetarium.storage.atomic import check_writable, write_atomic, write_folder_atomic
+    from kinetarium.storage.serialization import to_builtins
 
     check_writable(config.out, through_links=True)
     _refuse_existing(config.out, force=invocation.force)
@@ -52,7 +52,7 @@ def run(config: Config, invocation: Invocation) -> None:
         name, text, repairs = config.robot, machine, []
     else:
         model = config.load()
-        name, repairs = model.name, repairs_payload(model)
+        name, repairs = model.name, to_builtins(model.repairs)
         text, meshes = _write(model, config.to, mesh_folder=folder.name)
         for repair in model.repairs:
             console.line(f"repaired {repair.where}: {repair.message}")

@@ -17,8 +17,9 @@ class Config(RobotFlags):
 
 def run(config: Config, invocation: Invocation) -> None:
     """Load the robot and show its kinematic tree, its moving joints and its repairs."""
-    from kinetarium.cli.core.robot_flags import repairs_payload, robot_payload
+    from kinetarium.cli.core.robot_flags import robot_payload
     from kinetarium.figure.robot_page import joint_tables, repair_table
+    from kinetarium.storage.serialization import to_builtins
 
     model = config.load()
     console = invocation.console
@@ -29,7 +30,9 @@ def run(config: Config, invocation: Invocation) -> None:
         if table.rows:
             console.line()
             console.table(table)
-    console.result({"ok": True, "robot": robot_payload(model), "repairs": repairs_payload(model)})
+    console.result(
+        {"ok": True, "robot": robot_payload(model), "repairs": to_builtins(model.repairs)}
+    )
 
 
 def _headline(model: "RobotModel") -> str:

@@ -57,8 +57,6 @@ def parse_arguments(
     """Parse the words after a command.
 
     Args:
-        command: The command's name.
-        config: The command's config.
         help: What the command does, in one line.
 
     Returns:

@@ -8,6 +8,7 @@ import tyro
 from kinetarium.figure.robot_page import joint_units
 from kinetarium.model.diagnostics import RobotOptions
 from kinetarium.model.robot import Joint, Link, RobotModel
+from kinetarium.storage.serialization import to_builtins
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,25 +56,8 @@ def robot_payload(model: RobotModel) -> dict[str, Any]:
         "joint_names": [joint.name for joint in model.joints],
         "link_details": [_link(link) for link in model.links],
         "joint_details": [_joint(joint) for joint in model.joints],
-        "source": {
-            "file": model.source.file,
-            "format": model.source.format,
-            "sha256": model.source.sha256,
-        },
+        "source": to_builtins(model.source),
     }
-
-
-def repairs_payload(model: RobotModel) -> list[dict[str, Any]]:
-    """Return the repairs as JSON data."""
-    return [
-        {
-            "code": str(repair.code),
-            "where": repair.where,
-            "message": repair.message,
-            "line": repair.line,
-        }
-        for repair in model.repairs
-    ]
 
 
 def _link(link: Link) -> dict[str, Any]:

@@ -31,12 +31,7 @@ def critical_frequency(D: float, K: float, *, s: float, stiffness: float, dampin
 def critical_delay(D: float, K: float, *, s: float, stiffness: float, damping: float) -> float:
     """Return the delay from which the loop is unstable [s]; infinite without stiffness.
 
-    Args:
-        D: Virtual mass times s [kg].
-        K: Virtual damper times s [N s/m].
-        s: Gain of the wrench error [-].
-        stiffness: k of the contact [N/m].
-        damping: c of the contact [N s/m].
+    The arguments are those of `critical_frequency`.
     """
     if stiffness <= 0:
         return inf

@@ -197,11 +197,7 @@ class AdmittanceSE3:
         self.impulse = -self.gains.diagonal_D * V
 
     def change_gains(self, gains: AdmittanceGains) -> None:
-        """Replace the gains so that V_ref stays the same as at the last tick.
-
-        Args:
-            gains: The new gains.
-        """
+        """Replace the gains so that V_ref stays the same as at the last tick."""
         error = self.error
         held = (self.impulse - self.gains.diagonal_K * error) / self.gains.diagonal_D
         self.gains = gains

@@ -135,7 +135,6 @@ class StablePD:
         """Keep the model and the gains.
 
         Args:
-            dynamics: The robot.
             stiffness: Gains Kp [N m/rad or N/m], shape (n,) or one for all.
             damping: Gains Kd [N m s/rad or N s/m], shape (n,) or one for all.
             timestep: Time for which a torque is constant [s].

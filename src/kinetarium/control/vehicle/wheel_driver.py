@@ -33,8 +33,6 @@ class WheelDriver:
         """Sample the reference once.
 
         Args:
-            reference: The motion to follow.
-            law: The tracking law.
             drive: Kinematics of the wheels.
             left: Of each command, whether its wheel is on the left.
             wait: Time at rest before the reference begins [s].

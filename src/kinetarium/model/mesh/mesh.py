@@ -66,7 +66,6 @@ def load_mesh(path: Path, *, diagnostics: Diagnostics, line: int | None = None) 
     A file that has not changed is not read again while it is in the cache.
 
     Args:
-        path: The file.
         diagnostics: Names the robot file in the refusal.
         line: The line of the robot file that names it.
 

@@ -109,7 +109,6 @@ def write_mjcf(model: RobotModel, *, mesh_folder: str) -> tuple[str, dict[str, b
     files beside it.
 
     Args:
-        model: The robot.
         mesh_folder: Folder of the mesh files, relative to the MJCF file.
 
     Returns:

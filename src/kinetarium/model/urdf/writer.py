@@ -34,7 +34,6 @@ def write_urdf(model: RobotModel, *, mesh_folder: str) -> tuple[str, dict[str, b
     written as numbered files beside the URDF.
 
     Args:
-        model: The robot.
         mesh_folder: Folder of the mesh files, relative to the URDF.
 
     Returns:

@@ -69,10 +69,6 @@ class _ObstacleFile:
 def read_obstacles(path: str | PathLike[str], *, plane: BasePlane) -> Obstacles:
     """Read obstacles from a JSON file.
 
-    Args:
-        path: The JSON file.
-        plane: The plane of bases.
-
     Returns:
         The shapes, in the plane's frame.
 

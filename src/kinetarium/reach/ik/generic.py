@@ -93,7 +93,6 @@ def rank(X_BT: Array, table: StartTable, nearness: NDArray[np.float32]) -> None:
 
     Args:
         X_BT: The pose of the tool in the base link's frame, shape (3 or 4, 4).
-        table: The starts.
         nearness: Output, shape (starts,).
     """
     keys = table.keys

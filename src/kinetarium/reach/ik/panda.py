@@ -72,7 +72,6 @@ def wrist_frame(X_BT: Array, panda: PandaArrays) -> Frame:
 
     Args:
         X_BT: The pose in the base link's frame, shape (3 or 4, 4).
-        panda: The arm.
     """
     A, B = panda.X_SB, panda.X_T7
     x = _turn(A, _turn(X_BT, (B[0, 0], B[1, 0], B[2, 0])))
@@ -114,8 +113,7 @@ def search(
         number: The first branch: eight for each position of joint 7.
         end: The number to stop before.
         above: The manipulability that a solution must exceed [m^3].
-        panda: The arm.
-        chain: Its chain, for limits and forward kinematics.
+        chain: The chain, for limits and forward kinematics.
         q: Output: the solution [rad], shape (7,).
         X: Output: the frames at the solution, shape (9, 3, 4).
         J: Scratch array, shape (6, 7).

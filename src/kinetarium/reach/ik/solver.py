@@ -39,7 +39,6 @@ def solve_many(ik: IkArrays, X_BT: Array, effort: int, best: bool, q: Array, w: 
     many arguments is expensive.
 
     Args:
-        ik: The robot.
         X_BT: Poses of the tool in the base link's frame, shape (n, 3 or 4, 4).
         effort: How many positions of joint 7 (closed form) or starts (search) are tried
             at most for a pose.

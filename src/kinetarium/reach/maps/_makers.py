@@ -64,19 +64,14 @@ class VoxelMaker:
     """Makes maps over voxels; a shard is a layer of equal x."""
 
     def __init__(self, recipe: MapRecipe, arm: Arm) -> None:
-        """Prepare the poses of a voxel.
-
-        Args:
-            recipe: What to make.
-            arm: The robot.
-        """
+        """Prepare the poses of a voxel."""
         self.units = {"manipulability": "m^3", "reachable": f"poses of {recipe.poses}"}
         self.dtype = value_type(recipe.kind)
         self._grid = voxel_grid(recipe.voxel, radius=recipe.radius)
         self._poses = sphere_poses(recipe.poses, radius=recipe.voxel / 2, seed=recipe.seed)
         self._inverse = recipe.kind is MapKind.IRM3
         self._arm, self._effort = arm, recipe.effort
-        self.shape = self._grid.shape
+        self.shape: tuple[int, ...] = self._grid.shape
         self.shards = self._grid.count
 
     def shard(self, number: int) -> Field:
@@ -126,17 +121,12 @@ class GradedMaker:
     """Makes graded maps; a shard is a layer of equal height."""
 
     def __init__(self, recipe: MapRecipe, arm: Arm) -> None:
-        """Prepare the cells.
-
-        Args:
-            recipe: What to make.
-            arm: The robot.
-        """
+        """Prepare the cells."""
         self.units = {"reach": f"1/{FULL} of the poses", "manipulability": "m^3"}
         self.dtype = value_type(recipe.kind)
         self._grid = graded_grid(recipe)
         self._recipe, self._arm = recipe, arm
-        self.shape = (self._grid.layers, TILTS, self._grid.side, self._grid.side)
+        self.shape: tuple[int, ...] = (self._grid.layers, TILTS, self._grid.side, self._grid.side)
         self.shards = self._grid.layers
 
     def shard(self, number: int) -> Field:
@@ -183,7 +173,6 @@ def cell_poses(grid: GradedGrid, parts: Array, *, layer: int, tilt: int) -> Arra
     """Return poses of the tool in the cells of one layer and one tilt.
 
     Args:
-        grid: The cells.
         parts: Relative coordinates of each pose in its cell: of height, tilt, x*, y*, and of
             the azimuth and the roll, between 0 and 1, shape (cells * poses, 6).
         layer: Index of the layer.

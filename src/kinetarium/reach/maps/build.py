@@ -39,27 +39,19 @@ Progress = Callable[[int, int], None]
 
 
 class MapMaker(Protocol):
-    """Computes the values of one kind of map."""
+    """Computes the values of one kind of map.
 
-    @property
-    def units(self) -> dict[str, str]:
-        """Units of the fields by name."""
-        ...
+    Attributes:
+        units: Units of the fields by name.
+        dtype: The type of a shard's values, with one column per field.
+        shape: Shape of each field; shards divide its first axis.
+        shards: Number of shards.
+    """
 
-    @property
-    def dtype(self) -> np.dtype[np.void]:
-        """The type of a shard's values, with one column per field."""
-        ...
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of each field; shards divide its first axis."""
-        ...
-
-    @property
-    def shards(self) -> int:
-        """Number of shards."""
-        ...
+    units: dict[str, str]
+    dtype: np.dtype[np.void]
+    shape: tuple[int, ...]
+    shards: int
 
     def shard(self, number: int) -> Field:
         """Compute one shard: its part of the map, flat, with one column per field."""
@@ -73,8 +65,6 @@ class Shards:
         """Use an existing folder.
 
         Args:
-            folder: The folder of the shards.
-            maker: Computes them.
             stamp: Everything that their values depend on.
         """
         self._folder, self._maker, self._stamp = folder, maker, stamp
@@ -87,7 +77,6 @@ class Shards:
         """Compute the missing shards in parallel.
 
         Args:
-            numbers: The shards.
             workers: Number of threads; the kernels run without the interpreter lock.
             progress: Called with the number of finished shards.
         """
@@ -160,33 +149,18 @@ def build_map(
     robot: RobotModel,
     out: str | PathLike[str],
     *,
-    kind: MapKind | str = MapKind.IRM4,
-    voxel: float | None = None,
-    poses: int | None = None,
-    radius: float | None = None,
-    tool: str | None = None,
-    base_link: str | None = None,
-    self_collision: bool = True,
-    seed: int = 0,
-    effort: int | None = None,
     workers: int = 1,
     progress: Progress = lambda done, total: None,
+    **options: Unpack[MapOptions],
 ) -> ReachMap:
     """Build a map and write it to a folder; an interrupted build is resumed.
 
     Args:
         out: The map's folder, such as "panda.rmap".
-        kind: The kind of map.
-        voxel: Edge length of a voxel [m]; if None, the kind's default fraction of the radius.
-        poses: Poses per voxel; if None, the kind's default.
-        radius: Radius of the map [m]; if None, the reach of the tool from the base's axis.
-        tool: The tool link; see `serial_chain`.
-        base_link: The base link; see `serial_chain`.
-        self_collision: Whether configurations in self-collision count as unreachable.
-        seed: Seed of the poses.
-        effort: Positions of the redundant joint, or starts, per pose; if None, the default.
         workers: Number of shards that are computed in parallel.
         progress: Called with the number of finished shards and their total.
+        **options: kind, voxel, poses, radius, tool, base_link, self_collision, seed and effort;
+            see `MapOptions`.
 
     Returns:
         The map, opened.
@@ -196,20 +170,7 @@ def build_map(
         KinetariumError: If there is no chain to the tool, or a number is invalid.
         OutputError: If the map cannot be written.
     """
-    job = _build_job(
-        robot,
-        out,
-        workers=workers,
-        kind=kind,
-        voxel=voxel,
-        poses=poses,
-        radius=radius,
-        tool=tool,
-        base_link=base_link,
-        self_collision=self_collision,
-        seed=seed,
-        effort=effort,
-    )
+    job = _build_job(robot, out, workers=workers, **options)
     path, folder, maker = job.path, job.folder, job.maker
     lock = FolderLock(folder)
     try:

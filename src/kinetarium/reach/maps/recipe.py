@@ -70,7 +70,20 @@ class MapRecipe:
 
 
 class MapOptions(TypedDict, total=False):
-    """Options of a map; see `build_map`."""
+    """Options of a map.
+
+    Attributes:
+        kind: The kind of map; irm4 by default.
+        voxel: Edge length of a voxel [m]; if None, the kind's default fraction of the radius.
+        poses: Poses per voxel; if None, the kind's default.
+        radius: Radius of the map [m]; if None, the reach of the tool from the base's axis.
+        tool: The tool link; see `serial_chain`.
+        base_link: The base link; see `serial_chain`.
+        self_collision: Whether configurations in self-collision count as unreachable; they do
+            by default.
+        seed: Seed of the poses; 0 by default.
+        effort: Positions of the redundant joint, or starts, per pose; if None, the default.
+    """
 
     kind: MapKind | str
     voxel: float | None
@@ -97,7 +110,7 @@ def map_recipe(
     seed: int = 0,
     effort: int | None = None,
 ) -> MapRecipe:
-    """Check options and fill in the defaults; see `build_map`.
+    """Check options and fill in the defaults; see `MapOptions`.
 
     Raises:
         UnknownNameError: If there is no such kind or link.

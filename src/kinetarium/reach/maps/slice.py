@@ -24,7 +24,6 @@ def slice_values(
     Args:
         values: The map, one value per voxel, shape (count, count, count).
         X_WT: Pose of the tool, to which the map is fixed, shape (4, 4).
-        plane: The plane of bases.
         grid: The map's grid in the tool's frame.
         x: World coordinates x of the points [m], shape (n,).
         y: World coordinates y of the points [m], shape (m,).

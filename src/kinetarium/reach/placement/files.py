@@ -15,9 +15,7 @@ from kinetarium.reach.ik.solve import checked_poses
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 from kinetarium.storage.atomic import check_folder, make_folder, write_folder_atomic
-from kinetarium.storage.regular_file import read_regular, reason
-from kinetarium.storage.serialization import versioned_json
-from kinetarium.storage.strict_json import parse_json
+from kinetarium.storage.serialization import SerializationError, read_strict_json, versioned_json
 
 MOST_BYTES = 64_000_000
 MOST_POSES = 100_000
@@ -39,19 +37,11 @@ def read_json(path: str | PathLike[str]) -> Any:
     Raises:
         PoseFileError: If it cannot be read or is not strict JSON.
     """
-    name = repr(fspath(path))
     try:
-        text = read_regular(Path(fspath(path)), most=MOST_BYTES).decode()
-    except UnicodeDecodeError:
-        raise PoseFileError(f"{name} is not UTF-8 text") from None
-    except (OSError, ValueError) as error:
-        raise PoseFileError(f"cannot read {name}: {reason(error)}") from None
-    try:
-        return parse_json(text, most_values=MOST_VALUES)
-    except RecursionError:
-        raise PoseFileError(f"{name} is nested too deeply") from None
-    except ValueError as error:
-        raise PoseFileError(f"{name} is not JSON: {error}") from None
+        data, _ = read_strict_json(Path(fspath(path)), most=MOST_BYTES, most_values=MOST_VALUES)
+    except SerializationError as error:
+        raise PoseFileError(str(error)) from None
+    return data
 
 
 def read_poses(path: str | PathLike[str]) -> Array:

@@ -36,13 +36,14 @@ from kinetarium.reach.placement.score_raster import (
     sum_of_slices,
 )
 from kinetarium.reach.placement.search import (
+    base_pose,
     bases_facing,
     no_best_base,
     search_bases,
     solve_at_base,
 )
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
+from kinetarium.spatial.rotation import inverse_pose, pose
 
 STEP = 0.05
 """Distance of neighbouring candidates [m], as in Table 3 of the paper."""
@@ -119,7 +120,6 @@ class Placer:
         Args:
             reach_map: An inverse reachability map.
             robot: The robot; if None, the one that the map names is loaded.
-            plane: The plane of bases.
             obstacles: The obstacles, in the plane's frame.
 
         Raises:
@@ -175,7 +175,6 @@ class Placer:
 
         Args:
             poses: Poses X_WT of the tool, shape (n, 4, 4).
-            objective: The objective.
             effort: The duration of the search.
 
         Raises:
@@ -205,10 +204,9 @@ class Placer:
                 f"no base in the plane was found from which {self.arm.chain.tool!r} reaches "
                 "any of the poses"
             )
-        X_PB = pose((best[0], best[1], 0.0), rotation_about((0, 0, 1), best[2]))
         yaw = float((best[2] + pi) % (2 * pi) - pi)
         w[~reached] = np.nan
-        return BasePlacement(self.plane.frame @ X_PB, yaw, reached, q, w, elapsed)
+        return BasePlacement(self.plane.frame @ base_pose(best), yaw, reached, q, w, elapsed)
 
     def _solve(
         self, poses: Array, *, by_count: bool, solves: tuple[int, int]
@@ -262,9 +260,7 @@ def place_base(
         reach_map: An inverse reachability map, irm3 or irm4.
         poses: Poses X_WT of the tool in the world, shape (n, 4, 4).
         robot: The robot; if None, the one that the map names is loaded.
-        objective: The objective.
         effort: The duration of the search.
-        plane: The plane of bases.
         obstacles: The obstacles, from `read_obstacles`.
 
     Raises:

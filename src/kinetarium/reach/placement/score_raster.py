@@ -60,8 +60,6 @@ def sum_of_slices(
     Args:
         values: The map, shape (count, count, count).
         poses: Poses of the tool in the world, shape (n, 4, 4).
-        plane: The plane of bases.
-        grid: The map's grid.
         x: World coordinates x of the raster [m].
         y: World coordinates y of the raster [m].
 
@@ -100,7 +98,6 @@ def cells_under(grid: GradedGrid, X_PT: Array, *, x: Array, y: Array) -> Cells:
     """Find the cells of bases for one pose: the definition.
 
     Args:
-        grid: The map's cells.
         X_PT: The pose of the tool in a frame whose z axis is the bases', shape (4, 4).
         x: Coordinates x of the raster in that frame [m], shape (n,).
         y: Coordinates y of the raster [m], shape (m,).
@@ -134,7 +131,6 @@ def grade_bases(
     Args:
         values: The grades, shape (layers, tilts, side, side).
         weights: Weight of each grade, shape (256,).
-        grid: The map's cells.
         poses: Poses of the tool in a frame whose z axis is the bases', shape (n, 4, 4).
         x: Coordinates x of the raster in that frame [m], shape (n,).
         y: Coordinates y of the raster [m], shape (m,).
@@ -200,7 +196,6 @@ def slice_map(reach_map: ReachMap, pose: ArrayLike, *, plane: BasePlane = FLOOR)
     Args:
         reach_map: An inverse reachability map.
         pose: The pose X_WT of the tool in the world, shape (4, 4).
-        plane: The plane of bases.
 
     Raises:
         MapFileError: If the map is a capability map.

@@ -110,7 +110,6 @@ def judge_base(
     """Score one base and keep it if it is the best.
 
     Args:
-        scene: The arm and its obstacles.
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
         x: Coordinate x of the base [m].
         y: Its coordinate y [m].
@@ -173,7 +172,6 @@ def search_bases(
     """Score candidates one after the other, then refine the best by random steps.
 
     Args:
-        scene: The arm and its obstacles.
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
         candidates: Bases x, y [m] and yaw [rad], shape (m, 3).
         steps: Steps in x, y and yaw between -1 and 1, shape (k, 3).
@@ -220,13 +218,17 @@ def bases_facing(places: Array, focus: Array, *, turns: Array) -> Array:
     return np.column_stack([np.repeat(places, len(turns), axis=0), yaw.ravel()])
 
 
+def base_pose(base: Array) -> Array:
+    """Return the pose X_PB of a base, x, y [m] and yaw [rad], in the plane's frame."""
+    return pose((base[0], base[1], 0.0), rotation_about((0, 0, 1), base[2]))
+
+
 def solve_at_base(
     scene: ArmInScene, poses: Array, *, base: Array, effort: int
 ) -> tuple[Array, Array]:
     """Solve for all poses at one base.
 
     Args:
-        scene: The arm and its obstacles.
         poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
         base: x, y [m] and yaw [rad], shape (3,).
         effort: As in `solve_many`.
@@ -237,8 +239,7 @@ def solve_at_base(
     """
     joints = len(scene.ik.chain.lower)
     q, w = np.full((len(poses), joints), np.nan), np.full(len(poses), -1.0)
-    X_PB = pose((base[0], base[1], 0.0), rotation_about((0, 0, 1), base[2]))
-    X_BP = inverse_pose(X_PB)
+    X_BP = inverse_pose(base_pose(base))
     if move_base(scene, X_BP[:3], np.empty((joints + 2, 3, 4))):
         solve_many(scene.ik, X_BP @ poses, effort, False, q, w)
     return q, w

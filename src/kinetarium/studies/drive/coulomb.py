@@ -147,7 +147,6 @@ def _balance(
 
     Args:
         speeds: Of the vehicle at its frame's origin, and of its wheels, shape (3 + c,).
-        footing: Its contact points.
         friction: Friction coefficient between wheels and ground [-].
         smoothing: Slip at which the regularised friction saturates [m/s].
 

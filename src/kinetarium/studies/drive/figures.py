@@ -220,7 +220,6 @@ def vehicle_replay(
     """Return a drive as a replay.
 
     Args:
-        recording: Its recording.
         reference: The reference path; not drawn if None.
     """
     scene = driving_ground(robot.value)

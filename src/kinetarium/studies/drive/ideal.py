@@ -131,11 +131,7 @@ Compared = tuple[DriveCase, Outcomes[DriveCase], AgainstIdeal | None]
 
 
 def against_ideal(case: DriveCase, results: Outcomes[DriveCase]) -> AgainstIdeal | None:
-    """Compare all starts of a case; None for closed loop, or if there is nothing to compare.
-
-    Args:
-        results: Its starts.
-    """
+    """Compare all starts of a case; None for closed loop, or if there is nothing to compare."""
     recordings = {o.case: o.recording for o in results if o.recording is not None}
     ratio = results.median("yaw_ratio")
     if case.control is PathControl.CLOSED or not recordings or ratio is None:

@@ -22,72 +22,59 @@ class Settings:
 
     Attributes:
         options: The engine's own options.
+        words: The choice and its reason.
         timestep: Physics time step [s].
         friction: Friction coefficient between wheels and ground [-].
         wheel_damping: Gain of the wheels' servos [N m s/rad].
         multiplier: Track-width multiplier of skidding wheels [-].
-        words: The choice and its reason.
     """
 
     options: Options
-    timestep: float
-    friction: float
-    wheel_damping: float
-    multiplier: float
     words: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """The settings of one engine in a profile that differ from the others'."""
-
-    words: str
+    timestep: float = TIMESTEP
     friction: float = FRICTION
     wheel_damping: float = WHEEL_DAMPING
     multiplier: float = SKID_MULTIPLIER
 
 
-_DEFAULTS = {
-    "mujoco": _Choice(
+# Of each engine the reason, and the settings that differ from the defaults above.
+_DEFAULTS: dict[str, tuple[str, dict[str, float]]] = {
+    "mujoco": (
         "friction 1.0, MuJoCo's own. Its Euler integrator is explicit in the servos, which at 2 ms"
         " bounds their gain on these wheels to 2 I/h = 44 N m s/rad: 20",
-        wheel_damping=20.0,
+        {"wheel_damping": 20.0},
     ),
-    "bullet": _Choice("friction 0.5 times 0.5, Bullet's own product", friction=0.25),
-    "ode": _Choice("friction 1.0, as ODE has no default"),
-    "physx": _Choice("friction 0.3, SAPIEN's own", friction=0.3),
-    "drake": _Choice("friction 1.0, that of Drake's parsers"),
-    "dart": _Choice("friction 1.0, DART's own"),
-    "rapier": _Choice("friction 0.5, Rapier's own", friction=0.5),
+    "bullet": ("friction 0.5 times 0.5, Bullet's own product", {"friction": 0.25}),
+    "ode": ("friction 1.0, as ODE has no default", {}),
+    "physx": ("friction 0.3, SAPIEN's own", {"friction": 0.3}),
+    "drake": ("friction 1.0, that of Drake's parsers", {}),
+    "dart": ("friction 1.0, DART's own", {}),
+    "rapier": ("friction 0.5, Rapier's own", {"friction": 0.5}),
 }
 
-_TUNED = {
-    "mujoco": _Choice(
+_TUNED: dict[str, tuple[str, dict[str, float]]] = {
+    "mujoco": (
         "multiplier 1.59 from calibrate, the same in every direction. Gain of the wheels"
         " 1000 N m s/rad: with 200 they lose a tenth of a slow turn, with 2000 they chatter",
-        wheel_damping=1000.0,
-        multiplier=1.59,
+        {"wheel_damping": 1000.0, "multiplier": 1.59},
     ),
-    "bullet": _Choice(
+    "bullet": (
         "multiplier 1.48, the mean from calibrate: friction acts along two fixed directions, so"
         " that it varies from 1.0 to 2.5 with the heading and no single value fits; with Bullet's"
         " cone friction it varies from 1.5 to 5. Gain of the wheels 2000 N m s/rad",
-        wheel_damping=2000.0,
-        multiplier=1.48,
+        {"wheel_damping": 2000.0, "multiplier": 1.48},
     ),
-    "ode": _Choice(
+    "ode": (
         "direct solver; multiplier 1.59, the mean from calibrate: friction acts along two fixed"
         " directions, so that it varies from 1.3 to 1.9 with the heading. Gain of the wheels"
         " 2000 N m s/rad",
-        wheel_damping=2000.0,
-        multiplier=1.59,
+        {"wheel_damping": 2000.0, "multiplier": 1.59},
     ),
-    "physx": _Choice(
+    "physx": (
         "PGS, whose multiplier is the same in every direction, unlike that of TGS; multiplier"
         " 1.32 from calibrate on arcs of 2 m: in place it is 2.4, and no solver option makes the"
         " two agree. Gain of the wheels 2000 N m s/rad",
-        wheel_damping=2000.0,
-        multiplier=1.32,
+        {"wheel_damping": 2000.0, "multiplier": 1.32},
     ),
 }
 
@@ -98,19 +85,11 @@ def settings(engine: Engine, profile: Profile) -> Settings:
     match profile:
         case Profile.DEFAULTS:
             options, origin = kind.stock(), "the engine's defaults"
-            choice = _DEFAULTS.get(name, _Choice("friction 1.0; its own is not known"))
+            words, own = _DEFAULTS.get(name, ("friction 1.0; its own is not known", {}))
         case Profile.MATCHED:
             options, origin = kind(), "the adapter's defaults, which converge"
-            choice = _Choice("no damping or armature in any joint")
+            words, own = "no damping or armature in any joint", {}
         case Profile.TUNED:
             options, origin = kind(), "the adapter's defaults"
-            choice = _TUNED.get(name, _Choice("no better settings are known"))
-    words = f"{origin}; {choice.words}"
-    return Settings(
-        options,
-        timestep=TIMESTEP,
-        friction=choice.friction,
-        wheel_damping=choice.wheel_damping,
-        multiplier=choice.multiplier,
-        words=words,
-    )
+            words, own = _TUNED.get(name, ("no better settings are known", {}))
+    return Settings(options, f"{origin}; {words}", **own)

@@ -45,7 +45,6 @@ def ground_scene(
 
     Args:
         wheels: Names of its links that roll; everything else has no friction.
-        start: Its initial pose.
         friction: Friction coefficient between wheels and ground [-].
         rule: How the engine combines the friction of unequal surfaces.
         wheel_damping: Gain of the wheels' servos [N m s/rad].
@@ -155,7 +154,6 @@ def drive(
         reference: What the robot is to follow.
         law: How it follows it.
         multiplier: Track-width multiplier of skidding wheels in the controller [-].
-        start: The initial pose.
         seed: Seed of the engine's random numbers.
         hold: Time after the end of the reference [s].
     """

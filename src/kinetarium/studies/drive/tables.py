@@ -27,12 +27,7 @@ _COLUMNS = (
 
 
 def headline(cells: Sequence[Compared], varied: Sequence[str]) -> Table:
-    """Return the headline table.
-
-    Args:
-        cells: The cases.
-        varied: The varied settings.
-    """
+    """Return the headline table."""
     columns = (
         *header("profile | robot | control | path | engine"),
         *setting_columns(varied),

@@ -44,7 +44,6 @@ def explain(
     Args:
         matched: The backend and the reference.
         states: The states at which they were compared.
-        measured: The measured errors.
         whole: The robot under study, with all its joints.
     """
     name = matched.backend.name
@@ -135,7 +134,6 @@ def examine(
     """Examine a backend.
 
     Args:
-        model: The robot.
         backend: Name of the backend.
         states: Number of random states at which to compare.
         seed: Seed of the random states.

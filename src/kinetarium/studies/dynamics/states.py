@@ -47,7 +47,6 @@ def draw_states(model: RobotModel, *, count: int, seed: int) -> States:
     """Draw random states inside the joint limits; mimic joints are independent.
 
     Args:
-        model: The robot.
         count: Number of states.
         seed: Seed of the random numbers.
     """

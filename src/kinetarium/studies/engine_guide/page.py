@@ -219,11 +219,7 @@ def engine_guide(
 
 
 def judged_rows(folder: ResultFolder) -> Sequence[Row]:
-    """Return the rows of a folder with their cost and their comparison with the ideal.
-
-    Args:
-        folder: A finished folder.
-    """
+    """Return the rows of a folder with their cost and their comparison with the ideal."""
     timings = folder.timings()
     coulomb = folder.metrics["summary"].get("coulomb", {}).get("in_place")
     ideal = {_setting(entry): entry for entry in folder.metrics.get("against_ideal", ())}

@@ -210,7 +210,6 @@ def slice_figures(
     """Draw a slice: the plane in the world and seen from the tool, and both values as heat maps.
 
     Args:
-        reach_map: Its map.
         prefix: Prefix of each title.
     """
     X_WP = tile_frame(base_slice, reach_map)

@@ -153,11 +153,7 @@ class FloatController:
     """
 
     def __init__(self, case: FloatCase, docking: DockingScene) -> None:
-        """Build both loops.
-
-        Args:
-            docking: The arms.
-        """
+        """Build both loops."""
         self._case, self._docking = case, docking
         self._every = tick_steps(case, STEP)
         self._tick = self._every * STEP

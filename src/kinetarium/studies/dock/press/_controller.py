@@ -52,7 +52,6 @@ class DockingController:
         """Build the loop of a case.
 
         Args:
-            docking: The arms.
             timestep: Physics time step [s].
         """
         self._preset = preset = PRESETS[case.preset]

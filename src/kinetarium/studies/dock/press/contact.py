@@ -57,7 +57,6 @@ class FaceContact:
         """Set the parameters of the contact.
 
         Args:
-            docking: The two arms.
             stiffness: k of the whole face [N/m].
             damping: c of the whole face [N s/m].
             friction: Coulomb friction coefficient [-].

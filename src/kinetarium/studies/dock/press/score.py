@@ -46,12 +46,7 @@ _SENTENCES = {
 
 
 def flags(case: DockCase, recording: Recording, row: Row) -> list[str]:
-    """Return the flags of a run, as sentences.
-
-    Args:
-        recording: Its recording.
-        row: Its row.
-    """
+    """Return the flags of a run, as sentences."""
     said = [*_windup(case, recording, row), *_unreachable(case, recording, row)]
     seen = recording["warnings"].max(axis=0)
     said += [_SENTENCES[name] for name, on in zip(WARNINGS[1:], seen[1:], strict=True) if on]

@@ -31,7 +31,6 @@ class EngineBackend:
         """Load a robot into the engine.
 
         Args:
-            model: The robot.
             gravity: Gravity [m/s^2], shape (3,).
             reference: The robot under study.
         """

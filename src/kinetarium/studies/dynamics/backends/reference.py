@@ -75,7 +75,6 @@ class PinocchioBackend:
         """Build the robot.
 
         Args:
-            model: The robot.
             gravity: Gravity [m/s^2], shape (3,).
             reference: The robot under study.
             name: Its name in reports.

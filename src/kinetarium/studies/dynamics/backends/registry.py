@@ -30,7 +30,6 @@ def backend_names(model: RobotModel, *, engines: Sequence[str] = ()) -> tuple[st
     """Return the backends of a robot: the reference, its closed form, and suitable engines.
 
     Args:
-        model: The robot.
         engines: The engines to use; all available suitable ones by default.
 
     Raises:
@@ -49,7 +48,6 @@ def open_backend(name: str, model: RobotModel, *, gravity: Array, reference: Rob
 
     Args:
         name: One of `backend_names`, or AGAINST.
-        model: The robot.
         gravity: Gravity [m/s^2], shape (3,).
         reference: The robot under study.
 

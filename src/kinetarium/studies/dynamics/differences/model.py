@@ -36,7 +36,6 @@ def with_names_of(
 
     Args:
         model: The robot whose names are used.
-        other: The other robot.
     """
     links, joints = _pairs(model, other)
     renamed = [(f"link {ours}", theirs) for theirs, ours in links.items() if ours != theirs]
@@ -198,7 +197,6 @@ def model_differences(model: RobotModel, other: RobotModel) -> Compared:
 
     Args:
         model: The given robot.
-        other: The other robot.
     """
     other, names = with_names_of(model, other)
     theirs = {joint.name: joint for joint in other.moving_joints}

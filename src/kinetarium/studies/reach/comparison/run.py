@@ -22,13 +22,12 @@ from kinetarium.reach.maps.recipe import MapKind, MapOptions, graded_grid, map_r
 from kinetarium.reach.placement.plane import FLOOR, Effort
 from kinetarium.reach.placement.query import BasePlacement, Placer
 from kinetarium.reach.placement.score_raster import grade_bases, sum_of_slices
-from kinetarium.reach.placement.search import solve_at_base
+from kinetarium.reach.placement.search import base_pose, solve_at_base
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import (
     inverse_pose,
     pose,
-    rotation_about,
     rotation_from_quaternion,
 )
 from kinetarium.storage.serialization import to_builtins
@@ -193,7 +192,7 @@ def _scored(arm: Arm, scene: ArmInScene, *, poses: Array, base: Array) -> Array:
     """
     _, exact = solve_at_base(scene, poses, base=base, effort=arm.full_effort)
     q, numerical = np.empty((len(poses), len(arm.chain.joints))), np.empty(len(poses))
-    X_BT = inverse_pose(_base_pose(base)) @ poses
+    X_BT = inverse_pose(base_pose(base)) @ poses
     solve_numerically(arm.chain.arrays, arm.ik.pieces, X_BT, q, numerical)
     found = np.array([exact, numerical])
     return np.where(found >= 0.0, found, np.nan)
@@ -207,7 +206,7 @@ def _shown(
     q, w = solve_at_base(placer.scene, three, base=base, effort=placer.arm.full_effort)
     reached = w >= 0.0
     quality = np.where(reached, w, np.nan)
-    placement = BasePlacement(_base_pose(base), float(base[2]), reached, q, quality, 0.0)
+    placement = BasePlacement(base_pose(base), float(base[2]), reached, q, quality, 0.0)
     recording = record_placement(placement, three, placer=placer)
     capability = compute_map(robot, **_options(case, robot, kind=MapKind.CAPABILITY))
     maps = {str(each.recipe.kind): each for each in (paper_map, capability)}
@@ -222,10 +221,6 @@ def _shown(
         channels={**recording.channels, **fields},
         facts={**recording.facts, **recipes},
     )
-
-
-def _base_pose(base: Array) -> Array:
-    return pose((base[0], base[1], 0.0), rotation_about((0, 0, 1), base[2]))
 
 
 def _costs(method: _Chooser, arm: Arm, scene: ArmInScene, *, three: Array) -> dict[str, float]:

@@ -11,9 +11,10 @@ from kinetarium.figure.page import Figure
 from kinetarium.figure.replay import Guide, Replay
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.text import Cell, Column, header
+from kinetarium.reach.placement.search import base_pose
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
+from kinetarium.spatial.rotation import inverse_pose
 from kinetarium.studies.reach.markers import (
     Stage,
     arm_scene,
@@ -133,5 +134,4 @@ def replay_following(recording: Recording, stage: Stage) -> Replay:
 
 def _bases(recording: Recording, stage: Stage) -> Array:
     """Return the poses X_WB of the base, shape (n, 4, 4)."""
-    bases = [pose((x, y, 0), rotation_about((0, 0, 1), yaw)) for x, y, yaw in recording["bases"]]
-    return np.asarray(stage.plane.frame @ np.array(bases))
+    return np.asarray(stage.plane.frame @ np.array([base_pose(b) for b in recording["bases"]]))

@@ -113,7 +113,6 @@ def score_maps(recording: Recording, stage: Stage, *, prefix: str = "") -> tuple
     """Draw the scores of base positions by the map, and the best positions in the world.
 
     Args:
-        recording: A recorded placement.
         prefix: Prefix of each title.
     """
     placement, poses = recorded_placement(recording), recording["poses"]
@@ -155,7 +154,6 @@ def placed_arm(recording: Recording, stage: Stage, *, prefix: str = "") -> Scene
     """Draw the arm at every reached pose.
 
     Args:
-        recording: A recorded placement.
         prefix: Prefix of the title.
     """
     bases, joints = _reached(recording)
