@@ -27,7 +27,7 @@ class UnknownNameError(KinetariumError):
     """A name that is not one of the valid ones."""
 
     def __init__(self, kind: str, name: str, *, known: Iterable[str]) -> None:
-        """Say which name is unknown, which is nearest and which are valid.
+        """Name the unknown name, the nearest valid one and all valid ones.
 
         Args:
             kind: What is named, such as "robot".

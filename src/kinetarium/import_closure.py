@@ -61,7 +61,7 @@ def _source_file(module: str) -> Path | None:
     file = getattr(sys.modules.get(module), "__file__", None)
     try:
         spec = None if file else find_spec(module)
-    except (ImportError, ValueError):  # there is no such module, or it says nothing of itself
+    except (ImportError, ValueError):  # there is no such module, or it has no spec
         spec = None
     path = Path(file or (spec and spec.origin) or "")
     return path if path.suffix == ".py" and path.is_file() else None
@@ -145,7 +145,7 @@ def _code(file: Path, package: tuple[str, ...]) -> _Code:
     source = file.read_bytes()
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):  # nobody can import it
+    except (SyntaxError, ValueError):  # it cannot be imported
         return _Code(sha256(source).hexdigest(), (), {})
     exports = {name: f"{module}.{name}" for name, module in lazy_names(tree).items()}
     names = []

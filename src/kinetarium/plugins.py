@@ -33,7 +33,7 @@ class PluginError(KinetariumError):
     """
 
     def __init__(self, reason: str, *, cause: BaseException | None = None) -> None:
-        """Say why, in one line."""
+        """Keep the reason, in one line."""
         super().__init__(reason)
         self.cause = cause
 

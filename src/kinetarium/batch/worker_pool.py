@@ -128,7 +128,7 @@ class IsolatedExecutor:
 
     A worker that crashes, hangs or uses too much memory is killed and replaced, and its
     case becomes a row with that status. A crash may be transient, so that the case is run
-    once more. A worker that vanished, so that its exit code is unknown, does not count.
+    again. A worker that vanished, so that its exit code is unknown, does not count.
     Limits are checked while waiting for results. Memory is limited on Linux only.
     """
 
@@ -209,7 +209,7 @@ class IsolatedExecutor:
 
 
 def executor(workers: int | None, *, timeout: float, memory: float) -> Executor:
-    """Return what runs cases in so many processes.
+    """Return the executor for a number of processes.
 
     Args:
         workers: Number of worker processes; one for each core if None, and none at all for 0.

@@ -33,7 +33,7 @@ class Capability(StrEnum):
     FREE_BASE = "free-base"
     """Robots whose root is not held."""
     SAVE_RESTORE = "save-restore"
-    """A restored run goes on exactly as the saved one."""
+    """A restored run continues exactly as the saved one."""
     MASS_MATRIX = "mass-matrix"
     """The joint-space mass matrix as the engine sees it."""
     INVERSE_DYNAMICS = "inverse-dynamics"
@@ -214,7 +214,7 @@ class Precision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """What an engine says of itself.
+    """The description of an engine.
 
     Attributes:
         name: The name it is chosen by.
@@ -237,7 +237,7 @@ class EngineInfo:
 
 
 class Status(StrEnum):
-    """How a simulation is doing."""
+    """Whether a simulation has diverged."""
 
     RUNNING = "running"
     DIVERGED = "diverged"
@@ -295,11 +295,11 @@ NO_CONTACTS = Contacts(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SavedState:
-    """Where a simulation stood; only the simulation that saved it can go back there.
+    """A saved state; only the simulation that saved it can restore it.
 
     Attributes:
         owner: The simulation.
-        content: Everything needed to go on from there, known to the owner alone.
+        content: Everything needed to continue from there; its format is private to the owner.
     """
 
     owner: object
@@ -350,10 +350,10 @@ class Simulation(Protocol):
         """Apply a wrench [f; m] in world axes at a world point during the next time step."""
 
     def save(self) -> SavedState:
-        """Return everything needed to go on from here."""
+        """Return everything needed to continue from the current state."""
 
     def restore(self, saved: SavedState) -> None:
-        """Go back to where `save` was called on this simulation."""
+        """Restore a state that `save` returned on this simulation."""
 
     def audit(self) -> Audit:
         """Read back the model as the engine loaded it."""

@@ -171,7 +171,7 @@ def check_timesteps(timestep: Sequence[float], *, period: float) -> None:
 
 
 def distinct_iterations(options: Options, asked: Sequence[int]) -> tuple[int, ...]:
-    """Return the iterations that make a difference, each once; 0 if none do or none are asked.
+    """Return the distinct iterations that have an effect; 0 if none have or none are requested.
 
     Args:
         asked: Iterations [-]; 0 for as many as the engine has otherwise.

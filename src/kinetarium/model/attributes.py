@@ -63,7 +63,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _NUMBERS = re.compile(rf"[ \t\r\n]*(?:{_NUMBER.pattern}(?:[ \t\r\n]+|$))*")
 
 MOST_MAGNITUDE = 1e12
-"""Lengths, masses and inertias beyond this are taken for typing errors; squares may overflow."""
+"""Lengths, masses and inertias beyond this count as typing errors; squares may overflow."""
 
 Color = tuple[float, float, float, float]
 NamedValue = TypeVar("NamedValue", bound=StrEnum)

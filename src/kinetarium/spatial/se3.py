@@ -203,7 +203,7 @@ def interpolate(X_WA: ArrayLike, X_WB: ArrayLike, *, fraction: ArrayLike) -> Arr
     Args:
         X_WA: Poses at fraction 0, shape (..., 4, 4).
         X_WB: Poses at fraction 1, shape (..., 4, 4), turned by less than pi from X_WA.
-        fraction: Fractions of the way, shape (...); outside 0..1 the motion goes on.
+        fraction: Fractions of the way, shape (...); outside 0..1 the motion is extrapolated.
 
     Returns:
         Poses, shape (..., 4, 4).

@@ -24,5 +24,5 @@ def lumped_solids(robot: PlacedRobot, inertias: Mapping[str, Inertia]) -> Iterat
 
 
 def limit_of(value: float, unbounded: float) -> float:
-    """Return a joint limit [rad or m]; infinite if it is as far as what an engine takes for it."""
+    """Return a joint limit [rad or m]; infinite beyond the value that stands for no limit."""
     return value if abs(value) < unbounded else inf if value > 0 else -inf

@@ -1,8 +1,8 @@
-"""Force-torque sensors by the balance of momentum, for engines that tell no force in a joint.
+"""Force-torque sensors by the balance of momentum, for engines that report no joint forces.
 
-A step changes the momentum of what hangs on a sensor by everything that acted on it: weight,
-contacts, wrenches from outside and the joint. The first three are known, so that the change of
-momentum gives the last, as its mean over the step.
+A step changes the momentum of the load of a sensor by everything that acts on it: weight,
+contacts, external wrenches and the joint. The first three are known, so that the change of
+momentum yields the joint wrench, as its mean over the step.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from kinetarium.spatial.arrays import Array
 
 
 class Momentum(NamedTuple):
-    """The momentum of k rigid bodies that hang on a sensor, and where they are.
+    """The momentum and position of the k rigid bodies of the load of a sensor.
 
     Attributes:
         X_WS: Pose of the sensor, shape (4, 4).
@@ -36,7 +36,7 @@ class Momentum(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Load:
-    """What hangs on a sensor.
+    """The load of a sensor: all solids below it.
 
     Attributes:
         members: The solids it consists of.
@@ -90,7 +90,7 @@ class Load:
             after: Its momentum after the step.
             masses: Of its bodies [kg], shape (k,).
             contacts: The contacts of the step.
-            wrenches: The wrenches from outside that acted during it.
+            wrenches: The external wrenches during it.
         """
         shares = self.carried[contacts.solids] @ (1.0, -1.0)
         own = [wrench for wrench in wrenches if wrench.solid in self.members]

@@ -118,7 +118,7 @@ class SimulationBase(ABC, Generic[MemoryT]):
     (CapabilityError), shapes, foreign saved states and closed simulations (KinetariumError).
 
     Hooks are given names that exist and finite arrays of the right shape, which they must not
-    change. Of a run that has diverged nothing is asked but `_close`, until a state is set again.
+    change. After divergence only `_close` is called, until a state is set again.
     """
 
     def __init__(self, setup: Setup[OptionsT]) -> None:
@@ -252,7 +252,7 @@ class SimulationBase(ABC, Generic[MemoryT]):
                 self._judge()
 
     def save(self) -> SavedState:
-        """Return everything needed to go on from here, pending wrenches and readings included."""
+        """Return everything needed to continue, pending wrenches and readings included."""
         self._require(Capability.SAVE_RESTORE)
         memory = None
         if self.status is Status.RUNNING:
@@ -311,13 +311,13 @@ class SimulationBase(ABC, Generic[MemoryT]):
 
     @abstractmethod
     def _read(self) -> tuple[Array, Array, Array, Array]:
-        """Return q, v, poses and twists as in `State`, in arrays that nobody else holds."""
+        """Return q, v, poses and twists as in `State`, in arrays that no other code holds."""
 
     @abstractmethod
     def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> int:
         """Make n time steps, only one if there are wrenches, which act during that step alone.
 
-        An engine that cannot go on calls `_diverge`, one that sees odd numbers `_suspect`.
+        An engine that cannot continue calls `_diverge`, one with suspicious numbers `_suspect`.
 
         Returns:
             The number of steps that were made: less than n only after such a call.
@@ -332,7 +332,7 @@ class SimulationBase(ABC, Generic[MemoryT]):
         raise CapabilityError(self._engine, Capability.JOINT_WRENCH)
 
     def _save(self) -> MemoryT:
-        """Return what the engine needs to go on from here; readings are kept by the caller."""
+        """Return what the engine needs to continue; readings are kept by the caller."""
         raise CapabilityError(self._engine, Capability.SAVE_RESTORE)
 
     def _restore(self, memory: MemoryT) -> None:

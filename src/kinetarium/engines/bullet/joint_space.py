@@ -115,7 +115,7 @@ class JointSpace:
         """Return M in Bullet's coordinates.
 
         Raises:
-            SceneError: If Bullet refuses the robot's inertias, which it checks once more.
+            SceneError: If Bullet refuses the robot's inertias, which it checks again.
         """
         try:
             return np.array(self._bullet.calculateMassMatrix(self._robot.id, q))

@@ -31,7 +31,7 @@ Shapes = tuple[Geometry, ...]
 """The surface of a base or link."""
 
 _MOST_SHAPES = 16
-"""As many shapes as pybullet takes for one link."""
+"""Maximum number of shapes of a link in pybullet."""
 LANDSCAPE = (Geometry(Box((2e5, 2e5, 2e3)), frozen(pose((0.0, 0.0, -1e3)))),)
 """The half space, as far as anyone looks [m]."""
 

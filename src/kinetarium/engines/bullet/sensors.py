@@ -1,4 +1,4 @@
-"""Force-torque sensors, by the balance of momentum of what hangs on them.
+"""Force-torque sensors, by the balance of momentum of their loads.
 
 Bullet's own joint feedback counts Coriolis forces twice, leaves out motors
 along their axis and misplaces the forces of couplings.
@@ -27,7 +27,7 @@ Memory = tuple[dict[str, LinkStates], dict[str, LinkStates]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _LoadLinks:
-    """The links that hang on a sensor.
+    """The links of the load of a sensor.
 
     Attributes:
         load: What they are to the scene.
@@ -52,7 +52,7 @@ class WrenchSensors:
     def __init__(
         self, bullet: BulletClient, scene: Scene, *, robots: Iterable[Multibody], timestep: float
     ) -> None:
-        """Find what hangs on each sensor.
+        """Find the load of each sensor.
 
         Raises:
             CapabilityError: If a loop leads around a sensor.
@@ -70,7 +70,7 @@ class WrenchSensors:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: no step has been made."""
+        """Reset: no step has been made."""
         self.memory: Memory = ({}, {})
 
     def note(self) -> None:

@@ -95,7 +95,7 @@ class BulletSimulation(SimulationBase[_Saved]):
     coupled by gears and loops closed by constraints of Bullet's solver.
     Position and velocity drives, joint damping and armature are forces from
     outside it (`JointLaw`), and sensors are read off the motion
-    (`WrenchSensors`). A restored run goes on bit by bit; only where a link
+    (`WrenchSensors`). A restored run continues bit by bit; only where a link
     touches one and the same solid with several of its shapes, to rounding.
     """
 

@@ -154,7 +154,7 @@ CHECKS = (
     Check("no-damping", "a body drifts and spins on undiminished", _drift),
     Check("spin-momentum", "spin about a principal axis keeps its momentum", _principal_spin),
     Check("tumble-energy", "a tumbling body keeps its energy", _tumble),
-    Check("inelastic-collision", "two balls that do not bounce go on together", _inelastic,
+    Check("inelastic-collision", "two balls that do not bounce move on together", _inelastic,
           frozenset({Capability.CONTACT})),
     Check("collision-momentum", "a collision keeps momentum", _momentum,
           frozenset({Capability.CONTACT})),

@@ -103,7 +103,7 @@ def _bad_scene(engine: Engine) -> Measurement:
 
 
 CHECKS = (
-    Check("save-restore", "a restored run goes on bit by bit", _save_restore,
+    Check("save-restore", "a restored run continues bit by bit", _save_restore,
           frozenset({Capability.SAVE_RESTORE})),
     Check("determinism", "two processes give the same bits", _determinism,
           frozenset({Capability.DETERMINISM})),

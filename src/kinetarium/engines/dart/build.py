@@ -47,7 +47,7 @@ def _point(a: Any, b: Any, *, X_AB: Array, p_BC: Array) -> Any:
     """Join two bodies in a point.
 
     DART takes the point from where the bodies are; so one of them, which the
-    other does not hang on, is moved for that moment to where they meet.
+    other is not attached to, is moved for that moment to where they meet.
     """
     if _hangs_on(a, b):
         a, b, X_AB, p_BC = b, a, inverse_pose(X_AB), (X_AB @ np.append(p_BC, 1.0))[:3]
@@ -92,7 +92,7 @@ class World:
     surfaces: Surfaces
 
     def forget_contacts(self) -> None:
-        """Let DART look at contacts anew; ODE's detector brings some of earlier steps back."""
+        """Clear the contacts; ODE's detector would return some of earlier steps."""
         self.bare.setCollisionDetector(simulation.CollisionDetectorType.ODE)
 
 

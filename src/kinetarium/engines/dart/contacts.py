@@ -39,8 +39,8 @@ class Surfaces:
     def cover(self, nodes: Iterable[Node]) -> None:
         """Attach to bodies the shapes of the solids they stand for.
 
-        DART rules by body who meets whom. Solids of one body that do not meet
-        the same others get a massless body each, welded to it.
+        DART filters collisions by body. Solids of one body with different collision
+        partners get a massless body each, welded to it.
         """
         for body in nodes:
             carriers: dict[bytes, Any] = {}

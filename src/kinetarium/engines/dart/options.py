@@ -18,7 +18,7 @@ class DartOptions:
 
     @classmethod
     def stock(cls) -> "DartOptions":
-        """Return DART as it comes, which has nothing else to choose."""
+        """Return DART's defaults; it has no other options."""
         return cls()
 
     def with_iterations(self, n: int) -> "DartOptions":

@@ -14,7 +14,7 @@ from kinetarium.scene import Actuation, DriveMode
 from kinetarium.spatial.arrays import Array
 
 _LEAST_EFFORT = float(np.finfo(np.float64).tiny)
-"""Stands for no effort, of which Drake wants some [N m or N]."""
+"""Stands for an effort of zero, which Drake does not accept [N m or N]."""
 _FRICTION = "#friction"
 
 

@@ -40,7 +40,7 @@ with _reading_utf8():
     spatial: Any = import_module("pydrake.multibody.math")
     trees: Any = import_module("pydrake.multibody.tree")
 
-logging.getLogger("drake").setLevel(logging.ERROR)  # it warns of uses that nobody asked about
+logging.getLogger("drake").setLevel(logging.ERROR)  # its warnings are about other uses
 
 
 def drake_pose(X: Array) -> Any:

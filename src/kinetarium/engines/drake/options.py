@@ -59,7 +59,7 @@ class DrakeOptions:
 
     @classmethod
     def stock(cls) -> "DrakeOptions":
-        """Return Drake as it comes."""
+        """Return Drake's defaults."""
         return cls(
             contact_model=ContactModel.POINT,
             modulus=1e7,

@@ -27,7 +27,7 @@ class DrakeSimulation(SimulationBase[Array]):
     counts as one contact at its centre of pressure. Mimic joints are coupled
     and loops closed by constraints of the solver, in which servos and joint
     damping are implicit as well. The solver starts every step from the state
-    alone, so that a restored run goes on bit by bit.
+    alone, so that a restored run continues bit by bit.
     """
 
     def __init__(self, setup: Setup[DrakeOptions]) -> None:

@@ -355,7 +355,7 @@ def _add_drive(spec: Any, joint: str, actuation: Actuation) -> None:
         drive.biasprm[:3] = (0.0, -stiffness, -actuation.damping)
     drive.forcelimited = bool(np.isfinite(actuation.effort))
     if drive.forcelimited:
-        # MuJoCo wants a range; a drive without force has the smallest there is.
+        # MuJoCo requires a range; a drive without force gets the smallest one.
         effort = max(actuation.effort, np.finfo(np.float64).tiny)
         drive.forcerange = (-effort, effort)
 

@@ -79,7 +79,7 @@ class MujocoOptions:
 
     @classmethod
     def stock(cls) -> "MujocoOptions":
-        """Return MuJoCo as it comes."""
+        """Return MuJoCo's defaults."""
         return cls(
             integrator=Integrator.EULER,
             cone=Cone.PYRAMIDAL,

@@ -180,7 +180,7 @@ def _declared(path: str) -> CDLL:
 
 
 def _lack(library: CDLL) -> str:
-    """Say what a library lacks; empty if it serves."""
+    """Return what a library lacks; empty if it is suitable."""
     configuration = library.dGetConfiguration().decode().split()
     if "ODE_double_precision" not in configuration:
         return "computes in single precision"

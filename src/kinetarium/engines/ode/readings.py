@@ -68,7 +68,7 @@ class JointReadings:
     ODE's own readings will not do: its angle is that of the whole rotation, with
     the error off the axis in it, and its slider speed forgets the rotation of
     the parent. Speeds are taken along the axes at the start of the last step,
-    when the joints stood as ODE's velocities satisfy them.
+    when the joints had the positions at which ODE's velocities satisfy them.
     """
 
     def __init__(self, assembly: Assembly, children: Sequence[int]) -> None:

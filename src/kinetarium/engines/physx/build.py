@@ -152,7 +152,7 @@ def articulate(robot: PlacedRobot, setup: Setup[PhysxOptions]) -> Articulated:
 
 
 def _join(link: Any, body: RigidBody, *, sign: float) -> None:
-    """Make the joint above a link, whose axis PhysX wants along x."""
+    """Make the joint above a link, whose axis is along x in PhysX."""
     assert body.joint
     joint = link.joint
     joint.type = _TYPES[body.joint.type]
@@ -180,7 +180,7 @@ def build(setup: Setup[PhysxOptions]) -> PhysxModel:
     """Build everything in a scene.
 
     Raises:
-        SceneError: If PhysX refuses a shape or the rules of who may touch whom.
+        SceneError: If PhysX refuses a shape or the collision filter.
         CapabilityError: If a mimic joint cannot be coupled to its leader.
     """
     scene, options = setup.scene, setup.options

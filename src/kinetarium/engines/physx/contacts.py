@@ -76,7 +76,7 @@ class Surfaces:
     """
 
     def __init__(self, scene: Scene, *, contact_offset: float) -> None:
-        """Begin with who may touch whom.
+        """Keep the collision filter.
 
         Args:
             contact_offset: Gap from which on a contact is looked after [m].

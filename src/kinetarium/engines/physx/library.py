@@ -1,4 +1,4 @@
-"""SAPIEN, which brings PhysX 5, loaded without its notices about graphics nobody asked for."""
+"""SAPIEN, which brings PhysX 5, loaded without its messages about graphics."""
 
 import copy
 import warnings

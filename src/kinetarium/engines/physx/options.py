@@ -28,7 +28,7 @@ class PhysxOptions:
         friction_every_iteration: Whether friction is solved in every iteration, not in the
             last three only.
         persistent_contacts: Whether contact points are kept from step to step where they still
-            hold, instead of being found anew.
+            hold, instead of being searched again.
         contact_offset: Gap from which on a contact is looked after [m]. PGS slows down what
             would cross the gap within a step; of a bounce it may so take up to a fifth.
         bounce_threshold: Speed of approach under which nothing bounces [m/s].
@@ -44,7 +44,7 @@ class PhysxOptions:
 
     @classmethod
     def stock(cls) -> "PhysxOptions":
-        """Return PhysX as it comes with SAPIEN."""
+        """Return the defaults of PhysX in SAPIEN."""
         return cls(solver=Solver.TGS, bounce_threshold=2.0)
 
     def with_iterations(self, n: int) -> "PhysxOptions":

@@ -29,7 +29,7 @@ class PhysxSimulation(SimulationBase[bytes]):
     Contacts and sensors are those of the last step. A contact's force is its
     normal part alone: PhysX keeps friction to itself. Mimic joints are held by
     tendons (`coupling`), loops by constraints. PhysX computes in single
-    precision. A run that is saved goes on as a restored one does, without the
+    precision. A run that is saved continues as a restored one does, without the
     contact points that PhysX keeps from step to step.
     """
 

@@ -41,9 +41,9 @@ from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, quaternion_from_rotation, rotation_onto
 
 LARGEST = float(np.finfo(np.float32).max)
-"""What Rapier takes for no limit."""
+"""The value that stands for no limit in Rapier."""
 NEGLIGIBLE = Inertia(1e-6, frozen(np.zeros(3)), frozen(1e-9 * np.eye(3)))
-"""Of a link without mass, which Rapier does not know."""
+"""Inertia of a massless link, which Rapier does not support."""
 _X_TO_Z = frozen(pose(rotation=[[0, 0, -1], [0, 1, 0], [1, 0, 0]]))
 """Turns x, which is the axis of every joint in Rapier here, onto z."""
 _Y_TO_Z = frozen(pose(rotation=[[1, 0, 0], [0, 0, -1], [0, 1, 0]]))
@@ -55,7 +55,7 @@ class Part:
     """A rigid body in Rapier; its origin is its centre of mass, its axes are those of a solid.
 
     Attributes:
-        handle: Rapier's own name of it.
+        handle: Its handle in Rapier.
         name: The solid whose axes it has, the topmost of those it consists of.
         inertia: Mass properties in that solid's frame; None if it is fixed to the world.
         members: All the solids it consists of, and the pose of each in that solid's frame.
@@ -81,7 +81,7 @@ class Multibody:
     """A robot that moves, or a free body as a multibody of one link.
 
     Attributes:
-        handles: Rapier's own names of its joints, to the second link and those after it.
+        handles: Rapier's handles of its joints, to the second link and those after it.
         links: Its links; a free body is the second, after one that is fixed to the world.
         parents: Index of the link above each, -1 above the first.
         joints: The joints of the model; a free body has none.
@@ -100,7 +100,7 @@ class Model:
     """A scene in Rapier.
 
     Attributes:
-        stored: The world, everything where it was put together.
+        stored: The world as built.
         parts: All rigid bodies.
         multibodies: The multibodies in the order of the layout, robots first.
         floating: What floats, in the order of the layout.
@@ -118,7 +118,7 @@ def build(setup: Setup[RapierOptions]) -> Model:
     """Build everything in a scene.
 
     Raises:
-        SceneError: If Rapier refuses a mesh or the rules of who may touch whom.
+        SceneError: If Rapier refuses a mesh or the collision filter.
     """
     scene, assembly = setup.scene, _Assembly(setup)
     for robot in scene.robots:
@@ -139,7 +139,7 @@ def build(setup: Setup[RapierOptions]) -> Model:
 
 
 class _Assembly:
-    """A world in the making."""
+    """A world under construction."""
 
     def __init__(self, setup: Setup[RapierOptions]) -> None:
         self._scene, self._options = setup.scene, setup.options
@@ -372,8 +372,8 @@ def stored_laws(stored: Any) -> dict[int, dict[str, Any]]:
 def _with_joint_laws(world: Any, multibodies: Sequence[Multibody]) -> Any:
     """Return the world with Coulomb friction and couplings in its joints.
 
-    Rapier solves them together with contacts; its Python package lets nobody
-    set them, other than in a stored world.
+    Rapier solves them together with contacts; its Python package can
+    set them only in a stored world.
     """
     lawful = [m for m in multibodies if any(j.friction or j.mimic for j in m.joints)]
     if not lawful:

@@ -49,7 +49,7 @@ class RapierOptions:
     contact_recycling: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what Rapier panics at, or takes for something else."""
+        """Refuse values at which Rapier panics, or which it interprets differently."""
         sound = {
             "substeps": self.substeps >= 1,
             "iterations": self.iterations >= 1,
@@ -67,7 +67,7 @@ class RapierOptions:
 
     @classmethod
     def stock(cls) -> "RapierOptions":
-        """Return Rapier as it comes."""
+        """Return Rapier's defaults."""
         return cls(
             free_bodies=FreeBodies.RIGID_BODY,
             substeps=4,

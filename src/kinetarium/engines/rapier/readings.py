@@ -1,4 +1,4 @@
-"""What is read of a step: contacts, and the motion of what hangs on force-torque sensors."""
+"""Readings of a step: contacts, and the motion of the loads of force-torque sensors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ def _tangents(n: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadBodies:
-    """The rigid bodies that hang on a sensor, each of them a share of a body in Rapier.
+    """The rigid bodies of the load of a sensor, each a part of a body in Rapier.
 
     Attributes:
         bodies: Rapier's names of each one's body, that of the sensor first, and of a joint of its

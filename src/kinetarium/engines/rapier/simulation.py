@@ -1,4 +1,4 @@
-"""RapierSimulation: a scene inside Rapier, its drives, and what it says it has loaded."""
+"""RapierSimulation: a scene inside Rapier, its drives, and the model as loaded."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -184,7 +184,7 @@ def _remarks(scene: Scene, model: Model, options: RapierOptions) -> Iterator[str
         yield "meshes touch as their convex hulls"
     rigid = options.free_bodies is FreeBodies.RIGID_BODY
     if rigid and any(body.motion is Motion.FREE for body in scene.bodies):
-        yield "contact forces of free bodies that touch no robot are told without friction"
+        yield "contact forces of free bodies that touch no robot are reported without friction"
 
 
 class RapierSimulation(SimulationBase[bytes]):
@@ -231,7 +231,7 @@ class RapierSimulation(SimulationBase[bytes]):
             for multibody, one in zip(self._multibodies, parts, strict=True)
             for link in one.links
         }
-        # Reading is quick enough to feel every look-up.
+        # Reading is so fast that every look-up counts.
         self._jointed = [
             (multibody.generalized_position, multibody.generalized_velocity, 6 * one.floats)
             for multibody, one in zip(self._multibodies, parts, strict=True)
@@ -250,7 +250,7 @@ class RapierSimulation(SimulationBase[bytes]):
         self._drives = Drives(self._layout, self._model, world=world)
 
     def _write(self, state: State) -> None:
-        # A world as it was put together remembers no contacts.
+        # A newly built world has no contacts of earlier steps.
         self._enter(rapier.PhysicsWorld.restore(self._model.stored))
         floating: dict[int, tuple[list[float], list[float]]] = {}
         for (body, multibody, _), center, placed, twist in zip(

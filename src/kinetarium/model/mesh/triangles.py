@@ -15,7 +15,7 @@ MOST_TRIANGLES = 1_000_000
 MOST_LINES = 1_500_000
 """Lines of a text format; the largest valid file has fewer, unless they are padding."""
 MOST_COORDINATE = 1e9
-"""Coordinates beyond this are taken for errors in the file [m]."""
+"""Coordinates beyond this count as errors in the file [m]."""
 
 _WHOLE = re.compile(rb"[-+0-9\s]*+")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -84,7 +84,7 @@ def _has_area(mesh: TriangleMesh, *, step: int = 10_000) -> bool:
 
 
 def read_only_mesh(vertices: Array, faces: NDArray[np.integer[Any]]) -> TriangleMesh:
-    """Return a mesh of an array that nobody else writes to and a copy of the faces."""
+    """Return a mesh of an array that no other code writes to and a copy of the faces."""
     indices = np.array(faces, dtype=np.int32, order="C")
     vertices.setflags(write=False)
     indices.setflags(write=False)

@@ -128,7 +128,7 @@ def _numbers(data: Any, shape: tuple[int, ...], *, where: str) -> Array:
 
 
 def _are_numbers(data: Any, shape: tuple[int, ...]) -> bool:
-    """Return whether data are numbers in a shape, before NumPy converts them at any cost."""
+    """Return whether data are numbers in a shape; NumPy would convert other data too."""
     if not shape:
         return type(data) in (int, float) and abs(data) <= GREATEST
     if not isinstance(data, list) or len(data) != shape[0]:

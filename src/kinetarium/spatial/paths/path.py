@@ -10,10 +10,10 @@ from kinetarium.errors import KinetariumError
 from kinetarium.spatial.arrays import Array, frozen
 
 SHORTEST = 1e-9
-"""Sizes and distances between neighbouring points below this are taken for typing errors [m]."""
+"""Sizes and distances between neighbouring points below this count as typing errors [m]."""
 
 FARTHEST = 1e9
-"""Sizes and coordinates beyond this are taken for typing errors [m]."""
+"""Sizes and coordinates beyond this count as typing errors [m]."""
 
 
 class PathError(KinetariumError):
@@ -107,7 +107,7 @@ class Path(ABC):
         """Return the angles from x to the direction of travel at s [rad], shape (...).
 
         They are unwrapped: they jump only at corners, by at most pi, and those
-        of a closed path go on from lap to lap.
+        of a closed path continue from lap to lap.
 
         Raises:
             PathError: If the path is not planar.

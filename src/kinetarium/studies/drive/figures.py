@@ -62,7 +62,7 @@ _PAPER_FIGURES = {
     (Robot.HUSKY2, PathControl.OPEN): "Fig. 8",
 }
 _THIN = 5
-"""Every so many samples one is drawn."""
+"""Samples per drawn point."""
 _CURVE = (6.0, 14.0)
 """The magnified part of the eight [s]: the first lobe, as in the paper's Fig. 6."""
 

@@ -143,7 +143,7 @@ def free_motions(recordings: Named) -> tuple[Lines, ...]:
 
 
 def _thinned(count: int) -> Any:
-    """Return the indices of at most so many samples, including the first and last."""
+    """Return the indices of a limited number of samples, including the first and last."""
     return np.unique(np.linspace(0, count - 1, min(count, _MOST_SAMPLES)).astype(int))
 
 

@@ -39,7 +39,7 @@ class States:
         return len(self.q)
 
     def first(self, count: int) -> "States":
-        """Return the first so many states, or all if there are fewer."""
+        """Return the first n states, or all if there are fewer."""
         return States(self.q[:count], self.v[:count], self.a[:count])
 
 
@@ -119,7 +119,7 @@ class Terms:
         return Terms(M, self.g[:, pick], self.c[:, pick], self.tau[:, pick])
 
     def first(self, count: int) -> "Terms":
-        """Return the terms at the first so many states."""
+        """Return the terms at the first n states."""
         return Terms(self.M[:count], self.g[:count], self.c[:count], self.tau[:count])
 
 

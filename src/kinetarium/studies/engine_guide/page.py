@@ -111,7 +111,7 @@ def _least_cost(rows: Sequence[Row]) -> float:
 
 
 def good_grips(rows: Mapping[str, Sequence[Row]], engine: str) -> list[Row]:
-    """Return the runs with an acceptable force, at any cost."""
+    """Return the runs with an acceptable force, regardless of the cost."""
     return [
         row for row in select(rows, "grasp-effort", engine=engine)
         if row["held"] and row["moving_variance_n2"]
@@ -120,7 +120,7 @@ def good_grips(rows: Mapping[str, Sequence[Row]], engine: str) -> list[Row]:
 
 
 def good_skids(rows: Mapping[str, Sequence[Row]], engine: str) -> list[Row]:
-    """Return the runs that turn as with Coulomb friction, at any cost."""
+    """Return the runs that turn as with Coulomb friction, regardless of the cost."""
     runs = select(rows, "drive-effort", engine=engine)
     return [row for row in runs if abs(row[YAW_OFF]) <= _GOOD_YAW]
 
