@@ -28,7 +28,11 @@ _DEEPEST = 40
 
 
 class Console:
-    """Prints results as text, as JSON, or both to different places."""
+    """Prints results as text, as JSON, or both to different places.
+
+    Attributes:
+        speaks: Whether text other than errors is printed.
+    """
 
     def __init__(self, *, json: str = "", quiet: bool = False, force: bool = False) -> None:
         """Decide what goes where.
@@ -40,27 +44,22 @@ class Console:
         """
         self._json, self._force = json, force
         # Standard output that carries JSON carries nothing else.
-        self._speaks = not quiet and json != "-"
+        self.speaks = not quiet and json != "-"
         _make_streams_safe()
-
-    @property
-    def speaks(self) -> bool:
-        """Whether text other than errors is printed."""
-        return self._speaks
 
     def line(self, text: str = "") -> None:
         """Print a line."""
-        if self._speaks:
+        if self.speaks:
             _write(_printable(text) + "\n")
 
     def text(self, text: str) -> None:
         """Print text without escaping."""
-        if self._speaks:
+        if self.speaks:
             _write(text)
 
     def table(self, table: Table) -> None:
         """Print a table."""
-        if not self._speaks:
+        if not self.speaks:
             return
         headings = [column.heading for column in table.columns]
         rows = [[_printable(cell_text(cell)) for cell in row] for row in table.rows]
@@ -85,7 +84,7 @@ class Console:
         Args:
             nodes: Depth and text of each node, a parent before its children.
         """
-        if not self._speaks:
+        if not self.speaks:
             return
         guides = _guides([min(depth, _DEEPEST) for depth, _ in nodes])
         lines = zip(guides, nodes, strict=True)
@@ -98,7 +97,7 @@ class Console:
             label: Text beside the bar.
             total: How many there are.
         """
-        if not self._speaks or not sys.stderr.isatty():
+        if not self.speaks or not sys.stderr.isatty():
             yield from items
             return
         from rich.console import Console as RichConsole
@@ -139,7 +138,7 @@ class Console:
 
     def note(self, text: str) -> None:
         """Print a note on standard error."""
-        if self._speaks:
+        if self.speaks:
             self.error(text)
 
     def error(self, text: str) -> None:

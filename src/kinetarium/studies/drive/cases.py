@@ -10,10 +10,7 @@ from kinetarium.engines.registry import (
     open_engine,
 )
 from kinetarium.ranges import check_ranges
-from kinetarium.studies.drive.config import (
-    DriveCase,
-    DriveConfig,
-)
+from kinetarium.studies.drive.config import DriveCase, DriveConfig
 from kinetarium.studies.drive.profiles import CONTROL_RATE, TIMESTEP, settings
 
 

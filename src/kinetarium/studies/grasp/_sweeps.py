@@ -96,11 +96,6 @@ def summary(groups: Sequence[Group]) -> dict[str, Any]:
     return {"groups": entries}
 
 
-def profiles_of(groups: Sequence[Group]) -> tuple[Profile, ...]:
-    """Return the profiles of groups, in their order."""
-    return tuple(dict.fromkeys(group.case.profile for group in groups))
-
-
 def paths_of(groups: Sequence[Group]) -> tuple[ToolPath, ...]:
     """Return the paths of groups along which the cube is carried, in their order."""
     paths = dict.fromkeys(group.case.path for group in groups)

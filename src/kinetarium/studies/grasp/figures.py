@@ -21,7 +21,6 @@ from kinetarium.studies.grasp._sweeps import (
     cost_section,
     grouped,
     paths_of,
-    profiles_of,
     summary,
     sweep_sections,
 )
@@ -135,7 +134,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
     sections = []
     if not varied:
         sections.append(Section("Beside the paper", (table_2(groups), _verdict(groups), table_1())))
-    for profile in profiles_of(groups):
+    for profile in dict.fromkeys(group.case.profile for group in groups):
         of_profile = [group for group in groups if group.case.profile is profile]
         sections.append(Section(f"Profile '{profile}': settings", (_settings(of_profile),)))
         if paths_of(of_profile):

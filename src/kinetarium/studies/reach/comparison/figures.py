@@ -147,7 +147,7 @@ def _ms(seconds: float | None) -> float | None:
 
 def _distributions(named: Named) -> tuple[Figure, ...]:
     """Draw Figs. 9 and 10: the distributions of success and manipulability over the sets."""
-    spreads = {title: spread(_recorded(outcome)["exact"]) for title, outcome in named.items()}
+    spreads = {title: spread(outcome.recorded["exact"]) for title, outcome in named.items()}
     drawn = (Method.RANDOM, Method.RM4D, Method.PAPER, Method.STANDARD)
     success = Bars(
         "Fig. 9: fraction of the 20 poses that is reached",
@@ -205,7 +205,7 @@ def _source_figures(table_1: Table, shown: Sequence[Outcome[Case]]) -> tuple[Sec
     title = "The base for three poses"
     if not shown:
         return (Section(title, (table_1,)),)
-    recording = _recorded(shown[0])
+    recording = shown[0].recorded
     facts, robot = recording.facts, load_robot(shown[0].case.robot)
     arm = serial_chain(robot, base_link=facts["base_link"], tool=facts["tool"])
     stage = Stage(arm, FLOOR, (), facts["radius_m"])
@@ -231,7 +231,7 @@ def _recorded_map(recording: Recording, kind: MapKind) -> ReachMap:
 def _resolution(paper: Sequence[Outcome[Case]]) -> tuple[Figure, ...]:
     """Draw the success of the paper's method over voxel size and poses per voxel."""
     found = {
-        (row["poses_per_voxel"], row["voxel_m"]): spread(_recorded(outcome)["exact"][:SHORT])[0]
+        (row["poses_per_voxel"], row["voxel_m"]): spread(outcome.recorded["exact"][:SHORT])[0]
         for outcome in paper
         for row in outcome.rows
     }
@@ -256,8 +256,3 @@ def _resolution(paper: Sequence[Outcome[Case]]) -> tuple[Figure, ...]:
         " inverse kinematics."
     )
     return chart, words
-
-
-def _recorded(outcome: Outcome[Case]) -> Recording:
-    assert outcome.recording is not None
-    return outcome.recording

@@ -58,10 +58,9 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
     summary = {"cases": len(outcomes), "completed": len(done)}
     sections: list[Section] = []
     for label, outcome in done[:_MOST_SHOWN]:
-        assert outcome.recording is not None
-        stage = stage_of(outcome.case, outcome.recording)
+        stage = stage_of(outcome.case, outcome.recorded)
         end = f": {label}" if len(outcomes) > 1 else ""
-        figures = view.figures(outcome.recording, stage)
+        figures = view.figures(outcome.recorded, stage)
         sections += [Section(f"{title}{end}", drawn) for title, drawn in figures.items()]
     if len(outcomes) > 1 or not done:
         return Findings(headline, tuple(sections), summary, lead=view.lead)
