@@ -178,7 +178,7 @@ def test_a_base_follows(call: Any, maps: Path, tmp_path: Path) -> None:
     done = call("reach", "follow", *words, "--json", "-")
     assert done.code == 0, done.err
     assert done.json["reached"] == done.json["poses"] == len(times)
-    assert "The way of the base" in (out / "report.html").read_text()
+    assert "Paths of base and tool" in (out / "report.html").read_text()
     assert done.json["rate_hz"] > 0
     assert json.loads((out / "timing.json").read_text())["runs"][0]["tick_s"] > 0
 

@@ -104,9 +104,9 @@ _OWN_STUDIES = {
     "drop": "drop a box and compare with the closed form",
     "dynamics": "check that a robot has the same dynamics in every library",
     "grasp": "carry a cube between two fingers along a path",
-    "reach-compare": "compare ways to choose a base, beside the published numbers",
-    "reach-follow": "drive a base along while its arm follows a trajectory",
-    "reach-place": "find the base for a set of poses",
+    "reach-compare": "compare base placement methods with published results",
+    "reach-follow": "plan the motion of a mobile base along a tool trajectory",
+    "reach-place": "find the best base pose for a set of tool poses",
     "walk": "walk a quadruped with pantograph legs, planned or in physics",
 }
 """The help of the built-in studies, which are not imported for the list."""

@@ -125,7 +125,7 @@ class PhysxSimulation(SimulationBase[bytes]):
         return self._packed
 
     def _restore(self, memory: bytes) -> None:
-        """Go on from a state in a new PhysX scene."""
+        """Continue from a state in a new PhysX scene."""
         self._take(memory)
         self._world.renew()
         self._world.system.unpack(memory)

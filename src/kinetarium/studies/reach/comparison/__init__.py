@@ -1,1 +1,1 @@
-"""reach-compare: ways to choose a base, beside the published numbers."""
+"""reach-compare: base placement methods, compared with published results."""
