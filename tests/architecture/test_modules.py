@@ -18,9 +18,9 @@ BANNED = (
     "nobody knows", "worked out", "told apart", "tell apart", "compiled anew", "put right",
     "back-end", "cannot be had", "unhindered", "the crew", "led astray", "way-point", "way-points",
     "what became of", "comes of it", "what it makes of", "and the like", "gets ready", "re-shelved",
-    "goes on", "go on", "hangs on a", "hang on a", "hangs on each", "may touch whom", "who meets whom",
-    "as it comes", "anew", "taken for", "takes for", "nobody", "so many", "at any cost", "once more",
-    "makes no sense", "say what", "say where", "what stands around",
+    "goes on", "go on", "hangs on a", "hang on a", "hangs on each", "may touch whom",
+    "who meets whom", "as it comes", "anew", "taken for", "takes for", "nobody", "so many",
+    "at any cost", "once more", "makes no sense", "say what", "say where", "what stands around",
     "stands best", "a base may stand", "ways to choose", "is as it was written",
 )  # fmt: skip
 """Phrases that only we used; the field says SIGTERM, repaired, resumed, compared with."""
