@@ -84,7 +84,11 @@ class FollowConfig(SiteConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class PlaceCase(PlaceConfig):
-    """A config with the digests of its files, by the fields that name them."""
+    """A config whose files exist.
+
+    Attributes:
+        sha256: Digests of the files, by the fields that name them.
+    """
 
     map: str
     robot: str
@@ -94,7 +98,11 @@ class PlaceCase(PlaceConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class FollowCase(FollowConfig):
-    """A config with the digests of its files, by the fields that name them."""
+    """A config whose files exist.
+
+    Attributes:
+        sha256: Digests of the files, by the fields that name them.
+    """
 
     map: str
     robot: str
