@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from kinetarium.engines.protocol import EngineInfo as EngineInfo
     from kinetarium.engines.protocol import FrictionRule as FrictionRule
     from kinetarium.engines.protocol import Layout as Layout
+    from kinetarium.engines.protocol import LoadedCoupling as LoadedCoupling
+    from kinetarium.engines.protocol import LoadedDrive as LoadedDrive
     from kinetarium.engines.protocol import LoadedJoint as LoadedJoint
+    from kinetarium.engines.protocol import LoadedLoop as LoadedLoop
     from kinetarium.engines.protocol import LoadedSolid as LoadedSolid
+    from kinetarium.engines.protocol import LoadedSurface as LoadedSurface
     from kinetarium.engines.protocol import NotFiniteError as NotFiniteError
     from kinetarium.engines.protocol import Options as Options
     from kinetarium.engines.protocol import Precision as Precision

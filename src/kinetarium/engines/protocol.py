@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.errors import KinetariumError
-from kinetarium.model.robot import Inertia
+from kinetarium.model.robot import Inertia, LoopKind
 from kinetarium.scene import Actuation, Base, DriveMode, Motion, Scene
 from kinetarium.spatial.arrays import Array
 
@@ -111,6 +111,8 @@ class LoadedJoint:
         armature: Drive inertia [kg m^2 or kg].
         lower: Lowest position [rad or m].
         upper: Highest position [rad or m].
+        X_PJ: Pose of its frame at position zero in the frame of the link above, the topmost of
+            those fixed together, shape (4, 4); None if the engine's adapter does not tell.
     """
 
     name: str
@@ -120,6 +122,90 @@ class LoadedJoint:
     armature: float
     lower: float
     upper: float
+    X_PJ: Array | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedDrive:
+    """The drive of a joint as loaded.
+
+    Attributes:
+        joint: "robot/joint".
+        mode: What its command means.
+        stiffness: Of a position servo [N m/rad or N/m], otherwise zero.
+        damping: Of a servo [N m s/rad or N s/m], zero of a torque drive.
+        effort: Highest torque or force [N m or N].
+        read_back: Whether the engine was asked for all of it; otherwise some is what the adapter
+            applies itself, or has set and cannot ask for.
+    """
+
+    joint: str
+    mode: DriveMode
+    stiffness: float
+    damping: float
+    effort: float
+    read_back: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCoupling:
+    """A mimic joint as loaded: position = multiplier * position of the leader + offset.
+
+    Attributes:
+        joint: The follower, "robot/joint".
+        leader: The leader, "robot/joint".
+        multiplier: Ratio [-, or rad/m between different kinds].
+        offset: Position at the leader's zero [rad or m].
+        read_back: As in `LoadedDrive`.
+    """
+
+    joint: str
+    leader: str
+    multiplier: float
+    offset: float
+    read_back: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedLoop:
+    """A loop constraint as loaded.
+
+    Attributes:
+        name: "robot/loop".
+        kind: Whether it holds two points or two frames together.
+        solids: The two that it ties, each the topmost of the links fixed together.
+        points: The points that coincide [m], each in the frame of its solid, shape (2, 3). Of
+            frames any two points that coincide will do.
+        R_AB: Rotation of the second solid in the first, shape (3, 3); None of points.
+        read_back: As in `LoadedDrive`.
+    """
+
+    name: str
+    kind: LoopKind
+    solids: tuple[str, str]
+    points: Array
+    R_AB: Array | None = None
+    read_back: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSurface:
+    """The surface of a solid as loaded: one for all its shapes, or one for each kind of them.
+
+    Attributes:
+        solid: Its name in the scene.
+        friction: Coulomb coefficient [-].
+        restitution: Normal speed after an impact over that before [-].
+        against: The solids against which this holds as it is, where an engine is given the
+            friction of pairs; empty where the engine combines what it is given for each solid.
+        read_back: As in `LoadedDrive`.
+    """
+
+    solid: str
+    friction: float
+    restitution: float
+    against: tuple[str, ...] = ()
+    read_back: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,12 +217,21 @@ class Audit:
         joints: The moving joints.
         gravity: Gravity [m/s^2], shape (3,).
         remarks: Where the engine's model differs from the scene on purpose, in words.
+        drives: The drives in the order of `Layout.commands`. These and the following are None if
+            the engine's adapter does not tell.
+        couplings: The mimic joints.
+        loops: The loop constraints.
+        surfaces: The surfaces of all solids that may touch something.
     """
 
     solids: tuple[LoadedSolid, ...]
     joints: tuple[LoadedJoint, ...]
     gravity: Array
     remarks: tuple[str, ...] = ()
+    drives: tuple[LoadedDrive, ...] | None = None
+    couplings: tuple[LoadedCoupling, ...] | None = None
+    loops: tuple[LoadedLoop, ...] | None = None
+    surfaces: tuple[LoadedSurface, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
