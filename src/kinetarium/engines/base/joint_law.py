@@ -15,12 +15,13 @@ motion is implicit Euler; against an obstacle tau comes to rest at the law's sta
 overshoot.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from kinetarium.engines.base.simulation import OptionsT, Setup
+from kinetarium.engines.protocol import Layout, LoadedCoupling, LoadedDrive
 from kinetarium.scene import DriveMode, PlacedRobot
 from kinetarium.spatial.arrays import Array
 
@@ -104,6 +105,26 @@ class JointLaw:
         self.before = StepBefore(M, step)
         tau: Array = step[3]
         return tau
+
+    def loaded_drives(self, layout: Layout) -> Iterator[LoadedDrive]:
+        """Yield the drives in force."""
+        for command, effort in zip(self._commands.tolist(), self._limit.tolist(), strict=True):
+            yield LoadedDrive(
+                layout.commands[command], DriveMode.TORQUE, 0.0, 0.0, effort, read_back=False
+            )
+        for command, _, drive in self._servos:
+            stiffness = drive.stiffness if drive.drive is DriveMode.POSITION else 0.0
+            gains = (stiffness, drive.damping, drive.effort)
+            yield LoadedDrive(layout.commands[command], drive.drive, *gains, read_back=False)
+
+    def loaded_couplings(self, robot: PlacedRobot) -> Iterator[LoadedCoupling]:
+        """Yield the couplings in force."""
+        joints = robot.model.moving_joints
+        place = {joint.name: self._n - len(joints) + i for i, joint in enumerate(joints)}
+        followers = [(joint.name, joint.mimic.joint) for joint in joints if joint.mimic]
+        for (follower, leader), row, offset in zip(followers, self._J, self._offset, strict=False):
+            names = (f"{robot.name}/{follower}", f"{robot.name}/{leader}")
+            yield LoadedCoupling(*names, float(-row[place[leader]]), float(offset), read_back=False)
 
     def _load(self) -> Callable[[Array, Array, Array, Array, Array], None]:
         """Load the kernel, which takes a second, and lay out what it needs."""

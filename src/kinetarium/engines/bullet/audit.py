@@ -1,19 +1,30 @@
 """A Bullet world read back into the terms of the scene."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf
+from typing import Any
 
-from kinetarium.engines.base.audit import limit_of, lumped_solids
+from kinetarium.engines.base.audit import LoadedFrames, limit_of, lumped_solids, merged
 from kinetarium.engines.base.joint_law import JointLaw
 from kinetarium.engines.bullet.build import World
+from kinetarium.engines.bullet.contacts import Place
 from kinetarium.engines.bullet.joint_space import gravity
 from kinetarium.engines.bullet.library import BulletClient, rotation
 from kinetarium.engines.bullet.multibody import MARGIN, NO_LIMIT, Multibody
 from kinetarium.engines.bullet.options import BulletOptions, Servo
-from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
+from kinetarium.engines.protocol import (
+    Audit,
+    LoadedCoupling,
+    LoadedJoint,
+    LoadedLoop,
+    LoadedSolid,
+    LoadedSurface,
+)
 from kinetarium.model.robot import Inertia, MeshData, MeshFile
 from kinetarium.scene import Actuation, DriveMode, Motion, PlacedRobot, Plane, Scene
-from kinetarium.spatial.arrays import frozen
+from kinetarium.scene.robot import rigid_tree
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import pose
 
 _MOST_FRICTION = 10.0
 """What Bullet cuts the friction of two surfaces off at [-]."""
@@ -28,7 +39,7 @@ def audit(
     laws: Mapping[str, JointLaw],
     options: BulletOptions,
 ) -> Audit:
-    """Read back masses, joints and gravity.
+    """Read back all but the drives.
 
     Args:
         laws: What applies damping and armature, by robot.
@@ -36,6 +47,8 @@ def audit(
     bullet.syncBodyInfo()  # or joint limits are read as they were made, not as they are
     solids: list[LoadedSolid] = []
     joints: list[LoadedJoint] = []
+    couplings: list[LoadedCoupling] = []
+    loops: list[LoadedLoop] = []
     for robot, placed in zip(world.robots, scene.robots, strict=True):
         inertias = {
             spec.solid.partition("/")[2]: _inertia(bullet, robot, link)
@@ -43,13 +56,90 @@ def audit(
             if spec.inertia
         }
         solids += lumped_solids(placed, inertias)
-        joints += _joints(bullet, robot, placed, law=laws.get(robot.name), options=options)
+        frames = _frames(bullet, robot, placed, keep=scene.sensed_joints(robot.name))
+        law = laws.get(robot.name)
+        joints += _joints(bullet, robot, placed, law=law, options=options, frames=frames)
+        ties = [tie for tie in _ties(bullet) if tie[0] == robot.id]
+        couplings += _couplings(bullet, robot, placed, ties)
+        loops += _loops(bullet, robot, placed, ties, frames=frames)
     for body in world.bodies:
         if body.free:
             solids.append(LoadedSolid(body.name, _inertia(bullet, body, -1), (body.name,)))
     return Audit(
-        tuple(solids), tuple(joints), frozen(gravity(bullet)), tuple(_remarks(scene, options))
+        tuple(solids),
+        tuple(joints),
+        frozen(gravity(bullet)),
+        tuple(_remarks(scene, options)),
+        couplings=tuple(couplings),
+        loops=tuple(loops),
+        surfaces=merged(
+            _surface(bullet, place, scene.solids[solid])
+            for place, solid in world.surfaces.solids.items()
+        ),
     )
+
+
+def _frames(
+    bullet: BulletClient, robot: Multibody, placed: PlacedRobot, *, keep: frozenset[str]
+) -> LoadedFrames:
+    """Read the frames of joints, which Bullet has between the inertial frames of links."""
+    links = [link for link, spec in enumerate(robot.specs, -1) if spec.members]
+    loaded = {}
+    for body, link in zip(rigid_tree(placed.model, keep=keep), links, strict=True):
+        if body.joint:
+            point, quaternion, above = bullet.getJointInfo(robot.id, link)[14:17]
+            X_PI = _inertial_frame(bullet, robot, above) @ pose(point, rotation(quaternion).T)
+            R_IL = _inertial_frame(bullet, robot, link)[:3, :3].T
+            loaded[body.joint.name] = X_PI @ pose(rotation=R_IL)
+    return LoadedFrames.of(placed, loaded, keep=keep)
+
+
+def _inertial_frame(bullet: BulletClient, multibody: Multibody, link: int) -> Array:
+    """Read the pose X_LI of the inertial frame of a link, -1 for the base, in its own frame."""
+    center, quaternion = bullet.getDynamicsInfo(multibody.id, link)[3:5]
+    return pose(center, rotation(quaternion))
+
+
+def _ties(bullet: BulletClient) -> list[Sequence[Any]]:
+    """Read all gears and loops."""
+    numbers = map(bullet.getConstraintUniqueId, range(bullet.getNumConstraints()))
+    return [bullet.getConstraintInfo(number) for number in numbers]
+
+
+def _couplings(
+    bullet: BulletClient, robot: Multibody, placed: PlacedRobot, ties: Sequence[Sequence[Any]]
+) -> Iterator[LoadedCoupling]:
+    joints = zip(robot.joints, placed.model.moving_joints, strict=True)
+    names = {link: f"{robot.name}/{joint.name}" for link, joint in joints}
+    for _, follower, _, leader, kind, *_, ratio, _, target, _ in ties:
+        if kind == bullet.JOINT_GEAR:
+            yield LoadedCoupling(names[follower], names[leader], -ratio, target)
+
+
+def _loops(
+    bullet: BulletClient,
+    robot: Multibody,
+    placed: PlacedRobot,
+    ties: Sequence[Sequence[Any]],
+    *,
+    frames: LoadedFrames,
+) -> Iterator[LoadedLoop]:
+    closures = [tie for tie in ties if tie[4] != bullet.JOINT_GEAR]
+    for loop, (_, a, _, b, _, _, p_A, p_B, q_A, q_B, *_) in zip(
+        placed.model.loops, closures, strict=True
+    ):
+        ends = []
+        for link, point, quaternion in ((a, p_A, q_A), (b, p_B, q_B)):
+            X_LI = _inertial_frame(bullet, robot, link)
+            name = robot.specs[link + 1].solid.partition("/")[2]
+            ends.append((name, X_LI @ pose(point, rotation(quaternion))))
+        yield frames.loop(loop, ends)
+
+
+def _surface(bullet: BulletClient, place: Place, solid: str) -> LoadedSurface:
+    """Read a surface; Bullet has the roots of its numbers, see `Surfaces.cover`."""
+    info = bullet.getDynamicsInfo(*place)
+    return LoadedSurface(solid, info[1] ** 2, info[5] ** 2)
 
 
 def _inertia(bullet: BulletClient, multibody: Multibody, link: int) -> Inertia:
@@ -66,6 +156,7 @@ def _joints(
     *,
     law: JointLaw | None,
     options: BulletOptions,
+    frames: LoadedFrames,
 ) -> Iterator[LoadedJoint]:
     for i, (link, joint) in enumerate(zip(robot.joints, placed.model.moving_joints, strict=True)):
         info = bullet.getJointInfo(robot.id, link)
@@ -79,6 +170,7 @@ def _joints(
             armature=float(law.armature[i]) if law else 0.0,
             lower=limit_of(lower, NO_LIMIT) if limited else -inf,
             upper=limit_of(upper, NO_LIMIT) if limited else inf,
+            X_PJ=frames.joints[joint.name],
         )
 
 

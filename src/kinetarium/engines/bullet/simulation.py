@@ -1,8 +1,8 @@
 """BulletSimulation: a scene inside Bullet, and the drives of its robots."""
 
 import weakref
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import isfinite
 
 import numpy as np
@@ -17,7 +17,7 @@ from kinetarium.engines.bullet.library import BulletClient
 from kinetarium.engines.bullet.multibody import Multibody
 from kinetarium.engines.bullet.options import BulletOptions, Servo
 from kinetarium.engines.bullet.sensors import Memory, WrenchSensors
-from kinetarium.engines.protocol import Audit, Contacts, Layout, State
+from kinetarium.engines.protocol import Audit, Contacts, Layout, LoadedDrive, State
 from kinetarium.scene import DriveMode
 from kinetarium.spatial.arrays import Array
 
@@ -34,6 +34,7 @@ class TorqueDrive:
         drives = [row for row in layout.drives(robot.name) if row[2].drive is DriveMode.TORQUE]
         self._robot, self._links = robot.id, [robot.joints[joint] for _, joint, _ in drives]
         self._limits = [(command, drive.effort) for command, _, drive in drives]
+        self._names = layout.commands
         self._set, self._mode = bullet.bare("setJointMotorControlArray"), bullet.TORQUE_CONTROL
         self._number = bullet.number
 
@@ -44,6 +45,11 @@ class TorqueDrive:
             for i, limit in self._limits
         ]
         self._set(self._robot, self._links, self._mode, forces=forces, physicsClientId=self._number)
+
+    def loaded(self) -> Iterator[LoadedDrive]:
+        """Yield the drives in force."""
+        for i, limit in self._limits:
+            yield LoadedDrive(self._names[i], DriveMode.TORQUE, 0.0, 0.0, limit, read_back=False)
 
 
 class MotorDrive:
@@ -61,6 +67,7 @@ class MotorDrive:
         """Look up the position or velocity drives of a robot."""
         drives = [row for row in layout.drives(robot.name) if row[2].drive is kind]
         self._bullet, self._robot = bullet, robot.id
+        self._names, self._kind = layout.commands, kind
         self._links = [robot.joints[joint] for _, joint, _ in drives]
         self._commands = [command for command, _, _ in drives]
         self._forces = [drive.effort for _, _, drive in drives]
@@ -76,6 +83,11 @@ class MotorDrive:
         self._bullet.setJointMotorControlArray(
             self._robot, self._links, self._mode, forces=self._forces, **targets, **self._gains
         )
+
+    def loaded(self) -> Iterator[LoadedDrive]:
+        """Yield the drives in force; stiffness and damping have no counterpart in them."""
+        for i, force in zip(self._commands, self._forces, strict=True):
+            yield LoadedDrive(self._names[i], self._kind, 0.0, 0.0, force, read_back=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -131,9 +143,15 @@ class BulletSimulation(SimulationBase[_Saved]):
 
     def audit(self) -> Audit:
         """Read back the model as Bullet loaded it."""
-        return audit(
+        drives = [drive for own in self._drives for drive in own.loaded()]
+        drives += [
+            drive for law in self._laws.values() for drive in law.loaded_drives(self._layout)
+        ]
+        loaded = audit(
             self._bullet, self._scene, world=self._world, laws=self._laws, options=self._options
         )
+        commands = self._layout.commands
+        return replace(loaded, drives=tuple(sorted(drives, key=lambda d: commands.index(d.joint))))
 
     def _write(self, state: State) -> None:
         self._sensors.forget()

@@ -18,8 +18,9 @@ from kinetarium.model.robot import (
     RobotModel,
     Shape,
     Source,
+    Sphere,
 )
-from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about
 
 X_AXIS, Y_AXIS, Z_AXIS = frozen([1, 0, 0]), frozen([0, 1, 0]), frozen([0, 0, 1])
@@ -159,3 +160,29 @@ def four_bar() -> RobotModel:
         frozen(pose((0.5, 0.0, 0.0))), frozen(pose((0.0, 0.0, 0.4))),
     )  # fmt: skip
     return RobotModel("four-bar", links, joints, _SOURCE, (loop,))
+
+
+def laden_arm(*, touches: bool) -> RobotModel:
+    """Make an arm with a flange, a tool and a slide, no two numbers of which are alike."""
+    bar = Box((0.1, 0.08, 0.3))
+    links = (
+        Link("base"),
+        solid_link("arm", bar, mass=2.0, at=(0.01, 0.02, 0.15), touches=touches),
+        solid_link("flange", Sphere(0.05), mass=0.3, at=(0.0, 0.01, 0.02), touches=touches),
+        solid_link("tool", bar, mass=0.7, at=(0.03, 0.0, 0.1), touches=touches),
+        solid_link("slide", Box((0.05, 0.06, 0.07)), mass=0.2, at=(0.0, 0.0, 0.02)),
+    )
+
+    def frame(x: float, y: float, z: float, angle: float) -> Array:
+        return frozen(pose((x, y, z), rotation_about((0.6, 0.0, 0.8), angle)))
+
+    joints = (
+        Joint("shoulder", JointType.REVOLUTE, "base", "arm", frame(0.1, -0.2, 0.6, 0.4), Y_AXIS,
+              JointLimits(-1.5, 2.0, effort=30.0), damping=0.2, friction=0.4, armature=0.03),
+        Joint("mount", JointType.FIXED, "arm", "flange", frame(0.0, 0.05, 0.3, -0.7)),
+        Joint("wrist", JointType.CONTINUOUS, "flange", "tool", frame(0.02, 0.0, 0.05, 1.1),
+              frozen((0.8, 0.0, 0.6)), JointLimits(effort=12.0), damping=0.1, armature=0.01),
+        Joint("extend", JointType.PRISMATIC, "tool", "slide", frame(0.0, 0.03, 0.2, -0.2), Z_AXIS,
+              JointLimits(-0.1, 0.15, effort=50.0), damping=3.0, friction=0.6),
+    )  # fmt: skip
+    return RobotModel("laden arm", links, joints, _SOURCE)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetarium.engines.base.audit import lumped_solids
+from kinetarium.engines.base.audit import LoadedFrames, lumped_solids, merged
 from kinetarium.engines.base.joint_law import JointLaw, StepBefore
 from kinetarium.engines.base.simulation import LIMIT, AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.dart.build import World
@@ -14,10 +14,23 @@ from kinetarium.engines.dart.contacts import read_contacts
 from kinetarium.engines.dart.joint_space import Floating, JointSpace
 from kinetarium.engines.dart.options import DartOptions
 from kinetarium.engines.dart.skeletons import Articulation
-from kinetarium.engines.protocol import Audit, Contacts, LoadedJoint, LoadedSolid, State
+from kinetarium.engines.protocol import (
+    Audit,
+    Contacts,
+    Layout,
+    LoadedCoupling,
+    LoadedDrive,
+    LoadedJoint,
+    LoadedLoop,
+    LoadedSolid,
+    LoadedSurface,
+    State,
+)
 from kinetarium.model.robot import Inertia
 from kinetarium.scene import PlacedRobot, Scene
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import inverse_pose
 
 _VIOLENT = 1e30
 """Force that no motion survives [N or N m]; DART would take it for zero."""
@@ -77,7 +90,7 @@ class DartSimulation(SimulationBase[_Saved]):
 
     def audit(self) -> Audit:
         """Read back the model as DART loaded it."""
-        return audit(self._scene, world=self._world, laws=self._laws)
+        return audit(self._scene, self._layout, world=self._world, laws=self._laws)
 
     def _write(self, state: State) -> None:
         self._forget_contacts()
@@ -190,14 +203,17 @@ class DartSimulation(SimulationBase[_Saved]):
         self._stale = False
 
 
-def audit(scene: Scene, *, world: World, laws: Mapping[str, JointLaw]) -> Audit:
-    """Read back masses, joints and gravity.
+def audit(scene: Scene, layout: Layout, *, world: World, laws: Mapping[str, JointLaw]) -> Audit:
+    """Read back a scene.
 
     Args:
-        laws: What applies damping and armature, by robot.
+        laws: What applies drives, couplings, damping and armature, by robot.
     """
     solids: list[LoadedSolid] = []
     joints: list[LoadedJoint] = []
+    drives: list[LoadedDrive] = []
+    couplings: list[LoadedCoupling] = []
+    loops: list[LoadedLoop] = []
     for robot, placed in zip(world.robots, scene.robots, strict=True):
         inertias = {
             node.members[0][0].partition("/")[2]: _inertia(robot, i)
@@ -205,7 +221,11 @@ def audit(scene: Scene, *, world: World, laws: Mapping[str, JointLaw]) -> Audit:
             if node.node.getInertia().getMass()
         }
         solids += lumped_solids(placed, inertias)
-        joints += _joints(robot, placed, laws[robot.name])
+        frames = _frames(robot, placed, keep=scene.sensed_joints(robot.name))
+        joints += _joints(robot, placed, laws[robot.name], frames=frames)
+        drives += laws[robot.name].loaded_drives(layout)
+        couplings += laws[robot.name].loaded_couplings(placed)
+        loops += _loops(robot, placed, frames=frames)
     for body in world.free:
         solids.append(LoadedSolid(body.name, _inertia(body, 0), (body.name,)))
     return Audit(
@@ -213,7 +233,55 @@ def audit(scene: Scene, *, world: World, laws: Mapping[str, JointLaw]) -> Audit:
         tuple(joints),
         frozen(world.bare.getGravity()),
         tuple(_remarks(scene)),
+        drives=tuple(sorted(drives, key=lambda drive: layout.commands.index(drive.joint))),
+        couplings=tuple(couplings),
+        loops=tuple(loops),
+        surfaces=merged(_surfaces(scene, world)),
     )
+
+
+def _frames(robot: Articulation, placed: PlacedRobot, *, keep: frozenset[str]) -> LoadedFrames:
+    """Read the frames of joints; DART has its own frame of a free root."""
+    loaded = {}
+    bodies = rigid_tree(placed.model, keep=keep)
+    for body, node in zip(bodies, robot.nodes, strict=True):
+        if body.joint:
+            joint = node.node.getParentJoint()
+            above, below = (
+                end.matrix()
+                for end in (
+                    joint.getTransformFromParentBodyNode(),
+                    joint.getTransformFromChildBodyNode(),
+                )
+            )
+            X_NB = robot.nodes[body.parent].members[0][1]
+            loaded[body.joint.name] = inverse_pose(X_NB) @ above @ inverse_pose(below)
+    return LoadedFrames.of(placed, loaded, keep=keep)
+
+
+def _loops(
+    robot: Articulation, placed: PlacedRobot, *, frames: LoadedFrames
+) -> Iterator[LoadedLoop]:
+    """Yield the loops as they were closed, for DART does not tell."""
+    homes = {
+        solid.partition("/")[2]: (node.members[0][0].partition("/")[2], node.members[0][1], X_NL)
+        for node in robot.nodes
+        for solid, X_NL in node.members
+    }
+    for loop in placed.model.loops:
+        ends = []
+        for link, X_LC in ((loop.link_a, loop.X_AC), (loop.link_b, loop.X_BC)):
+            body, X_NB, X_NL = homes[link]
+            ends.append((body, inverse_pose(X_NB) @ X_NL @ X_LC))
+        yield frames.loop(loop, ends, read_back=False)
+
+
+def _surfaces(scene: Scene, world: World) -> Iterator[LoadedSurface]:
+    for shape, solid in world.surfaces.solids.items():
+        aspect = shape.getDynamicsAspect()
+        # DART has the root of a restitution, see `Surfaces`.
+        restitution = aspect.getRestitutionCoeff() ** 2
+        yield LoadedSurface(scene.solids[solid], aspect.getFrictionCoeff(), restitution)
 
 
 def _inertia(part: Articulation, node: int) -> Inertia:
@@ -225,7 +293,9 @@ def _inertia(part: Articulation, node: int) -> Inertia:
     return Inertia(loaded.getMass(), frozen(center), frozen(loaded.getMoment()))
 
 
-def _joints(robot: Articulation, placed: PlacedRobot, law: JointLaw) -> Iterator[LoadedJoint]:
+def _joints(
+    robot: Articulation, placed: PlacedRobot, law: JointLaw, *, frames: LoadedFrames
+) -> Iterator[LoadedJoint]:
     joints = zip(robot.joints, placed.model.moving_joints, strict=True)
     for i, (there, joint) in enumerate(joints, 6 * robot.free):
         yield LoadedJoint(
@@ -236,6 +306,7 @@ def _joints(robot: Articulation, placed: PlacedRobot, law: JointLaw) -> Iterator
             armature=float(law.armature[i]),
             lower=there.getPositionLowerLimit(0),
             upper=there.getPositionUpperLimit(0),
+            X_PJ=frames.joints[joint.name],
         )
 
 

@@ -1,6 +1,6 @@
 """MujocoSimulation: a scene inside MuJoCo, and the equation of motion of its robots."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -8,15 +8,26 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.engines.base.audit import limit_of, lumped_solids
+from kinetarium.engines.base.audit import LoadedFrames, limit_of, lumped_solids, merged
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.mujoco.build import UNBOUNDED, body_name
 from kinetarium.engines.mujoco.options import MujocoOptions
-from kinetarium.engines.protocol import Audit, Contacts, Layout, LoadedJoint, LoadedSolid, State
+from kinetarium.engines.protocol import (
+    Audit,
+    Contacts,
+    Layout,
+    LoadedCoupling,
+    LoadedDrive,
+    LoadedJoint,
+    LoadedLoop,
+    LoadedSolid,
+    LoadedSurface,
+    State,
+)
 from kinetarium.model.robot import Inertia
-from kinetarium.scene import Base, Motion, PlacedRobot, Scene
+from kinetarium.scene import Base, DriveMode, Motion, PlacedRobot, Scene
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.spatial.rotation import rotation_from_quaternion
+from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 
 _rotate, _step = mujoco.mju_rotVecQuat, mujoco.mj_step
 Indices = NDArray[np.intp]
@@ -152,7 +163,7 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
 
     def audit(self) -> Audit:
         """Read back the model as MuJoCo loaded it."""
-        return audit(self._model, self._scene)
+        return audit(self._model, self._scene, layout=self._layout)
 
     def _write(self, state: State) -> None:
         mujoco.mj_resetData(self._model, self._data)
@@ -249,19 +260,88 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
         return JointSpace(self._model, dofs=dofs, free_base=free)
 
 
-def audit(model: mujoco.MjModel, scene: Scene) -> Audit:
-    """Read back masses, joints and gravity of a scene that MuJoCo compiled."""
+def audit(model: mujoco.MjModel, scene: Scene, *, layout: Layout) -> Audit:
+    """Read back a scene that MuJoCo compiled."""
     solids: list[LoadedSolid] = []
     joints: list[LoadedJoint] = []
+    loops: list[LoadedLoop] = []
+    ties = iter(np.flatnonzero(model.eq_type != mujoco.mjtEq.mjEQ_JOINT).tolist())
     for robot in scene.robots:
         links = [link.name for link in robot.model.links]
         masses = {link: _inertia(model, f"{robot.name}/{link}") for link in links}
         solids += lumped_solids(robot, {link: own for link, own in masses.items() if own.mass})
-        joints += [_joint(model, f"{robot.name}/{j.name}") for j in robot.model.moving_joints]
+        frames = _frames(model, robot)
+        joints += [_joint(model, robot.name, *frame) for frame in frames.joints.items()]
+        for loop, tie in zip(robot.model.loops, ties, strict=False):
+            sites = (int(model.eq_obj1id[tie]), int(model.eq_obj2id[tie]))
+            loops.append(frames.loop(loop, [_end(model, site) for site in sites]))
     for body in scene.bodies:
         if body.motion is Motion.FREE:
             solids.append(LoadedSolid(body.name, _inertia(model, body.name), (body.name,)))
-    return Audit(tuple(solids), tuple(joints), frozen(model.opt.gravity), _remarks(model))
+    return Audit(
+        tuple(solids),
+        tuple(joints),
+        frozen(model.opt.gravity),
+        _remarks(model),
+        drives=tuple(
+            _drive(model, name, asked=drive.drive)
+            for name, drive in zip(layout.commands, layout.actuations, strict=True)
+        ),
+        couplings=tuple(_couplings(model)),
+        loops=tuple(loops),
+        surfaces=merged(_surfaces(model, layout)),
+    )
+
+
+def _frames(model: mujoco.MjModel, robot: PlacedRobot) -> LoadedFrames:
+    loaded = {}
+    for joint in robot.model.joints:
+        body = model.body(f"{robot.name}/{joint.child}")
+        X_PJ = pose(body.pos, rotation_from_quaternion(body.quat))
+        if body.jntnum[0]:
+            X_PJ = X_PJ @ pose(model.jnt_pos[body.jntadr[0]])
+        loaded[joint.name] = X_PJ
+    return LoadedFrames.of(robot, loaded, keep=loaded)
+
+
+def _end(model: mujoco.MjModel, site: int) -> tuple[str, Array]:
+    """Return the link that a site is on, and its frame there."""
+    link = model.body(model.site_bodyid[site]).name.partition("/")[2]
+    return link, pose(model.site_pos[site], rotation_from_quaternion(model.site_quat[site]))
+
+
+def _drive(model: mujoco.MjModel, name: str, *, asked: DriveMode) -> LoadedDrive:
+    drive = model.actuator(name)
+    _, stiffness, damping = (0.0 - drive.biasprm[:3]).tolist()
+    effort = float(np.abs(drive.forcerange).max()) if drive.forcelimited[0] else inf
+    mode = asked
+    if drive.biastype[0] == mujoco.mjtBias.mjBIAS_NONE:
+        mode = DriveMode.TORQUE
+    elif stiffness or asked is DriveMode.TORQUE:
+        mode = DriveMode.POSITION
+    return LoadedDrive(name, mode, stiffness, damping, effort)
+
+
+def _couplings(model: mujoco.MjModel) -> Iterator[LoadedCoupling]:
+    for i in np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_JOINT).tolist():
+        follower, leader = (model.joint(ids[i]).name for ids in (model.eq_obj1id, model.eq_obj2id))
+        offset, multiplier = model.eq_data[i, :2].tolist()
+        yield LoadedCoupling(follower, leader, multiplier, offset)
+
+
+def _surfaces(model: mujoco.MjModel, layout: Layout) -> Iterator[LoadedSurface]:
+    """Yield the surfaces of geoms, which do not bounce, and of pairs, which do."""
+    solids = {body_name(name): name for name in layout.solids}
+    owners = [solids[model.body(body).name] for body in model.geom_bodyid]
+    for i, owner in enumerate(owners):
+        rubs = model.geom_condim[i] > 1
+        yield LoadedSurface(owner, float(model.geom_friction[i, 0]) if rubs else 0.0, 0.0)
+    for i in range(model.npair):
+        a, b = owners[model.pair_geom1[i]], owners[model.pair_geom2[i]]
+        friction = float(model.pair_friction[i, 0]) if model.pair_dim[i] > 1 else 0.0
+        # As `SurfaceBuilder` has it: the damping (1 + e) / h within the impedance.
+        returned = -model.pair_solref[i, 1] * model.opt.timestep / model.pair_solimp[i, 0]
+        yield LoadedSurface(a, friction, round(float(returned) - 1, 12), against=(b,))
 
 
 def _inertia(model: mujoco.MjModel, name: str) -> Inertia:
@@ -270,8 +350,8 @@ def _inertia(model: mujoco.MjModel, name: str) -> Inertia:
     return Inertia(float(body.mass[0]), frozen(body.ipos), frozen(R * body.inertia @ R.T))
 
 
-def _joint(model: mujoco.MjModel, name: str) -> LoadedJoint:
-    joint = model.joint(name)
+def _joint(model: mujoco.MjModel, robot: str, own: str, X_PJ: Array) -> LoadedJoint:
+    joint = model.joint(name := f"{robot}/{own}")
     dof = int(joint.dofadr[0])
     lower, upper = joint.range if joint.limited[0] else (-inf, inf)
     return LoadedJoint(
@@ -282,6 +362,7 @@ def _joint(model: mujoco.MjModel, name: str) -> LoadedJoint:
         armature=float(model.dof_armature[dof]),
         lower=limit_of(float(lower), UNBOUNDED),
         upper=limit_of(float(upper), UNBOUNDED),
+        X_PJ=X_PJ,
     )
 
 
