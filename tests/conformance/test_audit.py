@@ -1,6 +1,8 @@
 """Catalogue robots as the engines loaded them, against the model and Pinocchio."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,12 +10,15 @@ import pytest
 from conformance.engine_names import ENGINES, WITH_MASS_MATRIX
 from kinetarium import RobotModel, Scene, load_robot
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.engines.protocol import Simulation, State
+from kinetarium.engines.base.audit import audit_errors
+from kinetarium.engines.conformance.model_checks import audited_scene
+from kinetarium.engines.protocol import Audit, Capability, Precision, Simulation, State
 from kinetarium.engines.registry import open_engine
-from kinetarium.model.robot import JointType
-from kinetarium.scene import Actuation, Base, DriveMode, PlacedRobot
+from kinetarium.model.robot import JointType, LoopKind
+from kinetarium.scene import Actuation, Base, DriveMode, Material, PlacedRobot, ground
 from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.rotation import pose
 
 ROBOTS = ["panda", "ur5", "husky4", "kr250"]
 TIMESTEP = 1e-3
@@ -112,3 +117,172 @@ def _without_fingers(model: RobotModel) -> RobotModel:
         for joint in model.joints
     )
     return replace(model, joints=joints)
+
+
+def _audited(engine: str, scene: Scene, *, steps: int = 0) -> Audit:
+    simulation = open_engine(engine).compile(scene, timestep=TIMESTEP)
+    if steps:
+        simulation.step(np.zeros(len(simulation.layout.commands)), steps)
+    audit = simulation.audit()
+    simulation.close()
+    return audit
+
+
+def _off(engine: str, scene: Scene, audit: Audit, *, tolerance: float | None = None) -> set[str]:
+    """Return the facts of an audit that are not those of a scene."""
+    info = open_engine(engine).info
+    allowed = tolerance or (2e-6 if info.precision is Precision.SINGLE else 1e-9)
+    errors = audit_errors(scene, audit, rule=info.friction_rule)
+    return {fact for fact, error in errors.items() if not error <= allowed}
+
+
+def _capabilities(engine: str) -> frozenset[Capability]:
+    return open_engine(engine).info.capabilities
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_everything_is_told_and_as_given(engine: str) -> None:
+    scene = audited_scene(_capabilities(engine))
+    audit = _audited(engine, scene)
+    told = (audit.drives, audit.couplings, audit.loops, audit.surfaces)
+    assert all(told)
+    assert all(joint.X_PJ is not None for joint in audit.joints)
+    assert _off(engine, scene, audit) == set()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_rover_and_frames_held_together_are_as_given(engine: str) -> None:
+    """A free root has a frame of its own in some engines; one end of a loop is the world here."""
+    scene = audited_scene(_capabilities(engine))
+    linkage = scene.robots[-1]
+    turned = frozen(pose((0.5, 0.0, 0.4), [[0, -1, 0], [1, 0, 0], [0, 0, 1]]))
+    loops = (
+        replace(linkage.model.loops[0], kind=LoopKind.POSE, X_BC=turned),
+        replace(linkage.model.loops[0], name="ground", link_b="base", X_BC=turned),
+    )
+    linkage = replace(
+        linkage,
+        model=replace(linkage.model, loops=loops),
+        X_WB=frozen(pose((0.3, 0.2, 0.1), [[0, 0, 1], [1, 0, 0], [0, 1, 0]])),
+    )
+    model = load_robot("husky4")
+    servo = Actuation(DriveMode.VELOCITY, damping=5.0)
+    wheels = {joint.name: servo for joint in model.moving_joints}
+    rover = PlacedRobot("rover", model, Base.FREE, actuation=wheels)
+    scene = Scene((rover, linkage), (ground(Material(0.5)),))
+    assert _off(engine, scene, _audited(engine, scene)) == set()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_motion_does_not_change_the_model(engine: str) -> None:
+    scene = audited_scene(_capabilities(engine) - {Capability.CLOSED_LOOPS})
+    # ODE tells frames by where bodies are, which its joints hold to micrometres.
+    tolerance = 1e-4 if engine == "ode" else None
+    audit = _audited(engine, scene, steps=20)
+    assert _off(engine, scene, audit, tolerance=tolerance) == set()
+
+
+def _joint_changed(robot: PlacedRobot, name: str, **changes: Any) -> PlacedRobot:
+    model = robot.model
+    joints = tuple(replace(j, **changes) if j.name == name else j for j in model.joints)
+    return replace(robot, model=replace(model, joints=joints))
+
+
+def _drive_changed(robot: PlacedRobot, name: str, **changes: Any) -> PlacedRobot:
+    drive = replace(robot.actuation[name], **changes)
+    return replace(robot, actuation={**robot.actuation, name: drive})
+
+
+def _mimic_changed(robot: PlacedRobot, **changes: Any) -> PlacedRobot:
+    mimic = robot.model.joint("follow").mimic
+    assert mimic
+    return _joint_changed(robot, "follow", mimic=replace(mimic, **changes))
+
+
+def _loop_changed(robot: PlacedRobot, **changes: Any) -> PlacedRobot:
+    loops = (replace(robot.model.loops[0], **changes),)
+    return replace(robot, model=replace(robot.model, loops=loops))
+
+
+_FRAME = frozen(pose((0.0201, 0.0, 0.05)))
+_TOOL = "surface arm/tool, ground"
+
+WRONG: dict[str, tuple[int, Callable[[PlacedRobot], PlacedRobot], str]] = {
+    "stiffness": (0, lambda r: _drive_changed(r, "shoulder", stiffness=40.1), "drive arm/shoulder"),
+    "damping": (0, lambda r: _drive_changed(r, "wrist", damping=2.1), "drive arm/wrist"),
+    "effort": (0, lambda r: _drive_changed(r, "shoulder", effort=21.0), "drive arm/shoulder"),
+    "torque limit": (0, lambda r: _drive_changed(r, "extend", effort=6.0), "drive arm/extend"),
+    "mode": (0, lambda r: _drive_changed(r, "wrist", drive=DriveMode.TORQUE), "drive arm/wrist"),
+    "frame": (0, lambda r: _joint_changed(r, "wrist", X_PJ=_FRAME), "frame arm/wrist"),
+    "flange": (0, lambda r: _joint_changed(r, "mount", X_PJ=_FRAME), "frame arm/wrist"),
+    "friction": (0, lambda r: replace(r, link_materials={"tool": Material(0.95, 0.3)}), _TOOL),
+    "multiplier": (1, lambda r: _mimic_changed(r, multiplier=-2.01), "coupling hand/follow"),
+    "offset": (1, lambda r: _mimic_changed(r, offset=0.011), "coupling hand/follow"),
+    "loop": (2, lambda r: _loop_changed(r, X_BC=_FRAME), "loop linkage/closure"),
+}
+"""The robot that is loaded with something wrong, what that is, and the fact that shows it."""
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_wrong_is_found(engine: str, wrong: str) -> None:
+    scene = audited_scene(_capabilities(engine))
+    index, change, fact = WRONG[wrong]
+    robots = [change(robot) if i == index else robot for i, robot in enumerate(scene.robots)]
+    if Capability.RESTITUTION not in _capabilities(engine):
+        dull = {"tool": replace(robots[0].link_materials["tool"], restitution=0.0)}
+        robots[0] = replace(robots[0], link_materials=dull)
+    loaded = replace(scene, robots=tuple(robots))
+    off = _off(engine, scene, _audited(engine, loaded))
+    # A flange that is elsewhere also moves the mass of the arm that it is part of.
+    assert off - {"inertia arm/arm"} == {fact}
+
+
+def _stiffen_mujoco(simulation: Any) -> None:
+    simulation._model.actuator("arm/shoulder").biasprm[1] = -41.0
+
+
+def _smooth_bullet(simulation: Any) -> None:
+    place = simulation._places["arm/tool"]
+    simulation._bullet.changeDynamics(*place, lateralFriction=0.1)
+
+
+def _limit_ode(simulation: Any) -> None:
+    joint = simulation._world.joints[0]
+    joint._set_motor(joint.motor, 5, 19.0)
+
+
+def _stiffen_physx(simulation: Any) -> None:
+    simulation._model.joints[0].joint.set_drive_properties(41.0, 3.0, 20.0, "force")
+
+
+def _move_dart(simulation: Any) -> None:
+    joint = simulation._world.robots[0].joints[0]
+    X = joint.getTransformFromParentBodyNode()
+    joint.setTransformFromParentBodyNode(type(X)(X.matrix() @ pose((0.0, 0.0, 0.01))))
+
+
+def _stiffen_rapier(simulation: Any) -> None:
+    _, motor, link, axis, _ = simulation._drives._servos[0]
+    motor(link, axis, 0.0, 0.0, 41.0, 3.0)
+
+
+TAMPERED: dict[str, tuple[Callable[[Any], None], str]] = {
+    "mujoco": (_stiffen_mujoco, "drive arm/shoulder"),
+    "bullet": (_smooth_bullet, _TOOL),
+    "ode": (_limit_ode, "drive arm/shoulder"),
+    "physx": (_stiffen_physx, "drive arm/shoulder"),
+    "dart": (_move_dart, "frame arm/shoulder"),
+    "rapier": (_stiffen_rapier, "drive arm/shoulder"),
+}
+
+
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name in TAMPERED])
+def test_audits_ask_the_engine(engine: str) -> None:
+    """What is changed in the engine itself, behind the adapter's back, is told."""
+    scene = audited_scene(_capabilities(engine))
+    simulation = open_engine(engine).compile(scene, timestep=TIMESTEP)
+    tamper, fact = TAMPERED[engine]
+    tamper(simulation)
+    assert _off(engine, scene, simulation.audit()) == {fact}
+    simulation.close()

@@ -18,12 +18,14 @@ from kinetarium.model.urdf import write_urdf
 from kinetarium.recording.recording import Recording, RunStatus
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.rotation import pose
 from kinetarium.studies.dynamics import Dynamics
 from kinetarium.studies.dynamics._examination import examine
 from kinetarium.studies.dynamics.backends import registry
 from kinetarium.studies.dynamics.backends.backend import Backend, InOrder
 from kinetarium.studies.dynamics.backends.registry import backend_names, open_backend
 from kinetarium.studies.dynamics.config import Case, Config
+from kinetarium.studies.dynamics.differences.audit import audit_differences
 from kinetarium.studies.dynamics.finding import Cause, Finding, Severity
 from kinetarium.studies.dynamics.override import GRAVITY, Override
 from kinetarium.studies.dynamics.run import verify_dynamics
@@ -346,6 +348,23 @@ def test_an_audit_that_invents_a_fault_is_said_so(monkeypatch: pytest.MonkeyPatc
     engine = _Engine(disguise=lambda sim, scene: _honest_looking(sim, _altered(scene, heavy)))
     found = faults(_examined(monkeypatch, engine, TWO_LINK))
     assert [each.cause for each in found] == [Cause.MASS, Cause.INCONSISTENT]
+
+
+def test_an_audit_tells_of_frames_and_couplings() -> None:
+    given = load_robot("panda")
+    finger, elbow = given.joint("panda_finger_joint2"), given.joint("panda_joint4")
+    assert finger.mimic
+    wrong = {
+        finger.name: replace(finger, mimic=replace(finger.mimic, multiplier=0.9)),
+        elbow.name: replace(elbow, X_PJ=frozen(pose((0.01, 0.0, 0.0)) @ elbow.X_PJ)),
+    }
+    loaded = replace(given, joints=tuple(wrong.get(joint.name, joint) for joint in given.joints))
+    backend = open_backend("mujoco", loaded, gravity=GRAVITY, reference=given)
+    audited = audit_differences(given, backend.audit(), gravity=GRAVITY, tolerance=1e-9)
+    backend.close()
+    found = [(d.cause, d.where) for d in audited.differences if d.severity is Severity.FAULT]
+    assert found == [(Cause.JOINT_ORIGIN, elbow.name), (Cause.COUPLING, finger.name)]
+    np.testing.assert_allclose(audited.model.joint(elbow.name).X_PJ, wrong[elbow.name].X_PJ)
 
 
 def test_terms_that_are_no_numbers_are_said_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,6 +113,7 @@ class LoadedJoint:
         upper: Highest position [rad or m].
         X_PJ: Pose of its frame at position zero in the frame of the link above, the topmost of
             those fixed together, shape (4, 4); None if the engine's adapter does not tell.
+        read_back: As in `LoadedDrive`.
     """
 
     name: str
@@ -123,6 +124,7 @@ class LoadedJoint:
     lower: float
     upper: float
     X_PJ: Array | None = None
+    read_back: bool = True
 
 
 @dataclass(frozen=True, slots=True)

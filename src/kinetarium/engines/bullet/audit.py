@@ -17,7 +17,6 @@ from kinetarium.engines.protocol import (
     LoadedCoupling,
     LoadedJoint,
     LoadedLoop,
-    LoadedSolid,
     LoadedSurface,
 )
 from kinetarium.model.robot import Inertia, MeshData, MeshFile
@@ -45,28 +44,24 @@ def audit(
         laws: What applies damping and armature, by robot.
     """
     bullet.syncBodyInfo()  # or joint limits are read as they were made, not as they are
-    solids: list[LoadedSolid] = []
     joints: list[LoadedJoint] = []
     couplings: list[LoadedCoupling] = []
     loops: list[LoadedLoop] = []
     for robot, placed in zip(world.robots, scene.robots, strict=True):
-        inertias = {
-            spec.solid.partition("/")[2]: _inertia(bullet, robot, link)
-            for link, spec in enumerate(robot.specs, -1)
-            if spec.inertia
-        }
-        solids += lumped_solids(placed, inertias)
         frames = _frames(bullet, robot, placed, keep=scene.sensed_joints(robot.name))
         law = laws.get(robot.name)
         joints += _joints(bullet, robot, placed, law=law, options=options, frames=frames)
         ties = [tie for tie in _ties(bullet) if tie[0] == robot.id]
         couplings += _couplings(bullet, robot, placed, ties)
         loops += _loops(bullet, robot, placed, ties, frames=frames)
-    for body in world.bodies:
-        if body.free:
-            solids.append(LoadedSolid(body.name, _inertia(bullet, body, -1), (body.name,)))
+    inertias = {
+        spec.solid: _inertia(bullet, multibody, link)
+        for multibody in (*world.robots, *world.bodies)
+        for link, spec in enumerate(multibody.specs, -1)
+        if spec.inertia
+    }
     return Audit(
-        tuple(solids),
+        tuple(lumped_solids(scene, inertias)),
         tuple(joints),
         frozen(gravity(bullet)),
         tuple(_remarks(scene, options)),
@@ -171,6 +166,7 @@ def _joints(
             lower=limit_of(lower, NO_LIMIT) if limited else -inf,
             upper=limit_of(upper, NO_LIMIT) if limited else inf,
             X_PJ=frames.joints[joint.name],
+            read_back=law is None and not joint.friction,
         )
 
 

@@ -22,7 +22,6 @@ from kinetarium.engines.protocol import (
     LoadedDrive,
     LoadedJoint,
     LoadedLoop,
-    LoadedSolid,
     LoadedSurface,
     State,
 )
@@ -209,27 +208,24 @@ def audit(scene: Scene, layout: Layout, *, world: World, laws: Mapping[str, Join
     Args:
         laws: What applies drives, couplings, damping and armature, by robot.
     """
-    solids: list[LoadedSolid] = []
     joints: list[LoadedJoint] = []
     drives: list[LoadedDrive] = []
     couplings: list[LoadedCoupling] = []
     loops: list[LoadedLoop] = []
     for robot, placed in zip(world.robots, scene.robots, strict=True):
-        inertias = {
-            node.members[0][0].partition("/")[2]: _inertia(robot, i)
-            for i, node in enumerate(robot.nodes)
-            if node.node.getInertia().getMass()
-        }
-        solids += lumped_solids(placed, inertias)
         frames = _frames(robot, placed, keep=scene.sensed_joints(robot.name))
         joints += _joints(robot, placed, laws[robot.name], frames=frames)
         drives += laws[robot.name].loaded_drives(layout)
         couplings += laws[robot.name].loaded_couplings(placed)
         loops += _loops(robot, placed, frames=frames)
-    for body in world.free:
-        solids.append(LoadedSolid(body.name, _inertia(body, 0), (body.name,)))
+    inertias = {
+        node.members[0][0]: _inertia(part, i)
+        for part in (*world.robots, *world.free)
+        for i, node in enumerate(part.nodes)
+        if node.node.getInertia().getMass()
+    }
     return Audit(
-        tuple(solids),
+        tuple(lumped_solids(scene, inertias)),
         tuple(joints),
         frozen(world.bare.getGravity()),
         tuple(_remarks(scene)),
@@ -307,6 +303,7 @@ def _joints(
             lower=there.getPositionLowerLimit(0),
             upper=there.getPositionUpperLimit(0),
             X_PJ=frames.joints[joint.name],
+            read_back=law.only_torques,
         )
 
 

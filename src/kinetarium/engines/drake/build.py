@@ -22,7 +22,7 @@ from kinetarium.engines.drake.options import (
     ContactModel,
     DrakeOptions,
 )
-from kinetarium.engines.protocol import Layout
+from kinetarium.engines.protocol import Layout, LoadedCoupling
 from kinetarium.model.mesh.mesh import mesh_of
 from kinetarium.model.robot import (
     IDENTITY,
@@ -161,6 +161,7 @@ class DrakeWorld:
     Attributes:
         diagram: The plant and its scene graph.
         plant: The plant.
+        graph: Its scene graph.
         layout: The layout of the scene.
         bodies: The body each solid is part of, by name; the world for static bodies.
         joints: The moving joints in the order of the layout.
@@ -169,10 +170,13 @@ class DrakeWorld:
         solids: The solid, as an index, that each geometry belongs to.
         drives: Where commands go.
         options: The settings it was built with.
+        couplings: The mimic joints as they were set: pydrake does not tell.
+        ties: The ends of each loop likewise, by "robot/loop": links of two bodies, frames there.
     """
 
     diagram: Any
     plant: Any
+    graph: Any
     layout: Layout
     bodies: dict[str, Any]
     joints: tuple[Any, ...]
@@ -181,6 +185,8 @@ class DrakeWorld:
     solids: dict[Any, int]
     drives: Drives
     options: DrakeOptions
+    couplings: tuple[LoadedCoupling, ...]
+    ties: dict[str, list[tuple[str, Array]]]
 
 
 def build_world(setup: Setup[DrakeOptions]) -> DrakeWorld:
@@ -217,6 +223,8 @@ class _Builder:
         self._bodies: dict[str, Any] = {}
         self._joints: dict[str, Any] = {}
         self._free: dict[str, Any] = {}
+        self._couplings: list[LoadedCoupling] = []
+        self._ties: dict[str, list[tuple[str, Array]]] = {}
 
     def finish(self) -> DrakeWorld:
         """Add everything and close the plant."""
@@ -237,6 +245,7 @@ class _Builder:
         return DrakeWorld(
             diagram=self._builder.Build(),
             plant=plant,
+            graph=graph,
             layout=layout,
             bodies=self._bodies,
             joints=joints,
@@ -245,6 +254,8 @@ class _Builder:
             solids=self._surfaces.solids,
             drives=Drives.of(plant, layout, joints=joints),
             options=self._options,
+            couplings=tuple(self._couplings),
+            ties=self._ties,
         )
 
     def _add_robot(self, robot: PlacedRobot) -> None:
@@ -267,12 +278,10 @@ class _Builder:
                 self._surfaces.cover(solid, body, X_BL=X_BL)
         for joint in model.moving_joints:
             if joint.mimic:
-                plant.AddCouplerConstraint(
-                    self._joints[f"{robot.name}/{joint.name}"],
-                    self._joints[f"{robot.name}/{joint.mimic.joint}"],
-                    joint.mimic.multiplier,
-                    joint.mimic.offset,
-                )
+                names = (f"{robot.name}/{joint.name}", f"{robot.name}/{joint.mimic.joint}")
+                law = (joint.mimic.multiplier, joint.mimic.offset)
+                plant.AddCouplerConstraint(*(self._joints[name] for name in names), *law)
+                self._couplings.append(LoadedCoupling(*names, *law, read_back=False))
         for loop in model.loops:
             self._close(robot, loop, places)
 
@@ -333,6 +342,7 @@ class _Builder:
             (self._bodies[f"{robot.name}/{link}"], places[link] @ X_LC)
             for link, X_LC in ((loop.link_a, loop.X_AC), (loop.link_b, loop.X_BC))
         )
+        self._ties[f"{robot.name}/{loop.name}"] = [(a.name(), X_A), (b.name(), X_B)]
         if loop.kind is LoopKind.POINT:
             self._plant.AddBallConstraint(a, X_A[:3, 3], b, X_B[:3, 3])
         else:

@@ -1,5 +1,6 @@
 """Drives, friction and armature of joints as actuators of a Drake plant."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from kinetarium.engines.drake.library import trees
 from kinetarium.engines.drake.options import DrakeOptions
-from kinetarium.engines.protocol import Layout
+from kinetarium.engines.protocol import Layout, LoadedDrive
 from kinetarium.model.robot import Joint
 from kinetarium.scene import Actuation, DriveMode
 from kinetarium.spatial.arrays import Array
@@ -63,6 +64,21 @@ def armature_of(plant: Any, joint: Any) -> float:
     """Read back the inertia of the drive of a joint [kg m^2 or kg]."""
     own = [a for a in _own_actuators(plant, joint) if a.joint().index() == joint.index()]
     return float(own[-1].default_reflected_inertia()) if own else 0.0
+
+
+def loaded_drives(plant: Any, layout: Layout, *, joints: tuple[Any, ...]) -> Iterator[LoadedDrive]:
+    """Read back the drives; torques are limited by us as well (`Drives`)."""
+    commands = zip(layout.commands, layout.command_joints, layout.actuations, strict=True)
+    for name, k, asked in commands:
+        joint = joints[k]
+        motor = plant.GetJointActuatorByName(joint.name(), joint.model_instance())
+        mode, stiffness, damping = DriveMode.TORQUE, 0.0, 0.0
+        if motor.has_controller():
+            gains = motor.get_controller_gains()
+            stiffness, damping = float(gains.p), float(gains.d)
+            servo = asked.drive is not DriveMode.TORQUE and not stiffness
+            mode = asked.drive if servo else DriveMode.POSITION
+        yield LoadedDrive(name, mode, stiffness, damping, float(motor.effort_limit()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,17 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.engines.base.audit import lumped_solids
+from kinetarium.engines.base.audit import LoadedFrames, lumped_solids, merged
 from kinetarium.engines.base.simulation import LIMIT, AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.drake.build import DrakeWorld, build_world
 from kinetarium.engines.drake.contacts import BodyWrench, StepContext
-from kinetarium.engines.drake.drives import armature_of, friction_of
+from kinetarium.engines.drake.drives import armature_of, friction_of, loaded_drives
 from kinetarium.engines.drake.joint_space import Addresses, JointSpace
 from kinetarium.engines.drake.options import ContactModel, DrakeOptions
-from kinetarium.engines.protocol import Audit, Contacts, LoadedJoint, LoadedSolid, State
+from kinetarium.engines.protocol import (
+    Audit,
+    Contacts,
+    LoadedJoint,
+    LoadedLoop,
+    LoadedSurface,
+    State,
+)
 from kinetarium.model.robot import Box, Capsule, Cylinder, Inertia, JointType, MeshData, MeshFile
-from kinetarium.scene import Motion, Scene, SceneError
+from kinetarium.scene import PlacedRobot, Scene, SceneError
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import inverse_pose
 
 
 class DrakeSimulation(SimulationBase[Array]):
@@ -135,25 +144,62 @@ class DrakeSimulation(SimulationBase[Array]):
 
 
 def audit(world: DrakeWorld, scene: Scene, *, context: Any) -> Audit:
-    """Read back masses, joints and gravity in a context of the plant."""
-    solids: list[LoadedSolid] = []
+    """Read back a scene in a context of the plant."""
+    inertias: dict[str, Inertia] = {}
+    joints: list[LoadedJoint] = []
+    loops: list[LoadedLoop] = []
+    for solid, body in world.bodies.items():
+        # Of a body that stands for several links the topmost has the name.
+        if solid.rpartition("/")[2] == body.name() and body.get_mass(context) > 0:
+            inertias[solid] = _inertia(body, context)
+    loaded = zip(world.layout.joints, world.joints, strict=True)
     for robot in scene.robots:
-        inertias = {}
-        for link in robot.model.links:
-            body = world.bodies[f"{robot.name}/{link.name}"]
-            if body.name() == link.name and body.get_mass(context) > 0:
-                inertias[link.name] = _inertia(body, context)
-        solids += lumped_solids(robot, inertias)
-    for free in scene.bodies:
-        if free.motion is Motion.FREE:
-            inertia = _inertia(world.bodies[free.name], context)
-            solids.append(LoadedSolid(free.name, inertia, (free.name,)))
-    joints = tuple(
-        _joint(world, name, joint, context=context)
-        for name, joint in zip(world.layout.joints, world.joints, strict=True)
+        frames = _frames(world, robot, keep=scene.sensed_joints(robot.name))
+        joints += [
+            _joint(world, *next(loaded), context=context, X_PJ=X_PJ)
+            for X_PJ in frames.joints.values()
+        ]
+        for loop in robot.model.loops:
+            ends = world.ties[f"{robot.name}/{loop.name}"]
+            loops.append(frames.loop(loop, ends, read_back=False))
+    return Audit(
+        tuple(lumped_solids(scene, inertias)),
+        tuple(joints),
+        frozen(world.plant.gravity_field().gravity_vector()),
+        tuple(_remarks(world, scene)),
+        drives=tuple(loaded_drives(world.plant, world.layout, joints=world.joints)),
+        couplings=world.couplings,
+        loops=tuple(loops),
+        surfaces=merged(_surfaces(world)),
     )
-    gravity = frozen(world.plant.gravity_field().gravity_vector())
-    return Audit(tuple(solids), joints, gravity, tuple(_remarks(world, scene)))
+
+
+def _frames(world: DrakeWorld, robot: PlacedRobot, *, keep: frozenset[str]) -> LoadedFrames:
+    instance, loaded = world.plant.GetModelInstanceByName(f"{robot.name}/"), {}
+    for body in rigid_tree(robot.model, keep=keep):
+        if body.joint:
+            joint = world.plant.GetJointByName(body.joint.name, instance)
+            above, below = (
+                frame.GetFixedPoseInBodyFrame().GetAsMatrix4()
+                for frame in (joint.frame_on_parent(), joint.frame_on_child())
+            )
+            loaded[body.joint.name] = above @ inverse_pose(below)
+    return LoadedFrames.of(robot, loaded, keep=keep)
+
+
+def _surfaces(world: DrakeWorld) -> Iterator[LoadedSurface]:
+    """Yield the friction between any two solids that Drake lets touch."""
+    names, inspector = world.layout.solids, world.graph.model_inspector()
+    pairs = inspector.GetCollisionCandidates()
+    for ids in sorted(pairs, key=lambda pair: [geometry.get_value() for geometry in pair]):
+        properties = map(inspector.GetProximityProperties, ids)
+        first, second = (
+            own.GetProperty("material", "coulomb_friction").dynamic_friction() for own in properties
+        )
+        a, b = sorted(world.solids[i] for i in ids)
+        # Drake's own rule, see `FRICTION_RULE`; the two are equal.
+        friction = 2 * first * second / (first + second) if first + second else 0.0
+        yield LoadedSurface(names[a], friction, 0.0, against=(names[b],))
 
 
 def _inertia(body: Any, context: Any) -> Inertia:
@@ -164,7 +210,7 @@ def _inertia(body: Any, context: Any) -> Inertia:
     return Inertia(M_BBo.get_mass(), frozen(center), frozen(central))
 
 
-def _joint(world: DrakeWorld, name: str, joint: Any, *, context: Any) -> LoadedJoint:
+def _joint(world: DrakeWorld, name: str, joint: Any, *, context: Any, X_PJ: Array) -> LoadedJoint:
     axis = (
         joint.translation_axis()
         if joint.type_name() == JointType.PRISMATIC
@@ -178,6 +224,7 @@ def _joint(world: DrakeWorld, name: str, joint: Any, *, context: Any) -> LoadedJ
         armature=armature_of(world.plant, joint),
         lower=float(joint.position_lower_limit()),
         upper=float(joint.position_upper_limit()),
+        X_PJ=X_PJ,
     )
 
 

@@ -20,12 +20,11 @@ from kinetarium.engines.protocol import (
     LoadedDrive,
     LoadedJoint,
     LoadedLoop,
-    LoadedSolid,
     LoadedSurface,
     State,
 )
 from kinetarium.model.robot import Inertia
-from kinetarium.scene import Base, DriveMode, Motion, PlacedRobot, Scene
+from kinetarium.scene import Base, DriveMode, PlacedRobot, Scene
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 
@@ -262,24 +261,18 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
 
 def audit(model: mujoco.MjModel, scene: Scene, *, layout: Layout) -> Audit:
     """Read back a scene that MuJoCo compiled."""
-    solids: list[LoadedSolid] = []
     joints: list[LoadedJoint] = []
     loops: list[LoadedLoop] = []
     ties = iter(np.flatnonzero(model.eq_type != mujoco.mjtEq.mjEQ_JOINT).tolist())
     for robot in scene.robots:
-        links = [link.name for link in robot.model.links]
-        masses = {link: _inertia(model, f"{robot.name}/{link}") for link in links}
-        solids += lumped_solids(robot, {link: own for link, own in masses.items() if own.mass})
         frames = _frames(model, robot)
         joints += [_joint(model, robot.name, *frame) for frame in frames.joints.items()]
         for loop, tie in zip(robot.model.loops, ties, strict=False):
             sites = (int(model.eq_obj1id[tie]), int(model.eq_obj2id[tie]))
             loops.append(frames.loop(loop, [_end(model, site) for site in sites]))
-    for body in scene.bodies:
-        if body.motion is Motion.FREE:
-            solids.append(LoadedSolid(body.name, _inertia(model, body.name), (body.name,)))
+    inertias = {solid: _inertia(model, solid) for solid in layout.solids}
     return Audit(
-        tuple(solids),
+        tuple(lumped_solids(scene, {name: own for name, own in inertias.items() if own.mass})),
         tuple(joints),
         frozen(model.opt.gravity),
         _remarks(model),

@@ -234,6 +234,7 @@ class OdeWorld:
         joints: The moving joints, in the order of coordinates.
         children: The body below each of them.
         welds: The fixed joints that carry sensors, by the body below.
+        ties: The joint of each loop, by robot and name; None where both ends are of one body.
     """
 
     def __init__(self, library: CDLL, assembly: Assembly, *, setup: Setup[OdeOptions]) -> None:
@@ -260,10 +261,11 @@ class OdeWorld:
             for i, spec in enumerate(self.specs)
             if spec.joint is not None and spec.coordinate == NONE
         }
+        self.ties: dict[str, int | None] = {}
         for robot in scene.robots:
             for loop in robot.model.loops:
                 homes = [assembly.homes[f"{robot.name}/{x}"] for x in (loop.link_a, loop.link_b)]
-                self._close(loop, homes)
+                self.ties[f"{robot.name}/{loop.name}"] = self._close(loop, homes)
 
     def body(self, index: int) -> int | None:
         """Return the body of an index; None, which is ODE's name for the world, for WORLD."""
@@ -287,6 +289,34 @@ class OdeWorld:
         self.library.dBodyGetMass(self.bodies[index], mass.ctypes.data)
         moment = mass[5:].reshape(3, 4)[:, :3]
         return Inertia(float(mass[0]), self.specs[index].inertia.center, frozen(moment))
+
+    def pose(self, index: int) -> Array:
+        """Return the present pose of a body's spec, as last read, shape (4, 4)."""
+        R = self.memory.rotation(index)
+        center = np.zeros(3) if index == WORLD else self.specs[index].inertia.center
+        return pose(self.memory.now[POSITION, index] - R @ center, R)
+
+    def frame(self, joint: int) -> Array:
+        """Read back the pose of a joint at position zero in the body above, shape (4, 4).
+
+        ODE tells the points of a hinge, the position of either kind of joint and where the bodies
+        are, which is the rest of it.
+        """
+        child, own = self.children[joint], self.joints[joint]
+        X_WP, X_WB = self.pose(self.specs[child].parent), self.pose(child)
+        X_PJ = inverse_pose(X_WP) @ X_WB @ inverse_pose(motion(self.specs[child], own.position()))
+        if own.revolute:
+            on_child, on_parent = own.anchors()
+            arm = inverse_pose(X_WB)[:3] @ np.append(on_child, 1.0)
+            X_PJ[:3, 3] = inverse_pose(X_WP)[:3] @ np.append(on_parent, 1.0) - X_PJ[:3, :3] @ arm
+        return frozen(X_PJ)
+
+    def tied_points(self, tie: int) -> list[Array]:
+        """Read back the points of a loop on its first and second body [m], world frame."""
+        points = np.zeros((2, 4))
+        self.library.dJointGetBallAnchor(tie, points[0].ctypes.data)
+        self.library.dJointGetBallAnchor2(tie, points[1].ctypes.data)
+        return list(points[:, :3])
 
     def gravity(self) -> Array:
         """Read back gravity [m/s^2], shape (3,)."""
@@ -340,7 +370,7 @@ class OdeWorld:
         self.library.dJointSetFixed(weld)
         return weld
 
-    def _close(self, loop: Loop, homes: list[tuple[int, Array]]) -> None:
+    def _close(self, loop: Loop, homes: list[tuple[int, Array]]) -> int | None:
         """Tie two frames together where they coincide, unless they are of one body."""
         ends = [
             (index, X @ X_C) for (index, X), X_C in zip(homes, (loop.X_AC, loop.X_BC), strict=True)
@@ -348,7 +378,7 @@ class OdeWorld:
         # ODE's first body must not be the world, whose frame cannot be moved either.
         (first, X_1), (second, X_2) = sorted(ends, key=lambda end: end[0] == WORLD)
         if first == second:
-            return
+            return None
         if second != WORLD:
             self._put(second, pose())
         self._put(first, X_2 @ inverse_pose(X_1))
@@ -360,3 +390,4 @@ class OdeWorld:
             self.library.dJointSetBallAnchor(tie, *X_2[:3, 3])
         else:
             self.library.dJointSetFixed(tie)
+        return tie

@@ -1,5 +1,6 @@
 """Finding contacts and making ODE's contact joints."""
 
+from collections.abc import Iterator
 from math import inf, sqrt
 
 import numpy as np
@@ -15,7 +16,7 @@ from kinetarium.engines.ode.library import (
 )
 from kinetarium.engines.ode.options import FRICTION_RULE, OdeOptions
 from kinetarium.engines.ode.shapes import OdeShape
-from kinetarium.engines.protocol import Contacts
+from kinetarium.engines.protocol import Contacts, LoadedSurface
 from kinetarium.model.robot import Box
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import Array
@@ -60,6 +61,7 @@ class ContactFinder:
         self._group = library.dJointGroupCreate(0)
         pairs = _pairs(scene, shapes)
         self._first, self._second = pairs.T
+        self._names = scene.solids
         self._solids = np.array([shape.solid for shape in shapes], dtype=np.int32)
         self._handles = [(shapes[i].handle, shapes[j].handle) for i, j in pairs]
         self._bodies = [(world.body(shapes[i].body), world.body(shapes[j].body)) for i, j in pairs]
@@ -144,6 +146,13 @@ class ContactFinder:
         if self._rows:
             self._library.dJointGroupEmpty(self._group)
         self._room -= timestep * speed * self._haste
+
+    def surfaces(self) -> Iterator[LoadedSurface]:
+        """Yield what is handed to ODE with every contact of two solids."""
+        for first, second, surface in zip(self._first, self._second, self._surfaces, strict=True):
+            a, b = self._names[self._solids[first]], self._names[self._solids[second]]
+            friction, restitution = float(surface[_MU]), float(surface[_RETURN])
+            yield LoadedSurface(a, friction, restitution, against=(b,), read_back=False)
 
     def contacts(self) -> Contacts:
         """Return the contacts of the last step: where they were, and what they transmitted."""

@@ -1,6 +1,6 @@
 """Drives and losses of joints: what acts along their axes in a step."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import copysign
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.ode.joints import OdeJoint, Row
 from kinetarium.engines.ode.options import OdeOptions
-from kinetarium.engines.protocol import Layout
+from kinetarium.engines.protocol import Layout, LoadedCoupling, LoadedDrive
 from kinetarium.scene import DriveMode
 from kinetarium.spatial.arrays import Array
 
@@ -29,6 +29,7 @@ class Drives:
     def __init__(self, joints: Sequence[OdeJoint], layout: Layout, *, timestep: float) -> None:
         """Set up the motors of the joints, which stand in the order of `layout.joints`."""
         self.efforts = [0.0] * len(joints)
+        self._joints, self._layout, self._timestep = joints, layout, timestep
         self._pushed: list[tuple[int, int, float]] = []
         self._placed: list[tuple[int, int, OdeJoint, float]] = []
         self._sped: list[tuple[int, OdeJoint]] = []
@@ -57,6 +58,23 @@ class Drives:
             if joint.joint.friction > 0:
                 joint.set_row(Row.FRICTION, effort=joint.joint.friction)
         self.follow = bool(self._placed or self._heavy)
+
+    def loaded(self) -> Iterator[LoadedDrive]:
+        """Yield the drives in force; the targets of springs and the limits of torques are ours."""
+        springs = {i: gain for i, _, _, gain in self._placed}
+        limits = {i: limit for i, _, limit in self._pushed}
+        layout = self._layout
+        for i, (name, k) in enumerate(zip(layout.commands, layout.command_joints, strict=True)):
+            mode, limit = layout.actuations[i].drive, layout.actuations[i].effort
+            if i in limits:
+                yield LoadedDrive(name, DriveMode.TORQUE, 0.0, 0.0, limits[i], read_back=False)
+                continue
+            gain, effort = self._joints[k].row(Row.SERVO)
+            stiffness = springs.get(i, 0.0) * gain
+            damping = gain - self._timestep * stiffness
+            # Without gains there is no row, and nothing to limit.
+            own = (stiffness, damping, effort if gain else limit)
+            yield LoadedDrive(name, mode, *own, read_back=bool(gain and not stiffness))
 
     def command(self, command: Sequence[float]) -> None:
         """Take finite commands, in the order of `layout.commands`."""
@@ -122,6 +140,10 @@ class Couplings:
             if joint.mimic
         ]  # fmt: skip
         self.count = len(followers)
+        self._names = [
+            (setup.layout.joints[follower], setup.layout.joints[leader], leader)
+            for follower, leader, _ in followers
+        ]
         self._G = np.zeros((self.count, len(joints)))
         self._offset = np.array([mimic.offset for _, _, mimic in followers])
         for row, (follower, leader, mimic) in enumerate(followers):
@@ -139,6 +161,12 @@ class Couplings:
         """Forget the forces and what was learnt of their effect."""
         self.forces = np.zeros(self.count)
         self._slope = np.diag(self._mobility)
+
+    def loaded(self) -> Iterator[LoadedCoupling]:
+        """Yield the couplings in force."""
+        rows = zip(self._names, self._G, self._offset.tolist(), strict=True)
+        for (joint, leader, k), row, offset in rows:
+            yield LoadedCoupling(joint, leader, float(-row[k]), offset, read_back=False)
 
     @property
     def efforts(self) -> Array:

@@ -93,9 +93,21 @@ class OdeJoint:
 
     def axis(self) -> Array:
         """Return the axis in the world frame, shape (3,)."""
-        axis = np.zeros(4)
-        self._call("Get", self._kind, "Axis")(self.handle, axis.ctypes.data)
-        return axis[:3]
+        return self._vector(self._kind, "Axis")
+
+    def position(self) -> float:
+        """Return the position as ODE has it [rad or m], a hinge's less its full turns."""
+        get = self._call("Get", self._kind, "Angle" if self.revolute else "Position")
+        return float(get(self.handle)) + self.reference
+
+    def anchors(self) -> tuple[Array, Array]:
+        """Return the point of a hinge on the child and on the parent [m], world frame."""
+        return self._vector("HingeAnchor"), self._vector("HingeAnchor2")
+
+    def _vector(self, *parts: str) -> Array:
+        vector = np.zeros(4)
+        self._call("Get", *parts)(self.handle, vector.ctypes.data)
+        return vector[:3]
 
     def set_row(self, row: Row, *, damping: float = inf, effort: float = inf) -> None:
         """Switch on a row.

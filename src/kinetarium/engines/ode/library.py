@@ -65,7 +65,8 @@ _SIGNATURES: dict[tuple[Any, ...], str] = {
     ),
     (_N, _P, _P): (
         "dWorldGetGravity dBodySetMass dBodyGetMass dBodySetQuaternion dJointSetFeedback "
-        "dJointGetHingeAxis dJointGetSliderAxis dGeomSetBody dGeomSetRotation "
+        "dJointGetHingeAxis dJointGetSliderAxis dJointGetHingeAnchor dJointGetHingeAnchor2 "
+        "dJointGetBallAnchor dJointGetBallAnchor2 dGeomSetBody dGeomSetRotation "
         "dGeomSetOffsetRotation"
     ),
     (_N, _P, _D): (
@@ -85,6 +86,7 @@ _SIGNATURES: dict[tuple[Any, ...], str] = {
     ),
     (_N, _P, _P, _P): "dJointAttach",
     (_P, _I): "dJointGroupCreate",
+    (_D, _P): "dJointGetHingeAngle dJointGetSliderPosition",
     (_P, _P, _P): (
         "dJointCreateHinge dJointCreateSlider dJointCreateFixed dJointCreateBall "
         "dJointCreateAMotor dJointCreateLMotor"

@@ -1,14 +1,15 @@
 """OdeSimulation: a scene inside ODE."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
+from kinetarium.engines.base.audit import LoadedFrames, lumped_solids, merged
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.ode import library
-from kinetarium.engines.ode.build import WORLD, BodySpec, OdeWorld, assemble, placement
+from kinetarium.engines.ode.build import NONE, WORLD, BodySpec, OdeWorld, assemble, placement
 from kinetarium.engines.ode.contacts import ContactFinder
 from kinetarium.engines.ode.drives import Couplings, Drives
 from kinetarium.engines.ode.joints import OdeJoint, OdeLimits, Row
@@ -16,9 +17,18 @@ from kinetarium.engines.ode.library import POSE, POSITION, ROTATION, VELOCITY
 from kinetarium.engines.ode.options import OdeOptions, OdeSolver
 from kinetarium.engines.ode.readings import JointReadings, OdeSensors
 from kinetarium.engines.ode.shapes import OdeShapes
-from kinetarium.engines.protocol import Audit, Contacts, LoadedJoint, LoadedSolid, State
-from kinetarium.model.robot import JointType
+from kinetarium.engines.protocol import (
+    Audit,
+    Contacts,
+    LoadedJoint,
+    LoadedLoop,
+    State,
+)
+from kinetarium.model.robot import JointType, LoopKind
+from kinetarium.scene import PlacedRobot
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import inverse_pose, pose
 
 _OVERFLOW = 1e9
 """Norm of all positions or velocities of bodies with which ODE is not asked to make another step:
@@ -55,6 +65,7 @@ class OdeSimulation(SimulationBase[_Saved]):
         self._library = ode = library.load()
         ode.dAllocateODEDataForThread(0xFFFFFFFF)
         scene, layout, options = setup.scene, setup.layout, setup.options
+        self._scene = scene
         self._assembly = assemble(scene, layout)
         self._world = world = OdeWorld(ode, self._assembly, setup=setup)
         self._memory = world.memory
@@ -99,20 +110,73 @@ class OdeSimulation(SimulationBase[_Saved]):
                 "given a millionth of the robot's mass, for ODE moves nothing without mass: "
                 + ", ".join(self._assembly.massless)
             )
+        joints = zip(self._layout.joints, world.joints, world.children, strict=True)
+        loaded: list[LoadedJoint] = []
+        loops: list[LoadedLoop] = []
+        for robot in self._scene.robots:
+            frames = self._frames(robot)
+            for X_PJ in frames.joints.values():
+                name, joint, child = next(joints)
+                R_WB = world.memory.rotation(child)
+                bounds = limits[len(loaded)]
+                loaded.append(_joint(name, joint, R_WB, bounds, self._timestep, X_PJ))
+            loops += self._loops(robot, frames)
+        inertias = {spec.name: world.inertia(i) for i, spec in enumerate(world.specs)}
         return Audit(
-            tuple(
-                LoadedSolid(spec.name, world.inertia(i), spec.members)
-                for i, spec in enumerate(world.specs)
-            ),
-            tuple(
-                _joint(name, joint, world.memory.rotation(child), limits[i], self._timestep)
-                for i, (name, joint, child) in enumerate(
-                    zip(self._layout.joints, world.joints, world.children, strict=True)
-                )
-            ),
+            tuple(lumped_solids(self._scene, inertias)),
+            tuple(loaded),
             world.gravity(),
             tuple(remarks),
+            drives=tuple(self._drives.loaded()),
+            couplings=tuple(self._couplings.loaded()),
+            loops=tuple(loops),
+            surfaces=merged(self._finder.surfaces()),
         )
+
+    def _frames(self, robot: PlacedRobot) -> LoadedFrames:
+        """Read back the frames of a robot; a root that is held is the world in ODE."""
+        world, keep = self._world, self._scene.sensed_joints(robot.name)
+        places = {spec.name: i for i, spec in enumerate(world.specs)}
+        loaded = {}
+        for body in rigid_tree(robot.model, keep=keep):
+            if body.joint is None:
+                continue
+            child = places[f"{robot.name}/{body.name}"]
+            spec = world.specs[child]
+            if spec.coordinate == NONE:
+                X_PJ = inverse_pose(world.pose(spec.parent)) @ world.pose(child)
+            else:
+                X_PJ = world.frame(spec.coordinate)
+            loaded[body.joint.name] = (
+                inverse_pose(robot.X_WB) @ X_PJ if spec.parent == WORLD else X_PJ
+            )
+        return LoadedFrames.of(robot, loaded, keep=keep)
+
+    def _loops(self, robot: PlacedRobot, frames: LoadedFrames) -> Iterator[LoadedLoop]:
+        """Yield the loops of a robot; ODE tells points, but not frames."""
+        world = self._world
+        for loop in robot.model.loops:
+            links = (loop.link_a, loop.link_b)
+            homes = [self._assembly.homes[f"{robot.name}/{link}"] for link in links]
+            ends = []
+            for (body, X_BL), X_LC in zip(homes, (loop.X_AC, loop.X_BC), strict=True):
+                X_TC, name = X_BL @ X_LC, robot.model.root
+                if body == WORLD:
+                    X_TC = inverse_pose(robot.X_WB) @ X_TC
+                else:
+                    name = world.specs[body].name.partition("/")[2]
+                ends.append((name, X_TC))
+            tie = world.ties[f"{robot.name}/{loop.name}"]
+            points = loop.kind is LoopKind.POINT and tie is not None
+            if points and tie is not None:
+                # ODE's second body may be the world, which its first may not.
+                there = world.tied_points(tie)
+                for k, (body, _) in enumerate(homes):
+                    point = there[k if homes[0][0] != WORLD else 1 - k]
+                    X_WT = robot.X_WB if body == WORLD else world.pose(body)
+                    p = inverse_pose(X_WT)[:3] @ np.append(point, 1.0)
+                    ends[k] = (ends[k][0], pose(p))
+            yield frames.loop(loop, ends, read_back=points)
 
     def _write(self, state: State) -> None:
         self._set, self._moved, self._unsolved = state, False, 0
@@ -250,7 +314,12 @@ def _inertia_along(spec: BodySpec) -> float:
 
 
 def _joint(
-    name: str, joint: OdeJoint, R_WB: Array, limits: tuple[float, float], timestep: float
+    name: str,
+    joint: OdeJoint,
+    R_WB: Array,
+    limits: tuple[float, float],
+    timestep: float,
+    X_PJ: Array,
 ) -> LoadedJoint:
     passive, _ = joint.row(Row.PASSIVE)
     armature = joint.joint.armature
@@ -262,4 +331,7 @@ def _joint(
         armature=armature,
         lower=limits[0],
         upper=limits[1],
+        X_PJ=X_PJ,
+        # ODE does not tell where a slide stands across its axis, nor which damping is inertia.
+        read_back=joint.revolute and not armature,
     )

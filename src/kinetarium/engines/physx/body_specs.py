@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetarium.engines.base.audit import LoadedFrames
 from kinetarium.engines.physx.library import physx, physx_pose
+from kinetarium.engines.protocol import LoadedCoupling
 from kinetarium.model.robot import Inertia, Joint, JointType
 from kinetarium.scene import Actuation, DriveMode
 from kinetarium.spatial.arrays import Array, frozen
@@ -135,6 +137,13 @@ class PhysxSensor(NamedTuple):
     R_LJ: Array
 
 
+class PhysxTie(NamedTuple):
+    """What holds a loop: the constraint in one of its points, and the links of its two bodies."""
+
+    hold: Any
+    links: tuple[str, str]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PhysxModel:
     """A scene in PhysX.
@@ -147,6 +156,9 @@ class PhysxModel:
         shapes: Number and solid of every collision shape, by shape.
         sensors: The sensors by name.
         remarks: Where PhysX's model differs from the scene on purpose, in words.
+        frames: The frames of every robot, as loaded.
+        couplings: The mimic joints, as they were set: PhysX does not tell.
+        loops: What holds each loop, by "robot/loop".
     """
 
     entities: tuple[Any, ...]
@@ -156,6 +168,9 @@ class PhysxModel:
     shapes: dict[Any, tuple[int, int]]
     sensors: dict[str, PhysxSensor]
     remarks: tuple[str, ...]
+    frames: tuple[LoadedFrames, ...]
+    couplings: tuple[LoadedCoupling, ...]
+    loops: dict[str, PhysxTie]
 
 
 FASTEST = 1e15

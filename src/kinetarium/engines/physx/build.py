@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetarium.engines.base.audit import LoadedFrames
 from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.physx.body_specs import (
     FASTEST,
@@ -14,19 +15,21 @@ from kinetarium.engines.physx.body_specs import (
     PhysxModel,
     PhysxSensor,
     PhysxSolid,
+    PhysxTie,
     free_of_extras,
     resist,
     set_inertia,
 )
 from kinetarium.engines.physx.contacts import X_TO_Z, Surfaces
 from kinetarium.engines.physx.coupling import couple, directions
-from kinetarium.engines.physx.library import Entity, physx, physx_pose
+from kinetarium.engines.physx.library import Entity, matrix, physx, physx_pose
 from kinetarium.engines.physx.options import PhysxOptions
+from kinetarium.engines.protocol import LoadedCoupling
 from kinetarium.model.robot import JointType, Loop, LoopKind
 from kinetarium.scene import Actuation, Base, Body, DriveMode, Motion, PlacedRobot
 from kinetarium.scene.robot import RigidBody, rigid_tree
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import pose, rotation_from_quaternion, rotation_onto
+from kinetarium.spatial.rotation import inverse_pose, pose, rotation_from_quaternion, rotation_onto
 
 _CORNERS = ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
 _ARM = 0.06
@@ -34,11 +37,14 @@ _ARM = 0.06
 no constraint that holds the rotation."""
 
 
-def close_loop(loop: Loop, homes: Mapping[str, tuple[Any, Array]]) -> None:
+def close_loop(loop: Loop, homes: Mapping[str, tuple[Any, Array]]) -> Any:
     """Hold two points together, or four of each body where the whole pose is to be held.
 
     Args:
         homes: For each link of the robot, the body it is part of and its pose there.
+
+    Returns:
+        The constraint, the last of them where there are four.
     """
     body_a, X_A = homes[loop.link_a]
     body_b, X_B = homes[loop.link_b]
@@ -52,6 +58,7 @@ def close_loop(loop: Loop, homes: Mapping[str, tuple[Any, Array]]) -> None:
         for lock in (hold.set_limit_x, hold.set_limit_y, hold.set_limit_z):
             lock(0.0, 0.0)
         body_b.entity.add_component(hold)
+    return hold
 
 
 UNBOUNDED = 1e10
@@ -77,6 +84,8 @@ class Articulated:
         joints: The moving joints by name in the model.
         solids: The bodies that move.
         massless: Names of bodies that were given a negligible mass.
+        couplings: Its mimic joints.
+        loops: What holds each loop, by name.
     """
 
     bodies: tuple[RigidBody, ...]
@@ -86,6 +95,8 @@ class Articulated:
     joints: dict[str, PhysxJoint]
     solids: tuple[PhysxSolid, ...]
     massless: tuple[str, ...]
+    couplings: tuple[LoadedCoupling, ...]
+    loops: dict[str, PhysxTie]
 
 
 def articulate(robot: PlacedRobot, setup: Setup[PhysxOptions]) -> Articulated:
@@ -131,14 +142,19 @@ def articulate(robot: PlacedRobot, setup: Setup[PhysxOptions]) -> Articulated:
     articulation.set_solver_position_iterations(options.position_iterations)
     articulation.set_solver_velocity_iterations(options.velocity_iterations)
     articulation.set_sleep_threshold(0.0)
-    couple(robot, bodies, links, timestep=timestep)
+    couplings = couple(robot, bodies, links, timestep=timestep)
     homes = {
         name: (link, X_BL)
         for body, link in zip(bodies, links, strict=True)
         for name, X_BL in body.members
     }
-    for loop in robot.model.loops:
-        close_loop(loop, homes)
+    tops = {link: body.name for body in bodies for link, _ in body.members}
+    loops = {
+        f"{robot.name}/{loop.name}": PhysxTie(
+            close_loop(loop, homes), (tops[loop.link_a], tops[loop.link_b])
+        )
+        for loop in robot.model.loops
+    }
     moving = range(1 if held else 0, len(bodies))
     return Articulated(
         bodies=bodies,
@@ -148,6 +164,8 @@ def articulate(robot: PlacedRobot, setup: Setup[PhysxOptions]) -> Articulated:
         joints=joints,
         solids=tuple(_solid(robot.name, bodies[i], links[i]) for i in moving),
         massless=tuple(f"{robot.name}/{bodies[i].name}" for i in moving if not bodies[i].inertia),
+        couplings=tuple(couplings),
+        loops=loops,
     )
 
 
@@ -191,6 +209,9 @@ def build(setup: Setup[PhysxOptions]) -> PhysxModel:
     roots: list[Any] = []
     sensors: dict[str, PhysxSensor] = {}
     remarks: list[str] = []
+    frames: list[LoadedFrames] = []
+    couplings: list[LoadedCoupling] = []
+    loops: dict[str, PhysxTie] = {}
     first = 0
     for robot in scene.robots:
         made = articulate(robot, setup)
@@ -199,6 +220,9 @@ def build(setup: Setup[PhysxOptions]) -> PhysxModel:
         entities += made.entities
         joints += [made.joints[joint.name] for joint in robot.model.moving_joints]
         solids += made.solids
+        frames.append(_frames(made, robot, keep=scene.sensed_joints(robot.name)))
+        couplings += made.couplings
+        loops |= made.loops
         if robot.base is Base.FREE:
             roots.append(made.links[0])
         for sensor in scene.sensors:
@@ -224,7 +248,20 @@ def build(setup: Setup[PhysxOptions]) -> PhysxModel:
         shapes=surfaces.solids,
         sensors=sensors,
         remarks=tuple(remarks),
+        frames=tuple(frames),
+        couplings=tuple(couplings),
+        loops=loops,
     )
+
+
+def _frames(made: Articulated, robot: PlacedRobot, *, keep: frozenset[str]) -> LoadedFrames:
+    """Read back the frames of a robot."""
+    loaded = {}
+    for body, link in zip(made.bodies, made.links, strict=True):
+        if body.joint:
+            above, below = map(matrix, (link.joint.pose_in_parent, link.joint.pose_in_child))
+            loaded[body.joint.name] = above @ inverse_pose(below)
+    return LoadedFrames.of(robot, loaded, keep=keep)
 
 
 def _body(body: Body, *, options: PhysxOptions) -> tuple[Any, Any]:

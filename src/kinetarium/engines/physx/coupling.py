@@ -7,7 +7,7 @@ import numpy as np
 
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.engines.physx.options import NAME
-from kinetarium.engines.protocol import Capability, CapabilityError
+from kinetarium.engines.protocol import Capability, CapabilityError, LoadedCoupling
 from kinetarium.model.robot import Joint, JointType
 from kinetarium.scene import Base, PlacedRobot
 from kinetarium.scene.robot import RigidBody
@@ -34,7 +34,7 @@ def directions(bodies: Sequence[RigidBody]) -> list[float]:
 
 def couple(
     robot: PlacedRobot, bodies: Sequence[RigidBody], links: Sequence[Any], *, timestep: float
-) -> None:
+) -> list[LoadedCoupling]:
     """Let the mimic joints of a robot follow their leaders.
 
     A tendon of PhysX keeps the weighted sum of joint positions at its length.
@@ -54,14 +54,18 @@ def couple(
         links: The link of each.
         timestep: Time step [s].
 
+    Returns:
+        The couplings as they were set; PhysX does not tell them back.
+
     Raises:
         CapabilityError: If a joint and its leader are neither on the same body nor
             connected by parallel hinges alone.
     """
     moving = robot.model.moving_joints
     followers = [joint for joint in moving if joint.mimic]
+    couplings: list[LoadedCoupling] = []
     if not followers:
-        return
+        return couplings
     dynamics = RobotDynamics(robot.model, free_base=robot.base is Base.FREE)
     q = dynamics.neutral()
     q[dynamics.nq - len(moving) :] = [robot.positions.get(joint.name, 0.0) for joint in moving]
@@ -88,6 +92,11 @@ def couple(
             rest_length=joint.mimic.offset,
             stiffness=_HARDNESS * inertia / timestep**2,
         )
+        names = (f"{robot.name}/{joint.name}", f"{robot.name}/{leader.name}")
+        multiplier = float(-weights[column[leader.child]] * turn[column[leader.child]])
+        offset = joint.mimic.offset
+        couplings.append(LoadedCoupling(*names, multiplier, offset, read_back=False))
+    return couplings
 
 
 def _pulls(

@@ -10,7 +10,7 @@ from typing import Any
 from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.physx.options import PhysxOptions, Solver
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import quaternion_from_rotation
+from kinetarium.spatial.rotation import pose, quaternion_from_rotation, rotation_from_quaternion
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -75,3 +75,8 @@ def _scene_settings(gravity: Array, options: PhysxOptions) -> Iterator[None]:
         yield
     finally:
         physx.set_scene_config(before)
+
+
+def matrix(X: Any) -> Array:
+    """Return a pose as SAPIEN has it as a homogeneous transform, shape (4, 4)."""
+    return pose(X.p, rotation_from_quaternion(X.q))

@@ -4,18 +4,28 @@ from collections.abc import Sequence
 from math import hypot
 from operator import itemgetter
 from struct import Struct
+from typing import Any
 
 import numpy as np
 
-from kinetarium.engines.base.audit import limit_of
+from kinetarium.engines.base.audit import limit_of, lumped_solids, merged
 from kinetarium.engines.base.simulation import LIMIT, AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.physx.body_specs import PhysxJoint, read_inertia
 from kinetarium.engines.physx.build import UNBOUNDED, build
 from kinetarium.engines.physx.contacts import read_contacts
 from kinetarium.engines.physx.drives import Drives, Memory
-from kinetarium.engines.physx.library import World
+from kinetarium.engines.physx.library import World, matrix
 from kinetarium.engines.physx.options import PhysxOptions
-from kinetarium.engines.protocol import Audit, Contacts, LoadedJoint, LoadedSolid, State
+from kinetarium.engines.protocol import (
+    Audit,
+    Contacts,
+    LoadedDrive,
+    LoadedJoint,
+    LoadedLoop,
+    LoadedSurface,
+    State,
+)
+from kinetarium.scene import Actuation, DriveMode
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import rotation_from_quaternion
 
@@ -36,6 +46,7 @@ class PhysxSimulation(SimulationBase[bytes]):
     def __init__(self, setup: Setup[PhysxOptions]) -> None:
         """Build the scene."""
         super().__init__(setup)
+        self._scene = setup.scene
         self._model = model = build(setup)
         self._world = world = World(model.entities, setup=setup)
         memory = Memory.of(model, world)
@@ -58,14 +69,34 @@ class PhysxSimulation(SimulationBase[bytes]):
 
     def audit(self) -> Audit:
         """Read back the model as PhysX loaded it."""
+        model, scene, layout = self._model, self._scene, self._layout
+        inertias = {solid.name: read_inertia(solid.component) for solid in model.solids}
+        joints: list[LoadedJoint] = []
+        loops: list[LoadedLoop] = []
+        loaded = iter(model.joints)
+        for robot, frames in zip(scene.robots, model.frames, strict=True):
+            joints += [_joint(next(loaded), X_PJ) for X_PJ in frames.joints.values()]
+            for loop in robot.model.loops:
+                tie = model.loops[f"{robot.name}/{loop.name}"]
+                ends = map(matrix, (tie.hold.pose_in_parent, tie.hold.pose_in_child))
+                loops.append(frames.loop(loop, list(zip(tie.links, ends, strict=True))))
+        commands = zip(layout.commands, layout.command_joints, layout.actuations, strict=True)
         return Audit(
-            solids=tuple(
-                LoadedSolid(solid.name, read_inertia(solid.component), solid.members)
-                for solid in self._model.solids
+            tuple(lumped_solids(scene, inertias)),
+            tuple(joints),
+            frozen(self._world.system.config.gravity),
+            model.remarks,
+            drives=tuple(_drive(name, model.joints[k].joint, drive) for name, k, drive in commands),
+            couplings=model.couplings,
+            loops=tuple(loops),
+            surfaces=merged(
+                LoadedSurface(scene.solids[solid], friction, shape.physical_material.restitution)
+                for shape, (_, solid) in model.shapes.items()
+                for friction in (
+                    shape.physical_material.static_friction,
+                    shape.physical_material.dynamic_friction,
+                )
             ),
-            joints=tuple(_joint(joint) for joint in self._model.joints),
-            gravity=frozen(self._world.system.config.gravity),
-            remarks=self._model.remarks,
         )
 
     def _write(self, state: State) -> None:
@@ -138,7 +169,16 @@ class PhysxSimulation(SimulationBase[bytes]):
         self._numbers = self._pick(self._unpack(packed))
 
 
-def _joint(own: PhysxJoint) -> LoadedJoint:
+def _drive(name: str, joint: Any, asked: Actuation) -> LoadedDrive:
+    """Read back a drive; torques are limited by us (`Drives`)."""
+    if asked.drive is DriveMode.TORQUE:
+        return LoadedDrive(name, asked.drive, 0.0, 0.0, asked.effort, read_back=False)
+    stiffness, damping = float(joint.stiffness), float(joint.damping)
+    mode = DriveMode.POSITION if stiffness else asked.drive
+    return LoadedDrive(name, mode, stiffness, damping, limit_of(joint.force_limit, _LARGEST))
+
+
+def _joint(own: PhysxJoint, X_PJ: Array) -> LoadedJoint:
     R_LJ = rotation_from_quaternion(own.joint.pose_in_child.q)
     lower, upper = np.sort(own.sign * np.asarray(own.joint.limits, dtype=np.float64)[0])
     return LoadedJoint(
@@ -149,6 +189,7 @@ def _joint(own: PhysxJoint) -> LoadedJoint:
         armature=float(own.joint.armature[0]),
         lower=limit_of(float(lower), UNBOUNDED),
         upper=limit_of(float(upper), UNBOUNDED),
+        X_PJ=X_PJ,
     )
 
 

@@ -255,7 +255,8 @@ class _Assembly:
             made = made.limits(axis, max(lower, -LARGEST), min(upper, LARGEST))
         drive = self._drives.get(f"{robot}/{joint.name}")
         if drive and is_servo(drive):
-            made = made.motor(axis, 0.0, 0.0, 0.0, 1.0)
+            stiffness = drive.stiffness if drive.drive is DriveMode.POSITION else 0.0
+            made = made.motor(axis, 0.0, 0.0, stiffness, drive.damping)
             made = made.motor_model(axis, rapier.MotorModel.FORCE_BASED)
             made = made.motor_max_force(axis, min(drive.effort, LARGEST))
         return made.build()

@@ -1,17 +1,49 @@
-"""Readings of a step: contacts, and the motion of the loads of force-torque sensors."""
+"""Readings of Rapier: contacts, the motion of the loads of sensors, and the model as loaded."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
 
+from kinetarium.engines.base.audit import LoadedFrames, limit_of, merged
 from kinetarium.engines.base.momentum_balance import Momentum
-from kinetarium.engines.protocol import Contacts
-from kinetarium.engines.rapier.build import NEGLIGIBLE, Model
-from kinetarium.scene import RigidBody, Scene, WrenchSensor, rigid_tree
-from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+from kinetarium.engines.protocol import (
+    Audit,
+    Contacts,
+    Layout,
+    LoadedCoupling,
+    LoadedDrive,
+    LoadedJoint,
+    LoadedLoop,
+    LoadedSolid,
+    LoadedSurface,
+)
+from kinetarium.engines.rapier.build import (
+    LARGEST,
+    NEGLIGIBLE,
+    Model,
+    Multibody,
+    Part,
+    joint_axis,
+    stored_laws,
+)
+from kinetarium.engines.rapier.options import FreeBodies, RapierOptions
+from kinetarium.model.robot import Inertia, MeshData, MeshFile
+from kinetarium.scene import (
+    Actuation,
+    DriveMode,
+    Motion,
+    PlacedRobot,
+    RigidBody,
+    Scene,
+    WrenchSensor,
+    rigid_tree,
+)
+from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import inverse_pose, pose, rotation_from_quaternion
 
 
 def read_contacts(world: Any, solids: Mapping[Any, int], *, timestep: float) -> Contacts:
@@ -70,7 +102,7 @@ def _tangents(n: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadBodies:
-    """The rigid bodies of the load of a sensor, each a part of a body in Rapier.
+    """The rigid bodies that hang on a sensor, each of them a share of a body in Rapier.
 
     Attributes:
         bodies: Rapier's names of each one's body, that of the sensor first, and of a joint of its
@@ -143,3 +175,161 @@ def _motion(world: Any, body: Any, joint: Any, link: int) -> tuple[Array, Array,
         multibody = world.multibody_joints.multibody(joint)
         V = np.array(multibody.body_jacobian(link)) @ multibody.generalized_velocity()
     return np.array(placed.translation.to_tuple()), rotation_from_quaternion((w, x, y, z)), V
+
+
+def audit(
+    scene: Scene, layout: Layout, *, model: Model, world: Any, options: RapierOptions
+) -> Audit:
+    """Read back a scene.
+
+    Args:
+        model: The scene as it was built.
+        world: The scene in Rapier.
+        options: Its settings.
+    """
+    laws = stored_laws(json.loads(world.snapshot_json()))
+    joints: list[LoadedJoint] = []
+    drives: list[LoadedDrive] = []
+    couplings: list[LoadedCoupling] = []
+    loops: list[LoadedLoop] = []
+    ties = iter(world.impulse_joints)
+    multibodies = iter(model.multibodies)
+    for robot in scene.robots:
+        if not robot.model.moving_joints:
+            continue
+        multibody = next(multibodies)
+        law = laws[multibody.links[1].handle.index]
+        frames = _frames(robot, multibody, world)
+        joints += _joints(robot.name, multibody, law=law, world=world, frames=frames)
+        couplings += _couplings(robot.name, multibody, law)
+        for command, place, drive in layout.drives(robot.name):
+            name = layout.commands[command]
+            drives.append(_drive(name, multibody, place, asked=drive, world=world))
+        for loop in robot.model.loops:
+            loops.append(frames.loop(loop, _ends(next(ties)[1], model)))
+    return Audit(
+        tuple(
+            LoadedSolid(
+                part.name,
+                _inertia(world.rigid_bodies[part.handle].mass_properties, part),
+                tuple(solid for solid, _ in part.members),
+            )
+            for part in model.parts
+            if part.inertia
+        ),
+        tuple(joints),
+        frozen(world.gravity.to_tuple()),
+        tuple(_remarks(scene, model, options)),
+        drives=tuple(drives),
+        couplings=tuple(couplings),
+        loops=tuple(loops),
+        surfaces=merged(
+            LoadedSurface(
+                scene.solids[solid],
+                world.colliders[collider].friction,
+                world.colliders[collider].restitution,
+            )
+            for collider, solid in model.colliders.items()
+        ),
+    )
+
+
+def _inertia(read: Any, part: Part) -> Inertia:
+    R = _rotation(read.principal_inertia_local_frame)
+    moments = np.array(read.principal_inertia.to_tuple())
+    center = part.center + read.local_com.to_tuple()
+    return Inertia(read.mass, frozen(center), frozen(R * moments @ R.T))
+
+
+def _rotation(rotation: Any) -> Array:
+    x, y, z, w = rotation.quaternion
+    return rotation_from_quaternion((w, x, y, z))
+
+
+def _in_solid(part: Part, frame: Any) -> Array:
+    """Return a frame of Rapier's body in the frame of its solid, shape (4, 4)."""
+    return pose(part.center + frame.translation.to_tuple(), _rotation(frame.rotation))
+
+
+def _frames(robot: PlacedRobot, multibody: Multibody, world: Any) -> LoadedFrames:
+    loaded = {}
+    for link, (joint, handle) in enumerate(
+        zip(multibody.joints, multibody.handles, strict=True), 1
+    ):
+        data = world.multibody_joints[handle].data
+        above = _in_solid(multibody.links[multibody.parents[link]], data.local_frame1)
+        below = _in_solid(multibody.links[link], data.local_frame2)
+        loaded[joint.name] = above @ inverse_pose(below)
+    return LoadedFrames.of(robot, loaded)
+
+
+def _joints(
+    robot: str, multibody: Multibody, *, law: Any, world: Any, frames: LoadedFrames
+) -> Iterator[LoadedJoint]:
+    made = world.multibody_joints.multibody(multibody.handles[0])
+    count = len(multibody.joints)
+    for joint, handle, damping, armature, friction in zip(
+        multibody.joints,
+        multibody.handles,
+        made.damping()[-count:],
+        made.armature()[-count:],
+        law["frictions"][0][-count:],
+        strict=True,
+    ):
+        data = world.multibody_joints[handle].data
+        limits = data.limits(joint_axis(joint))
+        bounds = (limits.min, limits.max) if limits else (-inf, inf)
+        lower, upper = (limit_of(bound, LARGEST) for bound in bounds)
+        yield LoadedJoint(
+            name=f"{robot}/{joint.name}",
+            axis=frozen(_rotation(data.local_frame2.rotation)[:, 0]),
+            damping=damping,
+            friction=friction,
+            armature=armature,
+            lower=lower,
+            upper=upper,
+            X_PJ=frames.joints[joint.name],
+        )
+
+
+def _couplings(robot: str, multibody: Multibody, law: Any) -> Iterator[LoadedCoupling]:
+    names = [f"{robot}/{joint.name}" for joint in multibody.joints]
+    for read in law["couplings"]:
+        leader, follower = names[read["link1"] - 1], names[read["link2"] - 1]
+        yield LoadedCoupling(follower, leader, read["coeff"], read["offset"])
+
+
+def _drive(
+    name: str, multibody: Multibody, place: int, *, asked: Actuation, world: Any
+) -> LoadedDrive:
+    """Read back a drive; torques are limited by us, and servos without gains have no motor."""
+    axis = joint_axis(multibody.joints[place])
+    motor = world.multibody_joints[multibody.handles[place]].data.motor(axis)
+    if motor is None:
+        return LoadedDrive(name, asked.drive, 0.0, 0.0, asked.effort, read_back=False)
+    servo = asked.drive is not DriveMode.TORQUE and not motor.stiffness
+    mode = asked.drive if servo else DriveMode.POSITION
+    effort = limit_of(motor.max_force, LARGEST)
+    return LoadedDrive(name, mode, motor.stiffness, motor.damping, effort)
+
+
+def _ends(tie: Any, model: Model) -> list[tuple[str, Array]]:
+    """Return the links of the two bodies that a loop ties, and its frames there."""
+    parts = {part.handle: part for part in model.parts}
+    ends = ((tie.body1, tie.data.local_frame1), (tie.body2, tie.data.local_frame2))
+    return [
+        (parts[body].name.partition("/")[2], _in_solid(parts[body], frame)) for body, frame in ends
+    ]
+
+
+def _remarks(scene: Scene, model: Model, options: RapierOptions) -> Iterator[str]:
+    massless = [part.name for part in model.parts if part.inertia is NEGLIGIBLE]
+    if massless:
+        yield f"links without mass have {NEGLIGIBLE.mass:g} kg: {', '.join(massless)}"
+    if any(
+        isinstance(shape, MeshFile | MeshData) for shapes in scene.geometry for shape, _ in shapes
+    ):
+        yield "meshes touch as their convex hulls"
+    rigid = options.free_bodies is FreeBodies.RIGID_BODY
+    if rigid and any(body.motion is Motion.FREE for body in scene.bodies):
+        yield "contact forces of free bodies that touch no robot are reported without friction"

@@ -1,34 +1,26 @@
-"""RapierSimulation: a scene inside Rapier, its drives, and the model as loaded."""
+"""RapierSimulation: a scene inside Rapier, and its drives."""
 
-import json
-from collections.abc import Iterator, Sequence
-from math import inf
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import rapier3d as rapier
 
-from kinetarium.engines.base.audit import limit_of
 from kinetarium.engines.base.momentum_balance import Load, Momentum
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
-from kinetarium.engines.protocol import Audit, Contacts, Layout, LoadedJoint, LoadedSolid, State
+from kinetarium.engines.protocol import Audit, Contacts, Layout, State
 from kinetarium.engines.rapier.build import (
-    LARGEST,
-    NEGLIGIBLE,
     Model,
-    Part,
     is_servo,
     isometry,
     joint_axis,
     slides,
-    stored_laws,
 )
-from kinetarium.engines.rapier.options import FreeBodies, RapierOptions
-from kinetarium.engines.rapier.readings import LoadBodies, read_contacts
-from kinetarium.model.robot import Inertia, MeshData, MeshFile
-from kinetarium.scene import Actuation, DriveMode, Motion, Scene
+from kinetarium.engines.rapier.options import RapierOptions
+from kinetarium.engines.rapier.readings import LoadBodies, audit, read_contacts
+from kinetarium.scene import Actuation, DriveMode
 from kinetarium.spatial import so3
-from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 
 Numbers = Sequence[float]
@@ -108,85 +100,6 @@ class Drives:
             above.add_force_at_point((-x, -y, -z), below.translation.to_tuple(), False)
 
 
-def audit(scene: Scene, model: Model, *, world: Any, options: RapierOptions) -> Audit:
-    """Read back masses, joints and gravity.
-
-    Args:
-        model: The scene as it was built.
-        world: The scene in Rapier.
-        options: Its settings.
-    """
-    moving = [part for part in model.parts if part.inertia]
-    return Audit(
-        tuple(
-            LoadedSolid(
-                part.name,
-                _inertia(world.rigid_bodies[part.handle].mass_properties, part),
-                tuple(solid for solid, _ in part.members),
-            )
-            for part in moving
-        ),
-        tuple(_joints(scene, model, world)),
-        frozen(world.gravity.to_tuple()),
-        tuple(_remarks(scene, model, options)),
-    )
-
-
-def _inertia(read: Any, part: Part) -> Inertia:
-    R = _rotation(read.principal_inertia_local_frame)
-    moments = np.array(read.principal_inertia.to_tuple())
-    center = part.center + read.local_com.to_tuple()
-    return Inertia(read.mass, frozen(center), frozen(R * moments @ R.T))
-
-
-def _rotation(rotation: Any) -> Array:
-    x, y, z, w = rotation.quaternion
-    return rotation_from_quaternion((w, x, y, z))
-
-
-def _joints(scene: Scene, model: Model, world: Any) -> Iterator[LoadedJoint]:
-    laws = stored_laws(json.loads(world.snapshot_json()))
-    robots = [robot.name for robot in scene.robots if robot.model.moving_joints]
-    for robot, multibody in zip(robots, model.multibodies, strict=False):
-        made = world.multibody_joints.multibody(multibody.handles[0])
-        count = len(multibody.joints)
-        frictions = laws[multibody.links[1].handle.index]["frictions"][0]
-        for joint, handle, damping, armature, friction in zip(
-            multibody.joints,
-            multibody.handles,
-            made.damping()[-count:],
-            made.armature()[-count:],
-            frictions[-count:],
-            strict=True,
-        ):
-            data = world.multibody_joints[handle].data
-            limits = data.limits(joint_axis(joint))
-            bounds = (limits.min, limits.max) if limits else (-inf, inf)
-            lower, upper = (limit_of(bound, LARGEST) for bound in bounds)
-            yield LoadedJoint(
-                name=f"{robot}/{joint.name}",
-                axis=frozen(_rotation(data.local_frame2.rotation)[:, 0]),
-                damping=damping,
-                friction=friction,
-                armature=armature,
-                lower=lower,
-                upper=upper,
-            )
-
-
-def _remarks(scene: Scene, model: Model, options: RapierOptions) -> Iterator[str]:
-    massless = [part.name for part in model.parts if part.inertia is NEGLIGIBLE]
-    if massless:
-        yield f"links without mass have {NEGLIGIBLE.mass:g} kg: {', '.join(massless)}"
-    if any(
-        isinstance(shape, MeshFile | MeshData) for shapes in scene.geometry for shape, _ in shapes
-    ):
-        yield "meshes touch as their convex hulls"
-    rigid = options.free_bodies is FreeBodies.RIGID_BODY
-    if rigid and any(body.motion is Motion.FREE for body in scene.bodies):
-        yield "contact forces of free bodies that touch no robot are reported without friction"
-
-
 class RapierSimulation(SimulationBase[bytes]):
     """A scene inside Rapier.
 
@@ -217,7 +130,13 @@ class RapierSimulation(SimulationBase[bytes]):
 
     def audit(self) -> Audit:
         """Read back the model as Rapier loaded it."""
-        return audit(self._scene, self._model, world=self._world, options=self._options)
+        return audit(
+            self._scene,
+            self._layout,
+            model=self._model,
+            world=self._world,
+            options=self._options,
+        )
 
     def _enter(self, world: Any) -> None:
         """Find everything in another world."""
@@ -231,7 +150,7 @@ class RapierSimulation(SimulationBase[bytes]):
             for multibody, one in zip(self._multibodies, parts, strict=True)
             for link in one.links
         }
-        # Reading is so fast that every look-up counts.
+        # Reading is quick enough to feel every look-up.
         self._jointed = [
             (multibody.generalized_position, multibody.generalized_velocity, 6 * one.floats)
             for multibody, one in zip(self._multibodies, parts, strict=True)
@@ -250,7 +169,7 @@ class RapierSimulation(SimulationBase[bytes]):
         self._drives = Drives(self._layout, self._model, world=world)
 
     def _write(self, state: State) -> None:
-        # A newly built world has no contacts of earlier steps.
+        # A world as it was put together remembers no contacts.
         self._enter(rapier.PhysicsWorld.restore(self._model.stored))
         floating: dict[int, tuple[list[float], list[float]]] = {}
         for (body, multibody, _), center, placed, twist in zip(

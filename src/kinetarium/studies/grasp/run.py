@@ -8,7 +8,8 @@ import numpy as np
 
 from kinetarium.control.interface import Controller
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.engines.protocol import Audit, Engine, Options, State
+from kinetarium.engines.base.audit import audit_errors
+from kinetarium.engines.protocol import Audit, Engine, FrictionRule, Options, State
 from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError
 from kinetarium.metrics import LOOP_TIME
@@ -18,7 +19,6 @@ from kinetarium.rollout.loop import ContactProbe
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import Material, Scene
 from kinetarium.scene.grasped_cube import GRIP, PADS, grasped_cube, gripper_arm
-from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.studies.grasp.config import Case, ToolPath
@@ -59,7 +59,7 @@ def one_step_error(scene: Scene, *, engine: Engine, options: Options, timestep: 
     alone = replace(scene, bodies=(replace(scene.bodies[0], X_WB=far),))
     simulation = engine.compile(alone, timestep=timestep, options=options)
     try:
-        _check(simulation.audit(), alone)
+        _check(simulation.audit(), alone, rule=engine.info.friction_rule)
         start = simulation.state()
         dynamics = RobotDynamics(alone.robots[0].model)
         worst = 0.0
@@ -87,30 +87,10 @@ def _states(home: Array) -> Sequence[tuple[Array, Array, Array]]:
     ]
 
 
-def _check(loaded: Audit, scene: Scene) -> None:
-    robot = scene.robots[0]
-    inertias = {solid.name: solid.inertia for solid in loaded.solids}
-    # Links behind a sensor are separate bodies in one engine, and lumped in another.
-    split = [j.name for j in robot.model.joints if f"{robot.name}/{j.child}" in inertias]
-    for body in rigid_tree(robot.model, keep=split):
-        if body.joint is None or body.inertia is None:
-            continue
-        there = inertias[f"{robot.name}/{body.name}"]
-        scale = np.abs(body.inertia.moment).max()
-        errors = (
-            abs(there.mass / body.inertia.mass - 1),
-            float(np.abs(there.center - body.inertia.center).max()),
-            float(np.abs(there.moment - body.inertia.moment).max() / scale),
-        )
-        if max(errors) > _TOLERANCE:
-            raise AuditError(f"the mass properties of '{body.name}' differ in the engine")
-    joints = {f"{robot.name}/{joint.name}": joint for joint in robot.model.moving_joints}
-    for joint in loaded.joints:
-        given = joints[joint.name]
-        for name in ("damping", "friction", "armature"):
-            difference = abs(getattr(joint, name) - getattr(given, name))
-            if difference > _TOLERANCE * (1 + abs(getattr(given, name))):
-                raise AuditError(f"the {name} of '{joint.name}' differs in the engine")
+def _check(loaded: Audit, scene: Scene, *, rule: FrictionRule) -> None:
+    for fact, error in audit_errors(scene, loaded, rule=rule).items():
+        if not error <= _TOLERANCE:
+            raise AuditError(f"the model in the engine differs by {error:.2g}: {fact}")
 
 
 RELEASE = ((0.0, GRIP), (1.0, 12.0), (9.0, 4.0))

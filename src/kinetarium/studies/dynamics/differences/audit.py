@@ -1,18 +1,21 @@
 """The first step: the robot as loaded by a backend, compared with the given robot."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from kinetarium.engines.protocol import Audit, LoadedJoint, LoadedSolid
-from kinetarium.model.robot import Inertia, Joint, RobotModel
+from kinetarium.engines.protocol import Audit, LoadedCoupling, LoadedJoint, LoadedSolid
+from kinetarium.model.robot import Inertia, Joint, Mimic, RobotModel
 from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.rotation import inverse_pose
 from kinetarium.studies.dynamics.backends.backend import ROBOT, with_joints
 from kinetarium.studies.dynamics.differences.body import body_differences
 from kinetarium.studies.dynamics.differences.inertia import (
     axis_difference,
+    frame_differences,
     gravity_difference,
     inertia_differences,
+    leader_text,
     order_difference,
     resistance_differences,
 )
@@ -56,6 +59,7 @@ def audit_differences(
         *structure,
         *gravity_difference(gravity, audit.gravity, tolerance=tolerance),
         *_of_joints(model, joints, tolerance=tolerance),
+        *_of_couplings(model, audit.couplings, tolerance=tolerance),
         *_of_bodies(model, solids, tolerance=tolerance),
         *(Difference(Cause.REMARK, "", None, text, Severity.NOTE) for text in audit.remarks),
     ]
@@ -80,12 +84,38 @@ def _of_structure(model: RobotModel, joints: _Joints) -> Iterator[Difference]:
 
 
 def _of_joints(model: RobotModel, joints: _Joints, *, tolerance: float) -> Iterator[Difference]:
-    for joint in model.moving_joints:
-        loaded = joints.get(joint.name)
-        if loaded is None:
+    for body in rigid_tree(model):
+        joint = body.joint
+        loaded = joints.get(joint.name) if joint else None
+        if joint is None or loaded is None:
             continue
+        if loaded.X_PJ is not None:
+            yield from frame_differences(joint.name, body.X_PJ, loaded.X_PJ, tolerance=tolerance)
         yield from axis_difference(joint.name, joint.axis, loaded.axis)
         yield from resistance_differences(joint, loaded, tolerance=tolerance)
+
+
+def _of_couplings(
+    model: RobotModel, couplings: Iterable[LoadedCoupling] | None, *, tolerance: float
+) -> Iterator[Difference]:
+    if couplings is None:
+        return
+    loaded = {coupling.joint: coupling for coupling in couplings}
+    for joint in model.moving_joints:
+        there, given = loaded.get(f"{ROBOT}/{joint.name}"), joint.mimic
+        found = None
+        if there:
+            leader = there.leader.removeprefix(f"{ROBOT}/")
+            found = Mimic(leader, there.multiplier, there.offset)
+        if given and found and given.joint == found.joint:
+            size = max(abs(found.multiplier - given.multiplier), abs(found.offset - given.offset))
+            if size <= tolerance * max(1.0, abs(given.multiplier)):
+                continue
+        if given != found:
+            text = (
+                f"joint {joint.name} follows {leader_text(found)} instead of {leader_text(given)}"
+            )
+            yield Difference(Cause.COUPLING, joint.name, None, text)
 
 
 def _of_bodies(model: RobotModel, solids: _Solids, *, tolerance: float) -> Iterator[Difference]:
@@ -109,11 +139,21 @@ def _as_audited(
         if shown and inertia_differences(body.inertia, found, tolerance=tolerance):
             changed |= {link: None for link, _ in body.members} | {body.name: found}
 
+    tree = rigid_tree(model)
+    homes = {link: X_BL for body in tree for link, X_BL in body.members}
+    frames = {body.joint.name: body.X_PJ for body in tree if body.joint}
+
     def joint(each: Joint) -> Joint:
         loaded = joints.get(each.name)
         if loaded is None:
             return each
-        return replace(each, axis=frozen(loaded.axis), armature=loaded.armature)
+        found = replace(each, axis=frozen(loaded.axis), armature=loaded.armature)
+        X_BJ = loaded.X_PJ
+        if X_BJ is None or not any(
+            frame_differences(each.name, frames[each.name], X_BJ, tolerance=tolerance)
+        ):
+            return found
+        return replace(found, X_PJ=frozen(inverse_pose(homes[each.parent]) @ X_BJ))
 
     return replace(
         model,

@@ -8,13 +8,15 @@ import numpy as np
 
 from kinetarium.dynamics.inertial_parameters import steiner
 from kinetarium.engines.protocol import LoadedJoint
-from kinetarium.model.robot import Inertia, Joint, JointType
+from kinetarium.model.robot import Inertia, Joint, JointType, Mimic
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dynamics.finding import Cause, Difference
 
 _LEAST_ANGLE = 1e-9
 """Largest tilt of an axis due to rounding [rad]."""
+_LEAST_TURN = 1e-7
+"""Largest rotation of a frame due to rounding [rad]."""
 
 
 def axis_difference(joint: str, given: Array, found: Array) -> Iterator[Difference]:
@@ -25,6 +27,32 @@ def axis_difference(joint: str, given: Array, found: Array) -> Iterator[Differen
     how = "is flipped" if angle > np.pi - 1e-6 else f"is tilted by {degrees(angle):.4g} degrees"
     text = f"axis of joint {joint} {how}: {vector_text(found)} instead of {vector_text(given)}"
     yield Difference(Cause.JOINT_AXIS, joint, angle, text)
+
+
+def frame_differences(
+    joint: str, given: Array, found: Array, *, tolerance: float
+) -> Iterator[Difference]:
+    """Compare two poses of a joint in the same frame, shape (4, 4) each.
+
+    Args:
+        joint: Its name.
+        given: The given pose.
+        found: The pose as found.
+        tolerance: Largest difference due to rounding [m, rad].
+    """
+    shift = found[:3, 3] - given[:3, 3]
+    distance = float(np.linalg.norm(shift))
+    if distance > tolerance:
+        text = f"origin of joint {joint} is displaced by {vector_text(1e3 * shift)} mm"
+        yield Difference(Cause.JOINT_ORIGIN, joint, distance, text)
+    turn = so3.log(given[:3, :3].T @ found[:3, :3])
+    angle = float(np.linalg.norm(turn))
+    if angle > max(_LEAST_TURN, tolerance):
+        text = (
+            f"frame of joint {joint} is turned by {degrees(angle):.4g} degrees"
+            f" about {vector_text(turn / angle)}"
+        )
+        yield Difference(Cause.JOINT_ORIGIN, joint, angle, text)
 
 
 def resistance_differences(
@@ -88,6 +116,13 @@ def gravity_difference(given: Array, found: Array, *, tolerance: float) -> Itera
         how = f"has the wrong direction, by {angle:.4g} degrees"
     text = f"gravity {how}: {vector_text(found)} instead of {vector_text(given)} m/s^2"
     yield Difference(Cause.GRAVITY, "world", size, text)
+
+
+def leader_text(mimic: Mimic | None) -> str:
+    """Say what a joint follows."""
+    if mimic is None:
+        return "no joint"
+    return f"{mimic.multiplier:g} * {mimic.joint} + {mimic.offset:g}"
 
 
 def vector_text(values: Array) -> str:

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import degrees
 
 import numpy as np
 
@@ -11,14 +10,14 @@ from kinetarium.dynamics import link_poses
 from kinetarium.dynamics.inertial_parameters import inertial_parameters, moved
 from kinetarium.model.robot import Joint, JointType, RobotModel
 from kinetarium.scene.robot import rigid_tree
-from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dynamics.differences.body import link_differences
 from kinetarium.studies.dynamics.differences.inertia import (
     axis_difference,
+    frame_differences,
+    leader_text,
     order_difference,
     resistance_differences,
-    vector_text,
 )
 from kinetarium.studies.dynamics.finding import Cause, Difference, Severity
 
@@ -221,29 +220,13 @@ def _of_joints(model: RobotModel, other: RobotModel) -> Iterator[Difference]:
         if there is None:
             continue
         if there.parent == joint.parent:
-            for each in _origin(joint, there):
+            for each in frame_differences(joint.name, joint.X_PJ, there.X_PJ, tolerance=TOLERANCE):
                 weightless = not _carries_mass(model, joint)
                 yield replace(each, severity=Severity.NOTE) if weightless else each
         if JointType.FIXED in (joint.type, there.type):
             continue
         yield from axis_difference(joint.name, joint.axis, there.axis)
         yield from resistance_differences(joint, there, tolerance=TOLERANCE)
-
-
-def _origin(given: Joint, found: Joint) -> Iterator[Difference]:
-    shift = found.X_PJ[:3, 3] - given.X_PJ[:3, 3]
-    distance = float(np.linalg.norm(shift))
-    if distance > TOLERANCE:
-        text = f"origin of joint {given.name} is displaced by {vector_text(1e3 * shift)} mm"
-        yield Difference(Cause.JOINT_ORIGIN, given.name, distance, text)
-    turn = so3.log(given.X_PJ[:3, :3].T @ found.X_PJ[:3, :3])
-    angle = float(np.linalg.norm(turn))
-    if angle > 1e-7:
-        text = (
-            f"frame of joint {given.name} is turned by {degrees(angle):.4g} degrees"
-            f" about {vector_text(turn / angle)}"
-        )
-        yield Difference(Cause.JOINT_ORIGIN, given.name, angle, text)
 
 
 def _carries_mass(model: RobotModel, joint: Joint) -> bool:
@@ -301,17 +284,14 @@ def _of_constraints(model: RobotModel, other: RobotModel) -> Iterator[Difference
             text = f"joint {joint.name} has other limits"
             yield Difference(Cause.LIMITS, joint.name, None, text, Severity.NOTE)
         if joint.mimic != there.mimic:
-            text = f"joint {joint.name} follows {_leader(there)} instead of {_leader(joint)}"
+            text = (
+                f"joint {joint.name} follows {leader_text(there.mimic)}"
+                f" instead of {leader_text(joint.mimic)}"
+            )
             yield Difference(Cause.COUPLING, joint.name, None, text)
     if {loop.name for loop in model.loops} != {loop.name for loop in other.loops}:
         text = "the loops that constraints close are not the same"
         yield Difference(Cause.COUPLING, "", None, text)
-
-
-def _leader(joint: Joint) -> str:
-    if joint.mimic is None:
-        return "no joint"
-    return f"{joint.mimic.multiplier:g} * {joint.mimic.joint} + {joint.mimic.offset:g}"
 
 
 def _slides(joint: Joint) -> bool:
