@@ -364,7 +364,8 @@ def test_an_audit_tells_of_frames_and_couplings() -> None:
     backend.close()
     found = [(d.cause, d.where) for d in audited.differences if d.severity is Severity.FAULT]
     assert found == [(Cause.JOINT_ORIGIN, elbow.name), (Cause.COUPLING, finger.name)]
-    np.testing.assert_allclose(audited.model.joint(elbow.name).X_PJ, wrong[elbow.name].X_PJ)
+    there = audited.model.joint(elbow.name).X_PJ
+    np.testing.assert_allclose(there, wrong[elbow.name].X_PJ, atol=1e-12)
 
 
 def test_terms_that_are_no_numbers_are_said_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,9 @@ from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kinetarium.rollout.loop import ContactProbe as ContactProbe
+    from kinetarium.rollout.loop import End as End
     from kinetarium.rollout.loop import Probe as Probe
+    from kinetarium.rollout.loop import Rollout as Rollout
     from kinetarium.rollout.loop import RunError as RunError
     from kinetarium.rollout.loop import run as run
 else:

@@ -1,13 +1,14 @@
-"""run: the one simulation loop, for every scene, engine and controller."""
+"""run and Rollout: the one simulation loop, for every scene, engine and controller."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import ClassVar, Protocol
+from enum import StrEnum
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
 from kinetarium.control.interface import Controller, Interaction, Measurement
-from kinetarium.engines.base.engine import checked_timestep
+from kinetarium.engines.base.engine import checked_timestep, initial_state
 from kinetarium.engines.protocol import (
     Engine,
     NotFiniteError,
@@ -61,68 +62,109 @@ class RunError(KinetariumError):
     """A run with invalid settings."""
 
 
-def run(
-    scene: Scene,
-    *,
-    engine: str | Engine,
-    duration: float,
-    controller: Controller | None = None,
-    interactions: Sequence[Interaction] = (),
-    probes: Sequence[Probe] = (),
-    timestep: float = 1e-3,
-    sample_rate: float = 100.0,
-    options: Options | None = None,
-    seed: int = 0,
-) -> Recording:
-    """Simulate a scene and record it.
+class End(StrEnum):
+    """Why a run ended; recorded as the fact "ended"."""
+
+    DURATION = "duration"
+    """Its time was over."""
+    UNTIL = "until"
+    """The condition that it was to run until came true."""
+    DIVERGED = "diverged"
+    """Its numbers do not mean anything any more."""
+
+
+class Rollout:
+    """A scene that is compiled once and simulated many times.
+
+    A run begins from the state that it is given, without contacts of the run before: with an engine
+    that declares determinism it has the bits of one in a simulation of its own.
 
     Example:
-        >>> from kinetarium import run
-        >>> from kinetarium.scene import arm_with_cube
-        >>> recording = run(arm_with_cube(), engine="mujoco", duration=0.1)
-        >>> recording.status, recording["q"].shape
-        ('running', (11, 9))
-
-    Args:
-        engine: An engine or its name.
-        duration: How long [s].
-        controller: Computes the commands; they are zero without one.
-        interactions: Laws that act at every physics step.
-        probes: Quantities recorded in each sample besides the state.
-        timestep: Physics step [s].
-        sample_rate: How often a sample is recorded [Hz].
-        options: The engine's own options; its defaults if None.
-        seed: Seed of everything random in the engine.
-
-    Returns:
-        The recording; its status says whether the run diverged.
-
-    Raises:
-        RunError: If the physics rate is not a multiple of the other rates.
+        >>> from dataclasses import replace
+        >>> import numpy as np
+        >>> from kinetarium.engines import initial_state
+        >>> from kinetarium.rollout import Rollout
+        >>> from kinetarium.scene import driving_ground
+        >>> scene = driving_ground("husky4")
+        >>> start = initial_state(scene)
+        >>> with Rollout(scene, engine="mujoco") as rollout:
+        ...     for speed in (0.1, 0.2):  # [m/s]
+        ...         moving = replace(start, twists=np.array([[speed, 0, 0, 0, 0, 0]]))
+        ...         recording = rollout.run(duration=0.01, start=moving)
+        ...         print(recording["twists"][0, 0, 0])
+        0.1
+        0.2
     """
-    chosen = open_engine(engine) if isinstance(engine, str) else engine
-    checked_timestep(timestep)
-    steps = round(duration / timestep)
-    sample_steps = _whole(sample_rate, timestep, "sample rate")
-    control_steps = (
-        _whole(controller.rate, timestep, "controller's rate") if controller else steps + 1
-    )
-    # Nothing acts on the simulation between two events, so the engine takes several steps.
-    stride = (
-        1
-        if interactions
-        else int(np.gcd(sample_steps, control_steps if controller else sample_steps))
-    )
-    settings = chosen.options() if options is None else options
-    simulation = chosen.compile(scene, timestep=timestep, options=settings, seed=seed)
-    try:
-        samples = _Samples(simulation, scene, probes)
-        readings = _SensorReadings(simulation, scene)
+
+    def __init__(
+        self,
+        scene: Scene,
+        *,
+        engine: str | Engine,
+        timestep: float = 1e-3,
+        options: Options | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Compile a scene.
+
+        Args:
+            engine: An engine or its name.
+            timestep: Physics step [s].
+            options: The engine's own options; its defaults if None.
+            seed: Seed of everything random in the engine.
+        """
+        chosen = open_engine(engine) if isinstance(engine, str) else engine
+        self._scene, self._timestep = scene, checked_timestep(timestep)
+        settings = chosen.options() if options is None else options
+        self._facts = {
+            "engine": chosen.info.name,
+            "engine_version": chosen.info.version,
+            "options": asdict(settings),
+            "timestep_s": timestep,
+            "seed": seed,
+        }
+        self._simulation = chosen.compile(scene, timestep=timestep, options=settings, seed=seed)
+
+    @property
+    def simulation(self) -> Simulation:
+        """The compiled scene; after a run it is where that ended."""
+        return self._simulation
+
+    def run(
+        self,
+        *,
+        duration: float,
+        controller: Controller | None = None,
+        interactions: Sequence[Interaction] = (),
+        probes: Sequence[Probe] = (),
+        sample_rate: float = 100.0,
+        start: State | None = None,
+        until: Callable[[State], bool] | None = None,
+    ) -> Recording:
+        """Simulate and record; the arguments are those of `kinetarium.run`."""
+        simulation, h = self._simulation, self._timestep
+        steps = round(duration / h)
+        sample_steps = _whole(sample_rate, h, "sample rate")
+        control_steps = _whole(controller.rate, h, "controller's rate") if controller else steps + 1
+        # Nothing acts on the simulation between two events, so the engine takes several steps.
+        stride = int(np.gcd(sample_steps, control_steps if controller else sample_steps))
+        if interactions or until:
+            stride = 1
+        begin = initial_state(self._scene) if start is None else start
+        simulation.reset(begin)
+        samples = _Samples(simulation, self._scene, probes)
+        readings = _SensorReadings(simulation, self._scene)
         if controller:
             controller.reset()
-        command, status = np.zeros(len(simulation.layout.commands)), Status.RUNNING
-        for k in range(0, steps, stride):
-            t = k * timestep
+        command, end = np.zeros(len(simulation.layout.commands)), End.DURATION
+        k = 0
+        while end is End.DURATION:
+            t = begin.time + k * h
+            if until and until(simulation.state()):
+                end = End.UNTIL
+            if end is End.UNTIL or k >= steps:
+                samples.take(t, command)
+                break
             if controller and k % control_steps == 0:
                 command = np.asarray(controller.update(t, _measure(simulation, readings)))
                 if command.shape != (len(simulation.layout.commands),):
@@ -137,23 +179,104 @@ def run(
                 if k % sample_steps == 0:
                     samples.take(t, command)
                 simulation.step(command, min(stride, steps - k))
-                status = simulation.status
+                if simulation.status is Status.DIVERGED:
+                    end = End.DIVERGED
             except NotFiniteError:  # a controller that diverges takes the run with it
-                status = Status.DIVERGED
-            if status is Status.DIVERGED:
-                break
-        else:
-            samples.take(steps * timestep, command)
-        facts = {
-            "engine": chosen.info.name,
-            "engine_version": chosen.info.version,
-            "options": asdict(settings),
-            "timestep_s": timestep,
-            "seed": seed,
-        }
-        return Recording(samples.channels(), str(status), facts)
-    finally:
-        simulation.close()
+                end = End.DIVERGED
+            k = min(k + stride, steps)
+        status = Status.DIVERGED if end is End.DIVERGED else Status.RUNNING
+        return Recording(samples.channels(), str(status), {**self._facts, "ended": str(end)})
+
+    def close(self) -> None:
+        """Release what the engine holds."""
+        self._simulation.close()
+
+    def __enter__(self) -> Self:
+        """Return itself, to be closed at the end of the block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+
+def run(
+    scene: Scene,
+    *,
+    engine: str | Engine,
+    duration: float,
+    controller: Controller | None = None,
+    interactions: Sequence[Interaction] = (),
+    probes: Sequence[Probe] = (),
+    timestep: float = 1e-3,
+    sample_rate: float = 100.0,
+    options: Options | None = None,
+    seed: int = 0,
+    start: State | None = None,
+    until: Callable[[State], bool] | None = None,
+) -> Recording:
+    """Simulate a scene and record it; `kinetarium.rollout.Rollout` does so many times.
+
+    Example:
+        >>> from kinetarium import run
+        >>> from kinetarium.scene import arm_with_cube
+        >>> recording = run(arm_with_cube(), engine="mujoco", duration=0.1)
+        >>> recording.status, recording["q"].shape
+        ('running', (11, 9))
+
+        A body that is thrown, until it comes down:
+
+        >>> import numpy as np
+        >>> from kinetarium import Scene
+        >>> from kinetarium.engines import State
+        >>> from kinetarium.model import Sphere
+        >>> from kinetarium.scene import free_body
+        >>> scene = Scene(bodies=(free_body("ball", Sphere(0.1), mass=1.0),))
+        >>> up = np.array([[0, 0, 4.905, 0, 0, 0]])
+        >>> start = State(0.0, np.zeros(0), np.zeros(0), np.array([[0, 0, 0, 1, 0, 0, 0.0]]), up)
+        >>> flight = run(
+        ...     scene, engine="mujoco", duration=9.0, start=start,
+        ...     until=lambda state: state.time > 0.5 and state.poses[0, 2] <= 0,
+        ... )
+        >>> flight.facts["ended"], float(flight["time"][-1].round(2))
+        ('until', 1.0)
+
+    Args:
+        engine: An engine or its name.
+        duration: How long at most [s].
+        controller: Computes the commands; they are zero without one.
+        interactions: Laws that act at every physics step.
+        probes: Quantities recorded in each sample besides the state.
+        timestep: Physics step [s].
+        sample_rate: How often a sample is recorded [Hz]; the state at the end is always recorded.
+        options: The engine's own options; its defaults if None.
+        seed: Seed of everything random in the engine.
+        start: The state to start from, with its velocities; that of the scene if None. Times of
+            the recording and of the controller count from its time on.
+        until: Whether the run is to end in a state, asked at the start and after every physics
+            step.
+
+    Returns:
+        The recording; its status says whether the run diverged, its fact "ended" why it ended: by
+        "duration", "until" or "diverged".
+
+    Raises:
+        RunError: If the physics rate is not a multiple of the other rates.
+    """
+    # What is wrong with the rates is said before the scene is compiled, which may take long.
+    _whole(sample_rate, checked_timestep(timestep), "sample rate")
+    if controller:
+        _whole(controller.rate, timestep, "controller's rate")
+    with Rollout(scene, engine=engine, timestep=timestep, options=options, seed=seed) as rollout:
+        return rollout.run(
+            duration=duration,
+            controller=controller,
+            interactions=interactions,
+            probes=probes,
+            sample_rate=sample_rate,
+            start=start,
+            until=until,
+        )
 
 
 def _whole(rate: float, timestep: float, what: str) -> int:
