@@ -146,6 +146,15 @@ class Scene:
             allowed[a, b] = allowed[b, a] = False
         return allowed
 
+    @cached_property
+    def may_meet(self) -> NDArray[np.bool_]:
+        """Whether contact of two solids is to be computed, shape (n, n), symmetric.
+
+        They may collide, both have shapes, and one of them moves.
+        """
+        shaped = np.array([len(shapes) > 0 for shapes in self.geometry], np.bool_)
+        return self.may_collide & np.outer(shaped, shaped) & ~np.outer(self.fixed, self.fixed)
+
 
 def rigid_groups(model: RobotModel) -> dict[str, str]:
     """Return for each link the topmost link that it is rigidly fixed to, itself if it moves."""

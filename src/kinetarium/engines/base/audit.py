@@ -254,10 +254,8 @@ def _surface_errors(
         for other in surface.against:
             between.setdefault(frozenset((surface.solid, other)), []).append(surface)
     materials = dict(zip(scene.solids, scene.materials, strict=True))
-    shaped = np.array([len(shapes) > 0 for shapes in scene.geometry], np.bool_)
-    meeting = scene.may_collide & np.outer(shaped, shaped) & ~np.outer(scene.fixed, scene.fixed)
     errors: dict[str, float] = {}
-    for i, j in np.argwhere(np.triu(meeting)).tolist():
+    for i, j in np.argwhere(np.triu(scene.may_meet)).tolist():
         pair = a, b = scene.solids[i], scene.solids[j]
         found = between.get(frozenset(pair), [])
         friction = rule.combine(materials[a].friction, materials[b].friction)

@@ -96,9 +96,7 @@ def scene_needs(scene: Scene) -> Iterator[tuple[Capability, str]]:
     for solid, material in zip(scene.solids, scene.materials, strict=True):
         if material.restitution > 0:
             yield Capability.RESTITUTION, f"the material of '{solid}'"
-    shaped = np.array([len(shapes) > 0 for shapes in scene.geometry], np.bool_)
-    meeting = scene.may_collide & np.outer(shaped, shaped) & ~np.outer(scene.fixed, scene.fixed)
-    for i, j in np.argwhere(meeting)[:1]:
+    for i, j in np.argwhere(scene.may_meet)[:1]:
         yield Capability.CONTACT, f"contact of '{scene.solids[i]}' with '{scene.solids[j]}'"
 
 

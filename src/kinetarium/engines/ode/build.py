@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.ode.joints import OdeJoint, reference_position
@@ -64,11 +65,21 @@ class Assembly:
         specs: The bodies.
         homes: For each solid of the layout the body it is part of, or WORLD, and its pose there.
         massless: Names of the bodies that were given a negligible mass.
+        centers: Centre of mass of each body in its frame [m], shape (n, 3, 1).
+        moments: Its moment of inertia in its axes [kg m^2], shape (n, 3, 3).
+        X_PJ: Pose of its joint at position zero in the frame of the parent, shape (n, 4, 4).
+        axes: Axis of its joint, zero if that does not move, shape (n, 3).
+        slides: Whether its joint is a slider, shape (n,).
     """
 
     specs: tuple[BodySpec, ...]
     homes: dict[str, tuple[int, Array]]
     massless: tuple[str, ...]
+    centers: Array
+    moments: Array
+    X_PJ: Array
+    axes: Array
+    slides: NDArray[np.bool_]
 
 
 def assemble(scene: Scene, layout: Layout) -> Assembly:
@@ -88,7 +99,14 @@ def assemble(scene: Scene, layout: Layout) -> Assembly:
             )
         else:
             homes[body.name] = (WORLD, body.X_WB)
-    return Assembly(tuple(specs), homes, tuple(massless))
+    centers = np.array([spec.inertia.center for spec in specs]).reshape(-1, 3, 1)
+    moments = np.array([spec.inertia.moment for spec in specs]).reshape(-1, 3, 3)
+    axes, slides = np.zeros((len(specs), 3)), np.zeros(len(specs), dtype=np.bool_)
+    for i, spec in enumerate(specs):
+        if spec.joint and spec.coordinate != NONE:
+            axes[i], slides[i] = spec.joint.axis, spec.joint.type is JointType.PRISMATIC
+    X_PJ = np.array([spec.X_PJ for spec in specs]).reshape(-1, 4, 4)
+    return Assembly(tuple(specs), homes, tuple(massless), centers, moments, X_PJ, axes, slides)
 
 
 def _add_robot(
@@ -135,11 +153,13 @@ class Placement(NamedTuple):
 
     Attributes:
         X_WB: Poses, shape (n, 4, 4).
+        centers: Centres of mass [m], shape (n, 3).
         V_WC: Velocities of the centres of mass and angular velocities, lagging behind by the
             time step to come [m/s, rad/s], shape (n, 6).
     """
 
     X_WB: Array
+    centers: Array
     V_WC: Array
 
 
@@ -149,7 +169,7 @@ def placement(assembly: Assembly, state: State, *, timestep: float) -> Placement
     # At the origins of the bodies; the last row is the world's, which the index WORLD finds.
     X_WB = np.tile(np.eye(4), (n + 1, 1, 1))
     V, A = np.zeros((2, n + 1, 6))
-    V_WC = np.zeros((n, 6))
+    X_PB = _on_parents(assembly, state)
     for i, spec in enumerate(assembly.specs):
         if spec.joint is None:
             X_WB[i] = pose(
@@ -160,10 +180,11 @@ def placement(assembly: Assembly, state: State, *, timestep: float) -> Placement
             # What floats moves its centre of mass evenly if nothing accelerates it.
             A[i, :3] = -_centripetal(V[i, 3:], X_WB[i, :3, :3] @ spec.inertia.center)
         else:
-            X_WB[i] = X_WB[spec.parent] @ spec.X_PJ @ _moved(spec, state)
+            X_WB[i] = X_WB[spec.parent] @ X_PB[i]
             V[i], A[i] = _carried(spec, state, X_WB, V[spec.parent], A[spec.parent], i)
-        V_WC[i] = _lagging(spec, X_WB[i, :3, :3], V[i], A[i], timestep)
-    return Placement(X_WB[:n], V_WC)
+    arms = X_WB[:n, :3, :3] @ assembly.centers
+    V_WC = _lagging(assembly, X_WB[:n, :3, :3], arms, V[:n], A[:n], timestep)
+    return Placement(X_WB[:n], X_WB[:n, :3, 3] + arms[..., 0], V_WC)
 
 
 def motion(spec: BodySpec, q: float) -> Array:
@@ -175,8 +196,14 @@ def motion(spec: BodySpec, q: float) -> Array:
     return pose(rotation=so3.exp(q * spec.joint.axis))
 
 
-def _moved(spec: BodySpec, state: State) -> Array:
-    return motion(spec, 0.0 if spec.coordinate == NONE else state.q[spec.coordinate])
+def _on_parents(assembly: Assembly, state: State) -> Array:
+    """Return the pose of every body in the frame of its parent, shape (n, 4, 4)."""
+    q = np.array([0.0 if s.coordinate == NONE else state.q[s.coordinate] for s in assembly.specs])
+    ways = q[:, np.newaxis] * assembly.axes
+    moved, slides = np.tile(np.eye(4), (len(q), 1, 1)), assembly.slides
+    moved[~slides, :3, :3] = so3.exp(ways[~slides])
+    moved[slides, :3, 3] = ways[slides]
+    return assembly.X_PJ @ moved
 
 
 def _carried(
@@ -199,17 +226,19 @@ def _carried(
     return V, A
 
 
-def _lagging(spec: BodySpec, R: Array, V: Array, A: Array, timestep: float) -> Array:
-    """Return the velocity to set of a centre of mass and the angular velocity, shape (6,)."""
-    arm = R @ spec.inertia.center
-    v = V[:3] + _cross(V[3:], arm)
-    a = A[:3] + _cross(A[3:], arm) + _centripetal(V[3:], arm)
-    moment = R @ spec.inertia.moment @ R.T
-    wanted = moment @ (V[3:] - timestep * A[3:]) - timestep * _cross(V[3:], moment @ V[3:])
-    u = np.linalg.solve(moment, wanted)
-    L = np.linalg.solve(np.eye(3) - timestep * so3.hat(u), wanted)
-    w = np.linalg.solve(moment, L)
-    return np.concatenate([v - timestep * a, w])
+def _lagging(
+    assembly: Assembly, R: Array, arms: Array, V: Array, A: Array, timestep: float
+) -> Array:
+    """Return the velocities to set of centres of mass and the angular velocities, shape (n, 6)."""
+    v, w, a, alpha = (part[..., np.newaxis] for part in (V[:, :3], V[:, 3:], A[:, :3], A[:, 3:]))
+    W = so3.hat(V[:, 3:])
+    v = v + W @ arms - timestep * (a + so3.hat(A[:, 3:]) @ arms + W @ (W @ arms))
+    moments = R @ assembly.moments @ R.mT
+    wanted = moments @ (w - timestep * alpha) - timestep * W @ (moments @ w)
+    u = np.linalg.solve(moments, wanted)
+    L = np.linalg.solve(np.eye(3) - timestep * so3.hat(u[..., 0]), wanted)
+    w = np.linalg.solve(moments, L)
+    return np.concatenate([v, w], axis=1)[..., 0]
 
 
 def _centripetal(w: Array, arm: Array) -> Array:
@@ -273,10 +302,14 @@ class OdeWorld:
 
     def place(self, placed: Placement) -> None:
         """Put every body in its place, with its velocity."""
-        for i, velocity in enumerate(placed.V_WC.tolist()):
-            self._put(i, placed.X_WB[i])
-            self.library.dBodySetLinearVel(self.bodies[i], *velocity[:3])
-            self.library.dBodySetAngularVel(self.bodies[i], *velocity[3:])
+        quaternions = np.ascontiguousarray(quaternion_from_rotation(placed.X_WB[:, :3, :3]))
+        address: int = quaternions.ctypes.data
+        numbers = zip(self.bodies, placed.centers.tolist(), placed.V_WC.tolist(), strict=True)
+        for i, (body, center, velocity) in enumerate(numbers):
+            self.library.dBodySetPosition(body, *center)
+            self.library.dBodySetQuaternion(body, address + 32 * i)
+            self.library.dBodySetLinearVel(body, *velocity[:3])
+            self.library.dBodySetAngularVel(body, *velocity[3:])
 
     def notify(self) -> None:
         """Let ODE's geometries know that the memory of the bodies was written to."""
@@ -289,34 +322,6 @@ class OdeWorld:
         self.library.dBodyGetMass(self.bodies[index], mass.ctypes.data)
         moment = mass[5:].reshape(3, 4)[:, :3]
         return Inertia(float(mass[0]), self.specs[index].inertia.center, frozen(moment))
-
-    def pose(self, index: int) -> Array:
-        """Return the present pose of a body's spec, as last read, shape (4, 4)."""
-        R = self.memory.rotation(index)
-        center = np.zeros(3) if index == WORLD else self.specs[index].inertia.center
-        return pose(self.memory.now[POSITION, index] - R @ center, R)
-
-    def frame(self, joint: int) -> Array:
-        """Read back the pose of a joint at position zero in the body above, shape (4, 4).
-
-        ODE tells the points of a hinge, the position of either kind of joint and where the bodies
-        are, which is the rest of it.
-        """
-        child, own = self.children[joint], self.joints[joint]
-        X_WP, X_WB = self.pose(self.specs[child].parent), self.pose(child)
-        X_PJ = inverse_pose(X_WP) @ X_WB @ inverse_pose(motion(self.specs[child], own.position()))
-        if own.revolute:
-            on_child, on_parent = own.anchors()
-            arm = inverse_pose(X_WB)[:3] @ np.append(on_child, 1.0)
-            X_PJ[:3, 3] = inverse_pose(X_WP)[:3] @ np.append(on_parent, 1.0) - X_PJ[:3, :3] @ arm
-        return frozen(X_PJ)
-
-    def tied_points(self, tie: int) -> list[Array]:
-        """Read back the points of a loop on its first and second body [m], world frame."""
-        points = np.zeros((2, 4))
-        self.library.dJointGetBallAnchor(tie, points[0].ctypes.data)
-        self.library.dJointGetBallAnchor2(tie, points[1].ctypes.data)
-        return list(points[:, :3])
 
     def gravity(self) -> Array:
         """Read back gravity [m/s^2], shape (3,)."""

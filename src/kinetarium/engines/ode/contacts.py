@@ -18,7 +18,7 @@ from kinetarium.engines.ode.options import FRICTION_RULE, OdeOptions
 from kinetarium.engines.ode.shapes import OdeShape
 from kinetarium.engines.protocol import Contacts, LoadedSurface
 from kinetarium.model.robot import Box
-from kinetarium.scene import Scene
+from kinetarium.scene import Material, Scene
 from kinetarium.spatial.arrays import Array
 
 _BOUNCE, _SOFT_CFM, _PYRAMID = 0x004, 0x010, 0x7000
@@ -65,7 +65,8 @@ class ContactFinder:
         self._solids = np.array([shape.solid for shape in shapes], dtype=np.int32)
         self._handles = [(shapes[i].handle, shapes[j].handle) for i, j in pairs]
         self._bodies = [(world.body(shapes[i].body), world.body(shapes[j].body)) for i, j in pairs]
-        self._surfaces = [_surface(shapes[i], shapes[j], options) for i, j in pairs]
+        materials = [scene.materials[shape.solid] for shape in shapes]
+        self._surfaces = [_surface(materials[i], materials[j], options) for i, j in pairs]
         self._body_of = np.array([shape.body for shape in shapes], dtype=np.intp)
         X = np.array([shape.X_CS for shape in shapes]).reshape(-1, 4, 4)
         self._rotation, self._center = X[:, :3, :3], X[:, :3, 3:]
@@ -196,9 +197,8 @@ def _pairs(scene: Scene, shapes: list[OdeShape]) -> NDArray[np.intp]:
     return np.array(pairs, dtype=np.intp).reshape(-1, 2)
 
 
-def _surface(first: OdeShape, second: OdeShape, options: OdeOptions) -> Array:
+def _surface(a: Material, b: Material, options: OdeOptions) -> Array:
     """Return the surface of a contact as it stands in a dContact, shape (15,)."""
-    a, b = first.material, second.material
     bounce = FRICTION_RULE.combine(a.restitution, b.restitution)
     surface = np.zeros(GEOMETRY_SLOT)
     surface.view(np.int32)[0] = _PYRAMID | _SOFT_CFM | (_BOUNCE if bounce else 0)

@@ -19,7 +19,7 @@ from kinetarium.model.robot import (
     Shape,
     Sphere,
 )
-from kinetarium.scene import Material, Plane, Scene, SceneError
+from kinetarium.scene import Plane, Scene, SceneError
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose
 
@@ -36,7 +36,6 @@ class OdeShape:
         solid: Index into `layout.solids`.
         body: The body it moves with, or WORLD.
         shape: What it is.
-        material: Its surface.
         only_on_boxes: Whether it is there for boxes alone.
         X_CS: Pose of the box in the frame of the body, which is at the centre of mass, or in
             the world, shape (4, 4).
@@ -48,7 +47,6 @@ class OdeShape:
     solid: int
     body: int
     shape: Shape | Plane
-    material: Material
     only_on_boxes: bool
     X_CS: Array
     half: Array
@@ -80,12 +78,12 @@ class OdeShapes:
         self._meshes: list[tuple[int, Array, NDArray[np.uint32]]] = []
         self.shapes: list[OdeShape] = []
         for solid, shapes in enumerate(scene.geometry):
-            material, home = scene.materials[solid], assembly.homes[scene.solids[solid]]
+            home = assembly.homes[scene.solids[solid]]
             for shape, X_LG in shapes:
                 if isinstance(shape, Plane):
-                    self._add_plane(material, solid, home[1])
+                    self._add_plane(solid, home[1])
                 elif self._touching[solid]:
-                    self._add(shape, X_LG, material, solid, home)
+                    self._add(shape, X_LG, solid, home)
 
     @property
     def meshes(self) -> bool:
@@ -99,24 +97,21 @@ class OdeShapes:
         for mesh, _, _ in self._meshes:
             self._library.dGeomTriMeshDataDestroy(mesh)
 
-    def _add(
-        self, shape: Shape, X_LG: Array, material: Material, solid: int, home: tuple[int, Array]
-    ) -> None:
+    def _add(self, shape: Shape, X_LG: Array, solid: int, home: tuple[int, Array]) -> None:
         body, X_PL = home
         X = X_PL @ X_LG
         if body != WORLD:
             X[:3, 3] -= self._world.specs[body].inertia.center
-        self._add_shape(shape, material, solid, body=body, X=X)
+        self._add_shape(shape, solid, body=body, X=X)
         if isinstance(shape, Capsule):
             for end in (-0.5, 0.5):
                 X_end = X @ pose((0.0, 0.0, end * shape.length))
                 ball = Sphere(shape.radius)
-                self._add_shape(ball, material, solid, body=body, X=X_end, only_on_boxes=True)
+                self._add_shape(ball, solid, body=body, X=X_end, only_on_boxes=True)
 
     def _add_shape(
         self,
         shape: Shape,
-        material: Material,
         solid: int,
         *,
         body: int,
@@ -136,18 +131,14 @@ class OdeShapes:
         half = (high - low) / 2
         X_box = frozen(X @ pose((low + high) / 2))
         radius = half[0] if isinstance(shape, Sphere) else float(np.linalg.norm(half))
-        self.shapes.append(
-            OdeShape(handle, solid, body, shape, material, only_on_boxes, X_box, half, radius)
-        )
+        self.shapes.append(OdeShape(handle, solid, body, shape, only_on_boxes, X_box, half, radius))
 
-    def _add_plane(self, material: Material, solid: int, X: Array) -> None:
+    def _add_plane(self, solid: int, X: Array) -> None:
         normal = X[:3, 2]
         handle = self._library.dCreatePlane(None, *normal, normal @ X[:3, 3])
         X_box = frozen(X @ pose((0.0, 0.0, -_DEEP)))
         half = np.full(3, _DEEP)
-        self.shapes.append(
-            OdeShape(handle, solid, WORLD, Plane(), material, False, X_box, half, np.inf)
-        )
+        self.shapes.append(OdeShape(handle, solid, WORLD, Plane(), False, X_box, half, np.inf))
 
     def _geometry(self, shape: Shape, name: str) -> int:
         handle: int

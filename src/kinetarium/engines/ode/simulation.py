@@ -9,7 +9,15 @@ import numpy as np
 from kinetarium.engines.base.audit import LoadedFrames, lumped_solids, merged
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.ode import library
-from kinetarium.engines.ode.build import NONE, WORLD, BodySpec, OdeWorld, assemble, placement
+from kinetarium.engines.ode.build import (
+    NONE,
+    WORLD,
+    BodySpec,
+    OdeWorld,
+    assemble,
+    motion,
+    placement,
+)
 from kinetarium.engines.ode.contacts import ContactFinder
 from kinetarium.engines.ode.drives import Couplings, Drives
 from kinetarium.engines.ode.joints import OdeJoint, OdeLimits, Row
@@ -144,9 +152,9 @@ class OdeSimulation(SimulationBase[_Saved]):
             child = places[f"{robot.name}/{body.name}"]
             spec = world.specs[child]
             if spec.coordinate == NONE:
-                X_PJ = inverse_pose(world.pose(spec.parent)) @ world.pose(child)
+                X_PJ = inverse_pose(_pose(world, spec.parent)) @ _pose(world, child)
             else:
-                X_PJ = world.frame(spec.coordinate)
+                X_PJ = _frame(world, spec.coordinate)
             loaded[body.joint.name] = (
                 inverse_pose(robot.X_WB) @ X_PJ if spec.parent == WORLD else X_PJ
             )
@@ -170,10 +178,10 @@ class OdeSimulation(SimulationBase[_Saved]):
             points = loop.kind is LoopKind.POINT and tie is not None
             if points and tie is not None:
                 # ODE's second body may be the world, which its first may not.
-                there = world.tied_points(tie)
+                there = _tied_points(world, tie)
                 for k, (body, _) in enumerate(homes):
                     point = there[k if homes[0][0] != WORLD else 1 - k]
-                    X_WT = robot.X_WB if body == WORLD else world.pose(body)
+                    X_WT = robot.X_WB if body == WORLD else _pose(world, body)
                     p = inverse_pose(X_WT)[:3] @ np.append(point, 1.0)
                     ends[k] = (ends[k][0], pose(p))
             yield frames.loop(loop, ends, read_back=points)
@@ -311,6 +319,38 @@ def _inertia_along(spec: BodySpec) -> float:
         return spec.inertia.mass
     axis, arm = spec.joint.axis, np.cross(spec.joint.axis, spec.inertia.center)
     return float(axis @ spec.inertia.moment @ axis + spec.inertia.mass * (arm @ arm))
+
+
+def _pose(world: OdeWorld, body: int) -> Array:
+    """Return the present pose of a body in the frame of its spec, shape (4, 4)."""
+    R = world.memory.rotation(body)
+    center = np.zeros(3) if body == WORLD else world.specs[body].inertia.center
+    return pose(world.memory.now[POSITION, body] - R @ center, R)
+
+
+def _frame(world: OdeWorld, joint: int) -> Array:
+    """Read back the pose of a joint at position zero in the body above, shape (4, 4).
+
+    ODE tells the points of a hinge, the position of either kind of joint and where the bodies
+    are, which is the rest of it.
+    """
+    child, own = world.children[joint], world.joints[joint]
+    spec = world.specs[child]
+    X_WP, X_WB = _pose(world, spec.parent), _pose(world, child)
+    X_PJ = inverse_pose(X_WP) @ X_WB @ inverse_pose(motion(spec, own.position()))
+    if own.revolute:
+        on_child, on_parent = own.anchors()
+        arm = inverse_pose(X_WB)[:3] @ np.append(on_child, 1.0)
+        X_PJ[:3, 3] = inverse_pose(X_WP)[:3] @ np.append(on_parent, 1.0) - X_PJ[:3, :3] @ arm
+    return frozen(X_PJ)
+
+
+def _tied_points(world: OdeWorld, tie: int) -> list[Array]:
+    """Read back the points of a loop on its first and second body [m], world frame."""
+    points = np.zeros((2, 4))
+    world.library.dJointGetBallAnchor(tie, points[0].ctypes.data)
+    world.library.dJointGetBallAnchor2(tie, points[1].ctypes.data)
+    return list(points[:, :3])
 
 
 def _joint(

@@ -82,9 +82,8 @@ class Surfaces:
             contact_offset: Gap from which on a contact is looked after [m].
         """
         self._scene = scene
-        may_meet = scene.may_collide & ~np.outer(scene.fixed, scene.fixed)
-        self._touching = [bool(row.any()) for row in may_meet]
-        self._groups = collision_filter(may_meet)
+        self._touching = [bool(row.any()) for row in scene.may_meet]
+        self._groups = collision_filter(scene.may_meet)
         self._contact_offset = contact_offset
         self._materials: dict[Material, Any] = {}
         self.solids: dict[Any, tuple[int, int]] = {}

@@ -206,17 +206,16 @@ class _Assembly:
     def cover(self) -> dict[Any, int]:
         """Put collision shapes on all bodies, and return the solid that each belongs to."""
         scene, index = self._scene, {name: i for i, name in enumerate(self._scene.solids)}
-        may_touch = scene.may_collide & ~np.outer(scene.fixed, scene.fixed)
         either = rapier.InteractionTestMode.OR
         groups = [
             rapier.InteractionGroups(rapier.Group(own), rapier.Group(others), either)
-            for own, others in collision_filter(may_touch)
+            for own, others in collision_filter(scene.may_meet)
         ]
         solids: dict[Any, int] = {}
         for part in self.parts:
             for name, X_BL in part.members:
                 i = index[name]
-                for shape, X_LG in scene.geometry[i] if may_touch[i].any() else ():
+                for shape, X_LG in scene.geometry[i] if scene.may_meet[i].any() else ():
                     X_CG = part.seen(X_BL @ X_LG)
                     made = collider(shape, X_CG, material=scene.materials[i], solid=name)
                     handle = self.world.add_collider(made.collision_groups(groups[i]), part.handle)
