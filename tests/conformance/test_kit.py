@@ -119,9 +119,9 @@ def _breaking(kind: type[_Simulation]) -> type[_Broken]:
     [
         (_Broken, set()),
         (_Gravity, {"free-fall", "contact-force", "pendulum", "joint-wrench", "one-step",
-                    "inverse-dynamics"}),
-        (_Unlimited, {"effort-limit", "servo-effort-limit"}),
-        (_WrongRule, {"friction-rule"}),
+                    "inverse-dynamics", "audit"}),
+        (_Unlimited, {"effort-limit", "servo-effort-limit", "audit"}),
+        (_WrongRule, {"friction-rule", "audit"}),
         (_breaking(_XyzwQuaternions), {"quaternion-order", "spin-momentum", "tumble-energy",
                                        "free-base"}),
         (_breaking(_Drag), {"no-damping", "free-fall", "spin-momentum",

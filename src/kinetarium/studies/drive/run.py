@@ -16,11 +16,12 @@ from kinetarium.control.vehicle.reference import (
     SquareReference,
 )
 from kinetarium.control.vehicle.wheel_driver import WheelDriver
-from kinetarium.engines.protocol import Engine, FrictionRule
+from kinetarium.engines.base.audit import audit_errors
+from kinetarium.engines.protocol import Audit, Engine, FrictionRule
 from kinetarium.engines.registry import open_engine
 from kinetarium.metrics import LOOP_TIME
 from kinetarium.recording.recording import Recording
-from kinetarium.rollout.loop import run as simulate
+from kinetarium.rollout.loop import Rollout
 from kinetarium.scene import Material, Scene
 from kinetarium.scene.presets import driving_ground
 from kinetarium.spatial.arrays import frozen
@@ -30,6 +31,8 @@ from kinetarium.studies.drive.profiles import CONTROL_RATE, Settings, settings
 from kinetarium.studies.drive.vehicle import vehicle
 
 SLICK = Material(friction=0.0)
+_TOLERANCE = 1e-5
+"""Largest error of a fact of the model as loaded; single precision rounds to 1e-7."""
 
 
 def ground_scene(
@@ -174,41 +177,34 @@ def drive(
         rule=engine.info.friction_rule,
         wheel_damping=chosen.wheel_damping,
     )
-    audit = _audit(engine, scene, chosen=chosen)
     steps = round((SETTLE + reference.duration + hold) * SAMPLE_RATE)
-    begin = process_time()
-    recording = simulate(
-        scene,
-        engine=engine,
-        controller=driver,
-        duration=steps / SAMPLE_RATE,
-        timestep=chosen.timestep,
-        sample_rate=SAMPLE_RATE,
-        options=chosen.options,
-        seed=seed,
-    )
-    timing = {LOOP_TIME: process_time() - begin}
+    with Rollout(
+        scene, engine=engine, timestep=chosen.timestep, options=chosen.options, seed=seed
+    ) as rollout:
+        loaded = _loaded(rollout.simulation.audit(), scene, rule=engine.info.friction_rule)
+        begin = process_time()
+        recording = rollout.run(
+            controller=driver, duration=steps / SAMPLE_RATE, sample_rate=SAMPLE_RATE
+        )
+        timing = {LOOP_TIME: process_time() - begin}
     made_with = {
         "friction": chosen.friction,
         "wheel_damping": chosen.wheel_damping,
         "multiplier": driven.drive(chosen.multiplier).multiplier,
         "settings": chosen.words,
     }
-    facts = {**recording.facts, **made_with, **audit}
+    facts = {**recording.facts, **made_with, **loaded}
     return replace(recording, facts=facts, timing=timing)
 
 
-def _audit(engine: Engine, scene: Scene, *, chosen: Settings) -> dict[str, Any]:
-    """Read back the model from the engine, and check it before anything is compared."""
-    simulation = engine.compile(scene, timestep=chosen.timestep, options=chosen.options)
-    try:
-        audit = simulation.audit()
-    finally:
-        simulation.close()
+def _loaded(audit: Audit, scene: Scene, *, rule: FrictionRule) -> dict[str, Any]:
+    """Return what the engine says it has loaded, and where that is not the scene."""
     mass = sum(solid.inertia.mass for solid in audit.solids)
+    errors = audit_errors(scene, audit, rule=rule).items()
+    off = [f"{fact} is off by {error:.2g}" for fact, error in errors if not error <= _TOLERANCE]
     return {
         "mass_error": mass / scene.robots[0].model.mass - 1,
         "joint_damping": max(joint.damping for joint in audit.joints),
         "armature": max(joint.armature for joint in audit.joints),
-        "remarks": list(audit.remarks),
+        "remarks": [*audit.remarks, *off],
     }
