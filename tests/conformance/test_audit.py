@@ -141,11 +141,10 @@ def _capabilities(engine: str) -> frozenset[Capability]:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_everything_is_told_and_as_given(engine: str) -> None:
+def test_all_facts_are_reported_and_as_given(engine: str) -> None:
     scene = audited_scene(_capabilities(engine))
     audit = _audited(engine, scene)
-    told = (audit.drives, audit.couplings, audit.loops, audit.surfaces)
-    assert all(told)
+    assert all((audit.drives, audit.couplings, audit.loops, audit.surfaces))
     assert all(joint.X_PJ is not None for joint in audit.joints)
     assert _off(engine, scene, audit) == set()
 
@@ -176,7 +175,7 @@ def test_a_rover_and_frames_held_together_are_as_given(engine: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_motion_does_not_change_the_model(engine: str) -> None:
     scene = audited_scene(_capabilities(engine) - {Capability.CLOSED_LOOPS})
-    # ODE tells frames by where bodies are, which its joints hold to micrometres.
+    # In ODE frames are read from the poses of bodies, which its joints hold to micrometres.
     tolerance = 1e-4 if engine == "ode" else None
     audit = _audited(engine, scene, steps=20)
     assert _off(engine, scene, audit, tolerance=tolerance) == set()
@@ -278,8 +277,8 @@ TAMPERED: dict[str, tuple[Callable[[Any], None], str]] = {
 
 
 @pytest.mark.parametrize("engine", [name for name in ENGINES if name in TAMPERED])
-def test_audits_ask_the_engine(engine: str) -> None:
-    """What is changed in the engine itself, behind the adapter's back, is told."""
+def test_audits_read_back_from_the_engine(engine: str) -> None:
+    """A change within the engine, without the adapter, is reported."""
     scene = audited_scene(_capabilities(engine))
     simulation = open_engine(engine).compile(scene, timestep=TIMESTEP)
     tamper, fact = TAMPERED[engine]

@@ -112,7 +112,7 @@ class LoadedJoint:
         lower: Lowest position [rad or m].
         upper: Highest position [rad or m].
         X_PJ: Pose of its frame at position zero in the frame of the link above, the topmost of
-            those fixed together, shape (4, 4); None if the engine's adapter does not tell.
+            those fixed together, shape (4, 4); None if it is not reported.
         read_back: As in `LoadedDrive`.
     """
 
@@ -137,8 +137,8 @@ class LoadedDrive:
         stiffness: Of a position servo [N m/rad or N/m], otherwise zero.
         damping: Of a servo [N m s/rad or N s/m], zero of a torque drive.
         effort: Highest torque or force [N m or N].
-        read_back: Whether the engine was asked for all of it; otherwise some is what the adapter
-            applies itself, or has set and cannot ask for.
+        read_back: Whether all values were read back from the engine; otherwise some are values
+            that the adapter applies itself, or has set and cannot read back.
     """
 
     joint: str
@@ -176,9 +176,9 @@ class LoadedLoop:
         name: "robot/loop".
         kind: Whether it holds two points or two frames together.
         solids: The two that it ties, each the topmost of the links fixed together.
-        points: The points that coincide [m], each in the frame of its solid, shape (2, 3). Of
-            frames any two points that coincide will do.
-        R_AB: Rotation of the second solid in the first, shape (3, 3); None of points.
+        points: The points that coincide [m], each in the frame of its solid, shape (2, 3); for
+            frames, any pair of points that coincide.
+        R_AB: Rotation of the second solid in the first, shape (3, 3); None for points.
         read_back: As in `LoadedDrive`.
     """
 
@@ -192,14 +192,14 @@ class LoadedLoop:
 
 @dataclass(frozen=True, slots=True)
 class LoadedSurface:
-    """The surface of a solid as loaded: one for all its shapes, or one for each kind of them.
+    """The surface of a solid as loaded; several if its shapes differ.
 
     Attributes:
         solid: Its name in the scene.
         friction: Coulomb coefficient [-].
         restitution: Normal speed after an impact over that before [-].
-        against: The solids against which this holds as it is, where an engine is given the
-            friction of pairs; empty where the engine combines what it is given for each solid.
+        against: The solids for which these are the values of the pair; empty for the solid's own
+            values, which the engine combines with those of the other solid.
         read_back: As in `LoadedDrive`.
     """
 
@@ -219,8 +219,8 @@ class Audit:
         joints: The moving joints.
         gravity: Gravity [m/s^2], shape (3,).
         remarks: Where the engine's model differs from the scene on purpose, in words.
-        drives: The drives in the order of `Layout.commands`. These and the following are None if
-            the engine's adapter does not tell.
+        drives: The drives in the order of `Layout.commands`. This and the following fields are
+            None if they are not reported.
         couplings: The mimic joints.
         loops: The loop constraints.
         surfaces: The surfaces of all solids that may touch something.

@@ -66,18 +66,18 @@ class End(StrEnum):
     """Why a run ended; recorded as the fact "ended"."""
 
     DURATION = "duration"
-    """Its time was over."""
+    """The duration was reached."""
     UNTIL = "until"
-    """The condition that it was to run until came true."""
+    """The condition `until` became true."""
     DIVERGED = "diverged"
-    """Its numbers do not mean anything any more."""
+    """Its state diverged."""
 
 
 class Rollout:
     """A scene that is compiled once and simulated many times.
 
-    A run begins from the state that it is given, without contacts of the run before: with an engine
-    that declares determinism it has the bits of one in a simulation of its own.
+    Every run starts from a given state, without contacts of earlier runs. With an engine that
+    declares determinism, its result is identical to the bit to that of a newly compiled scene.
 
     Example:
         >>> from dataclasses import replace
@@ -127,7 +127,7 @@ class Rollout:
 
     @property
     def simulation(self) -> Simulation:
-        """The compiled scene; after a run it is where that ended."""
+        """The compiled scene, after a run in its last state."""
         return self._simulation
 
     def run(
@@ -215,7 +215,7 @@ def run(
     start: State | None = None,
     until: Callable[[State], bool] | None = None,
 ) -> Recording:
-    """Simulate a scene and record it; `kinetarium.rollout.Rollout` does so many times.
+    """Simulate a scene and record it; `kinetarium.rollout.Rollout` repeats runs.
 
     Example:
         >>> from kinetarium import run
@@ -263,7 +263,7 @@ def run(
     Raises:
         RunError: If the physics rate is not a multiple of the other rates.
     """
-    # What is wrong with the rates is said before the scene is compiled, which may take long.
+    # Rates are checked before the scene is compiled, which may take long.
     _whole(sample_rate, checked_timestep(timestep), "sample rate")
     if controller:
         _whole(controller.rate, timestep, "controller's rate")

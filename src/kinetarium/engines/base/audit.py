@@ -1,4 +1,4 @@
-"""What audits of all engines share: how they are put together, and compared with the scene."""
+"""Audits: what the adapters need to build them, and the comparison with the scene."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -112,10 +112,10 @@ class LoadedFrames:
 
 
 def merged(surfaces: Iterable[LoadedSurface]) -> tuple[LoadedSurface, ...]:
-    """Return surfaces without repetition, what holds against several solids in one."""
+    """Return surfaces without duplicates; pairs with the same values are joined."""
     kinds: dict[LoadedSurface, dict[str, None]] = {}
     for surface in surfaces:
-        # Those that hold against others stay apart from those that hold for themselves.
+        # Values of pairs stay separate from the solid's own.
         others = surface.against and (surface.solid,)
         kind = replace(surface, against=others)
         kinds.setdefault(kind, {}).update(dict.fromkeys(surface.against))
@@ -130,8 +130,8 @@ def audit_errors(scene: Scene, audit: Audit, *, rule: FrictionRule) -> dict[str,
 
     Returns:
         The greatest error of each fact, by what it is and whose, relative to what it should be
-        [-]; lengths and angles in [m, rad], infinite for what is missing. What an engine's
-        adapter does not tell at all is left out.
+        [-]; lengths and angles in [m, rad], infinite for missing facts. Facts that the audit
+        does not report are left out.
     """
     errors = {"gravity": _off(audit.gravity, scene.gravity)}
     errors |= _inertia_errors(scene, audit) | _joint_errors(scene, audit)

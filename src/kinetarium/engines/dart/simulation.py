@@ -258,7 +258,7 @@ def _frames(robot: Articulation, placed: PlacedRobot, *, keep: frozenset[str]) -
 def _loops(
     robot: Articulation, placed: PlacedRobot, *, frames: LoadedFrames
 ) -> Iterator[LoadedLoop]:
-    """Yield the loops as they were closed, for DART does not tell."""
+    """Yield the loops as set; dartpy cannot read them back."""
     homes = {
         solid.partition("/")[2]: (node.members[0][0].partition("/")[2], node.members[0][1], X_NL)
         for node in robot.nodes

@@ -170,8 +170,8 @@ class DrakeWorld:
         solids: The solid, as an index, that each geometry belongs to.
         drives: Where commands go.
         options: The settings it was built with.
-        couplings: The mimic joints as they were set: pydrake does not tell.
-        ties: The ends of each loop likewise, by "robot/loop": links of two bodies, frames there.
+        couplings: The mimic joints as set; pydrake cannot read them back.
+        ties: The ends of each loop as set, by "robot/loop": links of two bodies, frames there.
     """
 
     diagram: Any

@@ -161,7 +161,7 @@ class OdeSimulation(SimulationBase[_Saved]):
         return LoadedFrames.of(robot, loaded, keep=keep)
 
     def _loops(self, robot: PlacedRobot, frames: LoadedFrames) -> Iterator[LoadedLoop]:
-        """Yield the loops of a robot; ODE tells points, but not frames."""
+        """Yield the loops of a robot; ODE returns their points, but not their frames."""
         world = self._world
         for loop in robot.model.loops:
             links = (loop.link_a, loop.link_b)
@@ -331,8 +331,8 @@ def _pose(world: OdeWorld, body: int) -> Array:
 def _frame(world: OdeWorld, joint: int) -> Array:
     """Read back the pose of a joint at position zero in the body above, shape (4, 4).
 
-    ODE tells the points of a hinge, the position of either kind of joint and where the bodies
-    are, which is the rest of it.
+    ODE returns the points of a hinge and the position of a joint; the rest follows from the
+    poses of the two bodies.
     """
     child, own = world.children[joint], world.joints[joint]
     spec = world.specs[child]
@@ -372,6 +372,6 @@ def _joint(
         lower=limits[0],
         upper=limits[1],
         X_PJ=X_PJ,
-        # ODE does not tell where a slide stands across its axis, nor which damping is inertia.
+        # ODE returns neither the offset of a slider across its axis nor the share of armature.
         read_back=joint.revolute and not armature,
     )

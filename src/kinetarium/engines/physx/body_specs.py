@@ -157,7 +157,7 @@ class PhysxModel:
         sensors: The sensors by name.
         remarks: Where PhysX's model differs from the scene on purpose, in words.
         frames: The frames of every robot, as loaded.
-        couplings: The mimic joints, as they were set: PhysX does not tell.
+        couplings: The mimic joints as set; SAPIEN cannot read them back.
         loops: What holds each loop, by "robot/loop".
     """
 

@@ -55,7 +55,7 @@ def couple(
         timestep: Time step [s].
 
     Returns:
-        The couplings as they were set; PhysX does not tell them back.
+        The couplings as set; SAPIEN cannot read them back.
 
     Raises:
         CapabilityError: If a joint and its leader are neither on the same body nor

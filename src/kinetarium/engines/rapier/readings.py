@@ -102,7 +102,7 @@ def _tangents(n: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadBodies:
-    """The rigid bodies that hang on a sensor, each of them a share of a body in Rapier.
+    """The rigid bodies of the load of a sensor, each a part of a body in Rapier.
 
     Attributes:
         bodies: Rapier's names of each one's body, that of the sensor first, and of a joint of its

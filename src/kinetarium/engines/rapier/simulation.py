@@ -150,7 +150,7 @@ class RapierSimulation(SimulationBase[bytes]):
             for multibody, one in zip(self._multibodies, parts, strict=True)
             for link in one.links
         }
-        # Reading is quick enough to feel every look-up.
+        # Reading is so fast that every look-up counts.
         self._jointed = [
             (multibody.generalized_position, multibody.generalized_velocity, 6 * one.floats)
             for multibody, one in zip(self._multibodies, parts, strict=True)
@@ -169,7 +169,7 @@ class RapierSimulation(SimulationBase[bytes]):
         self._drives = Drives(self._layout, self._model, world=world)
 
     def _write(self, state: State) -> None:
-        # A world as it was put together remembers no contacts.
+        # A newly built world has no contacts of earlier steps.
         self._enter(rapier.PhysicsWorld.restore(self._model.stored))
         floating: dict[int, tuple[list[float], list[float]]] = {}
         for (body, multibody, _), center, placed, twist in zip(

@@ -119,7 +119,7 @@ def gravity_difference(given: Array, found: Array, *, tolerance: float) -> Itera
 
 
 def leader_text(mimic: Mimic | None) -> str:
-    """Say what a joint follows."""
+    """Format the leader of a joint."""
     if mimic is None:
         return "no joint"
     return f"{mimic.multiplier:g} * {mimic.joint} + {mimic.offset:g}"
