@@ -10,11 +10,15 @@ from kinetarium.spatial.compiled import compiled
 
 Q, V, BIAS, TAU = range(4)
 """Rows of a step: positions, velocities, Coriolis and gravity forces, forces of the law."""
-SOURCE, LIMIT, SCALE, STIFFNESS, GAIN, EFFORT, ARMATURE, PASSIVE, COUPLINGS = range(9)
+SOURCE, LIMIT, SCALE, STIFFNESS, GAIN, EFFORT, ARMATURE, PASSIVE, FRICTION, COUPLINGS = range(10)
 """Rows of the constants: the command that a coordinate obeys, -1 for none; effort limit of a torque
 drive; of a servo the force for a command of one, the stiffness K, the gain D + h K and the effort
 limit; drive inertia over the time step, A / h; all that acts against the velocity of the joint
-itself, d + A / h; and then the rows of the couplings J."""
+itself, d + A / h; Coulomb friction; and then the rows of the couplings J."""
+_CREEP = 1e-6
+"""Speed at which a joint that sticks bears its full friction [rad/s or m/s]."""
+_ROUNDS = 20
+"""Most changes of what slips, sticks or is at its limit."""
 
 
 @compiled
@@ -31,11 +35,16 @@ def joint_forces(
 ) -> None:
     """Write the forces of the next step into its row TAU.
 
+    Servos at their effort limit, and joints that slip and stick, are an active set: what moves
+    slips at first, what rests sticks, and after every solution a joint that slips and has turned
+    sticks, one that sticks with more than its friction slips, and a servo is limited as its force
+    demands. Beginning with all joints stuck ends elsewhere if they are coupled by M.
+
     Every array more costs as much as the arithmetic of three joints, hence the rows.
 
     Args:
         command: The commands of the scene, shape (c,).
-        constants: Rows as above, shape (8 + k, n).
+        constants: Rows as above, shape (9 + k, n).
         offset: What J q is to be, shape (k,).
         back: Share of a violated coupling that is given back, over the time step [1/s].
         h: Time step [s].
@@ -46,7 +55,7 @@ def joint_forces(
     """
     n, k = step.shape[1], len(offset)
     momentum, force, pull = np.zeros(n), np.zeros(n), np.zeros(n)
-    gain = constants[GAIN].copy()
+    limited, slip = np.zeros(n), np.zeros(n)  # signs of the servo's force and of the slip, or 0
     for i in range(n):
         load = before[BIAS, i] - before[TAU, i] - step[BIAS, i]
         for j in range(n):
@@ -61,14 +70,22 @@ def joint_forces(
             limit = constants[LIMIT, i]
             force[i] += min(max(command[source], -limit), limit)
             pull[i] += constants[SCALE, i] * command[source]
+        if abs(step[V, i]) > _CREEP:
+            slip[i] = np.sign(step[V, i])
     system, solved = np.empty((n + k, n + k)), np.empty(n + k)
-    limiting = True
-    while limiting:
+    for _ in range(_ROUNDS):
         # [[M + h G, J'], [J, 0]] [v'; -h f] = [momentum; what J v' is to be].
         for i in range(n):
             system[i, :n] = M[i]
-            system[i, i] += h * (constants[PASSIVE, i] + gain[i])
-            solved[i] = momentum[i] + h * (force[i] + pull[i])
+            gain, push = constants[PASSIVE, i], force[i] - slip[i] * constants[FRICTION, i]
+            if slip[i] == 0.0:
+                gain += constants[FRICTION, i] / _CREEP
+            if limited[i] == 0.0:
+                gain, push = gain + constants[GAIN, i], push + pull[i]
+            else:
+                push += limited[i] * constants[EFFORT, i]
+            system[i, i] += h * gain
+            solved[i] = momentum[i] + h * push
         for i in range(k):
             J = constants[COUPLINGS + i]
             system[n + i, :n] = J
@@ -78,15 +95,27 @@ def joint_forces(
             for j in range(n):
                 solved[n + i] -= back * J[j] * step[Q, j]
         solve(system, solved)
-        limiting = False
+        settled = True
         for i in range(n):
-            servo = pull[i] - gain[i] * solved[i]
-            if abs(servo) > constants[EFFORT, i]:
-                # A servo at its limit is a constant force.
-                force[i] += np.copysign(constants[EFFORT, i], servo)
-                pull[i], gain[i], limiting = 0.0, 0.0, True
+            servo = pull[i] - constants[GAIN, i] * solved[i]
+            sign = np.sign(servo) if abs(servo) > constants[EFFORT, i] else 0.0
+            if sign != limited[i]:
+                limited[i], settled = sign, False
+            if constants[FRICTION, i] > 0.0:
+                if slip[i] == 0.0 and abs(solved[i]) > _CREEP:
+                    slip[i], settled = np.sign(solved[i]), False
+                elif slip[i] * solved[i] < 0.0:
+                    slip[i], settled = 0.0, False
+        if settled:
+            break
     for i in range(n):
-        tau = force[i] + pull[i] - (constants[PASSIVE, i] + gain[i]) * solved[i]
+        most, friction = constants[EFFORT, i], constants[FRICTION, i]
+        tau = force[i] - constants[PASSIVE, i] * solved[i]
+        tau += min(max(pull[i] - constants[GAIN, i] * solved[i], -most), most)
+        if slip[i] != 0.0:
+            tau -= slip[i] * friction
+        else:
+            tau -= friction * min(max(solved[i] / _CREEP, -1.0), 1.0)
         for j in range(k):
             tau -= solved[n + j] * constants[COUPLINGS + j, i] / h
         step[TAU, i] = tau

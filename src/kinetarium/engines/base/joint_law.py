@@ -4,15 +4,18 @@ For engines whose own servos will not do: they do not obey the stiffness and dam
 or contacts do not know of them, so that a wheel whose servo is stiff for its inertia rattles on
 the ground. The law
 
-    tau = u + K (q_ref - q - h v') + D (v_ref - v') - d v' - A (v' - v) / h + J' f
+    tau = u + K (q_ref - q - h v') + D (v_ref - v') - d v' - c(v') - A (v' - v) / h + J' f
 
 of the velocity v' after a step of length h is solved together with the equation of motion
 M (v' - v) / h = tau + load (stable PD control: Tan, Liu and Turk, 2011): drives with their gains K
-and D, joint damping d, drive inertia A, and coupling forces f such that J q = offset regains a
-share of what it lost. The load is -bias, weight and Coriolis forces as the engine has them now,
-and whatever else acted in the step before: contacts, joint limits, joint friction, loops. Free
-motion is implicit Euler; against an obstacle tau comes to rest at the law's static value, without
-overshoot.
+and D, joint damping d, Coulomb friction c, drive inertia A, and coupling forces f such that
+J q = offset regains a share of what it lost. The load is -bias, weight and Coriolis forces as the
+engine has them now, and whatever else acted in the step before: contacts, joint limits, loops.
+Free motion is implicit Euler; against an obstacle tau comes to rest at the law's static value,
+without overshoot.
+
+Friction is part of the law because it has to act on the inertia with that of the drives, which the
+engine does not know: its own constraint would stop a light link behind a heavy drive at once.
 """
 
 from collections.abc import Callable, Iterator
@@ -39,6 +42,8 @@ class JointLaw:
     Attributes:
         damping: Joint damping d in force [N m s/rad or N s/m], shape (n,).
         armature: Inertia of the drives A in force [kg m^2 or kg], shape (n,).
+        friction: Coulomb friction c in force [N m or N], shape (n,); none if `only_torques`, as
+            the engine's own is right for a robot that has no other loss.
         only_torques: Whether there is nothing but torque drives: no servo, loss or coupling.
         before: The step before; None if there was none.
     """
@@ -62,7 +67,7 @@ class JointLaw:
         """
         joints = robot.model.moving_joints
         self._n, self._h = base + len(joints), setup.timestep
-        self.damping, self.armature = np.zeros((2, self._n))
+        self.damping, self.armature, self.friction = np.zeros((3, self._n))
         self.damping[base:] = [joint.damping for joint in joints]
         self.armature[base:] = [joint.armature for joint in joints]
         self._J, self._offset = _couplings(robot, base)
@@ -77,6 +82,11 @@ class JointLaw:
         self._servos = [row for row in drives if servos and row[2].drive is not DriveMode.TORQUE]
         losses = self.damping.any() or self.armature.any()
         self.only_torques = not (self._servos or len(self._J) or losses)
+        if not self.only_torques:
+            self.friction[base:] = [joint.friction for joint in joints]
+        if not servos:  # then the engine's motor in a joint is its drive, and not its friction
+            moved = [place for _, place, drive in drives if drive.drive is not DriveMode.TORQUE]
+            self.friction[moved] = 0.0
         self.before: StepBefore | None = None
         self._law: Callable[[Array, Array, Array, Array, Array], None] | None = None
 
@@ -137,6 +147,7 @@ class JointLaw:
         constants[kernel.SOURCE, self._driven] = self._commands
         constants[kernel.LIMIT, self._driven] = self._limit
         constants[kernel.ARMATURE] = self.armature / self._h
+        constants[kernel.FRICTION] = self.friction
         constants[kernel.PASSIVE] = self.damping + constants[kernel.ARMATURE]
         for command, i, drive in self._servos:
             position = drive.drive is DriveMode.POSITION

@@ -19,7 +19,7 @@ from kinetarium.engines.protocol import (
     LoadedLoop,
     LoadedSurface,
 )
-from kinetarium.model.robot import Inertia, MeshData, MeshFile
+from kinetarium.model.robot import Inertia, Joint, MeshData, MeshFile
 from kinetarium.scene import Actuation, DriveMode, Motion, PlacedRobot, Plane, Scene
 from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
@@ -41,7 +41,7 @@ def audit(
     """Read back all but the drives.
 
     Args:
-        laws: What applies damping and armature, by robot.
+        laws: What applies damping, friction and armature, by robot.
     """
     bullet.syncBodyInfo()  # or joint limits are read as they were made, not as they are
     joints: list[LoadedJoint] = []
@@ -161,7 +161,7 @@ def _joints(
             name=f"{robot.name}/{joint.name}",
             axis=frozen(robot.X_LI[link + 1, :3, :3] @ info[13]),
             damping=float(law.damping[i]) if law else 0.0,
-            friction=0.0 if _is_motor(placed, joint.name, options) else joint.friction,
+            friction=float(law.friction[i]) if law else _friction(placed, joint, options),
             armature=float(law.armature[i]) if law else 0.0,
             lower=limit_of(lower, NO_LIMIT) if limited else -inf,
             upper=limit_of(upper, NO_LIMIT) if limited else inf,
@@ -170,10 +170,10 @@ def _joints(
         )
 
 
-def _is_motor(robot: PlacedRobot, joint: str, options: BulletOptions) -> bool:
-    """Whether Bullet's motor in a joint is its drive, and so cannot be its friction."""
-    drive = robot.actuation.get(joint, Actuation(DriveMode.PASSIVE)).drive
-    return options.servo is Servo.MOTOR and drive in _SERVOS
+def _friction(robot: PlacedRobot, joint: Joint, options: BulletOptions) -> float:
+    """Return what Bullet's motor in a joint resists with, unless it is its drive."""
+    drive = robot.actuation.get(joint.name, Actuation(DriveMode.PASSIVE)).drive
+    return 0.0 if options.servo is Servo.MOTOR and drive in _SERVOS else joint.friction
 
 
 def _remarks(scene: Scene, options: BulletOptions) -> Iterator[str]:

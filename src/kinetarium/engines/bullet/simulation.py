@@ -105,9 +105,10 @@ class BulletSimulation(SimulationBase[_Saved]):
     Contacts and sensors are those of the last step: taken at its start, with
     the forces that acted through it, normal and friction. Mimic joints are
     coupled by gears and loops closed by constraints of Bullet's solver.
-    Position and velocity drives, joint damping and armature are forces from
-    outside it (`JointLaw`), and sensors are read off the motion
-    (`WrenchSensors`). A restored run continues bit by bit; only where a link
+    Position and velocity drives, joint damping, friction and armature are
+    forces from outside it (`JointLaw`; friction alone is Bullet's), and sensors
+    are read off the motion (`WrenchSensors`). A restored run continues bit by
+    bit; only where a link
     touches one and the same solid with several of its shapes, to rounding.
     """
 
@@ -252,6 +253,10 @@ class BulletSimulation(SimulationBase[_Saved]):
         law = JointLaw(setup, placed, servos=not motors)
         if not law.only_torques:
             self._laws[robot.name] = law
+            # The law has the friction, so Bullet's motors must not add to it.
+            bullet.setJointMotorControlArray(
+                robot.id, robot.joints, bullet.VELOCITY_CONTROL, forces=[0.0] * len(robot.joints)
+            )
         elif DriveMode.TORQUE in kinds:
             self._drives.append(TorqueDrive(bullet, robot, layout=layout))
 

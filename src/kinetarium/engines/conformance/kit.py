@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from kinetarium.engines.conformance import bodies, joints, model_checks, runs, surfaces
+from kinetarium.engines.conformance import bodies, drives, joints, model_checks, runs, surfaces
 from kinetarium.engines.conformance.check import Check, EngineCheck
 from kinetarium.engines.protocol import Engine
 from kinetarium.engines.registry import open_engine
@@ -12,6 +12,7 @@ CHECKS: tuple[Check, ...] = (
     *bodies.CHECKS,
     *surfaces.CHECKS,
     *joints.CHECKS,
+    *drives.CHECKS,
     *model_checks.CHECKS,
     *runs.CHECKS,
 )

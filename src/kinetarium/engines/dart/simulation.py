@@ -48,8 +48,8 @@ class DartSimulation(SimulationBase[_Saved]):
 
     Contacts and sensors are those of the last step: taken at its start, with
     the forces that acted through it, normal and friction. Position and
-    velocity drives, joint damping, armature and couplings are forces from
-    outside DART's solver (`JointLaw`): DART solves springs and dampers of
+    velocity drives, joint damping, friction, armature and couplings are forces
+    from outside DART's solver (`JointLaw`; friction alone is DART's): it solves springs and dampers of
     joints implicitly, but its contacts do not know of them. Loops are closed
     by constraints of its solver.
     """
@@ -67,6 +67,9 @@ class DartSimulation(SimulationBase[_Saved]):
                 setup, placed, base=6 * robot.free, coupling_erp=setup.options.coupling_erp
             )
             self._spaces[robot.name] = JointSpace(robot, armature=law.armature)
+            if not law.only_torques:
+                for joint in robot.joints:  # the law has the friction
+                    joint.setCoulombFriction(0, 0.0)
         self._driven = [
             (robot.skeleton, self._laws[robot.name]) for robot in world.robots if robot.joints
         ]
@@ -206,7 +209,7 @@ def audit(scene: Scene, layout: Layout, *, world: World, laws: Mapping[str, Join
     """Read back a scene.
 
     Args:
-        laws: What applies drives, couplings, damping and armature, by robot.
+        laws: What applies drives, couplings, damping, friction and armature, by robot.
     """
     joints: list[LoadedJoint] = []
     drives: list[LoadedDrive] = []
@@ -298,7 +301,7 @@ def _joints(
             name=f"{robot.name}/{joint.name}",
             axis=frozen(there.getAxis()),
             damping=there.getDampingCoefficient(0) + float(law.damping[i]),
-            friction=there.getCoulombFriction(0),
+            friction=there.getCoulombFriction(0) + float(law.friction[i]),
             armature=float(law.armature[i]),
             lower=there.getPositionLowerLimit(0),
             upper=there.getPositionUpperLimit(0),
