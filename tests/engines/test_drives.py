@@ -26,18 +26,22 @@ ARMATURE = np.array([1.7, 1.6, 1.1, 0.32, 0.25, 0.2])
 WINDOW = 500
 """Steps between two returns to the reference, half a second."""
 
+HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785, 0.02])
+"""The Panda's arm and one finger [rad and m]."""
+STIFFNESS, DAMPING = 600.0, 30.0
+
 
 def rough_ur5() -> RobotModel:
     """Return a UR5 with friction and drive inertias as they are identified on such arms."""
     robot = load_robot("ur5")
-    losses = dict(zip((j.name for j in robot.moving_joints), zip(FRICTION, ARMATURE, strict=True)))
-    joints = tuple(
-        replace(joint, friction=losses[joint.name][0], armature=losses[joint.name][1])
-        if joint.name in losses
-        else joint
-        for joint in robot.joints
-    )
-    return replace(robot, joints=joints)
+    losses = iter(zip(FRICTION, ARMATURE, strict=True))
+    joints = []
+    for joint in robot.joints:
+        if joint in robot.moving_joints:
+            friction, armature = next(losses)
+            joint = replace(joint, friction=friction, armature=armature)  # noqa: PLW2901
+        joints.append(joint)
+    return replace(robot, joints=tuple(joints))
 
 
 def friction_velocity(M: np.ndarray, free: np.ndarray) -> np.ndarray:
@@ -97,6 +101,47 @@ def test_a_rough_arm_moves_as_by_pinocchio_for_long(start) -> None:
     limit = 5e-4 if start.args[0].name == "rapier" else 1e-4
     for seed in range(1, 5):
         assert worst_window(start, windows=4, seed=seed) < limit
+
+
+@cache
+def servo_motion() -> tuple[np.ndarray, np.ndarray]:
+    """Integrate a Panda under servos for 4 s; return the commands and the positions."""
+    panda = load_robot("panda")
+    dynamics = RobotDynamics(panda)
+    rng = np.random.default_rng(3)
+    swing, rates = rng.uniform(0.2, 0.5, 7), rng.uniform(1.0, 3.0, 7)
+    times = H * np.arange(4000)[:, np.newaxis]
+    targets = HOME + np.append(swing, 0.0) * np.sin(np.append(rates, 0.0) * times)
+    share = np.vstack([np.eye(8), np.eye(8)[7]])  # the second finger is where the first one is
+    gain, u, v = H * (DAMPING + H * STIFFNESS) * np.eye(8), HOME, np.zeros(8)
+    positions = []
+    for target in targets:
+        q, speed = share @ u, share @ v
+        M = share.T @ dynamics.mass_matrix(q) @ share
+        push = STIFFNESS * (target - u) - share.T @ dynamics.bias(q, speed)
+        v = np.linalg.solve(M + gain, M @ v + H * push)
+        u = u + H * v
+        positions.append(share @ u)
+    return targets, np.array(positions)
+
+
+def test_a_panda_under_servos_moves_alike_everywhere(start) -> None:
+    """Within half of 5e-4 rad of the reference, no two engines are that far apart."""
+    panda = load_robot("panda")
+    names = [joint.name for joint in panda.moving_joints]
+    servo = Actuation(DriveMode.POSITION, stiffness=STIFFNESS, damping=DAMPING)
+    robot = PlacedRobot(
+        "panda",
+        panda,
+        positions=dict(zip(names, [*HOME, HOME[-1]], strict=True)),
+        actuation={name: servo for name in names[:8]},
+    )
+    simulation = start(robot)
+    worst = 0.0
+    for target, q in zip(*servo_motion(), strict=True):
+        simulation.step(target)
+        worst = max(worst, np.abs(simulation.state().q - q).max())
+    assert worst < 2.5e-4
 
 
 def test_friction_acts_beside_a_servo_and_its_limit(start) -> None:

@@ -9,7 +9,7 @@ from kinetarium.engines.conformance.check import Check, Measurement
 from kinetarium.engines.conformance.models import rotor
 from kinetarium.engines.protocol import Capability, Engine, State
 from kinetarium.model.robot import Inertia, Link
-from kinetarium.scene import PlacedRobot, Scene
+from kinetarium.scene import Actuation, DriveMode, PlacedRobot, Scene
 from kinetarium.spatial.arrays import frozen
 
 
@@ -31,9 +31,35 @@ def _friction_armature(engine: Engine) -> Measurement:
     return Measurement(stopped, expected, 2e-3, "rad", reason)
 
 
+def _servo_step(engine: Engine) -> Measurement:
+    """Let a servo bring a rotor to a new angle, underdamped, at 22 rad/s."""
+    model, target = rotor(), 0.5
+    bar = model.link("bar").inertia
+    assert bar is not None
+    inertia = float(bar.moment[2, 2])
+    stiffness, damping = 500.0 * inertia, 20.0 * inertia
+    servo = Actuation(DriveMode.POSITION, stiffness=stiffness, damping=damping)
+    robot = PlacedRobot("robot", model, actuation={"spindle": servo})
+    simulation = engine.compile(Scene((robot,), gravity=WEIGHTLESS), timestep=TIMESTEP)
+    # The implicit spring: I (v' - v) / h = K (r - q - h v') - D v', q' = q + h v', so that the
+    # error e = r - q and v go on as [e'; v'] = A [e; v].
+    h, gives = TIMESTEP, inertia + TIMESTEP * damping + TIMESTEP**2 * stiffness
+    speed = np.array([h * stiffness, inertia]) / gives
+    A = np.array([np.array([1.0, 0.0]) - h * speed, speed])
+    worst = 0.0
+    for k in range(1, 11):
+        simulation.step(np.array([target]), 30)
+        error = np.linalg.matrix_power(A, 30 * k)[0, 0] * target
+        worst = max(worst, abs(float(simulation.state().q[0]) - (target - error)))
+    simulation.close()
+    return Measurement(worst, 0.0, 1e-5, "rad")
+
+
 _JOINTS = frozenset({Capability.JOINTS})
 
 CHECKS = (
     Check("friction-armature", "joint friction stops a light link behind a heavy drive",
           _friction_armature, _JOINTS),
+    Check("servo-step", "a position servo answers a step as its implicit spring", _servo_step,
+          _JOINTS),
 )  # fmt: skip

@@ -49,9 +49,9 @@ class DartSimulation(SimulationBase[_Saved]):
     Contacts and sensors are those of the last step: taken at its start, with
     the forces that acted through it, normal and friction. Position and
     velocity drives, joint damping, friction, armature and couplings are forces
-    from outside DART's solver (`JointLaw`; friction alone is DART's): it solves springs and dampers of
-    joints implicitly, but its contacts do not know of them. Loops are closed
-    by constraints of its solver.
+    from outside DART's solver (`JointLaw`; friction alone is DART's): it solves
+    springs and dampers of joints implicitly, but its contacts do not know of
+    them. Loops are closed by constraints of its solver.
     """
 
     def __init__(self, setup: Setup[DartOptions], *, world: World) -> None:

@@ -177,6 +177,7 @@ _INTEGRATORS = {
     Integrator.IMPLICITFAST: mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
     Integrator.DISCRETE: mujoco.mjtIntegrator.mjINT_DISCRETE,
 }
+_IMPLICIT_IN_VELOCITY = (Integrator.IMPLICIT, Integrator.IMPLICITFAST)
 _CONES = {
     Cone.ELLIPTIC: mujoco.mjtCone.mjCONE_ELLIPTIC,
     Cone.PYRAMIDAL: mujoco.mjtCone.mjCONE_PYRAMIDAL,
@@ -221,7 +222,7 @@ def mujoco_model(setup: Setup[MujocoOptions]) -> mujoco.MjModel:
         surfaces.cover(added)
     surfaces.filter(timestep=setup.timestep)
     for joint, actuation in zip(layout.commands, layout.actuations, strict=True):
-        _add_drive(spec, joint, actuation)
+        _add_drive(spec, joint, actuation, setup=setup)
     for sensor in scene.sensors:
         child = scene.robot(sensor.robot).model.joint(sensor.joint).child
         _add_sensor(spec, sensor.name, body=f"{sensor.robot}/{child}")
@@ -345,14 +346,18 @@ def _close(spec: Any, loop: Loop, bodies: dict[str, Any], *, options: MujocoOpti
     )
 
 
-def _add_drive(spec: Any, joint: str, actuation: Actuation) -> None:
+def _add_drive(spec: Any, joint: str, actuation: Actuation, *, setup: Setup[MujocoOptions]) -> None:
     drive = spec.add_actuator(name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
     if actuation.drive is not DriveMode.TORQUE:
         position = actuation.drive is DriveMode.POSITION
         stiffness = actuation.stiffness if position else 0.0
         drive.gainprm[0] = stiffness if position else actuation.damping
         drive.biastype = mujoco.mjtBias.mjBIAS_AFFINE
-        drive.biasprm[:3] = (0.0, -stiffness, -actuation.damping)
+        # Integrators implicit in velocity alone take the spring at the old position. The damping
+        # h K moves it to the new one: K (r - q) - (D + h K) v' = K (r - q - h v') - D v'.
+        implicit = setup.options.integrator in _IMPLICIT_IN_VELOCITY
+        damping = actuation.damping + setup.timestep * stiffness * implicit
+        drive.biasprm[:3] = (0.0, -stiffness, -damping)
     drive.forcelimited = bool(np.isfinite(actuation.effort))
     if drive.forcelimited:
         # MuJoCo requires a range; a drive without force gets the smallest one.

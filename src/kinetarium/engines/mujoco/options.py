@@ -12,7 +12,7 @@ class Integrator(StrEnum):
     RK4 = "rk4"
     """Runge-Kutta of fourth order, for motion without impacts."""
     IMPLICIT = "implicit"
-    """Implicit in every force that depends on velocity."""
+    """Implicit in every force that depends on velocity, and in the position of servos."""
     IMPLICITFAST = "implicitfast"
     """As IMPLICIT, but for the Coriolis forces of articulated bodies."""
     DISCRETE = "discrete"

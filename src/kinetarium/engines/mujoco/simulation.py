@@ -137,8 +137,9 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
 
     Contacts and sensors are those of the last step: taken at its start, with
     the forces that acted through it, normal and friction. Mimic joints are
-    coupled by a constraint. Servos act through their damping implicitly,
-    through their stiffness only under the integrator DISCRETE.
+    coupled by a constraint. Servos are implicit in position and velocity under
+    the integrators IMPLICIT, IMPLICITFAST and DISCRETE; a contact knows of them
+    only under the last.
     """
 
     def __init__(self, setup: Setup[MujocoOptions], *, model: mujoco.MjModel) -> None:
