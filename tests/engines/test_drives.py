@@ -39,7 +39,7 @@ def rough_ur5() -> RobotModel:
     for joint in robot.joints:
         if joint in robot.moving_joints:
             friction, armature = next(losses)
-            joint = replace(joint, friction=friction, armature=armature)  # noqa: PLW2901
+            joint = replace(joint, friction=friction, armature=armature)
         joints.append(joint)
     return replace(robot, joints=tuple(joints))
 
