@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from scipy.optimize import brentq
 from engines.staging import ENGINES, TORQUE, WEIGHTLESS, H, driven, joint_state, with_joint
 from kinetarium import load_robot
 from kinetarium.dynamics import RobotDynamics
+from kinetarium.engines.conformance.drives import TouchDown
 from kinetarium.engines.conformance.models import cart, fingers, rotor
+from kinetarium.model.assets import installed_packages
 from kinetarium.model.robot import RobotModel, Sphere
 from kinetarium.scene import Actuation, Base, DriveMode, PlacedRobot, ground
 from kinetarium.spatial.arrays import frozen
@@ -21,6 +24,7 @@ pytestmark = [
     pytest.mark.parametrize("start", ENGINES, indirect=True),
 ]
 
+DATA = installed_packages().get("example-robot-data", Path())
 FRICTION = np.array([7.0, 6.5, 4.8, 1.9, 1.6, 1.4])
 ARMATURE = np.array([1.7, 1.6, 1.1, 0.32, 0.25, 0.2])
 WINDOW = 500
@@ -101,6 +105,28 @@ def test_a_rough_arm_moves_as_by_pinocchio_for_long(start) -> None:
     limit = 5e-4 if start.args[0].name == "rapier" else 1e-4
     for seed in range(1, 5):
         assert worst_window(start, windows=4, seed=seed) < limit
+
+
+@pytest.mark.skipif(not DATA.name, reason="needs example-robot-data")
+@pytest.mark.parametrize("speed", [0.3, 0.9])
+def test_the_feet_of_a_public_quadruped_hold_at_once(start, speed) -> None:
+    """Its friction ratio over 0.2 s is within 10 % of that of feet that stick."""
+    robot = load_robot(DATA / "robots" / "a1_description" / "urdf" / "a1.urdf")
+    feet = tuple(link.name for link in robot.links if link.name.endswith("_foot"))
+    links = (replace(x, collisions=x.collisions if x.name in feet else ()) for x in robot.links)
+    robot = replace(robot, links=tuple(links))
+    stance = {"hip": 0.1, "thigh": 0.8, "calf": -1.5}
+    positions = {}
+    for joint in robot.moving_joints:
+        side, kind, _ = joint.name.split("_")
+        positions[joint.name] = stance[kind] * (-1 if kind == "hip" and side[1] == "R" else 1)
+    case = TouchDown(
+        robot, positions, tuple((foot, (0.0, 0.0, 0.0)) for foot in feet), 0.02, speed=speed
+    )
+    expected = case.rigid_ratio()
+    assert len(feet) == 4
+    assert 0.2 < expected < 0.5
+    assert case.friction_ratio(start.args[0]) == pytest.approx(expected, rel=0.1)
 
 
 @cache

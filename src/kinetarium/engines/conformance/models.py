@@ -186,3 +186,33 @@ def laden_arm(*, touches: bool) -> RobotModel:
               JointLimits(-0.1, 0.15, effort=50.0), damping=3.0, friction=0.6),
     )  # fmt: skip
     return RobotModel("laden arm", links, joints, _SOURCE)
+
+
+FOOT_RADIUS = 0.02
+"""Radius of the feet of `quadruped` [m]."""
+
+
+def quadruped() -> RobotModel:
+    """Make a robot of 15 kg on four legs, each with a hip about x and a hip and knee about y.
+
+    The feet are balls at the ends of the shanks "shank0" to "shank3".
+    """
+    links = [solid_link("trunk", Box((0.4, 0.2, 0.1)), mass=8.0)]
+    joints = []
+    shin = Inertia(0.2, frozen([0, 0, -0.1]), frozen(np.diag([7e-4, 7e-4, 2e-5])))
+    foot = Geometry(Sphere(FOOT_RADIUS), frozen(pose((0.0, 0.0, -0.2))))
+    for i, (x, y) in enumerate(((0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1))):
+        links += [
+            solid_link(f"hip{i}", Box((0.06, 0.06, 0.06)), mass=0.6),
+            solid_link(f"thigh{i}", Box((0.03, 0.03, 0.2)), mass=1.0, at=(0.0, 0.0, -0.1)),
+            Link(f"shank{i}", shin, (foot,)),
+        ]
+        out = frozen(pose((0.0, 0.8 * y, 0.0)))
+        joints += [
+            Joint(f"spread{i}", JointType.REVOLUTE, "trunk", f"hip{i}",
+                  frozen(pose((x, y, 0.0))), X_AXIS),
+            Joint(f"swing{i}", JointType.REVOLUTE, f"hip{i}", f"thigh{i}", out, Y_AXIS),
+            Joint(f"knee{i}", JointType.REVOLUTE, f"thigh{i}", f"shank{i}",
+                  frozen(pose((0.0, 0.0, -0.2))), Y_AXIS),
+        ]  # fmt: skip
+    return RobotModel("quadruped", tuple(links), tuple(joints), _SOURCE, free_base=True)
