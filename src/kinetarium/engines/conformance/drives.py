@@ -61,6 +61,21 @@ def _servo_step(engine: Engine) -> Measurement:
     return Measurement(worst, 0.0, 1e-5, "rad")
 
 
+def _servo_release(engine: Engine) -> Measurement:
+    """Run a rotor up at the effort limit of a servo six times as stiff as its inertia over h."""
+    model, target = rotor(effort=5.0), 10.1
+    servo = Actuation(DriveMode.VELOCITY, damping=100.0)
+    robot = PlacedRobot("robot", model, actuation={"spindle": servo})
+    simulation = engine.compile(Scene((robot,), gravity=WEIGHTLESS), timestep=TIMESTEP)
+    simulation.step(np.array([target]), 100)  # the limit alone takes 34 steps
+    worst = 0.0
+    for _ in range(10):
+        simulation.step(np.array([target]))
+        worst = max(worst, abs(float(simulation.state().v[0]) - target))
+    simulation.close()
+    return Measurement(worst, 0.0, 1e-3, "rad/s")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TouchDown:
     """A legged robot under servos that is let down on the ground.
@@ -206,6 +221,8 @@ CHECKS = (
           _friction_armature, _JOINTS),
     Check("servo-step", "a position servo answers a step as its implicit spring", _servo_step,
           _JOINTS),
+    Check("servo-release", "a stiff servo leaves its effort limit and comes to rest at its target",
+          _servo_release, _JOINTS),
     Check("touch-down", "the feet of a legged robot let down on the ground hold at once",
           _touch_down, _JOINTS | {Capability.FREE_BASE, Capability.CONTACT}),
 )  # fmt: skip

@@ -177,7 +177,7 @@ _INTEGRATORS = {
     Integrator.IMPLICITFAST: mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
     Integrator.DISCRETE: mujoco.mjtIntegrator.mjINT_DISCRETE,
 }
-_IMPLICIT_IN_VELOCITY = (Integrator.IMPLICIT, Integrator.IMPLICITFAST)
+IMPLICIT_IN_VELOCITY = (Integrator.IMPLICIT, Integrator.IMPLICITFAST)
 _CONES = {
     Cone.ELLIPTIC: mujoco.mjtCone.mjCONE_ELLIPTIC,
     Cone.PYRAMIDAL: mujoco.mjtCone.mjCONE_PYRAMIDAL,
@@ -355,7 +355,7 @@ def _add_drive(spec: Any, joint: str, actuation: Actuation, *, setup: Setup[Mujo
         drive.biastype = mujoco.mjtBias.mjBIAS_AFFINE
         # Integrators implicit in velocity alone take the spring at the old position. The damping
         # h K moves it to the new one: K (r - q) - (D + h K) v' = K (r - q - h v') - D v'.
-        implicit = setup.options.integrator in _IMPLICIT_IN_VELOCITY
+        implicit = setup.options.integrator in IMPLICIT_IN_VELOCITY
         damping = actuation.damping + setup.timestep * stiffness * implicit
         drive.biasprm[:3] = (0.0, -stiffness, -damping)
     drive.forcelimited = bool(np.isfinite(actuation.effort))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 
 import mujoco
 import numpy as np
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from kinetarium.engines.base.audit import LoadedFrames, limit_of, lumped_solids, merged
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
-from kinetarium.engines.mujoco.build import UNBOUNDED, body_name
-from kinetarium.engines.mujoco.options import MujocoOptions
+from kinetarium.engines.mujoco.build import IMPLICIT_IN_VELOCITY, UNBOUNDED, body_name
+from kinetarium.engines.mujoco.options import Integrator, MujocoOptions
 from kinetarium.engines.protocol import (
     Audit,
     Contacts,
@@ -132,6 +132,57 @@ class JointSpace:
         return T
 
 
+class LimitedServos:
+    """Steps a model whose servos have effort limits, which are to hold at the end of a step.
+
+    MuJoCo cuts a servo off by its force at the start of the step, and what is cut off is no longer
+    implicit. A servo that is stiff for its inertia then jumps to and fro across its target with its
+    full effort, for ever: wheels that skid run 45 % too fast. So a step at whose end a servo would
+    no longer be at its limit is taken again, with that servo implicit.
+    """
+
+    def __init__(self, setup: Setup[MujocoOptions], *, model: mujoco.MjModel) -> None:
+        """Look up the servos."""
+        self._model = model
+        servos = [
+            (i, joint, drive.effort)
+            for i, (joint, drive) in enumerate(
+                zip(setup.layout.command_joints.tolist(), setup.layout.actuations, strict=True)
+            )
+            if drive.drive is not DriveMode.TORQUE and isfinite(drive.effort)
+        ]
+        implicit = setup.options.integrator in (*IMPLICIT_IN_VELOCITY, Integrator.DISCRETE)
+        places, joints, efforts = zip(*servos, strict=True) if servos and implicit else ((),) * 3
+        self._places, self._joints = np.array(places, np.intp), np.array(joints, np.intp)
+        self._effort = np.array(efforts) * (1 - 1e-12)  # as MuJoCo's own rounding may have it
+        self._scale = model.actuator_gainprm[self._places, 0]
+        self._stiffness = -model.actuator_biasprm[self._places, 1]
+        drives = [setup.layout.actuations[i] for i in places]
+        self._damping = np.array([drive.damping for drive in drives])
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return len(self._places) > 0
+
+    def step(self, data: mujoco.MjData, at: Addresses) -> None:
+        """Take one step."""
+        model = self._model
+        before = data.qpos.copy(), data.qvel.copy(), data.qacc_warmstart.copy(), data.time
+        _step(model, data)
+        force = data.actuator_force[self._places]
+        full = np.abs(force) >= self._effort
+        if not full.any():
+            return
+        q, v = data.qpos[at.q[self._joints]], data.qvel[at.v[self._joints]]
+        after = self._scale * data.ctrl[self._places] - self._stiffness * q - self._damping * v
+        free = self._places[full & (after * np.sign(force) < self._effort)]
+        if len(free):
+            data.qpos[:], data.qvel[:], data.qacc_warmstart[:], data.time = before
+            model.actuator_forcelimited[free] = 0
+            _step(model, data)
+            model.actuator_forcelimited[free] = 1
+
+
 class MujocoSimulation(SimulationBase[mujoco.MjData]):
     """A scene inside MuJoCo.
 
@@ -157,6 +208,7 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
             (i, self._qvel[v + 3 : v + 6], self._qpos[q + 3 : q + 7])
             for i, (q, v) in enumerate(zip(at.poses[:, 0], at.twists[:, 0], strict=True))
         ]
+        self._servos = LimitedServos(setup, model=model)
         self._unwarned = self._warnings.tobytes()
         self._scratch = mujoco.MjData(model)
         self._spaces = {robot.name: self._space_of(robot) for robot in setup.scene.robots}
@@ -189,7 +241,10 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
         self._ctrl[:] = command
         if wrenches:
             self._push(wrenches)
-        if n == 1:
+        if self._servos:
+            for _ in range(n):
+                self._servos.step(self._data, self._at)
+        elif n == 1:
             _step(self._model, self._data)
         else:
             _step(self._model, self._data, n)
