@@ -103,3 +103,19 @@ def test_a_refused_robot_writes_nothing(call, arm, tmp_path):
 def test_work_goes_on_when_the_reader_leaves(shell, arm, tmp_path):
     assert shell(f"$K convert {arm} --to urdf --out copy.urdf | true") == (0, "", "")
     assert (tmp_path / "copy.urdf").exists()
+
+
+def test_armature_that_others_ignore_is_said(call, arm, tmp_path):
+    text = arm.read_text().replace("</joint>", '<dynamics armature="0.2"/></joint>', 1)
+    assert 'armature="0.2"' in text
+    armed = tmp_path / "armed.urdf"
+    armed.write_text(text)
+    code, said, _ = call("convert", armed, "--to", "urdf", "--out", tmp_path / "copy.urdf")
+    assert code == 0
+    assert "armature" in said and "--to mjcf" in said
+    assert 'armature="0.2"' in (tmp_path / "copy.urdf").read_text()
+    for source, format in ((arm, "urdf"), (armed, "mjcf")):
+        out = tmp_path / f"other.{format}"
+        outcome = call("convert", source, "--to", format, "--out", out, "--json", "-")
+        assert outcome.json["remarks"] == []
+    assert 'armature="0.2"' in out.read_text()

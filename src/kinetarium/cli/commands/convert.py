@@ -48,12 +48,14 @@ def run(config: Config, invocation: Invocation) -> None:
     folder = config.out.with_name(f"{config.out.stem}.meshes")
     console = invocation.console
     meshes: dict[str, bytes] = {}
+    remarks: list[str] = []
     if machine := _machine(config):
         name, text, repairs = config.robot, machine, []
     else:
         model = config.load()
         name, repairs = model.name, to_builtins(model.repairs)
         text, meshes = _write(model, config.to, mesh_folder=folder.name)
+        remarks = _remarks(model, config.to)
         for repair in model.repairs:
             console.line(f"repaired {repair.where}: {repair.message}")
     if meshes:
@@ -63,6 +65,8 @@ def run(config: Config, invocation: Invocation) -> None:
 
     beside = f" and {len(meshes)} meshes in {folder}" if meshes else ""
     console.line(f"{name} written to {config.out}{beside}")
+    for remark in remarks:
+        console.line(f"note: {remark}")
     console.result(
         {
             "ok": True,
@@ -71,6 +75,7 @@ def run(config: Config, invocation: Invocation) -> None:
             "out": str(config.out),
             "meshes": [str(folder / name) for name in meshes],
             "repairs": repairs,
+            "remarks": remarks,
         }
     )
 
@@ -95,6 +100,18 @@ def _machine(config: Config) -> str:
     if config.to is not Format.MJCF:
         raise UsageError("a walking machine has closed loops, which URDF cannot hold: --to mjcf")
     return quadruped_mjcf(machine)
+
+
+def _remarks(model: "RobotModel", to: Format) -> list[str]:
+    """Say what other readers of the file lose."""
+    armed = [joint.name for joint in model.moving_joints if joint.armature]
+    if to is not Format.URDF or not armed:
+        return []
+    return [
+        f"the armature of {len(armed)} joints ({armed[0]} ...) is an attribute of <dynamics> that"
+        " Kinetarium reads and other URDF readers, Pinocchio's and MuJoCo's among them, ignore;"
+        " --to mjcf keeps it"
+    ]
 
 
 def _refuse_existing(path: Path, *, force: bool) -> None:
