@@ -173,14 +173,30 @@ class LimitedServos:
         full = np.abs(force) >= self._effort
         if not full.any():
             return
+        free = full & (self._force(data, at) * np.sign(force) < self._effort)
+        if not free.any():
+            return
+        self._again(data, before, free=self._places[free])
+        # A contact of IMPLICITFAST does not know of the servo, which it may strain anew.
+        if (np.abs(self._force(data, at)[free]) > self._effort[free]).any():
+            self._again(data, before, free=self._places[:0])
+
+    def _force(self, data: mujoco.MjData, at: Addresses) -> Array:
+        """Return the forces of the servos at the present state, if they had no limit."""
         q, v = data.qpos[at.q[self._joints]], data.qvel[at.v[self._joints]]
-        after = self._scale * data.ctrl[self._places] - self._stiffness * q - self._damping * v
-        free = self._places[full & (after * np.sign(force) < self._effort)]
-        if len(free):
-            data.qpos[:], data.qvel[:], data.qacc_warmstart[:], data.time = before
-            model.actuator_forcelimited[free] = 0
-            _step(model, data)
-            model.actuator_forcelimited[free] = 1
+        force: Array = (
+            self._scale * data.ctrl[self._places] - self._stiffness * q - self._damping * v
+        )
+        return force
+
+    def _again(
+        self, data: mujoco.MjData, before: tuple[Array, Array, Array, float], *, free: Indices
+    ) -> None:
+        """Take a step again, some servos without limit."""
+        data.qpos[:], data.qvel[:], data.qacc_warmstart[:], data.time = before
+        self._model.actuator_forcelimited[free] = 0
+        _step(self._model, data)
+        self._model.actuator_forcelimited[free] = 1
 
 
 class MujocoSimulation(SimulationBase[mujoco.MjData]):
