@@ -128,7 +128,7 @@ def _breaking(kind: type[_Simulation]) -> type[_Broken]:
                             "collision-momentum"}),
         (_breaking(_ForgetsToRestore), {"save-restore"}),
         (_breaking(_ForcesReversed), {"contact-force"}),
-        (_breaking(_JointsReversed), {"joint-order", "reset", "one-step", "mimic"}),
+        (_breaking(_JointsReversed), {"joint-order", "reset", "one-step", "mimic", "touch-down"}),
         (_breaking(_WrenchFromTheOtherSide), {"joint-wrench"}),
     ],
     ids=["sound", "gravity", "effort", "friction-rule", "quaternion", "damping", "restore",
