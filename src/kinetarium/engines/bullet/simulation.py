@@ -108,8 +108,8 @@ class BulletSimulation(SimulationBase[_Saved]):
     Position and velocity drives, joint damping, friction and armature are
     forces from outside it (`JointLaw`; friction alone is Bullet's), and sensors
     are read off the motion (`WrenchSensors`). A restored run continues bit by
-    bit; only where a link
-    touches one and the same solid with several of its shapes, to rounding.
+    bit; only where a link touches one and the same solid with several of its
+    shapes, to rounding.
     """
 
     def __init__(self, setup: Setup[BulletOptions], *, bullet: BulletClient, world: World) -> None:

@@ -170,7 +170,7 @@ def _condim(friction: float) -> int:
 UNBOUNDED = 1e10
 """Stands for an infinite limit of a joint that is limited on one side only [rad or m]."""
 
-_INTEGRATORS = {
+INTEGRATORS = {
     Integrator.EULER: mujoco.mjtIntegrator.mjINT_EULER,
     Integrator.RK4: mujoco.mjtIntegrator.mjINT_RK4,
     Integrator.IMPLICIT: mujoco.mjtIntegrator.mjINT_IMPLICIT,
@@ -245,7 +245,7 @@ def _set_options(spec: Any, setup: Setup[MujocoOptions]) -> None:
     option, options = spec.option, setup.options
     option.timestep = setup.timestep
     option.gravity = setup.scene.gravity
-    option.integrator = _INTEGRATORS[options.integrator]
+    option.integrator = INTEGRATORS[options.integrator]
     option.cone = _CONES[options.cone]
     option.solver = _SOLVERS[options.solver]
     option.impratio = options.impratio

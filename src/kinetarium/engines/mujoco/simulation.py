@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kinetarium.engines.base.audit import LoadedFrames, limit_of, lumped_solids, merged
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
-from kinetarium.engines.mujoco.build import IMPLICIT_IN_VELOCITY, UNBOUNDED, body_name
+from kinetarium.engines.mujoco.build import IMPLICIT_IN_VELOCITY, INTEGRATORS, UNBOUNDED, body_name
 from kinetarium.engines.mujoco.options import Integrator, MujocoOptions
 from kinetarium.engines.protocol import (
     Audit,
@@ -378,6 +378,8 @@ def _end(model: mujoco.MjModel, site: int) -> tuple[str, Array]:
 def _drive(model: mujoco.MjModel, name: str, *, asked: DriveMode) -> LoadedDrive:
     drive = model.actuator(name)
     _, stiffness, damping = (0.0 - drive.biasprm[:3]).tolist()
+    if model.opt.integrator in (INTEGRATORS[integrator] for integrator in IMPLICIT_IN_VELOCITY):
+        damping -= model.opt.timestep * stiffness  # which makes the spring implicit
     effort = float(np.abs(drive.forcerange).max()) if drive.forcelimited[0] else inf
     mode = asked
     if drive.biastype[0] == mujoco.mjtBias.mjBIAS_NONE:
