@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Parameters = ParamSpec("Parameters")
 
-_ENVIRONMENT = {
+ONE_THREAD = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
 }
 """Environment variables of workers; libraries read them when they are loaded."""
@@ -68,7 +68,7 @@ class WorkerStart:
             from kinetarium.batch._forked import ForkServer
 
             with suppress(OSError):
-                ForkServer.current(self._engines, environment=_ENVIRONMENT)
+                ForkServer.current(self._engines, environment=ONE_THREAD)
 
     def start(
         self,
@@ -113,9 +113,9 @@ class WorkerStart:
 
         for _ in range(_TRIES - 1):
             with suppress(ConnectionError, TimeoutError):
-                server = ForkServer.current(self._engines, environment=_ENVIRONMENT)
+                server = ForkServer.current(self._engines, environment=ONE_THREAD)
                 return server.fork(connection)
-        return ForkServer.current(self._engines, environment=_ENVIRONMENT).fork(connection)
+        return ForkServer.current(self._engines, environment=ONE_THREAD).fork(connection)
 
 
 def _spawn(
@@ -126,7 +126,7 @@ def _spawn(
     process = context.Process(target=main, args=(theirs, *args), kwargs=named, daemon=True)
     with ExitStack() as undo:
         undo.callback(ours.close)
-        with theirs, _environment({**_ENVIRONMENT, "PYTHONUTF8": "1"}), _without_main():
+        with theirs, _environment({**ONE_THREAD, "PYTHONUTF8": "1"}), _without_main():
             process.start()
         undo.pop_all()
     return process, ours

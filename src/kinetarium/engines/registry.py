@@ -1,6 +1,7 @@
 """The engines that are known, opening one by name, and what may be varied in all of them."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, is_dataclass
 from functools import cache
 
@@ -117,6 +118,20 @@ def chosen_engines(names: Sequence[str]) -> tuple[str, ...]:
     if not chosen:
         raise KinetariumError("no physics engine is available; see: kinetarium engines")
     return chosen
+
+
+def engine_packages() -> dict[str, str]:
+    """Return the distribution that brings the library of each engine which names one.
+
+    The libraries themselves are not loaded, and need not be installed.
+    """
+    found = {}
+    for name, plugin in discover(GROUP).items():
+        with suppress(PluginError), running_plugin():
+            package = getattr(plugin.load(), "package", "")
+            if isinstance(package, str) and package:
+                found[name] = package
+    return found
 
 
 @cache

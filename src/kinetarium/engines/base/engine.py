@@ -111,6 +111,8 @@ class EngineBase(ABC, Generic[OptionsT]):
         precision: What it computes with.
         implicit_coriolis: Whether it takes Coriolis forces at the end of a step.
         options: The class of its options.
+        package: The distribution that brings its library, such as "mujoco", so that other
+            versions of it can be tested; empty if there is none.
     """
 
     name: ClassVar[str]
@@ -119,6 +121,7 @@ class EngineBase(ABC, Generic[OptionsT]):
     friction_rule: ClassVar[FrictionRule]
     precision: ClassVar[Precision] = Precision.DOUBLE
     implicit_coriolis: ClassVar[bool] = False
+    package: ClassVar[str] = ""
     options: type[OptionsT]
 
     @property

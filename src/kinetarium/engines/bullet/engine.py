@@ -20,6 +20,7 @@ class EngineBullet(EngineBase[BulletOptions]):
 
     name = "bullet"
     title = "Bullet"
+    package = "pybullet"
     capabilities = frozenset({
         Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
         Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,

@@ -20,6 +20,7 @@ class EngineDart(EngineBase[DartOptions]):
 
     name = "dart"
     title = "DART"
+    package = "dartpy"
     capabilities = frozenset({
         Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
         Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,

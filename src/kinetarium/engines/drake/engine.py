@@ -19,6 +19,7 @@ class EngineDrake(EngineBase[DrakeOptions]):
 
     name = "drake"
     title = "Drake"
+    package = "drake"
     capabilities = frozenset({
         Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
         Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,

@@ -18,6 +18,7 @@ class EngineMujoco(EngineBase[MujocoOptions]):
 
     name = "mujoco"
     title = "MuJoCo"
+    package = "mujoco"
     capabilities = frozenset({
         Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
         Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,

@@ -19,6 +19,7 @@ class EnginePhysx(EngineBase[PhysxOptions]):
 
     name = NAME
     title = "PhysX"
+    package = "sapien"
     capabilities = frozenset({
         Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
         Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,

@@ -17,6 +17,7 @@ class EngineRapier(EngineBase[RapierOptions]):
 
     name = "rapier"
     title = "Rapier"
+    package = "rapier3d"
     capabilities = frozenset(
         {
             Capability.JOINTS,

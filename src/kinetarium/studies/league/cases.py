@@ -1,0 +1,91 @@
+"""Cases of the league: the checks of each engine and version, then rounds of their speed."""
+
+import re
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+
+from kinetarium.batch.study import ConfigError, case_of
+from kinetarium.engines.registry import (
+    EngineUnavailableError,
+    chosen_engines,
+    engine_packages,
+    open_engine,
+)
+from kinetarium.errors import UnknownNameError, one_line
+from kinetarium.ranges import check_ranges
+from kinetarium.studies.league.config import Case, Config, Part
+
+_QUICK_ROUNDS = 3
+_PINNED = re.compile(
+    r"(?P<package>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)"
+    r"==(?P<version>\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?)",
+    re.ASCII,
+)
+"""One version of a package (PEP 440): nothing else is ever passed to pip."""
+
+
+def cases(config: Config) -> tuple[Case, ...]:
+    """Return the cases; rounds are outermost, so that a busy machine slows all alike.
+
+    Raises:
+        KinetariumError: If an engine is not available, or a version is not of the form
+            package==version with the package of a known engine.
+    """
+    check_ranges(config)
+    sides = dict.fromkeys(_sides(config))
+    rounds = min(config.rounds, _QUICK_ROUNDS) if config.quick else config.rounds
+    parts = [(Part.CHECKS, 0), *((Part.CURVES, number) for number in range(rounds))]
+    return tuple(
+        case_of(config, Case, engine=engine, version=version, package=package, part=part,
+                round=number)
+        for part, number in parts
+        for engine, version, package in sides
+    )  # fmt: skip
+
+
+def _sides(config: Config) -> Iterator[tuple[str, str, str]]:
+    """Yield engine, version and what has to be installed for it, if anything."""
+    names = chosen_engines(config.engine) if config.engine or not config.version else ()
+    packages = engine_packages()
+    present = {name: _installed(name, packages.get(name, "")) for name in names}
+    yield from ((name, version, "") for name, version in present.items())
+    for text in config.version:
+        package, version = _pinned(text)
+        engines = [name for name, own in packages.items() if _plain(own) == package]
+        if not engines:
+            raise UnknownNameError("package of an engine", package, known=packages.values())
+        for engine in engines:
+            here = present.get(engine) or _usable(engine, packages[engine])
+            yield engine, version, "" if version == here else f"{package}=={version}"
+
+
+def _pinned(text: str) -> tuple[str, str]:
+    found = _PINNED.fullmatch(text)
+    if not found:
+        raise ConfigError(
+            f"--version takes package==version, such as mujoco==3.17.0, not {one_line(repr(text))}"
+        )
+    return _plain(found["package"]), found["version"]
+
+
+def _plain(package: str) -> str:
+    """Return the normalized name of a distribution (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", package).lower()
+
+
+def _usable(engine: str, package: str) -> str:
+    """Return the version of an installed engine; empty if it cannot be used as installed."""
+    try:
+        return _installed(engine, package)
+    except EngineUnavailableError:
+        return ""
+
+
+def _installed(engine: str, package: str) -> str:
+    """Return the version of an installed engine: that of its package, or what it says itself."""
+    own = open_engine(engine).info.version
+    try:
+        return installed_version(package) if package else own
+    except (PackageNotFoundError, ValueError, KeyError):
+        return own
