@@ -148,7 +148,10 @@ def _pip(*words: str) -> str:
 
 
 def _reason(lines: Sequence[str]) -> str:
-    said = [line for line in lines if line.startswith("ERROR: ")] or [*filter(None, lines), "pip failed"]
+    said = [line for line in lines if line.startswith("ERROR: ")] or [
+        *filter(None, lines),
+        "pip failed",
+    ]
     if any("No matching distribution" in line for line in said):
         return f"there is no wheel of it for {_interpreter()}"
     return one_line(said[-1].removeprefix("ERROR: "))

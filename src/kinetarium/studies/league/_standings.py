@@ -1,0 +1,233 @@
+"""Standings: what the sides of a league have shown, and which differences are beyond noise."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import comb, exp, log
+from statistics import median
+
+from kinetarium.batch.outcomes import Spread
+from kinetarium.batch.study import Outcome
+from kinetarium.recording.recording import Row, RunStatus
+from kinetarium.studies.league.config import Case, Part
+from kinetarium.studies.league.problems import BY_NAME, Problem
+
+_LEAST_CHANGE = 1.05
+"""Ratio of CPU times below which a difference is not worth a word [-]."""
+_LEAST_DRIFT = 0.05
+"""Relative change of a problem's error that counts as another result [-]."""
+_ZERO = 1e-12
+"""Errors below it are rounding [m or rad]."""
+_COMMON_STEP = 1e-3
+"""Time step at which versions are compared, part of the short form too [s]."""
+_PREFIX = re.compile(r"\w+Error: ")
+"""What the message of a failed case begins with."""
+
+Side = tuple[str, str]
+"""An engine and its version."""
+
+
+def label(side: Side) -> str:
+    """Return a side as a reader sees it."""
+    return " ".join(side)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What differs between two versions of an engine.
+
+    Attributes:
+        old: The version listed first.
+        new: The other.
+        broken: Checks that only the first passes.
+        repaired: Checks that only the second passes.
+        moved: Checks whose figure differs by more than the tolerance: name, old and new figure.
+        same: Number of figures that are equal in all digits.
+        compared: Number of checks that both have a figure of.
+        errors: Problems whose error differs: name, time step, old and new error.
+        speeds: Problems whose CPU time at 1 ms differs beyond noise: name, ratio new to old.
+        alike: Problems whose CPU time does not.
+    """
+
+    old: Side
+    new: Side
+    broken: tuple[str, ...]
+    repaired: tuple[str, ...]
+    moved: tuple[tuple[str, float, float], ...]
+    same: int
+    compared: int
+    errors: tuple[tuple[str, float, float, float], ...]
+    speeds: tuple[tuple[str, float], ...]
+    alike: tuple[str, ...]
+
+
+class Standings:
+    """All outcomes of a league by side."""
+
+    def __init__(self, outcomes: Sequence[Outcome[Case]]) -> None:
+        """Sort the outcomes."""
+        self._outcomes = outcomes
+        self.sides = tuple(dict.fromkeys(_side(outcome) for outcome in outcomes))
+        self.rounds = len({o.case.round for o in outcomes if o.case.part is Part.CURVES})
+
+    @cached_property
+    def checks(self) -> dict[Side, dict[str, Row]]:
+        """The rows of the conformance kit by side and check."""
+        found: dict[Side, dict[str, Row]] = {side: {} for side in self.sides}
+        for outcome in self._outcomes:
+            if outcome.case.part is Part.CHECKS:
+                found[_side(outcome)] |= {row["name"]: row for row in outcome.rows}
+        return found
+
+    @cached_property
+    def errors(self) -> dict[tuple[Side, str], dict[float, float]]:
+        """Errors by side and problem, then time step, coarsest first."""
+        found: dict[tuple[Side, str], dict[float, float]] = {}
+        for outcome in self._outcomes:
+            for row in outcome.rows if outcome.case.part is Part.CURVES else ():
+                if row["error"] is not None:
+                    steps = found.setdefault((_side(outcome), row["name"]), {})
+                    steps.setdefault(row["timestep"], row["error"])
+        return found
+
+    def costs(self, side: Side, problem: Problem) -> dict[float, list[float]]:
+        """Return CPU time per simulated second of every round by time step [us/s]."""
+        found: dict[float, list[float]] = {}
+        for outcome in self._outcomes:
+            if _side(outcome) == side and outcome.case.part is Part.CURVES:
+                for item, cpu in outcome.timing.items():
+                    name, _, step = item.partition("@")
+                    if name == problem.name and step:
+                        found.setdefault(float(step), []).append(1e6 * cpu / problem.duration)
+        return found
+
+    def cost_at(self, side: Side, problem: Problem, *, timestep: float) -> Spread | None:
+        """Return CPU time at a time step [us/s] over all rounds; None if there is none."""
+        return _spread(self.costs(side, problem).get(timestep, []))
+
+    def equal_error(self, side: Side, problem: Problem) -> Spread | None:
+        """Return the CPU time at which a side reaches a problem's target error [us/s].
+
+        It is interpolated between the first time step that reaches the target and the one
+        before it, both on logarithmic scales. None if no time step reaches it, or nothing was
+        measured.
+        """
+        errors = self.errors.get((side, problem.name), {})
+        costs = self.costs(side, problem)
+        steps = [step for step in errors if step in costs]
+        for place, step in enumerate(steps):
+            if errors[step] <= problem.target:
+                before = steps[place - 1] if place else step
+                share = _share(errors[before], errors[step], problem.target) if place else 1.0
+                pairs = zip(costs[before], costs[step], strict=False)
+                return _spread([exp((1 - share) * log(a) + share * log(b)) for a, b in pairs])
+        return None
+
+    def ranking(self, problem: Problem) -> list[tuple[Side, Spread, bool]]:
+        """Return the sides that reach the target, fastest first, and whether each ties with it."""
+        found = [(s, cost) for s in self.sides if (cost := self.equal_error(s, problem))]
+        found.sort(key=lambda pair: pair[1].median)
+        return [(side, cost, not beyond_noise(found[0][1], cost)) for side, cost in found]
+
+    def failures(self, side: Side) -> list[str]:
+        """Return the reason of every process, run and check that has no figure."""
+        found = []
+        for outcome in self._outcomes:
+            if _side(outcome) == side:
+                if outcome.status is not RunStatus.COMPLETED:
+                    found.append(outcome.message)
+                found += [_where(row) for row in outcome.rows if row["failure"]]
+        return found
+
+    def refusal(self, side: Side) -> str:
+        """Return why nothing was measured of a side; empty if something was."""
+        own = [outcome for outcome in self._outcomes if _side(outcome) == side]
+        return _PREFIX.sub("", own[0].message) if not any(o.rows for o in own) else ""
+
+    def changes(self) -> Iterator[Change]:
+        """Yield what differs between versions of one engine, in the order in which they came."""
+        for engine in dict.fromkeys(engine for engine, _ in self.sides):
+            versions = [s for s in self.sides if s[0] == engine and not self.refusal(s)]
+            for old, new in pairwise(versions):
+                yield self._change(old, new)
+
+    def _change(self, old: Side, new: Side) -> Change:
+        before, after = self.checks[old], self.checks[new]
+        both = [name for name in before if name in after]
+        figures = [
+            (name, before[name]["value"], after[name]["value"])
+            for name in both
+            if before[name]["value"] is not None and after[name]["value"] is not None
+        ]
+        speeds, alike = [], []
+        for problem in BY_NAME.values():
+            first = self.cost_at(old, problem, timestep=_COMMON_STEP)
+            second = self.cost_at(new, problem, timestep=_COMMON_STEP)
+            if first and second:
+                if beyond_noise(first, second) or beyond_noise(second, first):
+                    speeds.append((problem.name, second.median / first.median))
+                else:
+                    alike.append(problem.name)
+        return Change(
+            old,
+            new,
+            broken=tuple(n for n in both if before[n]["passed"] and not after[n]["passed"]),
+            repaired=tuple(n for n in both if after[n]["passed"] and not before[n]["passed"]),
+            moved=tuple(
+                (name, a, b) for name, a, b in figures if abs(b - a) > before[name]["tolerance"]
+            ),
+            same=sum(a == b for _, a, b in figures),
+            compared=len(figures),
+            errors=tuple(self._drifts(old, new)),
+            speeds=tuple(speeds),
+            alike=tuple(alike),
+        )
+
+    def _drifts(self, old: Side, new: Side) -> Iterator[tuple[str, float, float, float]]:
+        """Yield the problems whose error differs, each at the time step where it does most."""
+        for name in BY_NAME:
+            before, after = self.errors.get((old, name), {}), self.errors.get((new, name), {})
+            shared = [(step, before[step], after[step]) for step in before if step in after]
+            drifts = [
+                (abs(b - a) / max(a, b, _ZERO), step, a, b)
+                for step, a, b in shared
+                if abs(b - a) > _ZERO
+            ]
+            if drifts and max(drifts)[0] > _LEAST_DRIFT:
+                yield (name, *max(drifts)[1:])
+
+
+def beyond_noise(faster: Spread, slower: Spread) -> bool:
+    """Return whether one is faster than another in every pair of rounds, by more than 5 %."""
+    return faster.max < slower.min and slower.median > _LEAST_CHANGE * faster.median
+
+
+def chance(rounds: int) -> float:
+    """Return the probability that equal sides differ in every pair of rounds by chance [-].
+
+    All orders of their 2 n times are equally likely, and two of them separate the sides (the
+    exact two-sided rank test of Wilcoxon).
+    """
+    return 2 / comb(2 * rounds, rounds)
+
+
+def _side(outcome: Outcome[Case]) -> Side:
+    return outcome.case.engine, outcome.case.version
+
+
+def _spread(values: Sequence[float]) -> Spread | None:
+    positive = [value for value in values if value > 0]
+    return Spread(median(positive), min(positive), max(positive)) if positive else None
+
+
+def _share(coarse: float, fine: float, target: float) -> float:
+    """Return how far the target is from the coarse error to the fine one, on a log scale [-]."""
+    a, b, t = (log(max(value, _ZERO)) for value in (coarse, fine, target))
+    return (a - t) / (a - b) if a > b else 1.0
+
+
+def _where(row: Row) -> str:
+    step = f" at {1e3 * row['timestep']:g} ms" if row["timestep"] else ""
+    return f"{row['name']}{step}: {row['failure']}"
