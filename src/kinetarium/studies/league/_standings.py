@@ -22,7 +22,7 @@ _ZERO = 1e-12
 """Errors below it are rounding [m or rad]."""
 _COMMON_STEP = 1e-3
 """Time step at which versions are compared, part of the short form too [s]."""
-_PREFIX = re.compile(r"\w+Error: ")
+_PREFIX = re.compile(r"^\w+Error: ")
 """What the message of a failed case begins with."""
 
 Side = tuple[str, str]
@@ -144,7 +144,7 @@ class Standings:
     def refusal(self, side: Side) -> str:
         """Return why nothing was measured of a side; empty if something was."""
         own = [outcome for outcome in self._outcomes if _side(outcome) == side]
-        return _PREFIX.sub("", own[0].message) if not any(o.rows for o in own) else ""
+        return _PREFIX.sub("", own[0].message, count=1) if not any(o.rows for o in own) else ""
 
     def changes(self) -> Iterator[Change]:
         """Yield what differs between versions of one engine, in the order in which they came."""
@@ -207,8 +207,8 @@ def beyond_noise(faster: Spread, slower: Spread) -> bool:
 def chance(rounds: int) -> float:
     """Return the probability that equal sides differ in every pair of rounds by chance [-].
 
-    All orders of their 2 n times are equally likely, and two of them separate the sides (the
-    exact two-sided rank test of Wilcoxon).
+    As their order is drawn anew each round, all orders of their 2 n times are equally likely, and
+    two of them separate the sides (the exact two-sided rank test of Wilcoxon).
     """
     return 2 / comb(2 * rounds, rounds)
 

@@ -1,9 +1,10 @@
 """Cases of the league: the checks of each engine and version, then rounds of their speed."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
+from random import Random
 
 from kinetarium.batch.study import ConfigError, case_of
 from kinetarium.engines.registry import (
@@ -16,7 +17,9 @@ from kinetarium.errors import UnknownNameError, one_line
 from kinetarium.ranges import check_ranges
 from kinetarium.studies.league.config import Case, Config, Part
 
-_QUICK_ROUNDS = 3
+_QUICK_ROUNDS = 4
+Side = tuple[str, str, str]
+"""Engine, version, and what has to be installed for it, if anything."""
 _PINNED = re.compile(
     r"(?P<package>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)"
     r"==(?P<version>\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?)",
@@ -33,19 +36,25 @@ def cases(config: Config) -> tuple[Case, ...]:
             package==version with the package of a known engine.
     """
     check_ranges(config)
-    sides = dict.fromkeys(_sides(config))
+    sides = tuple(dict.fromkeys(_sides(config)))
     rounds = min(config.rounds, _QUICK_ROUNDS) if config.quick else config.rounds
-    parts = [(Part.CHECKS, 0), *((Part.CURVES, number) for number in range(rounds))]
+    turns = [(Part.CHECKS, 0, sides)]
+    turns += [(Part.CURVES, number, _shuffled(sides, number)) for number in range(rounds)]
     return tuple(
         case_of(config, Case, engine=engine, version=version, package=package, part=part,
                 round=number)
-        for part, number in parts
-        for engine, version, package in sides
+        for part, number, order in turns
+        for engine, version, package in order
     )  # fmt: skip
 
 
-def _sides(config: Config) -> Iterator[tuple[str, str, str]]:
-    """Yield engine, version and what has to be installed for it, if anything."""
+def _shuffled(sides: Sequence[Side], number: int) -> tuple[Side, ...]:
+    """Return the sides in another order each round: a neighbour on the same core slows both."""
+    return tuple(Random(number).sample(sides, len(sides)))
+
+
+def _sides(config: Config) -> Iterator[Side]:
+    """Yield the installed engines, then the versions."""
     names = chosen_engines(config.engine) if config.engine or not config.version else ()
     packages = engine_packages()
     present = {name: _installed(name, packages.get(name, "")) for name in names}

@@ -28,7 +28,7 @@ class Config:
         version: Versions of engines, such as mujoco==3.17.0, each installed into an environment
             of its own in the user's cache folder.
         rounds: Processes in which the speed of each is measured, in turn [-].
-        quick: Short form: three time steps instead of six, and at most three rounds.
+        quick: Short form: three time steps instead of six, and at most four rounds.
     """
 
     engine: tuple[str, ...] = ()

@@ -58,7 +58,7 @@ def _lead(standings: Standings, changes: Iterable[Change]) -> Iterator[str]:
     if winners:
         yield f"Fastest at equal error, over {standings.rounds} rounds: {'; '.join(winners)}."
     for change in changes:
-        yield f"{_heading(change)}: {_in_short(change)}."
+        yield f"From {label(change.old)} to {change.new[1]}: {_in_short(change)}."
     for side in absent:
         yield f"{label(side)} could not be compared: {standings.refusal(side)}."
     lost = sum(len(standings.failures(side)) for side in present)
@@ -136,8 +136,8 @@ def _in_short(change: Change) -> str:
         parts.append(f"{len(change.moved)} figures differ by more than their tolerance")
     if change.errors:
         parts.append(f"other errors at {_named([name for name, *_ in change.errors])}")
-    parts += [f"{name} takes {ratio:.2f} times as long" for name, ratio in change.speeds]
-    return ", ".join(parts) or "no check, no error and no speed beyond noise"
+    parts += [f"{name} takes {ratio:.2f} times the CPU time" for name, ratio in change.speeds]
+    return ", ".join(parts) or "the same verdicts and errors, and no speed differs beyond noise"
 
 
 def _changes(change: Change) -> Iterator[str]:
