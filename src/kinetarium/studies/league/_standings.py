@@ -39,10 +39,10 @@ class Change:
     """What differs between two versions of an engine.
 
     Attributes:
-        old: The version listed first.
-        new: The other.
-        broken: Checks that only the first passes.
-        repaired: Checks that only the second passes.
+        old: The older version.
+        new: The newer one.
+        broken: Checks that only the older passes.
+        repaired: Checks that only the newer passes.
         moved: Checks whose figure differs by more than the tolerance: name, old and new figure.
         same: Number of figures that are equal in all digits.
         compared: Number of checks that both have a figure of.
@@ -147,10 +147,10 @@ class Standings:
         return _PREFIX.sub("", own[0].message, count=1) if not any(o.rows for o in own) else ""
 
     def changes(self) -> Iterator[Change]:
-        """Yield what differs between versions of one engine, in the order in which they came."""
+        """Yield what differs between each version of an engine and the next."""
         for engine in dict.fromkeys(engine for engine, _ in self.sides):
             versions = [s for s in self.sides if s[0] == engine and not self.refusal(s)]
-            for old, new in pairwise(versions):
+            for old, new in pairwise(sorted(versions, key=_age)):
                 yield self._change(old, new)
 
     def _change(self, old: Side, new: Side) -> Change:
@@ -215,6 +215,11 @@ def chance(rounds: int) -> float:
 
 def _side(outcome: Outcome[Case]) -> Side:
     return outcome.case.engine, outcome.case.version
+
+
+def _age(side: Side) -> list[int]:
+    """Return the numbers in a version, which order 3.9 before 3.15."""
+    return [int(number) for number in re.findall(r"\d+", side[1])]
 
 
 def _spread(values: Sequence[float]) -> Spread | None:

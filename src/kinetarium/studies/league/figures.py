@@ -22,7 +22,7 @@ from kinetarium.studies.league.problems import PROBLEMS, Problem
 
 _FLOOR = 1e-10
 """Errors below it are drawn there: a logarithmic axis has no zero."""
-_MOST_NAMED = 6
+_MOST_NAMED = 8
 """Names in a sentence; more are counted."""
 
 
@@ -53,7 +53,7 @@ def _lead(standings: Standings, changes: Iterable[Change]) -> Iterator[str]:
     """Yield the sentences at the top of the report."""
     absent = [side for side in standings.sides if standings.refusal(side)]
     present = [side for side in standings.sides if side not in absent]
-    yield from map(_said_of_checks(standings), present)
+    yield from _verdicts(standings, present)
     winners = [f"{p.name}: {_winners(standings, p)}" for p in PROBLEMS if standings.ranking(p)]
     if winners:
         yield f"Fastest at equal error, over {standings.rounds} rounds: {'; '.join(winners)}."
@@ -63,24 +63,32 @@ def _lead(standings: Standings, changes: Iterable[Change]) -> Iterator[str]:
         yield f"{label(side)} could not be compared: {standings.refusal(side)}."
     lost = sum(len(standings.failures(side)) for side in present)
     if lost:
-        yield f"{lost} runs or checks have no figure; they are listed at the end."
+        have = "run or check has" if lost == 1 else "runs or checks have"
+        yield f"{lost} {have} no figure; the reasons are at the end."
 
 
-def _said_of_checks(standings: Standings) -> Any:
-    def sentence(side: Side) -> str:
-        rows = standings.checks[side]
-        failed = [name for name, row in rows.items() if not row["passed"]]
-        ended = [name for name in failed if rows[name]["failure"]]
-        wrong = [name for name in failed if name not in ended]
-        if not rows:
-            return f"{label(side)} was not checked."
-        if not failed:
-            return f"{label(side)} passes all {len(rows)} checks that apply to it."
+def _verdicts(standings: Standings, sides: Sequence[Side]) -> Iterator[str]:
+    """Yield which sides pass all checks, and which checks the others fail."""
+    counts = {side: len(standings.checks[side]) for side in sides}
+    failed = {side: [row for row in standings.checks[side].values() if not row["passed"]]
+              for side in sides}  # fmt: skip
+    good = [side for side in sides if counts[side] and not failed[side]]
+    if good:
+        numbers = sorted({counts[side] for side in good})
+        many = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+        verb = "passes" if len(good) == 1 else "pass"
+        yield f"{_named([label(side) for side in good])} {verb} every check that applies ({many})."
+    for side in sides:
+        rows = failed[side]
+        wrong = [row["name"] for row in rows if not row["failure"]]
+        ended = [row["name"] for row in rows if row["failure"]]
         parts = [f"by its figures ({_named(wrong)})"] if wrong else []
         parts += [f"with an error ({_named(ended)})"] if ended else []
-        return f"{label(side)} fails {len(failed)} of {len(rows)} checks: {' and '.join(parts)}."
-
-    return sentence
+        if parts:
+            share = f"{len(rows)} of {counts[side]} checks"
+            yield f"{label(side)} fails {share}: {' and '.join(parts)}."
+        elif not counts[side]:
+            yield f"{label(side)} was not checked."
 
 
 def _winners(standings: Standings, problem: Problem) -> str:
@@ -129,9 +137,9 @@ def _heading(change: Change) -> str:
 def _in_short(change: Change) -> str:
     parts = []
     if change.broken:
-        parts.append(f"{_named(change.broken)} no longer pass")
+        parts.append(f"{_named(change.broken)} no longer pass{'es' * (len(change.broken) == 1)}")
     if change.repaired:
-        parts.append(f"{_named(change.repaired)} now pass")
+        parts.append(f"{_named(change.repaired)} now pass{'es' * (len(change.repaired) == 1)}")
     if change.moved:
         parts.append(f"{len(change.moved)} figures differ by more than their tolerance")
     if change.errors:
