@@ -16,7 +16,7 @@ class League(Study[Config, Case]):
     """Engines and their versions side by side."""
 
     name = "league"
-    help = "compare engines, and versions of one, by checks and speed at equal error"
+    help = "compare engines and their versions: checks, error, speed"
     title = "League of physics engines"
     config = Config
     case = Case
