@@ -13,9 +13,8 @@ import pytest
 
 from kinetarium.errors import OutputError
 from kinetarium.storage.atomic import FolderLock
-from kinetarium.studies.league import _environment
 from kinetarium.studies.league import run as league_run
-from kinetarium.studies.league._environment import VersionError, version_folder
+from kinetarium.studies.league.run import VersionError, version_folder
 
 PAGE = Path(__file__).parents[2] / "docs" / "add-an-engine.md"
 POINTS = "[kinetarium.engines]\nflight = flight:EngineFlight\n"
@@ -141,7 +140,7 @@ def test_an_environment_is_made_once_with_what_is_pinned(
         raise AssertionError("pip was called again")
 
     with monkeypatch.context() as patch:
-        patch.setattr(_environment.subprocess, "run", refuse)
+        patch.setattr(league_run.subprocess, "run", refuse)
         assert version_folder("flight-engine==2.0") == folder
     with pytest.raises(VersionError, match=r"flight-engine 9\.9 cannot be installed: there"):
         version_folder("flight-engine==9.9")
@@ -150,8 +149,8 @@ def test_an_environment_is_made_once_with_what_is_pinned(
 
 def test_two_processes_do_not_make_the_same_environment(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(_environment, "_TIMEOUT", 0.2)
-    home = _environment.cache_folder() / "engines" / _environment._interpreter() / "mujoco-0.1"
+    monkeypatch.setattr(league_run, "_PIP_TIMEOUT", 0.2)
+    home = league_run.cache_folder() / "engines" / league_run._interpreter() / "mujoco-0.1"
     home.mkdir(parents=True)
     lock = FolderLock(home)
     with pytest.raises(OutputError, match="another kinetarium is writing"):
@@ -168,3 +167,20 @@ def test_a_child_ends_with_the_process_that_asked(tmp_path: Path) -> None:
             assert "version" in json.loads(child.stdout.readline())
             child.stdin.close()
             assert child.wait(timeout=20) == -9
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("/usr/bin/python3: No module named pip", "pip is not installed here"),
+        ("WARNING: Retrying (Retry(total=1)) after connection broken\nERROR: No matching"
+         " distribution found for a==1", "the package index cannot be reached"),
+        ("ERROR: from versions: 1, 2\nERROR: No matching distribution found for a==1",
+         "there is no wheel of a 1 for "),
+        ("ERROR: No space left on device", "No space left on device"),
+        ("a warning\n\nits end\n", "its end"),
+        ("", "pip failed"),
+    ],
+)  # fmt: skip
+def test_what_pip_says_becomes_one_line(said: str, reason: str) -> None:
+    assert league_run._reason(said.splitlines()).startswith(reason)

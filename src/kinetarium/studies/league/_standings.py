@@ -207,7 +207,7 @@ def beyond_noise(faster: Spread, slower: Spread) -> bool:
 def chance(rounds: int) -> float:
     """Return the probability that equal sides differ in every pair of rounds by chance [-].
 
-    As their order is drawn anew each round, all orders of their 2 n times are equally likely, and
+    As their order is drawn again each round, all orders of their 2 n times are equally likely, and
     two of them separate the sides (the exact two-sided rank test of Wilcoxon).
     """
     return 2 / comb(2 * rounds, rounds)
