@@ -106,22 +106,22 @@ class EngineBase(ABC, Generic[OptionsT]):
     Attributes:
         name: The name it is chosen by.
         title: The engine's own name.
+        package: The distribution that brings its library, such as "mujoco", so that other
+            versions of it can be tested; empty if there is none.
         capabilities: What it can do, one by one: a capability added later is not claimed unseen.
         friction_rule: How it combines the friction of unequal surfaces.
         precision: What it computes with.
         implicit_coriolis: Whether it takes Coriolis forces at the end of a step.
         options: The class of its options.
-        package: The distribution that brings its library, such as "mujoco", so that other
-            versions of it can be tested; empty if there is none.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
+    package: ClassVar[str] = ""
     capabilities: ClassVar[frozenset[Capability]]
     friction_rule: ClassVar[FrictionRule]
     precision: ClassVar[Precision] = Precision.DOUBLE
     implicit_coriolis: ClassVar[bool] = False
-    package: ClassVar[str] = ""
     options: type[OptionsT]
 
     @property
