@@ -39,6 +39,8 @@ from kinetarium.studies.league.config import Case, Part
 _PATIENCE = 240.0
 """Time after which an item without an answer is given up [s]."""
 _POLL = 0.5
+_ALLOW_FAULTY = ("KINETARIUM_ALLOW_EXCLUDED", "KINETARIUM_ALLOW_FAULTY_VERSIONS")
+"""Variables that allow versions which engines refuse for a known fault: here they are compared."""
 _TAIL = 4096
 """Size of the end of a child's output that may have the reason of a crash [bytes]."""
 
@@ -110,8 +112,7 @@ def _child(
         **os.environ,
         **ONE_THREAD,
         "PYTHONPATH": os.pathsep.join(path),
-        # A version that is excluded for a defect is refused elsewhere, but compared here.
-        "KINETARIUM_ALLOW_EXCLUDED": "1",
+        **dict.fromkeys(_ALLOW_FAULTY, "1"),
     }
     return subprocess.Popen(
         [sys.executable, "-X", "utf8", "-m", problems.__name__, engine, *items],
