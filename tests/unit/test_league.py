@@ -14,7 +14,7 @@ from kinetarium.engines.registry import engine_packages, list_engines, open_engi
 from kinetarium.errors import UnknownNameError
 from kinetarium.recording.recording import RunStatus
 from kinetarium.studies.league import League
-from kinetarium.studies.league._standings import Standings, beyond_noise, chance
+from kinetarium.studies.league._standings import LEAST_ROUNDS, Standings, chance
 from kinetarium.studies.league.cases import cases
 from kinetarium.studies.league.config import Case, Config, Part
 from kinetarium.studies.league.figures import report
@@ -185,23 +185,29 @@ def test_cost_at_equal_error_lies_on_the_curve() -> None:
     assert Standings([curve("1", 0, pace=1.0, errors=errors)]).equal_error(("e", "1"), FALL) is None
 
 
-def test_overlapping_rounds_tie_and_separate_ones_do_not() -> None:
-    def standings(second: tuple[float, ...]) -> Standings:
-        first = [curve("1", k, pace=p) for k, p in enumerate((10.0, 11.0, 12.0))]
-        return Standings(first + [curve("2", k, pace=p) for k, p in enumerate(second)])
-
-    assert [tie for *_, tie in standings((11.5, 14.0, 15.0)).ranking(FALL)] == [True, True]
-    assert [tie for *_, tie in standings((12.5, 14.0, 15.0)).ranking(FALL)] == [True, False]
-    slower = standings((12.5, 14.0, 15.0))
-    a, b = (slower.equal_error(("e", v), FALL) for v in "12")
-    assert a and b and beyond_noise(a, b) and not beyond_noise(b, a)
-    assert standings((12.5, 14.0, 15.0)).ranking(FALL)[0][0] == ("e", "1")
+def league_of(first: tuple[float, ...], second: tuple[float, ...]) -> Standings:
+    """Two versions with these paces, one in each round."""
+    rounds = [curve("1", k, pace=p) for k, p in enumerate(first)]
+    return Standings(rounds + [curve("2", k, pace=p) for k, p in enumerate(second)])
 
 
-def test_separate_rounds_that_differ_by_little_tie() -> None:
-    pairs = [("1", 100.0), ("1", 100.1), ("2", 102.0), ("2", 102.1)]
-    outcomes = [curve(v, k % 2, pace=p) for k, (v, p) in enumerate(pairs)]
-    assert all(tie for *_, tie in Standings(outcomes).ranking(FALL))
+@pytest.mark.parametrize(
+    ("first", "second", "ties"),
+    [
+        ((10, 11, 11, 12), (11.5, 14, 14, 15), True),
+        ((10, 11, 11, 12), (12.5, 14, 14, 15), False),
+        ((100, 100, 100, 100.1), (102, 102, 102, 102.1), True),  # separate, but by 2 % only
+        ((10, 11, 12), (12.5, 14, 15), True),  # too few rounds
+    ],
+)
+def test_sides_tie_unless_every_round_separates_them(first, second, ties: bool) -> None:
+    standings = league_of(first, second)
+    ranking = standings.ranking(FALL)
+    assert [(side, tie) for side, _, tie in ranking] == [(("e", "1"), True), (("e", "2"), ties)]
+    (change,) = standings.changes()
+    assert change.alike == (("free-fall",) if ties else ())
+    said = str(report(standings._outcomes).sections[0])
+    assert ("too few" in said) == (len(first) < LEAST_ROUNDS)
 
 
 def test_chance_is_that_of_the_rank_test() -> None:
@@ -216,8 +222,8 @@ def test_changes_between_versions_are_named() -> None:
     outcomes = [
         checked("1.10", good=1.0, broken=1.05, moved=1.09, repaired=2.0),
         checked("1.9", good=1.0, broken=1.2, moved=0.95, repaired=1.0),
-        *(curve("1.10", k, pace=p) for k, p in enumerate((10.0, 10.1))),
-        *(curve("1.9", k, pace=p) for k, p in enumerate((20.0, 20.1))),
+        *(curve("1.10", k, pace=p) for k, p in enumerate((10.0, 10.1) * 2)),
+        *(curve("1.9", k, pace=p) for k, p in enumerate((20.0, 20.1) * 2)),
     ]
     (change,) = Standings(outcomes).changes()
     assert (change.old, change.new) == (("e", "1.9"), ("e", "1.10"))  # 9 is before 10

@@ -16,6 +16,8 @@ from kinetarium.studies.league.problems import BY_NAME, Problem
 
 _LEAST_CHANGE = 1.05
 """Ratio of CPU times below which a difference is not worth a word [-]."""
+LEAST_ROUNDS = 4
+"""Rounds below which a difference in speed may well be chance: 10 % at three [-]."""
 _LEAST_DRIFT = 0.05
 """Relative change of a problem's error that counts as another result [-]."""
 _ZERO = 1e-12
@@ -129,7 +131,12 @@ class Standings:
         """Return the sides that reach the target, fastest first, and whether each ties with it."""
         found = [(s, cost) for s in self.sides if (cost := self.equal_error(s, problem))]
         found.sort(key=lambda pair: pair[1].median)
-        return [(side, cost, not beyond_noise(found[0][1], cost)) for side, cost in found]
+        return [(side, cost, not self.faster(found[0][1], cost)) for side, cost in found]
+
+    def faster(self, one: Spread, other: Spread) -> bool:
+        """Return whether one is faster in every pair of rounds, enough of them, by over 5 %."""
+        separate = one.max < other.min and other.median > _LEAST_CHANGE * one.median
+        return self.rounds >= LEAST_ROUNDS and separate
 
     def failures(self, side: Side) -> list[str]:
         """Return the reason of every process, run and check that has no figure."""
@@ -166,7 +173,7 @@ class Standings:
             first = self.cost_at(old, problem, timestep=_COMMON_STEP)
             second = self.cost_at(new, problem, timestep=_COMMON_STEP)
             if first and second:
-                if beyond_noise(first, second) or beyond_noise(second, first):
+                if self.faster(first, second) or self.faster(second, first):
                     speeds.append((problem.name, second.median / first.median))
                 else:
                     alike.append(problem.name)
@@ -197,11 +204,6 @@ class Standings:
             ]
             if drifts and max(drifts)[0] > _LEAST_DRIFT:
                 yield (name, *max(drifts)[1:])
-
-
-def beyond_noise(faster: Spread, slower: Spread) -> bool:
-    """Return whether one is faster than another in every pair of rounds, by more than 5 %."""
-    return faster.max < slower.min and slower.median > _LEAST_CHANGE * faster.median
 
 
 def chance(rounds: int) -> float:

@@ -11,6 +11,7 @@ from kinetarium.figure.charts import Axis, Lines, Mark, Series, Style
 from kinetarium.figure.page import Section
 from kinetarium.figure.text import Cell, Column, Listing, Prose, Table, cell_text
 from kinetarium.studies.league._standings import (
+    LEAST_ROUNDS,
     Change,
     Side,
     Standings,
@@ -119,14 +120,21 @@ def _best(standings: Standings, problem: Problem) -> str:
 
 
 def _noise(standings: Standings) -> str:
+    number = standings.rounds
+    verdict = (
+        "Two sides differ if their ranges do not overlap and their medians differ by more than"
+        f" 5 %, which equal ones do in {100 * chance(number):.2g} % of cases at most; otherwise"
+        " they tie."
+        if number >= LEAST_ROUNDS
+        else f"{number} rounds are too few to tell a difference from noise, so that all tie; use"
+        f" --rounds {LEAST_ROUNDS} or more."
+    )
     return (
         "CPU time of one thread, per simulated second, with the engine's default options, which"
         " are its converged ones; interpolated between the time steps around the target error."
-        f" Medians of {standings.rounds} rounds, each in a process of its own, with their range"
-        " in brackets. Two sides differ if their ranges do not overlap and their medians differ"
-        f" by more than 5 %, which equal ones do in {100 * chance(standings.rounds):.2g} % of"
-        " cases at most; otherwise they tie. Every error is measured against a closed form; no"
-        " engine is the reference of another."
+        f" Medians of {number} rounds, each in a process of its own, with their range in brackets."
+        f" {verdict} Every error is measured against a closed form; no engine is the reference of"
+        " another."
     )
 
 
