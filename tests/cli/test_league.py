@@ -11,6 +11,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from kinetarium.batch.study import ConfigError
 from kinetarium.errors import OutputError
 from kinetarium.storage.atomic import FolderLock
 from kinetarium.studies.league import run as league_run
@@ -145,6 +146,13 @@ def test_an_environment_is_made_once_with_what_is_pinned(
     with pytest.raises(VersionError, match=r"flight-engine 9\.9 cannot be installed: there"):
         version_folder("flight-engine==9.9")
     assert [path.name for path in folder.parent.iterdir()] == ["site"]
+
+
+def test_only_a_pinned_version_is_installed() -> None:
+    """A case may be from a received file."""
+    for text in ("--target==1", "mujoco", "../x==1"):
+        with pytest.raises(ConfigError, match="package==version"):
+            version_folder(text)
 
 
 def test_two_processes_do_not_make_the_same_environment(tmp_path: Path, monkeypatch) -> None:

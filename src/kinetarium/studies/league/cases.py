@@ -60,8 +60,8 @@ def _sides(config: Config) -> Iterator[Side]:
     present = {name: _installed(name, packages.get(name, "")) for name in names}
     yield from ((name, version, "") for name, version in present.items())
     for text in config.version:
-        package, version = _pinned(text)
-        engines = [name for name, own in packages.items() if _plain(own) == package]
+        package, version = pinned_version(text)
+        engines = [name for name, own in packages.items() if plain_name(own) == package]
         if not engines:
             raise UnknownNameError("package of an engine", package, known=packages.values())
         for engine in engines:
@@ -69,16 +69,21 @@ def _sides(config: Config) -> Iterator[Side]:
             yield engine, version, "" if version == here else f"{package}=={version}"
 
 
-def _pinned(text: str) -> tuple[str, str]:
+def pinned_version(text: str) -> tuple[str, str]:
+    """Return the normalized name and the version of a text such as "mujoco==3.17.0".
+
+    Raises:
+        ConfigError: If it is anything else.
+    """
     found = _PINNED.fullmatch(text)
     if not found:
         raise ConfigError(
             f"--version takes package==version, such as mujoco==3.17.0, not {one_line(repr(text))}"
         )
-    return _plain(found["package"]), found["version"]
+    return plain_name(found["package"]), found["version"]
 
 
-def _plain(package: str) -> str:
+def plain_name(package: str) -> str:
     """Return the normalized name of a distribution (PEP 503)."""
     return re.sub(r"[-_.]+", "-", package).lower()
 

@@ -8,6 +8,7 @@ from kinetarium.ranges import Range
 
 Rounds = Annotated[int, Range(1, 100, unit="-")]
 """More than a hundred processes per engine tell nothing new about its speed."""
+Round = Annotated[int, Range(0, 99, unit="-")]
 
 
 class Part(StrEnum):
@@ -54,5 +55,5 @@ class Case:
     version: str
     package: str
     part: Part
-    round: int
+    round: Round
     quick: bool

@@ -34,6 +34,7 @@ from kinetarium.plugins import OWN_PACKAGE
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.storage.atomic import FolderLock, make_folder, remove_leftovers
 from kinetarium.studies.league import problems
+from kinetarium.studies.league.cases import pinned_version, plain_name
 from kinetarium.studies.league.config import Case, Part
 
 _PATIENCE = 240.0
@@ -178,10 +179,11 @@ def version_folder(pinned: str) -> Path:
         pinned: The package, such as "mujoco==4.0.0".
 
     Raises:
+        ConfigError: If it is not one version of a package.
         VersionError: If pip cannot install it.
         OutputError: If the cache folder cannot be written.
     """
-    home = cache_folder() / "engines" / _interpreter() / pinned.replace("==", "-")
+    home = cache_folder() / "engines" / _interpreter() / "-".join(pinned_version(pinned))
     site = home / _SITE
     if not site.is_dir():
         make_folder(home)
@@ -233,9 +235,9 @@ def _make(pinned: str, site: Path) -> None:
     would end it.
     """
     remove_leftovers(site.parent)  # of a killed process
-    wanted = {_plain(name): number for name, number in [pinned.split("==")]}
+    wanted = dict([pinned_version(pinned)])
     for each in json.loads(_pip(pinned, "--dry-run", "--report", "-"))["install"]:
-        wanted.setdefault(_plain(each["metadata"]["name"]), each["metadata"]["version"])
+        wanted.setdefault(plain_name(each["metadata"]["name"]), each["metadata"]["version"])
     kept = _foundation()
     names = [f"{name}=={number}" for name, number in wanted.items() if name not in kept]
     staging = Path(mkdtemp(prefix=".kinetarium-", dir=site.parent))
@@ -255,13 +257,8 @@ def _foundation() -> set[str]:
     except PackageNotFoundError:
         lines = []
     plain = [_NAME.match(line) for line in lines if "extra ==" not in line]
-    engines = {_plain(package) for package in engine_packages().values()}
-    return {_plain(name[0]) for name in plain if name} - engines
-
-
-def _plain(name: str) -> str:
-    """Return the normalized name of a distribution (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower()
+    engines = {plain_name(package) for package in engine_packages().values()}
+    return {plain_name(name[0]) for name in plain if name} - engines
 
 
 def _pip(*words: str) -> str:
