@@ -103,7 +103,7 @@ def _machine(config: Config) -> str:
 
 
 def _remarks(model: "RobotModel", to: Format) -> list[str]:
-    """Say what other readers of the file lose."""
+    """Return what other readers of the file ignore."""
     armed = [joint.name for joint in model.moving_joints if joint.armature]
     if to is not Format.URDF or not armed:
         return []

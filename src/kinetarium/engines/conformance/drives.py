@@ -48,7 +48,7 @@ def _servo_step(engine: Engine) -> Measurement:
     robot = PlacedRobot("robot", model, actuation={"spindle": servo})
     simulation = engine.compile(Scene((robot,), gravity=WEIGHTLESS), timestep=TIMESTEP)
     # The implicit spring: I (v' - v) / h = K (r - q - h v') - D v', q' = q + h v', so that the
-    # error e = r - q and v go on as [e'; v'] = A [e; v].
+    # error e = r - q and v continue as [e'; v'] = A [e; v].
     h, gives = TIMESTEP, inertia + TIMESTEP * damping + TIMESTEP**2 * stiffness
     speed = np.array([h * stiffness, inertia]) / gives
     A = np.array([np.array([1.0, 0.0]) - h * speed, speed])

@@ -177,7 +177,7 @@ class LimitedServos:
         if not free.any():
             return
         self._again(data, before, free=self._places[free])
-        # A contact of IMPLICITFAST does not know of the servo, which it may strain anew.
+        # A contact of IMPLICITFAST does not know of the servo, which it may overload again.
         if (np.abs(self._force(data, at)[free]) > self._effort[free]).any():
             self._again(data, before, free=self._places[:0])
 
