@@ -28,7 +28,9 @@ from kinetarium.engines.conformance.models import (
     solid_link,
 )
 from kinetarium.engines.mujoco import Cone, EngineMujoco, Integrator, MujocoOptions, Solver
+from kinetarium.engines.mujoco.engine import ALLOW_FAULTY
 from kinetarium.engines.protocol import CapabilityError, State
+from kinetarium.engines.registry import EngineUnavailableError, open_engine
 from kinetarium.model.load import catalogue_entry, load_catalogue_robot
 from kinetarium.model.robot import (
     Box,
@@ -314,6 +316,21 @@ class TestRuns:
         )
         with pytest.raises(SceneError, match="plate"):
             start(Body("plate", MeshData("plate", flat)), free_body("b", CUBE, mass=1.0))
+
+
+class TestVersions:
+    def test_a_faulty_version_is_refused_unless_it_is_allowed(self, monkeypatch) -> None:
+        import mujoco
+
+        monkeypatch.setattr(mujoco, "__version__", "4.0.0")
+        monkeypatch.delenv(ALLOW_FAULTY, raising=False)
+        with pytest.raises(EngineUnavailableError, match=r"MuJoCo 4\.0\.0 .* Cholesky"):
+            open_engine("mujoco")
+        with pytest.raises(ImportError, match="Cholesky"):
+            start(ground())
+        monkeypatch.setenv(ALLOW_FAULTY, "1")
+        assert open_engine("mujoco").info.version == "4.0.0"
+        start(ground())
 
 
 class TestOptions:

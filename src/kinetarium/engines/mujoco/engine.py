@@ -1,11 +1,19 @@
 """EngineMujoco: scenes compiled into MuJoCo simulations."""
 
+import os
 from typing import Any
 
 from kinetarium.engines.base.engine import EngineBase
 from kinetarium.engines.base.simulation import Setup, SimulationBase
 from kinetarium.engines.mujoco.options import Integrator, MujocoOptions
 from kinetarium.engines.protocol import Capability, CapabilityError, FrictionRule
+
+ALLOW_FAULTY = "KINETARIUM_ALLOW_FAULTY_VERSIONS"
+"""Environment variable; if it is set, versions with known faults can be used, to measure them."""
+_FAULTY = {
+    "4.0.0": "its sparse Cholesky factorisation gives the Newton solver a wrong Hessian, hence"
+    " wrong accelerations in contact (mended in 4.0.1)",
+}
 
 
 class EngineMujoco(EngineBase[MujocoOptions]):
@@ -31,13 +39,17 @@ class EngineMujoco(EngineBase[MujocoOptions]):
     def _version(self) -> str:
         import mujoco
 
-        return str(mujoco.__version__)
+        version = str(mujoco.__version__)
+        if version in _FAULTY and not os.environ.get(ALLOW_FAULTY):
+            raise ImportError(f"MuJoCo {version} is faulty: {_FAULTY[version]}")
+        return version
 
     def _build(self, setup: Setup[MujocoOptions]) -> SimulationBase[Any]:
         # The library takes a second to load and is not everywhere.
         from kinetarium.engines.mujoco.build import mujoco_model
         from kinetarium.engines.mujoco.simulation import MujocoSimulation
 
+        self._version()  # or a faulty one would be used where no name was looked up
         integrator = setup.options.integrator
         if integrator in (Integrator.RK4, Integrator.DISCRETE) and setup.scene.bounces:
             raise CapabilityError(
