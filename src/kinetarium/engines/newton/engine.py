@@ -1,0 +1,56 @@
+"""EngineNewton: scenes compiled into simulations of NVIDIA's Newton."""
+
+from importlib.metadata import version
+from typing import Any
+
+from kinetarium.engines.base.engine import EngineBase
+from kinetarium.engines.base.simulation import Setup, SimulationBase
+from kinetarium.engines.newton.options import NewtonOptions
+from kinetarium.engines.protocol import Capability, FrictionRule, Precision
+
+
+class EngineNewton(EngineBase[NewtonOptions]):
+    """Newton of NVIDIA, Google DeepMind and Disney Research, on the CPU.
+
+    Its solver is SolverMuJoCo: MuJoCo's equations, in single precision, as
+    kernels of Warp. The kernels are compiled when they are first used and kept in
+    the user's cache folder. Nothing is drawn at random.
+    """
+
+    name = "newton"
+    title = "Newton"
+    capabilities = frozenset(
+        {
+            Capability.JOINTS,
+            Capability.CONTACT,
+            Capability.CONTACT_FORCES,
+            Capability.JOINT_WRENCH,
+            Capability.EXTERNAL_WRENCH,
+            Capability.MIMIC,
+            Capability.CLOSED_LOOPS,
+            Capability.FREE_BASE,
+            Capability.SAVE_RESTORE,
+            Capability.DETERMINISM,
+            Capability.RESTITUTION,
+        }
+    )
+    friction_rule = FrictionRule.MAXIMUM
+    precision = Precision.SINGLE
+    options = NewtonOptions
+
+    def _version(self) -> str:
+        # Importing it takes seconds.
+        newton, warp, mujoco = (version(name) for name in ("newton", "warp-lang", "mujoco"))
+        version("mujoco-warp")
+        if mujoco.split(".")[0] != "3":
+            raise ImportError(f"Newton {newton} works with MuJoCo 3.15 to 3.17, not {mujoco}")
+        return f"{newton}, Warp {warp}"
+
+    def _build(self, setup: Setup[NewtonOptions]) -> SimulationBase[Any]:
+        # The library is large and not everywhere.
+        from kinetarium.engines.newton.build import build
+        from kinetarium.engines.newton.library import announced_compilation
+        from kinetarium.engines.newton.simulation import NewtonSimulation
+
+        with announced_compilation():
+            return NewtonSimulation(setup, model=build(setup))

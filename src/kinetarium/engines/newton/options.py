@@ -1,0 +1,72 @@
+"""NewtonOptions: what Newton's MuJoCo solver lets a user choose, with defaults that compare."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Integrator(StrEnum):
+    """How velocities and positions advance; both move positions by the new velocity."""
+
+    EULER = "euler"
+    """Implicit in the damping of joints only, not in that of servos."""
+    IMPLICITFAST = "implicitfast"
+    """Implicit in every force that depends on velocity, but for Coriolis forces."""
+
+
+class Cone(StrEnum):
+    """The shape of the friction cone."""
+
+    ELLIPTIC = "elliptic"
+    PYRAMIDAL = "pyramidal"
+
+
+@dataclass(frozen=True, slots=True)
+class NewtonOptions:
+    """Settings of Newton, whose solver here is SolverMuJoCo: MuJoCo's equations on Warp.
+
+    They mean what they mean in MuJoCo, and have the same defaults as its
+    adapter. `solref` is the time constant [s] and the damping ratio [-] by which a
+    violation of a constraint fades, `solimp` the share of the constraint that is
+    enforced, from its first to its second value [-] over a width [m or rad], with
+    midpoint and power of the curve [-] (MuJoCo's manual, "Solver parameters"). A
+    time constant below two time steps is raised to that by the engine.
+
+    Attributes:
+        integrator: How the state advances.
+        cone: The friction cone.
+        impratio: How much harder friction is than normal contact [-].
+        iterations: Most iterations of the constraint solver per step [-].
+        line_search_iterations: Most steps of the line search in each of them [-].
+        tolerance: Improvement at which the solver stops [-]; not below 1e-6, in single precision.
+        contact_solref: Of contacts and joint limits.
+        contact_solimp: Of contacts.
+        joint_solref: Of joint friction, couplings and loops.
+        joint_solimp: Of those and of joint limits; near one, or friction creeps and loops yield.
+    """
+
+    integrator: Integrator = Integrator.IMPLICITFAST
+    cone: Cone = Cone.ELLIPTIC
+    impratio: float = 100.0
+    iterations: int = 100
+    line_search_iterations: int = 50
+    tolerance: float = 1e-6
+    contact_solref: tuple[float, float] = (0.002, 4.0)
+    contact_solimp: tuple[float, float, float, float, float] = (0.001, 0.99, 0.001, 0.5, 2.0)
+    joint_solref: tuple[float, float] = (0.002, 1.0)
+    joint_solimp: tuple[float, float, float, float, float] = (0.9999, 0.9999, 0.001, 0.5, 2.0)
+
+    @classmethod
+    def stock(cls) -> "NewtonOptions":
+        """Return Newton as it comes."""
+        return cls(
+            cone=Cone.PYRAMIDAL,
+            impratio=1.0,
+            contact_solref=(0.02, 1.0),
+            contact_solimp=(0.9, 0.95, 0.001, 0.5, 2.0),
+            joint_solref=(0.02, 1.0),
+            joint_solimp=(0.9, 0.95, 0.001, 0.5, 2.0),
+        )
+
+    def with_iterations(self, n: int) -> "NewtonOptions":
+        """Return a copy with other most iterations of the solver; the same for 0."""
+        return replace(self, iterations=n) if n else self
