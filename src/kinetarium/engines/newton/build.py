@@ -20,7 +20,6 @@ from kinetarium.model.robot import (
     Capsule,
     Cylinder,
     Inertia,
-    Joint,
     JointType,
     LoopKind,
     MeshData,
@@ -28,7 +27,16 @@ from kinetarium.model.robot import (
     Shape,
     Sphere,
 )
-from kinetarium.scene import Base, Body, DriveMode, Motion, PlacedRobot, Plane, SceneError
+from kinetarium.scene import (
+    Actuation,
+    Base,
+    Body,
+    DriveMode,
+    Motion,
+    PlacedRobot,
+    Plane,
+    SceneError,
+)
 from kinetarium.scene.robot import RigidBody, rigid_tree
 from kinetarium.spatial.arrays import Array
 
@@ -40,6 +48,8 @@ _RECOVERY = 1e-3
 """Share of its depth that a bouncing contact gives back per step."""
 _GENTLE = (0.02, 1.0)
 """Time constant [s] and damping ratio of friction that does not make a rigid contact hop."""
+_SMALLEST = 1e-30
+"""Stands for an effort of zero, for a range must not be empty [N m or N]."""
 _POINTS_OF_PAIR = 8
 """Most points of contact between two shapes."""
 _MOST_POINTS = 2048
@@ -280,23 +290,46 @@ class _Assembly:
                 "mujoco:solimpfriction": _five(options.joint_solimp),
             },
             **place,
-            **self._drive(name, joint),
+            **self._servo(self._drives.get(name)),
         )
         self._joints[name] = added
+        self._limit(self._drives.get(name), dof=self.builder.joint_qd_start[added])
         return added
 
-    def _drive(self, name: str, joint: Joint) -> dict[str, Any]:
+    def _servo(self, drive: Actuation | None) -> dict[str, Any]:
         """Return the servo of a joint; torques are applied by the simulation."""
-        drive, modes = self._drives.get(name), newton.JointTargetMode
+        modes = newton.JointTargetMode
         if drive is None or drive.drive is DriveMode.TORQUE:
             return {"actuator_mode": modes.NONE, "target_ke": 0.0, "target_kd": 0.0}
         position = drive.drive is DriveMode.POSITION
+        stiffness = drive.stiffness if position else 0.0
         return {
             "actuator_mode": modes.POSITION if position else modes.VELOCITY,
-            "target_ke": drive.stiffness if position else 0.0,
-            "target_kd": drive.damping,
-            "effort_limit": min(drive.effort, UNBOUNDED),
+            "target_ke": stiffness,
+            # The solver is implicit in damping only: K (c - q - h v) = K (c - q) - h K v.
+            "target_kd": drive.damping + self._setup.timestep * stiffness,
+            "effort_limit": UNBOUNDED,
         }
+
+    def _limit(self, drive: Actuation | None, *, dof: int) -> None:
+        """Limit a servo's force itself: at Newton's own limit of a joint it would go on damping."""
+        if drive is None or drive.drive is DriveMode.TORQUE or not np.isfinite(drive.effort):
+            return
+        kinds, effort = newton.solvers.SolverMuJoCo, max(drive.effort, _SMALLEST)
+        position = drive.drive is DriveMode.POSITION
+        values = {
+            "ctrl_source": int(kinds.CtrlSource.JOINT_TARGET),
+            "ctrl_type": int(kinds.CtrlType.POSITION if position else kinds.CtrlType.VELOCITY),
+            "actuator_trntype": int(kinds.TrnType.JOINT),
+            "actuator_trnid": warp.vec2i(dof, -1),
+            "actuator_world": self.builder.current_world,
+            "actuator_forcelimited": 1,
+            "actuator_has_forcerange": 1,
+            "actuator_forcerange": warp.vec2(-effort, effort),
+        }
+        self.builder.add_custom_values(
+            **{f"mujoco:{name}": value for name, value in values.items()}
+        )
 
     def _couple(self, robot: PlacedRobot) -> None:
         for joint in robot.model.moving_joints:

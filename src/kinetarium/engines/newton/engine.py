@@ -8,6 +8,9 @@ from kinetarium.engines.base.simulation import Setup, SimulationBase
 from kinetarium.engines.newton.options import NewtonOptions
 from kinetarium.engines.protocol import Capability, FrictionRule, Precision
 
+_MUJOCO = ("3.15.", "3.16.")
+"""The versions of MuJoCo that mujoco-warp 3.15, hence Newton 1.7, works with."""
+
 
 class EngineNewton(EngineBase[NewtonOptions]):
     """Newton of NVIDIA, Google DeepMind and Disney Research, on the CPU.
@@ -40,10 +43,11 @@ class EngineNewton(EngineBase[NewtonOptions]):
 
     def _version(self) -> str:
         # Importing it takes seconds.
-        newton, warp, mujoco = (version(name) for name in ("newton", "warp-lang", "mujoco"))
-        version("mujoco-warp")
-        if mujoco.split(".")[0] != "3":
-            raise ImportError(f"Newton {newton} works with MuJoCo 3.15 to 3.17, not {mujoco}")
+        newton, warp, _ = (version(name) for name in ("newton", "warp-lang", "mujoco-warp"))
+        mujoco = version("mujoco")
+        if not mujoco.startswith(_MUJOCO):
+            # mujoco-warp 3.15 takes 11 numbers of an equality constraint, MuJoCo 3.17 has 12.
+            raise ImportError(f"Newton 1.7 works with MuJoCo 3.15 and 3.16, not {mujoco}")
         return f"{newton}, Warp {warp}"
 
     def _build(self, setup: Setup[NewtonOptions]) -> SimulationBase[Any]:
