@@ -32,6 +32,7 @@ LIBRARIES = {
     "kinetarium.engines.dart": ("dartpy",),
     "kinetarium.engines.drake": ("pydrake",),
     "kinetarium.engines.mujoco": ("mujoco",),
+    "kinetarium.engines.newton": ("mujoco_warp", "newton", "warp"),
     "kinetarium.engines.physx": ("sapien",),
     "kinetarium.engines.rapier": ("rapier3d",),
     "kinetarium.recording": ("msgspec",),

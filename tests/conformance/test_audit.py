@@ -78,7 +78,7 @@ def test_inertias(robot: str, engine: str) -> None:
     simulation = _compile(engine, model)
     loaded = {solid.name: solid.inertia for solid in simulation.audit().solids}
     simulation.close()
-    tolerance = 1e-6 if engine in ("physx", "rapier") else 1e-9
+    tolerance = 1e-6 if engine in ("newton", "physx", "rapier") else 1e-9
     for body in rigid_tree(model):
         if body.inertia is None or body.joint is None:
             continue

@@ -10,6 +10,7 @@ from kinetarium.engines.registry import open_engine
 
 LACKING = {
     "drake": {Capability.RESTITUTION},
+    "newton": {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS},
     "ode": {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS},
     "physx": {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS},
     "rapier": {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS},

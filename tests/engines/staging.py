@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinetarium.engines.protocol import Engine, Precision, Simulation, State
+from kinetarium.engines.registry import list_engines
 from kinetarium.model.robot import Box, Geometry, Joint, JointType, Link, RobotModel, Source
 from kinetarium.scene import Actuation, Body, DriveMode, PlacedRobot, Scene
 from kinetarium.spatial.arrays import frozen
@@ -21,7 +22,19 @@ TORQUE = Actuation(DriveMode.TORQUE)
 SOURCE = Source("tests", "python", "")
 
 
-ENGINES = ["bullet", "dart", "drake", "mujoco", "ode", "physx", "rapier"]
+LIBRARIES = {
+    "bullet": "pybullet",
+    "dart": "dartpy",
+    "drake": "pydrake",
+    "mujoco": "mujoco",
+    "ode": "kinetarium.engines.ode.library",
+    "physx": "sapien",
+    "rapier": "rapier3d",
+}
+"""The module that an engine loads with its first scene."""
+if any(one.name == "newton" and one.available for one in list_engines()):
+    LIBRARIES["newton"] = "newton"  # an environment of its own: make test-newton
+ENGINES = list(LIBRARIES)
 
 
 def rounding(start, exact: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engines.staging import CUBE, NOTHING, WEIGHTLESS, H, compiled, driven
+from engines.staging import CUBE, LIBRARIES, NOTHING, WEIGHTLESS, H, compiled, driven
 from kinetarium.engines.base.simulation import LIMIT
 from kinetarium.engines.conformance.models import chain, pendulum
 from kinetarium.engines.protocol import (
@@ -21,17 +21,6 @@ from kinetarium.engines.protocol import (
 from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.scene import PlacedRobot, WrenchSensor, free_body, ground
-
-LIBRARIES = {
-    "bullet": "pybullet",
-    "dart": "dartpy",
-    "drake": "pydrake",
-    "mujoco": "mujoco",
-    "ode": "kinetarium.engines.ode.library",
-    "physx": "sapien",
-    "rapier": "rapier3d",
-}
-"""The module that an engine loads with its first scene."""
 
 pytestmark = [pytest.mark.engine, pytest.mark.parametrize("start", LIBRARIES, indirect=True)]
 

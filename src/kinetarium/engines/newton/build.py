@@ -152,12 +152,17 @@ class _Assembly:
         self._meshes: dict[MeshFile | MeshData, Any] = {}
 
     def add_part(
-        self, name: str, inertia: Inertia | None, members: Sequence[tuple[str, Array]] = ()
+        self,
+        name: str,
+        inertia: Inertia | None,
+        *,
+        X_WB: Array,
+        members: Sequence[tuple[str, Array]] = (),
     ) -> Part:
         """Add a body that moves, with the shapes of its solids."""
-        given: dict[str, Any] = {}
+        given: dict[str, Any] = {"xform": transform(X_WB)}
         if inertia:
-            given = {
+            given |= {
                 "mass": inertia.mass,
                 "com": warp.vec3(*inertia.center.tolist()),
                 "inertia": warp.mat33(inertia.moment),
@@ -175,7 +180,7 @@ class _Assembly:
 
     def add_body(self, body: Body) -> None:
         """Add a free body."""
-        part = self.add_part(body.name, body.inertia)
+        part = self.add_part(body.name, body.inertia, X_WB=body.X_WB)
         self.builder.add_articulation([self.let_float(part)])
 
     def add_robot(self, robot: PlacedRobot) -> None:
@@ -190,7 +195,8 @@ class _Assembly:
                 homes.append((_WORLD, robot.X_WB))
                 self.put(_WORLD, [(name, robot.X_WB @ X_BL) for name, X_BL in members])
                 continue
-            part = self.add_part(f"{robot.name}/{body.name}", body.inertia, members)
+            name = f"{robot.name}/{body.name}"
+            part = self.add_part(name, body.inertia, X_WB=robot.X_WB, members=members)
             homes.append((part.index, IDENTITY))
             if body.joint is None:
                 joint = self.let_float(part)
@@ -418,7 +424,7 @@ class _Assembly:
         if shape not in self._meshes:
             mesh = mesh_of(shape)
             self._meshes[shape] = newton.Mesh(
-                mesh.vertices, mesh.triangles.ravel(), compute_inertia=False
+                mesh.vertices, mesh.faces.ravel(), compute_inertia=False
             )
         return self._meshes[shape]
 
