@@ -167,7 +167,9 @@ class _Assembly:
                 "com": warp.vec3(*inertia.center.tolist()),
                 "inertia": warp.mat33(inertia.moment),
             }
-        index = self.builder.add_link(label=name, lock_inertia=True, **given)
+        # Its own label, for MuJoCo has a body called world.
+        label = f"part {len(self._parts)}"
+        index = self.builder.add_link(label=label, lock_inertia=True, **given)
         part = Part(index, inertia, tuple(members) or ((name, IDENTITY),))
         self._parts.append(part)
         self.put(index, part.members)
@@ -287,7 +289,7 @@ class _Assembly:
             armature=joint.armature,
             limit_lower=max(joint.limits.lower, -UNBOUNDED),
             limit_upper=min(joint.limits.upper, UNBOUNDED),
-            label=name,
+            label=f"joint {len(self._joints)}",
             custom_attributes={
                 "mujoco:solreflimit": warp.vec2(*options.contact_solref),
                 "mujoco:solreflimit_mode": _RAW_SOLREF,

@@ -25,6 +25,10 @@ from kinetarium.scene import DriveMode
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import rotation_from_quaternion
 
+_LARGEST = 1e30
+"""Stands for greater numbers, which single precision might not hold."""
+_VIOLENT = 1e15
+"""Torque [N m or N] whose square the solver may not hold, so that it answers with rest."""
 _Commands = tuple[Any, Any, Any]
 """An array of Newton's, the places in it of some drives, and the commands of these."""
 Memory = tuple[Any, Any, Any] | None
@@ -100,7 +104,7 @@ class NewtonSimulation(SimulationBase[Memory]):
         targets = starts.numpy()[numbers[position]]
         return (
             (control.joint_f.numpy(), dofs[torque], torque),
-            np.array([drives[i].effort for i in torque]),
+            np.array([min(drives[i].effort, _LARGEST) for i in torque]),
             [
                 (control.joint_target_q.numpy(), targets, position),
                 (control.joint_target_qd.numpy(), dofs[velocity], velocity),
@@ -132,9 +136,12 @@ class NewtonSimulation(SimulationBase[Memory]):
         if self._solver is None:
             return n
         for values, places, own in self._targets:
-            values[places] = command[own]
+            values[places] = command[own].clip(-_LARGEST, _LARGEST)
         values, places, own = self._torques
-        values[places] = np.clip(command[own], -self._limits, self._limits)
+        torques = command[own].clip(-self._limits, self._limits)
+        values[places] = torques
+        if len(torques) and np.abs(torques).max() > _VIOLENT:
+            self._diverge()
         if wrenches:
             self._push(wrenches)
         for _ in range(n):
