@@ -58,7 +58,8 @@ def test_contact_forces_explain_the_motion(cone: Cone, friction: float) -> None:
         assert force == pytest.approx((v - before) / H + (0, 0, 9.81), abs=2e-3)
         pushed += force[2] > 0
     assert pushed > 2  # a pyramid lifts what slides, which then hops
-    assert v[0] == pytest.approx(1.0 - 0.1 * 9.81 * friction / np.hypot(1, 0.3), rel=0.05)
+    if cone is Cone.ELLIPTIC:
+        assert v[0] == pytest.approx(1.0 - 0.1 * 9.81 * friction / np.hypot(1, 0.3), rel=0.05)
 
 
 def test_a_position_servo_is_implicit_in_its_stiffness() -> None:
