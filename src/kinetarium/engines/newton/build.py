@@ -39,6 +39,7 @@ from kinetarium.scene import (
 )
 from kinetarium.scene.robot import RigidBody, rigid_tree
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import quaternion_from_rotation
 
 UNBOUNDED = 1e10
 """What SolverMuJoCo takes for no limit of a joint or an effort [rad, m, N m or N]."""
@@ -53,7 +54,7 @@ _SMALLEST = 1e-30
 _POINTS_OF_PAIR = 8
 """Most points of contact between two shapes."""
 _MOST_POINTS = 2048
-_CONNECT, _WELD, _JOINT = 0, 1, 2
+CONNECT, WELD, JOINT = 0, 1, 2
 """Kinds of MuJoCo's equality constraints."""
 _RAW_SOLREF = 1
 """Has SolverMuJoCo take `solref` as it is, not stiffness and damping."""
@@ -90,6 +91,7 @@ class Model:
         poses: Into positions, of position and quaternion of what floats, shape (f, 7).
         twists: Into velocities, of its twist, the angular velocity in body axes, shape (f, 6).
         dofs: Index into Newton's own velocities of each joint of the layout, shape (n,).
+        joints: Newton's number of each joint that it has, by the names of robot and joint.
         sensors: The body below each sensor.
         shape_solids: The solid of each shape, shape (shapes,).
     """
@@ -102,6 +104,7 @@ class Model:
     poses: Indices
     twists: Indices
     dofs: Indices
+    joints: dict[tuple[str, str], int]
     sensors: dict[str, int]
     shape_solids: NDArray[np.int32]
 
@@ -146,7 +149,9 @@ class _Assembly:
         self._parts: list[Part] = []
         self._joints: dict[str, int] = {}
         self._free: list[int] = []
+        self._ties: list[list[float]] = []
         self._below: dict[tuple[str, str], int] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
         self._shape_solids: list[int] = []
         self._points = 0
         self._meshes: dict[MeshFile | MeshData, Any] = {}
@@ -205,6 +210,7 @@ class _Assembly:
             else:
                 joint = self._join(robot.name, body, parent=homes[body.parent], child=part.index)
                 self._below[robot.name, body.joint.name] = part.index
+                self._numbers[robot.name, body.joint.name] = joint
             joints.append(joint)
         if joints:
             self.builder.add_articulation(joints)
@@ -252,6 +258,10 @@ class _Assembly:
             update_data_interval=0,  # the state is the solver's, for every conversion rounds it
         )
         solver.mjw_model.opt.warn_overflow = 0  # the simulation looks itself
+        # Newton takes the second end of a loop to be where the first is at joint positions zero.
+        data, kinds = solver.mjw_model.eq_data.numpy()[0], solver.mj_model.eq_type
+        for i, tie in zip(np.flatnonzero(kinds != JOINT), self._ties, strict=True):
+            data[i, : len(tie)] = tie
         return solver
 
     def result(self, model: Any, solver: Any) -> Model:
@@ -266,6 +276,7 @@ class _Assembly:
             poses=_starts(solver and solver.mj_q_start, self._free)[:, np.newaxis] + np.arange(7),
             twists=_starts(solver and solver.mj_qd_start, self._free)[:, np.newaxis] + np.arange(6),
             dofs=_starts(model.joint_qd_start, joints),
+            joints=self._numbers,
             sensors={s.name: self._below[s.robot, s.joint] for s in self._scene.sensors},
             shape_solids=np.array(self._shape_solids, np.int32),
         )
@@ -343,7 +354,7 @@ class _Assembly:
         for joint in robot.model.moving_joints:
             if joint.mimic:
                 self._constrain(
-                    _JOINT,
+                    JOINT,
                     joint1=self._joints[f"{robot.name}/{joint.name}"],
                     joint2=self._joints[f"{robot.name}/{joint.mimic.joint}"],
                     polycoef=[joint.mimic.offset, joint.mimic.multiplier, 0.0, 0.0, 0.0],
@@ -353,20 +364,21 @@ class _Assembly:
         for loop in robot.model.loops:
             (a, X_A), (b, X_B) = places[loop.link_a], places[loop.link_b]
             X_AC, X_BC = X_A @ loop.X_AC, X_B @ loop.X_BC
+            points = [X_AC[:3, 3], X_BC[:3, 3]]
             if loop.kind is LoopKind.POSE:
-                # The anchor is in the second body, the pose that of the second in the first.
-                self._constrain(
-                    _WELD, body1=a, body2=b, anchor=warp.vec3(*X_BC[:3, 3].tolist()),
-                    relpose=transform(X_AC @ np.linalg.inv(X_BC)), torquescale=1.0,
-                )  # fmt: skip
+                # MuJoCo has the point in the second body first.
+                R_AB = X_AC[:3, :3] @ X_BC[:3, :3].T
+                self._constrain(WELD, body1=a, body2=b, torquescale=1.0)
+                self._ties.append([*points[1], *points[0], *quaternion_from_rotation(R_AB)])
             else:
-                self._constrain(_CONNECT, body1=a, body2=b, anchor=warp.vec3(*X_AC[:3, 3].tolist()))
+                self._constrain(CONNECT, body1=a, body2=b)
+                self._ties.append([*points[0], *points[1]])
 
     def _constrain(self, kind: int, **values: Any) -> None:
         options, named = self._options, {f"equality_constraint_{k}": v for k, v in values.items()}
         named |= {
             "equality_constraint_type": kind,
-            "equality_constraint_objtype": 3 if kind == _JOINT else 1,
+            "equality_constraint_objtype": 3 if kind == JOINT else 1,
             "equality_constraint_world": self.builder.current_world,
             "eq_solref": warp.vec2(*options.joint_solref),
             "eq_solimp": _five(options.joint_solimp),

@@ -1,28 +1,25 @@
 """NewtonSimulation: a scene inside Newton, and what is read of it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import warp
 
-from kinetarium.engines.base.audit import limit_of
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
-from kinetarium.engines.newton.build import UNBOUNDED, Model
+from kinetarium.engines.newton.audit import audit
+from kinetarium.engines.newton.build import Model
 from kinetarium.engines.newton.library import announced_compilation, mujoco_warp, newton
 from kinetarium.engines.newton.options import Cone, NewtonOptions
 from kinetarium.engines.protocol import (
     NO_CONTACTS,
     Audit,
     Contacts,
-    LoadedJoint,
-    LoadedSolid,
     State,
 )
 from kinetarium.errors import KinetariumError
-from kinetarium.model.robot import Inertia, MeshData, MeshFile
 from kinetarium.scene import DriveMode
-from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import rotation_from_quaternion
 
 _LARGEST = 1e30
@@ -84,11 +81,12 @@ class NewtonSimulation(SimulationBase[Memory]):
 
     def audit(self) -> Audit:
         """Read back the model as Newton loaded it."""
-        return Audit(
-            tuple(self._loaded_solids()),
-            tuple(self._loaded_joints()),
-            frozen(self._model.model.gravity.numpy()[0].astype(np.float64)),
-            tuple(self._remarks()),
+        return audit(
+            self._scene,
+            self._layout,
+            model=self._model,
+            options=self._options,
+            timestep=self._timestep,
         )
 
     def _drives(self) -> tuple[_Commands, Array, list[_Commands]]:
@@ -212,47 +210,6 @@ class NewtonSimulation(SimulationBase[Memory]):
     def _restore(self, memory: Memory) -> None:
         if memory is not None:
             self._qpos[:], self._qvel[:], self._warm_start[:] = memory
-
-    def _loaded_solids(self) -> Iterator[LoadedSolid]:
-        model = self._model.model
-        masses, centers = model.body_mass.numpy(), model.body_com.numpy()
-        moments = model.body_inertia.numpy()
-        for part in self._model.parts:
-            if part.inertia:
-                i = part.index
-                inertia = Inertia(
-                    float(masses[i]),
-                    frozen(centers[i].astype(np.float64)),
-                    frozen(moments[i].astype(np.float64)),
-                )
-                yield LoadedSolid(
-                    part.members[0][0], inertia, tuple(name for name, _ in part.members)
-                )
-
-    def _loaded_joints(self) -> Iterator[LoadedJoint]:
-        model = self._model.model
-        for name, v in zip(self._layout.joints, self._model.dofs, strict=True):
-            lower, upper = model.joint_limit_lower.numpy()[v], model.joint_limit_upper.numpy()[v]
-            yield LoadedJoint(
-                name=name,
-                axis=frozen(model.joint_axis.numpy()[v].astype(np.float64)),
-                damping=float(model.joint_damping.numpy()[v]),
-                friction=float(model.joint_friction.numpy()[v]),
-                armature=float(model.joint_armature.numpy()[v]),
-                lower=limit_of(float(lower), UNBOUNDED),
-                upper=limit_of(float(upper), UNBOUNDED),
-            )
-
-    def _remarks(self) -> Iterator[str]:
-        times = [self._options.contact_solref[0], self._options.joint_solref[0]]
-        shortest = 2 * self._timestep
-        if min(times) < shortest:
-            yield f"constraints softened to a time constant of two time steps, {shortest:g} s"
-        if self._scene.bounces:
-            yield "surfaces that bounce hardly rub during the impact itself"
-        shapes = (shape for shapes in self._scene.geometry for shape, _ in shapes)
-        if any(isinstance(shape, MeshFile | MeshData) for shape in shapes):
-            yield "meshes touch as their convex hulls"
 
 
 def _recorded(launch: Callable[[], None]) -> Any:
