@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/installed
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test test-long lint bench clean browser page
+.PHONY: help demo test test-long test-newton lint bench clean browser page
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -51,7 +51,19 @@ test: lint browser  ## Run all tests in their short form
 	$(BIN)/python -m pytest -n 2
 
 test-long: lint browser  ## Run all tests with the full numbers
-	$(BIN)/python -m pytest -n 2 -m ""
+	$(BIN)/python -m pytest -n 2 -m "not newton"
+
+# Newton has a separate environment, for it does not work with the MuJoCo of the others, only with 3.15 and 3.16.
+.venv-newton/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-newton
+	.venv-newton/bin/python -m pip install --quiet --upgrade pip
+	@sed 's/^mujoco==.*/mujoco==3.16.0/' constraints.txt > .venv-newton/constraints.txt
+	.venv-newton/bin/python -m pip install --quiet --constraint .venv-newton/constraints.txt --editable '.[dev,newton]'
+	@touch $@
+
+test-newton: .venv-newton/installed  ## Test NVIDIA's Newton in an environment of its own
+	.venv-newton/bin/kinetarium conformance --engine newton
+	.venv-newton/bin/python -m pytest -m "not slow" -k newton tests/engines tests/conformance
 
 # Peers have a separate environment; those without a wheel for this Python are named and left out.
 .venv-bench/installed: pyproject.toml constraints.txt benchmarks/peers.txt
@@ -67,6 +79,6 @@ bench: .venv-bench/installed  ## Compare speed and cost with peers, in one run
 	.venv-bench/bin/python -m benchmarks
 
 clean:  ## Remove everything that was generated
-	rm -rf .venv .venv-bench out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-newton out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -rf web/node_modules src/kinetarium/studio/page
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -1,7 +1,7 @@
 """A scene as Newton holds it: links, joints, shapes, and the pairs of shapes that may touch."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -53,7 +53,9 @@ _SMALLEST = 1e-30
 """Stands for an effort of zero, for a range must not be empty [N m or N]."""
 _POINTS_OF_PAIR = 8
 """Most points of contact between two shapes."""
-_MOST_POINTS = 2048
+FIRST_POINTS = 16
+"""Points of contact that there is room for at first. A step takes longer for all that there is
+room for, whether they are needed or not: with room for a thousand, twenty times as long."""
 CONNECT, WELD, JOINT = 0, 1, 2
 """Kinds of MuJoCo's equality constraints."""
 _RAW_SOLREF = 1
@@ -84,7 +86,8 @@ class Model:
 
     Attributes:
         model: Newton's model.
-        solver: Its solver; None if nothing can move.
+        solver: Its solver, with room for `FIRST_POINTS`; None if nothing can move.
+        solver_for: Returns a solver with room for so many points of contact, or for all.
         parts: All bodies that move.
         q: Index into the solver's positions of each joint of the layout, shape (n,).
         v: Index into the solver's velocities of each, shape (n,).
@@ -98,6 +101,7 @@ class Model:
 
     model: Any
     solver: Any
+    solver_for: Callable[[int], Any]
     parts: tuple[Part, ...]
     q: Indices
     v: Indices
@@ -128,7 +132,7 @@ def build(setup: Setup[NewtonOptions]) -> Model:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = assembly.builder.finalize(device="cpu")
-            solver = assembly.solver(model) if model.joint_count else None
+            solver = assembly.solver(model, FIRST_POINTS) if model.joint_count else None
     except (ValueError, RuntimeError) as error:
         reason = " ".join(str(error).removeprefix("Error: ").split())
         raise SceneError(f"Newton refuses the scene: {reason}") from None
@@ -238,9 +242,9 @@ class _Assembly:
                 self._points += _POINTS_OF_PAIR
                 self._add_pair(a, b, materials=(self._scene.materials[i], self._scene.materials[j]))
 
-    def solver(self, model: Any) -> Any:
-        """Return the solver of a model."""
-        options, points = self._options, min(self._points, _MOST_POINTS)
+    def solver(self, model: Any, points: int) -> Any:
+        """Return a solver of a model with room for so many points of contact, or for all."""
+        options, points = self._options, min(self._points, points)
         per_point = 3 if options.cone == "elliptic" else 4
         rows = 3 * model.joint_dof_count + 6 * len(self._joints) + per_point * points + 16
         solver = newton.solvers.SolverMuJoCo(
@@ -270,6 +274,7 @@ class _Assembly:
         return Model(
             model=model,
             solver=solver,
+            solver_for=lambda points: self.solver(model, points),
             parts=tuple(self._parts),
             q=_starts(solver and solver.mj_q_start, joints),
             v=_starts(solver and solver.mj_qd_start, joints),

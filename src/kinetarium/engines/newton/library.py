@@ -27,7 +27,7 @@ class _Progress:
         if "(compiled)" not in message:
             return
         self.compiled += 1
-        text = "kinetarium: Newton compiles its kernels, once for this computer (about a minute)"
+        text = "kinetarium: Newton compiles kernels, at first for a minute; they are kept for later runs"
         if sys.stderr.isatty():
             print(f"\r{text}: {self.compiled}", end="", file=sys.stderr, flush=True)
         elif self.compiled == 1:

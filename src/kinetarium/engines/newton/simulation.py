@@ -8,7 +8,7 @@ import warp
 
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.newton.audit import audit
-from kinetarium.engines.newton.build import Model
+from kinetarium.engines.newton.build import FIRST_POINTS, Model
 from kinetarium.engines.newton.library import announced_compilation, mujoco_warp, newton
 from kinetarium.engines.newton.options import Cone, NewtonOptions
 from kinetarium.engines.protocol import (
@@ -17,7 +17,6 @@ from kinetarium.engines.protocol import (
     Contacts,
     State,
 )
-from kinetarium.errors import KinetariumError
 from kinetarium.scene import DriveMode
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import rotation_from_quaternion
@@ -41,7 +40,7 @@ class NewtonSimulation(SimulationBase[Memory]):
     is in single precision.
 
     A step is about a hundred kernels. They are recorded once and played back, for
-    launching them one by one from Python takes fourteen times as long.
+    launching them one by one from Python takes many times as long.
     """
 
     def __init__(self, setup: Setup[NewtonOptions], *, model: Model) -> None:
@@ -55,29 +54,10 @@ class NewtonSimulation(SimulationBase[Memory]):
         self._model, self._solver = model, model.solver
         self._state_now, self._control = model.model.state(), model.model.control()
         self._homes = {name: part for part in model.parts for name, _ in part.members}
-        if self._solver is None:
-            return
-        data = self._data = self._solver.mjw_data
-        # Views of Warp's own memory, which stays where it is.
-        self._qpos, self._qvel = data.qpos.numpy()[0], data.qvel.numpy()[0]
-        self._warm_start, self._overflow = data.qacc_warmstart.numpy()[0], data.overflow.numpy()
-        self._body_f, self._xipos = self._state_now.body_f.numpy(), data.xipos.numpy()[0]
-        numbers = self._solver.mjc_body_to_newton.numpy()[0]
-        self._bodies = {int(own): i for i, own in enumerate(numbers) if own >= 0}
-        self._torques, self._limits, self._targets = self._drives()
-        observables = None
-        if setup.scene.sensors:
-            kind = newton.solvers.SolverBase.ObservableKind.BODY_PARENT_F
-            observables = self._solver.observables({kind})
-            self._forces = observables.body_parent_f.numpy()
-        with warp.ScopedDevice("cpu"), announced_compilation():
-            self._step = _recorded(
-                lambda: self._solver.step(
-                    self._state_now, self._state_now, self._control, None, setup.timestep,
-                    observables=observables,
-                )
-            )  # fmt: skip
-            self._place = _recorded(lambda: mujoco_warp.kinematics(self._solver.mjw_model, data))
+        self._points = FIRST_POINTS
+        if self._solver is not None:
+            self._torques, self._limits, self._targets = self._drives()
+            self._enter(self._solver)
 
     def audit(self) -> Audit:
         """Read back the model as Newton loaded it."""
@@ -88,6 +68,28 @@ class NewtonSimulation(SimulationBase[Memory]):
             options=self._options,
             timestep=self._timestep,
         )
+
+    def _enter(self, solver: Any) -> None:
+        """Find everything in another solver, and record its step."""
+        self._solver, data = solver, solver.mjw_data
+        self._data = data
+        # Views of Warp's own memory, which stays where it is.
+        self._qpos, self._qvel = data.qpos.numpy()[0], data.qvel.numpy()[0]
+        self._warm_start, self._overflow = data.qacc_warmstart.numpy()[0], data.overflow.numpy()
+        self._body_f, self._xipos = self._state_now.body_f.numpy(), data.xipos.numpy()[0]
+        numbers = solver.mjc_body_to_newton.numpy()[0]
+        self._bodies = {int(own): i for i, own in enumerate(numbers) if own >= 0}
+        state, control, h, observables = self._state_now, self._control, self._timestep, None
+        if self._sensor_names:
+            kind = newton.solvers.SolverBase.ObservableKind.BODY_PARENT_F
+            observables = solver.observables({kind})
+            self._forces = observables.body_parent_f.numpy()
+        with warp.ScopedDevice("cpu"), announced_compilation():
+            self._step = _recorded(
+                lambda: solver.step(state, state, control, None, h, observables=observables)
+            )
+            self._place = _recorded(lambda: mujoco_warp.kinematics(solver.mjw_model, data))
+        self._overflow[:] = 0
 
     def _drives(self) -> tuple[_Commands, Array, list[_Commands]]:
         """Return where Newton takes torques, their limits, and where it takes targets."""
@@ -140,14 +142,19 @@ class NewtonSimulation(SimulationBase[Memory]):
         values[places] = torques
         if len(torques) and np.abs(torques).max() > _VIOLENT:
             self._diverge()
+        before = self._save()
         if wrenches:
             self._push(wrenches)
         for _ in range(n):
             warp.capture_launch(self._step)
+        while self._overflow[0]:  # contacts were left out: the same again, with more room
+            self._points *= 4
+            self._enter(self._model.solver_for(self._points))
+            self._restore(before)
+            for _ in range(n):
+                warp.capture_launch(self._step)
         if wrenches:
             self._body_f[:] = 0.0
-        if self._overflow[0]:
-            raise KinetariumError("Newton has no room for so many contacts at once")
         return n
 
     def _push(self, wrenches: Sequence[AppliedWrench]) -> None:
