@@ -3,8 +3,6 @@
 Everything in this package that reads part of a robot refuses it by a RobotFileError.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from errno import EFBIG
@@ -207,42 +205,17 @@ class Diagnostics:
     repairs: list[Repair] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
 
-    @contextmanager
-    def collecting(self) -> Iterator[None]:
+    def collecting(self) -> "_Context":
         """Record a refusal raised in this context and continue, to report every fault at once."""
-        try:
-            yield
-        except RobotFileError as error:
-            self._record(error)
+        return _Context(self, self.file, self.line, collects=True)
 
-    def _record(self, error: RobotFileError) -> None:
-        if len(error.refusals) >= MOST_REFUSALS:  # an inner block reached the limit
-            raise error
-        self.refusals.extend(error.refusals)
-        if len(self.refusals) >= MOST_REFUSALS:
-            raise RobotFileError(*self.refusals) from None
-
-    @contextmanager
-    def within(self, file: str, line: int | None) -> Iterator[None]:
+    def within(self, file: str, line: int | None) -> "_Context":
         """Report faults in this context for a line, perhaps of another file such as an include."""
-        outer = self.file, self.line
-        self.file, self.line = file, line
-        try:
-            yield
-        finally:
-            self.file, self.line = outer
+        return _Context(self, file, line, collects=False)
 
-    @contextmanager
-    def at(self, element: PartOfFile) -> Iterator[None]:
+    def at(self, element: PartOfFile) -> "_Context":
         """Report faults in this context for an element; record refusals and continue."""
-        outer = self.file, self.line
-        self.file, self.line = element.file or self.file, element.line
-        try:
-            yield
-        except RobotFileError as error:
-            self._record(error)
-        finally:
-            self.file, self.line = outer
+        return _Context(self, element.file or self.file, element.line, collects=True)
 
     def stop_if_refused(self) -> None:
         """Raise the collected refusals, if any."""
@@ -259,6 +232,36 @@ class Diagnostics:
         """Return the error for one fault, to be raised."""
         place = (self.file, line or self.line)
         return RobotFileError(Refusal(code, _one_line(message), _one_line(remedy), *place))
+
+
+@dataclass(slots=True)
+class _Context:
+    """Part of a file, entered for every element: three times as fast as `contextmanager`."""
+
+    diagnostics: Diagnostics
+    file: str
+    line: int | None
+    collects: bool
+
+    def __enter__(self) -> None:
+        self._exchange_place()
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool | None:
+        self._exchange_place()
+        if not self.collects or not isinstance(error, RobotFileError):
+            return False
+        if len(error.refusals) >= MOST_REFUSALS:  # an inner context reached the limit
+            return False
+        refusals = self.diagnostics.refusals
+        refusals.extend(error.refusals)
+        if len(refusals) >= MOST_REFUSALS:
+            raise RobotFileError(*refusals) from None
+        return True
+
+    def _exchange_place(self) -> None:
+        outer = self.diagnostics.file, self.diagnostics.line
+        self.diagnostics.file, self.diagnostics.line = self.file, self.line
+        self.file, self.line = outer
 
 
 def _one_line(text: str) -> str:

@@ -65,7 +65,8 @@ def checked_inertia(
         )
         return Inertia(mass, frozen(center), _water_ball(mass))
     values, axes = np.linalg.eigh(moment)
-    fault = _fault(values)
+    second = np.asarray(values.sum() / 2 - values)
+    fault = _fault(values, second)
     if fault and np.abs(values).max() < NEGLIGIBLE_MOMENT:
         diagnostics.repair(
             Code.INERTIA, where, f"{fault} and negligible: replaced by a water ball's", line=line
@@ -75,7 +76,7 @@ def checked_inertia(
         return _replaced(
             mass, center, where=f"{where}: {fault}", line=line, diagnostics=diagnostics
         )
-    repaired = _repaired(values)
+    repaired = _repaired(values, second)
     if fault:
         changed = ", ".join(
             f"{old:.3g} -> {new:.3g}" for old, new in zip(values, repaired, strict=True)
@@ -83,7 +84,7 @@ def checked_inertia(
         diagnostics.repair(
             Code.INERTIA, where, f"{fault}: principal moments {changed} kg m^2", line=line
         )
-    elif np.array_equal(repaired, values):
+    elif repaired is values:
         return Inertia(mass, frozen(center), frozen(moment))
     return Inertia(mass, frozen(center), frozen(axes @ np.diag(repaired) @ axes.T))
 
@@ -111,15 +112,11 @@ def _is_surely_valid(moment: Array) -> bool:
     return bool(least > 4 * ROUNDING * half)
 
 
-def _second_moments(values: Array) -> Array:
-    return np.asarray(values.sum() / 2 - values)
-
-
-def _fault(values: Array) -> str:
+def _fault(values: Array, second: Array) -> str:
     """Return what is wrong with principal moments in ascending order; empty if they are valid."""
     if values[0] <= 0:
         return "moment of inertia not positive definite"
-    if _second_moments(values).min() < -ROUNDING * values[2]:
+    if second.min() < -ROUNDING * values[2]:
         return "moment of inertia violates the triangle inequality"
     return ""
 
@@ -130,8 +127,7 @@ def _beyond_repair(values: Array) -> bool:
     return bool(values[2] > MOST_TRIANGLE_RATIO * (values[0] + values[1]))
 
 
-def _repaired(values: Array) -> Array:
-    second = _second_moments(values)
+def _repaired(values: Array, second: Array) -> Array:
     least = ROUNDING * values[2]
     if second.min() >= least:
         return values

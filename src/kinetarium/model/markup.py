@@ -61,11 +61,14 @@ class Element:
 class _TreeBuilder:
     """Builds the tree from expat's events and enforces the limits while it grows."""
 
-    def __init__(self, diagnostics: Diagnostics, *, ascii_only: bool) -> None:
+    def __init__(self, diagnostics: Diagnostics, *, size: int, ascii_only: bool) -> None:
         self.diagnostics = diagnostics
         self._ascii = ascii_only
+        self._has_room = size > MOST_ATTRIBUTE_CHARACTERS  # for an attribute that is too long
         self.root: Element | None = None
-        self._open: list[tuple[Element, list[str]]] = []
+        self._open: list[tuple[Element, int]] = []
+        self._texts: list[str] = []  # of the open elements, the innermost last
+        self._names: set[str] = set()
         self._elements = 0
         self._attributes = 0
         # The bytes are known to be UTF-8, whatever the XML declaration calls it.
@@ -73,7 +76,7 @@ class _TreeBuilder:
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._characters
+        self.parser.CharacterDataHandler = self._texts.append
         self.parser.StartDoctypeDeclHandler = self._doctype
         self.parser.EntityDeclHandler = self._doctype
         self.parser.XmlDeclHandler = self._declaration
@@ -115,32 +118,30 @@ class _TreeBuilder:
             self._too_large("attributes in one element", MOST_ATTRIBUTES)
         if self._attributes > MOST_ATTRIBUTES_IN_ALL:
             self._too_large("attributes", MOST_ATTRIBUTES_IN_ALL)
-        # Texts are seldom longer than names may be: one look at all of them is mostly enough.
-        if max(map(len, (tag, *attributes, *attributes.values()))) > MOST_NAME_CHARACTERS:
-            texts = (*attributes, *attributes.values())
-            if max(map(len, texts), default=0) > MOST_ATTRIBUTE_CHARACTERS:
+        if self._has_room:
+            if max(map(len, attributes.values()), default=0) > MOST_ATTRIBUTE_CHARACTERS:
                 self._too_large("characters in one attribute", MOST_ATTRIBUTE_CHARACTERS)
+        if tag not in self._names or not self._names.issuperset(attributes):
             if max(map(len, (tag, *attributes))) > MOST_NAME_CHARACTERS:
                 self._too_large("characters in one name", MOST_NAME_CHARACTERS)
+            self._names.update((tag, *attributes))
         element = Element(tag, attributes, self.parser.CurrentLineNumber)
         if self._open:
             self._open[-1][0].children.append(element)
         else:
             self.root = element
-        self._open.append((element, []))
-
-    def _characters(self, text: str) -> None:
-        self._open[-1][1].append(text)
+        self._open.append((element, len(self._texts)))
 
     def _end(self, _: str) -> None:
-        element, texts = self._open.pop()
-        element.text = "".join(texts)
+        element, first = self._open.pop()
+        element.text = "".join(self._texts[first:])
+        del self._texts[first:]
 
 
 def parse_xml(data: bytes, *, diagnostics: Diagnostics) -> Element:
     """Parse one XML document strictly, and return its root."""
     _refuse_foreign_bytes(data, diagnostics)
-    builder = _TreeBuilder(diagnostics, ascii_only=data.isascii())
+    builder = _TreeBuilder(diagnostics, size=len(data), ascii_only=data.isascii())
     try:
         builder.parser.Parse(data.removeprefix(b"\xef\xbb\xbf"), True)
     except ExpatError as error:
@@ -151,6 +152,8 @@ def parse_xml(data: bytes, *, diagnostics: Diagnostics) -> Element:
             remedy="repair the XML at this line",
             line=error.lineno,
         ) from None
+    finally:
+        del builder.parser  # its handlers are the builder's: the cycle would keep the whole tree
     assert builder.root is not None  # expat accepts no document without an element
     return builder.root
 
