@@ -1,6 +1,6 @@
 """Timing two ways of doing one thing side by side, so that a noisy machine disturbs both alike."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import median
 from time import process_time_ns
@@ -35,8 +35,13 @@ def compare(
     peer_name: str,
     repeats: int,
     rounds: int = 15,
+    typical: Callable[[Iterable[float]], float] = median,
 ) -> Ratio:
-    """Time both in turns, in CPU time of this thread's process, and take the medians."""
+    """Time both in turns, in CPU time of this thread's process, and take the medians.
+
+    Args:
+        typical: What to take instead of the median, such as `min` for the best of the rounds.
+    """
     ours(), peer()
     pairs = [(_cost_us(ours, repeats), _cost_us(peer, repeats)) for _ in range(rounds)]
-    return Ratio(subject, peer_name, median(p[0] for p in pairs), median(p[1] for p in pairs))
+    return Ratio(subject, peer_name, typical(p[0] for p in pairs), typical(p[1] for p in pairs))

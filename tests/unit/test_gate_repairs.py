@@ -8,6 +8,7 @@ import pytest
 
 from hostile.bad_urdf import BOX, LIMIT, MASS, MOMENT, SHOULDER, SOUND
 from kinetarium import Allowance, RobotFileError, RobotModel, load_robot
+from kinetarium.model.inertia import ROUNDING, _is_surely_valid
 from kinetarium.model.robot import JointType
 
 
@@ -177,3 +178,16 @@ def test_the_refusal_names_the_switch_that_lets_it_through(
         _load(tmp_path, text)
     assert f"--allow-{allow}" in caught.value.refusals[0].remedy
     assert _load(tmp_path, text, allow).repairs
+
+
+def test_no_inertia_is_accepted_early_that_would_be_repaired() -> None:
+    rng, early = np.random.default_rng(0), 0
+    for exponents in rng.uniform(-11, 0, (2000, 3)):
+        second = 10.0**exponents * rng.choice([1, 1, 1, -1], 3)
+        Q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+        moment = Q @ np.diag(second.sum() - second) @ Q.T
+        if _is_surely_valid(moment):
+            early += 1
+            values = np.linalg.eigvalsh(moment)
+            assert values.sum() / 2 - values[2] > ROUNDING * values[2]
+    assert early > 500

@@ -63,16 +63,16 @@ class AssetResolver:
                 )
         self._diagnostics = diagnostics
         # Texts: a robot has a hundred meshes, and `Path` is slow.
-        self._folder = _real(folder)
-        self._roots = [_real(root) for root in roots]
         self._packages = {name: str(path) for name, path in installed_packages().items()}
+        self._real_folders = {path: path for path in self._packages.values()}
+        self._folder = self._real_file(str(folder)) if folder.is_absolute() else _real(folder)
+        self._roots = [_real(root) for root in roots]
         self._named = _prefixes(self._roots)
         self._allowed = _prefixes([self._folder, *self._roots, *self._packages.values()])
         # A robot has many meshes in few folders, and finding a folder takes many system calls.
         self._found: dict[tuple[str, Path | None], Path] = {}
         self._is_folder = cache(os.path.isdir)
-        known = (self._folder, *self._roots, *self._packages.values())
-        self._real_folders = {folder: folder for folder in known}
+        self._real_folders.update({path: path for path in (self._folder, *self._roots)})
 
     def mesh(self, uri: str, *, line: int | None, folder: Path | None = None) -> Path:
         """Find a mesh file.
@@ -151,7 +151,9 @@ class AssetResolver:
         """Find NAME/rest; some files write a third slash before NAME."""
         name, _, rest = address.lstrip("/").partition("/")
         rest = rest.lstrip("/")
-        if name in (".", "..") or os.path.normpath(rest).split("/", 1)[0] == "..":
+        if name in (".", "..") or (
+            ".." in rest and os.path.normpath(rest).split("/", 1)[0] == ".."
+        ):
             raise _UnusableError(Code.MESH_OUTSIDE, "leaves its package", "remove the '..'")
         folders = filter(self._is_folder, self._package_folders(name))
         best = next(folders, None)
@@ -212,8 +214,9 @@ class AssetResolver:
         """Resolve every symbolic link of an absolute path; folders are resolved once."""
         real = self._real_folders
         above = os.path.dirname(path)
-        for folder in reversed([*takewhile(lambda one: one not in real, _upwards(above))]):
-            real[folder] = _real_child(real, folder)
+        if above not in real:
+            for folder in reversed([*takewhile(lambda one: one not in real, _upwards(above))]):
+                real[folder] = _real_child(real, folder)
         return _real_child(real, path)
 
 

@@ -180,9 +180,11 @@ class AttributeReader:
         most: float = MOST_MAGNITUDE,
     ) -> tuple[float, ...]:
         """Return any number of finite numbers separated by white space."""
-        if default is not None and name not in element.attributes:
-            return default
-        text = self.text(element, name)
+        text = element.attributes.get(name)
+        if text is None:
+            if default is not None:
+                return default
+            text = self.text(element, name)
         if _NUMBERS.fullmatch(text):
             values = tuple(map(float, text.split()))
             largest = max(map(abs, values), default=0.0)

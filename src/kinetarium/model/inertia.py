@@ -100,16 +100,23 @@ def _water_ball(mass: float) -> Array:
 
 
 def _is_surely_valid(moment: Array) -> bool:
-    """Return whether the second moments are bounded from below by more than the rounding.
+    """Return whether every second moment exceeds the rounding, so that nothing is repaired.
 
-    By the circle theorem (Gershgorin, 1931) no eigenvalue of the matrix of second moments is
-    less than a diagonal element minus the others of its row. Most links of most robots pass,
-    and principal axes take as long to compute as all else that is checked of a link.
+    The matrix of second moments minus a little on its diagonal then has a Cholesky
+    decomposition. In plain numbers that takes a tenth of the time of principal axes, which
+    take as long as all else that is checked of a link.
     """
     (xx, _, _), (xy, yy, _), (xz, yz, zz) = moment.tolist()
-    half, xy, xz, yz = (xx + yy + zz) / 2, abs(xy), abs(xz), abs(yz)
-    least = half - max(xx + xy + xz, yy + xy + yz, zz + xz + yz)
-    return bool(least > 4 * ROUNDING * half)
+    trace = xx + yy + zz
+    most = trace / 2 - 2 * ROUNDING * trace
+    first = most - xx
+    if first <= 0:
+        return False
+    second = most - yy - xy * xy / first
+    if second <= 0:
+        return False
+    mixed = yz + xy * xz / first
+    return bool(most - zz - xz * xz / first - mixed * mixed / second > 0)
 
 
 def _fault(values: Array, second: Array) -> str:

@@ -6,6 +6,8 @@ import stat
 from io import BufferedReader
 from pathlib import Path
 
+_FIRST = 2**16
+
 
 def open_regular(path: Path, *, through_links: bool = True) -> BufferedReader:
     """Open a regular file to read it.
@@ -41,7 +43,10 @@ def read_regular(path: Path, *, most: int, through_links: bool = True) -> bytes:
         ValueError: If the path is invalid.
     """
     with open_regular(path, through_links=through_links) as file:
-        data = file.read(most + 1)
+        # A buffer of the whole limit takes longer to allocate than a small file to read.
+        data = file.read(min(most + 1, _FIRST))
+        if len(data) == _FIRST:
+            data += file.read(most + 1 - _FIRST)
     if len(data) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB")
     return data
