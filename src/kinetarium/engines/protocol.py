@@ -22,6 +22,8 @@ class Capability(StrEnum):
     """Solids that touch push each other apart and rub."""
     CONTACT_FORCES = "contact-forces"
     """Contacts come with the force between the two solids."""
+    FRICTION_FORCES = "friction-forces"
+    """The forces of contacts contain friction, not their normal part alone."""
     JOINT_WRENCH = "joint-wrench"
     """Force-torque sensors in joints."""
     EXTERNAL_WRENCH = "external-wrench"
@@ -42,6 +44,12 @@ class Capability(StrEnum):
     """The same scene and commands give the same bits, in every process."""
     RESTITUTION = "restitution"
     """Impacts that bounce by the materials' restitution."""
+    SPINNING_FRICTION = "spinning-friction"
+    """Contacts that resist spinning about their normal by the materials' spinning friction."""
+    ROLLING_FRICTION = "rolling-friction"
+    """Contacts that resist rolling by the materials' rolling friction."""
+    SOLVER_REPORT = "solver-report"
+    """The solver says how many iterations a step took."""
 
 
 class FrictionRule(StrEnum):
@@ -322,6 +330,9 @@ class EngineInfo:
         precision: What it computes with.
         implicit_coriolis: Whether it takes Coriolis forces at the end of a step, so that an
             acceleration differs from that at the start by a share that vanishes with the step.
+        unexplained: Share of the generalised forces in a step of 2 ms that the reported contacts
+            may leave unexplained [-].
+        unexplained_reason: Why that is more than rounding and the tolerance of a solver.
     """
 
     name: str
@@ -331,6 +342,21 @@ class EngineInfo:
     friction_rule: FrictionRule
     precision: Precision = Precision.DOUBLE
     implicit_coriolis: bool = False
+    unexplained: float = 1e-5
+    unexplained_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SolverReport:
+    """How hard a step was for the solver.
+
+    Attributes:
+        iterations: Most iterations that a part of the scene took.
+        limit: Most iterations that it may take; at the limit it has not converged.
+    """
+
+    iterations: int
+    limit: int
 
 
 class Status(StrEnum):
@@ -442,6 +468,9 @@ class Simulation(Protocol):
 
     def wrench(self, sensor: str) -> Array:
         """Read a force-torque sensor [N, N m], shape (6,), as of the last step."""
+
+    def solver(self) -> SolverReport:
+        """Return how hard the last step was for the solver."""
 
     def apply_wrench(self, solid: str, F_W: Array, point: Array) -> None:
         """Apply a wrench [f; m] in world axes at a world point during the next time step."""

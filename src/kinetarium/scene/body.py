@@ -22,10 +22,14 @@ class Material:
     Attributes:
         friction: Coulomb coefficient [-].
         restitution: Normal speed after an impact over that before [-].
+        spinning_friction: Most torque about the normal over normal force [m].
+        rolling_friction: Most torque about a tangent over normal force [m].
     """
 
     friction: float = 0.8
     restitution: float = 0.0
+    spinning_friction: float = 0.0
+    rolling_friction: float = 0.0
 
 
 DRY = Material()

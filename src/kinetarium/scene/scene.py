@@ -263,7 +263,7 @@ def _check_robot(robot: PlacedRobot) -> None:
         if not all(gain >= 0 for gain in gains):
             raise SceneError(f"the drive of '{name}' has a negative or undefined gain or limit")
     for material in (robot.material, *robot.link_materials.values()):
-        _check_material(material.friction, material.restitution, robot.name)
+        _check_material(material, robot.name)
 
 
 def _check_body(body: Body) -> None:
@@ -279,9 +279,10 @@ def _check_body(body: Body) -> None:
             raise SceneError(
                 f"the moment of inertia of body '{body.name}' is not positive definite"
             )
-    _check_material(body.material.friction, body.material.restitution, body.name)
+    _check_material(body.material, body.name)
 
 
-def _check_material(friction: float, restitution: float, where: str) -> None:
-    if not (0 <= friction < np.inf and 0 <= restitution <= 1):
+def _check_material(material: Material, where: str) -> None:
+    frictions = (material.friction, material.spinning_friction, material.rolling_friction)
+    if not (all(0 <= value < np.inf for value in frictions) and 0 <= material.restitution <= 1):
         raise SceneError(f"the material of '{where}' needs friction >= 0 and restitution in 0..1")

@@ -96,6 +96,10 @@ def scene_needs(scene: Scene) -> Iterator[tuple[Capability, str]]:
     for solid, material in zip(scene.solids, scene.materials, strict=True):
         if material.restitution > 0:
             yield Capability.RESTITUTION, f"the material of '{solid}'"
+        if material.spinning_friction > 0:
+            yield Capability.SPINNING_FRICTION, f"the material of '{solid}'"
+        if material.rolling_friction > 0:
+            yield Capability.ROLLING_FRICTION, f"the material of '{solid}'"
     for i, j in np.argwhere(scene.may_meet)[:1]:
         yield Capability.CONTACT, f"contact of '{scene.solids[i]}' with '{scene.solids[j]}'"
 
@@ -112,6 +116,8 @@ class EngineBase(ABC, Generic[OptionsT]):
         friction_rule: How it combines the friction of unequal surfaces.
         precision: What it computes with.
         implicit_coriolis: Whether it takes Coriolis forces at the end of a step.
+        unexplained: Share of generalised forces that its contacts may leave unexplained [-].
+        unexplained_reason: Why that is more than rounding.
         options: The class of its options.
     """
 
@@ -122,6 +128,8 @@ class EngineBase(ABC, Generic[OptionsT]):
     friction_rule: ClassVar[FrictionRule]
     precision: ClassVar[Precision] = Precision.DOUBLE
     implicit_coriolis: ClassVar[bool] = False
+    unexplained: ClassVar[float] = 1e-5
+    unexplained_reason: ClassVar[str] = ""
     options: type[OptionsT]
 
     @property
@@ -135,6 +143,8 @@ class EngineBase(ABC, Generic[OptionsT]):
             self.friction_rule,
             self.precision,
             self.implicit_coriolis,
+            self.unexplained,
+            self.unexplained_reason,
         )
 
     def compile(

@@ -19,6 +19,7 @@ from kinetarium.engines.protocol import (
     NotFiniteError,
     Options,
     SavedState,
+    SolverReport,
     State,
     Status,
 )
@@ -231,6 +232,11 @@ class SimulationBase(ABC, Generic[MemoryT]):
             wrenches[sensor] = self._wrench(sensor)
         return wrenches[sensor].copy()
 
+    def solver(self) -> SolverReport:
+        """Return how hard the last step was for the solver."""
+        self._require(Capability.SOLVER_REPORT)
+        return self._solver()
+
     def apply_wrench(self, solid: str, F_W: ArrayLike, point: ArrayLike) -> None:
         """Apply a wrench [f; m] in world axes at a world point during the next time step.
 
@@ -330,6 +336,10 @@ class SimulationBase(ABC, Generic[MemoryT]):
     def _wrench(self, sensor: str) -> Array:
         """Return the wrench of a sensor in the last step, shape (6,); there was one."""
         raise CapabilityError(self._engine, Capability.JOINT_WRENCH)
+
+    def _solver(self) -> SolverReport:
+        """Return how hard the last step was for the solver."""
+        raise CapabilityError(self._engine, Capability.SOLVER_REPORT)
 
     def _save(self) -> MemoryT:
         """Return what the engine needs to continue; readings are kept by the caller."""

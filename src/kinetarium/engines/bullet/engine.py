@@ -22,12 +22,17 @@ class EngineBullet(EngineBase[BulletOptions]):
     title = "Bullet"
     package = "pybullet"
     capabilities = frozenset({
-        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
-        Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,
-        Capability.FREE_BASE, Capability.SAVE_RESTORE, Capability.MASS_MATRIX,
-        Capability.INVERSE_DYNAMICS, Capability.DETERMINISM, Capability.RESTITUTION,
+        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES,
+        Capability.FRICTION_FORCES, Capability.JOINT_WRENCH, Capability.EXTERNAL_WRENCH,
+        Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE, Capability.SAVE_RESTORE,
+        Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS, Capability.DETERMINISM,
+        Capability.RESTITUTION,
     })  # fmt: skip
     friction_rule = FrictionRule.GEOMETRIC_MEAN
+    unexplained = 0.01
+    unexplained_reason = (
+        "joint damping is a force of the adapter that does not know the contacts of the same step"
+    )
     options = BulletOptions
 
     def _version(self) -> str:

@@ -39,12 +39,16 @@ class Check:
         help: What it shows, in one line.
         measure: Runs it on an engine.
         needs: Capabilities without which it does not apply.
+        law: The closed form or invariant that gives the right figure.
+        source: Where that is from.
     """
 
     name: str
     help: str
     measure: Callable[[Engine], Measurement]
     needs: frozenset[Capability] = frozenset()
+    law: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from kinetarium.engines.conformance import bodies, drives, joints, model_checks, runs, surfaces
+from kinetarium.engines.conformance import (
+    bodies,
+    drives,
+    forces,
+    joints,
+    model_checks,
+    runs,
+    surfaces,
+)
 from kinetarium.engines.conformance.check import Check, EngineCheck
 from kinetarium.engines.protocol import Engine
 from kinetarium.engines.registry import open_engine
@@ -14,6 +22,7 @@ CHECKS: tuple[Check, ...] = (
     *joints.CHECKS,
     *drives.CHECKS,
     *model_checks.CHECKS,
+    *forces.CHECKS,
     *runs.CHECKS,
 )
 

@@ -24,7 +24,7 @@ from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about
 
 X_AXIS, Y_AXIS, Z_AXIS = frozen([1, 0, 0]), frozen([0, 1, 0]), frozen([0, 0, 1])
-_SOURCE = Source("conformance kit", "python", "")
+SOURCE = Source("conformance kit", "python", "")
 
 
 def solid_link(
@@ -41,7 +41,7 @@ def pendulum(*, length: float = 0.5, limits: JointLimits = JointLimits()) -> Rob
     """Make a bob of 1 kg that swings about y at a distance [m] below the pivot."""
     bob = solid_link("bob", Box((0.05, 0.04, 0.06)), mass=1.0, at=(0.0, 0.0, -length))
     pivot = Joint("pivot", JointType.REVOLUTE, "base", "bob", axis=Y_AXIS, limits=limits)
-    return RobotModel("pendulum", (Link("base"), bob), (pivot,), _SOURCE)
+    return RobotModel("pendulum", (Link("base"), bob), (pivot,), SOURCE)
 
 
 def rotor(*, effort: float = np.inf) -> RobotModel:
@@ -55,7 +55,7 @@ def rotor(*, effort: float = np.inf) -> RobotModel:
         axis=Z_AXIS,
         limits=JointLimits(effort=effort),
     )
-    return RobotModel("rotor", (Link("base"), bar), (joint,), _SOURCE)
+    return RobotModel("rotor", (Link("base"), bar), (joint,), SOURCE)
 
 
 def sensed_load() -> RobotModel:
@@ -67,7 +67,7 @@ def sensed_load() -> RobotModel:
         Joint("sensor", JointType.FIXED, "arm", "load", frozen(
             pose((0.4, 0.0, 0.0), rotation_about(Z_AXIS, 0.5)))),
     )  # fmt: skip
-    return RobotModel("sensed load", (Link("base"), arm, load), joints, _SOURCE)
+    return RobotModel("sensed load", (Link("base"), arm, load), joints, SOURCE)
 
 
 def fingers(*, multiplier: float = -2.0, offset: float = 0.01) -> RobotModel:
@@ -84,7 +84,7 @@ def fingers(*, multiplier: float = -2.0, offset: float = 0.01) -> RobotModel:
               frozen(pose((0.0, 0.3, 0.0))), X_AXIS, JointLimits(-0.5, 0.5),
               mimic=Mimic("lead", multiplier, offset)),
     )  # fmt: skip
-    return RobotModel("fingers", links, joints, _SOURCE)
+    return RobotModel("fingers", links, joints, SOURCE)
 
 
 def chain() -> RobotModel:
@@ -99,7 +99,7 @@ def chain() -> RobotModel:
         above = links[i].name
         X = frozen(pose((0.0, 0.0, 0.3 if i else 0.0)))
         joints.append(Joint(f"joint{i}", JointType.REVOLUTE, above, name, X, axis))
-    return RobotModel("chain", tuple(links), tuple(joints), _SOURCE)
+    return RobotModel("chain", tuple(links), tuple(joints), SOURCE)
 
 
 def flyer() -> RobotModel:
@@ -109,7 +109,7 @@ def flyer() -> RobotModel:
         solid_link("arm", Box((0.3, 0.05, 0.05)), mass=1.0, at=(0.15, 0.0, 0.0)),
     )
     joint = Joint("elbow", JointType.REVOLUTE, "hull", "arm", frozen(pose((0.2, 0.0, 0.0))), Y_AXIS)
-    return RobotModel("flyer", links, (joint,), _SOURCE, free_base=True)
+    return RobotModel("flyer", links, (joint,), SOURCE, free_base=True)
 
 
 def cart(wheel: Shape, *, radius: float, turn: ArrayLike | None = None) -> RobotModel:
@@ -134,7 +134,7 @@ def cart(wheel: Shape, *, radius: float, turn: ArrayLike | None = None) -> Robot
                 f"axle{i}", JointType.CONTINUOUS, "chassis", name, frozen(pose((x, y, 0))), Y_AXIS
             )
         )
-    return RobotModel("cart", tuple(links), tuple(joints), _SOURCE, free_base=True)
+    return RobotModel("cart", tuple(links), tuple(joints), SOURCE, free_base=True)
 
 
 def four_bar() -> RobotModel:
@@ -159,7 +159,7 @@ def four_bar() -> RobotModel:
         "closure", LoopKind.POINT, "coupler", "rocker",
         frozen(pose((0.5, 0.0, 0.0))), frozen(pose((0.0, 0.0, 0.4))),
     )  # fmt: skip
-    return RobotModel("four-bar", links, joints, _SOURCE, (loop,))
+    return RobotModel("four-bar", links, joints, SOURCE, (loop,))
 
 
 def laden_arm(*, touches: bool) -> RobotModel:
@@ -185,7 +185,7 @@ def laden_arm(*, touches: bool) -> RobotModel:
         Joint("extend", JointType.PRISMATIC, "tool", "slide", frame(0.0, 0.03, 0.2, -0.2), Z_AXIS,
               JointLimits(-0.1, 0.15, effort=50.0), damping=3.0, friction=0.6),
     )  # fmt: skip
-    return RobotModel("laden arm", links, joints, _SOURCE)
+    return RobotModel("laden arm", links, joints, SOURCE)
 
 
 FOOT_RADIUS = 0.02
@@ -215,4 +215,4 @@ def quadruped() -> RobotModel:
             Joint(f"knee{i}", JointType.REVOLUTE, f"thigh{i}", f"shank{i}",
                   frozen(pose((0.0, 0.0, -0.2))), Y_AXIS),
         ]  # fmt: skip
-    return RobotModel("quadruped", tuple(links), tuple(joints), _SOURCE, free_base=True)
+    return RobotModel("quadruped", tuple(links), tuple(joints), SOURCE, free_base=True)

@@ -21,10 +21,10 @@ class EngineDrake(EngineBase[DrakeOptions]):
     title = "Drake"
     package = "drake"
     capabilities = frozenset({
-        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
-        Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,
-        Capability.FREE_BASE, Capability.SAVE_RESTORE, Capability.MASS_MATRIX,
-        Capability.INVERSE_DYNAMICS, Capability.DETERMINISM,
+        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES,
+        Capability.FRICTION_FORCES, Capability.JOINT_WRENCH, Capability.EXTERNAL_WRENCH,
+        Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE, Capability.SAVE_RESTORE,
+        Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS, Capability.DETERMINISM,
     })  # fmt: skip
     friction_rule = FRICTION_RULE
     options = DrakeOptions

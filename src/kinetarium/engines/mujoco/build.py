@@ -85,11 +85,11 @@ class SurfaceBuilder:
                 name=names[-1],
                 pos=X_BG[:3, 3],
                 quat=quaternion_from_rotation(X_BG[:3, :3]),
-                condim=_condim(material.friction),
+                condim=_condim(material),
                 solref=self._options.contact_solref,
                 solimp=self._options.contact_solimp,
             )
-            geom.friction[0] = material.friction
+            geom.friction = _frictions(material)
             self._form(geom, shape)
         if names:
             self._surfaces[body.name] = _Surface(tuple(names), material)
@@ -115,7 +115,7 @@ class SurfaceBuilder:
         (1 + e) / h turns the approach v into -e v within the step h in which they meet.
         """
         e = max(a.material.restitution, b.material.restitution)
-        friction = max(a.material.friction, b.material.friction)
+        slide, spin, roll = np.maximum(_frictions(a.material), _frictions(b.material))
         stiffness, damping = _RECOVERY / timestep**2, (1 + e) / timestep
         # MuJoCo divides the two by the impedance, by one power of it each.
         solref = (-stiffness * _RIGID[0], -damping * _RIGID[0])
@@ -123,12 +123,12 @@ class SurfaceBuilder:
             pair = self._spec.add_pair(
                 geomname1=one,
                 geomname2=other,
-                condim=_condim(friction),
+                condim=max(_condim(a.material), _condim(b.material)),
                 solref=solref,
                 solreffriction=_GENTLE,
                 solimp=_RIGID,
             )
-            pair.friction[:2] = friction
+            pair.friction = (slide, slide, spin, roll, roll)
 
     def _form(self, geom: Any, shape: Shape | Plane) -> None:
         match shape:
@@ -163,8 +163,17 @@ class SurfaceBuilder:
         return self._meshes[shape]
 
 
-def _condim(friction: float) -> int:
-    return 3 if friction > 0 else 1
+def _frictions(material: Material) -> tuple[float, float, float]:
+    return material.friction, material.spinning_friction, material.rolling_friction
+
+
+def _condim(material: Material) -> int:
+    """Return the dimensions in which a contact pushes: the normal, sliding, spinning, rolling."""
+    if material.rolling_friction > 0:
+        return 6
+    if material.spinning_friction > 0:
+        return 4
+    return 3 if material.friction > 0 else 1
 
 
 UNBOUNDED = 1e10

@@ -28,10 +28,12 @@ class EngineMujoco(EngineBase[MujocoOptions]):
     title = "MuJoCo"
     package = "mujoco"
     capabilities = frozenset({
-        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
-        Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,
-        Capability.FREE_BASE, Capability.SAVE_RESTORE, Capability.MASS_MATRIX,
-        Capability.INVERSE_DYNAMICS, Capability.DETERMINISM, Capability.RESTITUTION,
+        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES,
+        Capability.FRICTION_FORCES, Capability.JOINT_WRENCH, Capability.EXTERNAL_WRENCH,
+        Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE, Capability.SAVE_RESTORE,
+        Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS, Capability.DETERMINISM,
+        Capability.RESTITUTION, Capability.SPINNING_FRICTION, Capability.ROLLING_FRICTION,
+        Capability.SOLVER_REPORT,
     })  # fmt: skip
     friction_rule = FrictionRule.MAXIMUM
     options = MujocoOptions

@@ -21,6 +21,7 @@ from kinetarium.engines.protocol import (
     LoadedJoint,
     LoadedLoop,
     LoadedSurface,
+    SolverReport,
     State,
 )
 from kinetarium.model.robot import Inertia
@@ -301,6 +302,11 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
         # MuJoCo gives what the parent exerts on the child.
         F: Array = -self._data.sensordata[start : start + 6]
         return F
+
+    def _solver(self) -> SolverReport:
+        islands = max(1, self._data.nisland)
+        iterations = int(self._data.solver_niter[:islands].max())
+        return SolverReport(iterations, int(self._model.opt.iterations))
 
     def _save(self) -> mujoco.MjData:
         copy = mujoco.MjData(self._model)

@@ -19,12 +19,17 @@ class EngineOde(EngineBase[OdeOptions]):
     name = "ode"
     title = "Open Dynamics Engine"
     capabilities = frozenset({
-        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
-        Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,
-        Capability.FREE_BASE, Capability.SAVE_RESTORE, Capability.DETERMINISM,
-        Capability.RESTITUTION,
+        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES,
+        Capability.FRICTION_FORCES, Capability.JOINT_WRENCH, Capability.EXTERNAL_WRENCH,
+        Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE, Capability.SAVE_RESTORE,
+        Capability.DETERMINISM, Capability.RESTITUTION,
     })  # fmt: skip
     friction_rule = FRICTION_RULE
+    unexplained = 0.05
+    unexplained_reason = (
+        "joints are constraints between bodies that move apart within a step: an error "
+        "of first order"
+    )
     options = OdeOptions
 
     def _version(self) -> str:

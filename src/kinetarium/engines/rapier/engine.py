@@ -23,6 +23,7 @@ class EngineRapier(EngineBase[RapierOptions]):
             Capability.JOINTS,
             Capability.CONTACT,
             Capability.CONTACT_FORCES,
+            Capability.FRICTION_FORCES,
             Capability.JOINT_WRENCH,
             Capability.EXTERNAL_WRENCH,
             Capability.MIMIC,
@@ -36,6 +37,8 @@ class EngineRapier(EngineBase[RapierOptions]):
     friction_rule = FrictionRule.AVERAGE
     precision = Precision.SINGLE
     implicit_coriolis = True
+    unexplained = 0.08
+    unexplained_reason = "implicit Coriolis forces: an error of first order"
     options = RapierOptions
 
     def _version(self) -> str:
