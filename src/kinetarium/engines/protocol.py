@@ -48,6 +48,8 @@ class Capability(StrEnum):
     """Contacts that resist spinning about their normal by the materials' spinning friction."""
     ROLLING_FRICTION = "rolling-friction"
     """Contacts that resist rolling by the materials' rolling friction."""
+    MASS_RATIOS = "mass-ratios"
+    """A body carries another of a thousand times its mass."""
     SOLVER_REPORT = "solver-report"
     """The solver says how many iterations a step took."""
 

@@ -2,8 +2,26 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from kinetarium.engines.protocol import Capability, Engine
+
+T = TypeVar("T")
+
+
+def once_per_engine(run: Callable[[Engine], T]) -> Callable[[Engine], T]:
+    """Let several checks look at one run: repeat its outcome for the same engine object."""
+    outcomes: WeakKeyDictionary[Engine, T] = WeakKeyDictionary()
+
+    @wraps(run)
+    def repeated(engine: Engine) -> T:
+        if engine not in outcomes:
+            outcomes[engine] = run(engine)
+        return outcomes[engine]
+
+    return repeated
 
 
 @dataclass(frozen=True, slots=True)

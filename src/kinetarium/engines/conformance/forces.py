@@ -1,21 +1,20 @@
 """Forces explain motion: checks on random forests that fall onto the ground.
 
-A forest is four trees of twenty capsules, 104 degrees of freedom, in contact with the ground,
+A forest is four trees of twenty capsules, 100 degrees of freedom, in contact with the ground,
 with each other and with themselves. From the states before and after a step, M (v' - v) / h + bias
 must equal what the joints and the reported contacts exert, by Pinocchio's M and bias. That needs no
-engine's internals and shows faults of a solver, contacts that are not reported and forces in a wrong
-frame. Nothing drives a forest, so that its energy must not rise either: some engines move by
+engine's internals, and shows faults of a solver, contacts that are not reported and forces in a
+wrong frame. Nothing drives a forest, so that its energy must not rise either: some engines move by
 whatever force an unfinished solver has, and explain that.
 """
 
 from dataclasses import dataclass
 from math import inf
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.engines.conformance.check import Check, Measurement
+from kinetarium.engines.conformance.check import Check, Measurement, once_per_engine
 from kinetarium.engines.conformance.models import SOURCE, solid_link
 from kinetarium.engines.protocol import Capability, Contacts, Engine, State, Status
 from kinetarium.model.robot import Capsule, Joint, JointType, RobotModel
@@ -167,17 +166,8 @@ class _Fall:
     unfinished: float
 
 
-_FALLS: WeakKeyDictionary[Engine, _Fall] = WeakKeyDictionary()
-"""One for each engine: three checks look at the same run."""
-
-
+@once_per_engine
 def _fall(engine: Engine) -> _Fall:
-    if engine not in _FALLS:
-        _FALLS[engine] = _drop_forest(engine)
-    return _FALLS[engine]
-
-
-def _drop_forest(engine: Engine) -> _Fall:
     has = engine.info.capabilities
     scene = forest(_SEED, friction=0.8 if Capability.FRICTION_FORCES in has else 0.0)
     trees = [_Tree(scene, i) for i in range(_TREES)]

@@ -26,7 +26,7 @@ class EngineDart(EngineBase[DartOptions]):
         Capability.FRICTION_FORCES, Capability.JOINT_WRENCH, Capability.EXTERNAL_WRENCH,
         Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE, Capability.SAVE_RESTORE,
         Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS, Capability.DETERMINISM,
-        Capability.RESTITUTION,
+        Capability.RESTITUTION, Capability.MASS_RATIOS,
     })  # fmt: skip
     friction_rule = FrictionRule.MINIMUM
     unexplained = 0.01

@@ -25,6 +25,7 @@ class EngineDrake(EngineBase[DrakeOptions]):
         Capability.FRICTION_FORCES, Capability.JOINT_WRENCH, Capability.EXTERNAL_WRENCH,
         Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE, Capability.SAVE_RESTORE,
         Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS, Capability.DETERMINISM,
+        Capability.MASS_RATIOS,
     })  # fmt: skip
     friction_rule = FRICTION_RULE
     options = DrakeOptions

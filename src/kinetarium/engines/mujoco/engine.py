@@ -33,7 +33,7 @@ class EngineMujoco(EngineBase[MujocoOptions]):
         Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE, Capability.SAVE_RESTORE,
         Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS, Capability.DETERMINISM,
         Capability.RESTITUTION, Capability.SPINNING_FRICTION, Capability.ROLLING_FRICTION,
-        Capability.SOLVER_REPORT,
+        Capability.SOLVER_REPORT, Capability.MASS_RATIOS,
     })  # fmt: skip
     friction_rule = FrictionRule.MAXIMUM
     options = MujocoOptions

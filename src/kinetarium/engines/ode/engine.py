@@ -22,7 +22,7 @@ class EngineOde(EngineBase[OdeOptions]):
         Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES,
         Capability.FRICTION_FORCES, Capability.JOINT_WRENCH, Capability.EXTERNAL_WRENCH,
         Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE, Capability.SAVE_RESTORE,
-        Capability.DETERMINISM, Capability.RESTITUTION,
+        Capability.DETERMINISM, Capability.RESTITUTION, Capability.MASS_RATIOS,
     })  # fmt: skip
     friction_rule = FRICTION_RULE
     unexplained = 0.05

@@ -22,9 +22,9 @@ class EnginePhysx(EngineBase[PhysxOptions]):
     package = "sapien"
     capabilities = frozenset({
         Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
-        Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS,
-        Capability.FREE_BASE, Capability.SAVE_RESTORE, Capability.DETERMINISM,
-        Capability.RESTITUTION,
+        Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE,
+        Capability.SAVE_RESTORE, Capability.DETERMINISM, Capability.RESTITUTION,
+        Capability.MASS_RATIOS,
     })  # fmt: skip
     friction_rule = FrictionRule.AVERAGE
     precision = Precision.SINGLE

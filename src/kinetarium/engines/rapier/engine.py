@@ -32,6 +32,7 @@ class EngineRapier(EngineBase[RapierOptions]):
             Capability.SAVE_RESTORE,
             Capability.DETERMINISM,
             Capability.RESTITUTION,
+            Capability.MASS_RATIOS,
         }
     )
     friction_rule = FrictionRule.AVERAGE
