@@ -4,7 +4,7 @@ from math import atan, cos, degrees, pi, radians, sin
 
 import numpy as np
 
-from kinetarium.engines.conformance.bodies import NO_COMMAND, TIMESTEP
+from kinetarium.engines.conformance.bodies import NO_COMMAND, STEPS, TIMESTEP
 from kinetarium.engines.conformance.check import Check, Measurement
 from kinetarium.engines.conformance.models import cart
 from kinetarium.engines.protocol import Capability, Engine, Simulation
@@ -12,6 +12,7 @@ from kinetarium.model.robot import Box, Capsule, Cylinder, Shape, Sphere
 from kinetarium.scene import (
     Actuation,
     Base,
+    Body,
     DriveMode,
     Material,
     PlacedRobot,
@@ -98,6 +99,77 @@ def _stick(engine: Engine) -> Measurement:
     return Measurement(slid, 0.0, 1e-3, "m")
 
 
+def _friction_force(engine: Engine) -> Measurement:
+    gravity = frozen([3.0, 0.0, -9.0])
+    simulation = _resting(engine, gravity=gravity, friction=(0.8, 0.8))
+    simulation.step(NO_COMMAND, 1000)
+    error = np.linalg.norm(_force_on_cube(simulation) + gravity) / np.linalg.norm(gravity)
+    simulation.close()
+    return Measurement(float(error), 0.0, 0.005, "relative")
+
+
+def _slide_to_stop(engine: Engine) -> Measurement:
+    friction, speed = 0.3, 1.0
+    material = Material(friction)
+    cube = free_body("cube", _CUBE, mass=1.0, position=(0, 0, 0.05), material=material,
+                     twist=(speed, 0, 0, 0, 0, 0))  # fmt: skip
+    simulation = engine.compile(Scene(bodies=(cube, ground(material))), timestep=TIMESTEP)
+    simulation.step(NO_COMMAND, 600)
+    slid = simulation.state().poses[0, 0]
+    simulation.close()
+    expected = speed**2 / (2 * friction * _GRAVITY)
+    return Measurement(float(slid), expected, 0.02 * expected, "m")
+
+
+def _tall_box(engine: Engine, friction: float, angle: float) -> tuple[float, float]:
+    """Put a box three times as high as wide on a slope; return how far it slides and tips."""
+    material = Material(friction)
+    box = free_body("box", Box((0.1, 0.1, 0.3)), mass=1.0, position=(0, 0, 0.15), material=material)
+    scene = Scene(bodies=(box, ground(material)), gravity=_tilted(angle))
+    simulation = engine.compile(scene, timestep=TIMESTEP)
+    simulation.step(NO_COMMAND, 500)
+    placed = simulation.state().poses[0]
+    simulation.close()
+    return float(placed[0]), 2 * float(np.linalg.norm(placed[4:6]))
+
+
+def _tipping(engine: Engine) -> Measurement:
+    edge, margin = atan(1 / 3), radians(2)
+    slid, tipped = _tall_box(engine, 0.2, atan(0.2) + margin)
+    right = int(slid > 5e-3 and tipped < 0.01)
+    slid, tipped = _tall_box(engine, 0.8, edge - margin)
+    right += int(slid < 5e-3 and tipped < 0.02)
+    slid, tipped = _tall_box(engine, 0.8, edge + margin)
+    right += int(tipped > 0.1)
+    return Measurement(float(right), 3.0, 0.0)
+
+
+def _filter(engine: Engine) -> Measurement:
+    boards = tuple(
+        Body(name, Box((0.2, 0.2, 0.02)), X_WB=frozen(pose((0, 0, z))))
+        for name, z in (("ghost", 0.3), ("shelf", 0.2))
+    )
+    cube = free_body("cube", _CUBE, mass=1.0, position=(0, 0, 0.37))
+    excluded = frozenset({frozenset({"cube", "ghost"})})
+    simulation = engine.compile(Scene(bodies=(cube, *boards), no_contact=excluded), timestep=1e-3)
+    simulation.step(NO_COMMAND, 500)
+    height = simulation.state().poses[0, 2]
+    simulation.close()
+    return Measurement(float(height), 0.26, 1e-3, "m")
+
+
+def _rest_steps(engine: Engine) -> Measurement:
+    worst = 0.0
+    for timestep in STEPS:
+        cube = free_body("cube", _CUBE, mass=1.0, position=(0, 0, 0.05))
+        simulation = engine.compile(Scene(bodies=(cube, ground())), timestep=timestep)
+        simulation.step(NO_COMMAND, max(100, round(0.1 / timestep)))
+        force = _force_on_cube(simulation)[2]
+        simulation.close()
+        worst = max(worst, abs(float(force) / _GRAVITY - 1))
+    return Measurement(worst, 0.0, 0.005, "relative")
+
+
 def _roll(engine: Engine, wheel: Shape, turn: Array | None) -> Measurement:
     """Drive a cart and compare its speed with that of its wheels."""
     model = cart(wheel, radius=_WHEEL_RADIUS, turn=turn)
@@ -127,17 +199,33 @@ _ROLLING = frozenset({Capability.CONTACT, Capability.JOINTS, Capability.FREE_BAS
 
 CHECKS = (
     Check("contact-force", "the contact forces on a resting cube add up to its weight", _weight,
-          _CONTACT | {Capability.CONTACT_FORCES}),
-    Check("rest-height", "a resting cube neither sinks nor hovers", _rest_depth, _CONTACT),
+          _CONTACT | {Capability.CONTACT_FORCES}, "f = m g", "statics"),
+    Check("friction-force", "the contact forces on a cube on a slope hold it", _friction_force,
+          _CONTACT | {Capability.CONTACT_FORCES, Capability.FRICTION_FORCES}, "f = -m g", "statics"),
+    Check("rest-height", "a resting cube neither sinks nor hovers", _rest_depth, _CONTACT,
+          "z = edge / 2", "geometry of a rigid cube"),
+    Check("rest-steps", "a cube rests with its weight at time steps of 0.1 to 10 ms", _rest_steps,
+          _CONTACT | {Capability.CONTACT_FORCES}, "f = m g", "statics"),
+    Check("contact-filter", "a cube falls through what it may not touch", _filter, _CONTACT,
+          "z = top of the shelf + edge / 2", "geometry of a rigid cube"),
     Check("incline", "a cube slips at the angle of the friction cone",
-          lambda e: _slip_angle(e, (0.5, 0.5)), _CONTACT),
-    Check("stick", "a cube inside the friction cone stays", _stick, _CONTACT),
+          lambda e: _slip_angle(e, (0.5, 0.5)), _CONTACT, "tan a = mu", "Coulomb's law"),
+    Check("stick", "a cube inside the friction cone stays", _stick, _CONTACT,
+          "x = 0 for tan a < mu", "Coulomb's law"),
     Check("friction-rule", "unequal surfaces rub by the declared rule",
-          lambda e: _slip_angle(e, (0.2, 0.6)), _CONTACT),
+          lambda e: _slip_angle(e, (0.2, 0.6)), _CONTACT, "tan a = rule(mu_1, mu_2)",
+          "the engine's declared rule"),
+    Check("slide-to-stop", "a sliding cube stops where friction has spent its energy",
+          _slide_to_stop, _CONTACT, "x = v^2 / (2 mu g)", "Coulomb's law, work of friction"),
+    Check("tipping", "a tall box slides, stands or tips", _tipping, _CONTACT,
+          "slides for tan a > mu, tips for tan a > width / height", "statics"),
     Check("roll-cylinder", "cylinder wheels roll at v = w r",
-          lambda e: _roll(e, Cylinder(_WHEEL_RADIUS, 0.06), _ALONG_Y), _ROLLING),
+          lambda e: _roll(e, Cylinder(_WHEEL_RADIUS, 0.06), _ALONG_Y), _ROLLING, "x = r angle",
+          "rolling without slip"),
     Check("roll-sphere", "sphere wheels roll at v = w r",
-          lambda e: _roll(e, Sphere(_WHEEL_RADIUS), None), _ROLLING),
+          lambda e: _roll(e, Sphere(_WHEEL_RADIUS), None), _ROLLING, "x = r angle",
+          "rolling without slip"),
     Check("roll-capsule", "capsule wheels roll at v = w r",
-          lambda e: _roll(e, Capsule(_WHEEL_RADIUS, 0.06), _ALONG_Y), _ROLLING),
+          lambda e: _roll(e, Capsule(_WHEEL_RADIUS, 0.06), _ALONG_Y), _ROLLING, "x = r angle",
+          "rolling without slip"),
 )  # fmt: skip
