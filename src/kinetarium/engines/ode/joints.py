@@ -133,6 +133,9 @@ class OdeJoint:
 
 LOWER, UPPER = 0, 1
 """ODE's numbers of the limits of a joint, which it calls stops."""
+_STOP_ERP, _GIVEN_BACK = 9, 0.01
+"""ODE's number of the share of an overshoot that a stop gives back per step, and that share [-]:
+what it gives back is speed, so that by the world's own share a joint would bounce."""
 _WIDE = pi - 0.1
 """Half range [rad] beyond which a hinge may jump from one limit to the other."""
 
@@ -168,6 +171,7 @@ class OdeLimits:
         self._all = joints
         wide = []
         for i, joint in enumerate(joints):
+            joint.set_limit(joint.handle, _STOP_ERP, _GIVEN_BACK)
             lower, upper = joint.joint.limits.lower, joint.joint.limits.upper
             if not joint.revolute or (upper - lower) / 2 < _WIDE:
                 joint.set_limit(joint.handle, LOWER, lower - joint.reference)

@@ -30,7 +30,7 @@ class OdeOptions:
         solver: How the constraint forces are found.
         iterations: Iterations of the QUICK solver per step [-].
         relaxation: Over-relaxation of the QUICK solver, in 0..2 [-].
-        erp: Share of the error of joints, limits and contacts that is given back per step [-].
+        erp: Share of the error of joints and contacts that is given back per step [-].
         cfm: Compliance of joints, limits and bouncing contacts [m/(N s) and rad/(N m s)].
         contact_cfm: Compliance of contacts that do not bounce [m/(N s)]; at ODE's own 1e-10 a
             cube may stand on two of its four contacts.
