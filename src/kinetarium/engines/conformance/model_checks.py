@@ -142,12 +142,14 @@ _JOINTS = frozenset({Capability.JOINTS})
 
 CHECKS = (
     Check("audit", "masses, joints, drives, couplings and surfaces are loaded as given", _audit,
-          _JOINTS),
-    Check("reset", "a state that is set reads back", _reset, _JOINTS),
+          _JOINTS, "all numbers as given", "the model"),
+    Check("reset", "a state that is set reads back", _reset, _JOINTS, "q, v as set",
+          "the engine protocol"),
     Check("one-step", "one step under given torques accelerates as Pinocchio says", _one_step,
-          _JOINTS),
+          _JOINTS, "(v' - v) / h = M^-1 (tau - C v - g)", "Pinocchio (Featherstone 2008)"),
     Check("mass-matrix", "the mass matrix is Pinocchio's", _mass_matrix,
-          _JOINTS | {Capability.MASS_MATRIX}),
+          _JOINTS | {Capability.MASS_MATRIX}, "M(q)", "composite rigid bodies, by Pinocchio"),
     Check("inverse-dynamics", "inverse dynamics are Pinocchio's", _inverse_dynamics,
-          _JOINTS | {Capability.INVERSE_DYNAMICS}),
+          _JOINTS | {Capability.INVERSE_DYNAMICS}, "tau = M a + C v + g",
+          "recursive Newton-Euler, by Pinocchio"),
 )  # fmt: skip

@@ -44,17 +44,16 @@ def pendulum(*, length: float = 0.5, limits: JointLimits = JointLimits()) -> Rob
     return RobotModel("pendulum", (Link("base"), bob), (pivot,), SOURCE)
 
 
-def rotor(*, effort: float = np.inf) -> RobotModel:
+def rotor(
+    *, limits: JointLimits = JointLimits(), damping: float = 0.0, friction: float = 0.0,  # noqa: B008
+    armature: float = 0.0,
+) -> RobotModel:  # fmt: skip
     """Make a bar of 2 kg that turns about z."""
     bar = solid_link("bar", Box((0.3, 0.1, 0.05)), mass=2.0)
     joint = Joint(
-        "spindle",
-        JointType.CONTINUOUS,
-        "base",
-        "bar",
-        axis=Z_AXIS,
-        limits=JointLimits(effort=effort),
-    )
+        "spindle", JointType.CONTINUOUS, "base", "bar", axis=Z_AXIS, limits=limits,
+        damping=damping, friction=friction, armature=armature,
+    )  # fmt: skip
     return RobotModel("rotor", (Link("base"), bar), (joint,), SOURCE)
 
 
@@ -68,6 +67,59 @@ def sensed_load() -> RobotModel:
             pose((0.4, 0.0, 0.0), rotation_about(Z_AXIS, 0.5)))),
     )  # fmt: skip
     return RobotModel("sensed load", (Link("base"), arm, load), joints, SOURCE)
+
+
+def sensed_slide() -> RobotModel:
+    """Make a slide of 1 kg along x that carries 2 kg behind a force-torque sensor."""
+    links = (
+        Link("base"),
+        solid_link("slide", Box((0.1, 0.1, 0.1)), mass=1.0),
+        solid_link("load", Box((0.1, 0.1, 0.1)), mass=2.0, at=(0.0, 0.0, 0.05)),
+    )
+    joints = (
+        Joint("rail", JointType.PRISMATIC, "base", "slide", axis=X_AXIS),
+        Joint("sensor", JointType.FIXED, "slide", "load", frozen(pose((0.0, 0.0, 0.1)))),
+    )
+    return RobotModel("sensed slide", links, joints, SOURCE)
+
+
+def stool() -> RobotModel:
+    """Make a body of 3 kg, free, on a foot of 1 kg behind a sensor."""
+    links = (
+        solid_link("body", Box((0.1, 0.1, 0.1)), mass=3.0),
+        solid_link("foot", Box((0.1, 0.1, 0.1)), mass=1.0, touches=True),
+    )
+    joint = Joint("ankle", JointType.FIXED, "body", "foot", frozen(pose((0.0, 0.0, -0.2))))
+    return RobotModel("stool", links, (joint,), SOURCE, free_base=True)
+
+
+def rank(multipliers: tuple[float, ...]) -> RobotModel:
+    """Make slides of 0.5 kg side by side along x that follow the first, each by its multiplier."""
+    links, joints = [Link("base")], []
+    for i, multiplier in enumerate((1.0, *multipliers)):
+        links.append(solid_link(f"slide{i}", Box((0.05, 0.05, 0.05)), mass=0.5))
+        joints.append(
+            Joint(f"rail{i}", JointType.PRISMATIC, "base", f"slide{i}",
+                  frozen(pose((0.0, 0.2 * i, 0.0))), X_AXIS,
+                  mimic=Mimic("rail0", multiplier) if i else None)
+        )  # fmt: skip
+    return RobotModel("rank", tuple(links), tuple(joints), SOURCE)
+
+
+def double_pendulum() -> RobotModel:
+    """Make two bars of 1 kg and 0.5 m that swing about y, one below the other."""
+    bar, at = Box((0.03, 0.03, 0.5)), (0.0, 0.0, -0.25)
+    links = (
+        Link("base"),
+        solid_link("upper", bar, mass=1.0, at=at),
+        solid_link("lower", bar, mass=1.0, at=at),
+    )
+    joints = (
+        Joint("shoulder", JointType.CONTINUOUS, "base", "upper", axis=Y_AXIS),
+        Joint("elbow", JointType.CONTINUOUS, "upper", "lower", frozen(pose((0.0, 0.0, -0.5))),
+              Y_AXIS),
+    )  # fmt: skip
+    return RobotModel("double pendulum", links, joints, SOURCE)
 
 
 def fingers(*, multiplier: float = -2.0, offset: float = 0.01) -> RobotModel:

@@ -164,9 +164,12 @@ def _rest_steps(engine: Engine) -> Measurement:
         cube = free_body("cube", _CUBE, mass=1.0, position=(0, 0, 0.05))
         simulation = engine.compile(Scene(bodies=(cube, ground())), timestep=timestep)
         simulation.step(NO_COMMAND, max(100, round(0.1 / timestep)))
-        force = _force_on_cube(simulation)[2]
+        forces = []
+        for _ in range(20):
+            simulation.step(NO_COMMAND)
+            forces.append(float(_force_on_cube(simulation)[2]))
         simulation.close()
-        worst = max(worst, abs(float(force) / _GRAVITY - 1))
+        worst = max(worst, abs(float(np.mean(forces)) / _GRAVITY - 1))
     return Measurement(worst, 0.0, 0.005, "relative")
 
 
