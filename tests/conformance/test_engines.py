@@ -8,12 +8,16 @@ from kinetarium.engines.conformance import CHECKS
 from kinetarium.engines.protocol import Capability
 from kinetarium.engines.registry import open_engine
 
+_RARE = {Capability.SPINNING_FRICTION, Capability.ROLLING_FRICTION, Capability.SOLVER_REPORT}
+_JOINT_SPACE = {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS}
 LACKING = {
-    "drake": {Capability.RESTITUTION},
-    "newton": {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS},
-    "ode": {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS},
-    "physx": {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS},
-    "rapier": {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS},
+    "bullet": _RARE | {Capability.MASS_RATIOS},
+    "dart": _RARE,
+    "drake": _RARE | {Capability.RESTITUTION},
+    "newton": _RARE | _JOINT_SPACE | {Capability.FRICTION_FORCES, Capability.MASS_RATIOS},
+    "ode": _RARE | _JOINT_SPACE,
+    "physx": _RARE | _JOINT_SPACE | {Capability.FRICTION_FORCES},
+    "rapier": _RARE | _JOINT_SPACE,
 }
 APPLICABLE = [
     pytest.param(name, check, id=f"{name}-{check.name}")
@@ -29,6 +33,11 @@ pytestmark = pytest.mark.engine
 def test_conforms(name: str, check) -> None:
     (outcome,) = check_engine(name, checks=[check])
     assert outcome.passed, outcome
+
+
+def test_every_check_names_its_law_and_its_source() -> None:
+    assert all(check.help and check.law and check.source for check in CHECKS)
+    assert len({check.name for check in CHECKS}) == len(CHECKS) >= 60
 
 
 @pytest.mark.parametrize("name", ENGINES)

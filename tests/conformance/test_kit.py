@@ -10,8 +10,10 @@ from kinetarium import check_engine
 from kinetarium.engines.conformance import CHECKS
 from kinetarium.engines.mujoco import EngineMujoco
 from kinetarium.engines.protocol import Contacts, EngineInfo, FrictionRule, State
+from kinetarium.model.robot import Inertia
 from kinetarium.scene import Actuation, Scene
 from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.rotation import rotation_about
 
 pytestmark = pytest.mark.engine
 
@@ -59,6 +61,21 @@ class _ForcesReversed(_Simulation):
         return replace(contacts, forces=-contacts.forces)
 
 
+class _ForcesScaled(_Simulation):
+    def contacts(self) -> Contacts:
+        contacts = self._inner.contacts()
+        return replace(contacts, forces=1.02 * contacts.forces)
+
+
+class _WarmStartKept(_Simulation):
+    """What the solver found in the last step is where it begins after a reset."""
+
+    def reset(self, state: State) -> None:
+        found = self._inner._data.qacc_warmstart.copy()
+        self._inner.reset(state)
+        self._inner._data.qacc_warmstart[:] = found
+
+
 class _JointsReversed(_Simulation):
     def state(self) -> State:
         state = self._inner.state()
@@ -104,6 +121,34 @@ class _Unlimited(_Broken):
         return replace(scene, robots=tuple(robots))
 
 
+class _NoSpinning(_Broken):
+    def _scene(self, scene: Scene) -> Scene:
+        bodies = tuple(
+            replace(body, material=replace(body.material, spinning_friction=0.0))
+            for body in scene.bodies
+        )
+        return replace(scene, bodies=bodies)
+
+
+class _InertiaRotated(_Broken):
+    """The links "link1" have their principal axes turned by 0.3 rad."""
+
+    def _scene(self, scene: Scene) -> Scene:
+        robots = []
+        for robot in scene.robots:
+            links = tuple(
+                replace(link, inertia=_turned(link.inertia)) if link.name == "link1" else link
+                for link in robot.model.links
+            )
+            robots.append(replace(robot, model=replace(robot.model, links=links)))
+        return replace(scene, robots=tuple(robots))
+
+
+def _turned(inertia: Inertia) -> Inertia:
+    R = rotation_about((1.0, 0.0, 0.0), 0.3)
+    return replace(inertia, moment=frozen(R @ inertia.moment @ R.T))
+
+
 class _WrongRule(_Broken):
     @property
     def info(self) -> EngineInfo:
@@ -114,25 +159,42 @@ def _breaking(kind: type[_Simulation]) -> type[_Broken]:
     return type("Broken", (_Broken,), {"simulation": kind})
 
 
+WEIGHTS = {"contact-force", "friction-force", "rest-steps", "stack-forces", "mass-ratio",
+           "force-balance"}  # fmt: skip
+SENSORS = {"joint-wrench", "wrench-swing", "wrench-acceleration", "wrench-contact"}
+FOREST = {"force-balance", "forest-energy"}
+
+
 @pytest.mark.parametrize(
     ("engine", "failing"),
     [
         (_Broken, set()),
-        (_Gravity, {"free-fall", "contact-force", "pendulum", "joint-wrench", "one-step",
-                    "inverse-dynamics", "audit"}),
-        (_Unlimited, {"effort-limit", "servo-effort-limit", "audit"}),
+        (_Gravity, WEIGHTS | {"free-fall", "fall-steps", "far-away", "pendulum", "one-step",
+                    "double-pendulum-energy", "integrator-order", "inverse-dynamics",
+                    "slide-to-stop", "spinning-friction", "rolling-friction", "loop-load",
+                    "audit"}
+         | SENSORS),
+        (_Unlimited, {"effort-limit", "effort-edge", "servo-effort-limit", "audit"}),
         (_WrongRule, {"friction-rule", "audit"}),
         (_breaking(_XyzwQuaternions), {"quaternion-order", "spin-momentum", "tumble-energy",
-                                       "free-base"}),
-        (_breaking(_Drag), {"no-damping", "free-fall", "spin-momentum",
+                                       "twist-origin", "free-base"} | FOREST),
+        (_breaking(_Drag), {"no-damping", "free-fall", "fall-steps", "far-away", "spin-momentum",
                             "collision-momentum"}),
-        (_breaking(_ForgetsToRestore), {"save-restore"}),
-        (_breaking(_ForcesReversed), {"contact-force"}),
-        (_breaking(_JointsReversed), {"joint-order", "reset", "one-step", "mimic", "touch-down"}),
-        (_breaking(_WrenchFromTheOtherSide), {"joint-wrench"}),
+        (_breaking(_ForgetsToRestore), {"save-restore", "foreign-state"}),
+        (_breaking(_ForcesReversed), WEIGHTS),
+        (_breaking(_JointsReversed), {"joint-order", "reset", "one-step", "mimic", "mimic-inertia",
+                                      "double-pendulum-energy", "integrator-order",
+                                      "touch-down"} | FOREST),
+        (_breaking(_WrenchFromTheOtherSide), SENSORS),
+        (_breaking(_ForcesScaled), WEIGHTS),
+        (_NoSpinning, {"spinning-friction"}),
+        (_InertiaRotated, {"audit", "one-step", "mass-matrix", "inverse-dynamics",
+                           "force-balance"}),
+        (_breaking(_WarmStartKept), {"reset-forgets"}),
     ],
     ids=["sound", "gravity", "effort", "friction-rule", "quaternion", "damping", "restore",
-         "contact-sign", "joint-order", "wrench-sign"],
+         "contact-sign", "joint-order", "wrench-sign", "contact-scale", "spinning", "inertia",
+         "warm-start"],
 )  # fmt: skip
 def test_one_broken_property_fails_its_own_checks(engine: type[_Broken], failing: set[str]) -> None:
     outcomes = check_engine(engine(), checks=KIT)

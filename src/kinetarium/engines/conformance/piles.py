@@ -163,7 +163,7 @@ def _rolling(engine: Engine) -> Measurement:
     surface = Material(rolling_friction=lever)
     after = _ball(engine, surface, (1.0, 0, 0, 0, 1.0 / _RADIUS, 0), seconds=0.5)
     expected = 1.0 - lever / _RADIUS * _GRAVITY * 0.5 / 1.4
-    return Measurement(float(after[0]), expected, 0.01, "m/s")
+    return Measurement(float(after[0]), expected, 2e-3, "m/s")
 
 
 _CONTACT = frozenset({Capability.CONTACT})
