@@ -179,6 +179,7 @@ FOREST = {"force-balance", "forest-energy"}
         (_breaking(_XyzwQuaternions), {"quaternion-order", "spin-momentum", "tumble-energy",
                                        "twist-origin", "free-base"} | FOREST),
         (_breaking(_Drag), {"no-damping", "free-fall", "fall-steps", "far-away", "spin-momentum",
+                            "rolling-friction",
                             "collision-momentum"}),
         (_breaking(_ForgetsToRestore), {"save-restore", "foreign-state"}),
         (_breaking(_ForcesReversed), WEIGHTS),

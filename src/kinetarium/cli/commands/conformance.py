@@ -1,13 +1,34 @@
 """`kinetarium conformance`: test physics engines against closed forms."""
 
-from collections.abc import Iterator
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from kinetarium.cli.core.invocation import Invocation
+from kinetarium.errors import KinetariumError
 
 if TYPE_CHECKING:
-    from kinetarium.engines.conformance import EngineCheck
+    from kinetarium.engines.conformance import Check, EngineCheck
+    from kinetarium.engines.protocol import Engine
+
+_CHUNK = 6
+"""Checks that a worker takes at a time: neighbours may share a run."""
+
+
+class Format(StrEnum):
+    """How the outcome is printed."""
+
+    TABLE = "table"
+    """One row for each engine and check."""
+    MARKDOWN = "markdown"
+    """Tables of checks by engines, of closed forms with their sources, and of remarks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,19 +38,95 @@ class Config:
     Attributes:
         engine: Engines to test; all available ones by default.
         failures_only: Print only failed checks, and a count for each engine.
+        format: How the outcome is printed.
     """
 
     engine: tuple[str, ...] = ()
     failures_only: bool = False
+    format: Format = Format.TABLE
 
 
 def run(config: Config, invocation: Invocation) -> int:
     """Run every check that applies and print one row each; exit code 1 if one fails."""
     from kinetarium.engines.registry import list_engines, open_engine
-    from kinetarium.figure.text import Column, Table
 
     names = config.engine or tuple(e.name for e in list_engines() if e.available)
     outcomes = list(_outcomes([open_engine(name) for name in names], invocation))
+    if config.format is Format.MARKDOWN:
+        from kinetarium.engines.conformance import CHECKS
+
+        for line in markdown(CHECKS, outcomes):
+            invocation.console.line(line)
+    else:
+        _print_table(config, outcomes, names, invocation)
+    failed = sum(not o.passed for o in outcomes)
+    if config.format is Format.TABLE:
+        invocation.console.line(f"{len(outcomes) - failed} passed, {failed} failed")
+    invocation.console.result({"rows": [_row(o) for o in outcomes]})
+    return 1 if failed else 0
+
+
+def markdown(checks: "Sequence[Check]", outcomes: "Sequence[EngineCheck]") -> Iterator[str]:
+    """Yield the lines of three tables: values, closed forms, remarks."""
+    engines = tuple(dict.fromkeys(outcome.engine for outcome in outcomes))
+    passed = sum(outcome.passed for outcome in outcomes)
+    yield f"{passed} of {len(outcomes)} passed."
+    yield ""
+    yield f"| check | expected | tolerance | unit | {' | '.join(engines)} |"
+    yield "|---|--:|--:|---" + "|--:" * len(engines) + "|"
+    rows = {(outcome.check, outcome.engine): outcome for outcome in outcomes}
+    for check in checks:
+        found = [rows.get((check.name, engine)) for engine in engines]
+        judged = [outcome.measurement for outcome in found if outcome and outcome.measurement]
+        if judged:
+            expected = {f"{m.expected:.4g}" for m in judged}
+            strictest = min(m.tolerance for m in judged)
+            yield (
+                f"| {check.name} | {expected.pop() if len(expected) == 1 else 'its own'} |"
+                f" {strictest:.2g} | {judged[0].unit} |"
+                f" {' | '.join(_figure(outcome, strictest) for outcome in found)} |"
+            )
+    yield ""
+    yield from definitions(checks)
+    yield ""
+    yield "| check | engines | tolerance | why |"
+    yield "|---|---|--:|---|"
+    remarks: dict[tuple[str, str, str], list[str]] = {}
+    for outcome in outcomes:
+        if outcome.measurement and outcome.measurement.reason:
+            m = outcome.measurement
+            key = outcome.check, f"{m.tolerance:.2g}", m.reason
+            remarks.setdefault(key, []).append(outcome.engine)
+    for (name, tolerance, reason), where in remarks.items():
+        yield f"| {name} | {', '.join(where)} | {tolerance} | {reason} |"
+
+
+def definitions(checks: "Sequence[Check]") -> Iterator[str]:
+    """Yield the lines of a table of what each check shows, its closed form and its source."""
+    yield "| check | what it shows | closed form or invariant | source |"
+    yield "|---|---|---|---|"
+    for check in checks:
+        law = check.law.replace("|", "\\|")
+        yield f"| {check.name} | {check.help} | {law} | {check.source} |"
+
+
+def _figure(outcome: "EngineCheck | None", strictest: float) -> str:
+    """Return a value in few digits: a star if its tolerance is looser, a dash if there is none."""
+    if outcome is None:
+        return "-"
+    if outcome.measurement is None:
+        return "error"
+    m = outcome.measurement
+    digits = f"{m.value:.4g}" if m.expected else f"{m.value:.0e}" if m.value else "0"
+    star = "\\*" if m.tolerance > strictest else ""
+    return f"{digits}{star}" if outcome.passed else f"**{digits}**{star}"
+
+
+def _print_table(
+    config: Config, outcomes: "Sequence[EngineCheck]", names: Sequence[str], invocation: Invocation
+) -> None:
+    from kinetarium.figure.text import Column, Table
+
     columns = ("engine", "check", "passed", "value", "expected", "tolerance", "unit", "remark")
     shown = [o for o in outcomes if not (config.failures_only and o.passed)]
     if shown:
@@ -38,18 +135,49 @@ def run(config: Config, invocation: Invocation) -> int:
     for name in names if config.failures_only else ():
         passed = [o.passed for o in outcomes if o.engine == name]
         invocation.console.line(f"{name}: {sum(passed)} of {len(passed)} checks pass")
-    failed = sum(not o.passed for o in outcomes)
-    invocation.console.line(f"{len(outcomes) - failed} passed, {failed} failed")
-    invocation.console.result({"rows": [_row(o) for o in outcomes]})
-    return 1 if failed else 0
 
 
-def _outcomes(engines: "list[Any]", invocation: Invocation) -> "Iterator[EngineCheck]":
+def _outcomes(engines: "list[Engine]", invocation: Invocation) -> "Iterator[EngineCheck]":
+    """Yield the outcomes in the order of engines and checks, from several processes if it helps."""
     from kinetarium.engines.conformance import CHECKS, check_engine
 
-    jobs = [(engine, check) for engine in engines for check in CHECKS]
-    for engine, check in invocation.console.progress(jobs, label="checking", total=len(jobs)):
-        yield from check_engine(engine, checks=[check])
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if len(engines) == 1 or cores == 1:
+        jobs = [(engine, check) for engine in engines for check in CHECKS]
+        for engine, check in invocation.console.progress(jobs, label="checking", total=len(jobs)):
+            yield from check_engine(engine, checks=[check])
+        return
+    names = [(engine.info.name, i) for engine in engines for i in range(len(CHECKS))]
+    pool = ProcessPoolExecutor(cores, get_context("spawn"), initializer=_leave_interrupts)
+    try:
+        done = pool.map(_check, *zip(*names, strict=True), chunksize=_CHUNK)
+        for rows in invocation.console.progress(done, label="checking", total=len(names)):
+            yield from rows
+    except BrokenProcessPool:
+        raise KinetariumError(
+            "an engine ended its process; test engines one at a time with --engine to find it"
+        ) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _leave_interrupts() -> None:
+    """Leave Ctrl-C to the process that waits for this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _check(name: str, index: int) -> "tuple[EngineCheck, ...]":
+    from kinetarium.engines.conformance import CHECKS, check_engine
+
+    return check_engine(_engine(name), checks=[CHECKS[index]])
+
+
+@cache
+def _engine(name: str) -> "Engine":
+    """Open an engine once per process, for checks that share a run."""
+    from kinetarium.engines.registry import open_engine
+
+    return open_engine(name)
 
 
 def _row(outcome: "EngineCheck") -> dict[str, Any]:
