@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kinetarium.engines.protocol import Precision as Precision
     from kinetarium.engines.protocol import SavedState as SavedState
     from kinetarium.engines.protocol import Simulation as Simulation
+    from kinetarium.engines.protocol import SolverReport as SolverReport
     from kinetarium.engines.protocol import State as State
     from kinetarium.engines.protocol import Status as Status
     from kinetarium.engines.registry import EngineListing as EngineListing

@@ -89,16 +89,24 @@ def markdown(checks: "Sequence[Check]", outcomes: "Sequence[EngineCheck]") -> It
     yield ""
     yield from definitions(checks)
     yield ""
-    yield "| check | engines | tolerance | why |"
-    yield "|---|---|--:|---|"
-    remarks: dict[tuple[str, str, str], list[str]] = {}
+    yield from _remarks(outcomes)
+
+
+def _remarks(outcomes: "Sequence[EngineCheck]") -> Iterator[str]:
+    """Yield the lines of a table of remarks: engines, checks with their tolerances, why."""
+    engines: dict[tuple[str, str], list[str]] = {}
     for outcome in outcomes:
-        if outcome.measurement and outcome.measurement.reason:
-            m = outcome.measurement
-            key = outcome.check, f"{m.tolerance:.2g}", m.reason
-            remarks.setdefault(key, []).append(outcome.engine)
-    for (name, tolerance, reason), where in remarks.items():
-        yield f"| {name} | {', '.join(where)} | {tolerance} | {reason} |"
+        m = outcome.measurement
+        if m and m.reason:
+            what = f"{outcome.check} {m.tolerance:.2g}"
+            engines.setdefault((m.reason, what), []).append(outcome.engine)
+    checks: dict[tuple[str, str], list[str]] = {}
+    for (reason, what), names in engines.items():
+        checks.setdefault((", ".join(names), reason), []).append(what)
+    yield "| engines | checks and their tolerance | why |"
+    yield "|---|---|---|"
+    for (where, reason), whats in checks.items():
+        yield f"| {where} | {', '.join(whats)} | {reason} |"
 
 
 def definitions(checks: "Sequence[Check]") -> Iterator[str]:

@@ -86,7 +86,7 @@ def _spun_up(
     tolerance: float,
 ) -> Measurement:
     """Drive a rotor for half a second, and compare its speed with what a torque [N m] gives."""
-    model = rotor(limits=JointLimits(effort=effort))
+    model = rotor(effort=effort)
     simulation = _compile(engine, model, actuation=actuation, gravity=False)
     simulation.step(np.array([command]), 500)
     speed = simulation.state().v[0]
@@ -276,7 +276,7 @@ def _armature(engine: Engine) -> Measurement:
 
 
 def _limit_rest(engine: Engine) -> Measurement:
-    model = rotor(limits=JointLimits(-1.0, 0.5))
+    model = rotor(lower=-1.0, upper=0.5)
     (end,) = _turned(engine, model, speed=5.0, steps=120)
     stopped = abs(float(end.q[0]) - 0.5) < 0.01
     return Measurement(float(end.v[0]) if stopped else np.inf, 0.0, 0.1, "rad/s")
@@ -284,7 +284,7 @@ def _limit_rest(engine: Engine) -> Measurement:
 
 def _effort_edge(engine: Engine) -> Measurement:
     limit = 0.02
-    model = rotor(limits=JointLimits(effort=limit))
+    model = rotor(effort=limit)
     worst = 0.0
     for share in (0.99, 1.0, 1.01, -0.99, -1.0, -1.01):
         (end,) = _turned(engine, model, torques=(share * limit,), steps=100)

@@ -45,13 +45,14 @@ def pendulum(*, length: float = 0.5, limits: JointLimits = JointLimits()) -> Rob
 
 
 def rotor(
-    *, limits: JointLimits = JointLimits(), damping: float = 0.0, friction: float = 0.0,  # noqa: B008
-    armature: float = 0.0,
+    *, effort: float = np.inf, lower: float = -np.inf, upper: float = np.inf,
+    damping: float = 0.0, friction: float = 0.0, armature: float = 0.0,
 ) -> RobotModel:  # fmt: skip
     """Make a bar of 2 kg that turns about z."""
     bar = solid_link("bar", Box((0.3, 0.1, 0.05)), mass=2.0)
     joint = Joint(
-        "spindle", JointType.CONTINUOUS, "base", "bar", axis=Z_AXIS, limits=limits,
+        "spindle", JointType.CONTINUOUS, "base", "bar", axis=Z_AXIS,
+        limits=JointLimits(lower, upper, effort=effort),
         damping=damping, friction=friction, armature=armature,
     )  # fmt: skip
     return RobotModel("rotor", (Link("base"), bar), (joint,), SOURCE)

@@ -146,7 +146,7 @@ def _ball(engine: Engine, material: Material, twist: tuple[float, ...], *, secon
                      material=material)  # fmt: skip
     simulation = engine.compile(Scene(bodies=(ball, ground(material))), timestep=TIMESTEP)
     simulation.step(NO_COMMAND, round(seconds / TIMESTEP))
-    after = simulation.state().twists[0]
+    after: Array = simulation.state().twists[0]
     simulation.close()
     return after
 

@@ -223,7 +223,7 @@ _SAVES = frozenset({Capability.SAVE_RESTORE})
 _PROTOCOL = "the engine protocol"
 
 CHECKS = (
-    Check("save-restore", "a restored run goes on bit by bit", _save_restore, _SAVES,
+    Check("save-restore", "a restored run continues bit by bit", _save_restore, _SAVES,
           "all bits equal", _PROTOCOL),
     Check("foreign-state", "a state saved by another simulation is refused", _foreign_state, _SAVES,
           "1 of 1 refused, state unchanged", _PROTOCOL),
@@ -237,7 +237,7 @@ CHECKS = (
           source=_PROTOCOL),
     Check("divergence", "a run beyond all measure is marked", _divergence,
           law="|v| >= 1e6 is marked", source=_PROTOCOL),
-    Check("divergence-limit", "runs of 0.99 and 1.01 times the limit are told apart", _limit,
+    Check("divergence-limit", "runs of 0.99 and 1.01 times the limit are distinguished", _limit,
           law="6 of 6 right: speeds, spins, places", source=_PROTOCOL),
     Check("bad-scene", "an invalid time step is refused", _bad_scene, law="4 of 4 refused",
           source=_PROTOCOL),
