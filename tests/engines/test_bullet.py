@@ -4,7 +4,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
-from math import cos, pi, radians, sin, sqrt
+from math import sin
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,6 @@ from kinetarium.engines.conformance.models import (
     X_AXIS,
     Y_AXIS,
     Z_AXIS,
-    cart,
     chain,
     fingers,
     pendulum,
@@ -36,7 +35,6 @@ from kinetarium.errors import KinetariumError
 from kinetarium.model.load import load_catalogue_robot
 from kinetarium.model.robot import (
     Box,
-    Capsule,
     Cylinder,
     Geometry,
     Inertia,
@@ -148,18 +146,6 @@ def test_body_with_an_offset_centre_falls_and_turns_about_it():
         simulation.close()
 
 
-def test_spin_keeps_momentum_and_energy():
-    moment = free_body("b", Box((0.1, 0.2, 0.3)), mass=3.0).inertia.moment
-    for w, drift in (((0, 0, 5.0), 1e-12), ((1.0, 1.5, 0.5), 1e-3)):
-        brick = free_body("b", Box((0.1, 0.2, 0.3)), mass=3.0, twist=(0, 0, 0, *w))
-        simulation = compiled(Scene(bodies=(brick,), gravity=WEIGHTLESS))
-        simulation.step(NOTHING, 1000)
-        state = simulation.state()
-        R, w_1 = rotation_from_quaternion(state.poses[0, 3:]), state.twists[0, 3:]
-        energy = w_1 @ R @ moment @ R.T @ w_1 / 2
-        assert energy == pytest.approx(np.array(w) @ moment @ w / 2, rel=drift)
-
-
 @pytest.mark.parametrize("shape", [Sphere(0.05), CUBE], ids=["ball", "cube"])
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 def test_bounces_by_its_restitution(shape: Shape, restitution: float):
@@ -193,56 +179,6 @@ def test_contacts_carry_the_weight():
     assert 0 < contacts.depths.max() < 5e-5
     assert_allclose(force_on(simulation, "cube"), (0, 0, G), atol=1e-5)
     assert simulation.state().poses[0, 2] == pytest.approx(0.05, abs=5e-5)
-
-
-@pytest.mark.parametrize(("angle", "slides"), [(25.5, False), (28.0, True)])
-def test_slips_at_the_cone(angle: float, slides: bool):
-    tilt = radians(angle)
-    surface = Material(0.5)
-    cube = free_body("cube", CUBE, mass=1.0, position=(0, 0, 0.05), material=surface)
-    down = frozen([G * sin(tilt), 0, -G * cos(tilt)])
-    simulation = compiled(Scene(bodies=(cube, ground(surface)), gravity=down))
-    simulation.step(NOTHING, 400)
-    speed = simulation.state().twists[0, 0]
-    assert speed == pytest.approx(
-        max(0.0, G * (sin(tilt) - 0.5 * cos(tilt))) * 0.4 if slides else 0.0, rel=0.02, abs=1e-4
-    )
-
-
-def test_unequal_surfaces_rub_by_the_geometric_mean():
-    cube = free_body(
-        "cube", CUBE, mass=1.0, position=(0, 0, 0.05), twist=(2, 0, 0, 0, 0, 0),
-        material=Material(0.2),
-    )  # fmt: skip
-    simulation = compiled(Scene(bodies=(cube, ground(Material(0.6)))))
-    simulation.step(NOTHING, 50)
-    before = simulation.state().twists[0, 0]
-    simulation.step(NOTHING, 200)
-    slowed = (before - simulation.state().twists[0, 0]) / 0.2
-    assert slowed == pytest.approx(sqrt(0.2 * 0.6) * G, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("wheel", "turn"),
-    [
-        (Cylinder(0.1, 0.06), rotation_about((1, 0, 0), pi / 2)),
-        (Sphere(0.1), None),
-        (Capsule(0.1, 0.06), rotation_about((1, 0, 0), pi / 2)),
-    ],
-    ids=["cylinder", "sphere", "capsule"],
-)
-def test_wheels_roll(wheel: Shape, turn: Array | None):
-    model = cart(wheel, radius=0.1, turn=turn)
-    robot = driven(
-        model, Actuation(DriveMode.VELOCITY, damping=5.0), base=Base.FREE,
-        X_WB=frozen(pose((0, 0, 0.1))),
-    )  # fmt: skip
-    simulation = compiled(Scene((robot,), (ground(),)))
-    simulation.step(np.full(4, 5.0), 600)
-    state = simulation.state()
-    assert_allclose(state.v, 5.0, rtol=1e-3)
-    assert state.twists[0, 0] == pytest.approx(0.5, rel=5e-3)
-    assert abs(state.twists[0, 2]) < 1e-3
 
 
 def test_contacts_know_the_link_they_are_on():
@@ -331,24 +267,6 @@ def test_link_of_many_shapes_is_one_solid():
 # Joints and drives
 
 
-def test_pendulum_swings_with_its_period():
-    model = pendulum()
-    simulation = compiled(Scene((PlacedRobot("p", model, positions={"pivot": 0.1}),)))
-    angles = []
-    for _ in range(3200):
-        simulation.step(NOTHING)
-        angles.append(simulation.state().q[0])
-    falls = [
-        k + angles[k] / (angles[k] - angles[k + 1])
-        for k in range(len(angles) - 1)
-        if angles[k] > 0 >= angles[k + 1]
-    ]
-    bob = model.link("bob").inertia
-    about_pivot = bob.moment[1, 1] + bob.mass * 0.25
-    period = 2 * pi * sqrt(about_pivot / (bob.mass * G * 0.5)) * (1 + 0.1**2 / 16)
-    assert (falls[-1] - falls[0]) / (len(falls) - 1) * H == pytest.approx(period, rel=1e-5)
-
-
 @pytest.mark.parametrize(
     "drive",
     [TORQUE, Actuation(DriveMode.VELOCITY, damping=100.0), Actuation(DriveMode.POSITION, 1e4, 1.0)],
@@ -420,25 +338,6 @@ def test_stiff_damping_does_not_blow_up():
     simulation.reset(joint_state([0.0], [1.0]))
     simulation.step(np.array([5.0]), 1000)
     assert simulation.state().v[0] == pytest.approx(5.0 / 1e4, rel=1e-6)
-
-
-@pytest.mark.parametrize("force", [0.9, 1.5])
-def test_joint_friction_is_coulomb(force: float):
-    simulation = compiled(Scene((driven(slide(friction=1.0)),)))
-    simulation.step(np.array([force]), 500)
-    assert simulation.state().v[0] == pytest.approx(max(0.0, force - 1.0) * 0.5, abs=1e-9)
-
-
-def test_joint_stops_at_its_limit():
-    model = pendulum(limits=JointLimits(lower=-0.4))
-    simulation = compiled(Scene((PlacedRobot("p", model, positions={"pivot": 0.9}),)))
-    lowest = 0.0
-    for _ in range(1000):
-        simulation.step(NOTHING)
-        lowest = min(lowest, simulation.state().q[0])
-    assert lowest == pytest.approx(-0.4, abs=0.005)
-    loaded = simulation.audit().joints[0]
-    assert (loaded.lower, loaded.upper) == (-0.4, np.inf)
 
 
 def test_bullets_own_motor_holds_its_speed():
@@ -564,21 +463,6 @@ def sensed_chain(kind: JointType) -> RobotModel:
     at = frozen(pose((0.05, 0, 0.3), rotation_about((1, 0, 0), 0.3)))
     joint = Joint("sensor", kind, "link2", "load", at, axis=Z_AXIS)
     return replace(model, links=(*model.links, load), joints=(*model.joints, joint))
-
-
-def test_sensor_reads_a_hanging_load():
-    model = sensed_chain(JointType.FIXED)
-    sensor = WrenchSensor("ft", "robot", "sensor")
-    servo = Actuation(DriveMode.POSITION, 1e5, 1e4)
-    simulation = compiled(
-        Scene((driven(model, servo, positions={"joint1": 0.7}),), sensors=(sensor,))
-    )
-    assert_allclose(simulation.wrench("ft"), np.zeros(6))
-    simulation.step(np.array([0.0, 0.7, 0.0]), 1000)
-    R_WL = RobotDynamics(model).link_pose(simulation.state().q, "load")[:3, :3]
-    load = model.link("load").inertia
-    force = R_WL.T @ (0, 0, -load.mass * G)
-    assert_allclose(simulation.wrench("ft"), [*force, *np.cross(load.center, force)], rtol=1e-6)
 
 
 def test_sensor_reads_a_moving_load():

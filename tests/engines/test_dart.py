@@ -144,13 +144,6 @@ class TestEquationOfMotion:
 
 
 class TestJoints:
-    def test_armature_resists(self) -> None:
-        model = with_joint(rotor(), armature=0.02)
-        inertia = model.link("bar").inertia.moment[2, 2] + 0.02
-        simulation = start(driven(model), gravity=WEIGHTLESS)
-        simulation.step(np.array([0.1]), 100)
-        assert simulation.state().v[0] == pytest.approx(0.01 / inertia, rel=1e-9)
-
     @pytest.mark.parametrize(
         "limits",
         [

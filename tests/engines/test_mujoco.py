@@ -273,19 +273,6 @@ class TestContacts:
 
 
 class TestRestitution:
-    @pytest.mark.parametrize("e", [0.3, 0.7, 1.0])
-    def test_a_ball_returns_its_share(self, e: float) -> None:
-        ball = free_body(
-            "ball", Sphere(0.1), mass=2.0, position=(0, 0, 0.5), material=Material(0.5, e)
-        )
-        simulation = start(ball, ground())
-        before = after = 0.0
-        while after <= 0:
-            before = after
-            simulation.step(NOTHING)
-            after = simulation.state().twists[0, 2]
-        assert after / -before == pytest.approx(e, abs=2e-3)
-
     def test_bouncing_surfaces_rub_once_they_rest_on_each_other(self) -> None:
         rubber = Material(0.5, 0.4)
         cube = free_body(

@@ -61,7 +61,6 @@ from kinetarium.scene import (
     Base,
     Body,
     DriveMode,
-    Material,
     PlacedRobot,
     SceneError,
     WrenchSensor,
@@ -544,17 +543,6 @@ class TestContacts:
         assert np.std(weights) < 0.02 * 2 * 9.81
         np.testing.assert_allclose(last, first, atol=1e-4)
         assert last[2] == pytest.approx(height, abs=1e-4)
-
-    def test_bouncing_returns_the_share_of_the_speed(self) -> None:
-        material = Material(0.5, restitution=0.7)
-        ball = free_body("ball", Sphere(0.05), mass=5.0, position=(0, 0, 0.3), material=material)
-        simulation = start(ball, ground(material))
-        down = up = 0.0
-        for _ in range(400):
-            simulation.step(NOTHING)
-            speed = simulation.state().twists[0, 2]
-            down, up = min(down, speed), max(up, speed)
-        assert up / -down == pytest.approx(0.7, rel=0.01)
 
     def test_what_comes_fast_is_not_missed(self) -> None:
         # Pairs far apart are looked at rarely; a shot must not slip through between the looks.

@@ -272,7 +272,8 @@ def _armature(engine: Engine) -> Measurement:
     model = rotor(armature=0.1)
     (end,) = _turned(engine, model, torques=(0.5,), steps=500)
     expected = 0.5 * 0.5 / (_bar_inertia(model) + 0.1)
-    return Measurement(float(end.v[0]), expected, 1e-3 * expected, "rad/s")
+    tolerance, reason = rounding(engine, 1e-9, scale=expected)
+    return Measurement(float(end.v[0]), expected, tolerance, "rad/s", reason)
 
 
 def _limit_rest(engine: Engine) -> Measurement:
