@@ -131,13 +131,15 @@ class _NoSpinning(_Broken):
 
 
 class _InertiaRotated(_Broken):
-    """The links "link1" have their principal axes turned by 0.3 rad."""
+    """The links "link1" and "tool" have their principal axes turned by 0.3 rad."""
 
     def _scene(self, scene: Scene) -> Scene:
         robots = []
         for robot in scene.robots:
             links = tuple(
-                replace(link, inertia=_turned(link.inertia)) if link.name == "link1" else link
+                replace(link, inertia=_turned(link.inertia))
+                if link.name in ("link1", "tool")
+                else link
                 for link in robot.model.links
             )
             robots.append(replace(robot, model=replace(robot.model, links=links)))
