@@ -38,7 +38,8 @@ def test_it_passes_every_check_it_declares(engine) -> None:
     assert {outcome.check for outcome in outcomes} == {
         "free-fall", "no-damping", "spin-momentum", "tumble-energy", "external-wrench",
         "external-wrench-ends", "quaternion-order", "save-restore", "determinism", "divergence",
-        "bad-scene",
+        "bad-scene", "fall-steps", "far-away", "twist-origin", "clock", "foreign-state",
+        "reset-forgets", "steps-at-once", "divergence-limit", "unknown-names", "not-finite",
     }  # fmt: skip
     assert len(CHECKS) > len(outcomes)
 

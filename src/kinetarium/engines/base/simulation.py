@@ -235,7 +235,7 @@ class SimulationBase(ABC, Generic[MemoryT]):
     def solver(self) -> SolverReport:
         """Return how hard the last step was for the solver."""
         self._require(Capability.SOLVER_REPORT)
-        return self._solver()
+        return self._solver_report()
 
     def apply_wrench(self, solid: str, F_W: ArrayLike, point: ArrayLike) -> None:
         """Apply a wrench [f; m] in world axes at a world point during the next time step.
@@ -337,7 +337,7 @@ class SimulationBase(ABC, Generic[MemoryT]):
         """Return the wrench of a sensor in the last step, shape (6,); there was one."""
         raise CapabilityError(self._engine, Capability.JOINT_WRENCH)
 
-    def _solver(self) -> SolverReport:
+    def _solver_report(self) -> SolverReport:
         """Return how hard the last step was for the solver."""
         raise CapabilityError(self._engine, Capability.SOLVER_REPORT)
 

@@ -218,11 +218,14 @@ _JOINTS = frozenset({Capability.JOINTS})
 
 CHECKS = (
     Check("friction-armature", "joint friction stops a light link behind a heavy drive",
-          _friction_armature, _JOINTS),
+          _friction_armature, _JOINTS, "q = (I + A) v^2 / (2 c)", "work of friction"),
     Check("servo-step", "a position servo answers a step as its implicit spring", _servo_step,
-          _JOINTS),
+          _JOINTS, "I (v' - v) / h = K (r - q - h v') - D v', q' = q + h v'",
+          "implicit Euler (Tan, Liu and Turk 2011)"),
     Check("servo-release", "a stiff servo leaves its effort limit and comes to rest at its target",
-          _servo_release, _JOINTS),
+          _servo_release, _JOINTS, "v = r, the only rest of I (v' - v) / h = clip(D (r - v'))",
+          "the right side falls with v'"),
     Check("touch-down", "the feet of a legged robot let down on the ground hold at once",
-          _touch_down, _JOINTS | {Capability.FREE_BASE, Capability.CONTACT}),
+          _touch_down, _JOINTS | {Capability.FREE_BASE, Capability.CONTACT},
+          "ratio of forces of feet that stick, J v' = 0", "Moreau's time stepping"),
 )  # fmt: skip

@@ -303,7 +303,7 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
         F: Array = -self._data.sensordata[start : start + 6]
         return F
 
-    def _solver(self) -> SolverReport:
+    def _solver_report(self) -> SolverReport:
         islands = max(1, self._data.nisland)
         iterations = int(self._data.solver_niter[:islands].max())
         return SolverReport(iterations, int(self._model.opt.iterations))
