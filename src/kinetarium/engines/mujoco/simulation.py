@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
+from operator import lt
 
 import mujoco
 import numpy as np
@@ -142,9 +143,20 @@ class LimitedServos:
     no longer be at its limit is taken again, with that servo implicit.
     """
 
-    def __init__(self, setup: Setup[MujocoOptions], *, model: mujoco.MjModel) -> None:
+    def __init__(
+        self,
+        setup: Setup[MujocoOptions],
+        *,
+        model: mujoco.MjModel,
+        data: mujoco.MjData,
+        at: Addresses,
+    ) -> None:
         """Look up the servos."""
-        self._model = model
+        self._model, self._data, self._at = model, data, at
+        # Views, since every access to an attribute of MuJoCo's makes another.
+        self._now = data.qpos, data.qvel
+        self._before = [array.copy() for array in self._now]
+        self._forces, self._command = data.actuator_force, data.ctrl
         servos = [
             (i, joint, drive.effort)
             for i, (joint, drive) in enumerate(
@@ -160,43 +172,47 @@ class LimitedServos:
         self._stiffness = -model.actuator_biasprm[self._places, 1]
         drives = [setup.layout.actuations[i] for i in places]
         self._damping = np.array([drive.damping for drive in drives])
+        # Plain numbers are faster than short arrays, and most steps end with the first question.
+        efforts_of_all = np.full(model.nu, inf)
+        efforts_of_all[self._places] = self._effort
+        self._efforts = efforts_of_all.tolist()
 
     def __bool__(self) -> bool:
         """Whether there are any."""
         return len(self._places) > 0
 
-    def step(self, data: mujoco.MjData, at: Addresses) -> None:
+    def step(self) -> None:
         """Take one step."""
-        model = self._model
-        before = data.qpos.copy(), data.qvel.copy(), data.qacc_warmstart.copy(), data.time
-        _step(model, data)
-        force = data.actuator_force[self._places]
-        full = np.abs(force) >= self._effort
-        if not full.any():
+        data, (q, v), (q_0, v_0) = self._data, self._now, self._before
+        q_0[:], v_0[:], time = q, v, data.time
+        _step(self._model, data)
+        if all(map(lt, map(abs, self._forces.tolist()), self._efforts)):
             return
-        free = full & (self._force(data, at) * np.sign(force) < self._effort)
+        force = self._forces[self._places]
+        full = np.abs(force) >= self._effort
+        free = full & (self._unlimited() * np.sign(force) < self._effort)
         if not free.any():
             return
-        self._again(data, before, free=self._places[free])
+        self._again(time, free=self._places[free])
         # A contact of IMPLICITFAST does not know of the servo, which it may overload again.
-        if (np.abs(self._force(data, at)[free]) > self._effort[free]).any():
-            self._again(data, before, free=self._places[:0])
+        if (np.abs(self._unlimited()[free]) > self._effort[free]).any():
+            self._again(time, free=self._places[:0])
 
-    def _force(self, data: mujoco.MjData, at: Addresses) -> Array:
+    def _unlimited(self) -> Array:
         """Return the forces of the servos at the present state, if they had no limit."""
-        q, v = data.qpos[at.q[self._joints]], data.qvel[at.v[self._joints]]
+        q, v = self._now[0][self._at.q[self._joints]], self._now[1][self._at.v[self._joints]]
         force: Array = (
-            self._scale * data.ctrl[self._places] - self._stiffness * q - self._damping * v
+            self._scale * self._command[self._places] - self._stiffness * q - self._damping * v
         )
         return force
 
-    def _again(
-        self, data: mujoco.MjData, before: tuple[Array, Array, Array, float], *, free: Indices
-    ) -> None:
-        """Take a step again, some servos without limit."""
-        data.qpos[:], data.qvel[:], data.qacc_warmstart[:], data.time = before
+    def _again(self, time: float, *, free: Indices) -> None:
+        """Take a step again, some servos without limit; the solver starts from what it found."""
+        for array, before in zip(self._now, self._before, strict=True):
+            array[:] = before
+        self._data.time = time
         self._model.actuator_forcelimited[free] = 0
-        _step(self._model, data)
+        _step(self._model, self._data)
         self._model.actuator_forcelimited[free] = 1
 
 
@@ -225,7 +241,7 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
             (i, self._qvel[v + 3 : v + 6], self._qpos[q + 3 : q + 7])
             for i, (q, v) in enumerate(zip(at.poses[:, 0], at.twists[:, 0], strict=True))
         ]
-        self._servos = LimitedServos(setup, model=model)
+        self._servos = LimitedServos(setup, model=model, data=self._data, at=at)
         self._unwarned = self._warnings.tobytes()
         self._scratch = mujoco.MjData(model)
         self._spaces = {robot.name: self._space_of(robot) for robot in setup.scene.robots}
@@ -260,7 +276,7 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
             self._push(wrenches)
         if self._servos:
             for _ in range(n):
-                self._servos.step(self._data, self._at)
+                self._servos.step()
         elif n == 1:
             _step(self._model, self._data)
         else:
