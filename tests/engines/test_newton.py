@@ -8,7 +8,7 @@ from scipy.spatial import ConvexHull
 
 from engines.staging import CUBE, NOTHING, H, compiled, driven, with_joint
 from kinetarium.engines.conformance.models import chain, rotor
-from kinetarium.engines.newton import Cone, EngineNewton, Integrator, NewtonOptions
+from kinetarium.engines.newton import EngineNewton, NewtonCone, NewtonIntegrator, NewtonOptions
 from kinetarium.engines.protocol import CapabilityError
 from kinetarium.model.robot import Inertia, MeshData, TriangleMesh
 from kinetarium.scene import Actuation, Body, DriveMode, Material, Motion, free_body, ground
@@ -40,9 +40,9 @@ def test_a_recorded_step_is_the_solvers_own_step_to_the_bit() -> None:
         assert (getattr(a, name) == getattr(b, name)).all(), name
 
 
-@pytest.mark.parametrize("cone", Cone)
+@pytest.mark.parametrize("cone", NewtonCone)
 @pytest.mark.parametrize("friction", [0.0, 0.5])
-def test_contact_forces_explain_the_motion(cone: Cone, friction: float) -> None:
+def test_contact_forces_explain_the_motion(cone: NewtonCone, friction: float) -> None:
     cube = free_body(
         "cube", CUBE, mass=1.0, position=(0, 0, 0.0497), twist=(1.0, 0.3, 0, 0, 0, 0),
         material=Material(friction),
@@ -57,7 +57,7 @@ def test_contact_forces_explain_the_motion(cone: Cone, friction: float) -> None:
         assert force == pytest.approx((v - before) / H + (0, 0, 9.81), abs=2e-3)
         pushed += force[2] > 0
     assert pushed > 2  # a pyramid lifts what slides, which then hops
-    if cone is Cone.ELLIPTIC:
+    if cone is NewtonCone.ELLIPTIC:
         assert v[0] == pytest.approx(1.0 - 0.1 * 9.81 * friction / np.hypot(1, 0.3), rel=0.05)
 
 
@@ -104,7 +104,7 @@ def test_a_scene_in_which_nothing_moves_stays_as_it_is() -> None:
 
 
 def test_options_reach_the_solver() -> None:
-    options = NewtonOptions(integrator=Integrator.EULER, impratio=3.0, iterations=7)
+    options = NewtonOptions(integrator=NewtonIntegrator.EULER, impratio=3.0, iterations=7)
     option = start(driven(chain()), options=options)._solver.mj_model.opt
     assert (option.integrator, option.impratio, option.iterations) == (0, 3.0, 7)
 

@@ -12,7 +12,7 @@ ALLOW_FAULTY = "KINETARIUM_ALLOW_FAULTY_VERSIONS"
 """Environment variable; if it is set, versions with known faults can be used, to measure them."""
 _FAULTY = {
     "4.0.0": "its sparse Cholesky factorisation gives the Newton solver a wrong Hessian, hence"
-    " wrong accelerations in contact (mended in 4.0.1)",
+    " wrong accelerations in contact (fixed in 4.0.1)",
 }
 
 

@@ -6,8 +6,8 @@ from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kinetarium.engines.newton.engine import EngineNewton as EngineNewton
-    from kinetarium.engines.newton.options import Cone as Cone
-    from kinetarium.engines.newton.options import Integrator as Integrator
+    from kinetarium.engines.newton.options import NewtonCone as NewtonCone
+    from kinetarium.engines.newton.options import NewtonIntegrator as NewtonIntegrator
     from kinetarium.engines.newton.options import NewtonOptions as NewtonOptions
 else:
     __all__, __getattr__, __dir__ = lazy_exports(__name__)

@@ -42,7 +42,7 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import quaternion_from_rotation
 
 UNBOUNDED = 1e10
-"""What SolverMuJoCo takes for no limit of a joint or an effort [rad, m, N m or N]."""
+"""Stands for no limit of a joint or an effort in SolverMuJoCo [rad, m, N m or N]."""
 _RIGID = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 """As much of a constraint as is enforced, at any depth."""
 _RECOVERY = 1e-3
@@ -87,7 +87,7 @@ class Model:
     Attributes:
         model: Newton's model.
         solver: Its solver, with room for `FIRST_POINTS`; None if nothing can move.
-        solver_for: Returns a solver with room for so many points of contact, or for all.
+        solver_for: Returns a solver with room for a number of contact points.
         parts: All bodies that move.
         q: Index into the solver's positions of each joint of the layout, shape (n,).
         v: Index into the solver's velocities of each, shape (n,).
@@ -243,7 +243,7 @@ class _Assembly:
                 self._add_pair(a, b, materials=(self._scene.materials[i], self._scene.materials[j]))
 
     def solver(self, model: Any, points: int) -> Any:
-        """Return a solver of a model with room for so many points of contact, or for all."""
+        """Return a solver of a model with room for some contact points, at most for all."""
         options, points = self._options, min(self._points, points)
         per_point = 3 if options.cone == "elliptic" else 4
         rows = 3 * model.joint_dof_count + 6 * len(self._joints) + per_point * points + 16
@@ -336,7 +336,7 @@ class _Assembly:
         }
 
     def _limit(self, drive: Actuation | None, *, dof: int) -> None:
-        """Limit a servo's force itself: at Newton's own limit of a joint it would go on damping."""
+        """Limit a servo's force itself: at Newton's own limit of a joint it would keep damping."""
         if drive is None or drive.drive is DriveMode.TORQUE or not np.isfinite(drive.effort):
             return
         kinds, effort = newton.solvers.SolverMuJoCo, max(drive.effort, _SMALLEST)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
-class Integrator(StrEnum):
+class NewtonIntegrator(StrEnum):
     """How velocities and positions advance; both move positions by the new velocity."""
 
     EULER = "euler"
@@ -13,7 +13,7 @@ class Integrator(StrEnum):
     """Implicit in every force that depends on velocity, but for Coriolis forces."""
 
 
-class Cone(StrEnum):
+class NewtonCone(StrEnum):
     """The shape of the friction cone."""
 
     ELLIPTIC = "elliptic"
@@ -44,8 +44,8 @@ class NewtonOptions:
         joint_solimp: Of those and of joint limits; near one, or friction creeps and loops yield.
     """
 
-    integrator: Integrator = Integrator.IMPLICITFAST
-    cone: Cone = Cone.ELLIPTIC
+    integrator: NewtonIntegrator = NewtonIntegrator.IMPLICITFAST
+    cone: NewtonCone = NewtonCone.ELLIPTIC
     impratio: float = 100.0
     iterations: int = 100
     line_search_iterations: int = 50
@@ -57,9 +57,9 @@ class NewtonOptions:
 
     @classmethod
     def stock(cls) -> "NewtonOptions":
-        """Return Newton as it comes."""
+        """Return Newton's own defaults."""
         return cls(
-            cone=Cone.PYRAMIDAL,
+            cone=NewtonCone.PYRAMIDAL,
             impratio=1.0,
             contact_solref=(0.02, 1.0),
             contact_solimp=(0.9, 0.95, 0.001, 0.5, 2.0),

@@ -10,7 +10,7 @@ from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationB
 from kinetarium.engines.newton.audit import audit
 from kinetarium.engines.newton.build import FIRST_POINTS, Model
 from kinetarium.engines.newton.library import announced_compilation, mujoco_warp, newton
-from kinetarium.engines.newton.options import Cone, NewtonOptions
+from kinetarium.engines.newton.options import NewtonCone, NewtonOptions
 from kinetarium.engines.protocol import (
     NO_CONTACTS,
     Audit,
@@ -194,7 +194,7 @@ class NewtonSimulation(SimulationBase[Memory]):
         rows = np.pad(rows, ((0, 0), (0, 4)), constant_values=-1)[:, :4]
         rows = np.where(rubs | (np.arange(4) == 0), rows, -1)
         efforts = np.append(self._data.efc.force.numpy()[0].astype(np.float64), 0.0)[rows]
-        if self._options.cone is Cone.ELLIPTIC:
+        if self._options.cone is NewtonCone.ELLIPTIC:
             return efforts[:, :3]
         # The edges of a pyramid lie to both sides of the normal, by the friction.
         tangents = (efforts[:, ::2] - efforts[:, 1::2]) * contact.friction.numpy()[:n, :2]

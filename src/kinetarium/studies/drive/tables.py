@@ -103,7 +103,8 @@ _PAPER = Table(
         (
             "Newton Dynamics",
             "CoppeliaSim",
-            "not in package registries, as CoppeliaSim and Isaac Sim",
+            "not in package registries, as CoppeliaSim and Isaac Sim;"
+            " NVIDIA's Newton is another engine",
         ),
     ),
 )

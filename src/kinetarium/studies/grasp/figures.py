@@ -48,7 +48,8 @@ def table_1() -> Table:
             (
                 "Newton Dynamics",
                 "CoppeliaSim",
-                "not in package registries, as CoppeliaSim and Isaac Sim",
+                "not in package registries, as CoppeliaSim and Isaac Sim;"
+                " NVIDIA's Newton is another engine",
             ),
             ("PhysX", "IsaacSim", "SAPIEN, on the CPU"),
         ),
