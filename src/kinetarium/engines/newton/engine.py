@@ -22,6 +22,7 @@ class EngineNewton(EngineBase[NewtonOptions]):
 
     name = "newton"
     title = "Newton"
+    package = "newton"
     capabilities = frozenset(
         {
             Capability.JOINTS,
