@@ -1,8 +1,9 @@
 """M, g, c and tau of a Panda at one state through the dynamics study, beside the raw libraries.
 
-The raw loop sets positions and velocities in the library's own order, takes M
-once and inverse dynamics three times (at rest, without and with acceleration),
-as the study does, on the very objects the adapter built; it checks nothing.
+The raw loop sets positions and velocities in the library's own order (Bullet takes
+them as arguments), takes M once and inverse dynamics three times (at rest, without and
+with acceleration), as the study does, on the very objects the adapter built; it checks
+nothing.
 """
 
 from collections.abc import Callable, Iterator
@@ -90,8 +91,6 @@ def _bullet(backend) -> Raw:
 
     def terms(q: np.ndarray, v: np.ndarray, a: np.ndarray) -> object:
         q, v, a = q.tolist(), v.tolist(), a.tolist()
-        for joint, position, velocity in zip(joints, q, v, strict=True):
-            bullet.resetJointState(robot, joint, position, velocity)
         M = np.array(bullet.calculateMassMatrix(robot, q))
         g = np.array(bullet.calculateInverseDynamics(robot, q, still, still))
         bias = np.array(bullet.calculateInverseDynamics(robot, q, v, still))

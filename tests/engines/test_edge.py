@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engines.staging import CUBE, LIBRARIES, NOTHING, WEIGHTLESS, H, compiled, driven
-from kinetarium.engines.base.simulation import LIMIT
+from engines.staging import CUBE, LIBRARIES, NOTHING, WEIGHTLESS, H, compiled, driven, joint_state
+from kinetarium.engines.base.simulation import LIMIT, SimulationBase
 from kinetarium.engines.conformance.models import chain, pendulum
 from kinetarium.engines.protocol import (
     Capability,
@@ -21,6 +21,8 @@ from kinetarium.engines.protocol import (
 from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.scene import PlacedRobot, WrenchSensor, free_body, ground
+from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.rotation import pose, rotation_from_rpy
 
 pytestmark = [pytest.mark.engine, pytest.mark.parametrize("start", LIBRARIES, indirect=True)]
 
@@ -121,6 +123,41 @@ def test_unknown_names_are_answered_with_the_valid_ones(start) -> None:
             lacks = CapabilityError, f"engine '.*' has no {capability}"
         with pytest.raises(lacks[0], match=lacks[1]):
             ask()
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["own way", "hooks of the base"])
+def test_many_states_are_evaluated_as_one_after_the_other(start, own, monkeypatch) -> None:
+    """On a tilted base, with armature, and losses that are no part of the equation of motion."""
+    model = chain()
+    joints = [replace(joint, damping=0.3, friction=0.2, armature=0.1) for joint in model.joints]
+    X_WB = frozen(pose((0.1, 0.2, 0.3), rotation_from_rpy((0.4, -0.7, 1.1))))
+    simulation = start(driven(replace(model, joints=tuple(joints)), X_WB=X_WB), ground())
+    q, v, a = np.random.default_rng(0).uniform(-1, 1, (3, 4, 3))
+    if not simulation._capabilities >= {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS}:
+        with pytest.raises(CapabilityError):
+            simulation.equation_of_motion("robot", q=q, v=v, a=a)
+        return
+    if not own:
+        hook = SimulationBase._equation_of_motion
+        monkeypatch.setattr(type(simulation), "_equation_of_motion", hook)
+    M, g, bias, tau = simulation.equation_of_motion("robot", q=q, v=v, a=a)
+    assert bits(simulation.state()) == bits(joint_state(q[-1], v[-1]))
+    rest = np.zeros(3)
+    for i in range(len(q)):
+        simulation.reset(joint_state(q[i], rest))
+        np.testing.assert_allclose(g[i], simulation.inverse_dynamics("robot", rest), 1e-13)
+        simulation.reset(joint_state(q[i], v[i]))
+        np.testing.assert_allclose(M[i], simulation.mass_matrix("robot"), 1e-13, 1e-13)
+        np.testing.assert_allclose(bias[i], simulation.inverse_dynamics("robot", rest), 1e-13)
+        np.testing.assert_allclose(tau[i], simulation.inverse_dynamics("robot", a[i]), 1e-13)
+    with pytest.raises(NotFiniteError):
+        simulation.equation_of_motion("robot", q=q, v=np.nan * v, a=a)
+    with pytest.raises(KinetariumError, match="shape"):
+        simulation.equation_of_motion("robot", q=q, v=v[:2], a=a)
+    with pytest.raises(KinetariumError, match="beyond"):
+        simulation.equation_of_motion("robot", q=LIMIT * q / np.linalg.norm(q[0]), v=v, a=a)
+    with pytest.raises(KinetariumError, match="more than the joints"):
+        busy(start).equation_of_motion("robot", q=q, v=v, a=a)
 
 
 def test_wrong_shapes_are_refused_and_change_nothing(start) -> None:

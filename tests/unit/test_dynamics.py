@@ -220,6 +220,21 @@ def test_inverse_dynamics_is_the_sum_of_its_terms(dynamics: RobotDynamics) -> No
     np.testing.assert_allclose(dynamics.bias(q, v), C @ v + g, atol=1e-12)
 
 
+def test_many_states_are_evaluated_as_one_after_the_other(dynamics: RobotDynamics) -> None:
+    states = [state(dynamics, seed) for seed in range(3)]
+    terms = dynamics.equation_of_motion(*(np.array(rows) for rows in zip(*states, strict=True)))
+    rest = np.zeros(dynamics.nv)
+    for i, (q, v, a) in enumerate(states):
+        one = (
+            dynamics.mass_matrix(q),
+            dynamics.inverse_dynamics(q, rest, rest),
+            dynamics.bias(q, v),
+            dynamics.inverse_dynamics(q, v, a),
+        )
+        for many, single in zip(terms, one, strict=True):
+            np.testing.assert_array_equal(many[i], single)
+
+
 def test_bias_is_that_of_lagrange(dynamics: RobotDynamics) -> None:
     """Along the coordinates of the joints alone: d/dt(dT/dv) - dT/dq + dU/dq with a = 0."""
     q, v, _ = state(dynamics)

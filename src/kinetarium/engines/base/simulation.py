@@ -42,6 +42,8 @@ _DOUBLE = np.dtype(np.float64)
 _UNIT = 1e-9
 """How far a quaternion may be off unit length without being scaled [-]."""
 
+_NO_POSES, _NO_TWISTS = np.zeros((0, 7)), np.zeros((0, 6))
+
 OptionsT = TypeVar("OptionsT", bound=Options)
 MemoryT = TypeVar("MemoryT")
 
@@ -301,6 +303,36 @@ class SimulationBase(ABC, Generic[MemoryT]):
         checked = _checked(acceleration, (n,), what="an acceleration")
         return self._inverse_dynamics(robot, checked) if n else checked
 
+    def equation_of_motion(
+        self, robot: str, *, q: Array, v: Array, a: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return M, g, C v + g and tau = M a + C v + g at many states, one in each row.
+
+        The same as `reset`, `mass_matrix` and `inverse_dynamics` at each of them, but checked at
+        once; the simulation is left in the last one.
+
+        Args:
+            robot: A robot on a fixed base, the only part of the scene that moves.
+            q: Joint positions [rad or m], shape (k, n).
+            v: Joint velocities [rad/s or m/s], shape (k, n).
+            a: Joint accelerations [rad/s^2 or m/s^2], shape (k, n).
+        """
+        self._require_robot(Capability.MASS_MATRIX, robot)
+        self._require_robot(Capability.INVERSE_DYNAMICS, robot)
+        k, n = len(q), self._coordinates[robot]
+        if self._layout.floating or n != len(self._layout.joints):
+            raise KinetariumError(f"more than the joints of robot '{robot}' moves in the scene")
+        q, v, a = (_checked(rows, (k, n), what="states") for rows in (q, v, a))
+        if max(np.linalg.norm(rows, axis=1).max(initial=0.0) for rows in (q, v)) >= LIMIT:
+            raise KinetariumError(f"a state is beyond {LIMIT:g}")
+        M, (g, bias, tau) = np.empty((k, n, n)), np.empty((3, k, n))
+        if not M.size:
+            return M, g, bias, tau
+        for i, state in enumerate(zip(q, v, a, strict=True)):
+            M[i], g[i], bias[i], tau[i] = self._equation_of_motion(robot, *state)
+        self.reset(State(0.0, q[-1], v[-1], _NO_POSES, _NO_TWISTS))
+        return M, g, bias, tau
+
     @abstractmethod
     def audit(self) -> Audit:
         """Read back the model as the engine loaded it."""
@@ -357,6 +389,17 @@ class SimulationBase(ABC, Generic[MemoryT]):
         """Return the generalised forces of a robot for an acceleration, shape (n,)."""
         raise CapabilityError(self._engine, Capability.INVERSE_DYNAMICS)
 
+    def _equation_of_motion(
+        self, robot: str, q: Array, v: Array, a: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return M, g, C v + g and tau at one state; for engines that can do better than this."""
+        rest = np.zeros_like(v)
+        self._write(State(0.0, q, rest, _NO_POSES, _NO_TWISTS))
+        g = self._inverse_dynamics(robot, rest)
+        self._write(State(0.0, q, v, _NO_POSES, _NO_TWISTS))
+        M, bias = self._mass_matrix(robot), self._inverse_dynamics(robot, rest)
+        return M, g, bias, self._inverse_dynamics(robot, a)
+
     def _close(self) -> None:
         """Release what does not go with this object."""
 
@@ -395,10 +438,13 @@ class SimulationBase(ABC, Generic[MemoryT]):
         if self._closed:
             raise KinetariumError("the simulation is closed")
 
-    def _refuse_joint_space(self, capability: Capability, robot: str) -> None:
+    def _require_robot(self, capability: Capability, robot: str) -> None:
         self._require(capability)
         if robot not in self._coordinates:
             raise UnknownNameError("robot", robot, known=self._coordinates)
+
+    def _refuse_joint_space(self, capability: Capability, robot: str) -> None:
+        self._require_robot(capability, robot)
         if self.status is Status.DIVERGED:
             raise KinetariumError("the run has diverged; reset it first")
 

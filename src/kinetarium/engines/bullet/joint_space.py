@@ -39,6 +39,7 @@ class JointSpace:
         self._bullet = bullet
         self._robot, self._X_LI, self._free = robot, robot.X_LI[0], robot.free
         self._n = len(robot.joints)
+        self._still = np.zeros(self._n)
         self._tail = slice(6 * self._free, None)
         # Bullet does not know of it.
         self._armature = np.array([joint.armature for joint in placed.model.moving_joints])
@@ -81,6 +82,15 @@ class JointSpace:
             tau = self._forces(q, v, acceleration)
         tau[self._tail] += self._armature * acceleration[self._tail]
         return tau
+
+    def of_fixed_base(
+        self, q: list[float], v: list[float], *, a: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return M, g, C v + g and tau at a state, which Bullet need not be in."""
+        M = self._matrix(q) + self._drives
+        g = self._forces(q, self._still.tolist(), self._still)
+        bias = self._forces(q, v, self._still)
+        return M, g, bias, self._forces(q, v, a) + self._armature * a
 
     def of_joints(self, q: list[float], v: list[float]) -> tuple[Array, Array]:
         """Return M and C v + g of the joints alone, without armature; a free base yields.

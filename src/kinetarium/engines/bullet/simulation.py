@@ -235,6 +235,11 @@ class BulletSimulation(SimulationBase[_Saved]):
         q, v = self._joints(robot)
         return self._spaces[robot].inverse_dynamics(q, v, acceleration=acceleration)
 
+    def _equation_of_motion(
+        self, robot: str, q: Array, v: Array, a: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        return self._spaces[robot].of_fixed_base(q.tolist(), v.tolist(), a=a)
+
     def _close(self) -> None:
         self._end()
 

@@ -137,6 +137,16 @@ class JointSpace:
             tau += self._armature * acceleration
         return tau
 
+    def of_fixed_base(self, q: Array, v: Array, *, a: Array) -> tuple[Array, Array, Array, Array]:
+        """Return M, g, C v + g and tau at a state, which DART takes on."""
+        skeleton, rest = self._skeleton, np.zeros_like(v)
+        skeleton.setPositions(q)
+        skeleton.setVelocities(rest)
+        g = self.inverse_dynamics(rest)
+        skeleton.setVelocities(v)
+        bias, tau = self.inverse_dynamics(rest), self.inverse_dynamics(a)
+        return self.mass_matrix(), g, bias, tau
+
     def _transform(self, r: Array) -> Array:
         T = np.eye(len(self._armature))
         T[:3, :3] = 0.0

@@ -177,6 +177,11 @@ class DartSimulation(SimulationBase[_Saved]):
             self.wrench(sensor)  # while DART still knows the forces of the step
         return self._spaces[robot].inverse_dynamics(acceleration)
 
+    def _equation_of_motion(
+        self, robot: str, q: Array, v: Array, a: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        return self._spaces[robot].of_fixed_base(q, v, a=a)
+
     def _drive(self, command: Array, *, pushed: bool) -> bool:
         """Hand over the forces for the next step; return whether they make sense."""
         for skeleton, law in self._driven:

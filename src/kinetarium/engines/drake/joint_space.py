@@ -78,6 +78,7 @@ class JointSpace:
         self._dofs = dofs - addresses.positions
         n = self._plant.num_velocities()
         self._block = n * self._dofs[:, np.newaxis] + self._dofs  # of M, row after row
+        self._positions: Indices = addresses.gather[world.layout.robot_joints[robot.name]]
         self._forces = trees.MultibodyForces(self._plant)
         self._acceleration = np.zeros(n)
 
@@ -88,8 +89,30 @@ class JointSpace:
 
     def inverse_dynamics(self, context: Any, acceleration: Array) -> Array:
         """Return tau = M a + C v + g for an acceleration (recursive Newton-Euler), shape (n,)."""
-        self._acceleration[self._dofs] = acceleration
+        self._weigh(context)
+        return self._own_forces(context, acceleration)
+
+    def of_fixed_base(
+        self, context: Any, q: Array, v: Array, *, a: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return M, g, C v + g and tau at a state, which the context takes on."""
+        plant, rest, velocity = self._plant, np.zeros_like(v), np.zeros_like(v)
+        position = np.empty_like(q)
+        position[self._positions], velocity[self._dofs] = q, v
+        plant.SetPositions(context, position)
+        plant.SetVelocities(context, rest)
+        self._weigh(context)
+        g = self._own_forces(context, rest)
+        plant.SetVelocities(context, velocity)
+        bias, tau = self._own_forces(context, rest), self._own_forces(context, a)
+        return self.mass_matrix(context), g, bias, tau
+
+    def _weigh(self, context: Any) -> None:
+        """Find the forces of gravity, which acts on bodies; those on joints are of damping."""
         self._plant.CalcForceElementsContribution(context, self._forces)
-        self._forces.mutable_generalized_forces()[:] = 0.0  # joint damping; gravity acts on bodies
+        self._forces.mutable_generalized_forces()[:] = 0.0
+
+    def _own_forces(self, context: Any, acceleration: Array) -> Array:
+        self._acceleration[self._dofs] = acceleration
         tau: Array = self._plant.CalcInverseDynamics(context, self._acceleration, self._forces)
         return tau.take(self._dofs)

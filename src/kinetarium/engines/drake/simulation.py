@@ -118,6 +118,11 @@ class DrakeSimulation(SimulationBase[Array]):
     def _inverse_dynamics(self, robot: str, acceleration: Array) -> Array:
         return self._spaces[robot].inverse_dynamics(self._present.context, acceleration)
 
+    def _equation_of_motion(
+        self, robot: str, q: Array, v: Array, a: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        return self._spaces[robot].of_fixed_base(self._present.context, q, v, a=a)
+
     def _at_origin(self, wrench: AppliedWrench) -> BodyWrench:
         """Move a wrench to the origin of the body that a solid is part of."""
         body = self._world.bodies[wrench.solid]

@@ -84,26 +84,27 @@ class JointSpace:
     contacts and constraints are no part of it; the inertia of the drives is.
     """
 
-    def __init__(self, model: mujoco.MjModel, *, dofs: Indices, free_base: bool) -> None:
+    def __init__(
+        self, model: mujoco.MjModel, *, positions: Indices, dofs: Indices, free_base: bool
+    ) -> None:
         """Choose the robot.
 
         Args:
             model: The compiled scene.
+            positions: Indices into qpos of its joints in Kinetarium's order, shape (joints,).
             dofs: Indices into qvel of its coordinates in Kinetarium's order, shape (n,).
             free_base: Whether the first six of them are those of a free base.
         """
         self._model = model
-        self._dofs, self._block = dofs, np.ix_(dofs, dofs)
+        self._positions, self._dofs, self._block = positions, dofs, np.ix_(dofs, dofs)
         self._armature = model.dof_armature
+        self._full, self._tau = np.zeros((model.nv, model.nv)), np.zeros(model.nv)
         self._base = int(model.dof_bodyid[dofs[0]]) if free_base else None
 
     def mass_matrix(self, data: mujoco.MjData) -> Array:
         """Return M, shape (n, n)."""
         self._place(data)
-        mujoco.mj_crb(self._model, data)
-        full = np.zeros((self._model.nv, self._model.nv))
-        mujoco.mj_fullM(self._model, data, full)
-        M: Array = full[self._block]
+        M = self._own_matrix(data)
         if self._base is None:
             return M
         T = self._transform(data)
@@ -123,6 +124,31 @@ class JointSpace:
         tau += self._armature * qacc
         own: Array = tau[self._dofs]
         return own if T is None else T.T @ own
+
+    def of_fixed_base(
+        self, data: mujoco.MjData, q: Array, v: Array, *, a: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return M, g, C v + g and tau at a state, which the data takes on."""
+        model, dofs, tau, qvel = self._model, self._dofs, self._tau, data.qvel
+        data.qpos[self._positions] = q
+        qvel[:] = 0.0
+        self._place(data)
+        mujoco.mj_comVel(model, data)
+        mujoco.mj_rne(model, data, 0, tau)
+        g = tau[dofs]
+        qvel[dofs] = v
+        mujoco.mj_comVel(model, data)
+        mujoco.mj_rne(model, data, 0, tau)
+        bias = tau[dofs]
+        data.qacc[dofs] = a
+        mujoco.mj_rne(model, data, 1, tau)
+        return self._own_matrix(data), g, bias, tau[dofs] + self._armature[dofs] * a
+
+    def _own_matrix(self, data: mujoco.MjData) -> Array:
+        mujoco.mj_crb(self._model, data)
+        mujoco.mj_fullM(self._model, data, self._full)
+        M: Array = self._full[self._block]
+        return M
 
     def _place(self, data: mujoco.MjData) -> None:
         mujoco.mj_kinematics(self._model, data)
@@ -338,6 +364,11 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
     def _inverse_dynamics(self, robot: str, acceleration: Array) -> Array:
         return self._spaces[robot].inverse_dynamics(self._present(), acceleration)
 
+    def _equation_of_motion(
+        self, robot: str, q: Array, v: Array, a: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        return self._spaces[robot].of_fixed_base(self._scratch, q, v, a=a)
+
     def _present(self) -> mujoco.MjData:
         """Return other data with the present state, so that readings stay as they are."""
         self._scratch.qpos[:] = self._qpos
@@ -345,12 +376,13 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
         return self._scratch
 
     def _space_of(self, robot: PlacedRobot) -> JointSpace:
-        dofs = self._at.v[self._layout.robot_joints[robot.name]]
+        joints = self._layout.robot_joints[robot.name]
+        positions, dofs = self._at.q[joints], self._at.v[joints]
         free = robot.base is Base.FREE
         if free:
             root = self._layout.floating.index(f"{robot.name}/{robot.model.root}")
             dofs = np.concatenate([self._at.twists[root], dofs])
-        return JointSpace(self._model, dofs=dofs, free_base=free)
+        return JointSpace(self._model, positions=positions, dofs=dofs, free_base=free)
 
 
 def audit(model: mujoco.MjModel, scene: Scene, *, layout: Layout) -> Audit:

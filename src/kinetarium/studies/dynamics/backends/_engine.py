@@ -4,6 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kinetarium.engines.base.simulation import SimulationBase
 from kinetarium.engines.protocol import Audit, Capability, Engine, Precision, Simulation, State
 from kinetarium.model.robot import RobotModel
 from kinetarium.scene import Actuation, Base, DriveMode, PlacedRobot, Scene
@@ -53,19 +54,12 @@ class EngineBackend:
         return audit
 
     def terms(self, states: States) -> Terms:
-        """Return all terms; each state is set twice only, as that often costs more than a term."""
-        if not self._has >= NEEDED:
+        """Return all terms, in one call if the engine is on Kinetarium's base."""
+        simulation = self._simulation
+        if not self._has >= NEEDED or not isinstance(simulation, SimulationBase):
             return terms_of(self, states)
-        simulation, rest = self._simulation, np.zeros(len(self.joints))
-        M, g, bias, tau = [], [], [], []
-        for q, v, a in zip(states.q, states.v, states.a, strict=True):
-            simulation.reset(State(0.0, q, rest, _NO_POSES, _NO_TWISTS))
-            g.append(simulation.inverse_dynamics(ROBOT, rest))
-            simulation.reset(State(0.0, q, v, _NO_POSES, _NO_TWISTS))
-            M.append(simulation.mass_matrix(ROBOT))
-            bias.append(simulation.inverse_dynamics(ROBOT, rest))
-            tau.append(simulation.inverse_dynamics(ROBOT, a))
-        return Terms(np.array(M), np.array(g), np.array(bias) - np.array(g), np.array(tau))
+        M, g, bias, tau = simulation.equation_of_motion(ROBOT, q=states.q, v=states.v, a=states.a)
+        return Terms(M, g, bias - g, tau)
 
     def mass_matrix(self, q: Array) -> Array:
         """Return M; column by column from inverse dynamics if the engine does not offer it."""

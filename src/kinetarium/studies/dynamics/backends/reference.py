@@ -91,7 +91,8 @@ class PinocchioBackend:
 
     def terms(self, states: States) -> Terms:
         """Return all terms."""
-        return terms_of(self, states)
+        M, g, bias, tau = self._dynamics.equation_of_motion(states.q, states.v, states.a)
+        return Terms(M, g, bias - g, tau)
 
     def mass_matrix(self, q: Array) -> Array:
         """Return M, shape (n, joints, joints)."""
