@@ -19,6 +19,7 @@ from kinetarium.model.mjcf import read_mjcf
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import (
     IDENTITY,
+    Declarations,
     Geometry,
     Joint,
     JointType,
@@ -26,6 +27,7 @@ from kinetarium.model.robot import (
     Loop,
     MeshFile,
     RobotModel,
+    Site,
     Source,
 )
 from kinetarium.model.urdf import read_urdf
@@ -128,6 +130,10 @@ def attach(
         free_base=carrier.free_base,
         source=Source(name, carrier.source.format, sha256("\n".join(parts).encode()).hexdigest()),
         repairs=carrier.repairs + carried.repairs,
+        declared=Declarations(
+            driven=carrier.declared.driven + carried.declared.driven,
+            sites=carrier.declared.sites + carried.declared.sites,
+        ),
     )
     _refuse_shared_names(whole)
     return whole
@@ -154,6 +160,13 @@ def _renamed(robot: RobotModel, prefix: str) -> RobotModel:
         links=tuple(replace(link, name=prefix + link.name) for link in robot.links),
         joints=tuple(rename_joint(joint) for joint in robot.joints),
         loops=tuple(rename_loop(loop) for loop in robot.loops),
+        declared=Declarations(
+            driven=tuple(prefix + name for name in robot.declared.driven),
+            sites=tuple(
+                Site(prefix + site.name, prefix + site.link, site.X_LS)
+                for site in robot.declared.sites
+            ),
+        ),
     )
 
 

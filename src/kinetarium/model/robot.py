@@ -1,5 +1,6 @@
 """RobotModel: the immutable robot description that every engine and study is built from."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -280,6 +281,36 @@ class Source:
     sha256: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """A named frame on a link.
+
+    Attributes:
+        name: Its name.
+        link: The link it is on.
+        X_LS: Its pose in the link frame, shape (4, 4).
+    """
+
+    name: str
+    link: str
+    X_LS: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Declarations:
+    """What a robot file states about the use of its joints and links, beside the mechanics.
+
+    Attributes:
+        driven: Joints with an actuator, a transmission or a command interface of ros2_control.
+        poses: Named positions of joints [rad or m], such as keyframes, by name and joint.
+        sites: Named frames.
+    """
+
+    driven: tuple[str, ...] = ()
+    poses: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    sites: tuple[Site, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class RobotModel:
     """A valid robot: a tree of links and joints, couplings and loops.
@@ -301,6 +332,7 @@ class RobotModel:
         free_base: Whether the root link floats freely, according to the file.
         source: Where the model came from.
         repairs: The changes that the reader made.
+        declared: What the file states about the use of joints and links.
     """
 
     name: str
@@ -310,6 +342,7 @@ class RobotModel:
     loops: tuple[Loop, ...] = ()
     free_base: bool = False
     repairs: tuple[Repair, ...] = ()
+    declared: Declarations = Declarations()
 
     @property
     def root(self) -> str:

@@ -165,11 +165,14 @@ _TARGETS = ("joint", "jointinparent", "tendon", "site", "body", "cranksite")
 
 def read_actuators(
     sections: Sequence[Element], *, document: MjcfDocument, bodies: BodyReader
-) -> None:
+) -> tuple[str, ...]:
     """Limit the efforts of joints to the sum of their actuators.
 
     Args:
         bodies: The joints, whose limits, damping and armature are changed.
+
+    Returns:
+        The names of the joints that have actuators.
     """
     efforts: dict[str, float] = {}
     for written in (child for section in sections for child in section.children):
@@ -193,6 +196,7 @@ def read_actuators(
         limits = located.item.limits
         limits = replace(limits, effort=min(limits.effort, effort))
         bodies.joints[name] = replace(located, item=replace(located.item, limits=limits))
+    return tuple(efforts)
 
 
 def _target(element: Element, document: MjcfDocument) -> str:

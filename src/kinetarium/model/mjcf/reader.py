@@ -34,8 +34,9 @@ from kinetarium.model.mjcf.references import (
 from kinetarium.model.mjcf.vocabulary import check_vocabulary
 from kinetarium.model.mjcf.vocabulary.element_rule import LeftOut
 from kinetarium.model.reading import Reading
-from kinetarium.model.robot import IDENTITY, Link, RobotModel
+from kinetarium.model.robot import IDENTITY, Declarations, Link, RobotModel, Site
 from kinetarium.model.tree import MOST_LINKS, Located, assemble
+from kinetarium.spatial.arrays import frozen
 
 MOST_ENTRIES = 10**8
 """Greatest number of entries of any kind, against files that exhaust the memory."""
@@ -220,9 +221,9 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
     equalities = EqualityReader(document=document, names=names, bodies=bodies, world=world)
     equalities.read(root.all("equality"))
     check_tendons(root.all("tendon"), document=document)
-    read_actuators(root.all("actuator"), document=document, bodies=bodies)
+    driven = read_actuators(root.all("actuator"), document=document, bodies=bodies)
     document.left_out.report(reading.diagnostics)
-    return assemble(
+    model = assemble(
         reading.attributes.name(root, "model") if root.attributes.get("model") else _UNNAMED,
         links=_scaled(bodies, document),
         joints=list(bodies.joints.values()),
@@ -231,6 +232,34 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
         reading=reading,
         format="mjcf",
     )
+    sites = (
+        Site(name, body.link, frozen(body.X_LB @ X_BS))
+        for name, (body, X_BS) in bodies.sites.items()
+    )
+    links = {link.name for link in model.links}
+    return replace(
+        model,
+        declared=Declarations(
+            driven=driven,
+            poses=_keyframes(root.all("keyframe"), model=model, document=document),
+            sites=tuple(site for site in sites if site.link in links),
+        ),
+    )
+
+
+def _keyframes(
+    sections: Sequence[Element], *, model: RobotModel, document: MjcfDocument
+) -> dict[str, dict[str, float]]:
+    """Return the joint positions of the keyframes that hold this robot and nothing else."""
+    base = 7 if model.free_base else 0
+    poses: dict[str, dict[str, float]] = {}
+    for number, key in enumerate(key for section in sections for key in section.all("key")):
+        values = document.reading.attributes.numbers(key, "qpos", default=())
+        if len(values) == base + len(model.moving_joints):
+            joints = zip(model.moving_joints, values[base:], strict=True)
+            name = key.attributes.get("name") or f"key{number}"
+            poses[name] = {joint.name: value for joint, value in joints}
+    return poses
 
 
 def _open(root: Element, reading: Reading) -> tuple[MjcfDocument, Known]:

@@ -1,10 +1,12 @@
 """Reading URDF: links, joints and a floating base."""
 
+from dataclasses import replace
+
 from kinetarium.model.attributes import Color
 from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
-from kinetarium.model.robot import Joint, Link, RobotModel
+from kinetarium.model.robot import Declarations, Joint, Link, RobotModel
 from kinetarium.model.tree import Located, assemble
 from kinetarium.model.urdf._joints import JointReader, UrdfJointType
 from kinetarium.model.urdf._links import LinkReader
@@ -70,6 +72,24 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
                     line=located.line,
                 )
     children.report()
-    return assemble(
+    model = assemble(
         name, links=links, joints=joints, floating=floating, reading=reading, format=format
     )
+    named = _driven_names(root)
+    driven = tuple(joint.name for joint in model.moving_joints if joint.name in named)
+    return replace(model, declared=Declarations(driven=driven))
+
+
+def _driven_names(root: Element) -> set[str]:
+    """Return the joints that a transmission or ros2_control drives.
+
+    These elements belong to other programs: what cannot be understood in them is ignored.
+    """
+    joints = [joint for part in root.all("transmission") for joint in part.all("joint")]
+    joints += [
+        joint
+        for part in root.all("ros2_control")
+        for joint in part.all("joint")
+        if joint.all("command_interface")
+    ]
+    return {joint.attributes.get("name", "") for joint in joints}

@@ -1,0 +1,427 @@
+"""Finding grippers by geometry: fingers beyond the last arm joint that meet face to face."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import isfinite
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from kinetarium.model.robot import Joint
+from kinetarium.roles._bodies import Bodies, Body, travel
+from kinetarium.roles.roles import Finger, Gripper, RoleSource
+from kinetarium.spatial.arrays import Array
+
+_LONGEST = 0.25
+"""Longest finger, from its first joint [m]: legs of the smallest public robots have 0.3."""
+_STEPS = 33
+"""Positions along the travel of a joint: a few millimetres apart at a fingertip."""
+_DRAWS = 128
+"""Random positions of a finger with several joints."""
+_MEETINGS = 16
+"""The pairs of such positions that are looked at closely."""
+_TOUCH = 0.005
+"""Fingers this near count as touching [m]; closed ones often leave a gap."""
+_FACING = 0.7
+"""Least cosine between normals of surfaces that are face to face."""
+_LEAST_STROKE = 0.01
+"""Least opening [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A finger or the palm while it moves, in the palm's frame.
+
+    Attributes:
+        bodies: Its bodies.
+        points: Points on its surface [m], shape (positions, n, 3).
+        normals: Their normals, shape (positions, n, 3).
+        links: Index of each point's link, shape (n,).
+        spacing: Distance between points [m].
+    """
+
+    bodies: tuple[Body, ...]
+    points: Array
+    normals: Array
+    links: Array
+    spacing: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Meeting:
+    """Two parts that meet.
+
+    Attributes:
+        parts: Which parts, by their place in the list.
+        stroke: Distance of the meeting surfaces where they are open [m].
+        open: Index of the open position.
+        closed: Index of the closed position.
+        center: The point where they meet [m], shape (3,).
+        axis: Unit vector from the second to the first, shape (3,).
+        pads: Index of the link that touches, of either part.
+        rate: Change of their distance per step.
+    """
+
+    parts: tuple[int, int]
+    stroke: float
+    open: int
+    closed: int
+    center: Array
+    axis: Array
+    pads: tuple[int, int]
+    rate: float
+
+
+def find_grippers(bodies: Bodies, *, wheels: Iterable[str]) -> tuple[Gripper, ...]:
+    """Find the grippers of a robot.
+
+    A palm is a body of which all branches are fingers: short, and moved by joints of their own.
+    The independent joints of its fingers are moved through their travel with their followers; a
+    gripper is where two fingers, or a finger and the palm beyond the finger's joint, approach
+    each other along their normals until they touch.
+
+    Args:
+        wheels: Joints of wheels, which are no fingers.
+    """
+    found: list[Gripper] = []
+    taken: set[int] = set()
+    rolling = set(wheels)
+    for palm in bodies.bodies:
+        if palm.index in taken or not palm.children:
+            continue
+        gripper = _gripper(bodies, palm, rolling)
+        if gripper is not None:
+            found.append(gripper)
+            taken.update(body.index for body in bodies.below(palm.index))
+    return tuple(found)
+
+
+def _gripper(bodies: Bodies, palm: Body, rolling: set[str]) -> Gripper | None:
+    fingers = [tuple(bodies.below(child)) for child in palm.children]
+    joints = [body.joint for finger in fingers for body in finger if body.joint]
+    leaders = [joint.name for joint in joints if joint.mimic is None]
+    followed = {joint.mimic.joint for joint in joints if joint.mimic}
+    if not leaders or not followed <= set(leaders) or rolling & set(leaders):
+        return None
+    if not all(_is_short(bodies, finger) for finger in fingers):
+        return None
+    if len(leaders) == 1:
+        return _sweep(bodies, palm, fingers, [{leaders[0]: 1}])
+    solid = [finger for finger in fingers if any(bodies.has_shapes(body) for body in finger)]
+    if len(solid) < 2:
+        return None
+    own = [[b.joint.name for b in finger if b.joint and not b.joint.mimic] for finger in solid]
+    best: Gripper | None = None
+    if all(len(names) == 1 for names in own):
+        signs = [{a[0]: 1, b[0]: sign} for a, b in combinations(own, 2) for sign in (1, -1)]
+        return _sweep(bodies, palm, fingers, signs)
+    if all(own) or len(solid) > 2:
+        best = _hand(bodies, palm, solid, own)
+    return best
+
+
+def _is_short(bodies: Bodies, finger: Sequence[Body]) -> bool:
+    """Return whether the whole finger is near its first joint."""
+    origin = bodies.rest_poses[finger[0].links[0], :3, 3]
+    for body in finger:
+        if body.joint is None or np.linalg.norm(
+            bodies.rest_poses[body.links[0], :3, 3] - origin
+        ) > _LONGEST:  # fmt: skip
+            return False
+    tips = (body for body in finger if bodies.has_shapes(body))
+    return all(
+        np.linalg.norm(bodies.vertices(body) - origin, axis=1).max() < _LONGEST for body in tips
+    )
+
+
+def _sweep(
+    bodies: Bodies, palm: Body, fingers: list[tuple[Body, ...]], signs: list[dict[str, int]]
+) -> Gripper | None:
+    """Move fingers together from one end of their travel to the other, and back.
+
+    Args:
+        signs: Ways to move independent joints together: with or against the first.
+    """
+    best: tuple[_Meeting, list[_Part], Mapping[str, Array]] | None = None
+    for way in signs:
+        chosen = {}
+        for name, sign in way.items():
+            lower, upper = travel(bodies.model.joint(name))
+            chosen[name] = np.linspace(lower, upper, _STEPS)[::sign]
+        parts = _parts(bodies, palm, fingers, chosen, count=_STEPS)
+        moved = {
+            i for i, part in enumerate(parts[1:], start=1)
+            if any(_leader(body.joint) in way for body in part.bodies)
+        }  # fmt: skip
+        pairs = list(combinations(sorted(moved), 2))
+        if len(way) > 1:  # a way belongs to two fingers
+            pairs = [pair for pair in pairs if _owners(parts, pair) >= set(way)]
+        meetings = [meeting for pair in pairs if (meeting := _meeting(parts, pair))]
+        if not meetings and len(way) == 1 and palm.joint is not None:
+            jaws = ((i, 0) for i in sorted(moved))
+            meetings = [
+                meeting
+                for pair in jaws
+                if (meeting := _meeting(parts, pair)) and _is_beyond(parts, meeting)
+            ]
+        for meeting in meetings:
+            if best is None or meeting.stroke > best[0].stroke:
+                best = meeting, parts, chosen
+    return _assembled(bodies, palm, *best) if best else None
+
+
+def _leader(joint: Joint | None) -> str:
+    if joint is None:
+        return ""
+    return joint.mimic.joint if joint.mimic else joint.name
+
+
+def _owners(parts: list[_Part], pair: tuple[int, int]) -> set[str]:
+    return {_leader(body.joint) for i in pair for body in parts[i].bodies}
+
+
+def _parts(
+    bodies: Bodies,
+    palm: Body,
+    fingers: Sequence[tuple[Body, ...]],
+    chosen: Mapping[str, Array],
+    *,
+    count: int,
+) -> list[_Part]:
+    """Return the palm and the fingers that have shapes, as their joints move."""
+    X_WL = bodies.poses(bodies.positions(chosen, count=count))
+    X_PL = np.linalg.inv(X_WL[:, palm.links[0]])[:, None] @ X_WL
+    parts = []
+    for members in [(palm,), *fingers]:
+        points, normals, links, spacings = [], [], [], [0.0]
+        for body in members:
+            surface = bodies.surface(body)
+            if surface is None:
+                continue
+            X = X_PL[:, body.links[0]]
+            R = X[:, :3, :3].transpose(0, 2, 1)
+            points.append(surface.points @ R + X[:, None, :3, 3])
+            normals.append(surface.normals @ R)
+            links.append(surface.links)
+            spacings.append(surface.spacing)
+        if points or members[0] is palm:
+            empty = np.zeros((count, 0, 3))
+            parts.append(
+                _Part(
+                    tuple(members),
+                    np.concatenate([empty, *points], axis=1),
+                    np.concatenate([empty, *normals], axis=1),
+                    np.concatenate([np.zeros(0, dtype=np.intp), *links]),
+                    max(spacings),
+                )
+            )
+    return parts
+
+
+def _touching(
+    a: _Part, b: _Part, k: int, m: int, *, gap: float = _TOUCH
+) -> tuple[Array, Array] | None:
+    """Return the indices of points of two parts that touch face to face; None if there are none.
+
+    Args:
+        k: Position of the first part.
+        m: Position of the second part.
+    """
+    if not len(a.links) or not len(b.links):
+        return None
+    near = gap + 2 * max(a.spacing, b.spacing)
+    distance, nearest = cKDTree(b.points[m]).query(a.points[k], k=4, distance_upper_bound=near)
+    first, column = np.nonzero(np.isfinite(distance))
+    second = nearest[first, column]
+    offset = b.points[m, second] - a.points[k, first]
+    normal = a.normals[k, first]
+    along = np.einsum("ij,ij->i", offset, normal)
+    across = np.linalg.norm(offset - along[:, None] * normal, axis=1)
+    facing = np.abs(np.einsum("ij,ij->i", normal, b.normals[m, second])) > _FACING
+    hits = facing & (np.abs(along) < gap) & (across < 1.5 * max(a.spacing, b.spacing))
+    return (first[hits], second[hits]) if hits.any() else None
+
+
+def _meeting(parts: list[_Part], pair: tuple[int, int]) -> _Meeting | None:
+    """Find where two parts meet along a sweep that starts open, from either end."""
+    a, b = parts[pair[0]], parts[pair[1]]
+    last = len(a.points) - 1
+    best: _Meeting | None = None
+    for start, order in ((0, range(last + 1)), (last, range(last, -1, -1))):
+        for k in order:
+            touch = _touching(a, b, k, k)
+            if touch is None:
+                continue
+            if k == start:  # not open at this end
+                break
+            first, second = touch
+            offset = a.points[:, first] - b.points[:, second]
+            motion = offset[start] - offset[k]
+            size = np.linalg.norm(motion, axis=1)
+            along = np.abs(np.einsum("ij,ij->i", motion, a.normals[k, first]))
+            # Near the contact the points must approach along the normal, not slide past.
+            before = k - 1 if start == 0 else k + 1
+            step = offset[before] - offset[k]
+            approach = np.abs(np.einsum("ij,ij->i", step, a.normals[k, first]))
+            square = approach > 0.6 * np.linalg.norm(step, axis=1)
+            good = square & (size > _LEAST_STROKE) & (along > 0.3 * size) & (approach > 1e-5)
+            if not good.any():
+                continue
+            first, second = first[good], second[good]
+            motion = motion[good].mean(axis=0)
+            stroke = float(size[good].mean())
+            if best is None or stroke > best.stroke:
+                middle = (a.points[k, first] + b.points[k, second]).mean(axis=0) / 2
+                pads = (_most(a.links[first]), _most(b.links[second]))
+                direction = motion / np.linalg.norm(motion)
+                rate = float(approach[good].mean())
+                best = _Meeting(pair, stroke, start, k, middle, direction, pads, rate)
+            break
+    return best
+
+
+def _most(links: Array) -> int:
+    return int(Counter(links.tolist()).most_common(1)[0][0])
+
+
+def _is_beyond(parts: list[_Part], meeting: _Meeting) -> bool:
+    """Return whether a finger meets the palm beyond the finger's joint, as no folding arm does."""
+    finger = parts[meeting.parts[0]]
+    hinge = finger.points[0].mean(axis=0) * 0.0
+    body = finger.bodies[0]
+    assert body.joint
+    hinge = body.joint.X_PJ[:3, 3]
+    return bool(np.linalg.norm(meeting.center) > np.linalg.norm(hinge) + 0.01)
+
+
+def _assembled(
+    bodies: Bodies,
+    palm: Body,
+    meeting: _Meeting,
+    parts: list[_Part],
+    chosen: Mapping[str, Array],
+) -> Gripper:
+    i, j = meeting.parts
+    groups: dict[int, list[Body]] = {i: list(parts[i].bodies), j: list(parts[j].bodies)}
+    for index, part in enumerate(parts[1:], start=1):
+        if index not in groups and j:  # the other bars of a linkage are on either side
+            side = (part.points[meeting.open].mean(axis=0) - meeting.center) @ meeting.axis
+            groups[i if side > 0 else j].extend(part.bodies)
+    rank = list(chosen)
+    fingers = tuple(
+        _finger(bodies, groups[index] if index else [], pad=pad)
+        for index, pad in zip((i, j), meeting.pads, strict=True)
+    )
+    leader = bodies.model.joint(rank[0])
+    speed = abs(float(chosen[rank[0]][1] - chosen[rank[0]][0]))
+    moving = 2 if j else 1
+    force = leader.limits.effort * speed * moving / meeting.rate if meeting.rate else 0.0
+    return _described(
+        bodies, palm, fingers, meeting,
+        leaders=rank,
+        open_at={name: float(values[meeting.open]) for name, values in chosen.items()},
+        closed_at={name: float(values[meeting.closed]) for name, values in chosen.items()},
+        force=force if isfinite(force) else 0.0,
+    )  # fmt: skip
+
+
+def _finger(bodies: Bodies, members: Iterable[Body], *, pad: int) -> Finger:
+    ordered = sorted(members, key=lambda body: body.index)
+    links = [bodies.model.links[i].name for body in ordered for i in body.links]
+    name = bodies.model.links[pad].name
+    return Finger(
+        joints=tuple(body.joint.name for body in ordered if body.joint),
+        links=tuple(links) or (name,),
+        pad=name,
+    )
+
+
+def _described(
+    bodies: Bodies,
+    palm: Body,
+    fingers: tuple[Finger, ...],
+    meeting: _Meeting,
+    *,
+    leaders: Sequence[str],
+    open_at: Mapping[str, float],
+    closed_at: Mapping[str, float],
+    force: float = 0.0,
+) -> Gripper:
+    x, y, z = (round(float(value), 6) + 0.0 for value in meeting.center)
+    u, v, w = (round(float(value), 6) + 0.0 for value in meeting.axis)
+    followers = [
+        joint.name
+        for joint in bodies.model.moving_joints
+        if joint.mimic and joint.mimic.joint == leaders[0]
+    ]
+    return Gripper(
+        name=bodies.name(palm),
+        palm=bodies.name(palm),
+        fingers=fingers,
+        leader=leaders[0],
+        followers=tuple(followers),
+        open={name: round(value, 9) + 0.0 for name, value in open_at.items()},
+        closed={name: round(value, 9) + 0.0 for name, value in closed_at.items()},
+        center=(x, y, z),
+        axis=(u, v, w),
+        stroke=round(meeting.stroke, 6),
+        force=round(force, 3),
+        source=RoleSource.GEOMETRY,
+    )
+
+
+def _hand(
+    bodies: Bodies, palm: Body, fingers: list[tuple[Body, ...]], own: list[list[str]]
+) -> Gripper | None:
+    """Find two fingers of several joints that can meet, by random positions of each."""
+    rng = np.random.default_rng(0)
+    names = [name for group in own for name in group]
+    chosen: dict[str, Array] = {}
+    rest = {name: bodies.rest[bodies.coordinate[name]] for name in names}
+    for name in names:
+        lower, upper = travel(bodies.model.joint(name))
+        values = rng.uniform(lower, upper, size=_DRAWS)
+        values[0] = rest[name]
+        chosen[name] = values
+    # The last body with a shape is the fingertip.
+    tips = [[body for body in finger if bodies.has_shapes(body)][-1:] for finger in fingers]
+    parts = _parts(bodies, palm, [tuple(tip) for tip in tips], chosen, count=_DRAWS)
+    centers = [part.points.mean(axis=1) for part in parts]
+    best: tuple[_Meeting, int] | None = None
+    for i, j in combinations(range(1, len(parts)), 2):
+        apart = np.linalg.norm(centers[i][:, None] - centers[j][None], axis=2)
+        for flat in np.argsort(apart, axis=None)[:_MEETINGS]:
+            k, m = (int(index) for index in np.unravel_index(flat, apart.shape))
+            touch = _touching(parts[i], parts[j], k, m, gap=2 * _TOUCH)
+            if touch is None:
+                continue
+            first, second = touch
+            a, b = parts[i].points[:, first], parts[j].points[:, second]
+            motion = (a[0] - b[0]).mean(axis=0)
+            stroke = float(np.linalg.norm(motion))
+            if stroke < 2 * _LEAST_STROKE or (best and stroke <= best[0].stroke):
+                continue
+            pads = (_most(parts[i].links[first]), _most(parts[j].links[second]))
+            middle = (a[k] + b[m]).mean(axis=0) / 2
+            best = (
+                _Meeting((i, j), stroke, k, m, middle, motion / stroke, pads, 0.0),
+                flat,
+            )
+    if best is None:
+        return None
+    meeting = best[0]
+    i, j = meeting.parts
+    order = [i - 1, j - 1, *(n for n in range(len(fingers)) if n + 1 not in (i, j))]
+    closed = dict(rest)
+    closed.update({name: float(chosen[name][meeting.open]) for name in own[i - 1]})
+    closed.update({name: float(chosen[name][meeting.closed]) for name in own[j - 1]})
+    pads = {i - 1: meeting.pads[0], j - 1: meeting.pads[1]}
+    described = tuple(
+        _finger(bodies, fingers[n], pad=pads.get(n, tips[n][0].links[0])) for n in order
+    )
+    leaders = [name for n in order for name in own[n]]
+    return _described(
+        bodies, palm, described, meeting, leaders=leaders, open_at=rest, closed_at=closed
+    )
