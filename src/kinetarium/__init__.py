@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kinetarium import model as model
     from kinetarium import reach as reach
     from kinetarium import recording as recording
+    from kinetarium import roles as roles
     from kinetarium import rollout as rollout
     from kinetarium import scene as scene
     from kinetarium import spatial as spatial

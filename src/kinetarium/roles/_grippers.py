@@ -4,26 +4,33 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import isfinite
+from math import isfinite, pi, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from kinetarium.model.robot import Joint
-from kinetarium.roles._bodies import Bodies, Body, travel
+from kinetarium.roles._bodies import Bodies, Body, is_unlimited, travel
 from kinetarium.roles.roles import Finger, Gripper, RoleSource
 from kinetarium.spatial.arrays import Array
 
+Indices = NDArray[np.intp]
+
 _LONGEST = 0.25
 """Longest finger, from its first joint [m]: legs of the smallest public robots have 0.3."""
-_STEPS = 33
+_STEPS = 25
 """Positions along the travel of a joint: a few millimetres apart at a fingertip."""
-_DRAWS = 128
+_DRAWS = 96
 """Random positions of a finger with several joints."""
-_MEETINGS = 16
+_MEETINGS = 12
 """The pairs of such positions that are looked at closely."""
 _TOUCH = 0.005
 """Fingers this near count as touching [m]; closed ones often leave a gap."""
+_REMAINING = 0.02
+"""Gap that may remain at the end of a travel of twice as much [m]."""
+_TIP = 0.7
+"""Least distance from a jaw's joint to where it meets the palm, as a share of its length."""
 _FACING = 0.7
 """Least cosine between normals of surfaces that are face to face."""
 _LEAST_STROKE = 0.01
@@ -45,7 +52,7 @@ class _Part:
     bodies: tuple[Body, ...]
     points: Array
     normals: Array
-    links: Array
+    links: Indices
     spacing: float
 
 
@@ -61,7 +68,8 @@ class _Meeting:
         center: The point where they meet [m], shape (3,).
         axis: Unit vector from the second to the first, shape (3,).
         pads: Index of the link that touches, of either part.
-        rate: Change of their distance per step.
+        rate: Change of their distance per step [m].
+        gap: Distance that is left at the closed position [m]; negative if they overlap.
     """
 
     parts: tuple[int, int]
@@ -71,7 +79,8 @@ class _Meeting:
     center: Array
     axis: Array
     pads: tuple[int, int]
-    rate: float
+    rate: float = 0.0
+    gap: float = 0.0
 
 
 def find_grippers(bodies: Bodies, *, wheels: Iterable[str]) -> tuple[Gripper, ...]:
@@ -104,6 +113,8 @@ def _gripper(bodies: Bodies, palm: Body, rolling: set[str]) -> Gripper | None:
     leaders = [joint.name for joint in joints if joint.mimic is None]
     followed = {joint.mimic.joint for joint in joints if joint.mimic}
     if not leaders or not followed <= set(leaders) or rolling & set(leaders):
+        return None
+    if any(is_unlimited(joint) for joint in joints):
         return None
     if not all(_is_short(bodies, finger) for finger in fingers):
         return None
@@ -159,17 +170,27 @@ def _sweep(
         if len(way) > 1:  # a way belongs to two fingers
             pairs = [pair for pair in pairs if _owners(parts, pair) >= set(way)]
         meetings = [meeting for pair in pairs if (meeting := _meeting(parts, pair))]
-        if not meetings and len(way) == 1 and palm.joint is not None:
+        if not meetings and _may_be_jaw(bodies.model.joint(next(iter(way))), palm):
             jaws = ((i, 0) for i in sorted(moved))
-            meetings = [
-                meeting
-                for pair in jaws
-                if (meeting := _meeting(parts, pair)) and _is_beyond(parts, meeting)
-            ]
+            meetings = [meeting for pair in jaws if (meeting := _meeting(parts, pair))]
         for meeting in meetings:
-            if best is None or meeting.stroke > best[0].stroke:
+            # Of the bars of a linkage, those that meet farthest from the wrist are the fingertips.
+            if best is None or _distance(meeting) > _distance(best[0]):
                 best = meeting, parts, chosen
     return _assembled(bodies, palm, *best) if best else None
+
+
+def _may_be_jaw(joint: Joint, palm: Body) -> bool:
+    """Return whether a joint turns as that of a jaw does: to one side, or slides.
+
+    Ankles and wrists turn to both sides alike.
+    """
+    less, more = sorted(map(abs, travel(joint)))
+    return palm.joint is not None and less < 0.35 * more and more < pi
+
+
+def _distance(meeting: _Meeting) -> float:
+    return float(np.linalg.norm(meeting.center))
 
 
 def _leader(joint: Joint | None) -> str:
@@ -202,10 +223,11 @@ def _parts(
                 continue
             X = X_PL[:, body.links[0]]
             R = X[:, :3, :3].transpose(0, 2, 1)
-            points.append(surface.points @ R + X[:, None, :3, 3])
-            normals.append(surface.normals @ R)
-            links.append(surface.links)
-            spacings.append(surface.spacing)
+            stride = 1 if len(members) < 3 else 2
+            points.append(surface.points[::stride] @ R + X[:, None, :3, 3])
+            normals.append(surface.normals[::stride] @ R)
+            links.append(surface.links[::stride])
+            spacings.append(surface.spacing * sqrt(stride))
         if points or members[0] is palm:
             empty = np.zeros((count, 0, 3))
             parts.append(
@@ -221,79 +243,147 @@ def _parts(
 
 
 def _touching(
-    a: _Part, b: _Part, k: int, m: int, *, gap: float = _TOUCH
-) -> tuple[Array, Array] | None:
-    """Return the indices of points of two parts that touch face to face; None if there are none.
+    a: _Part, b: _Part, at: tuple[int, int], *, free: tuple[Indices, Indices], gap: float = _TOUCH
+) -> tuple[Indices, Indices]:
+    """Return the indices of points of two parts that touch face to face.
 
     Args:
-        k: Position of the first part.
-        m: Position of the second part.
+        at: Positions of the two parts.
+        free: Indices of the points that are compared, of either part.
     """
-    if not len(a.links) or not len(b.links):
-        return None
+    nothing = np.zeros(0, dtype=np.intp)
     near = gap + 2 * max(a.spacing, b.spacing)
-    distance, nearest = cKDTree(b.points[m]).query(a.points[k], k=4, distance_upper_bound=near)
+    p, q = a.points[at[0], free[0]], b.points[at[1], free[1]]
+    if not len(p) or not len(q):
+        return nothing, nothing
+    low, high = np.maximum(p.min(axis=0), q.min(axis=0)), np.minimum(p.max(axis=0), q.max(axis=0))
+    if np.any(low - high > near):
+        return nothing, nothing
+    distance, nearest = cKDTree(q).query(p, k=3, distance_upper_bound=near)
     first, column = np.nonzero(np.isfinite(distance))
     second = nearest[first, column]
-    offset = b.points[m, second] - a.points[k, first]
-    normal = a.normals[k, first]
+    offset = q[second] - p[first]
+    normal = a.normals[at[0], free[0]][first]
     along = np.einsum("ij,ij->i", offset, normal)
     across = np.linalg.norm(offset - along[:, None] * normal, axis=1)
-    facing = np.abs(np.einsum("ij,ij->i", normal, b.normals[m, second])) > _FACING
+    opposite = b.normals[at[1], free[1]][second]
+    facing = np.abs(np.einsum("ij,ij->i", normal, opposite)) > _FACING
     hits = facing & (np.abs(along) < gap) & (across < 1.5 * max(a.spacing, b.spacing))
-    return (first[hits], second[hits]) if hits.any() else None
+    return free[0][first[hits]], free[1][second[hits]]
 
 
 def _meeting(parts: list[_Part], pair: tuple[int, int]) -> _Meeting | None:
-    """Find where two parts meet along a sweep that starts open, from either end."""
+    """Find where two parts meet along a sweep that starts open, from either end.
+
+    Only surfaces that are apart at the start can meet: parts may touch at a hinge all the time.
+    Two fingers meet where they touch first, a finger and the palm where the tip arrives.
+    """
+    jaw = pair[1] == 0
     a, b = parts[pair[0]], parts[pair[1]]
+    if not len(a.links) or not len(b.links):
+        return None
     last = len(a.points) - 1
     best: _Meeting | None = None
-    for start, order in ((0, range(last + 1)), (last, range(last, -1, -1))):
-        for k in order:
-            touch = _touching(a, b, k, k)
-            if touch is None:
-                continue
-            if k == start:  # not open at this end
-                break
-            first, second = touch
-            offset = a.points[:, first] - b.points[:, second]
-            motion = offset[start] - offset[k]
-            size = np.linalg.norm(motion, axis=1)
-            along = np.abs(np.einsum("ij,ij->i", motion, a.normals[k, first]))
-            # Near the contact the points must approach along the normal, not slide past.
-            before = k - 1 if start == 0 else k + 1
-            step = offset[before] - offset[k]
-            approach = np.abs(np.einsum("ij,ij->i", step, a.normals[k, first]))
-            square = approach > 0.6 * np.linalg.norm(step, axis=1)
-            good = square & (size > _LEAST_STROKE) & (along > 0.3 * size) & (approach > 1e-5)
-            if not good.any():
-                continue
-            first, second = first[good], second[good]
-            motion = motion[good].mean(axis=0)
-            stroke = float(size[good].mean())
-            if best is None or stroke > best.stroke:
-                middle = (a.points[k, first] + b.points[k, second]).mean(axis=0) / 2
-                pads = (_most(a.links[first]), _most(b.links[second]))
-                direction = motion / np.linalg.norm(motion)
-                rate = float(approach[good].mean())
-                best = _Meeting(pair, stroke, start, k, middle, direction, pads, rate)
-            break
+    for start, end, step in ((0, last, 1), (last, 0, -1)):
+        free = _free(a, b, start), _free(b, a, start)
+        # A jaw is closed near the end of its travel.
+        begin = end - step * (_STEPS // 6) if jaw else start + step
+        for k in range(begin, end + step, step):
+            meeting = _met(a, b, pair, (start, k, step), free=free, gap=_TOUCH)
+            if meeting is None and k == end:  # closed, with a gap that is left over
+                meeting = _met(a, b, pair, (start, k, step), free=free, gap=_REMAINING)
+                if meeting and meeting.stroke < 2 * _REMAINING:
+                    meeting = None
+            if meeting:
+                if jaw and not _is_tip(a, b, meeting):
+                    continue
+                if best is None or meeting.stroke > best.stroke:
+                    best = meeting
+                if not jaw:
+                    break
     return best
 
 
-def _most(links: Array) -> int:
+def _is_tip(finger: _Part, palm: _Part, meeting: _Meeting) -> bool:
+    """Return whether the tip of a finger meets that of the palm beyond the finger's joint.
+
+    So it is with a jaw; links of arms and legs fold back or touch near their joint.
+    """
+    joint = finger.bodies[0].joint
+    assert joint
+    hinge = joint.X_PJ[:3, 3]
+    reach = np.linalg.norm(finger.points[meeting.closed] - hinge, axis=1).max()
+    lever = np.linalg.norm(meeting.center - hinge)
+    distance = _distance(meeting)
+    beyond = distance > np.linalg.norm(hinge) + _LEAST_STROKE
+    end = (palm.points[0] @ meeting.center).max() / distance
+    return bool(
+        lever > _TIP * reach
+        and distance > 0.8 * end
+        and beyond
+        and meeting.stroke > 2 * _LEAST_STROKE
+    )
+
+
+def _free(a: _Part, b: _Part, k: int) -> Indices:
+    """Return the points of one part that are apart from the other at a position."""
+    distance, _ = cKDTree(b.points[k]).query(a.points[k])
+    return np.flatnonzero(distance > _LEAST_STROKE)
+
+
+def _met(
+    a: _Part,
+    b: _Part,
+    pair: tuple[int, int],
+    moves: tuple[int, int, int],
+    *,
+    free: tuple[Indices, Indices],
+    gap: float,
+) -> _Meeting | None:
+    """Return how two parts meet at one position of a sweep; None if they do not.
+
+    Args:
+        moves: The open position, this position, and the step from one to the next.
+    """
+    start, k, step = moves
+    first, second = _touching(a, b, (k, k), free=free, gap=gap)
+    if not len(first):
+        return None
+    there, before, here = (a.points[i, first] - b.points[i, second] for i in (start, k - step, k))
+    motion = there - here
+    size = np.linalg.norm(motion, axis=1)
+    normal = a.normals[k, first]
+    # Near the contact the points must approach along the normal, not slide past.
+    arriving = before - here
+    approach = np.abs(np.einsum("ij,ij->i", arriving, normal))
+    good = (approach > 0.6 * np.linalg.norm(arriving, axis=1)) & (size > _LEAST_STROKE)
+    good &= approach > 1e-6
+    if not good.any():
+        return None
+    first, second = first[good], second[good]
+    mean = motion[good].mean(axis=0)
+    if pair[1]:  # both fingers must contribute
+        own = (a.points[start, first] - a.points[k, first]).mean(axis=0) @ mean
+        other = (b.points[k, second] - b.points[start, second]).mean(axis=0) @ mean
+        if min(own, other) < 0.2 * (own + other):
+            return None
+    rate = float(np.linalg.norm(arriving[good].mean(axis=0)))
+    gap = float((here[good] @ arriving[good].mean(axis=0)).mean()) / rate
+    return _Meeting(
+        pair,
+        float(size[good].mean()) + gap,
+        start,
+        k,
+        (a.points[k, first] + b.points[k, second]).mean(axis=0) / 2,
+        mean / np.linalg.norm(mean),
+        (_most(a.links[first]), _most(b.links[second])),
+        rate,
+        gap,
+    )
+
+
+def _most(links: Indices) -> int:
     return int(Counter(links.tolist()).most_common(1)[0][0])
-
-
-def _is_beyond(parts: list[_Part], meeting: _Meeting) -> bool:
-    """Return whether a finger meets the palm beyond the finger's joint, as no folding arm does."""
-    finger = parts[meeting.parts[0]]
-    hinge = finger.points[0].mean(axis=0) * 0.0
-    body = finger.bodies[0]
-    assert body.joint
-    hinge = body.joint.X_PJ[:3, 3]
-    return bool(np.linalg.norm(meeting.center) > np.linalg.norm(hinge) + 0.01)
 
 
 def _assembled(
@@ -322,9 +412,26 @@ def _assembled(
         bodies, palm, fingers, meeting,
         leaders=rank,
         open_at={name: float(values[meeting.open]) for name, values in chosen.items()},
-        closed_at={name: float(values[meeting.closed]) for name, values in chosen.items()},
+        closed_at={name: _closed(values, meeting) for name, values in chosen.items()},
         force=force if isfinite(force) else 0.0,
     )  # fmt: skip
+
+
+def _stands_on(bodies: Bodies, palm: Body, fingers: Sequence[Sequence[Body]]) -> bool:
+    """Return whether all branches of a root end below it: then they are legs."""
+    floor = bodies.vertices(palm)[:, 2].min()
+    return all(
+        min(bodies.vertices(body)[:, 2].min() for body in finger) < floor - 0.02
+        for finger in fingers
+    )
+
+
+def _closed(values: Array, meeting: _Meeting) -> float:
+    """Return the position of a joint where the gap is closed, within its travel."""
+    back = -1 if meeting.closed > meeting.open else 1
+    step = float(values[meeting.closed] - values[meeting.closed + back])
+    position = float(values[meeting.closed]) + step * meeting.gap / meeting.rate
+    return min(max(position, float(values.min())), float(values.max()))
 
 
 def _finger(bodies: Bodies, members: Iterable[Body], *, pad: int) -> Finger:
@@ -375,11 +482,17 @@ def _described(
 def _hand(
     bodies: Bodies, palm: Body, fingers: list[tuple[Body, ...]], own: list[list[str]]
 ) -> Gripper | None:
-    """Find two fingers of several joints that can meet, by random positions of each."""
+    """Find two fingers of several joints that can meet, by random positions of each.
+
+    Of the pairs that meet, those are the thumb and a finger whose tips come from the most
+    opposite directions.
+    """
+    if palm.joint is None and _stands_on(bodies, palm, fingers):
+        return None
     rng = np.random.default_rng(0)
     names = [name for group in own for name in group]
     chosen: dict[str, Array] = {}
-    rest = {name: bodies.rest[bodies.coordinate[name]] for name in names}
+    rest = {name: float(bodies.rest[bodies.coordinate[name]]) for name in names}
     for name in names:
         lower, upper = travel(bodies.model.joint(name))
         values = rng.uniform(lower, upper, size=_DRAWS)
@@ -389,25 +502,31 @@ def _hand(
     tips = [[body for body in finger if bodies.has_shapes(body)][-1:] for finger in fingers]
     parts = _parts(bodies, palm, [tuple(tip) for tip in tips], chosen, count=_DRAWS)
     centers = [part.points.mean(axis=1) for part in parts]
-    best: tuple[_Meeting, int] | None = None
+    best: tuple[_Meeting, float] | None = None
     for i, j in combinations(range(1, len(parts)), 2):
         apart = np.linalg.norm(centers[i][:, None] - centers[j][None], axis=2)
-        for flat in np.argsort(apart, axis=None)[:_MEETINGS]:
+        for flat in np.argpartition(apart, _MEETINGS, axis=None)[:_MEETINGS]:
             k, m = (int(index) for index in np.unravel_index(flat, apart.shape))
-            touch = _touching(parts[i], parts[j], k, m, gap=2 * _TOUCH)
-            if touch is None:
+            every = np.arange(len(parts[i].links)), np.arange(len(parts[j].links))
+            first, second = _touching(parts[i], parts[j], (k, m), free=every, gap=2 * _TOUCH)
+            if not len(first):
                 continue
-            first, second = touch
-            a, b = parts[i].points[:, first], parts[j].points[:, second]
-            motion = (a[0] - b[0]).mean(axis=0)
+            a0, ak = parts[i].points[0, first], parts[i].points[k, first]
+            b0, bm = parts[j].points[0, second], parts[j].points[m, second]
+            motion = (a0 - b0).mean(axis=0)
             stroke = float(np.linalg.norm(motion))
-            if stroke < 2 * _LEAST_STROKE or (best and stroke <= best[0].stroke):
+            u, v = (ak - a0).mean(axis=0), (bm - b0).mean(axis=0)
+            lengths = np.linalg.norm(u) * np.linalg.norm(v)
+            opposition = float(u @ v / lengths) if lengths else 1.0
+            if not 2 * _LEAST_STROKE < stroke < 1.2 * _LONGEST or opposition > min(
+                best[1] if best else 1.0, 0.0
+            ):
                 continue
             pads = (_most(parts[i].links[first]), _most(parts[j].links[second]))
-            middle = (a[k] + b[m]).mean(axis=0) / 2
+            middle = (ak + bm).mean(axis=0) / 2
             best = (
-                _Meeting((i, j), stroke, k, m, middle, motion / stroke, pads, 0.0),
-                flat,
+                _Meeting((i, j), stroke, k, m, middle, motion / stroke, pads),
+                opposition,
             )
     if best is None:
         return None
@@ -417,9 +536,9 @@ def _hand(
     closed = dict(rest)
     closed.update({name: float(chosen[name][meeting.open]) for name in own[i - 1]})
     closed.update({name: float(chosen[name][meeting.closed]) for name in own[j - 1]})
-    pads = {i - 1: meeting.pads[0], j - 1: meeting.pads[1]}
+    touching = {i - 1: meeting.pads[0], j - 1: meeting.pads[1]}
     described = tuple(
-        _finger(bodies, fingers[n], pad=pads.get(n, tips[n][0].links[0])) for n in order
+        _finger(bodies, fingers[n], pad=touching.get(n, tips[n][0].links[0])) for n in order
     )
     leaders = [name for n in order for name in own[n]]
     return _described(

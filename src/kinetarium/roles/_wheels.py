@@ -1,5 +1,7 @@
 """Finding wheels by geometry: round bodies on the ground that turn about a horizontal axis."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from kinetarium.model.robot import Joint, JointType
@@ -37,17 +39,17 @@ def find_wheels(bodies: Bodies) -> tuple[Wheel, ...]:
     )
     driven = set(bodies.model.declared.driven)
     found = [wheel for body in candidates if (wheel := _wheel(bodies, body, low))]
+    if len(found) < 2:  # a single one is a flywheel or a motor on a bench
+        return ()
     if driven & {wheel.joint for wheel, _ in found}:  # drives are declared, for wheels too
         return tuple(
-            Wheel(**{**wheel.__dict__, "driven": wheel.joint in driven,
-                     "steered": wheel.steering in driven})
+            replace(wheel, driven=wheel.joint in driven, steered=wheel.steering in driven)
             for wheel, _ in found
-        )  # fmt: skip
+        )
     return tuple(
-        Wheel(**{**wheel.__dict__, "driven": not trails,
-                 "steered": bool(wheel.steering) and not trails})
+        replace(wheel, driven=not trails, steered=bool(wheel.steering) and not trails)
         for wheel, trails in found
-    )  # fmt: skip
+    )
 
 
 def _may_roll(bodies: Bodies, body: Body) -> bool:

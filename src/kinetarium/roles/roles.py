@@ -17,6 +17,7 @@ class RolesError(KinetariumError):
 class RoleSource(StrEnum):
     """Where a role was found; the first source that answers is used."""
 
+    FLAG = "flag"
     FILE = "roles file"
     SRDF = "srdf"
     MJCF = "mjcf"
@@ -44,6 +45,10 @@ class Base:
 
     kind: BaseKind = BaseKind.FIXED
     source: RoleSource = field(default=RoleSource.FILE, compare=False)
+
+    def __str__(self) -> str:
+        """Return the base in words, to be shown by studies: "free base (geometry)"."""
+        return f"{self.kind} base ({self.source})"
 
 
 @dataclass(frozen=True, kw_only=True)
