@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kinetarium.roles._file import roles_toml as roles_toml
+    from kinetarium.roles.file import roles_toml as roles_toml
     from kinetarium.roles.find import find_roles as find_roles
     from kinetarium.roles.roles import Arm as Arm
     from kinetarium.roles.roles import Base as Base

@@ -42,7 +42,7 @@ class Surface:
 
     Attributes:
         points: The points [m], shape (n, 3).
-        normals: Unit normals of either sign, shape (n, 3).
+        normals: Unit normals, outwards where the shape is closed, shape (n, 3).
         links: Index in the model of each point's link, shape (n,).
         spacing: Their mean distance [m].
     """
@@ -176,7 +176,7 @@ class Bodies:
             for geometry in self._geometry(body, i):
                 mesh = triangulate(geometry.shape, segments=12)
                 moved = _moved(X_BL @ geometry.X_LG, mesh.vertices)
-                corners.append(moved[mesh.faces])
+                corners.append(_outward(moved[mesh.faces]))
                 owners.append(np.full(len(mesh.faces), i))
         triangles, owner = np.concatenate(corners), np.concatenate(owners)
         a, b, c = triangles.transpose(1, 0, 2)
@@ -195,6 +195,13 @@ class Bodies:
         points = a[face] + u * (b - a)[face] + v * (c - a)[face]
         unit = normals[face] / (2 * areas[face, None])
         return Surface(points, unit, owner[face], float(np.sqrt(total / _SAMPLES)))
+
+
+def _outward(triangles: Array) -> Array:
+    """Return triangles that face outwards on the whole: they enclose a positive volume."""
+    a, b, c = (triangles - triangles.mean(axis=(0, 1))).transpose(1, 0, 2)
+    volume = np.einsum("ij,ij->", np.cross(a, b), c)
+    return triangles if volume >= 0 else triangles[:, ::-1]
 
 
 def travel(joint: Joint) -> tuple[float, float]:

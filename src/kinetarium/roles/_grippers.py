@@ -120,17 +120,16 @@ def _gripper(bodies: Bodies, palm: Body, rolling: set[str]) -> Gripper | None:
         return None
     if len(leaders) == 1:
         return _sweep(bodies, palm, fingers, [{leaders[0]: 1}])
-    solid = [finger for finger in fingers if any(bodies.has_shapes(body) for body in finger)]
+    solid = [finger for finger in fingers if any(bodies.surface(body) for body in finger)]
+    own = [[b.joint.name for b in finger if b.joint and not b.joint.mimic] for finger in solid]
+    solid = [finger for finger, names in zip(solid, own, strict=True) if names]
+    own = [names for names in own if names]
     if len(solid) < 2:
         return None
-    own = [[b.joint.name for b in finger if b.joint and not b.joint.mimic] for finger in solid]
-    best: Gripper | None = None
     if all(len(names) == 1 for names in own):
         signs = [{a[0]: 1, b[0]: sign} for a, b in combinations(own, 2) for sign in (1, -1)]
         return _sweep(bodies, palm, fingers, signs)
-    if all(own) or len(solid) > 2:
-        best = _hand(bodies, palm, solid, own)
-    return best
+    return _hand(bodies, palm, solid, own)
 
 
 def _is_short(bodies: Bodies, finger: Sequence[Body]) -> bool:
@@ -169,15 +168,24 @@ def _sweep(
         pairs = list(combinations(sorted(moved), 2))
         if len(way) > 1:  # a way belongs to two fingers
             pairs = [pair for pair in pairs if _owners(parts, pair) >= set(way)]
-        meetings = [meeting for pair in pairs if (meeting := _meeting(parts, pair))]
-        if not meetings and _may_be_jaw(bodies.model.joint(next(iter(way))), palm):
-            jaws = ((i, 0) for i in sorted(moved))
-            meetings = [meeting for pair in jaws if (meeting := _meeting(parts, pair))]
-        for meeting in meetings:
-            # Of the bars of a linkage, those that meet farthest from the wrist are the fingertips.
-            if best is None or _distance(meeting) > _distance(best[0]):
-                best = meeting, parts, chosen
+        farthest = _farthest(parts, pairs)
+        if farthest is None and _may_be_jaw(bodies.model.joint(next(iter(way))), palm):
+            farthest = _farthest(parts, [(i, 0) for i in sorted(moved)])
+        if farthest and (best is None or _distance(farthest) > _distance(best[0])):
+            best = farthest, parts, chosen
     return _assembled(bodies, palm, *best) if best else None
+
+
+def _farthest(parts: list[_Part], pairs: Iterable[tuple[int, int]]) -> _Meeting | None:
+    """Return the meeting farthest from the wrist: that of the fingertips, in a linkage."""
+    reach = [np.linalg.norm(part.points, axis=2).max(initial=0.0) for part in parts]
+    best: _Meeting | None = None
+    for bound, pair in sorted(((min(reach[i], reach[j]), (i, j)) for i, j in pairs), reverse=True):
+        if best is None or bound > _distance(best):
+            meeting = _meeting(parts, pair)
+            if meeting and (best is None or _distance(meeting) > _distance(best)):
+                best = meeting
+    return best
 
 
 def _may_be_jaw(joint: Joint, palm: Body) -> bool:
@@ -267,7 +275,7 @@ def _touching(
     along = np.einsum("ij,ij->i", offset, normal)
     across = np.linalg.norm(offset - along[:, None] * normal, axis=1)
     opposite = b.normals[at[1], free[1]][second]
-    facing = np.abs(np.einsum("ij,ij->i", normal, opposite)) > _FACING
+    facing = np.einsum("ij,ij->i", normal, opposite) < -_FACING
     hits = facing & (np.abs(along) < gap) & (across < 1.5 * max(a.spacing, b.spacing))
     return free[0][first[hits]], free[1][second[hits]]
 
@@ -358,6 +366,11 @@ def _met(
     approach = np.abs(np.einsum("ij,ij->i", arriving, normal))
     good = (approach > 0.6 * np.linalg.norm(arriving, axis=1)) & (size > _LEAST_STROKE)
     good &= approach > 1e-6
+    # They must come nearer, and not pass through each other.
+    good &= np.linalg.norm(there, axis=1) > np.linalg.norm(here, axis=1) + _LEAST_STROKE
+    side = np.einsum("ij,ij->i", here, motion) / size.clip(min=1e-9)
+    good &= side > -_TOUCH
+    good &= np.einsum("ij,ij->i", there, a.normals[start, first]) < 0  # not back to back
     if not good.any():
         return None
     first, second = first[good], second[good]
@@ -499,7 +512,7 @@ def _hand(
         values[0] = rest[name]
         chosen[name] = values
     # The last body with a shape is the fingertip.
-    tips = [[body for body in finger if bodies.has_shapes(body)][-1:] for finger in fingers]
+    tips = [[body for body in finger if bodies.surface(body)][-1:] for finger in fingers]
     parts = _parts(bodies, palm, [tuple(tip) for tip in tips], chosen, count=_DRAWS)
     centers = [part.points.mean(axis=1) for part in parts]
     best: tuple[_Meeting, float] | None = None
@@ -507,8 +520,8 @@ def _hand(
         apart = np.linalg.norm(centers[i][:, None] - centers[j][None], axis=2)
         for flat in np.argpartition(apart, _MEETINGS, axis=None)[:_MEETINGS]:
             k, m = (int(index) for index in np.unravel_index(flat, apart.shape))
-            every = np.arange(len(parts[i].links)), np.arange(len(parts[j].links))
-            first, second = _touching(parts[i], parts[j], (k, m), free=every, gap=2 * _TOUCH)
+            some = np.arange(0, len(parts[i].links), 2), np.arange(0, len(parts[j].links), 2)
+            first, second = _touching(parts[i], parts[j], (k, m), free=some, gap=2 * _TOUCH)
             if not len(first):
                 continue
             a0, ak = parts[i].points[0, first], parts[i].points[k, first]

@@ -19,7 +19,7 @@ _LEG_WORDS = ("leg", "hip", "knee", "ankle", "thigh", "calf", "haa", "hfe", "kfe
 _HEAD_WORDS = ("head", "neck", "camera", "eye", "laser", "sensor", "cervical")
 _FINGER_WORDS = ("gripper", "finger", "jaw")
 _WRIST_WORDS = ("yaw", "pitch", "roll")
-_FLYING_WORDS = ("rotor", "propeller", "flying", "quadrotor", "uav", "drone", "iris")
+_MOBILE_WORDS = ("wheel", "caster", "rotor", "propeller", "flying", "quadrotor", "uav", "drone")
 _TOOL_WORDS = ("tcp", "grasp", "tool0", "ee", "eef", "end effector", "tool", "flange")
 """Names of tool links, the best first."""
 
@@ -75,7 +75,10 @@ def find_limbs(
 
 
 def find_base(bodies: Bodies, *, wheels: Collection[Wheel], legs: Collection[Leg]) -> Base:
-    """Return how the root moves: free for wheels, legs, rotors and bodies without joints."""
+    """Return how the root moves: free for wheels, legs, rotors and bodies without joints.
+
+    Wheels that a file fixes and rotors that it leaves out are still in the names of links.
+    """
     model = bodies.model
     if model.free_base:
         source = RoleSource.MJCF if model.source.format == "mjcf" else RoleSource.URDF
@@ -83,8 +86,8 @@ def find_base(bodies: Bodies, *, wheels: Collection[Wheel], legs: Collection[Leg
     if _is_planar(bodies):
         return Base(kind=BaseKind.PLANAR, source=RoleSource.GEOMETRY)
     words = _words([model.name, *(link.name for link in model.links)])
-    flies = bool(words & set(_FLYING_WORDS))
-    free = len(wheels) > 1 or len(legs) > 1 or flies or not model.moving_joints
+    moves = bool(words & set(_MOBILE_WORDS))
+    free = len(wheels) > 1 or len(legs) > 1 or moves or not model.moving_joints
     return Base(kind=BaseKind.FREE if free else BaseKind.FIXED, source=RoleSource.GEOMETRY)
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from kinetarium.model.load import catalogue_entry, catalogue_names
 from kinetarium.model.robot import JointType, RobotModel
 from kinetarium.roles._bodies import Bodies
-from kinetarium.roles._file import read_roles_file
 from kinetarium.roles._grippers import find_grippers
 from kinetarium.roles._limbs import find_base, find_limbs, tool_link
 from kinetarium.roles._srdf import apply_srdf, read_srdf
 from kinetarium.roles._wheels import find_wheels
+from kinetarium.roles.file import read_roles_file
 from kinetarium.roles.roles import Arm, Base, BaseKind, Roles, RoleSource
 from kinetarium.spatial.rotation import rpy_from_rotation
 
@@ -84,11 +84,12 @@ def _beside(model: RobotModel, suffix: str, *, beside: bool) -> Path | None:
     file = Path(model.source.file)
     if not beside or model.source.file in catalogue_names() or "\0" in model.source.file:
         return None
-    stem = file.name.split(".")[0]
     folders = [file.parent] + ([file.parent.parent / "srdf"] if suffix == ".srdf" else [])
-    for candidate in (folder / f"{stem}{suffix}" for folder in folders):
-        if candidate.is_file():
-            return candidate
+    names = [file.name.partition(".")[0], model.name]
+    for name in (name for name in names if Path(name).name == name):
+        for folder in folders:
+            if (folder / f"{name}{suffix}").is_file():
+                return folder / f"{name}{suffix}"
     return None
 
 

@@ -115,6 +115,7 @@ _OWN_STUDIES = {
 COMMANDS: dict[str, Command] = {
     "robots": Command("list the robots of the catalogue", _in_module("robots")),
     "inspect": Command("check a robot file and show its contents", _in_module("inspect")),
+    "roles": Command("show the arms, grippers, wheels and legs of a robot", _in_module("roles")),
     "convert": Command("convert a robot to URDF or MJCF", _in_module("convert")),
     "engines": Command("list the physics engines and their capabilities", _in_module("engines")),
     "conformance": Command("test physics engines against closed forms", _in_module("conformance")),
