@@ -115,14 +115,10 @@ def _is_planar(bodies: Bodies) -> bool:
 def _limbs(bodies: Bodies, *, grippers: Sequence[Gripper], wheels: Sequence[Wheel]) -> list[_Limb]:
     rolling = {bodies.of_link[wheel.link]: wheel for wheel in wheels}
     palms = {bodies.of_link[gripper.palm]: gripper for gripper in grippers}
-    fingers = {body.index for palm in palms for body in bodies.below(palm) if body.index != palm}
-    kept = [
-        body for body in bodies.bodies if body.index not in fingers and body.index not in rolling
-    ]
-    children = {
-        body.index: [i for i in body.children if i not in fingers and i not in rolling]
-        for body in kept
-    }
+    hidden = {body.index for palm in palms for body in bodies.below(palm) if body.index != palm}
+    hidden |= {body.index for wheel in rolling for body in bodies.below(wheel)}  # and rollers
+    kept = [body for body in bodies.bodies if body.index not in hidden]
+    children = {body.index: [i for i in body.children if i not in hidden] for body in kept}
     # A camera or another single joint does not end the chain that carries it.
     for body in kept:
         ends = [i for i in children[body.index] if not children[i]]

@@ -8,7 +8,14 @@ from typing import Any
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.robot import JointType, RobotModel
 from kinetarium.roles.roles import BaseKind, Roles, RolesError
-from kinetarium.storage.serialization import from_builtins, read_toml, to_builtins, to_toml
+from kinetarium.storage.regular_file import read_regular
+from kinetarium.storage.serialization import (
+    MOST_TOML_BYTES,
+    from_builtins,
+    read_toml,
+    to_builtins,
+    to_toml,
+)
 
 _PARTS = ("base", "home", "arms", "grippers", "wheels", "legs", "disabled_collisions")
 
@@ -56,9 +63,9 @@ def read_roles_file(path: Path, model: RobotModel) -> tuple[Roles, frozenset[str
 
 
 def _place(path: Path, message: str) -> str:
-    """Return FILE:LINE of what a message quotes; FILE if that is not in the file once."""
+    """Return FILE:LINE of the first line with what a message quotes; FILE if there is none."""
     quoted = message.split("'")
-    lines = path.read_text(encoding="utf-8").splitlines() if len(quoted) > 1 else []
+    lines = read_regular(path, most=MOST_TOML_BYTES).decode().splitlines() if quoted[1:] else []
     found = [number for number, line in enumerate(lines, start=1) if quoted[1] in line]
     return f"{path}:{found[0]}" if found else str(path)
 
