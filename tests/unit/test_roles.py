@@ -259,6 +259,9 @@ def test_faults_of_srdf_have_their_line(tmp_path, written, instead, fault):
     file.write_text(SRDF.replace(written, instead, 1))
     with pytest.raises(RobotFileError, match=fault):
         find_roles(model, srdf=file)
+    file.rename(tmp_path / "robot.srdf")  # found by itself: the robot can still be used
+    (note,) = find_roles(model).notes
+    assert note.startswith("left out: ")
 
 
 def test_a_roles_file_wins_for_the_parts_it_has(tmp_path):

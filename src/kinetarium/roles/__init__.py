@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from kinetarium.roles.file import roles_toml as roles_toml
     from kinetarium.roles.find import find_roles as find_roles
     from kinetarium.roles.roles import Arm as Arm
-    from kinetarium.roles.roles import Base as Base
     from kinetarium.roles.roles import BaseKind as BaseKind
+    from kinetarium.roles.roles import BaseRole as BaseRole
     from kinetarium.roles.roles import Finger as Finger
     from kinetarium.roles.roles import Gripper as Gripper
     from kinetarium.roles.roles import Leg as Leg

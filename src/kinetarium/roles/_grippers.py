@@ -120,7 +120,7 @@ def _gripper(bodies: Bodies, palm: Body, rolling: set[str]) -> Gripper | None:
         return None
     if len(leaders) == 1:
         return _sweep(bodies, palm, fingers, [{leaders[0]: 1}])
-    solid = [finger for finger in fingers if any(bodies.surface(body) for body in finger)]
+    solid = [finger for finger in fingers if _tip(bodies, finger)]
     own = [[b.joint.name for b in finger if b.joint and not b.joint.mimic] for finger in solid]
     solid = [finger for finger, names in zip(solid, own, strict=True) if names]
     own = [names for names in own if names]
@@ -130,6 +130,11 @@ def _gripper(bodies: Bodies, palm: Body, rolling: set[str]) -> Gripper | None:
         signs = [{a[0]: 1, b[0]: sign} for a, b in combinations(own, 2) for sign in (1, -1)]
         return _sweep(bodies, palm, fingers, signs)
     return _hand(bodies, palm, solid, own)
+
+
+def _tip(bodies: Bodies, finger: Sequence[Body]) -> tuple[Body, ...]:
+    """Return the fingertip, the last body with a surface; empty if there is none."""
+    return next(((body,) for body in reversed(finger) if bodies.surface(body)), ())
 
 
 def _is_short(bodies: Bodies, finger: Sequence[Body]) -> bool:
@@ -511,9 +516,8 @@ def _hand(
         values = rng.uniform(lower, upper, size=_DRAWS)
         values[0] = rest[name]
         chosen[name] = values
-    # The last body with a shape is the fingertip.
-    tips = [[body for body in finger if bodies.surface(body)][-1:] for finger in fingers]
-    parts = _parts(bodies, palm, [tuple(tip) for tip in tips], chosen, count=_DRAWS)
+    tips = [_tip(bodies, finger) for finger in fingers]
+    parts = _parts(bodies, palm, tips, chosen, count=_DRAWS)
     centers = [part.points.mean(axis=1) for part in parts]
     best: tuple[_Meeting, float] | None = None
     for i, j in combinations(range(1, len(parts)), 2):

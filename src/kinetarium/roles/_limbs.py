@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetarium.model.robot import JointType
 from kinetarium.roles._bodies import Bodies, Body
-from kinetarium.roles.roles import Arm, Base, BaseKind, Gripper, Leg, RoleSource, Wheel
+from kinetarium.roles.roles import Arm, BaseKind, BaseRole, Gripper, Leg, RoleSource, Wheel
 from kinetarium.spatial.arrays import Array
 
 _LEAST_ARM_JOINTS = 4
@@ -51,7 +51,7 @@ def find_limbs(
     A limb is a serial chain from a branching of the robot, or its root, to an end. Legs reach
     the ground, at least two of them, below a root that does not; arms have a gripper at their
     end or at least four joints, and are not much shorter than the longest one, as heads are.
-    Where the names of joints say what they are, they decide.
+    Names of joints decide where they contain such words as leg or shoulder.
     """
     limbs = _limbs(bodies, grippers=grippers, wheels=wheels)
     standing = _standing(bodies, limbs)
@@ -74,7 +74,7 @@ def find_limbs(
     )
 
 
-def find_base(bodies: Bodies, *, wheels: Collection[Wheel], legs: Collection[Leg]) -> Base:
+def find_base(bodies: Bodies, *, wheels: Collection[Wheel], legs: Collection[Leg]) -> BaseRole:
     """Return how the root moves: free for wheels, legs, rotors and bodies without joints.
 
     Wheels that a file fixes and rotors that it leaves out are still in the names of links.
@@ -82,13 +82,13 @@ def find_base(bodies: Bodies, *, wheels: Collection[Wheel], legs: Collection[Leg
     model = bodies.model
     if model.free_base:
         source = RoleSource.MJCF if model.source.format == "mjcf" else RoleSource.URDF
-        return Base(kind=BaseKind.FREE, source=source)
+        return BaseRole(kind=BaseKind.FREE, source=source)
     if _is_planar(bodies):
-        return Base(kind=BaseKind.PLANAR, source=RoleSource.GEOMETRY)
+        return BaseRole(kind=BaseKind.PLANAR, source=RoleSource.GEOMETRY)
     words = _words([model.name, *(link.name for link in model.links)])
     moves = bool(words & set(_MOBILE_WORDS))
     free = len(wheels) > 1 or len(legs) > 1 or moves or not model.moving_joints
-    return Base(kind=BaseKind.FREE if free else BaseKind.FIXED, source=RoleSource.GEOMETRY)
+    return BaseRole(kind=BaseKind.FREE if free else BaseKind.FIXED, source=RoleSource.GEOMETRY)
 
 
 def _is_planar(bodies: Bodies) -> bool:

@@ -217,13 +217,15 @@ def apply_srdf(srdf: Srdf, roles: Roles, model: RobotModel) -> Roles:
     that was found, or carries an end effector; a gripper if it shares joints with one that was
     found. Of several groups with the same end the one like the found limb is taken.
     """
-    chains = {
-        name: joints
-        for name, joints in srdf.groups.items()
-        if len(joints) > 1 and _is_serial(joints, model)
-    }
     grippers = tuple(_gripper(gripper, srdf) for gripper in roles.grippers)
     fingers = {joint for gripper in grippers for joint in gripper.joints}
+    ends = fingers | {wheel.joint for wheel in roles.wheels}  # some files count them to the limb
+    limbs = {
+        name: tuple(joint for joint in joints if joint not in ends)
+        for name, joints in srdf.groups.items()
+        if _is_serial(joints, model)
+    }
+    chains = {name: joints for name, joints in limbs.items() if len(joints) > 1}
     names = {old.name: new.name for old, new in zip(roles.grippers, grippers, strict=True)}
     carriers = {e.parent or e.group for e in srdf.end_effectors} & chains.keys()
     arms: dict[str, Arm] = {}
@@ -242,7 +244,7 @@ def apply_srdf(srdf: Srdf, roles: Roles, model: RobotModel) -> Roles:
     for group in sorted(carriers, key=list(chains).index):
         joints = chains[group]
         last = joints[-1]
-        if last not in arms and last not in legs and len(joints) > 2 and not fingers & set(joints):
+        if last not in arms and last not in legs and len(joints) > 2:
             tool = _end(srdf, group) or model.joint(last).child
             found = Arm(name=group, joints=joints, tool=tool, source=RoleSource.SRDF)
             arms[last] = found

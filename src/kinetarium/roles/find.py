@@ -7,6 +7,7 @@ from math import isfinite
 from os import PathLike
 from pathlib import Path
 
+from kinetarium.model.diagnostics import RobotFileError
 from kinetarium.model.load import catalogue_entry, catalogue_names
 from kinetarium.model.robot import JointType, RobotModel
 from kinetarium.roles._bodies import Bodies
@@ -15,7 +16,7 @@ from kinetarium.roles._limbs import find_base, find_limbs, tool_link
 from kinetarium.roles._srdf import apply_srdf, read_srdf
 from kinetarium.roles._wheels import find_wheels
 from kinetarium.roles.file import read_roles_file
-from kinetarium.roles.roles import Arm, Base, BaseKind, Roles, RoleSource
+from kinetarium.roles.roles import Arm, BaseKind, BaseRole, Roles, RoleSource
 from kinetarium.spatial.rotation import rpy_from_rotation
 
 _HOMES = ("home", "ready", "standing", "stand", "half_sitting", "rest", "default", "reference")
@@ -58,9 +59,7 @@ def find_roles(
     found = _by_robot_file(model, found)
     found = _by_catalogue(model, found)
     if path := _given(srdf) or _beside(model, ".srdf", beside=beside):
-        contents = read_srdf(path, model)
-        found = apply_srdf(contents, found, model)
-        found = _with_home(model, found, contents.states, RoleSource.SRDF)
+        found = _by_srdf(model, found, path, asked=srdf is not None)
     if path := _given(roles) or _beside(model, ".roles.toml", beside=beside):
         written, parts = read_roles_file(path, model)
         changes = {part: getattr(written, part) for part in parts}
@@ -71,7 +70,7 @@ def find_roles(
     if tool is not None:
         found = _with_tool(model, found, tool)
     if base is not None:
-        found = replace(found, base=Base(kind=base, source=RoleSource.FLAG))
+        found = replace(found, base=BaseRole(kind=base, source=RoleSource.FLAG))
     return found
 
 
@@ -91,6 +90,18 @@ def _beside(model: RobotModel, suffix: str, *, beside: bool) -> Path | None:
             if (folder / f"{name}{suffix}").is_file():
                 return folder / f"{name}{suffix}"
     return None
+
+
+def _by_srdf(model: RobotModel, found: Roles, path: Path, *, asked: bool) -> Roles:
+    """Take what an SRDF file says; a faulty one that nobody asked for is left out and noted."""
+    try:
+        contents = read_srdf(path, model)
+    except RobotFileError as error:
+        if asked:
+            raise
+        return replace(found, notes=(*found.notes, f"left out: {error}"))
+    found = apply_srdf(contents, found, model)
+    return _with_home(model, found, contents.states, RoleSource.SRDF)
 
 
 def _by_geometry(model: RobotModel) -> Roles:

@@ -35,7 +35,7 @@ class BaseKind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Base:
+class BaseRole:
     """The root of a robot.
 
     Attributes:
@@ -213,7 +213,7 @@ class Roles:
     """
 
     robot: str
-    base: Base = Base()
+    base: BaseRole = BaseRole()
     arms: tuple[Arm, ...] = ()
     grippers: tuple[Gripper, ...] = ()
     wheels: tuple[Wheel, ...] = ()
