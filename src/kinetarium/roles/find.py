@@ -93,7 +93,7 @@ def _beside(model: RobotModel, suffix: str, *, beside: bool) -> Path | None:
 
 
 def _by_srdf(model: RobotModel, found: Roles, path: Path, *, asked: bool) -> Roles:
-    """Take what an SRDF file says; a faulty one that nobody asked for is left out and noted."""
+    """Take what an SRDF file says; a faulty one that was found by itself is left out and noted."""
     try:
         contents = read_srdf(path, model)
     except RobotFileError as error:
