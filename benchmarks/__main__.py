@@ -47,7 +47,7 @@ def main(names: Sequence[str]) -> None:
         table.add_column(column, justify="right" if "us" in column or column == "ratio" else "left")
     for row in chain.from_iterable(part.ratios() for part in parts):
         table.add_row(
-            row.subject, f"{row.ours_us:.4g}", f"{row.peer_us:.4g}", f"{row.ratio:.2g}", row.peer
+            row.subject, f"{row.ours_us:.4g}", f"{row.peer_us:.4g}", f"{row.ratio:.3g}", row.peer
         )
     Console(width=120).print(table)
 

@@ -39,11 +39,11 @@ class JointSpace:
         self._bullet = bullet
         self._robot, self._X_LI, self._free = robot, robot.X_LI[0], robot.free
         self._n = len(robot.joints)
-        self._still = np.zeros(self._n)
+        self._rest, self._still = [0.0] * self._n, np.zeros(self._n)
         self._tail = slice(6 * self._free, None)
         # Bullet does not know of it.
         self._armature = np.array([joint.armature for joint in placed.model.moving_joints])
-        self._drives = np.diag(self._armature)
+        self._drives, self._armed = np.diag(self._armature), bool(self._armature.any())
         self._gravity = gravity(bullet)
         # A fixed base stays as it was placed, so it is looked up once.
         self._gravity_I = self._gravity @ self._base()[0]
@@ -87,10 +87,12 @@ class JointSpace:
         self, q: list[float], v: list[float], *, a: Array
     ) -> tuple[Array, Array, Array, Array]:
         """Return M, g, C v + g and tau at a state, which Bullet need not be in."""
-        M = self._matrix(q) + self._drives
-        g = self._forces(q, self._still.tolist(), self._still)
-        bias = self._forces(q, v, self._still)
-        return M, g, bias, self._forces(q, v, a) + self._armature * a
+        M, tau = self._matrix(q), self._forces(q, v, a)
+        if self._armed:
+            M += self._drives
+            tau += self._armature * a
+        g = self._forces(q, self._rest, self._still)
+        return M, g, self._forces(q, v, self._still), tau
 
     def of_joints(self, q: list[float], v: list[float]) -> tuple[Array, Array]:
         """Return M and C v + g of the joints alone, without armature; a free base yields.

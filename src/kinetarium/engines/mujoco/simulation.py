@@ -267,7 +267,8 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
             (i, self._qvel[v + 3 : v + 6], self._qpos[q + 3 : q + 7])
             for i, (q, v) in enumerate(zip(at.poses[:, 0], at.twists[:, 0], strict=True))
         ]
-        self._servos = LimitedServos(setup, model=model, data=self._data, at=at)
+        servos = LimitedServos(setup, model=model, data=self._data, at=at)
+        self._servos = servos if servos else None  # which is faster to ask at every step
         self._unwarned = self._warnings.tobytes()
         self._scratch = mujoco.MjData(model)
         self._spaces = {robot.name: self._space_of(robot) for robot in setup.scene.robots}
@@ -300,7 +301,7 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
         self._ctrl[:] = command
         if wrenches:
             self._push(wrenches)
-        if self._servos:
+        if self._servos is not None:
             for _ in range(n):
                 self._servos.step()
         elif n == 1:
