@@ -38,7 +38,7 @@ def test_repairs_are_shown(call, arm):
     arm.write_text(arm.read_text().replace("</robot>", "<gazebo/></robot>"))
     outcome = call("inspect", arm, "--json", "-")
     (repair,) = outcome.json["repairs"]
-    assert set(repair) == {"code", "where", "message", "line"}
+    assert set(repair) == {"code", "where", "message", "line", "file"}
     assert repair["line"] == 23
     out = call("inspect", arm).out
     assert "1 repaired" in out

@@ -85,7 +85,7 @@ def test_what_the_help_of_a_command_loads(name):
         (["inspect", "-x"], "unknown flag '-x'"),
         (["inspect"], "FILE|NAME"),
         (["inspect", "panda", "--json"], "--json"),
-        (["inspect", "panda", "ur5"], "ur5"),
+        (["convert", "panda", "ur5", "--to", "urdf", "--out", "x"], "ur5"),
         (["convert", "panda", "--to", "urdf"], "--out"),
         (["convert", "panda", "--to", "sdf", "--out", "x"], "'sdf'"),
         (["completion", "command.com"], "'shell'"),

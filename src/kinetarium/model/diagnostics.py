@@ -14,7 +14,7 @@ from kinetarium.storage.regular_file import read_regular, reason
 
 MOST_CHARACTERS = 400
 """Longest quotation from a file in a message."""
-MOST_REFUSALS = 20
+MOST_REFUSALS = 100
 """After this many faults the rest of a file is not read."""
 
 
@@ -153,12 +153,14 @@ class Repair:
         where: The element that was changed, such as "link hand".
         message: What was changed and why.
         line: Its line in the file, or None.
+        file: The file it is in, such as an include.
     """
 
     code: Code
     where: str
     message: str
     line: int | None
+    file: str = ""
 
 
 class RobotFileError(KinetariumError):
@@ -197,6 +199,8 @@ class Diagnostics:
         allow: The faults that the user allows.
         repairs: The repairs so far.
         refusals: The refusals so far.
+        known_bad: Files and lines of elements that were refused and are read nevertheless;
+            further faults there would be consequences, and are not recorded.
     """
 
     file: str
@@ -204,6 +208,7 @@ class Diagnostics:
     allow: frozenset[Allowance] = frozenset()
     repairs: list[Repair] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
+    known_bad: set[tuple[str, int | None]] = field(default_factory=set)
 
     def collecting(self) -> "_Context":
         """Record a refusal raised in this context and continue, to report every fault at once."""
@@ -217,14 +222,14 @@ class Diagnostics:
         """Report faults in this context for an element; record refusals and continue."""
         return _Context(self, element.file or self.file, element.line, collects=True)
 
-    def stop_if_refused(self) -> None:
-        """Raise the collected refusals, if any."""
-        if self.refusals:
+    def stop_if_refused(self, *, besides: int = 0) -> None:
+        """Raise the collected refusals, if there are any besides the first few."""
+        if len(self.refusals) > besides:
             raise RobotFileError(*self.refusals)
 
     def repair(self, code: Code, where: str, message: str, *, line: int | None = None) -> None:
         """Record a repair."""
-        self.repairs.append(Repair(code, _one_line(where), _one_line(message), line))
+        self.repairs.append(Repair(code, _one_line(where), _one_line(message), line, self.file))
 
     def refusal(
         self, code: Code, message: str, *, remedy: str = "", line: int | None = None
@@ -252,10 +257,12 @@ class _Context:
             return False
         if len(error.refusals) >= MOST_REFUSALS:  # an inner context reached the limit
             return False
-        refusals = self.diagnostics.refusals
-        refusals.extend(error.refusals)
+        refusals, known_bad = self.diagnostics.refusals, self.diagnostics.known_bad
+        for new in error.refusals:
+            if new not in refusals and (new.file, new.line) not in known_bad:
+                refusals.append(new)
         if len(refusals) >= MOST_REFUSALS:
-            raise RobotFileError(*refusals) from None
+            raise RobotFileError(*refusals[:MOST_REFUSALS]) from None
         return True
 
     def _exchange_place(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.assets import AssetResolver, installed_packages
-from kinetarium.model.diagnostics import Allowance, Code, Diagnostics
+from kinetarium.model.diagnostics import Allowance, Code, Diagnostics, RobotFileError
 from kinetarium.model.mjcf import read_mjcf
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import (
@@ -63,14 +63,21 @@ def read_robot_file(
         path.parent, roots=[Path(root) for root in mesh_roots], diagnostics=diagnostics
     )
     reading = Reading(path, diagnostics, assets)
-    root = reading.open_markup(path)
+    with diagnostics.collecting():
+        return _read(reading, arguments or {})
+    raise RobotFileError(*sorted(diagnostics.refusals, key=lambda one: (one.file, one.line or 0)))
+
+
+def _read(reading: Reading, arguments: Mapping[str, str]) -> RobotModel:
+    diagnostics = reading.diagnostics
+    root = reading.open_markup(reading.path)
     if arguments and not uses_xacro(root):
         raise diagnostics.refusal(
             Code.UNKNOWN_NAME, "the file takes no arguments: it is not xacro", line=root.line
         )
     match root.tag:
         case "robot" if uses_xacro(root):
-            expanded = expand_xacro(root, reading=reading, arguments=arguments or {})
+            expanded = expand_xacro(root, reading=reading, arguments=arguments)
             return read_urdf(expanded, reading=reading, format="xacro")
         case "robot":
             return read_urdf(root, reading=reading)

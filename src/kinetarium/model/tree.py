@@ -51,27 +51,33 @@ def assemble(
     loops: Sequence[Located[Loop]] = (),
     free_base: bool = False,
     floating: Sequence[str] = (),
+    complete: bool = False,
 ) -> RobotModel:
     """Check that the parts form one robot and put them in depth-first order.
 
     Args:
+        complete: Whether every link and joint is there, so that names and topology can be
+            checked even if something else was refused.
         floating: Names of floating joints; a single one below an empty root makes its child
             the root of a robot with a free base.
     """
     diagnostics = reading.diagnostics
-    diagnostics.stop_if_refused()
+    if not complete:
+        diagnostics.stop_if_refused()
     if not links:
         raise diagnostics.refusal(Code.NO_LINKS, "the robot has no links", line=1)
     if len(links) > MOST_LINKS:
         raise diagnostics.refusal(
             Code.TOO_LARGE, f"{len(links):,} links; the limit is {MOST_LINKS:,}", line=1
         )
+    known_faults = len(diagnostics.refusals)
     _check_unique("link", links, diagnostics)
     _check_unique("joint", joints, diagnostics)
     _check_unique("loop", loops, diagnostics)
     _check_references(links, joints, loops, diagnostics)
-    diagnostics.stop_if_refused()
+    diagnostics.stop_if_refused(besides=known_faults)
     ordered_links, ordered_joints = _depth_first(links, joints, diagnostics)
+    diagnostics.stop_if_refused()
     if floating:
         line = next(joint.line for joint in joints if joint.item.name in floating)
         _refuse_inner_floating(ordered_links[0], ordered_joints, floating, line, diagnostics)
@@ -159,6 +165,7 @@ def _check_references(
 def _depth_first(
     links: Sequence[Located[Link]], joints: Sequence[Located[Joint]], diagnostics: Diagnostics
 ) -> tuple[list[Link], list[Joint]]:
+    known_faults = len(diagnostics.refusals)
     above: dict[str, Located[Joint]] = {}
     below: dict[str, list[Joint]] = {located.item.name: [] for located in links}
     for located in joints:
@@ -182,7 +189,7 @@ def _depth_first(
         else:
             above[joint.child] = located
             below[joint.parent].append(joint)
-    diagnostics.stop_if_refused()
+    diagnostics.stop_if_refused(besides=known_faults)
     roots = [located for located in links if located.item.name not in above]
     if len(roots) > 1:
         names = ", ".join(repr(root.item.name) for root in roots[:5])

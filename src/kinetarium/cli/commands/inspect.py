@@ -1,27 +1,138 @@
-"""`kinetarium inspect`: check a robot file and show its contents."""
+"""`kinetarium inspect`: check robot files and show their contents."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
 
+import tyro
+
+from kinetarium.cli.core.arguments import UsageError
 from kinetarium.cli.core.invocation import Invocation
-from kinetarium.cli.core.robot_flags import RobotFlags
+from kinetarium.cli.core.robot_flags import ReadingFlags
+from kinetarium.errors import KinetariumError
 
 if TYPE_CHECKING:
+    from kinetarium.cli.core.findings import Finding
     from kinetarium.model.robot import RobotModel
 
 
+class Format(StrEnum):
+    """The output formats."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    JUNIT = "junit"
+    GITHUB = "github"
+
+
 @dataclass(frozen=True, kw_only=True)
-class Config(RobotFlags):
-    """The robot to inspect."""
+class Config(ReadingFlags):
+    """The robots to inspect.
+
+    Attributes:
+        robot: Names of robots in the catalogue, or URDF, xacro or MJCF files.
+        strict: Exit with 1 on any repair or warning.
+        format: Output format; sarif, junit and github are for continuous integration.
+    """
+
+    robot: Annotated[
+        tyro.conf.Positional[tuple[str, ...]],
+        tyro.conf.arg(metavar="FILE|NAME ...", help_behavior_hint=""),
+    ] = ()
+    strict: bool = False
+    format: Format = Format.TEXT
 
 
-def run(config: Config, invocation: Invocation) -> None:
-    """Load the robot and show its kinematic tree, its moving joints and its repairs."""
+def run(config: Config, invocation: Invocation) -> int:
+    """Load the robots and show kinematic tree, moving joints and repairs, or the findings."""
+    if not config.robot:
+        raise UsageError("inspect needs a robot, FILE|NAME (see: kinetarium inspect --help)")
+    if config.format is not Format.TEXT and not invocation.console.speaks:
+        raise UsageError("--format writes to standard output: it excludes --quiet and --json -")
+    payloads: list[dict[str, Any]] = []
+    findings: list[Finding] = []
+    code = 0
+    for robot in config.robot:
+        try:
+            model = config.load_robot(robot)
+        except KinetariumError as error:
+            if config.format is Format.TEXT and len(config.robot) == 1:
+                raise
+            code = 2
+            found, payload = _refused(error, robot, config, invocation)
+        else:
+            found, payload = _accepted(model, config, invocation)
+            if config.strict and found:
+                code = code or 1
+        findings += found
+        payloads.append(payload)
+    ok = all(payload["ok"] for payload in payloads)
+    payload = payloads[0] if len(payloads) == 1 else {"ok": ok, "robots": payloads}
+    _report(findings, payload, config, invocation)
+    invocation.console.result(payload)
+    return code
+
+
+def _refused(
+    error: KinetariumError, robot: str, config: Config, invocation: Invocation
+) -> tuple[list["Finding"], dict[str, Any]]:
+    from kinetarium.cli.core.console import failure_lines, failure_payload
+    from kinetarium.cli.core.findings import of_error
+
+    if config.format is Format.TEXT:
+        for line in failure_lines(error):
+            invocation.console.error(line)
+    return of_error(error, robot), failure_payload(error)
+
+
+def _accepted(
+    model: "RobotModel", config: Config, invocation: Invocation
+) -> tuple[list["Finding"], dict[str, Any]]:
+    from kinetarium.cli.core.findings import Level, of_repairs
     from kinetarium.cli.core.robot_flags import robot_payload
-    from kinetarium.figure.robot_page import joint_tables, repair_table
     from kinetarium.storage.serialization import to_builtins
 
-    model = config.load()
+    findings = of_repairs(model.repairs, Level.ERROR if config.strict else Level.NOTE)
+    if config.format is Format.TEXT:
+        _show(model, invocation)
+        if config.strict and findings:
+            invocation.console.error(
+                f"kinetarium: {model.source.file}: {len(findings)} repairs or warnings (--strict)"
+            )
+    return findings, {
+        "ok": not (config.strict and findings),
+        "robot": robot_payload(model),
+        "repairs": to_builtins(model.repairs),
+    }
+
+
+def _report(
+    findings: list["Finding"], payload: dict[str, Any], config: Config, invocation: Invocation
+) -> None:
+    """Print the findings of all robots in a format for programs."""
+    from kinetarium.cli.core.findings import github, junit, sarif
+
+    match config.format:
+        case Format.JSON:
+            from kinetarium.storage.strict_json import strict_json
+
+            invocation.console.text(strict_json(payload) + "\n")
+        case Format.SARIF:
+            from importlib.metadata import version
+
+            invocation.console.text(sarif(findings, version=version("kinetarium")))
+        case Format.JUNIT:
+            invocation.console.text(junit(findings, robots=config.robot))
+        case Format.GITHUB:
+            invocation.console.text(github(findings))
+        case Format.TEXT:
+            pass
+
+
+def _show(model: "RobotModel", invocation: Invocation) -> None:
+    from kinetarium.figure.robot_page import joint_tables, repair_table
+
     console = invocation.console
     console.line(_headline(model))
     console.line()
@@ -30,9 +141,6 @@ def run(config: Config, invocation: Invocation) -> None:
         if table.rows:
             console.line()
             console.table(table)
-    console.result(
-        {"ok": True, "robot": robot_payload(model), "repairs": to_builtins(model.repairs)}
-    )
 
 
 def _headline(model: "RobotModel") -> str:

@@ -12,16 +12,14 @@ from kinetarium.storage.serialization import to_builtins
 
 
 @dataclass(frozen=True, kw_only=True)
-class RobotFlags(RobotOptions):
-    """A robot and how strictly its file is read.
+class ReadingFlags(RobotOptions):
+    """How strictly robot files are read.
 
     Attributes:
-        robot: Name of a robot in the catalogue, or a URDF, xacro or MJCF file.
         mesh_root: Folder from which meshes and includes may be read; repeatable.
         xacro_arg: Value of a xacro argument; repeatable.
     """
 
-    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="FILE|NAME")]
     mesh_root: Annotated[
         tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="DIR")
     ] = ()
@@ -29,8 +27,8 @@ class RobotFlags(RobotOptions):
         tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME:=VALUE")
     ] = ()
 
-    def load(self) -> RobotModel:
-        """Load the robot, with all checks of robot files.
+    def load_robot(self, robot: str) -> RobotModel:
+        """Load a robot by its name or file, with all checks of robot files.
 
         Raises:
             KinetariumError: If it is refused or unknown.
@@ -38,7 +36,26 @@ class RobotFlags(RobotOptions):
         from kinetarium.model.load import load_robot
 
         roots, arguments = self.mesh_root, self.arguments
-        return load_robot(self.robot, mesh_roots=roots, allow=self.allow, arguments=arguments)
+        return load_robot(robot, mesh_roots=roots, allow=self.allow, arguments=arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobotFlags(ReadingFlags):
+    """A robot and how strictly its file is read.
+
+    Attributes:
+        robot: Name of a robot in the catalogue, or a URDF, xacro or MJCF file.
+    """
+
+    robot: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="FILE|NAME")]
+
+    def load(self) -> RobotModel:
+        """Load the robot, with all checks of robot files.
+
+        Raises:
+            KinetariumError: If it is refused or unknown.
+        """
+        return self.load_robot(self.robot)
 
 
 def robot_payload(model: RobotModel) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class EqualityReader:
             with self._diagnostics.at(written):
                 element = self._document.defaults.complete(written, kind="equality")
                 if not self._attributes.flag(element, "active", default=True):
-                    self._document.left_out.add("inactive equality", element.line)
+                    self._document.left_out.add("inactive equality", element)
                 elif element.tag == "joint":
                     self._couple(element)
                 elif element.tag in ("connect", "weld"):
@@ -178,7 +178,7 @@ def read_actuators(
     for written in (child for section in sections for child in section.children):
         with document.diagnostics.at(written):
             element = document.defaults.complete(written)
-            document.left_out.add("actuator", element.line)
+            document.left_out.add("actuator", element)
             target = _target(element, document)
             name = element.attributes[target]
             if target not in ("joint", "jointinparent") or name in bodies.free_joints:

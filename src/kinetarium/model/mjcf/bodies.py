@@ -50,6 +50,7 @@ class BodyReader:
         sites: The body and the pose in it, shape (4, 4), of each named site.
         free_joints: Names of free joints, which a robot model does not have.
         surroundings: Names of the bodies that are not part of the robot.
+        unread: How many bodies could not be read, nor therefore what refers to them.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class BodyReader:
         self.sites: dict[str, tuple[MjcfBody, Array]] = {}
         self.free_joints: set[str] = set()
         self.surroundings: set[str] = set()
+        self.unread = 0
 
     def is_free(self, body: PlacedElement) -> bool:
         """Return whether a body has a free joint."""
@@ -89,9 +91,11 @@ class BodyReader:
         ]
         while pending:
             placed, parent = pending.pop()
+            self.unread += 1
             with self._diagnostics.at(placed.element):
                 body, children = self._read_one(placed, parent)
                 pending.extend((child, body) for child in reversed(children))
+                self.unread -= 1
 
     def check_surroundings(self, parts: Sequence[PlacedElement]) -> None:
         """Check the geoms outside the robot, and record the names of its bodies."""
@@ -128,18 +132,29 @@ class BodyReader:
     ) -> tuple[MjcfBody, list[PlacedElement]]:
         element = placed.element
         name = self._name(element)
-        self._refuse_motion_from_outside(element)
-        self._refuse_gravity_compensation(element)
+        # A fault is recorded and the rest read, with what is below: one run shows every fault.
+        with self._diagnostics.at(element):
+            self._refuse_motion_from_outside(element)
+        with self._diagnostics.at(element):
+            self._refuse_gravity_compensation(element)
         parts = list(
             placed_elements(element, document=self._document, child_class=placed.child_class)
         )
-        X_PB = placed.X_BF @ self._document.pose(element)
+        X_PB = placed.X_BF
+        with self._diagnostics.at(element):
+            X_PB = placed.X_BF @ self._document.pose(element)
         motions = []
         for inner in parts:
             if inner.element.tag in JOINTS:
-                with self._diagnostics.within(self._diagnostics.file, inner.element.line):
-                    motions.append(self._joint_reader.read(inner))
-        body = self._body(name, element, motions, X_PB=X_PB, parent=parent)
+                motion = self._joint_reader.placeholder(inner)
+                with self._diagnostics.at(inner.element):
+                    motion = self._joint_reader.read(inner)
+                motions.append(motion)
+        body = MjcfBody(name, IDENTITY, X_PB, moves=True)
+        self.unread += 1
+        with self._diagnostics.at(element):
+            body = self._body(name, element, motions, X_PB=X_PB, parent=parent)
+            self.unread -= 1
         self.bodies[name] = body
         geoms = self._geoms(parts, body)
         inertia = None
@@ -205,11 +220,11 @@ class BodyReader:
         if parent is None:
             self.free_joints.update(motion.name for motion in free)
             if not np.array_equal(X_PB, IDENTITY):
-                self._document.left_out.add("base pose", element.line)
+                self._document.left_out.add("base pose", element)
             if any(motion.aligned for motion in free) and not any(
                 inner.tag == "body" for inner in element.walk() if inner is not element
             ):
-                self._document.left_out.add("free body's alignment", element.line)
+                self._document.left_out.add("free body's alignment", element)
             return MjcfBody(name, IDENTITY, X_PB, moves=bool(free))
         X, above, anchor = parent.X_LB @ X_PB, parent.link, np.zeros(3)
         for i, motion in enumerate(motions):

@@ -95,7 +95,8 @@ class Defaults:
         """
         name = element.attributes.get("class", child_class)
         settings = self._classes[name].get(kind or _SHARED.get(element.tag, element.tag), {})
-        return Element(element.tag, _merged(settings, element.attributes), element.line)
+        merged = _merged(settings, element.attributes)
+        return Element(element.tag, merged, element.line, file=element.file)
 
 
 def _merged(inherited: dict[str, str], own: dict[str, str]) -> dict[str, str]:

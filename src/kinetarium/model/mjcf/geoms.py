@@ -293,7 +293,7 @@ class GeomReader:
                 f"{element}: a {kind} cannot move",
                 remedy="put it into the world, or make it a thin box",
             )
-        self._document.left_out.add("ground", element.line)
+        self._document.left_out.add("ground", element)
 
     def _mass_and_density(self, element: Element) -> tuple[float | None, float]:
         """Return the mass, None if only the density counts, and the density [kg, kg/m^3]."""

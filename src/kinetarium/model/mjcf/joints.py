@@ -71,6 +71,14 @@ class JointReader:
         element = self._document.defaults.complete(placed.element, placed.child_class)
         return element.attributes.get("type") == MjcfJointType.FREE
 
+    def placeholder(self, placed: PlacedElement) -> MjcfJoint:
+        """Return a joint in place of one that may be refused, so that the rest can be read."""
+        name = placed.element.attributes.get("name", "")
+        if self.is_free(placed):
+            return MjcfJoint(name, placed.element.line)
+        hinge = Joint(name, JointType.CONTINUOUS, parent="", child="")
+        return MjcfJoint(name, placed.element.line, hinge)
+
     def read(self, placed: PlacedElement) -> MjcfJoint:
         """Read a <joint> or <freejoint>."""
         free = placed.element.tag == "freejoint"

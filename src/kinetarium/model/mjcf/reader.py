@@ -137,7 +137,7 @@ def check_tendons(sections: Sequence[Element], *, document: MjcfDocument) -> Non
                     f"{element}: tendons with limits, springs, losses or mass are not supported",
                     remedy="couple the joints by an equality instead",
                 )
-            document.left_out.add("tendon", element.line)
+            document.left_out.add("tendon", element)
 
 
 _KINDS = ("texture", "hfield", "skin")
@@ -181,6 +181,7 @@ _MOST = {
 }
 """Greatest number of elements of a kind, and of all parts of a robot, replicas included."""
 _PARTS = ("worldbody", "equality", "tendon", "actuator")
+_OF_NAMES = (Code.EMPTY_NAME, Code.DUPLICATE_NAME)
 _UNNAMED = "robot"
 
 
@@ -213,9 +214,9 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
     ]
     robot, free = _robot_bodies(parts, document=document, bodies=bodies)
     world = _read_bodies(robot, free=free, document=document, bodies=bodies)
-    reading.diagnostics.stop_if_refused()
+    if bodies.unread or any(r.code in _OF_NAMES for r in reading.diagnostics.refusals):
+        reading.diagnostics.stop_if_refused()  # what refers to them is not at fault
     check_references(root, known, reading=reading)
-    reading.diagnostics.stop_if_refused()
     if world is not None:
         bodies.read_sites(parts, world)
     equalities = EqualityReader(document=document, names=names, bodies=bodies, world=world)
@@ -271,12 +272,13 @@ def _open(root: Element, reading: Reading) -> tuple[MjcfDocument, Known]:
     check_settings(root, reading=reading)
     compiler = read_compiler(root.all("compiler"), reading=reading)
     written = written_names(root)
+    known_faults = len(reading.diagnostics.refusals)
     Replicator(root, compiler=compiler, reading=reading).write_out()
     _check_file_size(root, reading=reading)
     defaults = Defaults(root.all("default"), reading=reading)
-    reading.diagnostics.stop_if_refused()
+    reading.diagnostics.stop_if_refused(besides=known_faults)
     defaults.check_all(root)
-    reading.diagnostics.stop_if_refused()
+    reading.diagnostics.stop_if_refused(besides=known_faults)
     # Elements that are not replicated, such as sensors, keep naming the original.
     known = written | check_names(root, reading=reading)
     return MjcfDocument(reading, left_out, compiler, defaults), known
@@ -309,7 +311,7 @@ def _robot_bodies(
     for part in parts:
         element = part.element
         if element.tag == "geom":
-            document.left_out.add("world geom", element.line)
+            document.left_out.add("world geom", element)
             surroundings.append(part)
         elif element.tag == "body" and document.reading.attributes.flag(
             element, "mocap", default=False
@@ -321,7 +323,7 @@ def _robot_bodies(
                     line=element.line,
                     remedy="remove mocap and let the scene place the robot",
                 )
-            document.left_out.add("mocap body", element.line)
+            document.left_out.add("mocap body", element)
             surroundings.append(part)
         elif element.tag == "body":
             candidates.append(part)
@@ -338,7 +340,7 @@ def _robot_bodies(
             remedy="keep one robot in a file; other moving bodies belong to the scene",
         )
     for part in others:
-        document.left_out.add("world body", part.element.line)
+        document.left_out.add("world body", part.element)
     bodies.check_surroundings(others)
     return free, True
 

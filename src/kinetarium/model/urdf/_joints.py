@@ -74,12 +74,19 @@ class JointReader:
         self._children.check(element)
         self._check_foreign_numbers(element)
         parent, child = self.ends(element)
-        X_PJ = self._document.pose(element)
+        X_PJ, axis, mimic = IDENTITY, _ALONG_X, None
+        type_, limits, losses = JointType.CONTINUOUS, JointLimits(), dict[str, Any]()
         moving = kind not in (UrdfJointType.FIXED, UrdfJointType.FLOATING)
-        axis = self._axis(element, moving=moving)
-        type_, limits = self._type_and_limits(element, kind)
-        losses = self._losses(element)
-        mimic = self._mimic(element)
+        with self._diagnostics.collecting():
+            X_PJ = self._document.pose(element)
+        with self._diagnostics.collecting():
+            axis = self._axis(element, moving=moving)
+        with self._diagnostics.collecting():
+            type_, limits = self._type_and_limits(element, kind)
+        with self._diagnostics.collecting():
+            losses = self._losses(element)
+        with self._diagnostics.collecting():
+            mimic = self._mimic(element)
         if mimic and mimic.joint == name and kind not in _SINGLE:
             raise self._diagnostics.refusal(Code.MIMIC, f"{element} follows itself")
         if kind not in _SINGLE:

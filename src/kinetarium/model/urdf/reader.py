@@ -72,8 +72,15 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
                     line=located.line,
                 )
     children.report()
+    read = len(links) + len(joints) - 4 * len(planar)
     model = assemble(
-        name, links=links, joints=joints, floating=floating, reading=reading, format=format
+        name,
+        links=links,
+        joints=joints,
+        floating=floating,
+        reading=reading,
+        format=format,
+        complete=read == len(root.all("link")) + len(root.all("joint")),
     )
     named = _driven_names(root)
     driven = tuple(joint.name for joint in model.moving_joints if joint.name in named)

@@ -30,10 +30,29 @@ _NOT_NEGATIVE = {"size": Code.SIZE, "friction": Code.BAD_VALUE}
 _SET = re.compile(r"(?P<needed>[\w+]+)(?:\((?P<allowed>[\w+]+)\))?")
 
 
+_SHARED = ("compiler", "default", "asset")
+"""Sections that other elements depend on."""
+_REPEATING = ("replicate", "attach")
+
+
 def check_vocabulary(root: Element, *, reading: Reading, left_out: LeftOut) -> None:
-    """Check every element, includes in place: known, well placed, well spelt, finite."""
-    _Check(reading, left_out).check(root)
-    reading.diagnostics.stop_if_refused()
+    """Check every element, includes in place: known, well placed, well spelt, finite.
+
+    Faulty attributes are removed and the file is read on, to find its other faults as well,
+    unless those would be consequences.
+    """
+    check = _Check(reading, left_out)
+    check.check(root)
+    shared = {id(e) for section in root.children if section.tag in _SHARED for e in section.walk()}
+    if (
+        check.misplaced
+        or any(element.tag in _REPEATING for element in check.faulty)
+        or shared & {id(element) for element in check.faulty}
+    ):
+        reading.diagnostics.stop_if_refused()
+    for element in check.faulty:
+        file = element.file or reading.diagnostics.file
+        reading.diagnostics.known_bad.add((file, element.line))
 
 
 class _Check:
@@ -44,6 +63,8 @@ class _Check:
         self._diagnostics = reading.diagnostics
         self._left_out = left_out
         self._numbers = 0
+        self.misplaced = False
+        self.faulty: list[Element] = []
 
     def check(self, root: Element) -> None:
         with self._diagnostics.at(root):
@@ -54,12 +75,21 @@ class _Check:
             known = CONTEXTS[kind.context]
             count = Counter(child.tag for child in element.children)
             for child in element.children:
+                well_placed = False
                 with self._diagnostics.at(child):
                     self._check_place(child, element, known)
                     self._check_count(child, element, known[child.tag], count)
-                    pending.append(
-                        (child, known[child.tag], self._checked(child, known, treatment))
-                    )
+                    well_placed = True
+                if not well_placed:
+                    self.misplaced = True
+                    continue
+                inner = Treatment.READ
+                before = len(self._diagnostics.refusals)
+                with self._diagnostics.at(child):
+                    inner = self._checked(child, known, treatment)
+                if len(self._diagnostics.refusals) > before:
+                    self.faulty.append(child)
+                pending.append((child, known[child.tag], inner))
                 if self._numbers > MOST_NUMBERS:
                     self._refuse_size(child)
 
@@ -72,7 +102,7 @@ class _Check:
             self._check_attributes(element, kind)
             return around
         if kind.treatment is Treatment.LEFT_OUT:
-            self._left_out.add(element.tag, element.line)
+            self._left_out.add(element.tag, element)
             self._check_attributes(element, kind)
             return kind.treatment
         self._numbers += self._check_attributes(element, kind)
@@ -117,33 +147,44 @@ class _Check:
     def _check_attributes(self, element: Element, kind: ElementRule) -> int:
         """Check the attributes of an element; return the count of their numbers."""
         known = attributes_of(kind)
-        count = 0
-        for name, text in element.attributes.items():
-            attribute = known.get(name)
-            if attribute is None:
-                meant = nearest_name(name, known)
-                raise self._diagnostics.refusal(
-                    Code.UNKNOWN_ELEMENT,
-                    f"{element} has the unknown attribute {name!r}",
-                    remedy=f"did you mean {meant!r}?" if meant else "remove it",
-                )
-            if "${" in text:
-                raise self._diagnostics.refusal(
-                    Code.BAD_VALUE,
-                    f"{element}: {name} is an expression, {text[:40]!r}",
-                    remedy="write its value; MJCF has no expressions",
-                )
-            if attribute.numbers is not None:
-                values = self._attributes.numbers(element, name)
-                self._check_numbers(element, attribute, values)
-                count += len(values)
-            elif attribute.words:
-                self._check_words(element, attribute)
+        count, invalid = 0, set(element.attributes)
+        for name in element.attributes:
+            with self._diagnostics.at(element):
+                count += self._check_attribute(element, name, known)
+                invalid.remove(name)
+        if invalid:
+            for name in invalid:
+                del element.attributes[name]
+            return count
         for attribute in known.values():
             if attribute.required:
                 self._attributes.text(element, attribute.name)
         self._check_choices(element, kind)
         return count
+
+    def _check_attribute(self, element: Element, name: str, known: dict[str, Attribute]) -> int:
+        """Check one attribute of an element; return the count of its numbers."""
+        text, attribute = element.attributes[name], known.get(name)
+        if attribute is None:
+            meant = nearest_name(name, known)
+            raise self._diagnostics.refusal(
+                Code.UNKNOWN_ELEMENT,
+                f"{element} has the unknown attribute {name!r}",
+                remedy=f"did you mean {meant!r}?" if meant else "remove it",
+            )
+        if "${" in text:
+            raise self._diagnostics.refusal(
+                Code.BAD_VALUE,
+                f"{element}: {name} is an expression, {text[:40]!r}",
+                remedy="write its value; MJCF has no expressions",
+            )
+        if attribute.numbers is not None:
+            values = self._attributes.numbers(element, name)
+            self._check_numbers(element, attribute, values)
+            return len(values)
+        if attribute.words:
+            self._check_words(element, attribute)
+        return 0
 
     def _check_numbers(
         self, element: Element, attribute: Attribute, values: Sequence[float]

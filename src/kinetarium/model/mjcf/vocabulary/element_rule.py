@@ -200,27 +200,29 @@ class LeftOut:
     def __init__(self) -> None:
         """Start with none."""
         self._count: Counter[str] = Counter()
-        self._lines: dict[str, int] = {}
-        self._attributes: dict[str, dict[str, int]] = {}
+        self._first: dict[str, Element] = {}
+        self._attributes: dict[str, dict[str, Element]] = {}
 
-    def add(self, what: str, line: int) -> None:
-        """Record an omission: an element by its tag or its role."""
+    def add(self, what: str, element: Element) -> None:
+        """Record an omission: an element and its tag or role."""
         self._count[what] += 1
-        self._lines.setdefault(what, line)
+        self._first.setdefault(what, element)
 
     def add_attribute(self, element: Element, name: str) -> None:
         """Record the omission of an attribute."""
-        self._attributes.setdefault(element.tag, {}).setdefault(name, element.line)
+        self._attributes.setdefault(element.tag, {}).setdefault(name, element)
 
     def report(self, diagnostics: Diagnostics) -> None:
         """List the omissions as repairs."""
         for what, count in self._count.items():
             times = f"{count} omitted" if count > 1 else "omitted"
-            self._say(what, times, self._lines[what], diagnostics)
+            self._say(what, times, self._first[what], diagnostics)
         for tag, names in self._attributes.items():
-            self._say(tag, f"{', '.join(names)} omitted", min(names.values()), diagnostics)
+            first = min(names.values(), key=lambda element: (element.file, element.line))
+            self._say(tag, f"{', '.join(names)} omitted", first, diagnostics)
 
     @staticmethod
-    def _say(what: str, message: str, line: int, diagnostics: Diagnostics) -> None:
+    def _say(what: str, message: str, element: Element, diagnostics: Diagnostics) -> None:
         why = _WHY.get(what, "not part of the robot's mechanics")
-        diagnostics.repair(Code.UNSUPPORTED, what, f"{message}: {why}", line=line)
+        with diagnostics.at(element):
+            diagnostics.repair(Code.UNSUPPORTED, what, f"{message}: {why}", line=element.line)
