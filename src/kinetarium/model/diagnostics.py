@@ -58,6 +58,12 @@ class Code(StrEnum):
     INCLUDE = "include"
     EXPRESSION = "expression"
     MACRO = "macro"
+    IMPLAUSIBLE_MASS = "implausible-mass"
+    IMPLAUSIBLE_CENTER = "implausible-center"
+    IMPLAUSIBLE_INERTIA = "implausible-inertia"
+    IMPLAUSIBLE_AXES = "implausible-axes"
+    IMPLAUSIBLE_SIZE = "implausible-size"
+    IMPLAUSIBLE_LIMITS = "implausible-limits"
 
 
 class Allowance(StrEnum):
@@ -163,6 +169,25 @@ class Repair:
     file: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Implausibility:
+    """Something about a robot that is possible but hardly meant.
+
+    Attributes:
+        code: Its kind.
+        where: The link or joint, such as "link hand".
+        message: What is implausible.
+        remedy: What to check.
+        line: Its line in the robot file, or None.
+    """
+
+    code: Code
+    where: str
+    message: str
+    remedy: str
+    line: int | None
+
+
 class RobotFileError(KinetariumError):
     """A robot file that was refused, with every fault found.
 
@@ -209,6 +234,11 @@ class Diagnostics:
     repairs: list[Repair] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     known_bad: set[tuple[str, int | None]] = field(default_factory=set)
+    _robot_file: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Remember the robot file itself."""
+        self._robot_file = self.file
 
     def collecting(self) -> "_Context":
         """Record a refusal raised in this context and continue, to report every fault at once."""
@@ -221,6 +251,10 @@ class Diagnostics:
     def at(self, element: PartOfFile) -> "_Context":
         """Report faults in this context for an element; record refusals and continue."""
         return _Context(self, element.file or self.file, element.line, collects=True)
+
+    def line_of(self, element: PartOfFile) -> int | None:
+        """Return the line of an element in the file being read; None if it is in an include."""
+        return element.line if element.file in ("", self._robot_file) else None
 
     def stop_if_refused(self, *, besides: int = 0) -> None:
         """Raise the collected refusals, if there are any besides the first few."""

@@ -7,6 +7,8 @@ matrix inequalities for physically consistent inertial parameter identification"
 2018). A repair raises negative s_i to zero: the nearest body of the same mass.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from math import pi
 
 import numpy as np
@@ -92,6 +94,30 @@ def checked_inertia(
 def water_ball(mass: float, center: ArrayLike = (0.0, 0.0, 0.0)) -> Inertia:
     """Return the inertia of a ball of water of a mass [kg] at a centre [m], shape (3,)."""
     return Inertia(mass, frozen(center), _water_ball(mass))
+
+
+def moved_inertia(inertia: Inertia, X: Array) -> Inertia:
+    """Return an inertia in the frame in which its own frame has the pose X, shape (4, 4)."""
+    R, p = X[:3, :3], X[:3, 3]
+    return Inertia(inertia.mass, frozen(R @ inertia.center + p), frozen(R @ inertia.moment @ R.T))
+
+
+def scaled_inertia(inertia: Inertia, factor: float) -> Inertia:
+    """Return the inertia of the same body, denser by a factor."""
+    return replace(inertia, mass=inertia.mass * factor, moment=frozen(inertia.moment * factor))
+
+
+def combined_inertia(parts: Sequence[Inertia]) -> Inertia:
+    """Return the sum of inertias in one frame (parallel axis theorem)."""
+    mass = sum(part.mass for part in parts)
+    if mass <= 0:
+        return Inertia(0.0, frozen(np.zeros(3)), frozen(np.zeros((3, 3))))
+    center = sum(part.mass * part.center for part in parts) / mass
+    moment = np.zeros((3, 3))
+    for part in parts:
+        arm = part.center - center
+        moment += part.moment + part.mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+    return Inertia(mass, frozen(center), frozen(moment))
 
 
 def _water_ball(mass: float) -> Array:

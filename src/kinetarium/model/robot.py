@@ -167,12 +167,14 @@ class Link:
         inertia: Mass properties; None for a massless frame.
         collisions: Collision geometry.
         visuals: Visual geometry.
+        line: Its line in the robot file; None for an included or generated link.
     """
 
     name: str
     inertia: Inertia | None = None
     collisions: tuple[Geometry, ...] = ()
     visuals: tuple[Geometry, ...] = ()
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +225,7 @@ class Joint:
         friction: Coulomb friction [N m or N].
         armature: Inertia of the drive seen at the joint [kg m^2 or kg].
         mimic: The coupling to another joint, or None for an independent joint.
+        line: Its line in the robot file; None for an included or generated joint.
     """
 
     name: str
@@ -236,6 +239,7 @@ class Joint:
     friction: float = 0.0
     armature: float = 0.0
     mimic: Mimic | None = None
+    line: int | None = None
 
 
 class LoopKind(StrEnum):

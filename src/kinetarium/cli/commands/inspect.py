@@ -12,7 +12,10 @@ from kinetarium.cli.core.robot_flags import ReadingFlags
 from kinetarium.errors import KinetariumError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kinetarium.cli.core.findings import Finding
+    from kinetarium.model.diagnostics import Implausibility
     from kinetarium.model.robot import RobotModel
 
 
@@ -89,21 +92,27 @@ def _refused(
 def _accepted(
     model: "RobotModel", config: Config, invocation: Invocation
 ) -> tuple[list["Finding"], dict[str, Any]]:
-    from kinetarium.cli.core.findings import Level, of_repairs
+    from kinetarium.cli.core.findings import Level, of_implausibilities, of_repairs
     from kinetarium.cli.core.robot_flags import robot_payload
+    from kinetarium.model.plausibility import find_implausibilities
     from kinetarium.storage.serialization import to_builtins
 
-    findings = of_repairs(model.repairs, Level.ERROR if config.strict else Level.NOTE)
+    file, warnings = model.source.file, find_implausibilities(model)
+    findings = [
+        *of_repairs(model.repairs, Level.ERROR if config.strict else Level.NOTE),
+        *of_implausibilities(warnings, Level.ERROR if config.strict else Level.WARNING, file=file),
+    ]
     if config.format is Format.TEXT:
-        _show(model, invocation)
+        _show(model, warnings, invocation)
         if config.strict and findings:
             invocation.console.error(
-                f"kinetarium: {model.source.file}: {len(findings)} repairs or warnings (--strict)"
+                f"kinetarium: {file}: {len(findings)} repairs or warnings (--strict)"
             )
     return findings, {
         "ok": not (config.strict and findings),
         "robot": robot_payload(model),
         "repairs": to_builtins(model.repairs),
+        "warnings": to_builtins(warnings),
     }
 
 
@@ -130,20 +139,28 @@ def _report(
             pass
 
 
-def _show(model: "RobotModel", invocation: Invocation) -> None:
+def _show(
+    model: "RobotModel", warnings: "Sequence[Implausibility]", invocation: Invocation
+) -> None:
     from kinetarium.figure.robot_page import joint_tables, repair_table
+    from kinetarium.figure.text import Table, header
 
     console = invocation.console
-    console.line(_headline(model))
+    doubts = Table(
+        "Warnings",
+        header("line | where | implausible | to check | code"),
+        tuple((one.line, one.where, one.message, one.remedy, str(one.code)) for one in warnings),
+    )
+    console.line(_headline(model, warnings))
     console.line()
     console.tree(_tree(model))
-    for table in (*joint_tables(model), repair_table(model)):
+    for table in (*joint_tables(model), repair_table(model), doubts):
         if table.rows:
             console.line()
             console.table(table)
 
 
-def _headline(model: "RobotModel") -> str:
+def _headline(model: "RobotModel", warnings: "Sequence[Implausibility]") -> str:
     from kinetarium.figure.text import cell_text
 
     counts = [
@@ -153,6 +170,7 @@ def _headline(model: "RobotModel") -> str:
         f"{cell_text(model.mass)} kg",
         "free base" if model.free_base else "fixed base",
         f"{len(model.repairs)} repaired" if model.repairs else "nothing repaired",
+        *([f"{len(warnings)} implausible"] if warnings else []),
     ]
     return f"{model.name}: {', '.join(counts)}"
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from kinetarium.errors import KinetariumError
-from kinetarium.model.diagnostics import Repair, RobotFileError
+from kinetarium.model.diagnostics import Implausibility, Repair, RobotFileError
 from kinetarium.storage.strict_json import strict_json
 
 
@@ -58,6 +58,16 @@ def of_repairs(repairs: Iterable[Repair], level: Level) -> list[Finding]:
     return [
         Finding(level, one.code, f"{one.where}: {one.message}", one.file, one.line)
         for one in repairs
+    ]
+
+
+def of_implausibilities(
+    found: Iterable[Implausibility], level: Level, *, file: str
+) -> list[Finding]:
+    """Return the findings that are possible but hardly meant."""
+    return [
+        Finding(level, one.code, _joined(f"{one.where}: {one.message}", one.remedy), file, one.line)
+        for one in found
     ]
 
 

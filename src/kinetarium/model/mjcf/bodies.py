@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinetarium.model.diagnostics import Code
+from kinetarium.model.inertia import moved_inertia
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.document import MjcfDocument, Names, PlacedElement, placed_elements
 from kinetarium.model.mjcf.geoms import Geom, GeomReader, two_point_pose
 from kinetarium.model.mjcf.joints import JointReader, MjcfJoint
-from kinetarium.model.mjcf.masses import body_inertia, geoms_bring_mass, moved_inertia
+from kinetarium.model.mjcf.masses import body_inertia, geoms_bring_mass
 from kinetarium.model.robot import IDENTITY, Geometry, Joint, JointType, Link
 from kinetarium.model.tree import Located
 from kinetarium.spatial.arrays import Array, frozen
@@ -173,6 +174,7 @@ class BodyReader:
                     inertia=moved_inertia(inertia, body.X_LB) if inertia else None,
                     collisions=_placed([g.geometry for g in geoms if g.collides], body.X_LB),
                     visuals=_placed([g.geometry for g in geoms if g.seen], body.X_LB),
+                    line=self._diagnostics.line_of(element),
                 ),
                 element.line,
             )

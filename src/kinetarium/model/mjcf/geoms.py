@@ -10,12 +10,12 @@ import numpy as np
 
 from kinetarium.model.attributes import Color
 from kinetarium.model.diagnostics import Code
+from kinetarium.model.inertia import moved_inertia, scaled_inertia
 from kinetarium.model.markup import Element
 from kinetarium.model.mesh.solids import solid_properties, triangulate
 from kinetarium.model.mesh.triangles import BrokenMeshError, read_only_mesh
 from kinetarium.model.mjcf.compiler import InertiaSource, shortest_turn
 from kinetarium.model.mjcf.document import MjcfDocument, PlacedElement
-from kinetarium.model.mjcf.masses import moved_inertia, scaled_inertia
 from kinetarium.model.mjcf.meshes import Meshes
 from kinetarium.model.robot import (
     Box,

@@ -112,6 +112,7 @@ class JointReader:
             damping=linear_damping(element, self._document),
             friction=self._attributes.not_negative(element, "frictionloss"),
             armature=self._attributes.not_negative(element, "armature"),
+            line=self._diagnostics.line_of(element),
         )
         reference = self._document.compiler.radians(reference) if turns else reference
         return MjcfJoint(name, element.line, joint, frozen(R @ position + p), reference)

@@ -1,4 +1,4 @@
-"""Inertias of bodies: moved to other frames, combined, and with MuJoCo's lower bounds."""
+"""Inertias of bodies: written or from their geoms, with MuJoCo's lower bounds."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,36 +7,12 @@ import numpy as np
 
 from kinetarium.model.attributes import MOST_MAGNITUDE
 from kinetarium.model.diagnostics import Code
-from kinetarium.model.inertia import checked_inertia
+from kinetarium.model.inertia import checked_inertia, combined_inertia, moved_inertia
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.compiler import ORIENTATIONS, Compiler, InertiaSource
 from kinetarium.model.mjcf.document import MjcfDocument, PlacedElement
 from kinetarium.model.robot import Inertia
-from kinetarium.spatial.arrays import Array, frozen
-
-
-def moved_inertia(inertia: Inertia, X: Array) -> Inertia:
-    """Return an inertia in the frame in which its own frame has the pose X, shape (4, 4)."""
-    R, p = X[:3, :3], X[:3, 3]
-    return Inertia(inertia.mass, frozen(R @ inertia.center + p), frozen(R @ inertia.moment @ R.T))
-
-
-def scaled_inertia(inertia: Inertia, factor: float) -> Inertia:
-    """Return the inertia of the same body, denser by a factor."""
-    return replace(inertia, mass=inertia.mass * factor, moment=frozen(inertia.moment * factor))
-
-
-def combined_inertia(parts: Sequence[Inertia]) -> Inertia:
-    """Return the sum of inertias in one frame (parallel axis theorem)."""
-    mass = sum(part.mass for part in parts)
-    if mass <= 0:
-        return Inertia(0.0, frozen(np.zeros(3)), frozen(np.zeros((3, 3))))
-    center = sum(part.mass * part.center for part in parts) / mass
-    moment = np.zeros((3, 3))
-    for part in parts:
-        arm = part.center - center
-        moment += part.moment + part.mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
-    return Inertia(mass, frozen(center), frozen(moment))
+from kinetarium.spatial.arrays import frozen
 
 
 def bounded_inertia(inertia: Inertia, compiler: Compiler) -> Inertia:

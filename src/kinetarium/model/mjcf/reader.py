@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinetarium.model.diagnostics import Allowance, Code, RobotFileError
-from kinetarium.model.inertia import NEGLIGIBLE_MASS
+from kinetarium.model.inertia import NEGLIGIBLE_MASS, scaled_inertia
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf._constraints import EqualityReader, read_actuators
 from kinetarium.model.mjcf._expansion import Replicator, include_files
@@ -23,7 +23,6 @@ from kinetarium.model.mjcf.document import (
 )
 from kinetarium.model.mjcf.geoms import GeomReader, Materials
 from kinetarium.model.mjcf.joints import JointReader
-from kinetarium.model.mjcf.masses import scaled_inertia
 from kinetarium.model.mjcf.meshes import Meshes
 from kinetarium.model.mjcf.references import (
     Known,

@@ -100,7 +100,10 @@ class JointReader:
                     f"{kind}: omitted its <{'>, <'.join(unused)}>",
                     line=element.line,
                 )
-        return Joint(name, type_, parent, child, X_PJ, axis, limits, mimic=mimic, **losses)
+        line = self._diagnostics.line_of(element)
+        return Joint(
+            name, type_, parent, child, X_PJ, axis, limits, mimic=mimic, line=line, **losses
+        )
 
     def _check_foreign_numbers(self, element: Element) -> None:
         """Check the numbers of omitted elements: NaN there indicates a broken file."""

@@ -53,6 +53,7 @@ class LinkReader:
             inertia=inertia,
             collisions=self._geometries(element.all("collision"), name),
             visuals=self._geometries(element.all("visual"), name),
+            line=self._diagnostics.line_of(element),
         )
 
     def _inertia(self, element: Element, link: str) -> Inertia | None:
