@@ -11,7 +11,7 @@ from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.document import MjcfDocument, Names, PlacedElement, placed_elements
 from kinetarium.model.mjcf.geoms import Geom, GeomReader, two_point_pose
 from kinetarium.model.mjcf.joints import JointReader, MjcfJoint
-from kinetarium.model.mjcf.masses import body_inertia, geoms_bring_mass
+from kinetarium.model.mjcf._masses import body_inertia, geoms_bring_mass
 from kinetarium.model.robot import IDENTITY, Geometry, Joint, JointType, Link
 from kinetarium.model.tree import Located
 from kinetarium.spatial.arrays import Array, frozen
