@@ -176,7 +176,8 @@ class TestMeshFiles:
             ("empty.stl", "mesh-broken"),
             ("pipe.stl", "mesh-broken"),
             ("folder.stl", "mesh-broken"),
-            ("legacy.msh", "unsupported"),
+            ("legacy.msh", "mesh-broken"),
+            ("scene.blend", "unsupported"),
         ],
     )
     def test_refused(self, address: str, code: str, tmp_path: Path) -> None:
@@ -184,6 +185,7 @@ class TestMeshFiles:
         (folder / "folder.stl").mkdir(parents=True)
         (folder / "empty.stl").write_bytes(b"")
         (folder / "legacy.msh").write_bytes(b"\1\0\0\0")
+        (folder / "scene.blend").write_bytes(b"BLENDER")
         (tmp_path / "wedge.stl").write_bytes(b"")
         os.mkfifo(folder / "pipe.stl")
         file = folder / "a.xml"

@@ -127,8 +127,13 @@ class _Comparison:
             self._number(f"{name} damping", joint.damping, damping)
             self._number(f"{name} armature", joint.armature, armature)
             self._number(f"{name} friction", joint.friction, model.dof_frictionloss[dof])
-            if model.jnt_stiffness[index] or model.dof_dampingpoly[dof].any():
-                self.found.append(f"{name} has a spring or uneven damping in MuJoCo")
+            stiffness = model.jnt_stiffness[index]
+            self._number(f"{name} stiffness", joint.stiffness, stiffness)
+            if stiffness:
+                relaxed = model.qpos_spring[model.jnt_qposadr[index]]
+                self._number(f"{name} springref", joint.springref, relaxed)
+            if model.dof_dampingpoly[dof].any():
+                self.found.append(f"{name} has uneven damping in MuJoCo")
         self._compare_couplings()
 
     def _compare_couplings(self) -> None:

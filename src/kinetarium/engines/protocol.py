@@ -28,6 +28,8 @@ class Capability(StrEnum):
     """Force-torque sensors in joints."""
     EXTERNAL_WRENCH = "external-wrench"
     """Forces and torques applied to any solid from outside."""
+    SPRINGS = "springs"
+    """Springs in joints."""
     MIMIC = "mimic"
     """Coupled joints."""
     CLOSED_LOOPS = "closed-loops"

@@ -92,6 +92,7 @@ class RobotOptions:
     Attributes:
         mesh_root: Folders from which meshes and includes may be read.
         xacro_arg: Values of xacro arguments, each NAME:=VALUE.
+        root: Name of the body that is the robot, in an MJCF file with several.
         allow_missing_mesh: Omit geometry whose mesh is missing.
         allow_missing_limit: Treat a joint without limits as unlimited.
         allow_massless: Assign 1 g to each link of a massless moving branch.
@@ -100,6 +101,7 @@ class RobotOptions:
 
     mesh_root: tuple[str, ...] = ()
     xacro_arg: tuple[str, ...] = ()
+    root: str = ""
     allow_missing_mesh: bool = False
     allow_missing_limit: bool = False
     allow_massless: bool = False

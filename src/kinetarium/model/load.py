@@ -42,6 +42,7 @@ def read_robot_file(
     mesh_roots: Sequence[str | PathLike[str]] = (),
     allow: Iterable[Allowance] = (),
     arguments: Mapping[str, str] | None = None,
+    root: str = "",
 ) -> RobotModel:
     """Read a URDF, xacro or MJCF file strictly.
 
@@ -50,6 +51,7 @@ def read_robot_file(
         mesh_roots: Folders besides the file's own that meshes and includes may come from.
         allow: Faults to allow; each is listed in the model's repairs.
         arguments: Values of xacro arguments.
+        root: Name of the body that is the robot, in an MJCF file with several.
 
     Raises:
         RobotFileError: If the file is refused, with every fault.
@@ -62,7 +64,7 @@ def read_robot_file(
     assets = AssetResolver(
         path.parent, roots=[Path(root) for root in mesh_roots], diagnostics=diagnostics
     )
-    reading = Reading(path, diagnostics, assets)
+    reading = Reading(path, diagnostics, assets, root)
     with diagnostics.collecting():
         return _read(reading, arguments or {})
     raise RobotFileError(*sorted(diagnostics.refusals, key=lambda one: (one.file, one.line or 0)))
@@ -74,6 +76,12 @@ def _read(reading: Reading, arguments: Mapping[str, str]) -> RobotModel:
     if arguments and not uses_xacro(root):
         raise diagnostics.refusal(
             Code.UNKNOWN_NAME, "the file takes no arguments: it is not xacro", line=root.line
+        )
+    if reading.root and root.tag != "mujoco":
+        raise diagnostics.refusal(
+            Code.UNKNOWN_NAME,
+            f"the root {reading.root!r} cannot be chosen: the file holds one robot",
+            remedy="--root is for MJCF files",
         )
     match root.tag:
         case "robot" if uses_xacro(root):
@@ -387,6 +395,7 @@ def load_robot(
     mesh_roots: Sequence[str | PathLike[str]] = (),
     allow: Iterable[Allowance] = (),
     arguments: Mapping[str, str] | None = None,
+    root: str = "",
 ) -> RobotModel:
     """Load a robot of the catalogue or from a URDF, xacro or MJCF file.
 
@@ -400,6 +409,7 @@ def load_robot(
         mesh_roots: Folders besides the file's own that meshes and includes may come from.
         allow: Faults to allow; each is listed in the model's repairs.
         arguments: Values of xacro arguments.
+        root: Name of the body that is the robot, in an MJCF file with several.
 
     Returns:
         The robot, with every change that was made in `repairs`.
@@ -414,7 +424,7 @@ def load_robot(
     looks_like_a_name = "/" not in text and "\\" not in text and not text.endswith(_SUFFIXES)
     if looks_like_a_name and not _exists(text):
         raise UnknownNameError("robot", text, known=catalogue_names())
-    return read_robot_file(text, mesh_roots=mesh_roots, allow=allow, arguments=arguments)
+    return read_robot_file(text, mesh_roots=mesh_roots, allow=allow, arguments=arguments, root=root)
 
 
 def _exists(text: str) -> bool:

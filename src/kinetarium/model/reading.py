@@ -33,12 +33,14 @@ class Reading:
         path: The robot file.
         diagnostics: Collects refusals and repairs.
         assets: Resolves meshes and includes within the allowed roots.
+        root: Name of the body that is the robot, in a file with several; empty for the only one.
         attributes: The strict reader of attributes, with these diagnostics.
     """
 
     path: Path
     diagnostics: Diagnostics
     assets: AssetResolver
+    root: str = ""
     attributes: AttributeReader = field(init=False)
     _hash: "_Hash" = field(default_factory=sha256)
     _bounds: dict[Path, Array] = field(default_factory=dict)

@@ -224,6 +224,8 @@ class Joint:
         damping: Viscous damping [N m s/rad or N s/m].
         friction: Coulomb friction [N m or N].
         armature: Inertia of the drive seen at the joint [kg m^2 or kg].
+        stiffness: Stiffness of a spring in the joint [N m/rad or N/m].
+        springref: Position at which that spring is relaxed [rad or m].
         mimic: The coupling to another joint, or None for an independent joint.
         line: Its line in the robot file; None for an included or generated joint.
     """
@@ -238,6 +240,8 @@ class Joint:
     damping: float = 0.0
     friction: float = 0.0
     armature: float = 0.0
+    stiffness: float = 0.0
+    springref: float = 0.0
     mimic: Mimic | None = None
     line: int | None = None
 

@@ -35,8 +35,13 @@ class ReadingFlags(RobotOptions):
         """
         from kinetarium.model.load import load_robot
 
-        roots, arguments = self.mesh_root, self.arguments
-        return load_robot(robot, mesh_roots=roots, allow=self.allow, arguments=arguments)
+        return load_robot(
+            robot,
+            mesh_roots=self.mesh_root,
+            allow=self.allow,
+            arguments=self.arguments,
+            root=self.root,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +107,8 @@ def _joint(joint: Joint) -> dict[str, Any]:
         "damping": joint.damping,
         "friction": joint.friction,
         "armature": joint.armature,
+        "stiffness": joint.stiffness,
+        "springref": joint.springref,
         "mimic": mimic
         and {"joint": mimic.joint, "multiplier": mimic.multiplier, "offset": mimic.offset},
     }

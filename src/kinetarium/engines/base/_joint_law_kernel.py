@@ -10,11 +10,13 @@ from kinetarium.spatial.compiled import compiled
 
 Q, V, BIAS, TAU = range(4)
 """Rows of a step: positions, velocities, Coriolis and gravity forces, forces of the law."""
-SOURCE, LIMIT, SCALE, STIFFNESS, GAIN, EFFORT, ARMATURE, PASSIVE, FRICTION, COUPLINGS = range(10)
+SOURCE, LIMIT, SCALE, STIFFNESS, GAIN, EFFORT = range(6)
+ARMATURE, PASSIVE, FRICTION, SPRING, RELAXED, COUPLINGS = range(6, 12)
 """Rows of the constants: the command that a coordinate obeys, -1 for none; effort limit of a torque
 drive; of a servo the force for a command of one, the stiffness K, the gain D + h K and the effort
 limit; drive inertia over the time step, A / h; all that acts against the velocity of the joint
-itself, d + A / h; Coulomb friction; and then the rows of the couplings J."""
+itself, d + A / h + h k; Coulomb friction; stiffness k of the joint's own spring, and its force
+k q_0 at position zero; and then the rows of the couplings J."""
 _CREEP = 1e-6
 """Speed at which a joint that sticks bears its full friction [rad/s or m/s]."""
 _ROUNDS = 20
@@ -44,7 +46,7 @@ def joint_forces(
 
     Args:
         command: The commands of the scene, shape (c,).
-        constants: Rows as above, shape (9 + k, n).
+        constants: Rows as above, shape (11 + k, n).
         offset: What J q is to be, shape (k,).
         back: Share of a violated coupling that is given back, over the time step [1/s].
         h: Time step [s].
@@ -64,6 +66,7 @@ def joint_forces(
             momentum[i] += M[i, j] * step[V, j]
         momentum[i] += h * load
         force[i] = constants[ARMATURE, i] * step[V, i]
+        force[i] += constants[RELAXED, i] - constants[SPRING, i] * step[Q, i]
         pull[i] = -constants[STIFFNESS, i] * step[Q, i]
         source = int(constants[SOURCE, i])
         if source >= 0:

@@ -87,6 +87,8 @@ def scene_needs(scene: Scene) -> Iterator[tuple[Capability, str]]:
             yield Capability.FREE_BASE, f"the free base of robot '{robot.name}'"
         for joint in robot.model.moving_joints:
             yield Capability.JOINTS, f"joint '{robot.name}/{joint.name}'"
+            if joint.stiffness:
+                yield Capability.SPRINGS, f"the spring in joint '{robot.name}/{joint.name}'"
             if joint.mimic:
                 yield Capability.MIMIC, f"mimic joint '{robot.name}/{joint.name}'"
         for loop in robot.model.loops:

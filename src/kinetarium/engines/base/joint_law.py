@@ -4,13 +4,15 @@ For engines whose own servos will not do: they do not obey the stiffness and dam
 or contacts do not know of them, so that a wheel whose servo is stiff for its inertia rattles on
 the ground. The law
 
-    tau = u + K (q_ref - q - h v') + D (v_ref - v') - d v' - c(v') - A (v' - v) / h + J' f
+    tau = u + K (q_ref - q - h v') + D (v_ref - v') + k (q_0 - q - h v') - d v' - c(v')
+          - A (v' - v) / h + J' f
 
 of the velocity v' after a step of length h is solved together with the equation of motion
 M (v' - v) / h = tau + load (stable PD control: Tan, Liu and Turk, 2011): drives with their gains K
-and D, joint damping d, Coulomb friction c, drive inertia A, and coupling forces f such that
-J q = offset regains a share of what it lost. The load is -bias, weight and Coriolis forces as the
-engine has them now, and whatever else acted in the step before: contacts, joint limits, loops.
+and D, springs k and damping d of joints, Coulomb friction c, drive inertia A, and coupling forces
+f such that J q = offset regains a share of what it lost. The load is -bias, weight and Coriolis
+forces as the engine has them now, and whatever else acted in the step before: contacts, joint
+limits, loops.
 Free motion is implicit Euler; against an obstacle tau comes to rest at the law's static value,
 without overshoot.
 
@@ -69,6 +71,9 @@ class JointLaw:
         self._n, self._h = base + len(joints), setup.timestep
         self.damping, self.armature, self.friction = np.zeros((3, self._n))
         self.damping[base:] = [joint.damping for joint in joints]
+        self._springs = np.zeros((2, self._n))
+        self._springs[0, base:] = [joint.stiffness for joint in joints]
+        self._springs[1, base:] = [joint.stiffness * joint.springref for joint in joints]
         self.armature[base:] = [joint.armature for joint in joints]
         self._J, self._offset = _couplings(robot, base)
         if coupling_erp is None:
@@ -80,7 +85,7 @@ class JointLaw:
         self._driven = np.array([place for _, place, _ in torques], dtype=np.intp)
         self._limit = np.array([drive.effort for _, _, drive in torques])
         self._servos = [row for row in drives if servos and row[2].drive is not DriveMode.TORQUE]
-        losses = self.damping.any() or self.armature.any()
+        losses = self.damping.any() or self.armature.any() or self._springs[0].any()
         self.only_torques = not (self._servos or len(self._J) or losses)
         if not self.only_torques:
             self.friction[base:] = [joint.friction for joint in joints]
@@ -148,7 +153,9 @@ class JointLaw:
         constants[kernel.LIMIT, self._driven] = self._limit
         constants[kernel.ARMATURE] = self.armature / self._h
         constants[kernel.FRICTION] = self.friction
+        constants[kernel.SPRING], constants[kernel.RELAXED] = self._springs
         constants[kernel.PASSIVE] = self.damping + constants[kernel.ARMATURE]
+        constants[kernel.PASSIVE] += self._h * self._springs[0]
         for command, i, drive in self._servos:
             position = drive.drive is DriveMode.POSITION
             stiffness = drive.stiffness if position else 0.0

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
-from math import log2, pi, sin, sqrt
+from math import cos, log2, pi, sin, sqrt
 
 import numpy as np
 
@@ -259,6 +259,31 @@ def _damping(engine: Engine) -> Measurement:
     return Measurement(float(end.v[0]), expected, tolerance, "rad/s", reason)
 
 
+def _spring(engine: Engine) -> Measurement:
+    """Let a rotor swing for a period of 1.2 s; an implicit spring loses h w pi = 0.5 % or 1.6 %."""
+    frequency, amplitude, relaxed = 5.0, 0.4, -0.3
+    model = rotor(springref=relaxed)
+    inertia = _bar_inertia(model)
+    model = rotor(stiffness=frequency**2 * inertia, springref=relaxed)
+    simulation = _compile(engine, model, positions={"spindle": relaxed + amplitude}, gravity=False)
+    worst, command = 0.0, np.zeros(len(simulation.layout.commands))
+    for step in range(1, 1257):
+        simulation.step(command)
+        expected = relaxed + amplitude * cos(frequency * step * TIMESTEP)
+        worst = max(worst, abs(float(simulation.state().q[0]) - expected))
+    simulation.close()
+    return Measurement(worst / amplitude, 0.0, 1.2 * pi * frequency * TIMESTEP, "of the amplitude")
+
+
+def _loaded_spring(engine: Engine) -> Measurement:
+    """Push a rotor against its spring with damping, until it rests."""
+    stiffness, relaxed, torque = 2.0, 0.4, 0.5
+    model = rotor(stiffness=stiffness, springref=relaxed, damping=0.3, armature=0.01)
+    (end,) = _turned(engine, model, torques=(torque,), steps=5000)
+    tolerance, reason = rounding(engine, 1e-6, scale=1.0)
+    return Measurement(float(end.q[0]), relaxed + torque / stiffness, tolerance, "rad", reason)
+
+
 def _friction(engine: Engine) -> Measurement:
     model = rotor(friction=0.1)
     held, slipped = _turned(engine, model, torques=(0.09, 0.15), steps=500)
@@ -439,6 +464,10 @@ CHECKS = (
           "w = tau_max t / I", "Euler's equation"),
     Check("joint-damping", "joint damping slows a rotor", _damping, _JOINTS,
           "w = w_0 / (1 + h d / I)^n", "implicit Euler"),
+    Check("joint-spring", "a spring in a joint lets a rotor swing", _spring,
+          _JOINTS | {Capability.SPRINGS}, "q = q_0 + a cos(sqrt(k / I) t)", "harmonic oscillator"),
+    Check("joint-spring-rest", "a torque bends a spring in a joint", _loaded_spring,
+          _JOINTS | {Capability.SPRINGS}, "q = q_0 + tau / k", "Hooke's law"),
     Check("joint-friction", "joint friction holds, then gives way", _friction, _JOINTS,
           "q = 0 for tau < f, then w = (tau - f) t / I", "Coulomb's law"),
     Check("joint-armature", "the inertia of a drive adds to that of its link", _armature, _JOINTS,

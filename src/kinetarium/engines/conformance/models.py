@@ -47,6 +47,7 @@ def pendulum(*, length: float = 0.5, limits: JointLimits = JointLimits()) -> Rob
 def rotor(
     *, effort: float = np.inf, lower: float = -np.inf, upper: float = np.inf,
     damping: float = 0.0, friction: float = 0.0, armature: float = 0.0,
+    stiffness: float = 0.0, springref: float = 0.0,
 ) -> RobotModel:  # fmt: skip
     """Make a bar of 2 kg that turns about z."""
     bar = solid_link("bar", Box((0.3, 0.1, 0.05)), mass=2.0)
@@ -54,6 +55,7 @@ def rotor(
         "spindle", JointType.CONTINUOUS, "base", "bar", axis=Z_AXIS,
         limits=JointLimits(lower, upper, effort=effort),
         damping=damping, friction=friction, armature=armature,
+        stiffness=stiffness, springref=springref,
     )  # fmt: skip
     return RobotModel("rotor", (Link("base"), bar), (joint,), SOURCE)
 

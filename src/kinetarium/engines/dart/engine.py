@@ -24,6 +24,7 @@ class EngineDart(EngineBase[DartOptions]):
     capabilities = frozenset({
         Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES,
         Capability.FRICTION_FORCES, Capability.JOINT_WRENCH, Capability.EXTERNAL_WRENCH,
+        Capability.SPRINGS,
         Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE, Capability.SAVE_RESTORE,
         Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS, Capability.DETERMINISM,
         Capability.RESTITUTION, Capability.MASS_RATIOS,

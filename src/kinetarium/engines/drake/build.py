@@ -221,6 +221,7 @@ class _Builder:
         self._plant = plant
         self._surfaces = SurfaceBuilder(plant, scene, options=options)
         self._bodies: dict[str, Any] = {}
+        self._springrefs: dict[Any, float] = {}
         self._joints: dict[str, Any] = {}
         self._free: dict[str, Any] = {}
         self._couplings: list[LoadedCoupling] = []
@@ -252,7 +253,7 @@ class _Builder:
             floating=tuple(self._free[name] for name in layout.floating),
             sensed={s.name: self._joints[f"{s.robot}/{s.joint}"] for s in self._scene.sensors},
             solids=self._surfaces.solids,
-            drives=Drives.of(plant, layout, joints=joints),
+            drives=Drives.of(plant, layout, joints=joints, springrefs=self._springrefs),
             options=self._options,
             couplings=tuple(self._couplings),
             ties=self._ties,
@@ -323,6 +324,7 @@ class _Builder:
                 joint.damping,
             )
         )
+        self._springrefs[self._joints[name].index()] = joint.springref
         add_actuators(
             plant,
             self._joints[name],

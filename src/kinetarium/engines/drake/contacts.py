@@ -105,9 +105,9 @@ class StepContext:
         self._desired = [
             (
                 servos,
-                np.zeros(servos.size),
+                servos.relaxed.copy(),
                 plant.get_desired_state_input_port(servos.instance).FixValue(
-                    self.context, np.zeros(servos.size)
+                    self.context, servos.relaxed
                 ),
             )
             for servos in self._drives.servos

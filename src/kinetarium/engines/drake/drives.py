@@ -1,6 +1,6 @@
 """Drives, friction and armature of joints as actuators of a Drake plant."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from kinetarium.spatial.arrays import Array
 
 _LEAST_EFFORT = float(np.finfo(np.float64).tiny)
 """Stands for an effort of zero, which Drake does not accept [N m or N]."""
-_FRICTION = "#friction"
+_FRICTION, _SPRING = "#friction", "#spring"
 
 
 def add_actuators(
@@ -24,8 +24,9 @@ def add_actuators(
 ) -> None:
     """Add to a joint what drives it, what rubs in it and the inertia of its drive.
 
-    Coulomb friction is a servo of speed zero whose effort is limited to it. The
-    inertia of a joint is that of its last actuator, so that each is given all.
+    Coulomb friction is a servo of speed zero whose effort is limited to it; a
+    spring is a servo to the position at which it is relaxed. The inertia of a
+    joint is that of its last actuator, so that each is given all.
 
     Args:
         joint: The joint in the plant.
@@ -39,6 +40,10 @@ def add_actuators(
             trees.PdControllerGains(p=0.0, d=model.friction / options.joint_creep)
         )
         actuators.append(rub)
+    if model.stiffness > 0:
+        spring = plant.AddJointActuator(joint.name() + _SPRING, joint)
+        spring.set_controller_gains(trees.PdControllerGains(p=model.stiffness, d=0.0))
+        actuators.append(spring)
     if drive:
         motor = plant.AddJointActuator(joint.name(), joint, max(drive.effort, _LEAST_EFFORT))
         if drive.drive is not DriveMode.TORQUE:
@@ -90,12 +95,14 @@ class Servos:
         size: Length of the vector of desired positions and velocities.
         commands: Indices of their commands, shape (k,).
         rows: Indices into that vector, shape (k,).
+        relaxed: That vector without commands: where springs are relaxed, shape (size,).
     """
 
     instance: Any
     size: int
     commands: NDArray[np.intp]
     rows: NDArray[np.intp]
+    relaxed: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,8 +124,19 @@ class Drives:
     servos: tuple[Servos, ...]
 
     @classmethod
-    def of(cls, plant: Any, layout: Layout, *, joints: tuple[Any, ...]) -> "Drives":
-        """Find the actuators in a finished plant, whose joints stand in the order of the layout."""
+    def of(
+        cls,
+        plant: Any,
+        layout: Layout,
+        *,
+        joints: tuple[Any, ...],
+        springrefs: Mapping[Any, float],
+    ) -> "Drives":
+        """Find the actuators in a finished plant, whose joints stand in the order of the layout.
+
+        Args:
+            springrefs: Where the springs of joints are relaxed [rad or m], by the joint's index.
+        """
         torques, inputs, efforts = [], [], []
         rows: dict[str, list[tuple[int, int]]] = {robot: [] for robot in layout.robot_joints}
         for k, (name, drive) in enumerate(zip(layout.commands, layout.actuations, strict=True)):
@@ -141,7 +159,11 @@ class Drives:
                 instance = actuators[0].model_instance()
                 pairs = np.array(rows[robot], dtype=np.intp).reshape(-1, 2)
                 size = 2 * plant.num_actuators(instance)
-                servos.append(Servos(instance, size, pairs[:, 0], pairs[:, 1]))
+                relaxed = np.zeros(size)
+                for row, actuator in enumerate(actuators):
+                    if actuator.name().endswith(_SPRING):
+                        relaxed[row] = springrefs[actuator.joint().index()]
+                servos.append(Servos(instance, size, pairs[:, 0], pairs[:, 1], relaxed))
         return cls(
             plant.num_actuators(),
             np.array(torques, dtype=np.intp),

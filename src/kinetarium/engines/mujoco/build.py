@@ -221,7 +221,7 @@ def mujoco_model(setup: Setup[MujocoOptions]) -> mujoco.MjModel:
     _set_options(spec, setup)
     surfaces = SurfaceBuilder(spec, scene, options=options)
     for robot in scene.robots:
-        _add_robot(spec, robot, surfaces=surfaces, options=options)
+        _add_robot(spec, robot, surfaces=surfaces, setup=setup)
     for body in scene.bodies:
         added = _add_body(
             spec.worldbody, body_name(body.name), X_PB=body.X_WB, inertia=body.inertia
@@ -267,9 +267,9 @@ def _set_options(spec: Any, setup: Setup[MujocoOptions]) -> None:
 
 
 def _add_robot(
-    spec: Any, robot: PlacedRobot, *, surfaces: SurfaceBuilder, options: MujocoOptions
+    spec: Any, robot: PlacedRobot, *, surfaces: SurfaceBuilder, setup: Setup[MujocoOptions]
 ) -> None:
-    model = robot.model
+    model, options = robot.model, setup.options
     bodies: dict[str, Any] = {}
     for link in model.links:
         joint = model.parent_joint.get(link.name)
@@ -278,7 +278,7 @@ def _add_robot(
         if joint is None and robot.base is Base.FREE:
             body.add_freejoint()
         if joint and joint.type is not JointType.FIXED:
-            _add_joint(body, f"{robot.name}/{joint.name}", joint, options=options)
+            _add_joint(body, f"{robot.name}/{joint.name}", joint, setup=setup)
         surfaces.cover(body)
         bodies[link.name] = body
     for joint in model.joints:
@@ -307,8 +307,8 @@ def _add_body(parent: Any, name: str, *, X_PB: Array, inertia: Inertia | None) -
     return body
 
 
-def _add_joint(body: Any, name: str, joint: Joint, *, options: MujocoOptions) -> None:
-    limits = joint.limits
+def _add_joint(body: Any, name: str, joint: Joint, *, setup: Setup[MujocoOptions]) -> None:
+    limits, options = joint.limits, setup.options
     slides = joint.type is JointType.PRISMATIC
     lower, upper = np.clip((limits.lower, limits.upper), -UNBOUNDED, UNBOUNDED)
     body.add_joint(
@@ -317,7 +317,9 @@ def _add_joint(body: Any, name: str, joint: Joint, *, options: MujocoOptions) ->
         axis=joint.axis,
         limited=bool(lower > -UNBOUNDED or upper < UNBOUNDED),
         range=(lower, max(upper, np.nextafter(lower, np.inf))),
-        damping=(joint.damping, 0.0, 0.0),
+        damping=(joint.damping + implicit_damping(joint, setup), 0.0, 0.0),
+        stiffness=(joint.stiffness, 0.0, 0.0),
+        springref=joint.springref,
         frictionloss=joint.friction,
         armature=joint.armature,
         solref_limit=options.contact_solref,
@@ -325,6 +327,15 @@ def _add_joint(body: Any, name: str, joint: Joint, *, options: MujocoOptions) ->
         solref_friction=options.joint_solref,
         solimp_friction=options.joint_solimp,
     )
+
+
+def implicit_damping(joint: Joint, setup: Setup[MujocoOptions]) -> float:
+    """Return the damping h k that moves a joint's spring to the end of the step.
+
+    As with the springs of drives (`_add_drive`).
+    """
+    implicit = setup.options.integrator in IMPLICIT_IN_VELOCITY
+    return setup.timestep * joint.stiffness * implicit
 
 
 def _couple(spec: Any, follower: str, mimic: Mimic, *, robot: str, options: MujocoOptions) -> None:

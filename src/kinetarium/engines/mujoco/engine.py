@@ -30,6 +30,7 @@ class EngineMujoco(EngineBase[MujocoOptions]):
     capabilities = frozenset({
         Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES,
         Capability.FRICTION_FORCES, Capability.JOINT_WRENCH, Capability.EXTERNAL_WRENCH,
+        Capability.SPRINGS,
         Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE, Capability.SAVE_RESTORE,
         Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS, Capability.DETERMINISM,
         Capability.RESTITUTION, Capability.SPINNING_FRICTION, Capability.ROLLING_FRICTION,

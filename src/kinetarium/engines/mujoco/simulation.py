@@ -433,7 +433,7 @@ def _end(model: mujoco.MjModel, site: int) -> tuple[str, Array]:
 def _drive(model: mujoco.MjModel, name: str, *, asked: DriveMode) -> LoadedDrive:
     drive = model.actuator(name)
     _, stiffness, damping = (0.0 - drive.biasprm[:3]).tolist()
-    if model.opt.integrator in (INTEGRATORS[integrator] for integrator in IMPLICIT_IN_VELOCITY):
+    if _is_implicit_in_velocity(model):
         damping -= model.opt.timestep * stiffness  # which makes the spring implicit
     effort = float(np.abs(drive.forcerange).max()) if drive.forcelimited[0] else inf
     mode = asked
@@ -472,14 +472,21 @@ def _inertia(model: mujoco.MjModel, name: str) -> Inertia:
     return Inertia(float(body.mass[0]), frozen(body.ipos), frozen(R * body.inertia @ R.T))
 
 
+def _is_implicit_in_velocity(model: mujoco.MjModel) -> bool:
+    return model.opt.integrator in (INTEGRATORS[one] for one in IMPLICIT_IN_VELOCITY)
+
+
 def _joint(model: mujoco.MjModel, robot: str, own: str, X_PJ: Array) -> LoadedJoint:
     joint = model.joint(name := f"{robot}/{own}")
     dof = int(joint.dofadr[0])
     lower, upper = joint.range if joint.limited[0] else (-inf, inf)
+    damping = float(model.dof_damping[dof])
+    if _is_implicit_in_velocity(model):
+        damping -= model.opt.timestep * float(np.ravel(joint.stiffness)[0])  # as with drives
     return LoadedJoint(
         name=name,
         axis=frozen(joint.axis),
-        damping=float(model.dof_damping[dof]),
+        damping=damping,
         friction=float(model.dof_frictionloss[dof]),
         armature=float(model.dof_armature[dof]),
         lower=limit_of(float(lower), UNBOUNDED),

@@ -17,9 +17,9 @@ class Drives:
     """The drives of a layout, and the damping, friction and drive inertia of every joint.
 
     A servo's spring at the end of the step, k (r - q - h v), joins its damper in
-    an implicit row. A drive's inertia I acts as a damper I/h that tends to the
-    present speed: over a time step h its effort is -I (v' - v)/h, which adds I
-    to the joint's inertia exactly.
+    an implicit row, as does that of the joint itself. A drive's inertia I acts as
+    a damper I/h that tends to the present speed: over a time step h its effort is
+    -I (v' - v)/h, which adds I to the joint's inertia exactly.
 
     Attributes:
         efforts: What TORQUE drives push with [N m or N], one for each joint.
@@ -47,14 +47,15 @@ class Drives:
                     self._sped.append((i, joint))
         self._pushers = [(joints[k].push, joints[k].handle, k) for _, k, _ in self._pushed]
         self._targets = [0.0] * len(self._placed)
-        self._heavy: list[tuple[int, OdeJoint, float]] = []
+        self._heavy: list[tuple[int, OdeJoint, float, float, float]] = []
         for k, joint in enumerate(joints):
-            inertial = joint.joint.armature / timestep
-            damping = joint.joint.damping + inertial
+            inertial, spring = joint.joint.armature / timestep, joint.joint.stiffness
+            damping = joint.joint.damping + inertial + timestep * spring
             if damping > 0:
                 joint.set_row(Row.PASSIVE, damping=damping)
-            if inertial > 0:
-                self._heavy.append((k, joint, inertial / damping))
+            if inertial > 0 or spring > 0:
+                relaxed = joint.joint.springref
+                self._heavy.append((k, joint, inertial / damping, spring / damping, relaxed))
             if joint.joint.friction > 0:
                 joint.set_row(Row.FRICTION, effort=joint.joint.friction)
         self.follow = bool(self._placed or self._heavy)
@@ -100,8 +101,8 @@ class Drives:
         self.push()
         for target, (_, k, joint, gain) in zip(self._targets, self._placed, strict=True):
             joint.set_speed(Row.SERVO, gain * (target - float(q[k])))
-        for k, joint, share in self._heavy:
-            joint.set_speed(Row.PASSIVE, share * float(v[k]))
+        for k, joint, share, spring, relaxed in self._heavy:
+            joint.set_speed(Row.PASSIVE, share * float(v[k]) + spring * (relaxed - float(q[k])))
 
 
 TOLERANCE = 1e-6

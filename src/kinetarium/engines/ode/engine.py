@@ -21,6 +21,7 @@ class EngineOde(EngineBase[OdeOptions]):
     capabilities = frozenset({
         Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES,
         Capability.FRICTION_FORCES, Capability.JOINT_WRENCH, Capability.EXTERNAL_WRENCH,
+        Capability.SPRINGS,
         Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE, Capability.SAVE_RESTORE,
         Capability.DETERMINISM, Capability.RESTITUTION, Capability.MASS_RATIOS,
     })  # fmt: skip

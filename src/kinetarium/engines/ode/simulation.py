@@ -362,16 +362,17 @@ def _joint(
     X_PJ: Array,
 ) -> LoadedJoint:
     passive, _ = joint.row(Row.PASSIVE)
-    armature = joint.joint.armature
+    armature, stiffness = joint.joint.armature, joint.joint.stiffness
     return LoadedJoint(
         name=name,
         axis=frozen(R_WB.T @ joint.axis()),
-        damping=max(passive - armature / timestep, 0.0),
+        damping=max(passive - armature / timestep - timestep * stiffness, 0.0),
         friction=joint.row(Row.FRICTION)[1],
         armature=armature,
         lower=limits[0],
         upper=limits[1],
         X_PJ=X_PJ,
-        # ODE returns neither the offset of a slider across its axis nor the share of armature.
-        read_back=joint.revolute and not armature,
+        # ODE returns neither the offset of a slider across its axis nor the shares of armature
+        # and spring.
+        read_back=joint.revolute and not armature and not stiffness,
     )

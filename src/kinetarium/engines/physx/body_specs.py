@@ -12,9 +12,10 @@ from kinetarium.engines.protocol import LoadedCoupling
 from kinetarium.model.robot import Inertia, Joint, JointType
 from kinetarium.scene import Actuation, DriveMode
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
 
 _ENDLESS = float(np.finfo(np.float32).max)
+_X = (1.0, 0.0, 0.0)
 _CREEP = 1e-6
 """Speed [rad/s or m/s] at which a joint that sticks gives way under its full friction."""
 
@@ -36,8 +37,10 @@ class Resistance:
     beside: bool
 
 
-def resist(link: Any, joint: Joint, *, actuation: Actuation, timestep: float) -> Resistance:
-    """Set up the servo, the friction and the damping of a joint.
+def resist(
+    link: Any, joint: Joint, *, actuation: Actuation, timestep: float, sign: float
+) -> Resistance:
+    """Set up the servo, the friction, the damping and the spring of a joint.
 
     PhysX gives a joint one drive: a spring and a damper with a limit. The first
     of the three that the joint has takes it. The others are drives of further
@@ -49,6 +52,7 @@ def resist(link: Any, joint: Joint, *, actuation: Actuation, timestep: float) ->
         joint: The joint of the model.
         actuation: Its drive.
         timestep: Time step [s].
+        sign: Whether PhysX counts its position in the same direction, 1 or -1.
     """
     slots = _Slots(link, slides=joint.type is JointType.PRISMATIC, timestep=timestep)
     if actuation.drive in (DriveMode.POSITION, DriveMode.VELOCITY):
@@ -57,8 +61,9 @@ def resist(link: Any, joint: Joint, *, actuation: Actuation, timestep: float) ->
     read_damping, read_friction = _nothing, _nothing
     if joint.friction > 0:
         _, read_friction = slots.add(joint.friction / _CREEP, limit=joint.friction)
-    if joint.damping > 0:
-        read_damping, _ = slots.add(joint.damping)
+    if joint.damping > 0 or joint.stiffness > 0:
+        relaxed = sign * joint.springref
+        read_damping, _ = slots.add(joint.damping, stiffness=joint.stiffness, relaxed=relaxed)
     return Resistance(read_damping, read_friction, slots.count > 1)
 
 
@@ -72,18 +77,26 @@ class _Slots:
         self.count = 0
 
     def add(
-        self, damping: float, *, stiffness: float = 0.0, limit: float = _ENDLESS
+        self,
+        damping: float,
+        *,
+        stiffness: float = 0.0,
+        limit: float = _ENDLESS,
+        relaxed: float = 0.0,
     ) -> tuple[Reader, Reader]:
-        """Set up a drive; return readers of its damping and its limit."""
+        """Set up a drive to a position [rad or m]; return readers of its damping and its limit."""
         limit = min(limit, _ENDLESS)
         joint = self._link.joint
         self.count += 1
         if self.count == 1:
             joint.set_drive_properties(stiffness, damping, limit, "force")
+            joint.set_drive_target(relaxed)
             return (lambda: joint.damping), (lambda: joint.force_limit)
         added = physx.PhysxDriveComponent(self._link)
         added.parent = self._link.parent
-        added.pose_in_parent = joint.pose_in_parent
+        # Its zero is where the spring is relaxed.
+        zero = pose((relaxed, 0, 0)) if self._slides else pose(rotation=rotation_about(_X, relaxed))
+        added.pose_in_parent = joint.pose_in_parent * physx_pose(zero)
         added.pose_in_child = joint.pose_in_child
         axis = "x" if self._slides else "twist"
         # Here the limit is one of the impulse within a step.

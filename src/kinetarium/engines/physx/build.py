@@ -135,7 +135,7 @@ def articulate(robot: PlacedRobot, setup: Setup[PhysxOptions]) -> Articulated:
         _join(link, body, sign=sign)
         if body.joint.type is not JointType.FIXED:
             actuation = actuations.get(body.joint.name, Actuation(DriveMode.PASSIVE))
-            resistance = resist(link, body.joint, actuation=actuation, timestep=timestep)
+            resistance = resist(link, body.joint, actuation=actuation, timestep=timestep, sign=sign)
             name = f"{robot.name}/{body.joint.name}"
             joints[body.joint.name] = PhysxJoint(name, link.joint, sign, resistance)
     articulation = links[0].articulation

@@ -23,6 +23,7 @@ class EnginePhysx(EngineBase[PhysxOptions]):
     capabilities = frozenset({
         Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
         Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE,
+        Capability.SPRINGS,
         Capability.SAVE_RESTORE, Capability.DETERMINISM, Capability.RESTITUTION,
         Capability.MASS_RATIOS,
     })  # fmt: skip

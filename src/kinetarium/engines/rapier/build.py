@@ -9,6 +9,7 @@ import numpy as np
 import rapier3d as rapier
 
 from kinetarium.engines.base.simulation import Setup
+from kinetarium.engines.protocol import Capability, CapabilityError
 from kinetarium.engines.rapier.options import FreeBodies, RapierOptions
 from kinetarium.model.mesh.mesh import mesh_of
 from kinetarium.model.robot import (
@@ -142,7 +143,7 @@ class _Assembly:
     """A world under construction."""
 
     def __init__(self, setup: Setup[RapierOptions]) -> None:
-        self._scene, self._options = setup.scene, setup.options
+        self._scene, self._options, self._engine = setup.scene, setup.options, setup.engine
         self._drives = dict(zip(setup.layout.commands, setup.layout.actuations, strict=True))
         self.world = rapier.PhysicsWorld(gravity=setup.scene.gravity.tolist())
         _configure(self.world.integration_parameters, setup)
@@ -258,6 +259,15 @@ class _Assembly:
             made = made.motor(axis, 0.0, 0.0, stiffness, drive.damping)
             made = made.motor_model(axis, rapier.MotorModel.FORCE_BASED)
             made = made.motor_max_force(axis, min(drive.effort, LARGEST))
+        if joint.stiffness > 0:
+            if drive and is_servo(drive):
+                raise CapabilityError(
+                    self._engine,
+                    Capability.SPRINGS,
+                    reason=f"the spring beside the servo of joint '{robot}/{joint.name}'",
+                )
+            made = made.motor(axis, joint.springref, 0.0, joint.stiffness, 0.0)
+            made = made.motor_model(axis, rapier.MotorModel.FORCE_BASED)
         return made.build()
 
     def _close_loops(self, robot: PlacedRobot, links: Sequence[Part]) -> None:

@@ -26,6 +26,7 @@ class EngineRapier(EngineBase[RapierOptions]):
             Capability.FRICTION_FORCES,
             Capability.JOINT_WRENCH,
             Capability.EXTERNAL_WRENCH,
+            Capability.SPRINGS,
             Capability.MIMIC,
             Capability.CLOSED_LOOPS,
             Capability.FREE_BASE,

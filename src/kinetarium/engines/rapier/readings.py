@@ -305,10 +305,9 @@ def _drive(
     """Read back a drive; torques are limited by us, and servos without gains have no motor."""
     axis = joint_axis(multibody.joints[place])
     motor = world.multibody_joints[multibody.handles[place]].data.motor(axis)
-    if motor is None:
+    if motor is None or asked.drive is DriveMode.TORQUE:  # whose motor is the joint's spring
         return LoadedDrive(name, asked.drive, 0.0, 0.0, asked.effort, read_back=False)
-    servo = asked.drive is not DriveMode.TORQUE and not motor.stiffness
-    mode = asked.drive if servo else DriveMode.POSITION
+    mode = DriveMode.POSITION if motor.stiffness else asked.drive
     effort = limit_of(motor.max_force, LARGEST)
     return LoadedDrive(name, mode, motor.stiffness, motor.damping, effort)
 

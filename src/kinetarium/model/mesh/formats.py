@@ -1,4 +1,4 @@
-"""Wavefront OBJ files (vertices and faces only) and STL files, binary and text."""
+"""Mesh files: Wavefront OBJ (vertices and faces only), STL, and MuJoCo's binary MSH."""
 
 import re
 from collections.abc import Sequence
@@ -37,6 +37,32 @@ def read_obj(data: bytes) -> TriangleMesh:
     points = points_on_lines(_VERTEX, data)
     corners, sizes = _polygons(data, len(points))
     return triangle_mesh(points, fan_triangles(corners, sizes))
+
+
+_MSH_HEADER = 4
+
+
+def read_msh(data: bytes) -> TriangleMesh:
+    """Read a MuJoCo MSH file; normals and texture coordinates are not used.
+
+    Four counts (vertices, normals, texture coordinates, triangles), then those numbers, 32 bits
+    each, little-endian (MuJoCo's documentation, "MSH").
+    """
+    refuse_placeholder(data)
+    if len(data) < 4 * _MSH_HEADER:
+        raise BrokenMeshError("its header is incomplete")
+    counts = np.frombuffer(data, dtype="<i4", count=_MSH_HEADER).astype(np.int64)
+    if counts.min() < 0 or counts.max() > 3 * MOST_TRIANGLES:
+        raise BrokenMeshError("its header has implausible counts")
+    vertices, normals, textures, faces = counts.tolist()
+    words = _MSH_HEADER + 3 * vertices + 3 * normals + 2 * textures + 3 * faces
+    if len(data) != 4 * words:
+        raise BrokenMeshError(f"it has {len(data)} bytes instead of {4 * words}")
+    points = np.frombuffer(data, dtype="<f4", count=3 * vertices, offset=4 * _MSH_HEADER)
+    corners = np.frombuffer(data, dtype="<i4", count=3 * faces, offset=4 * (words - 3 * faces))
+    return triangle_mesh(
+        points.reshape(-1, 3).astype(np.float64), corners.reshape(-1, 3).astype(np.int64)
+    )
 
 
 def read_obj_points(data: bytes) -> Array:

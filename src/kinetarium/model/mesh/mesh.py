@@ -12,7 +12,7 @@ import numpy as np
 
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError, read_robot_part
 from kinetarium.model.mesh._collada import read_collada
-from kinetarium.model.mesh.formats import read_obj, read_stl
+from kinetarium.model.mesh.formats import read_msh, read_obj, read_stl
 from kinetarium.model.mesh.triangles import BrokenMeshError, read_only_mesh
 from kinetarium.model.robot import MeshData, MeshFile, TriangleMesh
 
@@ -23,6 +23,7 @@ _READERS: dict[str, Callable[[bytes], TriangleMesh]] = {
     ".stl": read_stl,
     ".obj": read_obj,
     ".dae": read_collada,
+    ".msh": read_msh,
 }
 
 
@@ -61,7 +62,7 @@ _cache = _Cache()
 
 
 def load_mesh(path: Path, *, diagnostics: Diagnostics, line: int | None = None) -> TriangleMesh:
-    """Load an STL, OBJ or COLLADA file by its suffix, in its own units, COLLADA in metres.
+    """Load an STL, OBJ, COLLADA or MSH file by its suffix, in its own units, COLLADA in metres.
 
     A file that has not changed is not read again while it is in the cache.
 

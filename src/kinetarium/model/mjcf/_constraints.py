@@ -6,14 +6,20 @@ from dataclasses import replace
 import numpy as np
 
 from kinetarium.model.diagnostics import Code
+from kinetarium.model.inertia import moved_inertia
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.bodies import WORLD, BodyReader, MjcfBody
 from kinetarium.model.mjcf.document import MjcfDocument, Names
 from kinetarium.model.mjcf.joints import largest, linear_damping
-from kinetarium.model.robot import Loop, LoopKind, Mimic
+from kinetarium.model.robot import Joint, JointType, Loop, LoopKind, Mimic
 from kinetarium.model.tree import Located
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.spatial.rotation import inverse_pose, pose, rotation_from_quaternion
+from kinetarium.spatial.rotation import (
+    inverse_pose,
+    pose,
+    rotation_about,
+    rotation_from_quaternion,
+)
 
 _POLYNOMIAL = (0.0, 1.0, 0.0, 0.0, 0.0)
 
@@ -30,11 +36,18 @@ class EqualityReader:
     """
 
     def __init__(
-        self, *, document: MjcfDocument, names: Names, bodies: BodyReader, world: MjcfBody | None
+        self,
+        *,
+        document: MjcfDocument,
+        names: Names,
+        bodies: BodyReader,
+        world: MjcfBody | None,
+        tendons: Sequence[Element] = (),
     ) -> None:
         """Keep the bodies and joints.
 
         Args:
+            tendons: The tendons of the file.
             bodies: The bodies and joints; followers are marked in its joints.
             world: The body of the world; None for a robot with a free base.
         """
@@ -44,6 +57,7 @@ class EqualityReader:
         self._names = names
         self._bodies = bodies
         self._world = world
+        self._tendons = {tendon.attributes.get("name", ""): tendon for tendon in tendons}
         self.loops: list[Located[Loop]] = []
 
     def read(self, sections: Sequence[Element]) -> None:
@@ -53,8 +67,12 @@ class EqualityReader:
                 element = self._document.defaults.complete(written, kind="equality")
                 if not self._attributes.flag(element, "active", default=True):
                     self._document.left_out.add("inactive equality", element)
+                elif self._bodies.leaves_out(element):
+                    pass
                 elif element.tag == "joint":
                     self._couple(element)
+                elif element.tag == "tendon":
+                    self._couple_by_tendon(element)
                 elif element.tag in ("connect", "weld"):
                     self._close(element)
                 else:
@@ -76,15 +94,39 @@ class EqualityReader:
                 remedy="make the joint fixed, or keep the first two numbers of polycoef",
             )
         leader = self._joint(element, "joint2")
+        references = self._bodies.references
+        offset = references[follower] + a0 - a1 * references[leader]
+        self._follow(follower, Mimic(leader, float(a1), float(offset)))
+
+    def _couple_by_tendon(self, element: Element) -> None:
+        """Read a fixed tendon of two joints whose length a x + b y is constant."""
+        tendon = self._tendons.get(self._attributes.name(element, "tendon1"))
+        joints = tendon.children if tendon and tendon.tag == "fixed" else []
+        a0, *higher = self._attributes.numbers(element, "polycoef", default=(0.0,))
+        if len(joints) != 2 or "tendon2" in element.attributes or any(higher[1:]):
+            raise self._diagnostics.refusal(
+                Code.UNSUPPORTED,
+                f"{element}: of equalities of tendons only those of one fixed tendon with two "
+                "joints are supported",
+                remedy="couple the joints by an equality of <joint>",
+            )
+        leader, follower = (self._joint(joint, "joint") for joint in joints)
+        a, b = (self._attributes.number(joint, "coef") for joint in joints)
+        if not a or not b:
+            raise self._diagnostics.refusal(
+                Code.BAD_VALUE, f"{element}: a joint of its tendon has the coefficient zero"
+            )
+        references = self._bodies.references
+        offset = references[follower] + (a0 + a * references[leader]) / b
+        self._follow(follower, Mimic(leader, -a / b, float(offset)))
+
+    def _follow(self, follower: str, mimic: Mimic) -> None:
         located = self._bodies.joints[follower]
         if located.item.mimic is not None:
             raise self._diagnostics.refusal(
                 Code.MIMIC, f"joint {follower!r} follows two joints",
                 remedy="a joint can follow one other",
             )  # fmt: skip
-        references = self._bodies.references
-        offset = references[follower] + a0 - a1 * references[leader]
-        mimic = Mimic(leader, float(a1), float(offset))
         self._bodies.joints[follower] = replace(located, item=replace(located.item, mimic=mimic))
 
     def _joint(self, element: Element, attribute: str) -> str:
@@ -160,6 +202,67 @@ class EqualityReader:
         return self._bodies.bodies[name]
 
 
+def set_springdampers(bodies: BodyReader, *, free: bool) -> None:
+    """Compute the springs that are given by a time constant and a damping ratio, as MuJoCo does.
+
+    With the inertia m = 1 / (M^-1)_ii that a force at the joint accelerates in the file's pose,
+    they are m / (time constant * damping ratio)^2 and 2 m / time constant.
+
+    Args:
+        free: Whether the base floats.
+    """
+    if not bodies.springdampers:
+        return
+    moving = [name for name in bodies.references if name in bodies.joints]
+    M = _mass_matrix(bodies, moving, free=free)
+    if np.linalg.matrix_rank(M) < len(M):
+        return  # a massless branch, which is refused when the links are assembled
+    mobility = np.diag(np.linalg.inv(M))[-len(moving) :]
+    for name, (time, ratio) in bodies.springdampers.items():
+        located, mass = bodies.joints[name], 1.0 / float(mobility[moving.index(name)])
+        spring = replace(
+            located.item, stiffness=mass / (time * ratio) ** 2, damping=2 * mass / time
+        )
+        bodies.joints[name] = replace(located, item=spring)
+
+
+def _mass_matrix(bodies: BodyReader, moving: Sequence[str], *, free: bool) -> Array:
+    """Return the mass matrix in the file's pose, that of a free base first, shape (n, n)."""
+    above = {located.item.child: located.item for located in bodies.joints.values()}
+    column = {name: 6 * free + i for i, name in enumerate(moving)}
+    n = 6 * free + len(moving)
+    M = np.zeros((n, n))
+    M[range(6 * free, n), range(6 * free, n)] = [
+        bodies.joints[name].item.armature for name in moving
+    ]
+    for located in bodies.links:
+        link, chain = located.item, list[Joint]()
+        name = link.name
+        while name in above:
+            chain.append(above[name])
+            name = above[name].parent
+        if link.inertia is None:
+            continue
+        X, axes = np.eye(4), list[tuple[int, Array, Array, bool]]()
+        for joint in reversed(chain):
+            slides = joint.type is JointType.PRISMATIC
+            q = bodies.references.get(joint.name, 0.0)
+            turn = np.eye(3) if slides else rotation_about(joint.axis, q)
+            X = X @ joint.X_PJ @ pose(q * joint.axis if slides else np.zeros(3), turn)
+            if joint.name in column:
+                axes.append((column[joint.name], X[:3, :3] @ joint.axis, X[:3, 3], slides))
+        inertia = moved_inertia(link.inertia, X)
+        J = np.zeros((6, n))
+        if free:
+            J[:3, :3], J[3:, 3:6] = np.eye(3), np.eye(3)
+            J[:3, 3:6] = np.cross(np.eye(3), inertia.center).T
+        for i, axis, anchor, slides in axes:
+            J[:3, i] = axis if slides else np.cross(axis, inertia.center - anchor)
+            J[3:, i] = 0.0 if slides else axis
+        M += inertia.mass * J[:3].T @ J[:3] + J[3:].T @ inertia.moment @ J[3:]
+    return M
+
+
 _TARGETS = ("joint", "jointinparent", "tendon", "site", "body", "cranksite")
 
 
@@ -178,6 +281,8 @@ def read_actuators(
     for written in (child for section in sections for child in section.children):
         with document.diagnostics.at(written):
             element = document.defaults.complete(written)
+            if bodies.leaves_out(element):
+                continue
             document.left_out.add("actuator", element)
             target = _target(element, document)
             name = element.attributes[target]

@@ -8,10 +8,11 @@ import numpy as np
 from kinetarium.model.diagnostics import Code
 from kinetarium.model.inertia import moved_inertia
 from kinetarium.model.markup import Element
+from kinetarium.model.mjcf._masses import body_inertia, geoms_bring_mass
 from kinetarium.model.mjcf.document import MjcfDocument, Names, PlacedElement, placed_elements
 from kinetarium.model.mjcf.geoms import Geom, GeomReader, two_point_pose
 from kinetarium.model.mjcf.joints import JointReader, MjcfJoint
-from kinetarium.model.mjcf._masses import body_inertia, geoms_bring_mass
+from kinetarium.model.mjcf.references import REFERENCES
 from kinetarium.model.robot import IDENTITY, Geometry, Joint, JointType, Link
 from kinetarium.model.tree import Located
 from kinetarium.spatial.arrays import Array, frozen
@@ -47,10 +48,12 @@ class BodyReader:
         links: The links so far.
         joints: The joints so far, by name.
         references: The position of each joint in the file's pose [rad or m].
+        springdampers: Time constant [s] and damping ratio of the springs that have them, by joint.
         bodies: The bodies so far, by their names in the file.
         sites: The body and the pose in it, shape (4, 4), of each named site.
         free_joints: Names of free joints, which a robot model does not have.
         surroundings: Names of the bodies that are not part of the robot.
+        outside: Kinds and names of joints and sites that are not part of the robot.
         unread: How many bodies could not be read, nor therefore what refers to them.
     """
 
@@ -66,10 +69,12 @@ class BodyReader:
         self.links: list[Located[Link]] = []
         self.joints: dict[str, Located[Joint]] = {}
         self.references: dict[str, float] = {}
+        self.springdampers: dict[str, tuple[float, float]] = {}
         self.bodies: dict[str, MjcfBody] = {}
         self.sites: dict[str, tuple[MjcfBody, Array]] = {}
         self.free_joints: set[str] = set()
         self.surroundings: set[str] = set()
+        self.outside: set[tuple[str, str]] = set()
         self.unread = 0
 
     def is_free(self, body: PlacedElement) -> bool:
@@ -80,6 +85,25 @@ class BodyReader:
                 body.element, document=self._document, child_class=body.child_class
             )
         )
+
+    def inner_joints(self, body: PlacedElement) -> bool:
+        """Return whether a body or one below it has a joint that is not free."""
+        joints = sum(element.tag in JOINTS for element in body.element.walk())
+        return joints > self.is_free(body)
+
+    def leaves_out(self, element: Element) -> bool:
+        """Return whether an element acts on bodies beside the robot alone, and list it if so."""
+        named = {
+            (REFERENCES[attribute], name)
+            for part in element.walk()
+            for attribute, name in part.attributes.items()
+            if REFERENCES.get(attribute) in ("body", "joint", "site")
+        } - {("body", WORLD)}
+        outside = self.outside | {("body", name) for name in self.surroundings}
+        if not named or not named <= outside:
+            return False
+        self._document.left_out.add("part of other bodies", element)
+        return True
 
     def read(self, top: Sequence[PlacedElement], world: MjcfBody | None) -> None:
         """Read bodies and their descendants.
@@ -104,8 +128,12 @@ class BodyReader:
         while pending:
             placed = pending.pop()
             with self._diagnostics.at(placed.element):
+                named = placed.element.attributes.get("name")
                 if placed.element.tag == "geom":
                     self._geom_reader.check(placed)
+                elif placed.element.tag in (*JOINTS, "site") and named:
+                    kind = "site" if placed.element.tag == "site" else "joint"
+                    self.outside.add((kind, named))
                 elif placed.element.tag == "body":
                     self.surroundings.add(placed.element.attributes.get("name", ""))
                     pending.extend(
@@ -242,6 +270,8 @@ class BodyReader:
             moving = replace(motion.joint, name=joint, parent=above, child=below, X_PJ=X_PJ)
             self.joints[joint] = Located(moving, motion.line)
             self.references[joint] = motion.reference
+            if motion.springdamper:
+                self.springdampers[joint] = motion.springdamper
             if not last:
                 self.links.append(Located(Link(below), motion.line))
             X, above = np.eye(4), below

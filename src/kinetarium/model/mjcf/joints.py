@@ -38,6 +38,7 @@ class MjcfJoint:
         anchor: A point on its axis [m], shape (3,).
         reference: Its position in the file's pose [rad or m].
         aligned: Whether MuJoCo moves the frame of a free body to its principal axes.
+        springdamper: Time constant [s] and damping ratio of its spring, or None.
     """
 
     name: str
@@ -46,6 +47,7 @@ class MjcfJoint:
     anchor: Array = field(default_factory=lambda: frozen(np.zeros(3)))
     reference: float = 0.0
     aligned: bool = False
+    springdamper: tuple[float, float] | None = None
 
     def reference_pose(self) -> Array:
         """Return the pose at position zero in the pose at the reference, shape (4, 4)."""
@@ -92,13 +94,13 @@ class JointReader:
             align = element.attributes.get("align", "auto")
             aligned = align == "true" or (align == "auto" and self._document.compiler.align_free)
             return MjcfJoint(name, element.line, aligned=aligned)
-        self._refuse_springs(element)
+        turns = kind is MjcfJointType.HINGE
+        stiffness, springref = self._spring(element, turns=turns)
         position = self._attributes.vector(element, "pos", 3, default=(0.0, 0.0, 0.0))
         axis = self._attributes.vector(element, "axis", 3, default=(0.0, 0.0, 1.0))
         length = float(np.linalg.norm(axis))
         if length <= LEAST_LENGTH:
             raise self._diagnostics.refusal(Code.ZERO_AXIS, f"{element} has a zero axis")
-        turns = kind is MjcfJointType.HINGE
         R, p = placed.X_BF[:3, :3], placed.X_BF[:3, 3]
         reference = self._attributes.number(element, "ref", default=0.0)
         type_, limits = self._type_and_limits(element, turns)
@@ -112,10 +114,19 @@ class JointReader:
             damping=linear_damping(element, self._document),
             friction=self._attributes.not_negative(element, "frictionloss"),
             armature=self._attributes.not_negative(element, "armature"),
+            stiffness=stiffness,
+            springref=springref,
             line=self._diagnostics.line_of(element),
         )
         reference = self._document.compiler.radians(reference) if turns else reference
-        return MjcfJoint(name, element.line, joint, frozen(R @ position + p), reference)
+        return MjcfJoint(
+            name,
+            element.line,
+            joint,
+            frozen(R @ position + p),
+            reference,
+            springdamper=self._springdamper(element),
+        )
 
     def _kind(self, element: Element) -> MjcfJointType:
         text = element.attributes.get("type", MjcfJointType.HINGE)
@@ -142,19 +153,31 @@ class JointReader:
                     remedy="write <freejoint/>, which inherits no defaults",
                 )
 
-    def _refuse_springs(self, element: Element) -> None:
-        stiff = any(self._attributes.numbers(element, "stiffness", default=()))
-        damped = self._attributes.vector(element, "springdamper", 2, default=(0.0, 0.0))
-        if np.any(damped) and not np.all(damped > 0):
+    def _spring(self, element: Element, *, turns: bool) -> tuple[float, float]:
+        """Return the stiffness of a joint's spring and the position at which it is relaxed."""
+        stiffness, *higher = self._attributes.numbers(element, "stiffness", default=(0.0,))
+        if any(higher):
+            raise self._diagnostics.refusal(
+                Code.UNSUPPORTED,
+                f"{element}: springs that are not linear are not supported",
+                remedy="keep the first number",
+            )
+        if stiffness < 0:
+            raise self._diagnostics.refusal(Code.BAD_VALUE, f"{element}: stiffness is negative")
+        relaxed = self._attributes.number(element, "springref", default=0.0)
+        if not stiffness and "springdamper" not in element.attributes:
+            return 0.0, 0.0
+        return stiffness, self._document.compiler.radians(relaxed) if turns else relaxed
+
+    def _springdamper(self, element: Element) -> tuple[float, float] | None:
+        time, ratio = self._attributes.values(element, "springdamper", 2, default=(0.0, 0.0))
+        if not time and not ratio:
+            return None
+        if time <= 0 or ratio <= 0:
             raise self._diagnostics.refusal(
                 Code.BAD_VALUE, f"{element}: springdamper has a number that is not positive",
             )  # fmt: skip
-        if stiff or np.any(damped):
-            raise self._diagnostics.refusal(
-                Code.UNSUPPORTED,
-                f"{element}: springs are not supported",
-                remedy='write stiffness="0" and model the spring in the controller',
-            )
+        return time, ratio
 
     def _type_and_limits(self, element: Element, turns: bool) -> tuple[JointType, JointLimits]:
         bounds = self._document.interval(element, limited="limited", bounds="range")

@@ -10,7 +10,7 @@ import numpy as np
 from kinetarium.model.diagnostics import Allowance, Code, RobotFileError
 from kinetarium.model.inertia import NEGLIGIBLE_MASS, scaled_inertia
 from kinetarium.model.markup import Element
-from kinetarium.model.mjcf._constraints import EqualityReader, read_actuators
+from kinetarium.model.mjcf._constraints import EqualityReader, read_actuators, set_springdampers
 from kinetarium.model.mjcf._expansion import Replicator, include_files
 from kinetarium.model.mjcf.bodies import JOINTS, WORLD, BodyReader, MjcfBody
 from kinetarium.model.mjcf.compiler import read_compiler
@@ -118,7 +118,9 @@ def _check_count(count: float, element: Element, what: str, reading: Reading) ->
 _FORCES = ("stiffness", "damping", "frictionloss", "armature")
 
 
-def check_tendons(sections: Sequence[Element], *, document: MjcfDocument) -> None:
+def check_tendons(
+    sections: Sequence[Element], *, document: MjcfDocument, bodies: BodyReader
+) -> None:
     """Refuse tendons that affect the motion of the robot."""
     for written in (child for section in sections for child in section.children):
         with document.diagnostics.at(written):
@@ -129,6 +131,8 @@ def check_tendons(sections: Sequence[Element], *, document: MjcfDocument) -> Non
                     remedy="name its joints or sites",
                 )  # fmt: skip
             read = document.reading.attributes
+            if bodies.leaves_out(written):
+                continue
             bears = any(any(read.numbers(element, name, default=())) for name in _FORCES)
             if bears or document.interval(element, limited="limited", bounds="range"):
                 raise document.diagnostics.refusal(
@@ -218,10 +222,17 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
     check_references(root, known, reading=reading)
     if world is not None:
         bodies.read_sites(parts, world)
-    equalities = EqualityReader(document=document, names=names, bodies=bodies, world=world)
+    equalities = EqualityReader(
+        document=document,
+        names=names,
+        bodies=bodies,
+        world=world,
+        tendons=[tendon for section in root.all("tendon") for tendon in section.children],
+    )
     equalities.read(root.all("equality"))
-    check_tendons(root.all("tendon"), document=document)
+    check_tendons(root.all("tendon"), document=document, bodies=bodies)
     driven = read_actuators(root.all("actuator"), document=document, bodies=bodies)
+    set_springdampers(bodies, free=free)
     document.left_out.report(reading.diagnostics)
     model = assemble(
         reading.attributes.name(root, "model") if root.attributes.get("model") else _UNNAMED,
@@ -326,22 +337,53 @@ def _robot_bodies(
             surroundings.append(part)
         elif element.tag == "body":
             candidates.append(part)
-    free = [part for part in candidates if bodies.is_free(part)]
     bodies.check_surroundings(surroundings)
-    if not free:
-        return candidates, False
-    others = [part for part in candidates if part not in free]
-    for part in free[1:] + [part for part in others if _has_joints(part.element)]:
+    robot = _chosen(candidates, document=document, bodies=bodies)
+    others = [part for part in candidates if part not in robot]
+    free = bool(robot) and bodies.is_free(robot[0])
+    for part in others:
+        moves = bodies.is_free(part) or _has_joints(part.element)
+        document.left_out.add("other body" if moves else "world body", part.element)
+    bodies.check_surroundings(others)
+    return robot, free
+
+
+def _chosen(
+    candidates: list[PlacedElement], *, document: MjcfDocument, bodies: BodyReader
+) -> list[PlacedElement]:
+    """Return the outermost bodies of the robot: the named one, or the one with joints.
+
+    Bodies that are fixed to the world, or move in it by hinges and slides, are one robot, unless
+    another floats.
+    """
+    root = document.reading.root
+    if root:
+        named = [part for part in candidates if part.element.attributes.get("name") == root]
+        if not named:
+            known = ", ".join(part.element.attributes.get("name", "?") for part in candidates)
+            raise document.diagnostics.refusal(
+                Code.UNKNOWN_NAME,
+                f"no outermost body has the name {root!r}",
+                remedy=f"--root takes one of {known[:200]}",
+            )
+        return named
+    free = [part for part in candidates if bodies.is_free(part)]
+    standing = [part for part in candidates if part not in free]
+    jointed = [part for part in standing if _has_joints(part.element)]
+    groups = [[part] for part in free] + ([jointed] if jointed else [])
+    if len(groups) <= 1:
+        return free or candidates
+    with_joints = [group for group in groups if any(bodies.inner_joints(part) for part in group)]
+    if len(with_joints) == 1:
+        return with_joints[0] if with_joints[0] != jointed else standing
+    first, second = (group[0].element for group in (with_joints or groups)[:2])
+    with document.diagnostics.at(second):
         raise document.diagnostics.refusal(
             Code.TWO_ROOTS,
-            f"{part.element} moves beside {free[0].element}, which floats freely",
-            line=part.element.line,
-            remedy="keep one robot in a file; other moving bodies belong to the scene",
+            f"{second} moves beside {first}, and both may be the robot",
+            remedy="name the robot by --root NAME; the others are left out",
         )
-    for part in others:
-        document.left_out.add("world body", part.element)
-    bodies.check_surroundings(others)
-    return free, True
+    return (with_joints or groups)[0]  # whose faults are found as well
 
 
 def _has_joints(body: Element) -> bool:

@@ -240,6 +240,8 @@ def _joint(joint: Joint) -> str:
         "damping": joint.damping,
         "frictionloss": joint.friction,
         "armature": joint.armature,
+        "stiffness": joint.stiffness,
+        "springref": joint.springref,
     }
     attributes |= {name: repr(value) for name, value in losses.items() if value}
     return _tag("joint", **attributes)

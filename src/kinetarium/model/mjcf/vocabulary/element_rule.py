@@ -185,6 +185,8 @@ _WHY = {
     "ground": "terrain belongs to the scene",
     "world geom": "fixed surroundings belong to the scene",
     "world body": "fixed surroundings belong to the scene",
+    "other body": "bodies that move beside the robot belong to the scene",
+    "part of other bodies": "it acts on bodies beside the robot",
     "mocap body": "mocap bodies belong to the scene",
     "actuator": "only effort limits are kept, gains belong to the controller",
     "tendon": "it transmits no force but an actuator's",
