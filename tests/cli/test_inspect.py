@@ -1,9 +1,10 @@
 import json
+from typing import get_args
 
 import pytest
 
 from kinetarium.cli.commands.inspect import Config
-from kinetarium.model.diagnostics import Allowance
+from kinetarium.model.diagnostics import Allowance, Leniency
 
 
 def test_good_file_for_programs(call, arm):
@@ -107,7 +108,59 @@ def test_json_that_cannot_be_written(call, arm, tmp_path):
 
 def test_every_allowance_has_a_flag():
     fields = {name for name in Config.__dataclass_fields__ if name.startswith("allow_")}
-    assert fields == {f"allow_{allowance.replace('-', '_')}" for allowance in Allowance}
+    strict = set(Allowance) - set(get_args(Leniency))
+    assert fields == {f"allow_{allowance.replace('-', '_')}" for allowance in strict}
+
+
+LENIENT = {
+    "stray-text": ('<link name="base"/>', '<link name="base">oops</link>', "oops"),
+    "comma": ('xyz="0 0 0.5"', 'xyz="0,0, 0.5"', "0 0  0.5"),
+    "zero-visual": ('<box size="0.1 0.1 1"/>', '<sphere radius="0"/>', "size zero"),
+}
+
+
+@pytest.mark.parametrize("name", LENIENT)
+def test_lenient_lets_one_class_of_faults_through(call, arm, name):
+    old, new, said = LENIENT[name]
+    arm.write_text(arm.read_text().replace(old, new))
+    others = set(LENIENT) - {name}
+    refused = call("inspect", arm, "--lenient", *others)
+    assert refused.code == 2 and f"--lenient {name}" in refused.err
+    outcome = call("inspect", arm, "--lenient", name, "--json", "-")
+    assert outcome.code == 0
+    (repair,) = outcome.json["repairs"]
+    assert said in repair["message"] and repair["line"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('<mass value="2"/>', '<mass value="2,5"/>'),
+        ('<axis xyz="0 0 1"/>\n  </joint>', '<axis xyz="0,0,1"/>\n  </joint>'),
+    ],
+)
+def test_commas_are_decimal_or_separate(call, arm, old, new):
+    assert arm.read_text().count(old) == 1
+    arm.write_text(arm.read_text().replace(old, new))
+    robot = call("inspect", arm, "--lenient", "comma", "--json", "-").json["robot"]
+    assert robot["mass_kg"] == (3.0 if "mass" in old else 2.5)
+    assert robot["joint_details"][0]["axis"] == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ('<mass value="2"/>', '<mass value="1,000"/>', "bad-number"),
+        ('<mass value="2"/>', '<mass value="nan"/>', "bad-number"),
+        ('<mass value="2"/>', '<mass value="-2,5"/>', "mass"),
+        ('<sphere radius="0.1"/>', '<sphere radius="0"/>', "size"),
+        ('<box size="0.1 0.1 1"/>', '<box size="0.1 -0.1 1"/>', "size"),
+    ],
+)
+def test_lenient_never_lets_impossible_physics_through(call, arm, old, new, code):
+    arm.write_text(arm.read_text().replace(old, new))
+    outcome = call("inspect", arm, "--lenient", *LENIENT, "--json", "-")
+    assert [error["code"] for error in outcome.json["errors"]] == [code]
 
 
 def test_allowances_reach_the_gate(call, arm):

@@ -7,7 +7,7 @@ from enum import StrEnum
 from math import isfinite
 from typing import TypeVar
 
-from kinetarium.model.diagnostics import Code, Diagnostics
+from kinetarium.model.diagnostics import Allowance, Code, Diagnostics
 from kinetarium.model.markup import Element
 from kinetarium.spatial.arrays import Array, frozen
 
@@ -61,6 +61,9 @@ def extends(name: str, other: str) -> bool:
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NUMBERS = re.compile(rf"[ \t\r\n]*(?:{_NUMBER.pattern}(?:[ \t\r\n]+|$))*")
+
+_DECIMAL_COMMA = re.compile(r"([0-9]),([0-9])")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 MOST_MAGNITUDE = 1e12
 """Lengths, masses and inertias beyond this count as typing errors; squares may overflow."""
@@ -148,6 +151,7 @@ class AttributeReader:
         most: float = MOST_MAGNITUDE,
     ) -> tuple[float, ...]:
         """Return the same as `vector` as plain numbers, which are faster to handle."""
+        self._read_commas(element, name, count)
         values = self.numbers(element, name, default=default, most=most)
         if len(values) != count:
             raise self.diagnostics.refusal(
@@ -156,6 +160,23 @@ class AttributeReader:
                 line=element.line,
             )
         return values
+
+    def _read_commas(self, element: Element, name: str, count: int) -> None:
+        """Replace commas where the user allows them, if that gives the right count of numbers.
+
+        They are separators or decimal commas; "1,000" may also mean a thousand and stays.
+        """
+        text = element.attributes.get(name, "")
+        if "," not in text or Allowance.COMMA not in self.diagnostics.allow:
+            return
+        if any(_THOUSANDS.fullmatch(word) for word in text.split()):
+            return
+        for read in (text.replace(",", " "), _DECIMAL_COMMA.sub(r"\1.\2", text)):
+            if _NUMBERS.fullmatch(read) and len(read.split()) == count:
+                element.attributes[name] = read
+                message = f"{name} read as {read!r}: it has commas, {text[:60]!r}"
+                self.diagnostics.repair(Code.BAD_NUMBER, str(element), message, line=element.line)
+                return
 
     def not_negative(self, element: Element, name: str, *, code: Code = Code.BAD_VALUE) -> float:
         """Return a number that must not be negative; zero if it is missing."""
@@ -195,7 +216,8 @@ class AttributeReader:
         raise self.diagnostics.refusal(
             Code.BAD_NUMBER,
             f"{element}: {name} contains {wrong[:40]!r}, which is not a valid number",
-            remedy="write a finite decimal number such as 0.5 or 1e-3",
+            remedy="write a finite decimal number such as 0.5 or 1e-3"
+            + (" (--lenient comma reads commas in URDF)" if "," in wrong else ""),
             line=element.line,
         )
 

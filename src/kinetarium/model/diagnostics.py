@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from errno import EFBIG
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from kinetarium.errors import KinetariumError
 from kinetarium.storage.regular_file import read_regular, reason
@@ -67,7 +67,7 @@ class Code(StrEnum):
 
 
 class Allowance(StrEnum):
-    """Faults that a user may allow, by the flag --allow-NAME.
+    """Faults that a user may allow, by the flag --allow-NAME or --lenient NAME.
 
     Example:
         >>> from kinetarium import Allowance, load_robot
@@ -83,6 +83,16 @@ class Allowance(StrEnum):
     """Assign one gram to each link of a massless moving branch."""
     BAD_INERTIA = "bad-inertia"
     """Replace an invalid inertia by that of a solid sphere of the same mass."""
+    STRAY_TEXT = "stray-text"
+    """Leave out text between the elements of a URDF file."""
+    COMMA = "comma"
+    """Read commas between and in the numbers of a URDF file."""
+    ZERO_VISUAL = "zero-visual"
+    """Leave out a visual shape of a URDF file that has no size."""
+
+
+Leniency = Literal["stray-text", "comma", "zero-visual"]
+"""Faults of form, without effect on the mechanics, that --lenient lets through."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +107,7 @@ class RobotOptions:
         allow_missing_limit: Treat a joint without limits as unlimited.
         allow_massless: Assign 1 g to each link of a massless moving branch.
         allow_bad_inertia: Replace an invalid inertia by that of a sphere of the same mass.
+        lenient: Faults of form in URDF files to let through.
     """
 
     mesh_root: tuple[str, ...] = ()
@@ -106,12 +117,17 @@ class RobotOptions:
     allow_missing_limit: bool = False
     allow_massless: bool = False
     allow_bad_inertia: bool = False
+    lenient: tuple[Leniency, ...] = ()
 
     @property
     def allow(self) -> tuple[Allowance, ...]:
         """The faults that are allowed."""
         flags = {allowance: f"allow_{allowance.replace('-', '_')}" for allowance in Allowance}
-        return tuple(allowance for allowance, flag in flags.items() if getattr(self, flag))
+        return tuple(
+            allowance
+            for allowance, flag in flags.items()
+            if allowance in self.lenient or getattr(self, flag, False)
+        )
 
     @property
     def arguments(self) -> dict[str, str]:

@@ -18,6 +18,7 @@ class ReadingFlags(RobotOptions):
     Attributes:
         mesh_root: Folder from which meshes and includes may be read; repeatable.
         xacro_arg: Value of a xacro argument; repeatable.
+        lenient: Faults of form in URDF files to let through; they are listed as repairs.
     """
 
     mesh_root: Annotated[

@@ -196,6 +196,7 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
     Joint coordinates equal MuJoCo's; elements of a scene, a viewer or a controller are
     omitted and listed in the repairs.
     """
+    reading.diagnostics.allow -= {Allowance.COMMA}  # which is for URDF
     document, known = _open(root, reading)
     world_sections = root.all("worldbody")
     names = Names([*world_sections, *root.all("equality")])

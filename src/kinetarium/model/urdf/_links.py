@@ -21,7 +21,7 @@ from kinetarium.model.robot import (
     Sphere,
 )
 from kinetarium.model.urdf.origins import UrdfDocument
-from kinetarium.model.urdf.vocabulary import MOMENTS, SHAPES
+from kinetarium.model.urdf.vocabulary import ELEMENT_RULES, MOMENTS, SHAPES
 
 _LEAST_SCALE = 1e-12
 _LEAST_EXTENT = 1e-9
@@ -93,7 +93,14 @@ class LinkReader:
                 remedy=f"one of {', '.join(f'<{tag}>' for tag in SHAPES)}",
                 line=container.line,
             )
-        shape = self._shape(self._children.exactly_one(container, shapes[0].tag), link)
+        written = self._children.exactly_one(container, shapes[0].tag)
+        if element.tag == "visual" and self._is_empty(written):
+            self._diagnostics.repair(
+                Code.SIZE, f"link {link}", f"omitted a visual {written} of size zero",
+                line=written.line,
+            )  # fmt: skip
+            return None
+        shape = self._shape(written, link)
         if shape is None:
             return None
         material = self._children.at_most_one(element, "material")
@@ -112,11 +119,22 @@ class LinkReader:
         length = self._sizes(element, "length", 1)[0]
         return Cylinder(radius, length) if element.tag == "cylinder" else Capsule(radius, length)
 
+    def _is_empty(self, element: Element) -> bool:
+        """Return whether a primitive has no size, and may be left out."""
+        if Allowance.ZERO_VISUAL not in self._diagnostics.allow or element.tag == "mesh":
+            return False
+        names = ELEMENT_RULES[element.tag].required
+        sizes = [size for name in names for size in self._attributes.numbers(element, name)]
+        return min(sizes, default=1.0) == 0
+
     def _sizes(self, element: Element, name: str, count: int) -> tuple[float, ...]:
         sizes = self._attributes.values(element, name, count)
         if min(sizes) <= 0:
             raise self._diagnostics.refusal(
-                Code.SIZE, f"{element}: {name} must be positive", line=element.line
+                Code.SIZE,
+                f"{element}: {name} must be positive",
+                remedy="correct it (--lenient zero-visual leaves out visual shapes of size zero)",
+                line=element.line,
             )
         return sizes
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kinetarium.model.attributes import extends, is_one_edit_apart, nearest_name, shares_a_word
-from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
+from kinetarium.model.diagnostics import Allowance, Code, Diagnostics, RobotFileError
 from kinetarium.model.markup import Element
 
 
@@ -217,11 +217,18 @@ class Children:
     ) -> Iterator[RobotFileError]:
         if stray or unknown:
             with self.diagnostics.within(element.file or self.diagnostics.file, element.line):
-                if stray:
+                if stray and Allowance.STRAY_TEXT in self.diagnostics.allow:
+                    self.diagnostics.repair(
+                        Code.UNKNOWN_ELEMENT,
+                        str(element),
+                        f"omitted stray text: {stray[:40]!r}",
+                        line=element.line,
+                    )
+                elif stray:
                     yield self.diagnostics.refusal(
                         Code.UNKNOWN_ELEMENT,
                         f"{element} contains stray text: {stray[:40]!r}",
-                        remedy="remove it, or make it a comment",
+                        remedy="remove it, make it a comment, or pass --lenient stray-text",
                     )
                 for name in unknown:
                     if not name.startswith(_SILENT_PREFIXES):

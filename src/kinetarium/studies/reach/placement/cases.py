@@ -124,7 +124,11 @@ def _opened(
 def _survey(site: SiteConfig) -> _Survey:
     """Load the robot and the obstacles."""
     robot = load_robot(
-        str(site.robot), mesh_roots=site.mesh_root, allow=site.allow, arguments=site.arguments
+        str(site.robot),
+        mesh_roots=site.mesh_root,
+        allow=site.allow,
+        arguments=site.arguments,
+        root=site.root,
     )
     digests, obstacles = {"robot": robot.source.sha256}, NO_OBSTACLES
     if site.obstacles is not None:
