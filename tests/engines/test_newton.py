@@ -105,7 +105,9 @@ def test_a_scene_in_which_nothing_moves_stays_as_it_is() -> None:
 
 def test_options_reach_the_solver() -> None:
     options = NewtonOptions(integrator=NewtonIntegrator.EULER, impratio=3.0, iterations=7)
-    option = start(driven(chain()), options=options)._solver.mj_model.opt
+    solver = start(driven(chain()), options=options)._solver
+    assert solver.mjw_model.opt.tolerance.numpy()[0] == np.float32(options.tolerance)
+    option = solver.mj_model.opt
     assert (option.integrator, option.impratio, option.iterations) == (0, 3.0, 7)
 
 

@@ -1,7 +1,8 @@
 """A scene as Newton holds it: links, joints, shapes, and the pairs of shapes that may touch."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.newton.library import newton, transform
-from kinetarium.engines.newton.options import NewtonOptions
+from kinetarium.engines.newton.options import NewtonCone, NewtonOptions
 from kinetarium.model.mesh.mesh import mesh_of
 from kinetarium.model.robot import (
     IDENTITY,
@@ -129,8 +130,7 @@ def build(setup: Setup[NewtonOptions]) -> Model:
             assembly.put(_WORLD, [(body.name, body.X_WB)])
     assembly.touch()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _unwarned():
             model = assembly.builder.finalize(device="cpu")
             solver = assembly.solver(model, FIRST_POINTS) if model.joint_count else None
     except (ValueError, RuntimeError) as error:
@@ -245,7 +245,7 @@ class _Assembly:
     def solver(self, model: Any, points: int) -> Any:
         """Return a solver of a model with room for some contact points, at most for all."""
         options, points = self._options, min(self._points, points)
-        per_point = 3 if options.cone == "elliptic" else 4
+        per_point = 6 if options.cone is NewtonCone.ELLIPTIC else 10
         rows = 3 * model.joint_dof_count + 6 * len(self._joints) + per_point * points + 16
         solver = newton.solvers.SolverMuJoCo(
             model,
@@ -261,6 +261,7 @@ class _Assembly:
             enable_multiccd=bool(self._meshes),
             update_data_interval=0,  # the state is the solver's, for every conversion rounds it
         )
+        solver.mjw_model.opt.tolerance.fill_(options.tolerance)  # as asked, not raised to 1e-6
         solver.mjw_model.opt.warn_overflow = 0  # the simulation looks itself
         # Newton takes the second end of a loop to be where the first is at joint positions zero.
         data, kinds = solver.mjw_model.eq_data.numpy()[0], solver.mj_model.eq_type
@@ -274,7 +275,7 @@ class _Assembly:
         return Model(
             model=model,
             solver=solver,
-            solver_for=lambda points: self.solver(model, points),
+            solver_for=lambda points: _unwarned()(self.solver)(model, points),
             parts=tuple(self._parts),
             q=_starts(solver and solver.mj_q_start, joints),
             v=_starts(solver and solver.mj_qd_start, joints),
@@ -392,7 +393,10 @@ class _Assembly:
 
     def _add_pair(self, a: int, b: int, *, materials: Sequence[Any]) -> None:
         options, h = self._options, self._setup.timestep
-        friction = max(material.friction for material in materials)
+        slide, spin, roll = (
+            max(getattr(material, kind) for material in materials)
+            for kind in ("friction", "spinning_friction", "rolling_friction")
+        )
         e = max(material.restitution for material in materials)
         laws: dict[str, Any] = {
             "solref": warp.vec2(*options.contact_solref),
@@ -411,8 +415,9 @@ class _Assembly:
             "world": self.builder.current_world,
             "geom1": a,
             "geom2": b,
-            "condim": 3 if friction > 0 else 1,
-            "friction": _five((friction, friction, 0.005, 0.0001, 0.0001)),
+            # The dimensions in which a contact pushes: the normal, sliding, spinning, rolling.
+            "condim": 6 if roll > 0 else 4 if spin > 0 else 3 if slide > 0 else 1,
+            "friction": _five((slide, slide, spin, roll, roll)),
         }
         self.builder.add_custom_values(**{f"mujoco:pair_{k}": v for k, v in laws.items()})
 
@@ -446,6 +451,14 @@ class _Assembly:
                 mesh.vertices, mesh.faces.ravel(), compute_inertia=False
             )
         return self._meshes[shape]
+
+
+@contextmanager
+def _unwarned() -> Iterator[None]:
+    """Drop what Newton warns of: versions, numbers that nobody reads."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _starts(starts: Any, joints: Sequence[int]) -> Indices:

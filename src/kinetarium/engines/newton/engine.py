@@ -28,6 +28,7 @@ class EngineNewton(EngineBase[NewtonOptions]):
             Capability.JOINTS,
             Capability.CONTACT,
             Capability.CONTACT_FORCES,
+            Capability.FRICTION_FORCES,
             Capability.JOINT_WRENCH,
             Capability.EXTERNAL_WRENCH,
             Capability.MIMIC,
@@ -36,6 +37,10 @@ class EngineNewton(EngineBase[NewtonOptions]):
             Capability.SAVE_RESTORE,
             Capability.DETERMINISM,
             Capability.RESTITUTION,
+            Capability.SPINNING_FRICTION,
+            Capability.ROLLING_FRICTION,
+            Capability.MASS_RATIOS,
+            Capability.SOLVER_REPORT,
         }
     )
     friction_rule = FrictionRule.MAXIMUM

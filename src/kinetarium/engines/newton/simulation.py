@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import warp
+from numpy.typing import NDArray
 
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.newton.audit import audit
@@ -15,6 +16,8 @@ from kinetarium.engines.protocol import (
     NO_CONTACTS,
     Audit,
     Contacts,
+    Layout,
+    SolverReport,
     State,
 )
 from kinetarium.scene import DriveMode
@@ -25,10 +28,73 @@ _LARGEST = 1e30
 """Stands for greater numbers, which single precision might not hold."""
 _VIOLENT = 1e15
 """Torque [N m or N] whose square the solver may not hold, so that it answers with rest."""
+_BOUNDLESS = 2.0**80
+"""Lifts the limit of a servo; a power of two, which takes nothing from its digits."""
 _Commands = tuple[Any, Any, Any]
 """An array of Newton's, the places in it of some drives, and the commands of these."""
 Memory = tuple[Any, Any, Any] | None
 """Positions, velocities, and the acceleration from which the constraint solver starts."""
+
+
+class LimitedServos:
+    """The servos of a solver that have effort limits, which are to hold at the end of a step.
+
+    SolverMuJoCo cuts a servo off by its force at the start of the step, and what is cut off is no
+    longer implicit: a servo that is stiff for its inertia would jump across its target for ever.
+    A step at whose end a servo would no longer be at its limit is to be taken again without it.
+    """
+
+    def __init__(self, layout: Layout, model: Model, *, solver: Any) -> None:
+        """Look up the servos.
+
+        Args:
+            solver: The solver of the model.
+        """
+        theirs, numbers = solver.mjw_model, solver.mjc_actuator_to_newton_idx
+        dofs = dict(zip(model.dofs.tolist(), range(len(model.dofs)), strict=True))
+        limited = theirs.actuator_forcelimited.numpy()
+        # SolverMuJoCo numbers the targets of positions from 0 up, of velocities from -2 down.
+        numbers = [] if numbers is None else numbers.numpy().tolist()
+        own = [i for i in range(len(numbers)) if limited[i]]
+        joints = [dofs[dof if dof >= 0 else -dof - 2] for dof in (numbers[i] for i in own)]
+        damping = {
+            joint: drive.damping
+            for joint, drive in zip(layout.command_joints.tolist(), layout.actuations, strict=True)
+        }
+        self._own, self._q, self._v = np.array(own, np.intp), model.q[joints], model.v[joints]
+        self._ranges = theirs.actuator_forcerange.numpy()[0]
+        self._effort = self._ranges[own, 1] * (1 - 1e-6)  # as rounding may have it
+        self._scale = theirs.actuator_gainprm.numpy()[0, own, 0]
+        self._stiffness = -theirs.actuator_biasprm.numpy()[0, own, 1]
+        self._damping = np.array([damping[joint] for joint in joints])
+        data = solver.mjw_data
+        self._targets, self._forces = data.ctrl.numpy()[0], data.actuator_force.numpy()[0]
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return len(self._own) > 0
+
+    def released(self, q: Any, v: Any) -> NDArray[np.bool_]:
+        """Return which servos were at their limit in a step, but would not be at its end."""
+        force = self._forces[self._own]
+        full: NDArray[np.bool_] = np.abs(force) >= self._effort
+        if not full.any():
+            return full
+        free: NDArray[np.bool_] = full & (self._force(q, v) * np.sign(force) < self._effort)
+        return free
+
+    def overloaded(self, q: Any, v: Any, free: NDArray[np.bool_]) -> bool:
+        """Return whether one of some servos would be above its limit."""
+        return bool((np.abs(self._force(q, v)[free]) > self._effort[free] * (1 + 2e-6)).any())
+
+    def scale_limits(self, which: NDArray[np.bool_], factor: float) -> None:
+        """Multiply the limits of some servos."""
+        self._ranges[self._own[which]] *= factor
+
+    def _force(self, q: Any, v: Any) -> Any:
+        """Return the forces of the servos at a state, if they had no limit."""
+        targets = self._scale * self._targets[self._own]
+        return targets - self._stiffness * q[self._q] - self._damping * v[self._v]
 
 
 class NewtonSimulation(SimulationBase[Memory]):
@@ -79,6 +145,7 @@ class NewtonSimulation(SimulationBase[Memory]):
         self._body_f, self._xipos = self._state_now.body_f.numpy(), data.xipos.numpy()[0]
         numbers = solver.mjc_body_to_newton.numpy()[0]
         self._bodies = {int(own): i for i, own in enumerate(numbers) if own >= 0}
+        self._servos = LimitedServos(self._layout, self._model, solver=solver)
         state, control, h, observables = self._state_now, self._control, self._timestep, None
         if self._sensor_names:
             kind = newton.solvers.SolverBase.ObservableKind.BODY_PARENT_F
@@ -145,17 +212,38 @@ class NewtonSimulation(SimulationBase[Memory]):
         before = self._save()
         if wrenches:
             self._push(wrenches)
-        for _ in range(n):
-            warp.capture_launch(self._step)
+        self._launch(n)
         while self._overflow[0]:  # contacts were left out: the same again, with more room
             self._points *= 4
             self._enter(self._model.solver_for(self._points))
             self._restore(before)
-            for _ in range(n):
-                warp.capture_launch(self._step)
+            self._launch(n)
         if wrenches:
             self._body_f[:] = 0.0
         return n
+
+    def _launch(self, n: int) -> None:
+        """Make n steps; at the end of each, servos obey their limits."""
+        if not self._servos:
+            for _ in range(n):
+                warp.capture_launch(self._step)
+            return
+        for _ in range(n):
+            before = self._save()
+            warp.capture_launch(self._step)
+            free = self._servos.released(self._qpos, self._qvel)
+            if free.any():
+                self._again(before, free)
+                # A contact does not know of the servo, which it may overload again.
+                if self._servos.overloaded(self._qpos, self._qvel, free):
+                    self._again(before, np.zeros_like(free))
+
+    def _again(self, before: Memory, free: NDArray[np.bool_]) -> None:
+        """Take a step again, some servos without limit."""
+        self._restore(before)
+        self._servos.scale_limits(free, _BOUNDLESS)
+        warp.capture_launch(self._step)
+        self._servos.scale_limits(free, 1 / _BOUNDLESS)
 
     def _push(self, wrenches: Sequence[AppliedWrench]) -> None:
         # Newton takes wrenches at the centre of mass, and knows that of the last step only.
@@ -188,17 +276,17 @@ class NewtonSimulation(SimulationBase[Memory]):
 
     def _local_forces(self, n: int) -> Array:
         """Return the forces of n contacts along their normals and tangents, shape (n, 3)."""
-        contact = self._data.contact
-        rubs = contact.dim.numpy()[:n, np.newaxis] > 1
-        rows = contact.efc_address.numpy()[:n]
-        rows = np.pad(rows, ((0, 0), (0, 4)), constant_values=-1)[:, :4]
-        rows = np.where(rubs | (np.arange(4) == 0), rows, -1)
-        efforts = np.append(self._data.efc.force.numpy()[0].astype(np.float64), 0.0)[rows]
-        if self._options.cone is NewtonCone.ELLIPTIC:
+        contact, elliptic = self._data.contact, self._options.cone is NewtonCone.ELLIPTIC
+        dims = contact.dim.numpy()[:n, np.newaxis]
+        rows = np.pad(contact.efc_address.numpy()[:n], ((0, 0), (0, 4)), constant_values=-1)
+        used = dims if elliptic else np.maximum(2 * (dims - 1), 1)
+        rows = np.where(np.arange(rows.shape[1]) < used, rows, -1)
+        efforts: Array = np.append(self._data.efc.force.numpy()[0].astype(np.float64), 0.0)[rows]
+        if elliptic:
             return efforts[:, :3]
         # The edges of a pyramid lie to both sides of the normal, by the friction.
-        tangents = (efforts[:, ::2] - efforts[:, 1::2]) * contact.friction.numpy()[:n, :2]
-        return np.column_stack([efforts.sum(axis=1), np.where(rubs, tangents, 0.0)])
+        tangents = (efforts[:, :4:2] - efforts[:, 1:4:2]) * contact.friction.numpy()[:n, :2]
+        return np.column_stack([efforts.sum(axis=1), np.where(dims > 1, tangents, 0.0)])
 
     def _wrench(self, sensor: str) -> Array:
         body = self._model.sensors[sensor]
@@ -208,6 +296,10 @@ class NewtonSimulation(SimulationBase[Memory]):
         # What the parent exerts on the child, at the child's centre of mass.
         f, m = np.split(self._forces[body].astype(np.float64), 2)
         return -np.concatenate([f @ R, (m + np.cross(arm, f)) @ R])
+
+    def _solver_report(self) -> SolverReport:
+        taken = 0 if self._solver is None else int(self._data.solver_niter.numpy()[0])
+        return SolverReport(taken, self._options.iterations)
 
     def _save(self) -> Memory:
         if self._solver is None:
