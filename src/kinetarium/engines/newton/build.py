@@ -455,7 +455,7 @@ class _Assembly:
 
 @contextmanager
 def _unwarned() -> Iterator[None]:
-    """Drop what Newton warns of: versions, numbers that nobody reads."""
+    """Suppress the warnings of Newton, of versions and of numbers that are not used."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
