@@ -220,6 +220,7 @@ def test_numbers_of_commands(
     needed = {
         "batch": ["plan.toml"], "resume": ["out"], "compare": ["a", "b"],
         "reach build": ["--robot", "panda", "--out", "x.rmap"],
+        "convert": ["panda", "--to", "mjcf", "--out", "x.xml"],
         "reach slice": ["--map", "x", "--pose", "x", "--out", "x"],
     }  # fmt: skip
     beside = needed.get(" ".join(words), [])

@@ -1,7 +1,9 @@
 """`kinetarium convert`: convert a robot to URDF or MJCF."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +13,7 @@ from kinetarium.cli.core.arguments import UsageError
 from kinetarium.cli.core.invocation import Invocation
 from kinetarium.cli.core.robot_flags import RobotFlags
 from kinetarium.errors import OutputError
+from kinetarium.ranges import Range
 
 if TYPE_CHECKING:
     from kinetarium.model.robot import RobotModel
@@ -23,6 +26,23 @@ class Format(StrEnum):
     MJCF = "mjcf"
 
 
+class BaseChoice(StrEnum):
+    """How the root of the written robot moves."""
+
+    FILE = "file"
+    FIXED = "fixed"
+    FREE = "free"
+
+
+class Actuators(StrEnum):
+    """The actuators of the written robot."""
+
+    NONE = "none"
+    POSITION = "position"
+    VELOCITY = "velocity"
+    TORQUE = "torque"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Config(RobotFlags):
     """The robot and the output file.
@@ -32,10 +52,18 @@ class Config(RobotFlags):
     Attributes:
         to: Output format.
         out: Output file; meshes are written to a folder beside it.
+        base: Whether the root is fixed to the world or floats; by default as in the robot file.
+        actuators: Actuators of the joints (MJCF).
+        stiffness: Gain kp of position actuators [N m/rad or N/m].
+        damping: Gain kv of position and velocity actuators [N m s/rad or N s/m].
     """
 
     to: Format
     out: Annotated[Path, tyro.conf.arg(metavar="FILE")]
+    base: BaseChoice = BaseChoice.FILE
+    actuators: Actuators = Actuators.NONE
+    stiffness: Annotated[float, Range(0, 1e9, unit="N m/rad or N/m")] = 0.0
+    damping: Annotated[float, Range(0, 1e9, unit="N m s/rad or N s/m")] = 0.0
 
 
 def run(config: Config, invocation: Invocation) -> None:
@@ -52,10 +80,12 @@ def run(config: Config, invocation: Invocation) -> None:
     if machine := _machine(config):
         name, text, repairs = config.robot, machine, []
     else:
+        _check_gains(config)
         model = config.load()
+        if config.base is not BaseChoice.FILE:
+            model = replace(model, free_base=config.base is BaseChoice.FREE)
         name, repairs = model.name, to_builtins(model.repairs)
-        text, meshes = _write(model, config.to, mesh_folder=folder.name)
-        remarks = _remarks(model, config.to)
+        text, meshes, remarks = _write(model, config, mesh_folder=folder.name)
         for repair in model.repairs:
             console.line(f"repaired {repair.where}: {repair.message}")
     if meshes:
@@ -102,16 +132,16 @@ def _machine(config: Config) -> str:
     return quadruped_mjcf(machine)
 
 
-def _remarks(model: "RobotModel", to: Format) -> list[str]:
-    """Return what other readers of the file ignore."""
-    armed = [joint.name for joint in model.moving_joints if joint.armature]
-    if to is not Format.URDF or not armed:
-        return []
-    return [
-        f"the armature of {len(armed)} joints ({armed[0]} ...) is an attribute of <dynamics> that"
-        " Kinetarium reads and other URDF readers, Pinocchio's and MuJoCo's among them, ignore;"
-        " --to mjcf keeps it"
-    ]
+def _check_gains(config: Config) -> None:
+    """Refuse actuators without the gains they need, or that the format cannot hold."""
+    if config.actuators is Actuators.NONE:
+        return
+    if config.to is not Format.MJCF:
+        raise UsageError("URDF cannot hold actuators: --to mjcf")
+    if config.actuators is Actuators.POSITION and not (config.stiffness and config.damping):
+        raise UsageError("--actuators position needs --stiffness and --damping")
+    if config.actuators is Actuators.VELOCITY and not config.damping:
+        raise UsageError("--actuators velocity needs --damping")
 
 
 def _refuse_existing(path: Path, *, force: bool) -> None:
@@ -119,13 +149,98 @@ def _refuse_existing(path: Path, *, force: bool) -> None:
         raise OutputError(f"{str(path)!r} already exists; --force overwrites it")
 
 
-def _write(model: "RobotModel", to: Format, *, mesh_folder: str) -> tuple[str, dict[str, bytes]]:
-    match to:
+def _write(
+    model: "RobotModel", config: Config, *, mesh_folder: str
+) -> tuple[str, dict[str, bytes], list[str]]:
+    """Return the file, its meshes by name, and what to say about it."""
+    match config.to:
         case Format.URDF:
             from kinetarium.model.urdf import write_urdf
 
-            return write_urdf(model, mesh_folder=mesh_folder)
+            return *write_urdf(model, mesh_folder=mesh_folder), _lost_in_urdf(model)
         case Format.MJCF:
-            from kinetarium.model.mjcf import write_mjcf
+            return _write_mjcf(model, config, mesh_folder=mesh_folder)
 
-            return write_mjcf(model, mesh_folder=mesh_folder)
+
+def _write_mjcf(
+    model: "RobotModel", config: Config, *, mesh_folder: str
+) -> tuple[str, dict[str, bytes], list[str]]:
+    from kinetarium.model.mjcf import write_mjcf
+    from kinetarium.model.mjcf.writer import ActuatorKind, MjcfExtras, driven_joints
+    from kinetarium.roles.find import find_roles
+    from kinetarium.roles.roles import BaseKind, RoleSource
+
+    roles = find_roles(model)
+    asked = config.base is not BaseChoice.FILE or config.actuators is not Actuators.NONE
+    home = roles.home if asked and roles.home_source is not RoleSource.GEOMETRY else None
+    extras = MjcfExtras(
+        actuators=None if config.actuators is Actuators.NONE else ActuatorKind(config.actuators),
+        stiffness=config.stiffness,
+        damping=config.damping,
+        home=home,
+        height=_height(model, home) if home is not None and model.free_base else 0.0,
+    )
+    text, meshes = write_mjcf(model, mesh_folder=mesh_folder, extras=extras)
+    remarks = []
+    if model.free_base:
+        remarks.append("written with a free joint at the root")
+    elif roles.base.kind is BaseKind.FREE and config.base is BaseChoice.FILE:
+        remarks.append(f"written without a free joint, though roles say {roles.base}: --base free")
+    if extras.actuators:
+        gains = f"kp {config.stiffness:g}, " if config.actuators is Actuators.POSITION else ""
+        gains += f"kv {config.damping:g}" if config.actuators is not Actuators.TORQUE else ""
+        count = len(driven_joints(model))
+        remarks.append(f"{count} {config.actuators} actuators{f' ({gains})' if gains else ''}")
+    else:
+        remarks.append("written without actuators: --actuators position, velocity or torque")
+    if home is not None:
+        remarks.append(f"the keyframe 'home' is that of: {roles.home_source}")
+    fast = [joint.name for joint in model.moving_joints if isfinite(joint.limits.velocity)]
+    if fast:
+        remarks.append(f"MJCF has no speed limits: those of {_some(fast)} are left out")
+    return text, meshes, remarks
+
+
+def _height(model: "RobotModel", home: Mapping[str, float]) -> float:
+    """Return the height of the root at which the robot in its home pose stands on the ground [m].
+
+    Shapes count with the corners of their bounding boxes.
+    """
+    import numpy as np
+
+    from kinetarium.dynamics.kinematics import link_poses
+    from kinetarium.model.mesh.solids import bounding_box
+
+    q = np.array([home.get(joint.name, 0.0) for joint in model.moving_joints])
+    lowest = 0.0
+    for link, X_WL in zip(model.links, link_poses(model, q), strict=True):
+        for geometry in link.collisions:
+            X = X_WL @ geometry.X_LG
+            low, high = bounding_box(geometry.shape)
+            reach = np.abs(X[2, :3]) @ (high - low) / 2
+            lowest = min(lowest, float(X[2, :3] @ (low + high) / 2 + X[2, 3] - reach))
+    return -lowest
+
+
+def _lost_in_urdf(model: "RobotModel") -> list[str]:
+    """Return what URDF cannot hold, or what other readers of it ignore."""
+    armed = [joint.name for joint in model.moving_joints if joint.armature]
+    sprung = [joint.name for joint in model.moving_joints if joint.stiffness]
+    lost = []
+    if armed:
+        lost.append(
+            f"the armature of {len(armed)} joints ({armed[0]} ...) is an attribute of <dynamics> "
+            "that Kinetarium reads and other URDF readers, Pinocchio's and MuJoCo's among them, "
+            "ignore; --to mjcf keeps it"
+        )
+    if sprung:
+        lost.append(f"URDF has no springs: those of {_some(sprung)} are left out; --to mjcf")
+    if model.free_base:
+        lost.append("the free base is a floating joint, which some readers of URDF ignore")
+    if model.declared.driven or model.declared.poses or model.declared.sites:
+        lost.append("actuators, keyframes and sites of the robot file are left out")
+    return lost
+
+
+def _some(names: list[str]) -> str:
+    return f"{len(names)} joints ({names[0]}{' ...' if len(names) > 1 else ''})"

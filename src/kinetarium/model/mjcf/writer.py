@@ -1,8 +1,10 @@
 """A robot model as MJCF, complete and exact to the last digit."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from math import isinf
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf, isinf
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -97,11 +99,44 @@ _LEAST_ROOM = 1e-9
 """Least range of a joint: MuJoCo refuses an empty one."""
 _LEAST_INERTIA = 1e-14
 """Least mass [kg] and moment [kg m^2] of a moving body that MuJoCo accepts."""
+
+
+class ActuatorKind(StrEnum):
+    """What the actuators of a written file command."""
+
+    POSITION = "position"
+    VELOCITY = "velocity"
+    TORQUE = "torque"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MjcfExtras:
+    """What a file gets beside the mechanics of a robot.
+
+    Attributes:
+        actuators: The kind of actuators of the independent joints; None for no actuators.
+        stiffness: Gain kp of position actuators [N m/rad or N/m].
+        damping: Gain kv of position and velocity actuators [N m s/rad or N s/m].
+        home: Positions of joints in the keyframe "home" [rad or m]; None for no keyframe. Joints
+            that are missing are at zero.
+        height: Height of a free base in that keyframe [m].
+    """
+
+    actuators: ActuatorKind | None = None
+    stiffness: float = 0.0
+    damping: float = 0.0
+    home: Mapping[str, float] | None = None
+    height: float = 0.0
+
+
+_NO_EXTRAS = MjcfExtras()
 _COLLISION = {"group": "3"}
 _VISUAL = {"group": "2", "contype": "0", "conaffinity": "0"}
 
 
-def write_mjcf(model: RobotModel, *, mesh_folder: str) -> tuple[str, dict[str, bytes]]:
+def write_mjcf(
+    model: RobotModel, *, mesh_folder: str, extras: MjcfExtras = _NO_EXTRAS
+) -> tuple[str, dict[str, bytes]]:
     """Write a model as MJCF.
 
     Every link is a body; a massless fixed root named "world" is MuJoCo's world.
@@ -110,6 +145,7 @@ def write_mjcf(model: RobotModel, *, mesh_folder: str) -> tuple[str, dict[str, b
 
     Args:
         mesh_folder: Folder of the mesh files, relative to the MJCF file.
+        extras: Actuators and a keyframe.
 
     Returns:
         The text, and the mesh files by name.
@@ -124,6 +160,8 @@ def write_mjcf(model: RobotModel, *, mesh_folder: str) -> tuple[str, dict[str, b
         *_section("asset", (_tag("mesh", name=n, file=n, inertia="shell") for n in meshes)),
         *_section("worldbody", bodies),
         *_section("equality", writer.equalities()),
+        *_section("actuator", _actuators(model, extras)),
+        *_section("keyframe", _keyframes(model, extras)),
         "</mujoco>",
     ]
     return "\n".join(lines) + "\n", meshes
@@ -245,6 +283,43 @@ def _joint(joint: Joint) -> str:
     }
     attributes |= {name: repr(value) for name, value in losses.items() if value}
     return _tag("joint", **attributes)
+
+
+def driven_joints(model: RobotModel) -> list[Joint]:
+    """Return the joints that get actuators: those that the file drives, or all independent ones."""
+    free = [joint for joint in model.moving_joints if joint.mimic is None]
+    return [joint for joint in free if joint.name in model.declared.driven] or free
+
+
+def _actuators(model: RobotModel, extras: MjcfExtras) -> Iterator[str]:
+    for joint in driven_joints(model) if extras.actuators else ():
+        limits, attributes = joint.limits, {"name": joint.name, "joint": joint.name}
+        effort = "" if isinf(limits.effort) else _numbers((-limits.effort, limits.effort))
+        match extras.actuators:
+            case ActuatorKind.POSITION:
+                attributes |= {"kp": repr(extras.stiffness), "kv": repr(extras.damping)}
+                if not isinf(limits.lower) and limits.lower < limits.upper < inf:
+                    attributes["ctrlrange"] = _numbers((limits.lower, limits.upper))
+                yield _tag("position", **attributes, **({"forcerange": effort} if effort else {}))
+            case ActuatorKind.VELOCITY:
+                attributes["kv"] = repr(extras.damping)
+                yield _tag("velocity", **attributes, **({"forcerange": effort} if effort else {}))
+            case ActuatorKind.TORQUE:
+                yield _tag("motor", **attributes, **({"ctrlrange": effort} if effort else {}))
+
+
+def _keyframes(model: RobotModel, extras: MjcfExtras) -> Iterator[str]:
+    if extras.home is None:
+        return
+    home = {joint.name: extras.home.get(joint.name, 0.0) for joint in model.moving_joints}
+    for joint in model.moving_joints:
+        if joint.mimic:
+            home[joint.name] = joint.mimic.multiplier * home[joint.mimic.joint] + joint.mimic.offset
+    base = [0.0, 0.0, extras.height, 1.0, 0.0, 0.0, 0.0] if model.free_base else []
+    control = {}
+    if extras.actuators is ActuatorKind.POSITION:
+        control["ctrl"] = _numbers(home[joint.name] for joint in driven_joints(model))
+    yield _tag("key", name="home", qpos=_numbers([*base, *home.values()]), **control)
 
 
 def _inertial(inertia: Inertia) -> str:
