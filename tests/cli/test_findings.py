@@ -174,3 +174,12 @@ def test_repairs_in_an_include_name_it(tmp_path):
     )
     (repair,) = read_robot_file(file).repairs
     assert (Path(repair.file).name, repair.line) == ("part.xml", 3)
+
+
+def test_a_faulty_element_of_an_unknown_class_is_refused_once(call, tmp_path):
+    file = tmp_path / "class.xml"
+    file.write_text(
+        '<mujoco><worldbody><body>\n<geom class="thin" sise="0.1"/></body></worldbody></mujoco>'
+    )
+    code, _, err = call("inspect", file)
+    assert code == 2 and err.count("\n") == 1 and "'sise'" in err

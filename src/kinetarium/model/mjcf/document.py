@@ -94,7 +94,10 @@ class Defaults:
             kind: The tag whose defaults to use, if not the element's own.
         """
         name = element.attributes.get("class", child_class)
-        settings = self._classes[name].get(kind or _SHARED.get(element.tag, element.tag), {})
+        # An unknown class of an element that was refused already is not recorded again.
+        settings = self._classes.get(name, {}).get(
+            kind or _SHARED.get(element.tag, element.tag), {}
+        )
         merged = _merged(settings, element.attributes)
         return Element(element.tag, merged, element.line, file=element.file)
 
