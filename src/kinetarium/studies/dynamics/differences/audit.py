@@ -55,8 +55,10 @@ def audit_differences(
     joints = {joint.name.removeprefix(f"{ROBOT}/"): joint for joint in audit.joints}
     structure = tuple(_of_structure(model, joints))
     model = with_joints(model, joints)
+    mounts, model = _of_mounts(model, solids, joints, tolerance=tolerance)
     differences = [
         *structure,
+        *mounts,
         *gravity_difference(gravity, audit.gravity, tolerance=tolerance),
         *_of_joints(model, joints, tolerance=tolerance),
         *_of_couplings(model, audit.couplings, tolerance=tolerance),
@@ -81,6 +83,73 @@ def _of_structure(model: RobotModel, joints: _Joints) -> Iterator[Difference]:
             text = f"joint {name} moves, but the robot has no such moving joint"
             yield Difference(Cause.STRUCTURE, name, None, text)
     yield from order_difference(wanted, list(joints))
+
+
+def _of_mounts(
+    model: RobotModel, solids: _Solids, joints: _Joints, *, tolerance: float
+) -> tuple[list[Difference], RobotModel]:
+    """Find fixed joints that are displaced, and the robot with them.
+
+    One displaced mount moves all joints and masses behind it; it is one fault, not several.
+    """
+    differences = []
+    for body in rigid_tree(model):
+        rivals: dict[str, RobotModel] = {}
+        for link, X_TF in body.members[1:]:
+            mount = model.parent_joint[link]
+            for X in _mount_poses(model, body.name, X_TF, joints):
+                X_PT = inverse_pose(dict(body.members)[mount.parent])
+                displaced = replace(mount, X_PJ=frozen(X_PT @ X))
+                trial = replace(
+                    model, joints=tuple(displaced if j == mount else j for j in model.joints)
+                )
+                moved = any(frame_differences("", mount.X_PJ, displaced.X_PJ, tolerance=tolerance))
+                if moved and _explains(trial, body.name, solids, joints, tolerance=tolerance):
+                    rivals[mount.name] = trial
+        texts = [
+            each
+            for name, trial in rivals.items()
+            for each in frame_differences(
+                name, model.joint(name).X_PJ, trial.joint(name).X_PJ, tolerance=tolerance
+            )
+        ]
+        if texts:
+            text = "; or ".join(each.text for each in texts)
+            names = ", ".join(rivals)
+            differences.append(Difference(Cause.JOINT_ORIGIN, names, texts[0].size, text))
+            model = next(iter(rivals.values()))
+    return differences, model
+
+
+def _mount_poses(model: RobotModel, top: str, X_TF: Array, joints: _Joints) -> Iterator[Array]:
+    """Yield where a fixed joint must be in its body for a joint of the body to be as loaded."""
+    tree = rigid_tree(model)
+    for body in tree:
+        loaded = joints.get(body.joint.name) if body.joint else None
+        if loaded and loaded.X_PJ is not None and tree[body.parent].name == top:
+            yield loaded.X_PJ @ inverse_pose(body.X_PJ) @ X_TF
+
+
+def _explains(
+    trial: RobotModel, top: str, solids: _Solids, joints: _Joints, *, tolerance: float
+) -> bool:
+    """Return whether a body and all joints on it are as loaded."""
+    tree = rigid_tree(trial)
+    body = next(each for each in tree if each.name == top)
+    solid = solids.get(top)
+    if body.joint and solid is None:
+        return False
+    if solid and inertia_differences(body.inertia, solid.inertia, tolerance=tolerance):
+        return False
+    return not any(
+        difference
+        for child in tree
+        if child.joint
+        and tree[child.parent].name == top
+        and (loaded := joints.get(child.joint.name))
+        and loaded.X_PJ is not None
+        for difference in frame_differences("", child.X_PJ, loaded.X_PJ, tolerance=tolerance)
+    )
 
 
 def _of_joints(model: RobotModel, joints: _Joints, *, tolerance: float) -> Iterator[Difference]:
