@@ -19,6 +19,7 @@ from engines.staging import (
     with_joint,
 )
 from kinetarium.dynamics import RobotDynamics
+from kinetarium.engines.base.engine import ALLOW_FAULTY
 from kinetarium.engines.conformance.models import (
     Y_AXIS,
     flyer,
@@ -28,7 +29,6 @@ from kinetarium.engines.conformance.models import (
     solid_link,
 )
 from kinetarium.engines.mujoco import Cone, EngineMujoco, Integrator, MujocoOptions, Solver
-from kinetarium.engines.mujoco.engine import ALLOW_FAULTY
 from kinetarium.engines.protocol import CapabilityError, State
 from kinetarium.engines.registry import EngineUnavailableError, open_engine
 from kinetarium.model.load import catalogue_entry, load_catalogue_robot

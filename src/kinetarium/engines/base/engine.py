@@ -25,6 +25,9 @@ from kinetarium.errors import KinetariumError
 from kinetarium.scene import Base, Motion, PlacedRobot, Scene, SceneError
 from kinetarium.spatial.rotation import quaternion_from_rotation
 
+ALLOW_FAULTY = "KINETARIUM_ALLOW_FAULTY_VERSIONS"
+"""Environment variable; if it is set, versions with known faults can be used, to measure them."""
+
 
 @contextmanager
 def quiet() -> Iterator[None]:

@@ -3,13 +3,11 @@
 import os
 from typing import Any
 
-from kinetarium.engines.base.engine import EngineBase
+from kinetarium.engines.base.engine import ALLOW_FAULTY, EngineBase
 from kinetarium.engines.base.simulation import Setup, SimulationBase
 from kinetarium.engines.mujoco.options import Integrator, MujocoOptions
 from kinetarium.engines.protocol import Capability, CapabilityError, FrictionRule
 
-ALLOW_FAULTY = "KINETARIUM_ALLOW_FAULTY_VERSIONS"
-"""Environment variable; if it is set, versions with known faults can be used, to measure them."""
 _FAULTY = {
     "4.0.0": "its sparse Cholesky factorisation gives the Newton solver a wrong Hessian, hence"
     " wrong accelerations in contact (fixed in 4.0.1)",

@@ -26,6 +26,7 @@ import numpy as np
 
 from kinetarium.batch.worker_main import exit_status_of
 from kinetarium.batch.worker_process import ONE_THREAD
+from kinetarium.engines.base.engine import ALLOW_FAULTY
 from kinetarium.engines.conformance import CHECKS
 from kinetarium.engines.registry import EngineUnavailableError, engine_packages
 from kinetarium.errors import KinetariumError, OutputError, one_line
@@ -40,8 +41,6 @@ from kinetarium.studies.league.config import Case, Part
 _PATIENCE = 240.0
 """Time after which an item without an answer is given up [s]."""
 _POLL = 0.5
-_ALLOW_FAULTY = ("KINETARIUM_ALLOW_EXCLUDED", "KINETARIUM_ALLOW_FAULTY_VERSIONS")
-"""Variables that allow versions which engines refuse for a known fault: here they are compared."""
 _TAIL = 4096
 """Size of the end of a child's output that may have the reason of a crash [bytes]."""
 
@@ -113,7 +112,7 @@ def _child(
         **os.environ,
         **ONE_THREAD,
         "PYTHONPATH": os.pathsep.join(path),
-        **dict.fromkeys(_ALLOW_FAULTY, "1"),
+        ALLOW_FAULTY: "1",  # here they are compared
     }
     return subprocess.Popen(
         [sys.executable, "-X", "utf8", "-m", problems.__name__, engine, *items],
