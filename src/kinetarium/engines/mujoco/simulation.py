@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
-from operator import lt
+from math import hypot, inf, isfinite
+from operator import mul
 
 import mujoco
 import numpy as np
@@ -199,9 +199,9 @@ class LimitedServos:
         drives = [setup.layout.actuations[i] for i in places]
         self._damping = np.array([drive.damping for drive in drives])
         # Plain numbers are faster than short arrays, and most steps end with the first question.
-        efforts_of_all = np.full(model.nu, inf)
-        efforts_of_all[self._places] = self._effort
-        self._efforts = efforts_of_all.tolist()
+        shares = np.zeros(model.nu)
+        shares[self._places] = 1 / np.maximum(self._effort, np.finfo(np.float64).tiny)
+        self._shares = shares.tolist()
 
     def __bool__(self) -> bool:
         """Whether there are any."""
@@ -209,20 +209,20 @@ class LimitedServos:
 
     def step(self) -> None:
         """Take one step."""
-        data, (q, v), (q_0, v_0) = self._data, self._now, self._before
-        q_0[:], v_0[:], time = q, v, data.time
-        _step(self._model, data)
-        if all(map(lt, map(abs, self._forces.tolist()), self._efforts)):
+        (q, v), (q_0, v_0) = self._now, self._before
+        q_0[:], v_0[:] = q, v
+        _step(self._model, self._data)
+        if hypot(*map(mul, self._forces.tolist(), self._shares)) < 1:
             return
         force = self._forces[self._places]
         full = np.abs(force) >= self._effort
         free = full & (self._unlimited() * np.sign(force) < self._effort)
         if not free.any():
             return
-        self._again(time, free=self._places[free])
+        self._again(free=self._places[free])
         # A contact of IMPLICITFAST does not know of the servo, which it may overload again.
         if (np.abs(self._unlimited()[free]) > self._effort[free]).any():
-            self._again(time, free=self._places[:0])
+            self._again(free=self._places[:0])
 
     def _unlimited(self) -> Array:
         """Return the forces of the servos at the present state, if they had no limit."""
@@ -232,11 +232,11 @@ class LimitedServos:
         )
         return force
 
-    def _again(self, time: float, *, free: Indices) -> None:
+    def _again(self, *, free: Indices) -> None:
         """Take a step again, some servos without limit; the solver starts from what it found."""
         for array, before in zip(self._now, self._before, strict=True):
             array[:] = before
-        self._data.time = time
+        self._data.time -= self._model.opt.timestep
         self._model.actuator_forcelimited[free] = 0
         _step(self._model, self._data)
         self._model.actuator_forcelimited[free] = 1
