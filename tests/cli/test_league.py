@@ -117,9 +117,9 @@ def test_versions_side_by_side(surroundings: dict[str, str], tmp_path: Path) -> 
     assert names["3.0"] == names["1.0"]  # another child continued after the crash
 
     changes = {(change["old"], change["new"]): change for change in result["changes"]}
-    assert changes["1.0", "2.0"]["broken"] == ["free-fall"]
+    assert changes["1.0", "2.0"]["broken"] == ["free-fall", "fall-steps", "far-away"]
     assert [error["problem"] for error in changes["1.0", "2.0"]["errors"]] == ["free-fall"]
-    assert changes["2.0", "3.0"]["repaired"] == ["free-fall"]
+    assert changes["2.0", "3.0"]["repaired"] == ["free-fall", "fall-steps", "far-away"]
     costs = [row for row in result["costs"] if row["version"] == "1.0"]
     assert [row["problem"] for row in costs] == ["free-fall"] * 3  # no joints, no contact
     assert all(row["cost_us"] > 0 for row in costs)

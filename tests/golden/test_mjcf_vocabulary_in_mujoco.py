@@ -126,6 +126,7 @@ def _our_refusal(text: str) -> str:
     root = parse_xml(text.encode(), diagnostics=diagnostics)
     try:
         check_vocabulary(root, reading=reading, left_out=LeftOut())
+        diagnostics.stop_if_refused()
     except RobotFileError as error:
         return str(error)
     return ""

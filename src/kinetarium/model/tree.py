@@ -62,7 +62,7 @@ def assemble(
             the root of a robot with a free base.
     """
     diagnostics = reading.diagnostics
-    if not complete:
+    if not complete or not links:  # links that were refused are not missing
         diagnostics.stop_if_refused()
     if not links:
         raise diagnostics.refusal(Code.NO_LINKS, "the robot has no links", line=1)
