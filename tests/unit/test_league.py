@@ -115,7 +115,7 @@ def test_versions_alone_leave_the_installed_engines_out_and_reuse_what_is_here()
 
 @pytest.mark.parametrize(
     "text",
-    ["mujoco", "mujoco>=3", "mujoco==", "mujoco==3.0.0 --index-url=x", "--target==1", "-r==1",
+    ["mujoco", "mujoco>=3", "mujoco==", "mujoco==3.0.0 --find-links=x", "--target==1", "-r==1",
      "mujoco==../x", "mujoco==3.*", "mujoco==3\n", "git+https://x@y==1", "a==1==2"],
 )  # fmt: skip
 def test_what_is_not_a_pinned_version_never_reaches_pip(text: str) -> None:
