@@ -63,9 +63,11 @@ class Findings:
         sections: The sections of the report after the headline.
         summary: Statistics over all rows, for metrics.json.
         extra: Further top-level entries of metrics.json by name.
-        lead: The report's first paragraph.
+        lead: What was done, the first paragraph of the report after the conclusion.
         tables: Tables that the command prints before the headline.
         answer: Entries of the command's JSON besides metrics.json, such as times.
+        conclusion: What came out, in one to three sentences with their numbers; the report
+            begins with it, the command ends with it.
     """
 
     headline: "Table"
@@ -75,6 +77,7 @@ class Findings:
     lead: str = ""
     tables: "tuple[Table, ...]" = ()
     answer: Mapping[str, Any] = field(default_factory=dict)
+    conclusion: str = ""
 
 
 MODULES = {

@@ -99,12 +99,14 @@ class Page:
         lead: The paragraph that says what it is.
         sections: The sections in reading order.
         provenance: How to reproduce it: names and values, such as the command and versions.
+        conclusion: What came out, in one to three sentences; it is shown above the lead.
     """
 
     title: str
     lead: str
     sections: tuple[Section, ...]
     provenance: tuple[tuple[str, str], ...]
+    conclusion: str = ""
 
 
 LIGHT = (

@@ -17,5 +17,8 @@ if TYPE_CHECKING:
     from kinetarium.roles.roles import RolesError as RolesError
     from kinetarium.roles.roles import RoleSource as RoleSource
     from kinetarium.roles.roles import Wheel as Wheel
+    from kinetarium.roles.studied_robot import RoleOptions as RoleOptions
+    from kinetarium.roles.studied_robot import StudiedRobot as StudiedRobot
+    from kinetarium.roles.studied_robot import with_base as with_base
 else:
     __all__, __getattr__, __dir__ = lazy_exports(__name__)

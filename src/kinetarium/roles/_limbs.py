@@ -83,7 +83,7 @@ def find_base(bodies: Bodies, *, wheels: Collection[Wheel], legs: Collection[Leg
     if model.free_base:
         source = RoleSource.MJCF if model.source.format == "mjcf" else RoleSource.URDF
         return BaseRole(kind=BaseKind.FREE, source=source)
-    if _is_planar(bodies):
+    if is_planar(bodies):
         return BaseRole(kind=BaseKind.PLANAR, source=RoleSource.GEOMETRY)
     words = _words([model.name, *(link.name for link in model.links)])
     moves = bool(words & set(_MOBILE_WORDS))
@@ -91,7 +91,7 @@ def find_base(bodies: Bodies, *, wheels: Collection[Wheel], legs: Collection[Leg
     return BaseRole(kind=BaseKind.FREE if free else BaseKind.FIXED, source=RoleSource.GEOMETRY)
 
 
-def _is_planar(bodies: Bodies) -> bool:
+def is_planar(bodies: Bodies) -> bool:
     """Return whether the first joints are two slides and a turn about their common normal."""
     chain: list[Body] = []
     body = bodies.bodies[0]

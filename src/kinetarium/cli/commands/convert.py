@@ -1,6 +1,5 @@
 """`kinetarium convert`: convert a robot to URDF or MJCF."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isfinite
@@ -169,6 +168,7 @@ def _write_mjcf(
     from kinetarium.model.mjcf.writer import ActuatorKind, MjcfExtras, driven_joints
     from kinetarium.roles.find import find_roles
     from kinetarium.roles.roles import BaseKind, RoleSource
+    from kinetarium.scene.standing import lowest_point
 
     roles = find_roles(model)
     asked = config.base is not BaseChoice.FILE or config.actuators is not Actuators.NONE
@@ -178,7 +178,9 @@ def _write_mjcf(
         stiffness=config.stiffness,
         damping=config.damping,
         home=home,
-        height=_height(model, home) if home is not None and model.free_base else 0.0,
+        height=-min(lowest_point(model, home), 0.0)
+        if home is not None and model.free_base
+        else 0.0,
     )
     text, meshes = write_mjcf(model, mesh_folder=mesh_folder, extras=extras)
     remarks = []
@@ -199,27 +201,6 @@ def _write_mjcf(
     if fast:
         remarks.append(f"MJCF has no speed limits: those of {_some(fast)} are left out")
     return text, meshes, remarks
-
-
-def _height(model: "RobotModel", home: Mapping[str, float]) -> float:
-    """Return the height of the root at which the robot in its home pose stands on the ground [m].
-
-    Shapes count with the corners of their bounding boxes.
-    """
-    import numpy as np
-
-    from kinetarium.dynamics.kinematics import link_poses
-    from kinetarium.model.mesh.solids import bounding_box
-
-    q = np.array([home.get(joint.name, 0.0) for joint in model.moving_joints])
-    lowest = 0.0
-    for link, X_WL in zip(model.links, link_poses(model, q), strict=True):
-        for geometry in link.collisions:
-            X = X_WL @ geometry.X_LG
-            low, high = bounding_box(geometry.shape)
-            reach = np.abs(X[2, :3]) @ (high - low) / 2
-            lowest = min(lowest, float(X[2, :3] @ (low + high) / 2 + X[2, 3] - reach))
-    return -lowest
 
 
 def _lost_in_urdf(model: "RobotModel") -> list[str]:

@@ -124,6 +124,9 @@ def show(folder: "ResultFolder", findings: "Findings", invocation: Invocation) -
     if failures.rows:
         console.line()
         console.table(failures)
+    if findings.conclusion:
+        console.line()
+        console.line(findings.conclusion)
     report = folder.path / "report.html"
     if report.is_file():
         console.line()

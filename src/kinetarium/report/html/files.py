@@ -132,7 +132,8 @@ def study_page(folder: ResultFolder, study: Study[Any, Any], findings: Findings)
         ("platform", environment["platform"]),
         ("git", environment["git_hash"] or "not a checkout"),
     )
-    return Page(study.title, findings.lead, (headline, *findings.sections), provenance)
+    sections = (headline, *findings.sections)
+    return Page(study.title, findings.lead, sections, provenance, findings.conclusion)
 
 
 def failure_table(folder: ResultFolder) -> Table:

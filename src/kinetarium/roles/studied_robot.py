@@ -1,0 +1,135 @@
+"""The robot of a study: its model with the base that was asked for, and its roles."""
+
+from dataclasses import dataclass, fields, replace
+from hashlib import sha256
+
+from kinetarium.errors import KinetariumError
+from kinetarium.model.diagnostics import RobotOptions
+from kinetarium.model.inertia import water_ball
+from kinetarium.model.load import load_robot
+from kinetarium.model.robot import IDENTITY, Joint, JointType, Link, RobotModel
+from kinetarium.model.tree import MASSLESS_SHARE
+from kinetarium.roles._bodies import Bodies
+from kinetarium.roles._limbs import is_planar
+from kinetarium.roles.file import roles_toml
+from kinetarium.roles.find import find_roles
+from kinetarium.roles.roles import BaseKind, Roles, RolesError
+from kinetarium.spatial.arrays import frozen
+
+PLANAR_JOINTS = ("base/x", "base/y", "base/yaw")
+"""The joints of a planar base that a robot file does not have."""
+
+
+@dataclass(frozen=True, eq=False)
+class StudiedRobot:
+    """A robot and what its parts are for.
+
+    Attributes:
+        model: The robot; its root is free, fixed, or on three joints of a plane.
+        roles: Its roles.
+    """
+
+    model: RobotModel
+    roles: Roles
+
+    @property
+    def sha256(self) -> str:
+        """Hash of all files of the robot, of its base and of its roles."""
+        parts = f"{self.model.source.sha256} {self.model.free_base} {roles_toml(self.roles)}"
+        return sha256(parts.encode()).hexdigest()
+
+    @property
+    def home(self) -> dict[str, float]:
+        """Positions of all moving joints in the home pose [rad or m], by joint."""
+        home = {
+            joint.name: self.roles.home.get(joint.name, 0.0) for joint in self.model.moving_joints
+        }
+        for joint in self.model.moving_joints:
+            if joint.mimic:
+                leader = home[joint.mimic.joint]
+                home[joint.name] = joint.mimic.multiplier * leader + joint.mimic.offset
+        return home
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoleOptions(RobotOptions):
+    """How a robot is read and its roles are found: fields of configs and cases.
+
+    A config inherits them, so that every study has the same flags; a case has them as the
+    field `reading`, beside the robot's name and the hash of all that was read.
+
+    Attributes:
+        roles: Roles file; by default NAME.roles.toml beside the robot file.
+        srdf: SRDF file; by default NAME.srdf beside the robot file or in ../srdf.
+        tool: Link of the tool.
+        base: How the root moves, instead of what is found.
+    """
+
+    roles: str = ""
+    srdf: str = ""
+    tool: str = ""
+    base: BaseKind | None = None
+
+    @property
+    def reading(self) -> "RoleOptions":
+        """These options alone, without the other fields of a config."""
+        return RoleOptions(**{each.name: getattr(self, each.name) for each in fields(RoleOptions)})
+
+    def open(self, robot: str, *, sha256: str = "") -> StudiedRobot:
+        """Load a robot and find its roles.
+
+        Args:
+            robot: Name of a robot in the catalogue, or a URDF, xacro or MJCF file.
+            sha256: Hash of what was read when the case was created.
+
+        Raises:
+            KinetariumError: If a file is refused, or differs from what was read before.
+        """
+        model = load_robot(
+            robot,
+            mesh_roots=self.mesh_root,
+            allow=self.allow,
+            arguments=self.arguments,
+            root=self.root,
+        )
+        roles = find_roles(
+            model,
+            roles=self.roles or None,
+            srdf=self.srdf or None,
+            tool=self.tool or None,
+            base=self.base,
+        )
+        studied = StudiedRobot(with_base(model, roles.base.kind), roles)
+        if sha256 and studied.sha256 != sha256:
+            raise KinetariumError(f"'{robot}' has changed since the case was created")
+        return studied
+
+
+def with_base(model: RobotModel, kind: BaseKind) -> RobotModel:
+    """Return a robot whose root is fixed, free, or moves in a plane.
+
+    In a plane the root moves by three joints "base/x", "base/y" and "base/yaw" without friction;
+    a robot whose first joints do that already is not changed.
+
+    Raises:
+        RolesError: If a link is already named after one of these joints.
+    """
+    if kind is not BaseKind.PLANAR:
+        return replace(model, free_base=kind is BaseKind.FREE)
+    model = replace(model, free_base=False)
+    if is_planar(Bodies(model)):
+        return model
+    names = PLANAR_JOINTS
+    if {link.name for link in model.links} & {"world", *names}:
+        raise RolesError(f"{model.name} has links with the names of a planar base: --base free")
+    kinds = (JointType.PRISMATIC, JointType.PRISMATIC, JointType.CONTINUOUS)
+    axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    ends = ("world", *names[:2], model.root)
+    joints = tuple(
+        Joint(name, kind, ends[i], ends[i + 1], IDENTITY, frozen(axis))
+        for i, (name, kind, axis) in enumerate(zip(names, kinds, axes, strict=True))
+    )
+    # Engines divide by the mass of every moving link.
+    slide = water_ball(MASSLESS_SHARE * model.mass)
+    links = (Link("world"), *(Link(name, slide) for name in names[:2]))
+    return replace(model, links=(*links, *model.links), joints=(*joints, *model.joints))
