@@ -7,11 +7,11 @@ from typing import Any
 from kinetarium.engines.base.audit import LoadedFrames, limit_of, lumped_solids, merged
 from kinetarium.engines.base.joint_law import JointLaw
 from kinetarium.engines.bullet.build import World
-from kinetarium.engines.bullet.contacts import Place
 from kinetarium.engines.bullet.joint_space import gravity
 from kinetarium.engines.bullet.library import BulletClient, rotation
 from kinetarium.engines.bullet.multibody import MARGIN, NO_LIMIT, Multibody
 from kinetarium.engines.bullet.options import BulletOptions, Servo
+from kinetarium.engines.bullet.readings import Place
 from kinetarium.engines.protocol import (
     Audit,
     LoadedCoupling,

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from kinetarium.engines.base.simulation import Setup
-from kinetarium.engines.bullet.contacts import Place, Surfaces
 from kinetarium.engines.bullet.library import BulletClient, position, quaternion_xyzw
 from kinetarium.engines.bullet.multibody import (
     Multibody,
@@ -12,6 +11,7 @@ from kinetarium.engines.bullet.multibody import (
     robot_specs,
 )
 from kinetarium.engines.bullet.options import BulletOptions
+from kinetarium.engines.bullet.readings import Place, Surfaces
 from kinetarium.model.robot import LoopKind, RobotModel
 from kinetarium.scene import Base, PlacedRobot, SceneError
 

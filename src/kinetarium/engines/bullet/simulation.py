@@ -11,12 +11,11 @@ from kinetarium.engines.base.joint_law import JointLaw, StepBefore
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.bullet.audit import audit
 from kinetarium.engines.bullet.build import World
-from kinetarium.engines.bullet.contacts import read_contacts
 from kinetarium.engines.bullet.joint_space import Floating, JointSpace
 from kinetarium.engines.bullet.library import BulletClient
 from kinetarium.engines.bullet.multibody import Multibody
 from kinetarium.engines.bullet.options import BulletOptions, Servo
-from kinetarium.engines.bullet.sensors import Memory, WrenchSensors
+from kinetarium.engines.bullet.readings import Memory, WrenchSensors, read_contacts
 from kinetarium.engines.protocol import Audit, Contacts, Layout, LoadedDrive, State
 from kinetarium.scene import DriveMode
 from kinetarium.spatial.arrays import Array

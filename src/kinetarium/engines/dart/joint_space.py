@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.engines.dart.skeletons import Articulation
+from kinetarium.engines.dart.build import Articulation
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 

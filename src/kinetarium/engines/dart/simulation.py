@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import hypot
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kinetarium.engines.base.audit import LoadedFrames, lumped_solids, merged
 from kinetarium.engines.base.joint_law import JointLaw, StepBefore
 from kinetarium.engines.base.simulation import LIMIT, AppliedWrench, Setup, SimulationBase
-from kinetarium.engines.dart.build import World
-from kinetarium.engines.dart.contacts import read_contacts
+from kinetarium.engines.dart.build import Articulation, Surfaces, World
 from kinetarium.engines.dart.joint_space import Floating, JointSpace
 from kinetarium.engines.dart.options import DartOptions
-from kinetarium.engines.dart.skeletons import Articulation
 from kinetarium.engines.protocol import (
+    NO_CONTACTS,
     Audit,
     Contacts,
     Layout,
@@ -41,6 +40,25 @@ class _Saved(NamedTuple):
 
     motion: tuple[tuple[Array, Array], ...]
     steps_before: tuple[StepBefore | None, ...]
+
+
+def read_contacts(world: Any, surfaces: Surfaces) -> Contacts:
+    """Return the contacts of the last step of DART's world, with normal and friction forces."""
+    found = world.getLastCollisionResult().getContacts()
+    if not found:
+        return NO_CONTACTS
+    solid = surfaces.solids
+    pairs = [
+        (solid[c.collisionObject1.getShapeFrame()], solid[c.collisionObject2.getShapeFrame()])
+        for c in found
+    ]
+    return Contacts(
+        solids=np.array(pairs, dtype=np.int32),
+        points=np.array([c.point for c in found]),
+        normals=np.array([c.normal for c in found]),
+        depths=np.array([c.penetrationDepth for c in found]),
+        forces=np.array([c.force for c in found]),
+    )
 
 
 class DartSimulation(SimulationBase[_Saved]):
