@@ -12,11 +12,11 @@ from kinetarium.control.admittance.floating import FloatingBody, mean_motion, re
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import RunStatus
 from kinetarium.studies.dock.floating import free as float_free
-from kinetarium.studies.dock.floating.cases import cases as float_cases
 from kinetarium.studies.dock.floating.config import FloatConfig, LoopRate
+from kinetarium.studies.dock.floating.config import cases as float_cases
 from kinetarium.studies.dock.floating.figures import report
 from kinetarium.studies.dock.floating.free import run_free
-from kinetarium.studies.dock.floating.score import score
+from kinetarium.studies.dock.floating.run import score
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -6,10 +6,9 @@ import pytest
 from kinetarium.control.admittance.critical_delay import critical_delay, critical_frequency
 from kinetarium.control.admittance.law import AdmittanceGains, AdmittanceSE3
 from kinetarium.errors import KinetariumError
-from kinetarium.studies.dock.stability.cases import cases as stability_cases
 from kinetarium.studies.dock.stability.config import StabilityConfig
-from kinetarium.studies.dock.stability.run import run
-from kinetarium.studies.dock.stability.score import growth_rate, score
+from kinetarium.studies.dock.stability.config import cases as stability_cases
+from kinetarium.studies.dock.stability.run import growth_rate, run, score
 
 
 @pytest.mark.parametrize(

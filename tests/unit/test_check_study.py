@@ -19,6 +19,7 @@ from kinetarium.batch.study import (
     StudyUnavailableError,
     find_function,
     list_studies,
+    run_modules,
 )
 from kinetarium.figure.replay import Arrow, Replay, Solid
 from kinetarium.figure.text import Column, Table
@@ -297,6 +298,19 @@ def test_functions_are_found_beside_the_config(squaring: Callable[..., Study[Any
     assert study.score(case, study.run(case)) == [{"square": 9.0}]
     assert study.replay(case, study.run(case)) is None
     assert failed(study) == []
+
+
+def test_a_small_study_has_cases_with_its_config_and_score_with_its_run(
+    squaring: Callable[..., Study[Any, Any]],
+) -> None:
+    config = FILES["config.py"] + FILES["cases.py"].replace("from squaring.config import Case", "")
+    run = FILES["run.py"] + FILES["score.py"]
+    study = squaring(config=config, cases=None, run=run, score=None)
+    assert "squaring.run" not in sys.modules, "imported before it is called"
+    case = study.cases(study.config(numbers=(3,)))[0]
+    assert study.score(case, study.run(case)) == [{"square": 9.0}]
+    assert failed(study) == []
+    assert run_modules(study) == ("squaring.config", "squaring.run")
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ from kinetarium.errors import UnknownNameError
 from kinetarium.recording.recording import RunStatus
 from kinetarium.studies.league import League
 from kinetarium.studies.league._standings import LEAST_ROUNDS, Standings, chance
-from kinetarium.studies.league.cases import cases
-from kinetarium.studies.league.config import Case, Config, Part
+from kinetarium.studies.league.config import Case, Config, Part, cases
 from kinetarium.studies.league.figures import report
 from kinetarium.studies.league.problems import (
     BY_NAME,

@@ -93,7 +93,8 @@ class Study(Generic[ConfigT, CaseT]):
     the class has no constructor arguments, and importing it must be fast. Its functions are in
     modules beside that of its config, and are imported when they are first called:
     `cases.cases`, `run.run`, `score.score`, `figures.report`, and optionally `figures.replay`,
-    each with the arguments of the method of its name. A class may define the method instead.
+    each with the arguments of the method of its name. In a small study `cases` may be in the
+    module of the config, and `score` in that of `run`. A class may define the method instead.
 
     Example:
         >>> from kinetarium.study import open_study
@@ -162,8 +163,14 @@ def has_method(study: Study[Any, Any], name: str) -> bool:
 def function_module(study: Study[Any, Any], name: str) -> str:
     """Return the module of a function of a study, unless its class defines it."""
     beside = study.config.__module__
-    package = getattr(sys.modules.get(beside), "__package__", None) or beside
-    return f"{package}.{MODULES[name]}"
+    config = sys.modules.get(beside)
+    package = getattr(config, "__package__", None) or beside
+    module = f"{package}.{MODULES[name]}"
+    if name == "cases" and callable(getattr(config, name, None)):
+        return beside
+    if name == "score" and not _is_there(module):
+        return f"{package}.{MODULES['run']}"
+    return module
 
 
 def run_modules(study: Study[Any, Any]) -> tuple[str, ...]:

@@ -32,11 +32,10 @@ from kinetarium.engines.registry import EngineUnavailableError, engine_packages
 from kinetarium.errors import KinetariumError, OutputError, one_line
 from kinetarium.interruption import stop_if_requested
 from kinetarium.plugins import OWN_PACKAGE
-from kinetarium.recording.recording import Channel, Recording
+from kinetarium.recording.recording import Channel, Recording, Row
 from kinetarium.storage.atomic import FolderLock, make_folder, remove_leftovers
 from kinetarium.studies.league import problems
-from kinetarium.studies.league.cases import pinned_version, plain_name
-from kinetarium.studies.league.config import Case, Part
+from kinetarium.studies.league.config import Case, Part, pinned_version, plain_name
 
 _PATIENCE = 240.0
 """Time after which an item without an answer is given up [s]."""
@@ -296,3 +295,18 @@ def _reason(lines: Sequence[str]) -> str:
         return f"there is no wheel of {missing[1].replace('==', ' ')} for {_interpreter()}"
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     return one_line((errors or [*filter(None, lines)] or ["pip failed"])[-1])
+
+
+def score(case: Case, recording: Recording) -> Sequence[Row]:
+    """Return the rows, which the child process has computed.
+
+    Returns:
+        name, timestep: The check, or the problem and its time step [s].
+        value, expected, tolerance, unit: The figure, the right one, and how far apart they may
+            be; for a problem, the error at which speeds are compared.
+        passed: Whether a check passed; None for a problem.
+        error: Distance of the figure from the right one.
+        failure: Why there is no figure, or empty.
+    """
+    rows: Sequence[Row] = recording.facts["rows"]
+    return rows

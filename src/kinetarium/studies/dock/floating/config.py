@@ -1,10 +1,12 @@
-"""Config and case of the emulation of free-floating satellites."""
+"""Config and cases of the free-floating satellites, and the timing of their contact."""
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import pi, sqrt
 from typing import Annotated
 
-from kinetarium.ranges import Range
+from kinetarium.batch.study import ConfigError, case_of, refuse_empty
+from kinetarium.ranges import Range, check_ranges
 
 NO_ENGINE = "none"
 STIFFNESS = Range(1e2, 1e7, unit="N/m")
@@ -87,3 +89,120 @@ class FloatCase:
     sensor_in_front: bool
     timing: LoopRate
     engine: str
+
+
+STEP = 1e-3
+"""Simulation step [s]."""
+RUN_UP = 0.5
+"""Time in which the chaser accelerates [s]."""
+_COAST = 0.3
+"""Time from its release to the contact [s]."""
+_RSI_TICK = 4e-3
+"""Period of an industrial interface [s]."""
+_AFTER = 0.3
+"""Simulated time after the contact [s]."""
+HEAVIEST = 0.5
+"""Maximum payload behind a sensor, over the lighter simulated mass [-]."""
+_SLOWEST, _FASTEST = 1.0, 500.0
+"""Frequencies of a contact [rad/s]: slower ones last for minutes, and steps of 1 ms do not
+resolve faster ones."""
+_HARDEST = 0.5
+"""Maximum share of the closing speed that a damper may remove in one step [-]."""
+
+
+def cases(config: FloatConfig) -> tuple[FloatCase, ...]:
+    """Return a case for each stiffness and engine.
+
+    Raises:
+        KinetariumError: If an engine is not available, or the contact or payload is invalid.
+    """
+    check_ranges(config)
+    refuse_empty(config, "stiffness", "engine")
+    _refuse_contact(config)
+    _refuse_rig(config)
+    return tuple(
+        case_of(config, FloatCase, engine=engine, stiffness=stiffness)
+        for engine in dict.fromkeys(config.engine)
+        for stiffness in dict.fromkeys(config.stiffness)
+    )
+
+
+def _refuse_contact(config: FloatConfig) -> None:
+    """Refuse masses, springs and dampers that the simulation step does not resolve."""
+    for stiffness in config.stiffness:
+        frequency = contact_frequency(config.mass, stiffness)
+        if not _SLOWEST <= frequency <= _FASTEST:
+            raise ConfigError(
+                f"--stiffness {stiffness:g} between {config.mass[0]:g} and {config.mass[1]:g} kg"
+                f" has a frequency of {frequency:.3g} rad/s, not {_SLOWEST:g} .. {_FASTEST:g}"
+            )
+    stiffest_damper = _HARDEST * reduced_mass(config.mass) / STEP
+    if config.damping > stiffest_damper:
+        raise ConfigError(
+            f"--damping {config.damping:g} stops these satellites within one step of 1 ms;"
+            f" it must be at most {stiffest_damper:g}"
+        )
+
+
+def _refuse_rig(config: FloatConfig) -> None:
+    """Refuse unavailable engines, heavy payloads and contradictory options."""
+    from kinetarium.engines.registry import open_engine
+
+    if config.lead_error_ms and not config.lead:
+        raise ConfigError("--lead-error-ms requires --lead")
+    share = config.payload_kg / min(config.mass)
+    if share > HEAVIEST and not config.sensor_in_front:
+        raise ConfigError(
+            f"a payload of {config.payload_kg:g} kg behind the sensor is {share:.2f} of the lighter"
+            f" simulated mass; above {HEAVIEST:g} the loop through its inertia is unstable. Use a"
+            " lighter payload, a heavier satellite, or --sensor-in-front"
+        )
+    for name in config.engine:
+        if name != NO_ENGINE:
+            open_engine(name)
+            if config.sensor_in_front:
+                raise ConfigError(
+                    f"--sensor-in-front requires --engine {NO_ENGINE}: simulated arms have their"
+                    " sensors behind the payload"
+                )
+
+
+def gap(case: FloatCase) -> float:
+    """Return the initial distance of the docking faces [m]."""
+    return case.speed * (RUN_UP / 2 + _COAST)
+
+
+def reduced_mass(mass: tuple[float, float]) -> float:
+    """Return the reduced mass mu = m1 m2/(m1 + m2) [kg]."""
+    return mass[0] * mass[1] / (mass[0] + mass[1])
+
+
+def contact_frequency(mass: tuple[float, float], stiffness: float) -> float:
+    """Return the contact frequency w = sqrt(k/mu) [rad/s] of masses [kg] and a stiffness [N/m]."""
+    return sqrt(stiffness / reduced_mass(mass))
+
+
+def duration(case: FloatCase) -> float:
+    """Return the simulated time [s], in multiples of 0.01 s."""
+    contact = pi / contact_frequency(case.mass, case.stiffness)
+    return round(RUN_UP + _COAST + 2 * contact + 5 * case.delay_ms * 1e-3 + _AFTER, 2)
+
+
+def tick_steps(case: FloatCase, step: float) -> int:
+    """Return the number of simulation steps [s] in a control period."""
+    return round(_RSI_TICK / step) if case.timing is LoopRate.RSI else 1
+
+
+def lead_time(case: FloatCase, tick: float, *, own_lag: float = 0.0) -> float:
+    """Return the prediction time of the commands [s].
+
+    The mean of the force over a control period lags by half of it.
+
+    Args:
+        tick: Control period [s].
+        own_lag: Lag of the arms in addition to that of the case [s].
+    """
+    if not case.lead:
+        return 0.0
+    averaging = tick / 2 if case.timing is LoopRate.RSI else 0.0
+    return (case.delay_ms + case.lead_error_ms) * 1e-3 + averaging + own_lag

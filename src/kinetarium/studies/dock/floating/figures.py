@@ -15,8 +15,7 @@ from kinetarium.figure.text import Prose
 from kinetarium.recording.recording import Recording
 from kinetarium.scene.docking import docking_scene
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.dock.floating.cases import gap
-from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase
+from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase, gap
 from kinetarium.studies.dock.floating.free import ideal_case
 
 _LEAD = (

@@ -16,8 +16,15 @@ from kinetarium.scene.docking import SATELLITE_LENGTH
 from kinetarium.spatial import kernels as se3_kernel
 from kinetarium.spatial import se3, so3
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.dock.floating.cases import STEP, duration, lead_time, tick_steps
-from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase, LoopRate
+from kinetarium.studies.dock.floating.config import (
+    NO_ENGINE,
+    STEP,
+    FloatCase,
+    LoopRate,
+    duration,
+    lead_time,
+    tick_steps,
+)
 from kinetarium.studies.dock.floating.pair import MOMENTS, FloatingPair, contact_vertex
 
 _FINE = 5e-4

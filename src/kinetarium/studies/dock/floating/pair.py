@@ -19,8 +19,7 @@ from kinetarium.scene.docking import SATELLITE_LENGTH
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_about
-from kinetarium.studies.dock.floating.cases import RUN_UP, gap
-from kinetarium.studies.dock.floating.config import FloatCase
+from kinetarium.studies.dock.floating.config import RUN_UP, FloatCase, gap
 
 _FELT = 1.0
 """Force above which its direction is used [N]."""

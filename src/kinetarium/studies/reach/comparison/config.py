@@ -1,10 +1,12 @@
-"""Config and case of reach-compare."""
+"""Config and cases of reach-compare: every method, and the paper's with coarser maps."""
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import product
 from typing import Annotated
 
-from kinetarium.ranges import Range, Seed
+from kinetarium.batch.study import case_of, refuse_empty
+from kinetarium.ranges import Range, Seed, check_ranges
 
 Sets = Annotated[int, Range(1, 100_000, unit="-")]
 Samples = Annotated[int, Range(1, 1_000_000_000, unit="-")]
@@ -72,3 +74,40 @@ class Case:
     samples: Samples
     seed: Seed
     shown: bool
+
+
+SHORT = 100
+"""Maximum number of sets for coarser maps."""
+_ROBOT = "panda"
+"""The robot of the published results."""
+
+
+def cases(config: Config) -> tuple[Case, ...]:
+    """Return a case for each method, and for each further map of the paper's method.
+
+    Raises:
+        KinetariumError: If a value is invalid.
+    """
+    from kinetarium.model.load import load_robot
+
+    check_ranges(config)
+    refuse_empty(config, "method", "coarser", "fewer")
+    methods = dict.fromkeys(config.method)
+    first, *others = product(dict.fromkeys(config.coarser), dict.fromkeys(config.fewer))
+    chosen = [(method, first) for method in methods]
+    chosen += [(Method.PAPER, factors) for factors in others if Method.PAPER in methods]
+    digest = load_robot(_ROBOT).source.sha256
+    return tuple(
+        case_of(
+            config,
+            Case,
+            method=method,
+            robot=_ROBOT,
+            robot_sha256=digest,
+            coarser=factors[0],
+            fewer=factors[1],
+            sets=config.sets if factors == first else min(config.sets, SHORT),
+            shown=method is Method.PAPER and factors == first,
+        )
+        for method, factors in chosen
+    )

@@ -19,10 +19,8 @@ from kinetarium.reach.placement.score_raster import slice_map
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
 from kinetarium.storage.serialization import from_builtins
-from kinetarium.studies.reach.comparison.cases import SHORT
-from kinetarium.studies.reach.comparison.config import Case, Method
-from kinetarium.studies.reach.comparison.run import POSES
-from kinetarium.studies.reach.comparison.score import EVALUATORS, spread
+from kinetarium.studies.reach.comparison.config import SHORT, Case, Method
+from kinetarium.studies.reach.comparison.run import EVALUATORS, POSES, spread
 from kinetarium.studies.reach.map_figures import map_figures, slice_figures
 from kinetarium.studies.reach.markers import Stage, scene_sections
 from kinetarium.studies.reach.placement.figures import placed_arm, score_maps
