@@ -20,7 +20,7 @@ from kinetarium.legs import (
     WarningKind,
     plan_walk,
 )
-from kinetarium.legs.gait.stability import hull_margin, into_triangle
+from kinetarium.legs.walk.crawl import hull_margin, into_triangle
 from kinetarium.legs.walk.plan import table1_row
 from kinetarium.legs.walk.planner import judge_all_orders
 from kinetarium.legs.walk.route import lay_route

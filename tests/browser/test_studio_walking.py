@@ -7,7 +7,7 @@ import pytest
 from browser.studio_page import SIZE, SOFTWARE_WEBGL, Opened
 from kinetarium.legs import WalkPlan, load_machine, plan_walk
 from kinetarium.legs.mechanism.machine import LINK_NAMES
-from kinetarium.legs.robot.mjcf import quadruped_mjcf
+from kinetarium.legs.quadruped import quadruped_mjcf
 from kinetarium.storage.serialization import from_builtins, to_builtins
 from unit.studio_server import running_studio
 

@@ -6,8 +6,8 @@ import pytest
 from kinetarium.control.interface import ExternalWrench
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.legs import GaitTiming, LegKind, Machine, quadruped_mjcf
-from kinetarium.legs.robot.mjcf import drive_gains
-from kinetarium.legs.robot.quadruped import (
+from kinetarium.legs.quadruped import (
+    drive_gains,
     drive_names,
     joint_positions,
     mass_center,

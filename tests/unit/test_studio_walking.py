@@ -6,7 +6,7 @@ import pytest
 from kinetarium.errors import KinetariumError
 from kinetarium.legs import Heading, LegKind, Machine, Step, Terrain, WalkPlan, plan_walk
 from kinetarium.legs.mechanism.machine import link_mesh
-from kinetarium.legs.robot.mjcf import quadruped_mjcf
+from kinetarium.legs.quadruped import quadruped_mjcf
 from kinetarium.storage.serialization import to_builtins
 from kinetarium.studio._walking import (
     MOST_WAYPOINTS,

@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from kinetarium.legs.mechanism.pantograph import LegKind as LegKind
     from kinetarium.legs.mechanism.pantograph import LegsError as LegsError
     from kinetarium.legs.mechanism.pantograph import PantographLeg as PantographLeg
-    from kinetarium.legs.robot.mjcf import quadruped_mjcf as quadruped_mjcf
-    from kinetarium.legs.robot.quadruped import quadruped_model as quadruped_model
+    from kinetarium.legs.quadruped import quadruped_mjcf as quadruped_mjcf
+    from kinetarium.legs.quadruped import quadruped_model as quadruped_model
     from kinetarium.legs.walk.plan import TABLE_1 as TABLE_1
     from kinetarium.legs.walk.plan import Curve as Curve
     from kinetarium.legs.walk.plan import GaitTiming as GaitTiming
     from kinetarium.legs.walk.plan import Heading as Heading
+    from kinetarium.legs.walk.plan import Step as Step
+    from kinetarium.legs.walk.plan import Terrain as Terrain
     from kinetarium.legs.walk.plan import WalkPlan as WalkPlan
     from kinetarium.legs.walk.planner import plan_walk as plan_walk
-    from kinetarium.legs.walk.terrain import Step as Step
-    from kinetarium.legs.walk.terrain import Terrain as Terrain
     from kinetarium.legs.walk.walk import LEG_NAMES as LEG_NAMES
     from kinetarium.legs.walk.walk import LegStep as LegStep
     from kinetarium.legs.walk.walk import PlannedWalk as PlannedWalk

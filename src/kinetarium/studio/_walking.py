@@ -10,7 +10,7 @@ import numpy as np
 from kinetarium.figure.replay import Replay
 from kinetarium.figure.walk_replay import walk_replay as machine_replay
 from kinetarium.legs import LegKind, LegsError, LinkShape, PlannedWalk, WalkPlan, plan_walk
-from kinetarium.legs.robot.mjcf import quadruped_mjcf
+from kinetarium.legs.quadruped import quadruped_mjcf
 from kinetarium.legs.walk.route import lay_route
 from kinetarium.legs.walk.walk import walk_figures
 from kinetarium.recording.recording import Channel

@@ -117,7 +117,7 @@ def _machine(config: Config) -> str:
     """
     from kinetarium.legs import Machine, load_machine
     from kinetarium.legs.mechanism.pantograph import LegKind
-    from kinetarium.legs.robot.mjcf import quadruped_mjcf
+    from kinetarium.legs.quadruped import quadruped_mjcf
 
     path = Path(config.robot)
     if config.robot in [kind.value for kind in LegKind] and not path.exists():

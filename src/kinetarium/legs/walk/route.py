@@ -7,8 +7,7 @@ from math import ceil, radians
 import numpy as np
 
 from kinetarium.legs.mechanism.pantograph import LegsError
-from kinetarium.legs.walk.plan import Curve, GaitTiming, Heading, WalkPlan
-from kinetarium.legs.walk.terrain import footholds
+from kinetarium.legs.walk.plan import Curve, GaitTiming, Heading, WalkPlan, footholds
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.paths import Bezier, BezierSpline, Path, PathError
 

@@ -12,7 +12,7 @@ from kinetarium.engines.protocol import Capability, CapabilityError
 from kinetarium.engines.registry import open_engine
 from kinetarium.errors import one_line
 from kinetarium.legs import TABLE_1, Heading, Machine, Step, Terrain, WalkPlan, load_machine
-from kinetarium.legs.robot.quadruped import mass_center
+from kinetarium.legs.quadruped import mass_center
 from kinetarium.legs.walk.route import lay_route
 from kinetarium.ranges import check_ranges
 from kinetarium.storage.regular_file import read_regular, reason

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from kinetarium.legs.mechanism.machine import Machine
 from kinetarium.legs.mechanism.pantograph import LegKind
-from kinetarium.legs.walk.plan import Curve, GaitTiming, Heading
-from kinetarium.legs.walk.terrain import Terrain
+from kinetarium.legs.walk.plan import Curve, GaitTiming, Heading, Terrain
 from kinetarium.ranges import Range
 
 NO_ENGINE = "none"

@@ -11,9 +11,9 @@ from kinetarium.control.interface import Measurement
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.legs import LegKind, PlannedWalk, Terrain, WarningKind, plan_walk
 from kinetarium.legs.mechanism.machine import LINK_NAMES
-from kinetarium.legs.robot.mjcf import drive_gains
-from kinetarium.legs.robot.quadruped import (
+from kinetarium.legs.quadruped import (
     FOOT_RADIUS,
+    drive_gains,
     drive_names,
     joint_positions,
     quadruped_model,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.legs.gait.crawl import body_index, crawl_bodies, crawl_feet
+from kinetarium.legs.walk.crawl import body_index, crawl_bodies, crawl_feet
 from kinetarium.legs.walk.plan import GaitTiming, Order, WalkPlan
 from kinetarium.legs.walk.route import WalkRoute
 from kinetarium.legs.walk.walk import LegStep

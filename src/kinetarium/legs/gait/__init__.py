@@ -1,1 +1,0 @@
-"""The crawl and its static stability."""

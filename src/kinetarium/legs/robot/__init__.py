@@ -1,1 +1,0 @@
-"""The walking machine as a robot model and as MJCF."""
