@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
-from kinetarium.model.xacro.budget import Budget
 from kinetarium.model.xacro.expressions import Interpreter
 from kinetarium.model.xacro.values import (
+    Budget,
     ExpressionError,
     Namespace,
     did_you_mean,

@@ -10,14 +10,17 @@ from types import MappingProxyType
 from kinetarium.model.diagnostics import Code
 from kinetarium.model.markup import MOST_DEPTH, Element
 from kinetarium.model.reading import Reading
-from kinetarium.model.xacro._calls import bind_parameters, given_values
-from kinetarium.model.xacro._directives import Includes, check_attributes, define_property
-from kinetarium.model.xacro.budget import Budget
+from kinetarium.model.xacro._directives import (
+    Includes,
+    bind_parameters,
+    check_attributes,
+    define_property,
+    given_values,
+)
 from kinetarium.model.xacro.expressions import CONSTANTS
-from kinetarium.model.xacro.macros import Macro, parse_parameters
-from kinetarium.model.xacro.scopes import Scope
+from kinetarium.model.xacro.scopes import Macro, Scope, parse_parameters
 from kinetarium.model.xacro.texts import Texts
-from kinetarium.model.xacro.values import ExpressionError, Value, did_you_mean, shown
+from kinetarium.model.xacro.values import Budget, ExpressionError, Value, did_you_mean, shown
 
 MOST_CALLS = 500
 """Greatest depth of macro calls."""

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 from kinetarium.model.diagnostics import Code
-from kinetarium.model.xacro.budget import Budget
 from kinetarium.model.xacro.values import (
     MOST_BITS,
+    Budget,
     ExpressionError,
     Namespace,
     Value,

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.markup import MOST_ATTRIBUTE_CHARACTERS
-from kinetarium.model.xacro.budget import Budget
 from kinetarium.model.xacro.expressions import CONSTANTS, Interpreter
 from kinetarium.model.xacro.scopes import Lazy, Scope
 from kinetarium.model.xacro.values import (
+    Budget,
     ExpressionError,
     Namespace,
     Value,
