@@ -132,8 +132,7 @@ class StudyResult:
 
     def _replays(self) -> Iterator[bytes]:
         """Yield the replay files of the runs that have a replay."""
-        from kinetarium.studio.replay_file import replay_file
-        from kinetarium.studio.streams import Encoding
+        from kinetarium.studio.replay_file import Encoding, replay_file
 
         runs = list(self.folder.runs())
         for run, label in zip(runs, case_labels([run.case for run in runs]), strict=True):

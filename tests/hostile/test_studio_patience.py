@@ -10,8 +10,8 @@ from http.client import HTTPException
 import pytest
 from websockets.exceptions import InvalidStatus
 
-import kinetarium.studio.live as live_module
 from hostile.test_studio_security import deaf_socket, socket_to
+from kinetarium.studio import _application
 from kinetarium.studio._connections import HttpLimits
 from unit.studio_server import running_studio
 
@@ -211,7 +211,7 @@ def test_a_web_socket_outlives_every_limit(studio):
 
 
 def test_a_web_socket_that_never_reads_is_gone_for_good(tmp_path, monkeypatch):
-    monkeypatch.setattr(live_module, "_STALL", 0.3)
+    monkeypatch.setattr(_application, "_STALL", 0.3)
     with running_studio(tmp_path, SHORT) as studio:
         deaf = deaf_socket(studio)
         wait_until(lambda: len(studio.server.broadcast) == 1)

@@ -19,8 +19,7 @@ from kinetarium.recording.recording import Channel, Recording
 from kinetarium.scene import arm_with_cube, driving_ground
 from kinetarium.spatial import so3
 from kinetarium.spatial.rotation import rotation_from_quaternion
-from kinetarium.studio.replay_file import MOST_SAMPLES, replay_file
-from kinetarium.studio.streams import Encoding
+from kinetarium.studio.replay_file import MOST_SAMPLES, Encoding, replay_file
 from unit.replay_reader import ReplayReader
 
 RNG = np.random.default_rng(3)

@@ -6,7 +6,7 @@ import pytest
 
 from kinetarium.reach.maps.files import MapFileError, write_map
 from kinetarium.reach.maps.recipe import MapKind, MapRecipe, field_shape, graded_grid, value_type
-from kinetarium.studio._volume import MOST_PER_AXIS, describe_volumes, read_volume
+from kinetarium.studio._routes import MOST_PER_AXIS, describe_volumes, read_volume
 from unit.studio_server import running_studio
 
 RNG = np.random.default_rng(1)

@@ -17,15 +17,57 @@ from kinetarium.studio.http import (
     Response,
     json_response,
 )
-from kinetarium.studio.live import Broadcast
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
+_STALL = 5.0
+"""Timeout for sending a message [s]."""
 _MOST_BODY = 4_000_000
 """Maximum size of a request body [bytes]."""
 _REFUSED = 1008
 """Close code of a WebSocket for a policy violation (RFC 6455, 7.4.1)."""
+
+
+class _Client:
+    def __init__(self) -> None:
+        self.message: str | None = None
+        self.waiting = asyncio.Event()
+
+
+class Broadcast:
+    """Sends the newest message to all pages that listen; none of them can delay the others.
+
+    It is used in one event loop.
+    """
+
+    def __init__(self) -> None:
+        """Create a broadcast without listeners."""
+        self._clients: set[_Client] = set()
+
+    def __len__(self) -> int:
+        """Return the number of listening pages."""
+        return len(self._clients)
+
+    def publish(self, message: str) -> None:
+        """Send a message to every page; it replaces one not yet sent."""
+        for client in self._clients:
+            client.message = message
+            client.waiting.set()
+
+    async def serve(self, send: Callable[[str], Awaitable[None]]) -> None:
+        """Send messages to one page until it disconnects, or stalls."""
+        client = _Client()
+        self._clients.add(client)
+        try:
+            while True:
+                await client.waiting.wait()
+                client.waiting.clear()
+                message, client.message = client.message, None
+                if message is not None:
+                    await asyncio.wait_for(send(message), _STALL)
+        finally:
+            self._clients.discard(client)
 
 
 class Application:

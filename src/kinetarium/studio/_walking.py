@@ -23,8 +23,7 @@ from kinetarium.storage.serialization import (
 from kinetarium.storage.strict_json import strict_json
 from kinetarium.studio.exported_page import PagePart, exported_page
 from kinetarium.studio.http import HttpError, HttpRoute, Request, Response, route
-from kinetarium.studio.replay_file import replay_file
-from kinetarium.studio.streams import Encoding
+from kinetarium.studio.replay_file import Encoding, replay_file
 
 MOST_WARNINGS = 200
 """Maximum number of listed warnings; the rest are counted."""

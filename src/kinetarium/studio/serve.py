@@ -11,13 +11,12 @@ import uvicorn
 
 from kinetarium.errors import KinetariumError
 from kinetarium.storage.strict_json import strict_json
-from kinetarium.studio._application import Application
+from kinetarium.studio._application import Application, Broadcast
 from kinetarium.studio._connections import HttpLimits, protocols
 from kinetarium.studio._routes import ResultRoutes
 from kinetarium.studio._walking import walking_routes
 from kinetarium.studio.exported_page import check_page, page_routes
 from kinetarium.studio.http import Guard
-from kinetarium.studio.live import Broadcast
 from kinetarium.studio.results import ResultTree
 
 HOST = "127.0.0.1"
