@@ -47,7 +47,7 @@ def exp(V: ArrayLike) -> Array:
     V = np.asarray(V, dtype=np.float64)
     if V.size < 6 * so3.MANY:
         return exp_reference(V)
-    from kinetarium.spatial.batch_kernels import exp_poses
+    from kinetarium.spatial.kernels import exp_poses
 
     return exp_poses(so3.rows(V, 6)).reshape(*V.shape[:-1], 4, 4)
 
@@ -74,7 +74,7 @@ def log(X: ArrayLike) -> Array:
     X = np.asarray(X, dtype=np.float64)
     if X.size < 16 * so3.MANY:
         return log_reference(X)
-    from kinetarium.spatial.batch_kernels import log_poses
+    from kinetarium.spatial.kernels import log_poses
 
     return log_poses(so3.rows(X, 4, 4)).reshape(*X.shape[:-2], 6)
 
@@ -97,7 +97,7 @@ def adjoint(X_AB: ArrayLike) -> Array:
     X_AB = np.asarray(X_AB, dtype=np.float64)
     if X_AB.size < 16 * so3.MANY:
         return adjoint_reference(X_AB)
-    from kinetarium.spatial.batch_kernels import adjoints
+    from kinetarium.spatial.kernels import adjoints
 
     return adjoints(so3.rows(X_AB, 4, 4)).reshape(*X_AB.shape[:-2], 6, 6)
 
@@ -113,7 +113,7 @@ def inverse(X: ArrayLike) -> Array:
     X = np.asarray(X, dtype=np.float64)
     if X.size < 16 * so3.MANY:
         return inverse_pose(X)
-    from kinetarium.spatial.batch_kernels import inverses
+    from kinetarium.spatial.kernels import inverses
 
     return inverses(so3.rows(X, 4, 4)).reshape(X.shape)
 

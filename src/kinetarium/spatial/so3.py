@@ -62,7 +62,7 @@ def exp(w: ArrayLike) -> Array:
     w = np.asarray(w, dtype=np.float64)
     if w.size < 3 * MANY:
         return exp_reference(w)
-    from kinetarium.spatial.batch_kernels import exp_rotations
+    from kinetarium.spatial.kernels import exp_rotations
 
     return exp_rotations(rows(w, 3)).reshape(*w.shape, 3)
 
@@ -83,7 +83,7 @@ def log(R: ArrayLike) -> Array:
     R = np.asarray(R, dtype=np.float64)
     if R.size < 9 * MANY:
         return log_reference(R)
-    from kinetarium.spatial.batch_kernels import log_rotations
+    from kinetarium.spatial.kernels import log_rotations
 
     return log_rotations(rows(R, 3, 3)).reshape(R.shape[:-1])
 
