@@ -7,7 +7,7 @@ from kinetarium.figure.robot_page import robot_scene
 from kinetarium.figure.scene3d import Mesh3D, Scene3D, decimate
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box, Geometry, Joint, JointType, Link, RobotModel, Source, Sphere
-from kinetarium.report.matplotlib.picture import scene_png
+from kinetarium.report.matplotlib.still import scene_png
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose
 

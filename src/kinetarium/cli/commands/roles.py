@@ -38,7 +38,7 @@ class Config(RobotFlags):
 
 def run(config: Config, invocation: Invocation) -> None:
     """Find the roles and show them; write them where requested."""
-    from kinetarium.figure.roles_page import roles_page, roles_table
+    from kinetarium.figure.robot_page import roles_page, roles_table
     from kinetarium.report.html.files import check_page, write_page
     from kinetarium.roles.find import find_roles
     from kinetarium.storage.serialization import to_builtins

@@ -13,8 +13,7 @@ from kinetarium.figure.text import Table, header
 from kinetarium.recording.recording import RunStatus
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.report.html.page import GENERATOR, page_html
-from kinetarium.report.matplotlib.picture import scene_png
-from kinetarium.report.matplotlib.still import Stills
+from kinetarium.report.matplotlib.still import Stills, scene_png
 from kinetarium.report.plotly.scene import ASPECT
 from kinetarium.storage.atomic import (
     check_folder,

@@ -15,8 +15,7 @@ from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.text import Cell, Facts, Listing, Prose, Table, cell_text
 from kinetarium.recording.recording import RunStatus
 from kinetarium.report.drawing import aspect, readable
-from kinetarium.report.matplotlib.picture import scene_png
-from kinetarium.report.matplotlib.still import Still, Stills
+from kinetarium.report.matplotlib.still import Still, Stills, scene_png
 from kinetarium.report.plotly.charts import plotly_bars, plotly_heatmap, plotly_lines
 from kinetarium.report.plotly.scene import ASPECT, plotly_scene
 from kinetarium.storage.strict_json import strict_json
