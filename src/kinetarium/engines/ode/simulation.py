@@ -18,13 +18,12 @@ from kinetarium.engines.ode.build import (
     motion,
     placement,
 )
-from kinetarium.engines.ode.contacts import ContactFinder
+from kinetarium.engines.ode.contacts import ContactFinder, OdeShapes
 from kinetarium.engines.ode.drives import Couplings, Drives
 from kinetarium.engines.ode.joints import OdeJoint, OdeLimits, Row
 from kinetarium.engines.ode.library import POSE, POSITION, ROTATION, VELOCITY
 from kinetarium.engines.ode.options import OdeOptions, OdeSolver
 from kinetarium.engines.ode.readings import JointReadings, OdeSensors
-from kinetarium.engines.ode.shapes import OdeShapes
 from kinetarium.engines.protocol import (
     Audit,
     Contacts,
