@@ -313,6 +313,12 @@ def test_a_small_study_has_cases_with_its_config_and_score_with_its_run(
     assert run_modules(study) == ("squaring.config", "squaring.run")
 
 
+def test_cases_may_be_with_the_run(squaring: Callable[..., Study[Any, Any]]) -> None:
+    study = squaring(run=FILES["cases.py"] + FILES["run.py"], cases=None)
+    assert [case.number for case in study.cases(study.config())] == [1, 2]
+    assert failed(study) == []
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

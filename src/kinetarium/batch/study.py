@@ -94,7 +94,8 @@ class Study(Generic[ConfigT, CaseT]):
     modules beside that of its config, and are imported when they are first called:
     `cases.cases`, `run.run`, `score.score`, `figures.report`, and optionally `figures.replay`,
     each with the arguments of the method of its name. In a small study `cases` may be in the
-    module of the config, and `score` in that of `run`. A class may define the method instead.
+    module of the config or of `run`, and `score` in that of `run`. A class may define the
+    method instead.
 
     Example:
         >>> from kinetarium.study import open_study
@@ -168,7 +169,7 @@ def function_module(study: Study[Any, Any], name: str) -> str:
     module = f"{package}.{MODULES[name]}"
     if name == "cases" and callable(getattr(config, name, None)):
         return beside
-    if name == "score" and not _is_there(module):
+    if name in ("cases", "score") and not _is_there(module):
         return f"{package}.{MODULES['run']}"
     return module
 
