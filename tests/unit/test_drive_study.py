@@ -10,7 +10,7 @@ from kinetarium.batch.outcomes import Outcomes
 from kinetarium.batch.study import Outcome
 from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.engines.protocol import FrictionRule
-from kinetarium.engines.registry import open_engine
+from kinetarium.engines.registry import matched_options, open_engine
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.figure.charts import Lines
 from kinetarium.figure.page import Section
@@ -182,7 +182,7 @@ class TestSettings:
         engine = open_engine("mujoco")
         stock, matched = (settings(engine, p) for p in (Profile.DEFAULTS, Profile.MATCHED))
         assert stock.options == engine.options.stock()
-        assert matched.options == engine.options()
+        assert matched.options == matched_options(engine).options
         assert (matched.friction, matched.multiplier) == (1.0, 1.875)
 
     def test_an_engine_nobody_knows_takes_part(self) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from kinetarium.engines.protocol import Engine, Options
+from kinetarium.engines.registry import matched_options
 from kinetarium.studies.drive.config import Profile
 from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER
 
@@ -87,9 +88,10 @@ def settings(engine: Engine, profile: Profile) -> Settings:
             options, origin = kind.stock(), "the engine's defaults"
             words, own = _DEFAULTS.get(name, ("friction 1.0; its own is not known", {}))
         case Profile.MATCHED:
-            options, origin = kind(), "the adapter's defaults, which converge"
+            matched = matched_options(engine)
+            options, origin = matched.options, matched.reason
             words, own = "no damping or armature in any joint", {}
         case Profile.TUNED:
-            options, origin = kind(), "the adapter's defaults"
+            options, origin = matched_options(engine).options, "the matched options"
             words, own = _TUNED.get(name, ("no better settings are known", {}))
     return Settings(options, f"{origin}; {words}", **own)
