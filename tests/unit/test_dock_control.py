@@ -37,10 +37,10 @@ def arm():
 
 def test_the_scene_is_as_specified():
     docking = docking_scene(payload=1.0, gap=0.1674)
-    assert docking.X_WT[0, 3] == pytest.approx(4.2244, abs=1e-4)
-    dynamics = RobotDynamics(docking.model)
-    X_WC = dynamics.link_pose(docking.q_start, CENTER)
-    X_WT = docking.X_WT @ X_WC
+    assert docking.target.X_WA[0, 3] == pytest.approx(4.2244, abs=1e-4)
+    dynamics = RobotDynamics(docking.chaser.model)
+    X_WC = dynamics.link_pose(docking.chaser.q_start, CENTER)
+    X_WT = docking.target.X_WA @ X_WC
     gap = (X_WT[:3, 3] - X_WC[:3, 3]) @ X_WC[:3, 0] - 0.4
     assert gap == pytest.approx(0.1674)
     np.testing.assert_allclose(X_WT[:3, 0], -X_WC[:3, 0], atol=1e-12)

@@ -20,7 +20,8 @@ from kinetarium.spatial import se3
 from kinetarium.studies.dock import Dock, DockFloat, DockStability
 from kinetarium.studies.dock.floating.config import FloatConfig
 from kinetarium.studies.dock.press._controller import DockingController
-from kinetarium.studies.dock.press.cases import DISTANCE, DURATION, GAP, Approach
+from kinetarium.studies.dock.press.arms import DISTANCE, GAP
+from kinetarium.studies.dock.press.cases import DURATION, Approach
 from kinetarium.studies.dock.press.cases import cases as dock_cases
 from kinetarium.studies.dock.press.config import Contact, DockConfig, ForceCase, PresetName
 from kinetarium.studies.dock.press.contact import FaceContact
@@ -204,10 +205,10 @@ def test_an_angle_near_pi_is_told():
     docking = docking_scene(payload=100.0, gap=GAP)
     for angle, near in ((3.0, False), (3.12, True)):
         controller = DockingController(case, docking, timestep=1e-3)
-        X_WB = RobotDynamics(docking.model).link_pose(docking.q_start, CENTER)
+        X_WB = RobotDynamics(docking.chaser.model).link_pose(docking.chaser.q_start, CENTER)
         controller._approach = Approach(X_WB @ se3.exp([0, 0, 0, angle, 0, 0]))
         controller._average.add(np.zeros(6))
-        controller.tick(0.0, q=docking.q_start, v=np.zeros(6))
+        controller.tick(0.0, q=docking.chaser.q_start, v=np.zeros(6))
         said = seen(case, warnings=controller.warnings, contact_time_s=None)
         assert any("near pi" in flag for flag in said) is near
 
@@ -288,9 +289,9 @@ def touch(docking, v=0.0, **law):
     contact = FaceContact(docking, stiffness=1e5, damping=2000.0, **law)
     rates = np.zeros(12)
     if v:
-        J = RobotDynamics(docking.model).jacobian(docking.q_start, CENTER)
+        J = RobotDynamics(docking.chaser.model).jacobian(docking.chaser.q_start, CENTER)
         rates[:6] = np.linalg.solve(J, np.array([v, 0, 0, 0, 0, 0]))
-    q = np.concatenate([docking.q_start, docking.q_start])
+    q = np.concatenate([docking.chaser.q_start, docking.chaser.q_start])
     none = np.zeros((0, 7))
     return contact, tuple(contact.update(0.0, Measurement(q, rates, none, none, {})))
 

@@ -20,5 +20,6 @@ if TYPE_CHECKING:
     from kinetarium.roles.studied_robot import RoleOptions as RoleOptions
     from kinetarium.roles.studied_robot import StudiedRobot as StudiedRobot
     from kinetarium.roles.studied_robot import with_base as with_base
+    from kinetarium.roles.studied_robot import with_locked_joints as with_locked_joints
 else:
     __all__, __getattr__, __dir__ = lazy_exports(__name__)

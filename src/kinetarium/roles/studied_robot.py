@@ -1,5 +1,6 @@
 """The robot of a study: its model with the base that was asked for, and its roles."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 
@@ -15,6 +16,7 @@ from kinetarium.roles.file import roles_toml
 from kinetarium.roles.find import find_roles
 from kinetarium.roles.roles import BaseKind, Roles, RolesError
 from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.rotation import pose, rotation_about
 
 PLANAR_JOINTS = ("base/x", "base/y", "base/yaw")
 """The joints of a planar base that a robot file does not have."""
@@ -133,3 +135,32 @@ def with_base(model: RobotModel, kind: BaseKind) -> RobotModel:
     slide = water_ball(MASSLESS_SHARE * model.mass)
     links = (Link("world"), *(Link(name, slide) for name in names[:2]))
     return replace(model, links=(*links, *model.links), joints=(*joints, *model.joints))
+
+
+def with_locked_joints(model: RobotModel, positions: Mapping[str, float]) -> RobotModel:
+    """Return a robot in which some joints are fixed where they are.
+
+    Args:
+        positions: Positions of the joints to lock, by name [rad or m].
+    """
+
+    def locked(joint: Joint) -> Joint:
+        if joint.name not in positions or joint.type is JointType.FIXED:
+            return joint
+        q = positions[joint.name]
+        if joint.type is JointType.PRISMATIC:
+            X = pose(q * joint.axis)
+        else:
+            X = pose((0.0, 0.0, 0.0), rotation_about(joint.axis, q))
+        return Joint(
+            joint.name,
+            JointType.FIXED,
+            joint.parent,
+            joint.child,
+            frozen(joint.X_PJ @ X),
+            line=joint.line,
+        )
+
+    kept = f"{model.source.sha256} {sorted(positions.items())}"
+    source = replace(model.source, sha256=sha256(kept.encode()).hexdigest())
+    return replace(model, joints=tuple(map(locked, model.joints)), source=source)

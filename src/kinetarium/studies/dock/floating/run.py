@@ -21,6 +21,7 @@ from kinetarium.scene.docking import (
     CHASER,
     TARGET,
     X_SB,
+    DockingArm,
     DockingScene,
     docking_scene,
 )
@@ -88,20 +89,18 @@ def run(case: FloatCase) -> Recording:
 class _ArmLoop:
     """One arm: from its sensor to the wrench on the satellite, and from a pose to set points."""
 
-    def __init__(self, case: FloatCase, docking: DockingScene, *, X_WA: Array, tick: float) -> None:
-        self._dynamics = RobotDynamics(docking.model, gravity=docking.scene.gravity)
-        self._stiffness = docking.stiffness
-        self._per_rate = docking.damping / docking.stiffness
-        self._X_AW = inverse_pose(X_WA)
-        self._clik = Clik(docking.model, link=CENTER, gain=CLIK_GAIN, timestep=tick)
+    def __init__(self, case: FloatCase, arm: DockingArm, *, gravity: Array, tick: float) -> None:
+        self._dynamics = RobotDynamics(arm.model, gravity=gravity)
+        self._stiffness = arm.stiffness
+        self._per_rate = arm.damping / arm.stiffness
+        self._X_AW = inverse_pose(arm.X_WA)
+        self._clik = Clik(arm.model, link=CENTER, gain=CLIK_GAIN, timestep=tick)
         self._tick = tick
-        self._payload = PayloadWrench(
-            mass=case.payload_kg, X_SB=X_SB, gravity=docking.scene.gravity
-        )
+        self._payload = PayloadWrench(mass=case.payload_kg, X_SB=X_SB, gravity=gravity)
         self._inertia = case.payload_kg * np.array([1.0, 1.0, 1.0, *MOMENTS])
-        self._q = docking.q_start.copy()
+        self._q = arm.q_start.copy()
         self._setpoints = Setpoints(self._q, tick=tick, delay=case.delay_ms * 1e-3)
-        self.X_WB = X_WA @ self._dynamics.link_pose(self._q, CENTER)
+        self.X_WB = arm.X_WA @ self._dynamics.link_pose(self._q, CENTER)
         self._X_tick, self._told = self.X_WB, self.X_WB
         self._V = np.zeros(6)
         self._sum, self._samples = np.zeros(6), 0
@@ -169,9 +168,10 @@ class FloatController:
 
     def reset(self) -> None:
         """Reset to the initial state."""
-        bases = (np.eye(4), self._docking.X_WT)
+        gravity = self._docking.scene.gravity
         self._arms = [
-            _ArmLoop(self._case, self._docking, X_WA=X_WA, tick=self._tick) for X_WA in bases
+            _ArmLoop(self._case, arm, gravity=gravity, tick=self._tick)
+            for arm in (self._docking.chaser, self._docking.target)
         ]
         self.pair = FloatingPair(self._case, X_WB=self._arms[0].X_WB)
         self._steps = 0

@@ -58,13 +58,14 @@ class DockingController:
         self._case, self._docking, self._timestep = case, docking, timestep
         self._tick_steps = round(1 / (preset.tick_rate * timestep))
         self._tick = self._tick_steps * timestep
-        self._dynamics = RobotDynamics(docking.model, gravity=docking.scene.gravity)
+        arm, held = docking.chaser, docking.target
+        self._dynamics = RobotDynamics(arm.model, gravity=docking.scene.gravity)
         self._wanted = desired_wrench(case.case)
         gains = AdmittanceGains(preset.D, damper(case.case, case.preset), wrench_gain=WRENCH_GAIN)
         self._law = AdmittanceSE3(
             gains, timestep=self._tick, form=case.form, anti_windup=case.anti_windup
         )
-        self._clik = Clik(docking.model, link=CENTER, gain=CLIK_GAIN, timestep=self._tick)
+        self._clik = Clik(arm.model, link=CENTER, gain=CLIK_GAIN, timestep=self._tick)
         self._gate = ContactGate(threshold=case.gate, armed_after=ARMED_AFTER)
         self._payload = PayloadWrench(
             mass=case.payload_kg, X_SB=X_SB, gravity=docking.scene.gravity
@@ -73,8 +74,9 @@ class DockingController:
         self._average = TickAverage()
         self._kalman = RandomWalkKalman(preset.kalman) if preset.kalman else None
         # In a position servo a torque corresponds to an offset of its command.
-        self._per_rate = docking.damping / docking.stiffness
-        self._hold = docking.q_start + self._sag(docking.q_start)
+        self._per_rate = arm.damping / arm.stiffness
+        weight = RobotDynamics(held.model, gravity=docking.scene.gravity)
+        self._hold = held.q_start + weight.gravity_forces(held.q_start) / held.stiffness
         self.reset()
 
     @property
@@ -84,7 +86,7 @@ class DockingController:
 
     def reset(self) -> None:
         """Reset to the initial state."""
-        q = self._docking.q_start
+        q = self._docking.chaser.q_start
         X_WB = self._dynamics.link_pose(q, CENTER)
         self._noise = np.random.default_rng(self._case.seed)
         self._law.reset()
@@ -103,7 +105,7 @@ class DockingController:
         self.tick_times: list[float] = []
 
     def update(self, t: float, measurement: Measurement) -> Array:
-        """Return the positions of all joints for the servos [rad], shape (12,)."""
+        """Return the positions of all joints for the servos [rad or m]."""
         if self._steps:  # there is no reading before the first step
             noise = self._scatter * self._noise.standard_normal(6)
             self._average.add(measurement.wrenches[CHASER] + noise)
@@ -121,8 +123,8 @@ class DockingController:
 
         Args:
             t: Time [s].
-            q: Joint positions of the chaser's arm [rad], shape (6,).
-            v: Its joint velocities [rad/s], shape (6,).
+            q: Joint positions of the chaser's arm [rad or m], shape (n,).
+            v: Its joint velocities [rad/s or m/s], shape (n,).
         """
         F_S = self._average.take()
         if self._kalman:
@@ -183,4 +185,4 @@ class DockingController:
 
     def _sag(self, q: Array) -> Array:
         """Return the offsets of the servo commands that compensate the arm's weight [rad]."""
-        return np.asarray(self._dynamics.gravity_forces(q) / self._docking.stiffness)
+        return np.asarray(self._dynamics.gravity_forces(q) / self._docking.chaser.stiffness)

@@ -1,22 +1,33 @@
 """Cases of the docking study, and the approach path."""
 
+from collections.abc import Sequence
 from itertools import product
-from math import degrees
 
 import numpy as np
 
 from kinetarium.batch.study import ConfigError, case_of, refuse_empty
 from kinetarium.engines.registry import chosen_engines
 from kinetarium.ranges import check_ranges
-from kinetarium.scene.docking import docking_scene
+from kinetarium.roles.roles import BaseKind
+from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.dock.press.config import DockCase, DockConfig, PresetName
-from kinetarium.studies.dock.press.presets import PRESETS, WRENCH_GAIN, start_positions
+from kinetarium.studies.dock.press.arms import (
+    DISTANCE,
+    docking_of,
+    open_arms,
+    refuse_overload,
+    softer,
+    start_of,
+)
+from kinetarium.studies.dock.press.config import Contact, DockCase, DockConfig, PresetName
+from kinetarium.studies.dock.press.presets import (
+    PRESETS,
+    STEP,
+    WRENCH_GAIN,
+    Preset,
+    desired_wrench,
+)
 
-GAP = 0.1674
-"""Initial distance of the docking faces [m]."""
-DISTANCE = 0.20
-"""Length of the path [m]; it would end inside the target."""
 DURATION = 4.0
 """Duration of the path [s]."""
 
@@ -62,15 +73,39 @@ def cases(config: DockConfig) -> tuple[DockCase, ...]:
     refuse_empty(config, "case", "preset")
     for name in config.preset:
         _refuse_heavy(name, config.payload_kg or PRESETS[name].payload)
-    _refuse_posture(config)
-    return tuple(
+    if config.base not in (None, BaseKind.FIXED):
+        raise ConfigError("docking arms stand on fixed bases: --base fixed")
+    engines = chosen_engines(config.engine)
+    chaser, target = open_arms(config)
+    payload = max(config.payload_kg or PRESETS[name].payload for name in config.preset)
+    wrench = max(map(desired_wrench, config.case), key=np.linalg.norm)
+    start = start_of(chaser, given=config.start_deg, payload=payload, wrench=wrench)
+    facing: tuple[float, ...] = ()
+    if target is not chaser:
+        facing = start_of(target, given=(), payload=payload, wrench=wrench)
+    for name, case in product(config.preset, config.case):
+        for arm, posture in ((chaser, start), (target, facing or start)):
+            refuse_overload(
+                arm,
+                start_deg=posture,
+                payload=config.payload_kg or PRESETS[name].payload,
+                wrench=desired_wrench(case),
+            )
+    both = ((chaser, target), (start, facing or start))
+    found = tuple(
         case_of(
             config,
             DockCase,
             case=case,
             preset=name,
             engine=engine,
+            target=config.target or config.chaser,
+            start_deg=start,
+            target_start_deg=facing,
+            sha256=chaser.sha256,
+            target_sha256=target.sha256,
             seed=config.seed + run,
+            stiffness=config.stiffness or _stiffness(config, PRESETS[name], *both),
             payload_kg=config.payload_kg or PRESETS[name].payload,
             delay_ms=config.delay_ms if config.delay_ms >= 0 else PRESETS[name].delay * 1e3,
             gate=config.gate if config.gate >= 0 else PRESETS[name].gate,
@@ -78,10 +113,12 @@ def cases(config: DockConfig) -> tuple[DockCase, ...]:
         for name, case, engine, run in product(
             dict.fromkeys(config.preset),
             dict.fromkeys(config.case),
-            chosen_engines(config.engine),
+            engines,
             range(config.seeds),
         )
     )
+    docking_of(found[0])  # refuses faces that do not face each other, before anything runs
+    return found
 
 
 def _refuse_heavy(name: PresetName, payload: float) -> None:
@@ -95,14 +132,21 @@ def _refuse_heavy(name: PresetName, payload: float) -> None:
         )
 
 
-def _refuse_posture(config: DockConfig) -> None:
-    """Check the initial posture by building the scene before anything runs."""
-    placed = start_positions(config.start_deg)
-    model = docking_scene(payload=1.0, gap=GAP, positions=placed).model
-    for joint in model.moving_joints:
-        lower, upper = joint.limits.lower, joint.limits.upper
-        if not lower <= placed[joint.name] <= upper:
-            raise ConfigError(
-                f"--start-deg: {joint.name} = {degrees(placed[joint.name]):g} deg is outside its"
-                f" limits {degrees(lower):g} .. {degrees(upper):g} deg"
-            )
+def _stiffness(
+    config: DockConfig,
+    preset: Preset,
+    robots: Sequence[StudiedRobot],
+    starts: Sequence[Sequence[float]],
+) -> float:
+    """Return the contact stiffness for arms that are too light for the preset's, or 0 [N/m]."""
+    if config.contact is Contact.ENGINE:
+        return 0.0
+    factor = softer(
+        robots,
+        starts=starts,
+        payload=config.payload_kg or preset.payload,
+        damping=preset.damping,
+        step=STEP,
+    )
+    # Two digits are enough, and are readable in the report.
+    return 0.0 if factor >= 1 else float(f"{factor * preset.stiffness:.1e}")

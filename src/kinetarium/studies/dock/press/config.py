@@ -1,21 +1,27 @@
 """Config and case of the docking study."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated
 
 from kinetarium.control.admittance.law import AntiWindup, Form
 from kinetarium.ranges import Friction, Range, Seed
+from kinetarium.roles.studied_robot import RoleOptions
 
-Posture = Annotated[
-    tuple[float, float, float, float, float, float], Range(-360.0, 360.0, unit="deg")
-]
+Posture = Annotated[tuple[float, ...], Range(-360.0, 360.0, unit="deg or m")]
+
+KR250 = "kr250"
+"""The arm of the paper."""
 
 MOST_SEEDS = 10_000
 PAYLOAD = Range(0.1, 1e3, unit="kg")
 """More than arms of this size carry; each preset has its own limit."""
 DELAY = Range(0.0, 100.0, unit="ms")
 """Many times the delay that any preset tolerates."""
+STIFFNESS = Range(1e2, 1e8, unit="N/m")
+"""From a foam to steel faces."""
+DAMPING = Range(0.0, 1e6, unit="N s/m")
+"""Above it the contact is rigid within a step."""
 GATE = Range(0.0, 1e5, unit="N")
 """A gate above the desired force never opens, which the run reports."""
 
@@ -58,38 +64,50 @@ class Contact(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DockConfig:
+class DockConfig(RoleOptions):
     """Two arms that dock satellites.
 
     Attributes:
+        chaser: Arm that approaches: name of a robot in the catalogue, or a URDF, xacro or MJCF
+            file; roles, SRDF and tool are its own.
+        target: Arm that it faces; by default that of the chaser.
         case: Desired contact wrenches: A -500 N along x, B -200 N along x and z, C -200 N along x.
         preset: Gains, control rate and filter.
         engine: Engines to run; all available ones by default.
         seeds: Runs per case, each with different noise [-].
         contact: Contact model between the satellites.
         friction: Coulomb friction coefficient between the satellites [-].
+        stiffness: Stiffness of the prescribed contact [N/m]; 0 for the preset's, softer for arms
+            that are too light for it.
+        damping: Damping of the prescribed contact [N s/m]; -1 in proportion to the stiffness, as in
+            the preset.
         payload_kg: Mass of each satellite [kg]; 0 for the preset's.
         delay_ms: Delay of the set points [ms]; -1 for the preset's.
         gate: Contact force above which the desired wrench is applied [N]; 0 for no gate, -1 for the
             preset's.
         anti_windup: How the integral of the controller is bounded.
         form: Formulation of the control law; the results are the same.
-        start_deg: Initial joint positions A1 to A6 [deg].
+        start_deg: Initial joint positions of the chaser [deg or m]; by default the paper's for the
+            KR 250, and searched for other arms.
         seed: Seed of the noise of the first run.
     """
 
+    chaser: str = KR250
+    target: str = ""
     case: tuple[ForceCase, ...] = (ForceCase.A,)
     preset: tuple[PresetName, ...] = (PresetName.PAPER,)
     engine: tuple[str, ...] = ()
     seeds: Annotated[int, Range(1, MOST_SEEDS, unit="-")] = 1
     contact: Contact = Contact.PRESCRIBED
     friction: Friction = 0.0
+    stiffness: Annotated[float, replace(STIFFNESS, also=(0.0,))] = 0.0
+    damping: Annotated[float, replace(DAMPING, also=(-1.0,))] = -1.0
     payload_kg: Annotated[float, replace(PAYLOAD, also=(0.0,))] = 0.0
     delay_ms: Annotated[float, replace(DELAY, also=(-1.0,))] = -1.0
     gate: Annotated[float, replace(GATE, also=(-1.0,))] = -1.0
     anti_windup: AntiWindup = AntiWindup.GATED
     form: Form = Form.REDUCED
-    start_deg: Posture = (0.0, -90.0, 130.0, 0.0, -40.0, 0.0)
+    start_deg: Posture = ()
     seed: Seed = 0
 
 
@@ -99,6 +117,11 @@ class DockCase:
 
     Attributes:
         seed: Seed of the noise.
+        target: The second arm.
+        target_start_deg: Its initial joint positions [deg or m]; empty for those of the chaser.
+        reading: How the chaser is read.
+        sha256: Hash of all that was read of the chaser.
+        target_sha256: The same of the target.
     """
 
     case: ForceCase
@@ -112,5 +135,13 @@ class DockCase:
     gate: Annotated[float, GATE]
     anti_windup: AntiWindup
     start_deg: Posture
-    # Runs of earlier releases do not have this field.
+    # Runs of earlier releases do not have these fields.
     form: Form = Form.REDUCED
+    stiffness: Annotated[float, replace(STIFFNESS, also=(0.0,))] = 0.0
+    damping: Annotated[float, replace(DAMPING, also=(-1.0,))] = -1.0
+    chaser: str = KR250
+    target: str = KR250
+    target_start_deg: Posture = ()
+    reading: RoleOptions = field(default_factory=RoleOptions)
+    sha256: str = ""
+    target_sha256: str = ""

@@ -63,8 +63,9 @@ class FaceContact:
             hardening: Whether to use the model of Hunt and Crossley.
             vertices: Contact points of the chaser, from its centre of mass [m], shape (n, 3).
         """
-        self._dynamics = RobotDynamics(docking.model)
-        self._X_WT = docking.X_WT
+        self._chaser = RobotDynamics(docking.chaser.model)
+        self._target = RobotDynamics(docking.target.model)
+        self._X_WT = docking.target.X_WA
         self._vertices = vertices
         self._k, self._c = stiffness / len(vertices), damping / len(vertices)
         self._friction, self._hardening = friction, hardening
@@ -72,10 +73,10 @@ class FaceContact:
 
     def update(self, t: float, measurement: Measurement) -> Iterable[ExternalWrench]:
         """Return the wrenches on both satellites for the next step."""
-        n = self._dynamics.nq
+        n = self._chaser.nq
         q, v = measurement.q, measurement.v
-        X_WC = self._dynamics.link_pose(q[:n], CENTER)
-        X_WT = self._X_WT @ self._dynamics.link_pose(q[n:], CENTER)
+        X_WC = self._chaser.link_pose(q[:n], CENTER)
+        X_WT = self._X_WT @ self._target.link_pose(q[n:], CENTER)
         normal = X_WT[:3, 0]
         vertices = X_WC[:3, 3] + self._vertices @ X_WC[:3, :3].T
         on_face = X_WT[:3, 3] + SATELLITE_LENGTH / 2 * normal
@@ -83,8 +84,8 @@ class FaceContact:
         self.force, self.point = 0.0, np.full(3, np.nan)
         if not (depth > 0).any():
             return ()
-        slip = self._velocities(vertices, X_WC, q=q[:n], v=v[:n], R=None)
-        slip -= self._velocities(vertices, X_WT, q=q[n:], v=v[n:], R=self._X_WT[:3, :3])
+        slip = _velocities(self._chaser, vertices, X_WC, q=q[:n], v=v[:n])
+        slip -= _velocities(self._target, vertices, X_WT, q=q[n:], v=v[n:], R=self._X_WT[:3, :3])
         forces = np.where(depth > 0, self._normal_forces(depth, -slip @ normal), 0.0)
         self.force = float(forces.sum())
         if self.force == 0.0:
@@ -111,10 +112,15 @@ class FaceContact:
             force = self._k * depth + self._c * rate
         return np.maximum(force, 0.0)
 
-    def _velocities(
-        self, points: Array, X_WB: Array, *, q: Array, v: Array, R: Array | None
-    ) -> Array:
-        """Return the velocities of points of a satellite in the world, shape (n, 3)."""
-        V = self._dynamics.jacobian(q, CENTER) @ v
-        linear, angular = (V[:3], V[3:]) if R is None else (R @ V[:3], R @ V[3:])
-        return np.asarray(linear + (points - X_WB[:3, 3]) @ so3.hat(angular).T)
+
+def _velocities(
+    arm: RobotDynamics, points: Array, X_WB: Array, *, q: Array, v: Array, R: Array | None = None
+) -> Array:
+    """Return the velocities of points of a satellite in the world, shape (n, 3).
+
+    Args:
+        R: Orientation of the arm's base, if it is not the world's.
+    """
+    V = arm.jacobian(q, CENTER) @ v
+    linear, angular = (V[:3], V[3:]) if R is None else (R @ V[:3], R @ V[3:])
+    return np.asarray(linear + (points - X_WB[:3, 3]) @ so3.hat(angular).T)

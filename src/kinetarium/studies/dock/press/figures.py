@@ -16,17 +16,16 @@ from kinetarium.figure.replay import Arrow, Replay
 from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.text import Cell, Column, Prose, Table
 from kinetarium.recording.recording import Recording, Row
-from kinetarium.scene.docking import docking_scene
 from kinetarium.studies.dock.press._paper_figures import paper_figures
 from kinetarium.studies.dock.press.advice import advice
-from kinetarium.studies.dock.press.cases import GAP
-from kinetarium.studies.dock.press.config import Contact, DockCase, ForceCase, PresetName
+from kinetarium.studies.dock.press.arms import docking_of
+from kinetarium.studies.dock.press.config import KR250, Contact, DockCase, ForceCase, PresetName
 from kinetarium.studies.dock.press.presets import (
     PRESETS,
     WRENCH_GAIN,
+    case_contact,
     case_delay,
     damper,
-    start_positions,
 )
 from kinetarium.studies.dock.stability.config import StabilityConfig
 
@@ -54,7 +53,10 @@ _OF_CASE: Mapping[tuple[PresetName, ForceCase], Mapping[str, float]] = {
 def limits(case: DockCase) -> Mapping[str, float]:
     """Return the limits of a case by row name; empty if it has none."""
     own = _OF_CASE.get((case.preset, case.case))
-    if own is None or case.contact is not Contact.PRESCRIBED or case.friction:
+    if {case.chaser, case.target} != {KR250}:
+        return {}
+    changed = case.stiffness or case.damping >= 0 or case.friction
+    if own is None or case.contact is not Contact.PRESCRIBED or changed:
         return {}
     return {**_EITHER[case.preset], **own}
 
@@ -81,8 +83,10 @@ _COLUMNS = (
     ("steady_error_n", "steady error", "N", 1.0),
     ("ripple_n", "ripple", "N", 1.0),
     ("settle_s", "settling time", "s", 1.0),
+    ("reference_settle_s", "on one axis", "s", 1.0),
     ("rebounds", "rebounds", "", 1),
     ("peak_n", "peak", "N", 1.0),
+    ("reference_peak_n", "on one axis", "N", 1.0),
     ("contact_time_s", "contact at", "s", 1.0),
     ("contact_point_error_m", "contact point error", "mm", 1e3),
 )
@@ -228,8 +232,9 @@ def delay_maps(cases: Sequence[DockCase]) -> Section:
     """Return a map for all gains of the cases, with each case marked."""
     groups: dict[Gains, list[DockCase]] = {}
     for case in cases:
-        preset = PRESETS[case.preset]
-        gains = (preset.D, damper(case.case, case.preset), preset.damping / preset.stiffness)
+        stiffness, damping = case_contact(case)
+        D = PRESETS[case.preset].D
+        gains = (D, damper(case.case, case.preset), damping / stiffness)
         groups.setdefault(gains, []).append(case)
     figures: list[Figure] = [_map(gains, group) for gains, group in groups.items()]
     if any(case.contact is not Contact.PRESCRIBED for case in cases):
@@ -243,7 +248,7 @@ def _map(gains: Gains, cases: Sequence[DockCase]) -> Heatmap:
         critical_delay(D, K, s=WRENCH_GAIN, stiffness=k, damping=ratio * k) for k in _GRID.stiffness
     ]
     spots = {
-        (1e3 * case_delay(case), PRESETS[case.preset].stiffness): str(case.preset)
+        (1e3 * case_delay(case), case_contact(case)[0]): str(case.preset)
         for case in cases
         if case.contact is Contact.PRESCRIBED
     }
@@ -268,9 +273,7 @@ def _map(gains: Gains, cases: Sequence[DockCase]) -> Heatmap:
 
 def replay(case: DockCase, recording: Recording) -> Replay:
     """Return a docking as a replay, with the contact force on the target."""
-    docking = docking_scene(
-        payload=case.payload_kg, gap=GAP, positions=start_positions(case.start_deg)
-    )
+    docking = docking_of(case)
     contact = np.asarray(recording["contact"])
     force = np.column_stack([contact[:, 0], np.zeros((len(contact), 2))])
     arrow = Arrow("contact", "N", contact[:, 1:], force)

@@ -1,12 +1,11 @@
 """The presets: consistent gains, control rates, filters and contacts; their loop delays."""
 
 from dataclasses import dataclass, replace
-from math import radians
 
 from kinetarium.control.admittance.critical_delay import critical_delay
 from kinetarium.control.admittance.sensing import RandomWalkKalman
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.studies.dock.press.config import DockCase, ForceCase, Posture, PresetName
+from kinetarium.studies.dock.press.config import DockCase, ForceCase, PresetName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +94,6 @@ def damper(case: ForceCase, preset: PresetName) -> float:
     return _PAPER_K_OF_B if case is ForceCase.B and K == Preset().K else K
 
 
-def start_positions(start_deg: Posture) -> dict[str, float]:
-    """Return the initial joint positions by name [rad]."""
-    return {f"A{number}": radians(angle) for number, angle in enumerate(start_deg, 1)}
-
-
 STEP = 1e-3
 """Age of a reading of the sensor: one physics step [s]."""
 
@@ -128,13 +122,20 @@ def case_delay(case: DockCase) -> float:
     return loop_delay(replace(PRESETS[case.preset], delay=case.delay_ms * 1e-3))
 
 
+def case_contact(case: DockCase) -> tuple[float, float]:
+    """Return stiffness [N/m] and damping [N s/m] of the prescribed contact of a case."""
+    preset = PRESETS[case.preset]
+    k = case.stiffness or preset.stiffness
+    return k, case.damping if case.damping >= 0 else k * (preset.damping / preset.stiffness)
+
+
 def case_critical_delay(case: DockCase) -> float:
     """Return the delay above which the loop of a case is unstable on its prescribed contact [s]."""
-    preset = PRESETS[case.preset]
+    preset, (stiffness, damping) = PRESETS[case.preset], case_contact(case)
     return critical_delay(
         preset.D,
         damper(case.case, case.preset),
         s=WRENCH_GAIN,
-        stiffness=preset.stiffness,
-        damping=preset.damping,
+        stiffness=stiffness,
+        damping=damping,
     )

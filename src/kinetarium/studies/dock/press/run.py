@@ -10,14 +10,14 @@ from kinetarium.engines.protocol import Options, Simulation
 from kinetarium.engines.registry import open_engine
 from kinetarium.recording.recording import Recording
 from kinetarium.rollout.loop import run as simulate
-from kinetarium.scene.docking import CHASER, SATELLITE, TARGET, docking_scene
+from kinetarium.scene.docking import CHASER, SATELLITE, TARGET
 from kinetarium.spatial.arrays import Array
 from kinetarium.storage.serialization import from_builtins, to_builtins
 from kinetarium.studies.dock.press._controller import DockingController
-from kinetarium.studies.dock.press.cases import GAP
+from kinetarium.studies.dock.press.arms import docking_of
 from kinetarium.studies.dock.press.config import Contact, DockCase
 from kinetarium.studies.dock.press.contact import FaceContact
-from kinetarium.studies.dock.press.presets import PRESETS, start_positions
+from kinetarium.studies.dock.press.presets import case_contact
 
 _CHOICES: Mapping[str, Mapping[str, Any]] = {"mujoco": {"integrator": "discrete"}}
 
@@ -101,20 +101,14 @@ TIMESTEP = 1e-3
 
 def run(case: DockCase) -> Recording:
     """Let the chaser approach and dock, and record every step."""
-    preset = PRESETS[case.preset]
+    stiffness, damping = case_contact(case)
     by_engine = case.contact is Contact.ENGINE
-    docking = docking_scene(
-        payload=case.payload_kg,
-        gap=GAP,
-        positions=start_positions(case.start_deg),
-        contact=by_engine,
-        friction=case.friction,
-    )
+    docking = docking_of(case, contact=by_engine)
     controller = DockingController(case, docking, timestep=TIMESTEP)
     law = FaceContact(
         docking,
-        stiffness=preset.stiffness,
-        damping=preset.damping,
+        stiffness=stiffness,
+        damping=damping,
         friction=case.friction,
         hardening=case.contact is Contact.HUNT_CROSSLEY,
     )

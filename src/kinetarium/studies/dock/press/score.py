@@ -12,8 +12,9 @@ import numpy as np
 from kinetarium.control.admittance.sensing import contact_point
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.recording.recording import Recording, Row
-from kinetarium.scene.docking import CENTER, SATELLITE_LENGTH, satellite_arm
+from kinetarium.scene.docking import CENTER, SATELLITE_LENGTH
 from kinetarium.spatial.arrays import Array
+from kinetarium.studies.dock.press.arms import docking_of
 from kinetarium.studies.dock.press.config import Contact, DockCase
 from kinetarium.studies.dock.press.presets import (
     PRESETS,
@@ -23,6 +24,7 @@ from kinetarium.studies.dock.press.presets import (
     damper,
     desired_wrench,
 )
+from kinetarium.studies.dock.press.reference import one_axis_docking
 from kinetarium.studies.dock.press.run import WARNINGS
 
 _AXES = ("x", "y", "z")
@@ -130,6 +132,8 @@ def score(case: DockCase, recording: Recording) -> Row:
             from the true one, both as means over the last half second.
         drift_z_m, drift_formula_m: Measured and predicted drift along an axis without
             reaction; None if no force is desired there.
+        reference_peak_n, reference_settle_s: Peak and settling time of the same loop on one axis,
+            with a stiff arm and without noise; None for other contacts, or if it never settles.
         flags: Warnings, as sentences.
     """
     time, force = recording["time"], recording["contact"][:, 0]
@@ -149,8 +153,20 @@ def score(case: DockCase, recording: Recording) -> Row:
         "xi_end_rad": recording["error"][-1, 3:].tolist(),
         "contact_point_error_m": _point_error(case, recording, last),
         **_drift(case, recording),
+        **_on_one_axis(case, duration=float(time[-1]), wanted=wanted),
     }
     return {**row, "flags": flags(case, recording, row)}
+
+
+def _on_one_axis(case: DockCase, *, duration: float, wanted: float) -> dict[str, float | None]:
+    docking = one_axis_docking(case, duration=duration)
+    if docking is None or not docking.force.any():
+        return {"reference_peak_n": None, "reference_settle_s": None}
+    first = int(np.flatnonzero(docking.force)[0])
+    return {
+        "reference_peak_n": float(docking.force.max()),
+        "reference_settle_s": settling(docking.time[first:], docking.force[first:], wanted),
+    }
 
 
 def settling(time: Array, force: Array, wanted: float) -> float | None:
@@ -176,7 +192,7 @@ def _point_error(case: DockCase, recording: Recording, last: Array) -> float | N
     touching = np.isfinite(points[:, 0])
     if not touching.any():
         return None
-    dynamics = RobotDynamics(satellite_arm(case.payload_kg))
+    dynamics = RobotDynamics(docking_of(case).chaser.model)
     true = []
     for q, p_WC in zip(recording["q"][last][touching], points[touching], strict=True):
         X_WB = dynamics.link_pose(q[: dynamics.nq], CENTER)
