@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from kinetarium import RobotModel, load_robot
+from kinetarium import Allowance, RobotFileError, RobotModel, load_robot
 from kinetarium.model.mjcf import write_mjcf
 
 INERTIAL = '<inertial pos="0.01 0.02 0.03" mass="1.5" diaginertia="0.02 0.03 0.04"/>'
@@ -273,3 +273,82 @@ def test_total_mass(tmp_path: Path) -> None:
     np.testing.assert_allclose(
         np.linalg.eigvalsh(inertia.moment), np.sort(unscaled.body_inertia[1]) * factor, rtol=1e-9
     )
+
+
+HINGES = "".join(
+    f'<joint name="{name}" axis="{axis}" pos="0.1 0 0.2" damping="2" armature="0.1"/>'
+    for name, axis in (("s/x", "1 0 0"), ("s/y", "0 1 0"), ("s/z", "0 0 1"))
+)
+
+
+def test_a_ball_joint_becomes_three_hinges(tmp_path: Path) -> None:
+    ball = '<joint name="s" type="ball" pos="0.1 0 0.2" damping="2" armature="0.1" range="0 90"/>'
+    text = _jointed(f'{GEOM}<body pos="0 0 1">{ball}{GEOM}</body>')
+    file = tmp_path / "ball.xml"
+    file.write_text(text)
+    with pytest.raises(RobotFileError, match="--lenient ball-joints"):
+        load_robot(file)
+    model = load_robot(file, allow=[Allowance.BALL_JOINTS])
+    assert any("three hinges" in one.message and "limit" in one.message for one in model.repairs)
+    _assert_same_mechanics(
+        mujoco.MjModel.from_xml_string(text.replace(ball, HINGES)), _in_mujoco(model)
+    )
+
+
+GLOBAL = """<mujoco><compiler coordinate="global"/><worldbody>
+<body name="a" pos="0.1 0.2 0.3" euler="0 0 90">
+<joint name="i" pos="0.1 0 0.4" axis="0 1 1"/>
+<geom type="box" size="0.1 0.2 0.3" pos="0.5 0.1 0.4"/>
+<body name="b"><joint name="j" pos="0.6 0 0.4" axis="1 0 1"/>
+<joint name="k" type="slide" axis="1 2 0"/>
+<inertial pos="0.7 0.1 0.2" mass="2" diaginertia="0.02 0.03 0.04"/>
+<body name="c" pos="1 1 1"><joint name="l" pos="0.9 1 1.1" axis="0 0 1" ref="20"/>
+<geom type="capsule" size="0.1" fromto="1 1 1 1.2 1.4 1.1"/></body></body></body>
+</worldbody></mujoco>"""
+LOCAL = """<mujoco><worldbody><body name="a" pos="0.1 0.2 0.3" euler="0 0 90">
+<joint name="i" pos="-0.2 0 0.1" axis="1 0 1"/>
+<geom type="box" size="0.2 0.1 0.3" pos="-0.1 -0.4 0.1"/>
+<body name="b" pos="-0.1 -0.6 -0.1" euler="0 0 -90">
+<joint name="j" pos="-0.1 -0.1 0.2" axis="1 0 1"/>
+<joint name="k" type="slide" axis="1 2 0"/>
+<inertial pos="0 0 0" mass="2" diaginertia="0.02 0.03 0.04"/>
+<body name="c" pos="0.3 0.9 0.8"><joint name="l" pos="-0.1 0 0.1" axis="0 0 1" ref="20"/>
+<geom type="capsule" size="0.1" fromto="0 0 0 0.2 0.4 0.1"/></body></body></body>
+</worldbody></mujoco>"""
+"""The same with local coordinates, computed by hand."""
+
+
+def test_global_coordinates_are_those_of_earlier_versions(tmp_path: Path) -> None:
+    file = tmp_path / "global.xml"
+    file.write_text(GLOBAL)
+    with pytest.raises(RobotFileError, match="--lenient global-coordinates"):
+        load_robot(file)
+    model = load_robot(file, allow=[Allowance.GLOBAL_COORDINATES])
+    _assert_same_mechanics(mujoco.MjModel.from_xml_string(LOCAL), _in_mujoco(model))
+
+
+def test_frames_have_no_meaning_in_global_coordinates(tmp_path: Path) -> None:
+    file = tmp_path / "global.xml"
+    file.write_text(GLOBAL.replace('<geom type="box"', '<frame/><geom type="box"'))
+    with pytest.raises(RobotFileError, match="<frame>"):
+        load_robot(file, allow=[Allowance.GLOBAL_COORDINATES])
+
+
+def test_what_bullet_and_earlier_versions_accept(tmp_path: Path) -> None:
+    """An old option, a joint of the type "fixed" and an inertial without pos have one meaning."""
+    text = _jointed(
+        f'{GEOM}<inertial mass="9"/><body name="b" pos="0 0 1"><joint name="f" type="fixed"/>'
+        f"{GEOM}</body>",
+        '<compiler inertiafromgeom="true"/><option collision="predefined"/>',
+    )
+    file = tmp_path / "dialect.xml"
+    file.write_text(text)
+    model = load_robot(file)
+    assert {"joint-type", "missing-attribute", "unknown-element"} <= {r.code for r in model.repairs}
+    for pattern in (
+        '<inertial mass="9"/>',
+        '<joint name="f" type="fixed"/>',
+        ' collision="predefined"',
+    ):
+        text = text.replace(pattern, "")
+    _assert_same_mechanics(mujoco.MjModel.from_xml_string(text), _in_mujoco(model))

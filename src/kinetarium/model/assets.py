@@ -12,11 +12,15 @@ from pathlib import Path
 
 from kinetarium.model.diagnostics import Code, Diagnostics
 
+_PACKAGES = ("pybullet_data", "dm_control", "gymnasium", "gymnasium_robotics", "mujoco")
+"""Python packages with robot files."""
+
 
 @cache
 def installed_packages() -> dict[str, Path]:
     """Return the folders of the installed robot data packages by name, without importing them."""
-    found = {"example-robot-data": _example_robot_data(), "pybullet_data": _pybullet_data()}
+    found = {"example-robot-data": _example_robot_data()}
+    found |= {name: _package_folder(name) for name in _PACKAGES}
     return {name: folder.resolve() for name, folder in found.items() if folder and folder.is_dir()}
 
 
@@ -29,8 +33,8 @@ def _example_robot_data() -> Path | None:
     return Path(str(wheel.locate_file("cmeel.prefix/share/example-robot-data")))
 
 
-def _pybullet_data() -> Path | None:
-    spec = find_spec("pybullet_data")
+def _package_folder(name: str) -> Path | None:
+    spec = find_spec(name)
     return Path(spec.origin).parent if spec and spec.origin else None
 
 

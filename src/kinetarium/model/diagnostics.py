@@ -89,10 +89,23 @@ class Allowance(StrEnum):
     """Read commas between and in the numbers of a URDF file."""
     ZERO_VISUAL = "zero-visual"
     """Leave out a visual shape of a URDF file that has no size."""
+    BALL_JOINTS = "ball-joints"
+    """Read a ball joint of an MJCF file as three hinges about x, y and z."""
+    TENDONS = "tendons"
+    """Leave out limits, springs, losses and couplings of tendons of an MJCF file."""
+    GRAVITY_COMPENSATION = "gravity-compensation"
+    """Leave out the gravity compensation of bodies of an MJCF file."""
+    GLOBAL_COORDINATES = "global-coordinates"
+    """Read an MJCF file with global coordinates as MuJoCo up to 2.3.3 does."""
+    DUPLICATE_NAMES = "duplicate-names"
+    """Keep the first of textures, materials and geoms of one name in an MJCF file."""
 
 
-Leniency = Literal["stray-text", "comma", "zero-visual"]
-"""Faults of form, without effect on the mechanics, that --lenient lets through."""
+Leniency = Literal[
+    "stray-text", "comma", "zero-visual", "ball-joints", "tendons", "gravity-compensation",
+    "global-coordinates", "duplicate-names",
+]  # fmt: skip
+"""Faults of form, and parts that a model does not have, which --lenient lets through."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +120,7 @@ class RobotOptions:
         allow_missing_limit: Treat a joint without limits as unlimited.
         allow_massless: Assign 1 g to each link of a massless moving branch.
         allow_bad_inertia: Replace an invalid inertia by that of a sphere of the same mass.
-        lenient: Faults of form in URDF files to let through.
+        lenient: Faults of form, and parts a model does not have, to let through.
     """
 
     mesh_root: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ class ReadingFlags(RobotOptions):
     Attributes:
         mesh_root: Folder from which meshes and includes may be read; repeatable.
         xacro_arg: Value of a xacro argument; repeatable.
-        lenient: Faults of form in URDF files to let through; they are listed as repairs.
+        lenient: Faults of form, and parts that no model has, to let through and list.
     """
 
     mesh_root: Annotated[

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetarium.model.diagnostics import Code
+from kinetarium.model.diagnostics import Allowance, Code
 from kinetarium.model.inertia import moved_inertia
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.bodies import WORLD, BodyReader, MjcfBody
@@ -104,12 +104,15 @@ class EqualityReader:
         joints = tendon.children if tendon and tendon.tag == "fixed" else []
         a0, *higher = self._attributes.numbers(element, "polycoef", default=(0.0,))
         if len(joints) != 2 or "tendon2" in element.attributes or any(higher[1:]):
-            raise self._diagnostics.refusal(
-                Code.UNSUPPORTED,
-                f"{element}: of equalities of tendons only those of one fixed tendon with two "
-                "joints are supported",
+            self._document.let_pass(
+                Allowance.TENDONS,
+                element,
+                "of equalities of tendons only those of one fixed tendon with two joints are "
+                "supported",
                 remedy="couple the joints by an equality of <joint>",
+                repair="leave them out",
             )
+            return
         leader, follower = (self._joint(joint, "joint") for joint in joints)
         a, b = (self._attributes.number(joint, "coef") for joint in joints)
         if not a or not b:
@@ -175,6 +178,13 @@ class EqualityReader:
         A connect has its anchor in the first body, a weld in the second; the other end
         coincides with the anchor in that pose, unless a weld has a relpose.
         """
+        placed = [name for name in ("anchor", "relpose") if name in element.attributes]
+        if self._document.compiler.global_coordinates and placed:
+            raise self._diagnostics.refusal(
+                Code.UNSUPPORTED,
+                f"{element}: {placed[0]} is not supported in global coordinates",
+                remedy="make the coordinates local with MuJoCo 2.3.3",
+            )
         a = self._body(element, self._attributes.name(element, "body1"))
         b = self._body(element, element.attributes.get("body2", WORLD))
         X_AB = inverse_pose(a.X_WB) @ b.X_WB
@@ -286,7 +296,7 @@ def read_actuators(
             document.left_out.add("actuator", element)
             target = _target(element, document)
             name = element.attributes[target]
-            if target not in ("joint", "jointinparent") or name in bodies.free_joints:
+            if target not in ("joint", "jointinparent") or name in bodies.without_axis:
                 _refuse_drive(element, document)
                 continue
             if name not in bodies.references:

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinetarium.model.diagnostics import Code
+from kinetarium.model.diagnostics import Allowance, Code
 from kinetarium.model.inertia import moved_inertia
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf._masses import body_inertia, geoms_bring_mass
+from kinetarium.model.mjcf.compiler import ORIENTATIONS
 from kinetarium.model.mjcf.document import MjcfDocument, Names, PlacedElement, placed_elements
 from kinetarium.model.mjcf.geoms import Geom, GeomReader, two_point_pose
 from kinetarium.model.mjcf.joints import JointReader, MjcfJoint
@@ -16,7 +17,7 @@ from kinetarium.model.mjcf.references import REFERENCES
 from kinetarium.model.robot import IDENTITY, Geometry, Joint, JointType, Link
 from kinetarium.model.tree import Located
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.spatial.rotation import pose
+from kinetarium.spatial.rotation import inverse_pose, pose
 
 WORLD = "world"
 """The name of the world, which is the root of robots that are fixed to it by joints."""
@@ -51,7 +52,7 @@ class BodyReader:
         springdampers: Time constant [s] and damping ratio of the springs that have them, by joint.
         bodies: The bodies so far, by their names in the file.
         sites: The body and the pose in it, shape (4, 4), of each named site.
-        free_joints: Names of free joints, which a robot model does not have.
+        without_axis: Names of free and ball joints, which a robot model does not have.
         surroundings: Names of the bodies that are not part of the robot.
         outside: Kinds and names of joints and sites that are not part of the robot.
         unread: How many bodies could not be read, nor therefore what refers to them.
@@ -72,7 +73,7 @@ class BodyReader:
         self.springdampers: dict[str, tuple[float, float]] = {}
         self.bodies: dict[str, MjcfBody] = {}
         self.sites: dict[str, tuple[MjcfBody, Array]] = {}
-        self.free_joints: set[str] = set()
+        self.without_axis: set[str] = set()
         self.surroundings: set[str] = set()
         self.outside: set[tuple[str, str]] = set()
         self.unread = 0
@@ -166,19 +167,24 @@ class BodyReader:
             self._refuse_motion_from_outside(element)
         with self._diagnostics.at(element):
             self._refuse_gravity_compensation(element)
-        parts = list(
-            placed_elements(element, document=self._document, child_class=placed.child_class)
-        )
         X_PB = placed.X_BF
         with self._diagnostics.at(element):
-            X_PB = placed.X_BF @ self._document.pose(element)
+            X_PB = self._pose(placed)
+        parts = list(
+            placed_elements(
+                element,
+                document=self._document,
+                child_class=placed.child_class,
+                X=self._written_in(X_PB, parent),
+            )
+        )
         motions = []
         for inner in parts:
             if inner.element.tag in JOINTS:
-                motion = self._joint_reader.placeholder(inner)
+                read = [self._joint_reader.placeholder(inner)]
                 with self._diagnostics.at(inner.element):
-                    motion = self._joint_reader.read(inner)
-                motions.append(motion)
+                    read = self._joint_reader.read(inner)
+                motions += self._named_apart(read, inner.element, name)
         body = MjcfBody(name, IDENTITY, X_PB, moves=True)
         self.unread += 1
         with self._diagnostics.at(element):
@@ -210,6 +216,38 @@ class BodyReader:
         self.read_sites(parts, body)
         return body, [inner for inner in parts if inner.element.tag == "body"]
 
+    def _named_apart(
+        self, motions: list[MjcfJoint], element: Element, body: str
+    ) -> list[MjcfJoint]:
+        """Return the hinges that stand for one ball joint with names of their own."""
+        if len(motions) == 1:
+            return motions
+        named = "name" in element.attributes
+        if named:
+            self.without_axis.add(element.attributes["name"])
+        stem = "" if named else f"{body}/ball"
+        return [
+            replace(motion, name=self._names.fresh("joint", f"{stem}{motion.name}"))
+            for motion in motions
+        ]
+
+    def _pose(self, placed: PlacedElement) -> Array:
+        """Return the pose of a body in its parent, shape (4, 4).
+
+        MuJoCo puts a body of global coordinates that has no pose at its centre of mass; here it
+        keeps its parent's frame, which is the same mechanism.
+        """
+        posed = any(name in placed.element.attributes for name in ("pos", *ORIENTATIONS))
+        if self._document.compiler.global_coordinates and not posed:
+            return IDENTITY
+        return placed.X_BF @ self._document.pose(placed.element)
+
+    def _written_in(self, X_PB: Array, parent: MjcfBody | None) -> Array:
+        """Return the pose in a body of the frame that its elements are written in, (4, 4)."""
+        if not self._document.compiler.global_coordinates:
+            return IDENTITY
+        return inverse_pose(parent.X_WB @ X_PB if parent else X_PB)
+
     def _name(self, element: Element) -> str:
         if "name" not in element.attributes:
             return self._names.fresh("body", "body")
@@ -225,10 +263,12 @@ class BodyReader:
 
     def _refuse_gravity_compensation(self, element: Element) -> None:
         if self._document.reading.attributes.number(element, "gravcomp", default=0.0) != 0:
-            raise self._diagnostics.refusal(
-                Code.UNSUPPORTED,
-                f"{element}: gravity compensation is not supported",
+            self._document.let_pass(
+                Allowance.GRAVITY_COMPENSATION,
+                element,
+                "gravity compensation is not supported",
                 remedy="remove gravcomp and let the controller compensate",
+                repair="leave it out",
             )
 
     def _body(
@@ -248,7 +288,7 @@ class BodyReader:
                 f"{element}: a free joint must be the only joint of an outermost body",
             )
         if parent is None:
-            self.free_joints.update(motion.name for motion in free)
+            self.without_axis.update(motion.name for motion in free)
             if not np.array_equal(X_PB, IDENTITY):
                 self._document.left_out.add("base pose", element)
             if any(motion.aligned for motion in free) and not any(

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from kinetarium.model.diagnostics import Code
+from kinetarium.model.diagnostics import Allowance, Code
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import IDENTITY
@@ -48,6 +48,7 @@ class Compiler:
         align_free: Whether the frame of a free body is moved to its principal axes.
         discard_visual: Whether geoms that are only visual are discarded.
         fuse_static: Whether bodies without joints are fused with their parents.
+        global_coordinates: Whether poses, points and axes are written in the world frame.
     """
 
     degrees: bool = True
@@ -65,6 +66,7 @@ class Compiler:
     align_free: bool = False
     discard_visual: bool = False
     fuse_static: bool = False
+    global_coordinates: bool = False
 
     def radians(self, angle: float) -> float:
         """Return an angle of the file in radians."""
@@ -123,13 +125,20 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
     attributes = {key: text for section in sections for key, text in section.attributes.items()}
     merged = Element("compiler", attributes, sections[-1].line)
     read, diagnostics = reading.attributes, reading.diagnostics
-    if attributes.get("coordinate") == "global":
+    in_world = attributes.get("coordinate") == "global"
+    if in_world and Allowance.GLOBAL_COORDINATES not in diagnostics.allow:
         raise diagnostics.refusal(
             Code.UNSUPPORTED,
-            "global coordinates are not supported, nor are they by MuJoCo",
-            remedy="load and save the file with MuJoCo 2.3.3, which makes them local",
+            "global coordinates are not supported by MuJoCo since 2.3.4",
+            remedy=f"pass --lenient {Allowance.GLOBAL_COORDINATES} to read them as earlier "
+            "versions do, or load and save the file with MuJoCo 2.3.3, which makes them local",
             line=merged.line,
         )
+    if in_world:
+        diagnostics.repair(
+            Code.UNSUPPORTED, "compiler",
+            "global coordinates made local, as by MuJoCo 2.3.3", line=merged.line,
+        )  # fmt: skip
     sequence = attributes.get("eulerseq", "xyz")
     if len(sequence) != 3 or set(sequence.lower()) - set("xyz"):
         raise diagnostics.refusal(
@@ -155,6 +164,7 @@ def read_compiler(sections: Sequence[Element], *, reading: Reading) -> Compiler:
         align_free=read.flag(merged, "alignfree", default=False),
         discard_visual=read.flag(merged, "discardvisual", default=False),
         fuse_static=read.flag(merged, "fusestatic", default=False),
+        global_coordinates=in_world,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kinetarium.model.attributes import nearest_name
-from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
+from kinetarium.model.diagnostics import Allowance, Code, Diagnostics, RobotFileError
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.compiler import ORIENTATIONS, Compiler
 from kinetarium.model.mjcf.references import near_name
@@ -142,6 +142,27 @@ class MjcfDocument:
     def pose(self, element: Element) -> Array:
         """Return the pose, shape (4, 4), of an element."""
         return self.compiler.pose(element, self.reading)
+
+    def let_pass(
+        self, allowance: Allowance, element: Element, fault: str, *, remedy: str, repair: str
+    ) -> None:
+        """Refuse what is not supported, unless the user allows it; then list the repair.
+
+        Args:
+            repair: What is done instead, in the infinitive.
+        """
+        if allowance not in self.diagnostics.allow:
+            raise self.diagnostics.refusal(
+                Code.UNSUPPORTED,
+                f"{element}: {fault}",
+                remedy=f"{remedy}, or pass --lenient {allowance} to {repair}",
+            )
+        self.diagnostics.repair(
+            Code.UNSUPPORTED,
+            str(element),
+            f"{fault}; asked to {repair}",
+            line=element.line,
+        )
 
     def unknown(
         self, element: Element, kind: str, name: str, *, known: Iterable[str]

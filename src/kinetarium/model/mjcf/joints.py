@@ -1,12 +1,12 @@
 """Joints: the hinges, slides and free joints of bodies."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import inf
 
 import numpy as np
 
-from kinetarium.model.diagnostics import Code
+from kinetarium.model.diagnostics import Allowance, Code
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf.compiler import LEAST_LENGTH
 from kinetarium.model.mjcf.document import MjcfDocument, PlacedElement
@@ -81,8 +81,8 @@ class JointReader:
         hinge = Joint(name, JointType.CONTINUOUS, parent="", child="")
         return MjcfJoint(name, placed.element.line, hinge)
 
-    def read(self, placed: PlacedElement) -> MjcfJoint:
-        """Read a <joint> or <freejoint>."""
+    def read(self, placed: PlacedElement) -> list[MjcfJoint]:
+        """Read a <joint> or <freejoint>; a ball joint that is allowed becomes three hinges."""
         free = placed.element.tag == "freejoint"
         element = placed.element
         if not free:
@@ -93,7 +93,9 @@ class JointReader:
             self._refuse_losses(element)
             align = element.attributes.get("align", "auto")
             aligned = align == "true" or (align == "auto" and self._document.compiler.align_free)
-            return MjcfJoint(name, element.line, aligned=aligned)
+            return [MjcfJoint(name, element.line, aligned=aligned)]
+        if kind is MjcfJointType.BALL:
+            return self._three_hinges(name, element, placed)
         turns = kind is MjcfJointType.HINGE
         stiffness, springref = self._spring(element, turns=turns)
         position = self._attributes.vector(element, "pos", 3, default=(0.0, 0.0, 0.0))
@@ -119,14 +121,67 @@ class JointReader:
             line=self._diagnostics.line_of(element),
         )
         reference = self._document.compiler.radians(reference) if turns else reference
-        return MjcfJoint(
+        return [
+            MjcfJoint(
+                name,
+                element.line,
+                joint,
+                frozen(R @ position + p),
+                reference,
+                springdamper=self._springdamper(element),
+            )
+        ]
+
+    def _three_hinges(self, name: str, element: Element, placed: PlacedElement) -> list[MjcfJoint]:
+        """Return hinges about x, y and z in place of a ball joint, with its losses in each.
+
+        They reach the same orientations, but are singular where the second is at 90 degrees. The
+        limit of a ball joint, on the angle of its whole rotation, has no counterpart.
+        """
+        limited = self._document.interval(element, limited="limited", bounds="range") is not None
+        self._document.let_pass(
+            Allowance.BALL_JOINTS,
+            element,
+            "ball joints are not supported",
+            remedy="write three hinges instead",
+            repair="read it as three hinges, singular where the second is at 90 degrees"
+            + (", without its limit" if limited else ""),
+        )
+        unkept = [
+            what
+            for what in ("stiffness", "springdamper", "frictionloss")
+            if any(self._attributes.numbers(element, what, default=()))
+        ]
+        if unkept:
+            raise self._diagnostics.refusal(
+                Code.UNSUPPORTED,
+                f"{element}: a ball joint with {unkept[0]} is not supported",
+                remedy="write three hinges with their own",
+            )
+        position = self._attributes.vector(element, "pos", 3, default=(0.0, 0.0, 0.0))
+        hinge = Joint(
+            name,
+            JointType.CONTINUOUS,
+            parent="",
+            child="",
+            damping=linear_damping(element, self._document),
+            armature=self._attributes.not_negative(element, "armature"),
+            line=self._diagnostics.line_of(element),
+        )
+        motion = MjcfJoint(
             name,
             element.line,
-            joint,
-            frozen(R @ position + p),
-            reference,
-            springdamper=self._springdamper(element),
+            hinge,
+            frozen(placed.X_BF[:3, :3] @ position + placed.X_BF[:3, 3]),
         )
+        return [
+            replace(
+                motion,
+                name=f"{name}/{letter}",
+                joint=replace(hinge, axis=frozen(axis)),
+            )
+            for letter, axis in zip("xyz", np.eye(3), strict=True)
+        ]
 
     def _kind(self, element: Element) -> MjcfJointType:
         text = element.attributes.get("type", MjcfJointType.HINGE)
@@ -135,12 +190,6 @@ class JointReader:
                 Code.JOINT_TYPE,
                 f"{element} has the unknown type {text!r}",
                 remedy=f"one of {', '.join(MjcfJointType)}",
-            )
-        if text == MjcfJointType.BALL:
-            raise self._diagnostics.refusal(
-                Code.UNSUPPORTED,
-                f"{element}: ball joints are not supported",
-                remedy="write three hinges instead",
             )
         return MjcfJointType(text)
 

@@ -11,6 +11,7 @@ from kinetarium.model.diagnostics import Allowance, Code, RobotFileError
 from kinetarium.model.inertia import NEGLIGIBLE_MASS, scaled_inertia
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf._constraints import EqualityReader, read_actuators, set_springdampers
+from kinetarium.model.mjcf._dialects import accept_dialects
 from kinetarium.model.mjcf._expansion import Replicator, include_files
 from kinetarium.model.mjcf.bodies import JOINTS, WORLD, BodyReader, MjcfBody
 from kinetarium.model.mjcf.compiler import read_compiler
@@ -135,10 +136,12 @@ def check_tendons(
                 continue
             bears = any(any(read.numbers(element, name, default=())) for name in _FORCES)
             if bears or document.interval(element, limited="limited", bounds="range"):
-                raise document.diagnostics.refusal(
-                    Code.UNSUPPORTED,
-                    f"{element}: tendons with limits, springs, losses or mass are not supported",
+                document.let_pass(
+                    Allowance.TENDONS,
+                    element,
+                    "tendons with limits, springs, losses or mass are not supported",
                     remedy="couple the joints by an equality instead",
+                    repair="leave out such forces",
                 )
             document.left_out.add("tendon", element)
 
@@ -279,9 +282,16 @@ def _open(root: Element, reading: Reading) -> tuple[MjcfDocument, Known]:
     left_out = LeftOut()
     include_files(root, reading=reading)
     _check_file_size(root, reading=reading)
+    accept_dialects(root, reading=reading)
     check_vocabulary(root, reading=reading, left_out=left_out)
     check_settings(root, reading=reading)
     compiler = read_compiler(root.all("compiler"), reading=reading)
+    if compiler.global_coordinates and any(e.tag in ("frame", "replicate") for e in root.walk()):
+        raise reading.diagnostics.refusal(
+            Code.UNSUPPORTED,
+            "<frame> and <replicate>, which are newer, have no meaning in global coordinates",
+            remedy="make the coordinates local",
+        )
     written = written_names(root)
     known_faults = len(reading.diagnostics.refusals)
     Replicator(root, compiler=compiler, reading=reading).write_out()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kinetarium.model.attributes import nearest_name
-from kinetarium.model.diagnostics import Code
+from kinetarium.model.diagnostics import Allowance, Code
 from kinetarium.model.markup import Element
 from kinetarium.model.reading import Reading
 
@@ -23,6 +23,9 @@ REFERENCES = {
 _REFERRING = ("worldbody", "contact", "equality", "tendon", "actuator", "sensor")
 _SHARED = ("equality", "tendon", "actuator", "sensor")
 """Sections whose elements may not share a name, whatever their tags."""
+NAMES_ONLY = ("texture", "material", "geom")
+"""Elements that a model does not know by their names."""
+_KEEP_FIRST = f", or pass --lenient {Allowance.DUPLICATE_NAMES} to keep the first"
 _WORLD = "world"
 _LONGEST_SUGGESTION = 40
 _MOST_SUGGESTIONS = 500
@@ -34,13 +37,14 @@ Known = set[tuple[str, str]]
 def check_names(root: Element, *, reading: Reading) -> Known:
     """List the names in a file whose replicas are written out, and record duplicates."""
     known = {("body", _WORLD)}
-    for kind, element in _named(root):
+    for kind, element in named_elements(root):
         if (kind, element.attributes["name"]) in known:
             with reading.diagnostics.at(element):
                 raise reading.diagnostics.refusal(
                     Code.DUPLICATE_NAME,
                     f"{element}: duplicate {kind} name",
-                    remedy="use a unique name for each",
+                    remedy="use a unique name for each"
+                    + (_KEEP_FIRST if kind in NAMES_ONLY else ""),
                 )
         known.add((kind, element.attributes["name"]))
     return known
@@ -48,7 +52,7 @@ def check_names(root: Element, *, reading: Reading) -> Known:
 
 def written_names(root: Element) -> Known:
     """List the names in a file as written, before replicas are expanded."""
-    return {(kind, element.attributes["name"]) for kind, element in _named(root)}
+    return {(kind, element.attributes["name"]) for kind, element in named_elements(root)}
 
 
 def check_references(root: Element, known: Known, *, reading: Reading) -> None:
@@ -74,7 +78,7 @@ def near_name(name: str, known: set[str]) -> str | None:
     return nearest_name(name, known)
 
 
-def _named(root: Element) -> Iterator[tuple[str, Element]]:
+def named_elements(root: Element) -> Iterator[tuple[str, Element]]:
     """Yield the elements that have names, each with its kind."""
     for section in root.children:
         if section.tag == "worldbody":
