@@ -1,14 +1,16 @@
 """What every physics engine offers: Engine compiles a Scene into a Simulation."""
 
+from collections.abc import Sequence
 from dataclasses import Field, dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol, Self
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.errors import KinetariumError
-from kinetarium.model.robot import Inertia, LoopKind
+from kinetarium.model.robot import Inertia, LoopKind, RobotModel
 from kinetarium.scene import Actuation, Base, DriveMode, Motion, Scene
 from kinetarium.spatial.arrays import Array
 
@@ -512,6 +514,37 @@ class Options(Protocol):
 
     def with_iterations(self, n: int) -> Self:
         """Return a copy whose solver iterates n times; for 0 or without iterations, the same."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RobotAsRead:
+    """A robot as the own loader of an engine's library reads its file.
+
+    Attributes:
+        model: Its links and joints, parents before children.
+        couplings: The number of its mimic joints, if the library tells no more of them; None if
+            they are in the model.
+        remarks: What the loader does to every file, in words.
+    """
+
+    model: RobotModel
+    couplings: int | None = None
+    remarks: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class RobotReader(Protocol):
+    """An engine whose library reads robot files itself."""
+
+    def read_robot(self, file: Path, *, packages: Sequence[Path]) -> RobotAsRead:
+        """Read a file as a user of the library does, with its defaults.
+
+        Args:
+            packages: Folders in which `package://` addresses are looked up, if the library asks.
+
+        Raises:
+            KinetariumError: If the library refuses the file, with its reason.
+        """
 
 
 class Engine(Protocol):

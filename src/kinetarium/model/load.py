@@ -3,6 +3,7 @@
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -329,6 +330,23 @@ def load_catalogue_robot(name: str) -> RobotModel:
         ),
         source=replace(robot.source, file=name),
     )
+
+
+def robot_file(name_or_path: str | PathLike[str]) -> AbstractContextManager[Path]:
+    """Return the URDF or MJCF file of a robot, as a context in which it exists.
+
+    Raises:
+        KinetariumError: If it is combined of two robots, or a xacro file.
+    """
+    text = fspath(name_or_path)
+    if text in catalogue_names():
+        entry = catalogue_entry(text)
+        if entry.mounting:
+            raise KinetariumError(f"robot '{text}' is combined of two files and has none itself")
+        return as_file(_ROBOTS / entry.file)
+    if text.endswith(".xacro"):
+        raise KinetariumError("a xacro file has to be expanded first: kinetarium convert")
+    return nullcontext(Path(text))
 
 
 def _entry(name: str, table: dict[str, Any]) -> CatalogueEntry:

@@ -30,9 +30,9 @@ ALLOW_FAULTY = "KINETARIUM_ALLOW_FAULTY_VERSIONS"
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Send to nowhere what a library prints, which Python's own streams do not see."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+def quiet(into: str = os.devnull) -> Iterator[None]:
+    """Send to nowhere, or into a file, what a library prints, which Python does not see."""
+    nowhere = os.open(into, os.O_WRONLY)
     kept = []
     try:
         for stream in (1, 2):

@@ -1,13 +1,15 @@
 """EngineBullet: scenes compiled into Bullet simulations."""
 
+from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from kinetarium.engines.base.engine import EngineBase
 from kinetarium.engines.base.simulation import Setup, SimulationBase
-from kinetarium.engines.bullet.library import BulletClient, load
+from kinetarium.engines.bullet.library import BulletClient, load, read_robot
 from kinetarium.engines.bullet.options import BulletOptions
-from kinetarium.engines.protocol import Capability, FrictionRule
+from kinetarium.engines.protocol import Capability, FrictionRule, RobotAsRead
 
 
 class EngineBullet(EngineBase[BulletOptions]):
@@ -39,6 +41,10 @@ class EngineBullet(EngineBase[BulletOptions]):
     def _version(self) -> str:
         load()
         return version("pybullet")
+
+    def read_robot(self, file: Path, *, packages: Sequence[Path]) -> RobotAsRead:
+        """Read a robot file by Bullet's own loader."""
+        return read_robot(file)
 
     def _build(self, setup: Setup[BulletOptions]) -> SimulationBase[Any]:
         from kinetarium.engines.bullet.build import build_world

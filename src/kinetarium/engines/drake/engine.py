@@ -1,13 +1,15 @@
 """EngineDrake: scenes compiled into Drake simulations."""
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from kinetarium.engines.base.engine import EngineBase
 from kinetarium.engines.base.simulation import Setup, SimulationBase
 from kinetarium.engines.drake.options import FRICTION_RULE, DrakeOptions
-from kinetarium.engines.protocol import Capability
+from kinetarium.engines.protocol import Capability, RobotAsRead
 
 
 class EngineDrake(EngineBase[DrakeOptions]):
@@ -35,6 +37,12 @@ class EngineDrake(EngineBase[DrakeOptions]):
         if find_spec("pydrake") is None:
             raise ImportError("No module named 'pydrake'")
         return version("drake")
+
+    def read_robot(self, file: Path, *, packages: Sequence[Path]) -> RobotAsRead:
+        """Read a robot file by Drake's own parser."""
+        from kinetarium.engines.drake.library import read_robot
+
+        return read_robot(file, packages=packages)
 
     def _build(self, setup: Setup[DrakeOptions]) -> SimulationBase[Any]:
         # The library takes half a second to load and is not everywhere.

@@ -1,12 +1,14 @@
 """EngineMujoco: scenes compiled into MuJoCo simulations."""
 
 import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from kinetarium.engines.base.engine import ALLOW_FAULTY, EngineBase
 from kinetarium.engines.base.simulation import Setup, SimulationBase
 from kinetarium.engines.mujoco.options import Integrator, MujocoOptions
-from kinetarium.engines.protocol import Capability, CapabilityError, FrictionRule
+from kinetarium.engines.protocol import Capability, CapabilityError, FrictionRule, RobotAsRead
 
 _FAULTY = {
     "4.0.0": "its sparse Cholesky factorisation gives the Newton solver a wrong Hessian, hence"
@@ -44,6 +46,12 @@ class EngineMujoco(EngineBase[MujocoOptions]):
         if version in _FAULTY and not os.environ.get(ALLOW_FAULTY):
             raise ImportError(f"MuJoCo {version} is faulty: {_FAULTY[version]}")
         return version
+
+    def read_robot(self, file: Path, *, packages: Sequence[Path]) -> RobotAsRead:
+        """Read a robot file by MuJoCo's own compiler."""
+        from kinetarium.engines.mujoco.loader import read_robot
+
+        return read_robot(file, packages=packages)
 
     def _build(self, setup: Setup[MujocoOptions]) -> SimulationBase[Any]:
         # The library takes a second to load and is not everywhere.

@@ -1,11 +1,13 @@
 """EnginePhysx: scenes compiled into PhysX simulations."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from kinetarium.engines.base.engine import EngineBase
 from kinetarium.engines.base.simulation import Setup, SimulationBase
 from kinetarium.engines.physx.options import NAME, PhysxOptions
-from kinetarium.engines.protocol import Capability, FrictionRule, Precision
+from kinetarium.engines.protocol import Capability, FrictionRule, Precision, RobotAsRead
 
 
 class EnginePhysx(EngineBase[PhysxOptions]):
@@ -40,6 +42,12 @@ class EnginePhysx(EngineBase[PhysxOptions]):
         from kinetarium.engines.physx.library import physx, sapien
 
         return f"{physx.version()}, SAPIEN {sapien.__version__}"
+
+    def read_robot(self, file: Path, *, packages: Sequence[Path]) -> RobotAsRead:
+        """Read a URDF file by SAPIEN's own loader."""
+        from kinetarium.engines.physx.library import read_robot
+
+        return read_robot(file, packages=packages)
 
     def _build(self, setup: Setup[PhysxOptions]) -> SimulationBase[Any]:
         # The library takes a second to load and is not everywhere.

@@ -1,11 +1,12 @@
 """Cases of the dynamics study: one robot in each backend."""
 
 from kinetarium.batch.study import ConfigError, case_of
-from kinetarium.model.load import load_robot
+from kinetarium.model.load import load_robot, robot_file
 from kinetarium.model.robot import RobotModel
 from kinetarium.ranges import check_ranges
 from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE, backend_names
 from kinetarium.studies.dynamics.config import Case, Config
+from kinetarium.studies.dynamics.loaders import loader_names
 
 _MOST_NUMBERS = 20_000_000
 """Maximum size of the mass matrices of all states; several such arrays are in memory [-]."""
@@ -14,7 +15,8 @@ _MOST_NUMBERS = 20_000_000
 def cases(config: Config) -> tuple[Case, ...]:
     """Return a case for the reference, the closed form if there is one, and each engine.
 
-    With a second robot there are two: the reference, and the second robot in it.
+    With a second robot there are two: the reference, and the second robot in it. With loaders
+    there is one for each loader.
 
     Raises:
         KinetariumError: If a robot is refused, an engine is not available or values
@@ -28,6 +30,9 @@ def cases(config: Config) -> tuple[Case, ...]:
         names: tuple[str, ...] = (REFERENCE, AGAINST)
         second = load_robot(config.against, mesh_roots=config.mesh_root, allow=config.allow)
         other = second.source.sha256
+    elif config.loaders:
+        robot_file(config.robot)
+        names = loader_names(config.engine)
     else:
         names = backend_names(model, engines=config.engine)
     own = model.source.sha256
@@ -37,6 +42,10 @@ def cases(config: Config) -> tuple[Case, ...]:
 
 
 def _check(config: Config, model: RobotModel) -> None:
+    if config.loaders:
+        if config.against or config.at or config.at_velocity:
+            raise ConfigError("--loaders compares links and joints; --against and --at have no use")
+        return
     joints = [joint.name for joint in model.moving_joints]
     if not joints:
         raise ConfigError(f"robot '{config.robot}' has no moving joints")

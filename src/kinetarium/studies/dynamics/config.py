@@ -21,7 +21,9 @@ class Config:
     Attributes:
         robot: Name of a robot in the catalogue, or a URDF, xacro or MJCF file.
         against: Compare with this second robot instead of with other libraries.
-        engine: Engines to compare; all available ones with inverse dynamics by default.
+        loaders: Compare with what the engines' own loaders make of the file instead.
+        engine: Engines to compare; all available ones with inverse dynamics, or with a loader of
+            robot files, by default.
         states: Number of random states at which to compare [-].
         seed: Seed of the random states.
         at: Joint positions of a state at which to print M, g and c [rad or m].
@@ -32,6 +34,7 @@ class Config:
 
     robot: str = "two-link"
     against: str = ""
+    loaders: bool = False
     engine: tuple[str, ...] = ()
     states: States = 1000
     seed: Seed = 0
@@ -49,6 +52,7 @@ class Case:
         backend: The library, "closed-form", or "against" for the second robot.
         sha256: Hash of all files of the robot.
         against_sha256: Hash of all files of the second robot, or empty.
+        loaders: Whether the backend's own loader reads the robot file.
     """
 
     robot: str
@@ -62,3 +66,4 @@ class Case:
     at_velocity: Velocities
     mesh_root: tuple[str, ...]
     allow: tuple[Allowance, ...]
+    loaders: bool = False

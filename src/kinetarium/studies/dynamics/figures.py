@@ -235,8 +235,22 @@ _MOTION = (
 )
 
 
+_LOADER_LEAD = (
+    "One robot file, read by the own loaders of the engines' libraries with their defaults, each in"
+    " its own process, and compared link by link and joint by joint with the robot as read here."
+)
+_LOADER_READING = (
+    "A fault changes the mechanism: mass that is dropped or invented, moments of inertia that are"
+    " computed from shapes, couplings that are ignored. A note does not, or is a default:"
+    " links that are fused with those that carry them, a base that floats, limits of speed and"
+    " effort that the library has no place for."
+)
+
+
 def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
-    """Return errors, motions and findings of all backends."""
+    """Return errors, motions and findings of all backends, or what loaders read."""
+    if any(outcome.case.loaders for outcome in outcomes):
+        return _loader_report(outcomes)
     robots = list(dict.fromkeys(outcome.case.robot for outcome in outcomes))
     findings = [
         {"robot": outcome.case.robot, **finding}
@@ -244,7 +258,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
         for finding in _facts(outcome).get("findings", ())
     ]
     terms: dict[str, Any] = {}
-    sections: list[Section] = [_findings_section(findings)]
+    sections: list[Section] = [_findings_section(findings, _READING)]
     for robot in robots:
         own = [outcome for outcome in outcomes if outcome.case.robot == robot]
         sections += _robot_sections(own, robot if len(robots) > 1 else "")
@@ -257,6 +271,53 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
         extra={"findings": findings, **({"terms": terms} if terms else {})},
         lead=_LEAD,
     )
+
+
+def _loader_report(outcomes: Sequence[Outcome[Case]]) -> Findings:
+    """Return what each loader makes of each robot."""
+    several = len({outcome.case.robot for outcome in outcomes}) > 1
+    findings = [
+        {"robot": outcome.case.robot, **finding}
+        for outcome in outcomes
+        for finding in _facts(outcome).get("findings", ())
+    ]
+    rows = []
+    for outcome in outcomes:
+        row = outcome.rows[0] if outcome.rows else {}
+        cells: tuple[Cell, ...] = (
+            *((outcome.case.robot,) if several else ()),
+            outcome.case.backend,
+            *(row.get(name) for name in ("links", "moving_joints", "mass_kg", "faults", "notes")),
+            row.get("result") or f"{outcome.status}: {outcome.message}",
+        )
+        rows.append(cells)
+    words = "loader | links | moving joints | mass [kg] | faults | notes | what it does"
+    columns = (*((Column("robot"),) if several else ()), *header(words))
+    faults = sum(finding["severity"] == "fault" for finding in findings)
+    return Findings(
+        Table("", columns, tuple(rows)),
+        (_findings_section(findings, _LOADER_READING),),
+        {
+            "loaders": len(outcomes),
+            "completed": sum(outcome.recording is not None for outcome in outcomes),
+            "same": sum(bool(outcome.rows and outcome.rows[0]["passed"]) for outcome in outcomes),
+            "faults": faults,
+            "notes": len(findings) - faults,
+        },
+        extra={"findings": findings},
+        lead=_LOADER_LEAD,
+        conclusion=_loader_conclusion(outcomes),
+    )
+
+
+def _loader_conclusion(outcomes: Sequence[Outcome[Case]]) -> str:
+    """Return what each loader does with its robot, in one sentence."""
+    parts = []
+    for outcome in outcomes:
+        facts = _facts(outcome)
+        did = facts.get("summary") or f"failed ({outcome.status}: {outcome.message})"
+        parts.append(f"{facts.get('title', outcome.case.backend)} {did}")
+    return "; ".join(parts) + "."
 
 
 def _headline(outcomes: Sequence[Outcome[Case]], *, several: bool) -> Table:
@@ -321,13 +382,13 @@ def _summary(
     }
 
 
-def _findings_section(findings: Sequence[dict[str, Any]]) -> Section:
+def _findings_section(findings: Sequence[dict[str, Any]], reading: str) -> Section:
     columns = ("severity", "backend", "cause", "where", "size", "finding")
     names = ("severity", "backend", "cause", "where", "size", "message")
     faults_first = sorted(findings, key=lambda finding: str(finding["severity"]))
     rows = tuple(tuple(finding[name] for name in names) for finding in faults_first)
     table = Table("", tuple(map(Column, columns)), rows)
-    return Section("Findings", (table, Prose(_READING)) if rows else (Prose(_READING),))
+    return Section("Findings", (table, Prose(reading)) if rows else (Prose(reading),))
 
 
 def _robot_sections(outcomes: Sequence[Outcome[Case]], robot: str) -> list[Section]:

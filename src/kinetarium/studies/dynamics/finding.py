@@ -18,6 +18,8 @@ class Cause(StrEnum):
 
     STRUCTURE = "structure"
     """A link or joint is missing, added, elsewhere in the tree or of another kind."""
+    BASE = "base"
+    """A root that floats instead of being fixed, or conversely."""
     NAMES = "names"
     """The same part under another name."""
     JOINT_ORDER = "joint-order"
@@ -45,6 +47,8 @@ class Cause(StrEnum):
     """A moving link that lost its mass."""
     REPLACED_INERTIAL = "replaced-inertial"
     """Mass properties that have nothing in common, such as a default's."""
+    INVENTED_MASS = "invented-mass"
+    """Mass of a link that has none in the file."""
     MERGED_LINKS = "merged-links"
     """Fixed links lumped into one; the dynamics are the same."""
     ARMATURE = "armature"

@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any
 
 from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.model.load import load_robot
+from kinetarium.model.load import load_robot, robot_file
 from kinetarium.model.robot import RobotModel
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.studies.dynamics._examination import examine
@@ -14,6 +14,7 @@ from kinetarium.studies.dynamics.backends.reference import CLOSED_FORM
 from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE, backend_names
 from kinetarium.studies.dynamics.config import Case
 from kinetarium.studies.dynamics.finding import Finding, Severity
+from kinetarium.studies.dynamics.loaders import examine_loader
 from kinetarium.studies.dynamics.override import Override
 from kinetarium.studies.dynamics.score import error_rows
 
@@ -24,6 +25,10 @@ def run(case: Case) -> Recording:
     Raises:
         KinetariumError: If a file has changed since the case was created.
     """
+    if case.loaders:
+        model = _load(case, case.robot, sha256=case.sha256)
+        with robot_file(case.robot) as file:
+            return examine_loader(model, case.backend, file=file, roots=case.mesh_root)
     against = None
     if case.backend == AGAINST:
         against = _load(case, case.against, sha256=case.against_sha256)

@@ -2,12 +2,13 @@
 
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.studies.dynamics.config import Case
+from kinetarium.studies.dynamics.loaders import loader_rows
 from kinetarium.studies.dynamics.states import Quantity
 
 
 def score(case: Case, recording: Recording) -> tuple[Row, ...]:
-    """Return the errors of the backend of a case; see `error_rows`."""
-    return error_rows(recording)
+    """Return the errors of the backend of a case, or what its loader read."""
+    return loader_rows(recording) if case.loaders else error_rows(recording)
 
 
 def error_rows(recording: Recording) -> tuple[Row, ...]:

@@ -19,10 +19,12 @@ _LEAST_TURN = 1e-7
 """Largest rotation of a frame due to rounding [rad]."""
 
 
-def axis_difference(joint: str, given: Array, found: Array) -> Iterator[Difference]:
-    """Compare two unit axes in the same frame."""
+def axis_difference(
+    joint: str, given: Array, found: Array, *, tolerance: float = 0.0
+) -> Iterator[Difference]:
+    """Compare two unit axes in the same frame; the tolerance is an angle [rad]."""
     angle = float(np.arctan2(np.linalg.norm(np.cross(given, found)), given @ found))
-    if angle <= _LEAST_ANGLE:
+    if angle <= max(_LEAST_ANGLE, tolerance):
         return
     how = "is flipped" if angle > np.pi - 1e-6 else f"is tilted by {degrees(angle):.4g} degrees"
     text = f"axis of joint {joint} {how}: {vector_text(found)} instead of {vector_text(given)}"

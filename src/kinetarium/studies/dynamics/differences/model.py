@@ -199,9 +199,11 @@ def model_differences(model: RobotModel, other: RobotModel) -> Compared:
     """
     other, names = with_names_of(model, other)
     theirs = {joint.name: joint for joint in other.moving_joints}
-    parts = [*_of_joints(model, other), *link_differences(model, other, tolerance=TOLERANCE)]
-    if parts and _same_in_the_world(model, other):
-        parts = [_as_convention(each) for each in parts]
+    parts = [
+        *joint_differences(model, other, tolerance=TOLERANCE),
+        *link_differences(model, other, tolerance=TOLERANCE),
+    ]
+    parts = as_conventions(parts, model, other, tolerance=_WORLD_TOLERANCE)
     wanted = [joint.name for joint in model.moving_joints]
     differences = (
         *names,
@@ -213,20 +215,29 @@ def model_differences(model: RobotModel, other: RobotModel) -> Compared:
     return Compared(differences, other)
 
 
-def _of_joints(model: RobotModel, other: RobotModel) -> Iterator[Difference]:
+def joint_differences(
+    model: RobotModel, other: RobotModel, *, tolerance: float
+) -> Iterator[Difference]:
+    """Compare the frames, axes and losses of the joints that both robots have.
+
+    Args:
+        model: The given robot.
+        other: The other robot, renamed to match.
+        tolerance: Largest difference due to rounding [m, rad or relative].
+    """
     theirs = {joint.name: joint for joint in other.joints}
     for joint in model.joints:
         there = theirs.get(joint.name)
         if there is None:
             continue
         if there.parent == joint.parent:
-            for each in frame_differences(joint.name, joint.X_PJ, there.X_PJ, tolerance=TOLERANCE):
+            for each in frame_differences(joint.name, joint.X_PJ, there.X_PJ, tolerance=tolerance):
                 weightless = not _carries_mass(model, joint)
                 yield replace(each, severity=Severity.NOTE) if weightless else each
         if JointType.FIXED in (joint.type, there.type):
             continue
-        yield from axis_difference(joint.name, joint.axis, there.axis)
-        yield from resistance_differences(joint, there, tolerance=TOLERANCE)
+        yield from axis_difference(joint.name, joint.axis, there.axis, tolerance=tolerance)
+        yield from resistance_differences(joint, there, tolerance=tolerance)
 
 
 def _carries_mass(model: RobotModel, joint: Joint) -> bool:
@@ -237,7 +248,20 @@ def _carries_mass(model: RobotModel, joint: Joint) -> bool:
     return any(link.inertia for link in model.links if link.name in below)
 
 
-def _same_in_the_world(model: RobotModel, other: RobotModel) -> bool:
+def as_conventions(
+    parts: list[Difference], model: RobotModel, other: RobotModel, *, tolerance: float
+) -> list[Difference]:
+    """Return differences of joints and links, as notes if only link frames differ.
+
+    Args:
+        tolerance: Largest difference of lines and inertial parameters due to rounding.
+    """
+    if not parts or not _same_in_the_world(model, other, tolerance):
+        return parts
+    return [_as_convention(each) for each in parts]
+
+
+def _same_in_the_world(model: RobotModel, other: RobotModel, tolerance: float) -> bool:
     """Return whether axes and bodies coincide at zero, in any link frames."""
     moving = [joint.name for joint in model.moving_joints]
     if moving != [joint.name for joint in other.moving_joints]:
@@ -246,7 +270,7 @@ def _same_in_the_world(model: RobotModel, other: RobotModel) -> bool:
     if [name for name, _ in ours] != [name for name, _ in theirs]:
         return False
     return all(
-        np.abs(mine - its).max() <= _WORLD_TOLERANCE * max(1.0, np.abs(mine).max())
+        np.abs(mine - its).max() <= tolerance * max(1.0, np.abs(mine).max())
         for (_, mine), (_, its) in zip(ours, theirs, strict=True)
     )
 
