@@ -183,6 +183,6 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     result = json.loads(capsys.readouterr().out)
     (row,) = result["rows"]
     assert row["links"] == 3 and row["passed"]  # the base is the world, the tool a part of link 2
-    assert "MuJoCo fuses" in result["conclusion"]
+    assert "fuses link tool with what carries it" in row["result"]
     assert {each["cause"] for each in result["findings"]} >= {"merged-links"}
     assert main(["dynamics", "--loaders", "--against", "panda", "--out", str(tmp_path / "p")]) == 2
