@@ -67,6 +67,57 @@ def test_engines_run_side_by_side_in_their_order(
     assert [(row["engine"], row["check"]) for row in rows] == expected
 
 
+def _outcomes_file(folder: Path, *rows: dict) -> Path:
+    file = folder / "other.json"
+    file.write_text(json.dumps({"kinetarium_version": "0.1.0", "rows": list(rows)}))
+    return file
+
+
+def _other(**changed: object) -> dict:
+    figures = {"value": 4.5, "expected": 4.91, "tolerance": 0.1, "unit": "m", "remark": ""}
+    return {"engine": "other", "check": "free-fall", "passed": True, **figures, **changed}
+
+
+def test_outcomes_of_another_environment_stand_beside_those_of_this_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(kit, "CHECKS", kit.CHECKS[:3])
+    nothing = dict.fromkeys(("value", "expected", "tolerance", "unit"))
+    file = _outcomes_file(
+        tmp_path,
+        _other(),  # judged again by its figures, which fail
+        _other(check="fall-steps", value=None, passed=False, expected=0.0),  # NaN in JSON
+        _other(check="far-away", passed=False, **nothing, remark="ValueError: oh"),
+    )
+    options = ["--format", "markdown", "--merge", str(file)]
+    assert main(["conformance", "--engine", "mujoco", *options]) == 1
+    text = capsys.readouterr().out
+    assert "3 of 6 passed." in text
+    assert "| unit | mujoco | other |" in text
+    rows = [line for line in text.splitlines() if line.startswith("| f")][:3]
+    assert [row.split(" | ")[-1] for row in rows] == ["**4.5**\\* |", "**nan**\\* |", "error |"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([_other(engine="mujoco")], "outcomes of 'mujoco', which is also tested here"),
+        ([_other(check="free-will")], "this kit has no check 'free-will'"),
+        ([_other(value="much")], "expected float"),
+        ([_other(colour="red")], "colour"),
+        ([{"engine": "other"}], "missing"),
+    ],
+)
+def test_other_files_are_not_merged(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, rows: list, reason: str
+) -> None:
+    file = _outcomes_file(tmp_path, *rows)
+    assert main(["conformance", "--engine", "mujoco", "--merge", str(file)]) == 2
+    error = capsys.readouterr().err
+    assert reason in error
+    assert len(error.splitlines()) == 1
+
+
 def test_a_failed_check_is_exit_code_1(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,12 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from math import nan
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
 
 from kinetarium.cli.core.invocation import Invocation
 from kinetarium.errors import KinetariumError
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
 
 _CHUNK = 6
 """Checks that a worker takes at a time: neighbours may share a run."""
+_MOST_BYTES = 16_000_000
+"""Largest file of outcomes that is read."""
 
 
 class Format(StrEnum):
@@ -39,11 +45,14 @@ class Config:
         engine: Engines to test; all available ones by default.
         failures_only: Print only failed checks, and a count for each engine.
         format: How the outcome is printed.
+        merge: Outcomes of engines in other environments, files written by --json of this command,
+            to be shown after those of the engines tested here.
     """
 
     engine: tuple[str, ...] = ()
     failures_only: bool = False
     format: Format = Format.TABLE
+    merge: Annotated[tuple[str, ...], tyro.conf.arg(metavar="FILE ...")] = ()
 
 
 def run(config: Config, invocation: Invocation) -> int:
@@ -51,7 +60,12 @@ def run(config: Config, invocation: Invocation) -> int:
     from kinetarium.engines.registry import list_engines, open_engine
 
     names = config.engine or tuple(e.name for e in list_engines() if e.available)
-    outcomes = list(_outcomes([open_engine(name) for name in names], invocation))
+    merged = [outcome for path in config.merge for outcome in _read(Path(path))]
+    others = dict.fromkeys(outcome.engine for outcome in merged)
+    if twice := [name for name in names if name in others]:
+        raise KinetariumError(f"--merge has outcomes of '{twice[0]}', which is also tested here")
+    outcomes = [*_outcomes([open_engine(name) for name in names], invocation), *merged]
+    names = (*names, *others)
     if config.format is Format.MARKDOWN:
         from kinetarium.engines.conformance import CHECKS
 
@@ -188,6 +202,20 @@ def _engine(name: str) -> "Engine":
     return open_engine(name)
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """An outcome as `--json` writes it; without figures if the check ended in an error."""
+
+    engine: str
+    check: str
+    passed: bool
+    value: float | None
+    expected: float | None
+    tolerance: float | None
+    unit: str | None
+    remark: str
+
+
 def _row(outcome: "EngineCheck") -> dict[str, Any]:
     m = outcome.measurement
     return {
@@ -200,6 +228,30 @@ def _row(outcome: "EngineCheck") -> dict[str, Any]:
         "unit": m.unit if m else None,
         "remark": m.reason if m else outcome.error,
     }
+
+
+def _read(path: Path) -> "Iterator[EngineCheck]":
+    """Yield the outcomes in a file that this command has written.
+
+    Raises:
+        KinetariumError: If it is another file, or of another kit.
+    """
+    from kinetarium.engines.conformance import CHECKS, EngineCheck, Measurement
+    from kinetarium.storage.serialization import from_builtins, read_strict_json
+
+    data, _ = read_strict_json(path, most=_MOST_BYTES)
+    if not (isinstance(data, dict) and "rows" in data):
+        raise KinetariumError(f"{str(path)!r} is no result of this command")
+    known = {check.name for check in CHECKS}
+    for row in from_builtins(tuple[_Row, ...], data["rows"], where=repr(str(path))):
+        if row.check not in known:
+            raise KinetariumError(f"{str(path)!r}: this kit has no check {row.check!r}")
+        if row.expected is None or row.tolerance is None:
+            yield EngineCheck(row.engine, row.check, False, None, row.remark)
+            continue
+        value = nan if row.value is None else row.value  # JSON has no NaN
+        m = Measurement(value, row.expected, row.tolerance, row.unit or "", row.remark)
+        yield EngineCheck(row.engine, row.check, m.passed, m)
 
 
 def _cells(outcome: "EngineCheck") -> Iterator[Any]:
