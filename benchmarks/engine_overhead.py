@@ -8,11 +8,14 @@ one record per step. ODE has neither contacts of its own accord nor coupled
 joints: its raw loop finds contacts through ODE's space, as its manual shows, and
 leaves the fingers uncoupled, which the adapter does not. DART couples no joints and
 damps them in a way its contacts do not know of: its raw loop has neither coupling
-nor damping, which the adapter solves beside DART at every step.
+nor damping, which the adapter solves beside DART at every step. Newton's raw loop plays
+back the same recording of a step as the adapter, as Newton's examples do.
 
-An engine that is not installed has no row.
+An engine that is not available has no row but a line that says why. Newton needs another MuJoCo
+than the others' newest, hence `.venv-newton/bin/python -m benchmarks engine_overhead`.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from ctypes import CFUNCTYPE, POINTER, c_double, c_void_p, cast
 
@@ -32,7 +35,8 @@ def ratios() -> Iterator[Ratio]:
     for name, raw in RAW.items():
         try:
             engine = open_engine(name)
-        except EngineUnavailableError:
+        except EngineUnavailableError as error:
+            print(f"left out: {error}", file=sys.stderr)
             continue
         simulation = engine.compile(arm_with_cube(), timestep=1e-3)
         command = _weight_held(simulation)
@@ -293,6 +297,31 @@ def _rapier(simulation, command: np.ndarray) -> Callable[[], tuple]:
     return step
 
 
+def _newton(simulation, command: np.ndarray) -> Callable[[], tuple]:
+    import warp
+
+    model, state, double = simulation._model, simulation._state_now, np.float64
+    forces = simulation._control.joint_f.numpy()
+    q, v = state.joint_q.numpy(), state.joint_qd.numpy()
+    cube = simulation._homes["cube"].index
+    pose, twist = state.body_q.numpy()[cube], state.body_qd.numpy()[cube]
+    numbers = model.model.joint_qd_start.numpy().searchsorted(model.dofs)
+    places = model.model.joint_q_start.numpy()[numbers]
+    driven = model.dofs[simulation.layout.command_joints]
+
+    def step() -> tuple:
+        forces[driven] = command
+        warp.capture_launch(simulation._step)  # which grows with the number of contacts
+        return (
+            q[places].astype(double),
+            v[model.dofs].astype(double),
+            pose.astype(double),
+            twist.astype(double),
+        )
+
+    return step
+
+
 RAW = {
     "mujoco": _mujoco,
     "bullet": _bullet,
@@ -301,4 +330,5 @@ RAW = {
     "dart": _dart,
     "drake": _drake,
     "rapier": _rapier,
+    "newton": _newton,
 }

@@ -54,7 +54,10 @@ with quiet(), warnings.catch_warnings():
     import mujoco_warp as mujoco_warp
     import newton as newton
 
-    newton.solvers.SolverMuJoCo.import_mujoco()
+    _mujoco, _ = newton.solvers.SolverMuJoCo.import_mujoco()
+
+rotate = _mujoco.mju_rotVecQuat
+"""Write a vector, rotated by a quaternion wxyz, into an array: `rotate(rotated, vector, q)`."""
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.newton.audit import audit
 from kinetarium.engines.newton.build import FIRST_POINTS, Model
-from kinetarium.engines.newton.library import announced_compilation, mujoco_warp, newton
+from kinetarium.engines.newton.library import announced_compilation, mujoco_warp, newton, rotate
 from kinetarium.engines.newton.options import NewtonCone, NewtonOptions
 from kinetarium.engines.protocol import (
     NO_CONTACTS,
@@ -123,6 +123,7 @@ class NewtonSimulation(SimulationBase[Memory]):
         self._points = FIRST_POINTS
         if self._solver is not None:
             self._torques, self._limits, self._targets = self._drives()
+            self._may_be_violent = self._limits.max(initial=0.0) > _VIOLENT
             self._enter(self._solver)
 
     def audit(self) -> Audit:
@@ -168,14 +169,14 @@ class NewtonSimulation(SimulationBase[Memory]):
             np.array([i for i, one in enumerate(drives) if one.drive is mode], dtype=np.intp)
             for mode in (DriveMode.TORQUE, DriveMode.POSITION, DriveMode.VELOCITY)
         )
-        targets = starts.numpy()[numbers[position]]
+        targets = [
+            (control.joint_target_q.numpy(), starts.numpy()[numbers[position]], position),
+            (control.joint_target_qd.numpy(), dofs[velocity], velocity),
+        ]
         return (
             (control.joint_f.numpy(), dofs[torque], torque),
             np.array([min(drives[i].effort, _LARGEST) for i in torque]),
-            [
-                (control.joint_target_q.numpy(), targets, position),
-                (control.joint_target_qd.numpy(), dofs[velocity], velocity),
-            ],
+            [each for each in targets if len(each[2])],
         )
 
     def _write(self, state: State) -> None:
@@ -193,11 +194,11 @@ class NewtonSimulation(SimulationBase[Memory]):
     def _read(self) -> tuple[Array, Array, Array, Array]:
         if self._solver is None:
             return np.zeros(0), np.zeros(0), np.zeros((0, 7)), np.zeros((0, 6))
-        at, double = self._model, np.float64
-        poses, twists = self._qpos[at.poses].astype(double), self._qvel[at.twists].astype(double)
+        at, qpos, qvel = self._model, self._qpos.astype(np.float64), self._qvel.astype(np.float64)
+        poses, twists = qpos[at.poses], qvel[at.twists]
         for pose, twist in zip(poses, twists, strict=True):
-            twist[3:] = rotation_from_quaternion(pose[3:]) @ twist[3:]
-        return self._qpos[at.q].astype(double), self._qvel[at.v].astype(double), poses, twists
+            rotate(twist[3:], twist[3:].copy(), pose[3:])
+        return qpos[at.q], qvel[at.v], poses, twists
 
     def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> int:
         if self._solver is None:
@@ -205,10 +206,10 @@ class NewtonSimulation(SimulationBase[Memory]):
         for values, places, own in self._targets:
             values[places] = command[own].clip(-_LARGEST, _LARGEST)
         values, places, own = self._torques
-        torques = command[own].clip(-self._limits, self._limits)
-        values[places] = torques
-        if len(torques) and np.abs(torques).max() > _VIOLENT:
-            self._diverge()
+        if len(own):
+            values[places] = torques = command[own].clip(-self._limits, self._limits)
+            if self._may_be_violent and np.abs(torques).max() > _VIOLENT:
+                self._diverge()
         before = self._save()
         if wrenches:
             self._push(wrenches)
