@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from kinetarium import check_engine
-from kinetarium.engines.conformance import CHECKS
-from kinetarium.engines.mujoco import EngineMujoco
+from kinetarium.engines.conformance import CHECKS, runs
+from kinetarium.engines.mujoco import EngineMujoco, MujocoOptions
 from kinetarium.engines.protocol import Contacts, EngineInfo, FrictionRule, State
 from kinetarium.model.robot import Inertia
 from kinetarium.scene import Actuation, Scene
@@ -202,3 +202,21 @@ FOREST = {"force-balance", "forest-energy"}
 def test_one_broken_property_fails_its_own_checks(engine: type[_Broken], failing: set[str]) -> None:
     outcomes = check_engine(engine(), checks=KIT)
     assert {outcome.check for outcome in outcomes if not outcome.passed} == failing
+
+
+def test_options_are_judged_as_the_engines_defaults_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed, run = [], runs.subprocess.run
+
+    def repeat(words: list[str], **settings: Any) -> Any:
+        printed.append((done := run(words, **settings)).stdout)
+        return done
+
+    monkeypatch.setattr(runs.subprocess, "run", repeat)
+    checks = [check for check in CHECKS if check.name in ("servo-step", "determinism")]
+    by_default, stock = (
+        {row.check: row.passed for row in check_engine("mujoco", checks=checks, options=options)}
+        for options in (None, MujocoOptions.stock())
+    )
+    assert by_default == {"servo-step": True, "determinism": True}
+    assert stock == {"servo-step": False, "determinism": True}  # explicit Euler, but repeatable
+    assert printed[0] == printed[1] != printed[2] == printed[3]  # options reach fresh processes

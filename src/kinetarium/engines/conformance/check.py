@@ -6,7 +6,8 @@ from functools import wraps
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from kinetarium.engines.protocol import Capability, Engine
+from kinetarium.engines.protocol import Capability, Engine, EngineInfo, Options, Simulation
+from kinetarium.scene import Scene
 
 T = TypeVar("T")
 
@@ -22,6 +23,36 @@ def once_per_engine(run: Callable[[Engine], T]) -> Callable[[Engine], T]:
         return outcomes[engine]
 
     return repeated
+
+
+@dataclass(frozen=True, eq=False)
+class ConfiguredEngine:
+    """An engine with other default options.
+
+    Attributes:
+        engine: The engine.
+        defaults: Options of its class, where `compile` is given none.
+    """
+
+    engine: Engine
+    defaults: Options
+
+    @property
+    def options(self) -> type[Options]:
+        """The class of its options."""
+        return self.engine.options
+
+    @property
+    def info(self) -> EngineInfo:
+        """What it is and can do."""
+        return self.engine.info
+
+    def compile(
+        self, scene: Scene, *, timestep: float, options: Options | None = None, seed: int = 0
+    ) -> Simulation:
+        """Build a scene."""
+        chosen = self.defaults if options is None else options
+        return self.engine.compile(scene, timestep=timestep, options=chosen, seed=seed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from kinetarium.engines.conformance import (
     runs,
     surfaces,
 )
-from kinetarium.engines.conformance.check import Check, EngineCheck
-from kinetarium.engines.protocol import Engine
+from kinetarium.engines.conformance.check import Check, ConfiguredEngine, EngineCheck
+from kinetarium.engines.protocol import Engine, Options
 from kinetarium.engines.registry import open_engine
 from kinetarium.interruption import stop_if_requested
 
@@ -33,6 +33,7 @@ def check_engine(
     engine: Engine | str,
     *,
     checks: Iterable[Check] = CHECKS,
+    options: Options | None = None,
     progress: Callable[[str], None] = lambda name: None,
 ) -> tuple[EngineCheck, ...]:
     """Judge an engine by physics it cannot argue with.
@@ -48,12 +49,15 @@ def check_engine(
     Args:
         engine: The engine, or the name of one that is installed.
         checks: Which checks to run; all of them by default.
+        options: Settings of the engine's own class; None for its defaults.
         progress: Told the name of each check before it runs.
 
     Returns:
         One row for each check that applies.
     """
     judged = open_engine(engine) if isinstance(engine, str) else engine
+    if options is not None:
+        judged = ConfiguredEngine(judged, options)
     return tuple(_outcomes(judged, checks, progress))
 
 

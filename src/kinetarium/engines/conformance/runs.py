@@ -5,18 +5,21 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from itertools import combinations
 
 import numpy as np
 
 from kinetarium.engines.base.simulation import LIMIT
 from kinetarium.engines.conformance.bodies import NO_COMMAND, TIMESTEP, WEIGHTLESS
-from kinetarium.engines.conformance.check import Check, Measurement
+from kinetarium.engines.conformance.check import Check, ConfiguredEngine, Measurement
 from kinetarium.engines.conformance.models import chain
 from kinetarium.engines.protocol import Capability, Engine, Simulation, State, Status
 from kinetarium.errors import KinetariumError
 from kinetarium.model.robot import Box
 from kinetarium.scene import Actuation, DriveMode, PlacedRobot, Scene, free_body, ground
+from kinetarium.storage.serialization import from_builtins, to_builtins
+from kinetarium.storage.strict_json import parse_json, strict_json
 
 
 def busy_simulation(engine: Engine) -> Simulation:
@@ -64,21 +67,36 @@ def _save_restore(engine: Engine) -> Measurement:
 
 
 _REPEAT = """
-import importlib, sys
-from kinetarium.engines.conformance.runs import busy_simulation, drive
-module, name = sys.argv[1:]
-simulation = busy_simulation(getattr(importlib.import_module(module), name)())
-sys.stdout.write("bits:" + drive(simulation, 400).hex())
+import sys
+from kinetarium.engines.conformance.runs import repeat
+repeat(*sys.argv[1:])
 """
+
+
+def repeat(module: str, name: str, settings: str) -> None:
+    """Drive a busy simulation of an engine and print its last state.
+
+    Args:
+        module: Of the engine's class.
+        name: Of the class.
+        settings: Its options as JSON; empty for its defaults.
+    """
+    engine: Engine = getattr(import_module(module), name)()
+    if settings:
+        options = from_builtins(engine.options, parse_json(settings), where="options")
+        engine = ConfiguredEngine(engine, options)
+    sys.stdout.write("bits:" + drive(busy_simulation(engine), 400).hex())
 
 
 def _determinism(engine: Engine) -> Measurement:
     """Run the same in two fresh processes; the engine's class must be made without arguments."""
-    kind = type(engine)
+    kind, settings = type(engine), ""
+    if isinstance(engine, ConfiguredEngine):
+        kind, settings = type(engine.engine), strict_json(to_builtins(engine.defaults))
     answers = set()
     for _ in range(2):
         done = subprocess.run(
-            [sys.executable, "-c", _REPEAT, kind.__module__, kind.__name__],
+            [sys.executable, "-c", _REPEAT, kind.__module__, kind.__name__, settings],
             capture_output=True, text=True, check=True, timeout=300,
         )  # fmt: skip
         answers.add(done.stdout.partition("bits:")[2])
