@@ -311,7 +311,7 @@ def _newton(simulation, command: np.ndarray) -> Callable[[], tuple]:
 
     def step() -> tuple:
         forces[driven] = command
-        warp.capture_launch(simulation._step)  # which grows with the number of contacts
+        warp.capture_launch(simulation._backend._step)  # replaced as contacts need more room
         return (
             q[places].astype(double),
             v[model.dofs].astype(double),

@@ -14,7 +14,7 @@ LACKING = {
     "bullet": _RARE | {Capability.MASS_RATIOS},
     "dart": _RARE,
     "drake": _RARE | {Capability.RESTITUTION},
-    "newton": _JOINT_SPACE | {Capability.SPRINGS},
+    "newton": _JOINT_SPACE,
     "ode": _RARE | _JOINT_SPACE,
     "physx": _RARE | _JOINT_SPACE | {Capability.FRICTION_FORCES},
     "rapier": _RARE | _JOINT_SPACE,

@@ -7,8 +7,16 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from engines.staging import CUBE, NOTHING, H, compiled, driven, with_joint
+from kinetarium import check_engine
+from kinetarium.engines.conformance import CHECKS
 from kinetarium.engines.conformance.models import chain, rotor
-from kinetarium.engines.newton import EngineNewton, NewtonCone, NewtonIntegrator, NewtonOptions
+from kinetarium.engines.newton import (
+    EngineNewton,
+    NewtonCone,
+    NewtonIntegrator,
+    NewtonOptions,
+    NewtonSolver,
+)
 from kinetarium.engines.protocol import CapabilityError
 from kinetarium.model.robot import Inertia, MeshData, TriangleMesh
 from kinetarium.scene import Actuation, Body, DriveMode, Material, Motion, free_body, ground
@@ -40,14 +48,17 @@ def test_a_recorded_step_is_the_solvers_own_step_to_the_bit() -> None:
         assert (getattr(a, name) == getattr(b, name)).all(), name
 
 
+@pytest.mark.parametrize("solver", NewtonSolver)
 @pytest.mark.parametrize("cone", NewtonCone)
 @pytest.mark.parametrize("friction", [0.0, 0.5])
-def test_contact_forces_explain_the_motion(cone: NewtonCone, friction: float) -> None:
+def test_contact_forces_explain_the_motion(
+    solver: NewtonSolver, cone: NewtonCone, friction: float
+) -> None:
     cube = free_body(
         "cube", CUBE, mass=1.0, position=(0, 0, 0.0497), twist=(1.0, 0.3, 0, 0, 0, 0),
         material=Material(friction),
     )  # fmt: skip
-    simulation = start(cube, ground(Material(friction)), options=NewtonOptions(cone=cone))
+    simulation = start(cube, ground(Material(friction)), options=NewtonOptions(solver, cone=cone))
     v, pushed = simulation.state().twists[0, :3], 0
     for _ in range(100):
         simulation.step(NOTHING)
@@ -59,6 +70,32 @@ def test_contact_forces_explain_the_motion(cone: NewtonCone, friction: float) ->
     assert pushed > 2  # a pyramid lifts what slides, which then hops
     if cone is NewtonCone.ELLIPTIC:
         assert v[0] == pytest.approx(1.0 - 0.1 * 9.81 * friction / np.hypot(1, 0.3), rel=0.05)
+
+
+# One of each kind; all of the kit takes minutes (docs/engines.md has the command).
+_SOME = {
+    "restitution", "external-wrench", "friction-force", "joint-spring-rest", "servo-release",
+    "wrench-contact", "mimic", "loop-load", "audit", "force-balance", "solver-converges",
+    "save-restore", "divergence",
+}  # fmt: skip
+
+
+def test_mujocos_c_library_passes_the_checks_too() -> None:
+    options = NewtonOptions(NewtonSolver.MUJOCO_C)
+    checks = [check for check in CHECKS if check.name in _SOME]
+    outcomes = check_engine(EngineNewton(), checks=checks, options=options)
+    assert {outcome.check for outcome in outcomes} == _SOME
+    assert [outcome for outcome in outcomes if not outcome.passed] == []
+
+
+def test_both_solvers_agree_to_single_precision() -> None:
+    ends = []
+    for solver in NewtonSolver:
+        simulation = start(driven(chain()), options=NewtonOptions(solver))
+        simulation.step(np.array([0.5, -0.3, 0.2]), 200)
+        ends.append(simulation.state().q)
+    assert ends[0] == pytest.approx(ends[1], abs=2e-5)
+    assert not (ends[0] == ends[1]).all()
 
 
 def test_a_position_servo_is_implicit_in_its_stiffness() -> None:
@@ -132,9 +169,9 @@ def test_contacts_beyond_the_first_room_are_not_lost(monkeypatch) -> None:
         for module in ("build", "simulation"):
             monkeypatch.setattr(f"kinetarium.engines.newton.{module}.FIRST_POINTS", room)
         simulation = start(*cubes, ground())
-        room_before = simulation._data.naconmax
+        room_before = simulation._solver.mjw_data.naconmax
         simulation.step(NOTHING, 300)
         ends.append(simulation.state().poses)
-        assert (simulation._data.naconmax > room_before) == (room == 16)
+        assert (simulation._solver.mjw_data.naconmax > room_before) == (room == 16)
         assert simulation.contacts().forces[:, 2].sum() == pytest.approx(6 * 9.81, rel=5e-3)
     assert (ends[0] == ends[1]).all()

@@ -9,5 +9,6 @@ if TYPE_CHECKING:
     from kinetarium.engines.newton.options import NewtonCone as NewtonCone
     from kinetarium.engines.newton.options import NewtonIntegrator as NewtonIntegrator
     from kinetarium.engines.newton.options import NewtonOptions as NewtonOptions
+    from kinetarium.engines.newton.options import NewtonSolver as NewtonSolver
 else:
     __all__, __getattr__, __dir__ = lazy_exports(__name__)

@@ -39,7 +39,7 @@ def audit(
     joints: tuple[LoadedJoint, ...] = ()
     if model.solver:
         frames = [_frames(scene, robot, model) for robot in scene.robots]
-        joints = tuple(_joints(layout, model, frames))
+        joints = tuple(_joints(layout, model, frames, timestep))
         facts = {
             "drives": tuple(_drives(layout, model, timestep)),
             "couplings": tuple(_couplings(layout, model)),
@@ -80,17 +80,20 @@ def _frames(scene: Scene, robot: PlacedRobot, model: Model) -> LoadedFrames:
     return LoadedFrames.of(robot, loaded, keep=sensed)
 
 
-def _joints(layout: Layout, model: Model, frames: list[LoadedFrames]) -> Iterator[LoadedJoint]:
+def _joints(
+    layout: Layout, model: Model, frames: list[LoadedFrames], timestep: float
+) -> Iterator[LoadedJoint]:
     X = {f"{own.robot}/{joint}": X_PJ for own in frames for joint, X_PJ in own.joints.items()}
     theirs, own = model.solver.mjw_model, model.model
     lower, upper = _double(own.joint_limit_lower), _double(own.joint_limit_upper)
-    axes, damping = _double(own.joint_axis), _double(theirs.dof_damping)[0]
+    axes, springs = _double(own.joint_axis), _double(own.mujoco.dof_passive_stiffness)
+    damping = _double(theirs.dof_damping)[0]
     friction, armature = _double(theirs.dof_frictionloss)[0], _double(theirs.dof_armature)[0]
     for name, dof, v in zip(layout.joints, model.dofs.tolist(), model.v.tolist(), strict=True):
         yield LoadedJoint(
             name=name,
             axis=frozen(axes[dof]),
-            damping=float(damping[v]),
+            damping=float(damping[v] - timestep * springs[dof]),  # as `build` has it
             friction=float(friction[v]),
             armature=float(armature[v]),
             lower=limit_of(float(lower[dof]), UNBOUNDED),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kinetarium.engines.base.simulation import Setup
 from kinetarium.engines.newton.library import newton, transform
-from kinetarium.engines.newton.options import NewtonCone, NewtonOptions
+from kinetarium.engines.newton.options import NewtonCone, NewtonOptions, NewtonSolver
 from kinetarium.model.mesh.mesh import mesh_of
 from kinetarium.model.robot import (
     IDENTITY,
@@ -258,15 +258,16 @@ class _Assembly:
             cone=str(options.cone),
             impratio=options.impratio,
             tolerance=options.tolerance,
+            use_mujoco_cpu=options.solver is NewtonSolver.MUJOCO_C,
             enable_multiccd=bool(self._meshes),
             update_data_interval=0,  # the state is the solver's, for every conversion rounds it
         )
         solver.mjw_model.opt.tolerance.fill_(options.tolerance)  # as asked, not raised to 1e-6
         solver.mjw_model.opt.warn_overflow = 0  # the simulation looks itself
         # Newton takes the second end of a loop to be where the first is at joint positions zero.
-        data, kinds = solver.mjw_model.eq_data.numpy()[0], solver.mj_model.eq_type
-        for i, tie in zip(np.flatnonzero(kinds != JOINT), self._ties, strict=True):
-            data[i, : len(tie)] = tie
+        data, given = solver.mjw_model.eq_data.numpy()[0], solver.mj_model
+        for i, tie in zip(np.flatnonzero(given.eq_type != JOINT), self._ties, strict=True):
+            data[i, : len(tie)] = given.eq_data[i, : len(tie)] = tie
         return solver
 
     def result(self, model: Any, solver: Any) -> Model:
@@ -301,13 +302,16 @@ class _Assembly:
             parent[0],
             child,
             axis=warp.vec3(*joint.axis.tolist()),
-            damping=joint.damping,
+            # With h k the joint's spring is that of the end of the step, as with servos.
+            damping=joint.damping + self._setup.timestep * joint.stiffness,
             friction=joint.friction,
             armature=joint.armature,
             limit_lower=max(joint.limits.lower, -UNBOUNDED),
             limit_upper=min(joint.limits.upper, UNBOUNDED),
             label=f"joint {len(self._joints)}",
             custom_attributes={
+                "mujoco:dof_passive_stiffness": joint.stiffness,
+                "mujoco:dof_springref": joint.springref,
                 "mujoco:solreflimit": warp.vec2(*options.contact_solref),
                 "mujoco:solreflimit_mode": _RAW_SOLREF,
                 "mujoco:solimplimit": _five(options.joint_solimp),

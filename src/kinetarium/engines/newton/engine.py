@@ -15,9 +15,9 @@ _MUJOCO = ("3.15.", "3.16.")
 class EngineNewton(EngineBase[NewtonOptions]):
     """Newton of NVIDIA, Google DeepMind and Disney Research, on the CPU.
 
-    Its solver is SolverMuJoCo: MuJoCo's equations, in single precision, as
-    kernels of Warp. The kernels are compiled when they are first used and kept in
-    the user's cache folder. Nothing is drawn at random.
+    Its solver is SolverMuJoCo: MuJoCo's equations, as kernels of Warp in single precision, or
+    by MuJoCo's C library (`NewtonSolver`), with the same capabilities. Kernels are compiled
+    when they are first used and kept in the user's cache folder. Nothing is drawn at random.
     """
 
     name = "newton"
@@ -26,6 +26,7 @@ class EngineNewton(EngineBase[NewtonOptions]):
     capabilities = frozenset(
         {
             Capability.JOINTS,
+            Capability.SPRINGS,
             Capability.CONTACT,
             Capability.CONTACT_FORCES,
             Capability.FRICTION_FORCES,

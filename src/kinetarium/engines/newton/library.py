@@ -1,4 +1,4 @@
-"""Newton and Warp without their messages, conversions to their types, and news of compilation."""
+"""Newton, Warp and MuJoCo without their messages, their types, and news of compilation."""
 
 import sys
 import warnings
@@ -54,10 +54,7 @@ with quiet(), warnings.catch_warnings():
     import mujoco_warp as mujoco_warp
     import newton as newton
 
-    _mujoco, _ = newton.solvers.SolverMuJoCo.import_mujoco()
-
-rotate = _mujoco.mju_rotVecQuat
-"""Write a vector, rotated by a quaternion wxyz, into an array: `rotate(rotated, vector, q)`."""
+    mujoco, _ = newton.solvers.SolverMuJoCo.import_mujoco()
 
 
 @contextmanager

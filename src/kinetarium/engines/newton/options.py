@@ -4,6 +4,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
+class NewtonSolver(StrEnum):
+    """Which of Newton's solvers, or implementations of one, advances the state."""
+
+    MUJOCO_WARP = "mujoco-warp"
+    """SolverMuJoCo with kernels of Warp, in single precision."""
+    MUJOCO_C = "mujoco-c"
+    """SolverMuJoCo with MuJoCo's C library; the state is in double precision, all else single."""
+
+
 class NewtonIntegrator(StrEnum):
     """How velocities and positions advance; both move positions by the new velocity."""
 
@@ -22,7 +31,7 @@ class NewtonCone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NewtonOptions:
-    """Settings of Newton, whose solver here is SolverMuJoCo: MuJoCo's equations on Warp.
+    """Settings of Newton, whose solver here is SolverMuJoCo: MuJoCo's equations.
 
     They mean what they mean in MuJoCo, and have the same defaults as its
     adapter. `solref` is the time constant [s] and the damping ratio [-] by which a
@@ -32,6 +41,7 @@ class NewtonOptions:
     time constant below two time steps is raised to that by the engine.
 
     Attributes:
+        solver: What computes them.
         integrator: How the state advances.
         cone: The friction cone.
         impratio: How much harder friction is than normal contact [-].
@@ -46,6 +56,7 @@ class NewtonOptions:
         joint_solimp: Of those and of joint limits; near one, or friction creeps and loops yield.
     """
 
+    solver: NewtonSolver = NewtonSolver.MUJOCO_WARP
     integrator: NewtonIntegrator = NewtonIntegrator.IMPLICITFAST
     cone: NewtonCone = NewtonCone.ELLIPTIC
     impratio: float = 100.0

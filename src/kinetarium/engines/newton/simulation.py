@@ -1,6 +1,6 @@
 """NewtonSimulation: a scene inside Newton, and what is read of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,10 +8,11 @@ import warp
 from numpy.typing import NDArray
 
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
+from kinetarium.engines.newton._backend import Backend, open_backend
 from kinetarium.engines.newton.audit import audit
 from kinetarium.engines.newton.build import FIRST_POINTS, Model
-from kinetarium.engines.newton.library import announced_compilation, mujoco_warp, newton, rotate
-from kinetarium.engines.newton.options import NewtonCone, NewtonOptions
+from kinetarium.engines.newton.library import announced_compilation, mujoco
+from kinetarium.engines.newton.options import NewtonOptions
 from kinetarium.engines.protocol import (
     NO_CONTACTS,
     Audit,
@@ -44,11 +45,12 @@ class LimitedServos:
     A step at whose end a servo would no longer be at its limit is to be taken again without it.
     """
 
-    def __init__(self, layout: Layout, model: Model, *, solver: Any) -> None:
+    def __init__(self, layout: Layout, model: Model, *, solver: Any, backend: Backend) -> None:
         """Look up the servos.
 
         Args:
             solver: The solver of the model.
+            backend: Its memory.
         """
         theirs, numbers = solver.mjw_model, solver.mjc_actuator_to_newton_idx
         dofs = dict(zip(model.dofs.tolist(), range(len(model.dofs)), strict=True))
@@ -62,13 +64,12 @@ class LimitedServos:
             for joint, drive in zip(layout.command_joints.tolist(), layout.actuations, strict=True)
         }
         self._own, self._q, self._v = np.array(own, np.intp), model.q[joints], model.v[joints]
-        self._ranges = theirs.actuator_forcerange.numpy()[0]
+        self._ranges = backend.ranges
         self._effort = self._ranges[own, 1] * (1 - 1e-6)  # as rounding may have it
         self._scale = theirs.actuator_gainprm.numpy()[0, own, 0]
         self._stiffness = -theirs.actuator_biasprm.numpy()[0, own, 1]
         self._damping = np.array([damping[joint] for joint in joints])
-        data = solver.mjw_data
-        self._targets, self._forces = data.ctrl.numpy()[0], data.actuator_force.numpy()[0]
+        self._targets, self._forces = backend.targets, backend.efforts
 
     def __bool__(self) -> bool:
         """Whether there are any."""
@@ -102,11 +103,7 @@ class NewtonSimulation(SimulationBase[Memory]):
 
     Contacts and sensors are those of the last step: taken at its start, with
     the forces that acted through it, normal and friction. Mimic joints are
-    coupled by a constraint. Servos act through their damping implicitly. All of it
-    is in single precision.
-
-    A step is about a hundred kernels. They are recorded once and played back, for
-    launching them one by one from Python takes many times as long.
+    coupled by a constraint. Servos act through their damping implicitly.
     """
 
     def __init__(self, setup: Setup[NewtonOptions], *, model: Model) -> None:
@@ -137,27 +134,22 @@ class NewtonSimulation(SimulationBase[Memory]):
         )
 
     def _enter(self, solver: Any) -> None:
-        """Find everything in another solver, and record its step."""
-        self._solver, data = solver, solver.mjw_data
-        self._data = data
-        # Views of Warp's own memory, which stays where it is.
-        self._qpos, self._qvel = data.qpos.numpy()[0], data.qvel.numpy()[0]
-        self._warm_start, self._overflow = data.qacc_warmstart.numpy()[0], data.overflow.numpy()
-        self._body_f, self._xipos = self._state_now.body_f.numpy(), data.xipos.numpy()[0]
+        """Find everything in another solver, and have its kernels compiled."""
+        state, control, h = self._state_now, self._control, self._timestep
+
+        def launch(observables: Any) -> None:
+            solver.step(state, state, control, None, h, observables=observables)
+
+        with warp.ScopedDevice("cpu"), announced_compilation():
+            self._backend = open_backend(
+                solver, self._options, launch=launch, sensors=bool(self._sensor_names)
+            )
+        self._solver, at = solver, self._backend
+        self._qpos, self._qvel, self._warm_start = at.qpos, at.qvel, at.warm_start
+        self._overflow, self._body_f = at.overflow, state.body_f.numpy()
         numbers = solver.mjc_body_to_newton.numpy()[0]
         self._bodies = {int(own): i for i, own in enumerate(numbers) if own >= 0}
-        self._servos = LimitedServos(self._layout, self._model, solver=solver)
-        state, control, h, observables = self._state_now, self._control, self._timestep, None
-        if self._sensor_names:
-            kind = newton.solvers.SolverBase.ObservableKind.BODY_PARENT_F
-            observables = solver.observables({kind})
-            self._forces = observables.body_parent_f.numpy()
-        with warp.ScopedDevice("cpu"), announced_compilation():
-            self._step = _recorded(
-                lambda: solver.step(state, state, control, None, h, observables=observables)
-            )
-            self._place = _recorded(lambda: mujoco_warp.kinematics(solver.mjw_model, data))
-        self._overflow[:] = 0
+        self._servos = LimitedServos(self._layout, self._model, solver=solver, backend=at)
 
     def _drives(self) -> tuple[_Commands, Array, list[_Commands]]:
         """Return where Newton takes torques, their limits, and where it takes targets."""
@@ -197,7 +189,9 @@ class NewtonSimulation(SimulationBase[Memory]):
         at, qpos, qvel = self._model, self._qpos.astype(np.float64), self._qvel.astype(np.float64)
         poses, twists = qpos[at.poses], qvel[at.twists]
         for pose, twist in zip(poses, twists, strict=True):
-            rotate(twist[3:], twist[3:].copy(), pose[3:])
+            unit = pose[3:].copy()  # as far as single precision goes
+            mujoco.mju_normalize4(unit)
+            mujoco.mju_rotVecQuat(twist[3:], twist[3:].copy(), unit)
         return qpos[at.q], qvel[at.v], poses, twists
 
     def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> int:
@@ -225,13 +219,14 @@ class NewtonSimulation(SimulationBase[Memory]):
 
     def _launch(self, n: int) -> None:
         """Make n steps; at the end of each, servos obey their limits."""
+        step = self._backend.step
         if not self._servos:
             for _ in range(n):
-                warp.capture_launch(self._step)
+                step()
             return
         for _ in range(n):
             before = self._save()
-            warp.capture_launch(self._step)
+            step()
             free = self._servos.released(self._qpos, self._qvel)
             if free.any():
                 self._again(before, free)
@@ -243,63 +238,44 @@ class NewtonSimulation(SimulationBase[Memory]):
         """Take a step again, some servos without limit."""
         self._restore(before)
         self._servos.scale_limits(free, _BOUNDLESS)
-        warp.capture_launch(self._step)
+        self._backend.step()
         self._servos.scale_limits(free, 1 / _BOUNDLESS)
 
     def _push(self, wrenches: Sequence[AppliedWrench]) -> None:
         # Newton takes wrenches at the centre of mass, and knows that of the last step only.
-        warp.capture_launch(self._place)
+        self._backend.place()
         for solid, F_W, point in wrenches:
             if solid in self._homes:
                 body = self._homes[solid].index
                 F = self._body_f[body]
                 F += F_W
-                F[3:] += np.cross(point - self._xipos[self._bodies[body]], F_W[:3])
+                F[3:] += np.cross(point - self._backend.xipos[self._bodies[body]], F_W[:3])
 
     def _contacts(self) -> Contacts:
         if self._solver is None:
             return NO_CONTACTS
-        data, contact = self._data, self._data.contact
-        n = int(data.nacon.numpy()[0])
-        frames = contact.frame.numpy()[:n].astype(np.float64)
-        solids = self._model.shape_solids[
-            self._solver.mjc_geom_to_newton_shape.numpy()[0][contact.geom.numpy()[:n]]
-        ]
-        local = self._local_forces(n)
+        found = self._backend.contacts()
+        shapes = self._solver.mjc_geom_to_newton_shape.numpy()[0]
+        solids = self._model.shape_solids[shapes[found.geoms]]
         # The normal points from the first shape to the second, on which the force acts.
         return Contacts(
             solids=solids[:, ::-1].astype(np.int32),
-            points=contact.pos.numpy()[:n].astype(np.float64),
-            normals=frames[:, 0].copy(),
-            depths=-contact.dist.numpy()[:n].astype(np.float64),
-            forces=np.einsum("nji,nj->ni", frames, local),
+            points=found.points,
+            normals=found.frames[:, 0].copy(),
+            depths=found.depths,
+            forces=np.einsum("nji,nj->ni", found.frames, found.forces),
         )
-
-    def _local_forces(self, n: int) -> Array:
-        """Return the forces of n contacts along their normals and tangents, shape (n, 3)."""
-        contact, elliptic = self._data.contact, self._options.cone is NewtonCone.ELLIPTIC
-        dims = contact.dim.numpy()[:n, np.newaxis]
-        rows = np.pad(contact.efc_address.numpy()[:n], ((0, 0), (0, 4)), constant_values=-1)
-        used = dims if elliptic else np.maximum(2 * (dims - 1), 1)
-        rows = np.where(np.arange(rows.shape[1]) < used, rows, -1)
-        efforts: Array = np.append(self._data.efc.force.numpy()[0].astype(np.float64), 0.0)[rows]
-        if elliptic:
-            return efforts[:, :3]
-        # The edges of a pyramid lie to both sides of the normal, by the friction.
-        tangents = (efforts[:, :4:2] - efforts[:, 1:4:2]) * contact.friction.numpy()[:n, :2]
-        return np.column_stack([efforts.sum(axis=1), np.where(dims > 1, tangents, 0.0)])
 
     def _wrench(self, sensor: str) -> Array:
         body = self._model.sensors[sensor]
         here = self._bodies[body]
-        R = self._data.xmat.numpy()[0, here].reshape(3, 3).astype(np.float64)
-        arm = (self._xipos[here] - self._data.xpos.numpy()[0, here]).astype(np.float64)
-        # What the parent exerts on the child, at the child's centre of mass.
-        f, m = np.split(self._forces[body].astype(np.float64), 2)
-        return -np.concatenate([f @ R, (m + np.cross(arm, f)) @ R])
+        R = self._backend.xmat[here].astype(np.float64)
+        # What the parent exerts on the child.
+        f, m = self._backend.parent_wrench(here, newton_body=body)
+        return -np.concatenate([f @ R, m @ R])
 
     def _solver_report(self) -> SolverReport:
-        taken = 0 if self._solver is None else int(self._data.solver_niter.numpy()[0])
+        taken = 0 if self._solver is None else self._backend.iterations
         return SolverReport(taken, self._options.iterations)
 
     def _save(self) -> Memory:
@@ -310,11 +286,3 @@ class NewtonSimulation(SimulationBase[Memory]):
     def _restore(self, memory: Memory) -> None:
         if memory is not None:
             self._qpos[:], self._qvel[:], self._warm_start[:] = memory
-
-
-def _recorded(launch: Callable[[], None]) -> Any:
-    """Run kernels once, so that they are compiled, and return a recording of them."""
-    launch()
-    with warp.ScopedCapture(device="cpu") as capture:
-        launch()
-    return capture.graph
