@@ -74,7 +74,10 @@ def test_a_comparison_tries_again_too(
 
     asked: list[bool] = []
     monkeypatch.setattr("kinetarium.cli.commands.compare_engines.execute", execute)
-    words = ("compare-engines", "--quick", "--engine", "mujoco", "--out", tmp_path / "out")
+    words = (
+        *("compare-engines", "--quick", "--starts", "1", "--engine", "mujoco"),
+        *("--out", tmp_path / "out"),
+    )
     call(*words)
     call(*words, "--retry-failed")
     assert asked == [False, True]

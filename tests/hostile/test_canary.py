@@ -91,7 +91,8 @@ def commands(results: Path, outside: Path) -> dict[str, tuple[str, Callable[[], 
         "compare-engines": (
             "page",
             lambda: call(
-                "compare-engines", "--quick", "--engine", "mujoco", "--out", results, *serial
+                *("compare-engines", "--quick", "--starts", "1", "--engine", "mujoco"),
+                *("--out", results, *serial),
             ),
         ),
         "robots": ("page", lambda: call("robots", "--out", results)),

@@ -15,7 +15,7 @@ KILLS = 2
 def start(out: Path, *, workers: int) -> subprocess.Popen[bytes]:
     words = [
         sys.executable, "-m", "kinetarium", "compare-engines", "--quick", "--engine", "mujoco",
-        "--workers", str(workers), "--out", str(out),
+        "--starts", "1", "--workers", str(workers), "--out", str(out),
     ]  # fmt: skip
     return subprocess.Popen(
         words, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
@@ -60,5 +60,5 @@ def test_a_killed_comparison_goes_on_and_ends_the_same(tmp_path: Path) -> None:
     assert killed.keys() == whole.keys()
     assert [name for name in whole if killed[name] != whole[name]] == []
     assert {Path(name).parent.name for name in whole if name.endswith("metrics.json")} == {
-        "grasp", "drive",
+        "grasp", "slide", "drive",
     }  # fmt: skip

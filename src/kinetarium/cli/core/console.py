@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import Any, TypeVar
 
 from kinetarium.errors import KinetariumError, MissingPackageError, OutputError, UnknownNameError
@@ -51,6 +53,11 @@ class Console:
         """Print a line."""
         if self.speaks:
             _write(_printable(text) + "\n")
+
+    def paragraph(self, text: str) -> None:
+        """Print a text, wrapped at the width of the terminal."""
+        if self.speaks:
+            _write(fill(_printable(text), width(), break_on_hyphens=False) + "\n")
 
     def text(self, text: str) -> None:
         """Print text without escaping."""
@@ -156,6 +163,15 @@ class Console:
     def flush(self) -> None:
         """Flush what other code has printed, such as the help."""
         _write("")
+
+
+_WIDEST = 100
+"""Width of paragraphs where the terminal is wider, or there is none [characters]."""
+
+
+def width() -> int:
+    """Return the width of paragraphs [characters]: that of the terminal, or of COLUMNS."""
+    return max(20, min(_WIDEST, get_terminal_size((_WIDEST, 24)).columns))
 
 
 def _version() -> str:

@@ -126,7 +126,7 @@ def show(folder: "ResultFolder", findings: "Findings", invocation: Invocation) -
         console.table(failures)
     if findings.conclusion:
         console.line()
-        console.line(findings.conclusion)
+        console.paragraph(findings.conclusion)
     report = folder.path / "report.html"
     if report.is_file():
         console.line()

@@ -1,238 +1,118 @@
 """Which engine for what: a page derived from the results of several studies."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from math import inf, isnan, nan
+from math import inf, isfinite, isnan, nan
 from statistics import median
 from typing import Any
 
 import numpy as np
 
 from kinetarium.figure.charts import Axis, Bars, BarSeries
-from kinetarium.figure.page import Page, Section
+from kinetarium.figure.page import Figure, Page, Section
 from kinetarium.figure.text import Cell, Column, Listing, Prose, Table, header
 from kinetarium.metrics import cost_per_second
 from kinetarium.recording.recording import Row
 from kinetarium.recording.result_folder import ResultFolder
-from kinetarium.scene.grasped_cube import least_friction, sliding_grip
-
-COST = "cost"
-"""Name of the CPU time per simulated second [s/s] in a row."""
-
-YAW_OFF = "yaw_off"
-"""Name of the error of the yaw ratio [-]; infinite if it is unknown."""
-
-COULOMB = "coulomb"
-"""Name of the track multiplier in place by Coulomb's law [-], from calibrate."""
-
-_GOOD_FORCE = 0.05
-"""Acceptable relative difference of a variance from that of the rigid grasp [-]."""
-_GOOD_YAW = 0.05
-"""Acceptable relative difference of a yaw ratio from that of Coulomb friction [-]."""
-
-
-@dataclass(frozen=True, slots=True)
-class Purpose:
-    """An application of an engine, and its acceptance criterion.
-
-    Attributes:
-        name: The application.
-        rule: The criterion, in words.
-        measure: Returns an engine's value from the rows of all parts; smaller is better, None
-            without runs.
-        limit: The largest acceptable value.
-        unit: Unit of the value.
-    """
-
-    name: str
-    rule: str
-    measure: Callable[[Mapping[str, Sequence[Row]], str], float | None]
-    limit: float
-    unit: str
-
-
-def select(rows: Mapping[str, Sequence[Row]], part: str, **wanted: str) -> list[Row]:
-    """Return the rows of a part that have these values.
-
-    Args:
-        rows: The rows of each part.
-        part: The part; without it there are no rows.
-        **wanted: Values by name.
-    """
-    return [
-        row
-        for row in rows.get(part, ())
-        if all(row.get(name) == value for name, value in wanted.items())
-    ]
-
-
-def _worst(values: Sequence[float]) -> float | None:
-    return max(values, default=None)
-
-
-def _force(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    runs = [row for row in select(rows, "grasp", engine=engine, profile="matched")
-            if row["path"] in ("circle", "square", "eight")]  # fmt: skip
-    if any(not row["held"] or not row["moving_variance_n2"] for row in runs):
-        return inf
-    return _worst(
-        [abs(row["moving_variance_n2"] / row["ideal_variance_n2"] - 1) * 100 for row in runs]
-    )
-
-
-def _sliding(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    runs = select(rows, "grasp", engine=engine, profile="matched", path="release")
-    if any(row["sliding_grip_n"] is None for row in runs):
-        return inf
-    return _worst(
-        [abs(row["sliding_grip_n"] / sliding_grip(row["friction"]) - 1) * 100 for row in runs]
-    )
-
-
-def _as_it_comes(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    runs = [row for row in select(rows, "grasp", engine=engine, profile="defaults")
-            if row["path"] in ("circle", "square", "eight")]  # fmt: skip
-    return 100 * sum(not row["held"] for row in runs) / len(runs) if runs else None
-
-
-def _cross_track(rows: Mapping[str, Sequence[Row]], engine: str, **wanted: str) -> float | None:
-    runs = select(rows, "drive", engine=engine, profile="matched", **wanted)
-    errors = [row["cross_track_rmse_m"] for row in runs]
-    if any(error is None for error in errors):
-        return inf
-    paths = {row["path"] for row in runs}
-    medians = [median([r["cross_track_rmse_m"] for r in runs if r["path"] == p]) for p in paths]
-    return _worst(medians)
-
-
-def _least_cost(rows: Sequence[Row]) -> float:
-    """Return the least cost of acceptable rows; infinite if there are none."""
-    return min((row[COST] for row in rows if not isnan(row[COST])), default=inf)
-
-
-def good_grips(rows: Mapping[str, Sequence[Row]], engine: str) -> list[Row]:
-    """Return the runs with an acceptable force, regardless of the cost."""
-    return [
-        row for row in select(rows, "grasp-effort", engine=engine)
-        if row["held"] and row["moving_variance_n2"]
-        and abs(row["moving_variance_n2"] / row["ideal_variance_n2"] - 1) <= _GOOD_FORCE
-    ]  # fmt: skip
-
-
-def good_skids(rows: Mapping[str, Sequence[Row]], engine: str) -> list[Row]:
-    """Return the runs that turn as with Coulomb friction, regardless of the cost."""
-    runs = select(rows, "drive-effort", engine=engine)
-    return [row for row in runs if abs(row[YAW_OFF]) <= _GOOD_YAW]
-
-
-def _grip_speed(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    tried = select(rows, "grasp-effort", engine=engine)
-    return _least_cost(good_grips(rows, engine)) if tried else None
-
-
-def _skid_speed(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    tried = select(rows, "drive-effort", engine=engine)
-    return _least_cost(good_skids(rows, engine)) if tried else None
-
-
-def _grip_friction(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    runs = select(rows, "grasp-friction", engine=engine)
-    for row in runs:
-        if bool(row["held"]) != (row["friction"] > least_friction()):
-            return inf
-    return _worst([1e3 * row["slip_m"] for row in runs if row["held"]])
-
-
-def _skid_friction(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    runs = select(rows, "drive-friction", engine=engine)
-    return _worst([100 * abs(row[YAW_OFF]) for row in runs])
-
-
-def _two_wheels(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    return _cross_track(rows, engine, robot="husky2", control="open", path="circle")
-
-
-def _closed_loop(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    return _cross_track(rows, engine, robot="husky4", control="closed")
-
-
-def _skid(rows: Mapping[str, Sequence[Row]], engine: str) -> float | None:
-    runs = [row for row in select(rows, "calibrate", engine=engine) if row["v"] == 0]
-    if any(row["track_multiplier"] is None or row[COULOMB] is None for row in runs):
-        return inf
-    return _worst([abs(row["track_multiplier"] / row[COULOMB] - 1) * 100 for row in runs])
-
-
-PURPOSES = (
-    Purpose("forces in a grip", "matched: the cube is held, and the variance of the force is within"
-            " 5 % of the rigid grasp's on every path", _force, 5.0, "%"),
-    Purpose("when a grip slides", "matched: within 5 % of Coulomb's m g / (2 mu)", _sliding,
-            5.0, "%"),
-    Purpose("a grip without tuning", "defaults: no cube is lost", _as_it_comes, 0.0, "% lost"),
-    Purpose("a fast grip", "matched: some step and iterations keep the variance within 5 % of the"
-            " rigid grasp's, faster than real time; the cheapest counts", _grip_speed, 1.0, "s/s"),
-    Purpose("a grip on any friction", "matched: the cube is lost where Coulomb's law has it, below"
-            f" {least_friction():.3f}, held elsewhere, and slips less than 0.5 mm", _grip_friction,
-            0.5, "mm"),
-    Purpose("two wheels, open loop", "matched: within 0.03 m of the circle", _two_wheels,
-            0.03, "m"),
-    Purpose("four wheels, closed loop", "matched: within 0.12 m on every path", _closed_loop,
-            0.12, "m"),
-    Purpose("skidding in place", "within 10 % of the track multiplier of Coulomb friction", _skid,
-            10.0, "%"),
-    Purpose("skidding fast", "matched: on the circle some step and iterations turn the robot within"
-            " 5 % of what Coulomb friction does, faster than real time; the cheapest counts",
-            _skid_speed, 1.0, "s/s"),
-    Purpose("skidding on any friction", "matched: on the circle the robot turns within 10 % of what"
-            " Coulomb friction does", _skid_friction, 10.0, "%"),
-)  # fmt: skip
-
+from kinetarium.studies.engine_guide._rules import (
+    COST,
+    COULOMB,
+    IDEAL_YAW,
+    RULES,
+    Rows,
+    contact_lost,
+    force_error,
+    good_grips,
+    good_skids,
+    select,
+)
+from kinetarium.studies.engine_guide.verdict import Judgement, Mark, judge
 
 _LEAD = (
-    "Which engine is suited to which purpose, from the runs in this folder alone: each purpose has"
-    " an acceptance criterion, and the best of the engines that meet it is the first choice. The"
-    " reports of the studies have the numbers behind every cell."
+    "Which engine is suited to which purpose, from the runs in this folder alone. Every rule has a"
+    " quantity, of which the least is best, and a limit. Values are medians over displaced starts,"
+    " the worst of all settings; in brackets their 95 % interval from a bootstrap in which all"
+    " engines share the starts that are drawn. Failed runs count as failures. An engine whose"
+    " interval contains the limit is undecided, and engines that do not differ significantly"
+    " share the first place. The reports of the studies have the numbers behind every cell."
 )
 
 
+def judgements(rows: Rows) -> list[Judgement]:
+    """Judge all engines by every rule that something was run for.
+
+    Args:
+        rows: The rows of each part.
+    """
+    engines = sorted({row["engine"] for part in rows.values() for row in part})
+    found = (judge(rule, rows, engines) for rule in RULES)
+    return [judgement for judgement in found if judgement]
+
+
 def engine_guide(
-    parts: Mapping[str, ResultFolder], *, provenance: tuple[tuple[str, str], ...]
+    parts: Mapping[str, Sequence[ResultFolder]],
+    *,
+    provenance: tuple[tuple[str, str], ...],
+    left_out: Mapping[str, str] | None = None,
 ) -> Page:
     """Return the page.
 
     Args:
-        parts: Finished folders of the studies by their part: "grasp", "drive", "calibrate",
-            and "grasp-effort", "grasp-friction", "drive-effort", "drive-friction".
+        parts: Finished folders by their part, one for each seed: "grasp", "drive", "calibrate",
+            "slide", and "grasp-effort", "grasp-friction", "drive-profiles", "drive-effort",
+            "drive-friction".
         provenance: How to reproduce it.
+        left_out: Parts that were not run, and why.
     """
-    rows = {name: judged_rows(folder) for name, folder in parts.items()}
+    rows = {name: judged_rows(folders) for name, folders in parts.items()}
+    verdicts = judgements(rows)
     engines = sorted({row["engine"] for part in rows.values() for row in part})
-    sections = (
-        Section("Which engine for what", (purpose_table(rows, engines), _cautions(rows, engines))),
-        Section("Cost", (_cost_bars(rows, engines), _cheapest_settings(rows, engines))),
+    names = [folder.path.name for folders in parts.values() for folder in folders]
+    figures: list[Figure] = [purpose_table(verdicts), _cautions(rows, engines)]
+    if left_out:
+        listed = tuple(f"{part}: {why}" for part, why in left_out.items())
+        figures.append(Listing("Left out", listed))
+    sections = [
+        Section("Which engine for what", tuple(figures)),
+        Section("The limits and what they decide", (limit_table(verdicts),)),
+    ]
+    by_seed = seed_table(rows)
+    if by_seed.rows:
+        sections.append(Section("Repetitions with other seeds", (by_seed,)))
+    statements = statement_table(rows, [f.metrics for f in parts.get("drive", ())[:1]])
+    if statements.rows:
+        sections.append(Section("Statements of the paper", (statements,)))
+    cheapest = _cheapest_settings(rows, engines)
+    costs: tuple[Figure, ...] = (_cost_bars(rows, engines),)
+    sections += [
+        Section("Cost", (*costs, cheapest) if cheapest.rows else costs),
         Section(
             "The studies",
-            (Listing("Their own reports", tuple(f"{name}/report.html" for name in parts)),),
+            (Listing("Their own reports", tuple(f"{name}/report.html" for name in names)),),
         ),
+    ]
+    return Page(
+        "Which engine for what", _LEAD, tuple(sections), provenance, conclusion(verdicts, rows)
     )
-    return Page("Which engine for what", _LEAD, sections, provenance)
 
 
-def judged_rows(folder: ResultFolder) -> Sequence[Row]:
-    """Return the rows of a folder with their cost and their comparison with the ideal."""
-    timings = folder.timings()
-    coulomb = folder.metrics["summary"].get("coulomb", {}).get("in_place")
-    ideal = {_setting(entry): entry for entry in folder.metrics.get("against_ideal", ())}
+def judged_rows(folders: Sequence[ResultFolder]) -> Sequence[Row]:
+    """Return the rows of a part with their status, their cost and the values of the ideal."""
     rows: list[dict[str, Any]] = []
-    for run in folder.runs():
-        own = {
-            **run.case,
-            "status": str(run.status),
-            COST: cost_per_second(timings[run.key], run.recording),
-            YAW_OFF: ideal.get(_setting(run.case), {}).get("yaw_off", inf),
-            COULOMB: coulomb,
-        }
-        rows += [{**row, **own} for row in run.rows or ({},)]
+    for folder in folders:
+        timings = folder.timings()
+        coulomb = folder.metrics["summary"].get("coulomb", {}).get("in_place")
+        ideal = {_setting(entry): entry for entry in folder.metrics.get("against_ideal", ())}
+        for run in folder.runs():
+            entry = ideal.get(_setting(run.case), {})
+            own = {
+                **run.case,
+                "status": str(run.status),
+                COST: cost_per_second(timings[run.key], run.recording),
+                IDEAL_YAW: entry.get("ideal_yaw_ratio"),
+                COULOMB: coulomb,
+            }
+            given = {"ideal_distance_m": entry.get("distance_m")}
+            rows += [{**given, **row, **own} for row in run.rows or ({},)]
     # A failed run has no values: each is None.
     names = dict.fromkeys(name for row in rows for name in row)
     return [{name: row.get(name) for name in names} for row in rows]
@@ -243,38 +123,131 @@ def _setting(entry: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(entry.get(name) for name in names)
 
 
-def purpose_table(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Table:
-    """Return the rating of every engine for every purpose.
+def purpose_table(verdicts: Sequence[Judgement]) -> Table:
+    """Return the rating of every engine for every purpose, with intervals."""
+    engines = list(dict.fromkeys(engine for verdict in verdicts for engine in verdict.marks))
+    body = tuple(
+        (
+            verdict.rule.name,
+            verdict.choice,
+            f"{verdict.rule.limit:g} {verdict.rule.unit}",
+            *(verdict.cell(engine) for engine in engines),
+        )
+        for verdict in verdicts
+    )
+    return Table("", (*header("for | first choice | limit"), *map(Column, engines)), body)
 
-    Args:
-        rows: The rows of each part.
-    """
+
+def headline(verdicts: Sequence[Judgement]) -> Table:
+    """Return the first choices without numbers, for the terminal."""
+    body = tuple(
+        (
+            verdict.rule.name,
+            verdict.choice,
+            *(", ".join(verdict.of(mark)) for mark in (Mark.MEETS, Mark.UNDECIDED, Mark.FAILS)),
+        )
+        for verdict in verdicts
+    )
+    return Table("", header("for | first choice | meet the limit | undecided | fail"), body)
+
+
+def verdict_entries(verdicts: Sequence[Judgement]) -> list[dict[str, Any]]:
+    """Return the verdicts as JSON data; values and ends that are not finite are None."""
+
+    def finite(value: float) -> float | None:
+        return value if isfinite(value) else None
+
+    return [
+        {
+            "for": verdict.rule.name,
+            "limit": verdict.rule.limit,
+            "unit": verdict.rule.unit,
+            "first": list(verdict.first),
+            "sensitivity": verdict.sensitivity,
+            "engines": {
+                engine: {
+                    "mark": str(verdict.marks[engine]),
+                    "value": finite(sample.value),
+                    "interval": [finite(end) for end in sample.interval],
+                    "runs": sample.runs,
+                    "failed": sample.failed,
+                }
+                for engine, sample in verdict.samples.items()
+            },
+        }
+        for verdict in verdicts
+    ]
+
+
+def limit_table(verdicts: Sequence[Judgement]) -> Table:
+    """Return every rule with its limit, the reason, and which limit would decide otherwise."""
     body = []
-    for purpose in PURPOSES:
-        figures = {engine: purpose.measure(rows, engine) for engine in engines}
-        if all(figure is None for figure in figures.values()):
-            continue
-        meeting = sorted(
-            (engine for engine in engines if (figures[engine] or 0.0) <= purpose.limit
-             and figures[engine] is not None),
-            key=lambda engine: figures[engine] or 0.0,
-        )  # fmt: skip
-        cells = [_verdict(figures[engine], purpose) for engine in engines]
-        body.append((purpose.name, purpose.rule, meeting[0] if meeting else "none", *cells))
-    columns = (*header("for | rule | first choice"), *map(Column, engines))
+    for verdict in verdicts:
+        rule = verdict.rule
+        limit = f"{rule.limit:g} {rule.unit}"
+        if rule.condition:
+            limit += f", {rule.condition.words} within {rule.condition.limit:g}"
+            limit += f" {rule.condition.unit}"
+        runs = sum(sample.runs for sample in verdict.samples.values())
+        failed = sum(sample.failed for sample in verdict.samples.values())
+        body.append(
+            (rule.name, rule.quantity, limit, rule.reason, verdict.sensitivity, f"{failed}/{runs}")
+        )
+    columns = header(
+        "for | quantity | limit | why this limit | limits that change the first choice | failed"
+    )
     return Table("", columns, tuple(body))
 
 
-def _verdict(figure: float | None, purpose: Purpose) -> str:
-    if figure is None:
-        return "no runs"
-    if figure == inf:
-        return "fails"
-    text = f"{figure:.3g} {purpose.unit}"
-    return text if figure <= purpose.limit else f"{text} (no)"
+def seed_table(rows: Rows) -> Table:
+    """Return the first choice of every purpose for each seed alone; empty with one seed."""
+    seeds = sorted({row["seed"] for part in rows.values() for row in part if "seed" in row})
+    found: dict[str, dict[int, Judgement]] = {}
+    for seed in seeds if len(seeds) > 1 else ():
+        own = {
+            name: [row for row in part if row.get("seed", seed) == seed]
+            for name, part in rows.items()
+        }
+        for verdict in judgements(own):
+            found.setdefault(verdict.rule.name, {})[seed] = verdict
+    body = tuple(
+        (
+            name,
+            "same" if stable([each.first for each in by_seed.values()]) else "changes",
+            *(by_seed[seed].choice if seed in by_seed else "no runs" for seed in seeds),
+        )
+        for name, by_seed in found.items()
+    )
+    return Table("", (*header("for | first choice"), *(Column(f"seed {s}") for s in seeds)), body)
 
 
-def _cautions(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Prose:
+def stable(firsts: Sequence[Sequence[str]]) -> bool:
+    """Return whether some engine shares the first place in all repetitions, or none ever has it."""
+    return not any(firsts) or bool(set.intersection(*map(set, firsts)))
+
+
+def conclusion(verdicts: Sequence[Judgement], rows: Rows) -> str:
+    """Return the result in words."""
+    alone: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        if len(verdict.first) == 1:
+            alone.setdefault(verdict.choice, []).append(verdict.rule.name)
+    ties = [v.rule.name for v in verdicts if len(v.first) > 1]
+    open_ones = [v.rule.name for v in verdicts if not v.first]
+    runs = [row for part in rows.values() for row in part]
+    failed = sum(row["status"] != "completed" for row in runs)
+    sentences = [f"First choice of {len(verdicts)} purposes: "]
+    sentences[0] += "; ".join(f"{name} for {', '.join(of)}" for name, of in alone.items()) or "none"
+    sentences[0] += "."
+    if ties:
+        sentences.append(f"Several engines share the first place for {', '.join(ties)}.")
+    if open_ones:
+        sentences.append(f"No engine meets the limit for {', '.join(open_ones)}.")
+    sentences.append(f"{failed} of {len(runs)} runs did not complete." if failed else "")
+    return " ".join(filter(None, sentences))
+
+
+def _cautions(rows: Rows, engines: Sequence[str]) -> Prose:
     unfinished = [
         f"{engine}: {count} of the {part} runs did not complete"
         for part, of_part in rows.items()
@@ -284,7 +257,7 @@ def _cautions(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Pros
     return Prose("; ".join(unfinished) + "." if unfinished else "Every run completed.")
 
 
-def _cost_bars(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Bars:
+def _cost_bars(rows: Rows, engines: Sequence[str]) -> Bars:
     """Compare the CPU time per simulated second with the settings of the profile 'matched'."""
     series = []
     for part in ("grasp", "drive", "calibrate"):
@@ -306,7 +279,7 @@ def _cost_bars(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Bar
     )
 
 
-def _cheapest_settings(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]) -> Table:
+def _cheapest_settings(rows: Rows, engines: Sequence[str]) -> Table:
     """Return the time step and iterations with which engines are acceptable at the least cost."""
     body: list[tuple[Cell, ...]] = []
     for purpose, good in (("a grip", good_grips), ("skidding", good_skids)):
@@ -320,6 +293,117 @@ def _cheapest_settings(rows: Mapping[str, Sequence[Row]], engines: Sequence[str]
     return Table("The cheapest acceptable settings", columns, tuple(body))
 
 
-def headline(page: Page) -> Table:
-    """Return the headline table, for the terminal."""
-    return next(figure for figure in page.sections[0].figures if isinstance(figure, Table))
+_HOLDS, _FAILS = "holds", "does not hold here"
+_UNTESTED = "not testable"
+_NO_CORIOLIS = 0.96
+"""Error of accelerations at the audit's states if Coriolis forces were ignored [rad/s^2]."""
+_EVEN = 0.05
+"""Difference up to which friction is the same in every direction [-], as in the rule."""
+
+_Finding = tuple[bool, str]
+"""Whether a statement holds, and the numbers it is decided by."""
+
+
+def statement_table(rows: Rows, drives: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the verdict on every statement of the paper that something was run for.
+
+    Statements on driving are decided by the drive study, all others here.
+
+    Args:
+        rows: The rows of each part.
+        drives: The metrics of the drive study.
+    """
+    body: dict[str, tuple[str, str]] = {}
+    for metrics in drives:
+        for table in metrics.get("statements", ()):
+            for row in table["rows"] if "matched" in table["title"] else ():
+                claim, verdict, why = row.values()
+                if verdict != _UNTESTED or "Newton" in claim:
+                    body[claim] = (verdict, why)
+    for claim, check in _CLAIMS.items():
+        if finding := check(rows):
+            body[claim] = (_HOLDS if finding[0] else _FAILS, finding[1])
+    columns = header("the paper says | here | decided by")
+    return Table("", columns, tuple((claim, *verdict) for claim, verdict in body.items()))
+
+
+def _by_engine(runs: Sequence[Row], measure: Callable[[Row], float | None]) -> dict[str, float]:
+    """Return the median of each engine; a failed run counts as infinite."""
+    found: dict[str, list[float]] = {}
+    for row in runs:
+        value = measure(row) if row["status"] == "completed" else None
+        found.setdefault(row["engine"], []).append(inf if value is None else value)
+    return {engine: median(values) for engine, values in found.items()}
+
+
+def _told(what: str, values: Mapping[Any, float]) -> str:
+    listed = ", ".join(f"{n} {'fails' if v == inf else f'{v:.3g}'}" for n, v in values.items())
+    return f"{what}: {listed}"
+
+
+def _steadiness(rows: Rows) -> _Finding | None:
+    """Check the paper's main result with the engines' defaults, as in the paper."""
+    runs = [r for r in select(rows, "grasp", profile="defaults") if r["path"] != "release"]
+    found = _by_engine(
+        runs, lambda r: r["moving_variance_n2"] if r["held"] and not contact_lost(r) else None
+    )
+    if not {"mujoco", "bullet", "ode"} <= found.keys():
+        return None
+    holds = found["mujoco"] < found["bullet"] < found["ode"]
+    return holds, _told("defaults, variance of the force [N²], a lost cube fails", found)
+
+
+def _deep_ode(rows: Rows) -> _Finding | None:
+    runs = [r for r in select(rows, "grasp", profile="defaults") if r["path"] != "release"]
+    found = _by_engine(runs, lambda r: r["penetration_m"])
+    if len(found) < 2 or "ode" not in found:
+        return None
+    millimetres = {engine: 1e3 * value for engine, value in found.items()}
+    return found["ode"] == max(found.values()), _told("defaults, depth [mm]", millimetres)
+
+
+def _long_steps(rows: Rows) -> _Finding | None:
+    runs = [r for r in select(rows, "grasp-effort", engine="mujoco") if not r["iterations"]]
+    steps = sorted({row["timestep"] for row in runs})
+    found = {
+        f"{1e3 * step:g} ms": _by_engine([r for r in runs if r["timestep"] == step], force_error)
+        for step in steps
+    }
+    errors = {step: of["mujoco"] for step, of in found.items()}
+    if len(errors) < 2:
+        return None
+    first, *_, last = errors.values()
+    return last > 2 * first, _told("error of the force with steps of [N]", errors)
+
+
+def _cone(rows: Rows) -> _Finding | None:
+    profiles = {}
+    for profile in ("defaults", "matched"):
+        runs = select(rows, "slide", engine="mujoco", profile=profile)
+        ratios = [r["deceleration_ratio"] for r in runs if r["deceleration_ratio"] is not None]
+        if ratios:
+            profiles[profile] = max(ratios, key=lambda ratio: abs(ratio - 1))
+    if not profiles:
+        return None
+    holds = all(abs(ratio - 1) <= _EVEN for ratio in profiles.values())
+    what = "sliding boxes, deceleration over friction times gravity in the worst direction"
+    return holds, _told(what, profiles)
+
+
+def _coriolis(rows: Rows) -> _Finding | None:
+    runs = select(rows, "grasp", engine="physx", profile="matched", status="completed")
+    errors = [row["one_step_rad_s2"] for row in runs if row["one_step_rad_s2"] is not None]
+    if not errors:
+        return None
+    worst = max(errors)
+    why = f"error of accelerations at moving states [rad/s²]: {worst:.2g}; without Coriolis forces"
+    return worst > _NO_CORIOLIS / 2, f"{why} it would be {_NO_CORIOLIS:g}"
+
+
+_CLAIMS: dict[str, Callable[[Rows], _Finding | None]] = {
+    "the grip force is steadiest in MuJoCo, then Bullet, then ODE": _steadiness,
+    "ODE penetrates most": _deep_ode,
+    "MuJoCo's contacts suffer from longer steps": _long_steps,
+    "MuJoCo does not approximate the friction cone": _cone,
+    "PhysX ignores Coriolis forces": _coriolis,
+}

@@ -1,0 +1,325 @@
+"""The rules by which engines are judged: quantities, limits, and the reasons of the limits."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import inf, isnan, sqrt
+
+from kinetarium.recording.recording import Row
+from kinetarium.scene.grasped_cube import least_friction, sliding_grip
+from kinetarium.studies.engine_guide.verdict import Condition, Rule, Sample, sample_of, single
+
+COST = "cost"
+"""Name of the CPU time per simulated second [s/s] in a row."""
+
+IDEAL_YAW = "ideal_yaw_ratio"
+"""Name of the yaw ratio of the ideal drive [-] in a row of drive."""
+
+COULOMB = "coulomb"
+"""Name of the track multiplier in place by Coulomb's law [-], from calibrate."""
+
+Rows = Mapping[str, Sequence[Row]]
+"""The rows of each part."""
+
+_PATHS = ("circle", "square", "eight")
+_FORCE = Condition("the force of the grip", 0.003, "N")
+_TURN = Condition("the angle turned", 10.0, "%")
+_TWO_WHEELS = "husky2"
+"""The robot that does not skid."""
+
+
+def select(rows: Rows, part: str, **wanted: str) -> list[Row]:
+    """Return the rows of a part that have these values.
+
+    Args:
+        rows: The rows of each part.
+        part: The part; without it there are no rows.
+        **wanted: Values by name.
+    """
+    return [
+        row
+        for row in rows.get(part, ())
+        if all(row.get(name) == value for name, value in wanted.items())
+    ]
+
+
+def force_error(row: Row) -> float | None:
+    """Return the error of the grip force of a cube that was held throughout [N].
+
+    The root mean square of F - F_ideal after 0.5 s; where a row lacks it, its lower bound
+    |s - s_ideal| from the standard deviations of both.
+    """
+    if not row.get("held") or contact_lost(row):
+        return None
+    error: float | None = row.get("force_error_n")
+    if error is not None:
+        return error
+    variance, ideal = row.get("moving_variance_n2"), row.get("ideal_variance_n2")
+    return None if variance is None or ideal is None else abs(sqrt(variance) - sqrt(ideal))
+
+
+def contact_lost(row: Row) -> bool:
+    """Return whether a pad of a closed gripper lost contact."""
+    share = row.get("contact_lost")
+    return bool(share if share is not None else row.get("zero_contact_samples"))
+
+
+def yaw_error(row: Row) -> float | None:
+    """Return how far the angle turned differs from that of the ideal drive [%]."""
+    ratio, ideal = row.get("yaw_ratio"), row.get(IDEAL_YAW)
+    return None if ratio is None or not ideal else 100 * abs(ratio / ideal - 1)
+
+
+def _grip(rows: Rows, engine: str, _: float, *, profile: str) -> Sample | None:
+    runs = [
+        row for row in select(rows, "grasp", engine=engine, profile=profile)
+        if row["path"] in _PATHS
+    ]  # fmt: skip
+    return sample_of(runs, force_error, setting=["robot", "path"])
+
+
+def _release(rows: Rows, engine: str, _: float) -> Sample | None:
+    def error(row: Row) -> float | None:
+        grip, ideal = row.get("sliding_grip_n"), row.get("ideal_sliding_grip_n")
+        if grip is None:
+            return None
+        return 100 * abs(float(grip) / (ideal or sliding_grip(row["friction"])) - 1)
+
+    runs = select(rows, "grasp", engine=engine, profile="matched", path="release")
+    return sample_of(runs, error, setting=["robot"])
+
+
+def _grip_friction(rows: Rows, engine: str, _: float) -> Sample | None:
+    def slip(row: Row) -> float | None:
+        if row.get("held") is None or bool(row["held"]) != (row["friction"] > least_friction()):
+            return None
+        return 1e3 * float(row["slip_m"]) if row["held"] else 0.0
+
+    runs = select(rows, "grasp-friction", engine=engine)
+    return sample_of(runs, slip, setting=["friction"])
+
+
+def _least_cost(runs: Sequence[Row], good: Sequence[Row]) -> Sample | None:
+    if not runs:
+        return None
+    failed = sum(row["status"] != "completed" for row in runs)
+    costs = (float(row[COST]) for row in good if not isnan(row[COST]))
+    return single(min(costs, default=inf), runs=len(runs), failed=failed)
+
+
+def good_grips(rows: Rows, engine: str, limit: float = _FORCE.limit) -> list[Row]:
+    """Return the completed runs whose force is within a limit [N], regardless of the cost."""
+    runs = select(rows, "grasp-effort", engine=engine, status="completed")
+    return [row for row in runs if (error := force_error(row)) is not None and error <= limit]
+
+
+def good_skids(rows: Rows, engine: str, limit: float = _TURN.limit) -> list[Row]:
+    """Return the completed runs that turn like the ideal drive within a limit [%]."""
+    runs = select(rows, "drive-effort", engine=engine, status="completed")
+    return [row for row in runs if (error := yaw_error(row)) is not None and error <= limit]
+
+
+def _fast_grip(rows: Rows, engine: str, limit: float) -> Sample | None:
+    runs = select(rows, "grasp-effort", engine=engine)
+    return _least_cost(runs, good_grips(rows, engine, limit))
+
+
+def _fast_skid(rows: Rows, engine: str, limit: float) -> Sample | None:
+    runs = select(rows, "drive-effort", engine=engine)
+    return _least_cost(runs, good_skids(rows, engine, limit))
+
+
+def _off_ideal(rows: Rows, engine: str, _: float, *, two_wheels: bool) -> Sample | None:
+    def distance(row: Row) -> float | None:
+        away: float | None = row.get("ideal_distance_m")
+        return away
+
+    runs = select(rows, "drive", engine=engine, profile="matched", control="open")
+    chosen = [row for row in runs if (row["robot"] == _TWO_WHEELS) is two_wheels]
+    return sample_of(chosen, distance, setting=["robot", "path"])
+
+
+def _closed_loop(rows: Rows, engine: str, _: float) -> Sample | None:
+    runs = select(rows, "drive", engine=engine, profile="matched", control="closed")
+    chosen = [row for row in runs if row["robot"] != _TWO_WHEELS]
+    return sample_of(chosen, lambda row: row.get("cross_track_rmse_m"), setting=["robot", "path"])
+
+
+def _in_place(rows: Rows, engine: str, _: float) -> Sample | None:
+    def error(row: Row) -> float | None:
+        found, ideal = row.get("track_multiplier"), row.get(COULOMB)
+        return None if found is None or not ideal else 100 * abs(float(found) / ideal - 1)
+
+    runs = [row for row in select(rows, "calibrate", engine=engine) if row["v"] == 0]
+    return sample_of(runs, error, setting=["w"])
+
+
+def _turn(
+    rows: Rows, engine: str, _: float, *, part: str, setting: Sequence[str], **wanted: str
+) -> Sample | None:
+    runs = select(rows, part, engine=engine, **wanted)
+    return sample_of(runs, yaw_error, setting=setting)
+
+
+def _slide(rows: Rows, engine: str, _: float, *, name: str) -> Sample | None:
+    def value(row: Row) -> float | None:
+        found: float | None = row.get(name)
+        if found is None:
+            return None
+        return 1e3 * found if name == "hop_m" else 100 * abs(found - 1)
+
+    runs = select(rows, "slide", engine=engine, profile="matched")
+    return sample_of(runs, value, setting=["speed"])
+
+
+_REFERENCE = (
+    "The reference itself is uncertain by as much: its footprint as edges or as a line changes the"
+    " turn by 3 %, as a point by 6 %, and 6 mm of the centre of mass by 4 %."
+)
+_SCATTER = "Friction coefficients measured on real surfaces scatter by at least 5 %."
+_CLOCK = 0.2
+"""Share by which CPU times of equal runs differ on a machine with other work [-]."""
+
+RULES = (
+    Rule(
+        "forces in a grip",
+        "matched: RMS of F - F_ideal after 0.5 s, the worst path",
+        _FORCE.limit,
+        "N",
+        "A tenth of the 31 mN that the circle itself exerts on a pad, m a / 2: with more noise the"
+        " path is not visible in the force.",
+        partial(_grip, profile="matched"),
+    ),
+    Rule(
+        "when a grip slides",
+        "matched: difference from Coulomb's m g / (2 mu)",
+        5.0,
+        "%",
+        _SCATTER,
+        _release,
+        resolution=0.16,  # the grip force falls by as much from sample to sample
+    ),
+    Rule(
+        "a grip without tuning",
+        "defaults: RMS of F - F_ideal; a lost cube or a pad without contact is a failed run",
+        5.0,
+        "N",
+        "5 % of the grip force of 100 N: by as much real friction coefficients scatter, so that"
+        " more noise decides whether a grasp holds.",
+        partial(_grip, profile="defaults"),
+    ),
+    Rule(
+        "a fast grip",
+        "matched: CPU time per simulated second of the cheapest step and iterations with the force"
+        " of a rigid grasp",
+        1.0,
+        "s/s",
+        "Slower than real time no controller can be tested with hardware in the loop.",
+        _fast_grip,
+        relative=_CLOCK,
+        condition=_FORCE,
+        all_runs=False,
+    ),
+    Rule(
+        "a grip on any friction",
+        f"matched: slip where Coulomb's law holds the cube, above {least_friction():.3f}; held"
+        " below it or lost above it is a failed run",
+        0.5,
+        "mm",
+        "A quarter of the 2 mm by which starts displace the cube: with more it is the slip, not the"
+        " start, that decides where the cube ends up.",
+        _grip_friction,
+        relative=0.05,
+    ),
+    Rule(
+        "two wheels, open loop",
+        "matched: RMS distance from the ideal drive, the worst path",
+        0.03,
+        "m",
+        "The ramps alone take the ideal drive 0.022 m off the circle: an engine that is farther"
+        " from the ideal adds more error than the commands have.",
+        partial(_off_ideal, two_wheels=True),
+    ),
+    Rule(
+        "driving, open loop",
+        "matched: RMS distance from the ideal drive, the worst path",
+        0.5,
+        "m",
+        "The ideal drive of a skidding robot is uncertain by 6 % of the angle turned, 16 degrees"
+        " after three corners: about 0.5 m on the square.",
+        partial(_off_ideal, two_wheels=False),
+        resolution=0.001,
+    ),
+    Rule(
+        "driving, closed loop",
+        "matched: cross-track RMSE, the worst path",
+        0.12,
+        "m",
+        "About the width of a wheel, 0.114 m: within it the robot stays in its own tracks.",
+        _closed_loop,
+        resolution=0.003,  # by as much one start differs from the median of five
+    ),
+    Rule(
+        "skidding in place",
+        "difference from the track multiplier of Coulomb friction",
+        10.0,
+        "%",
+        _REFERENCE,
+        _in_place,
+        resolution=0.5,
+    ),
+    Rule(
+        "skidding fast",
+        "matched: CPU time per simulated second of the cheapest step and iterations that turn like"
+        " Coulomb friction",
+        1.0,
+        "s/s",
+        "Slower than real time no controller can be tested with hardware in the loop.",
+        _fast_skid,
+        relative=_CLOCK,
+        condition=_TURN,
+        all_runs=False,
+    ),
+    Rule(
+        "skidding on any friction",
+        "matched: difference of the angle turned from that of Coulomb friction, the worst friction",
+        _TURN.limit,
+        "%",
+        _REFERENCE,
+        partial(_turn, part="drive-friction", setting=["friction"]),
+        resolution=0.5,
+    ),
+    Rule(
+        "driving without tuning",
+        "defaults, open loop: difference of the angle turned from that of Coulomb friction, the"
+        " worst path",
+        _TURN.limit,
+        "%",
+        _REFERENCE,
+        partial(
+            _turn,
+            part="drive-profiles",
+            setting=["robot", "path"],
+            profile="defaults",
+            control="open",
+        ),
+        resolution=0.5,
+    ),
+    Rule(
+        "sliding in any direction",
+        "matched: difference of the deceleration from friction times gravity, the worst direction",
+        5.0,
+        "%",
+        _SCATTER,
+        partial(_slide, name="deceleration_ratio"),
+        resolution=0.1,
+    ),
+    Rule(
+        "sliding without a hop",
+        "matched: rise of a box that is suddenly set sliding",
+        1.0,
+        "mm",
+        "Twice the depth by which soft contacts give way at rest, 0.5 mm.",
+        partial(_slide, name="hop_m"),
+        resolution=0.01,
+    ),
+)
