@@ -189,6 +189,31 @@ def test_long_tables_scroll_in_their_box(opened, report):
     assert good.evaluate(ground) != bad.evaluate(ground)
 
 
+WIDE = Table(
+    "Ratings",
+    (Column("for"), Column("first choice"), *(Column(f"engine {n}") for n in range(20))),
+    (("a grip", "ode", *["0.123 N [0.11, 0.14]"] * 20),),
+    verdict=1,
+)
+
+
+def test_wide_tables_say_that_they_scroll_and_keep_the_verdict_in_sight(opened):
+    narrow = Table("", (Column("a"),), (("b",),))
+    html = page_html(Page("t", "l", (Section("s", (WIDE, narrow)),), ()))
+    page, troubles = opened(html, viewport={"width": 600, "height": 700})
+    box = page.locator(".table").first
+    page.wait_for_function("document.querySelector('.table').classList.contains('scrolls')")
+    assert page.locator(".sideways").first.is_visible()
+    assert not page.locator(".sideways").nth(1).is_visible()
+    assert box.evaluate("box => box.scrollWidth > 2 * box.clientWidth")
+    box.evaluate("box => { box.scrollLeft = box.scrollWidth }")
+    left = box.evaluate("box => box.getBoundingClientRect().left")
+    name, verdict = (box.locator("tbody td").nth(n).bounding_box() for n in (0, 1))
+    assert name["x"] == pytest.approx(left, abs=1)
+    assert verdict["x"] == pytest.approx(left + name["width"], abs=2)
+    assert troubles == []
+
+
 def names_page(names):
     """Charts with all names as series, rows, columns and categories, and each as a title."""
     ones = np.ones(len(names))

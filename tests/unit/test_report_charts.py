@@ -232,3 +232,12 @@ def test_texts_are_made_fit():
     assert label(" a\n\u2028 b\t") == "a b"
     assert label("x" * 50) == "x" * 39 + "…"
     page_html(Page("half\ud800", "", (), ())).encode()  # can be written
+
+
+def test_the_column_of_the_verdict_is_marked_and_empty_tables_are_a_sentence() -> None:
+    columns = (Column("for"), Column("first choice"), Column("error", "m"))
+    marked = Table("", columns, (("a grip", "ode", 0.1),), verdict=1)
+    html = page_html(page_of(marked, Table("Cases that failed", columns, ())))
+    assert '<td class="short verdict">ode</td>' in html
+    assert "<p>Cases that failed: none.</p>" in html
+    assert html.count("<table>") == 1

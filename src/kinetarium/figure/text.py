@@ -61,11 +61,13 @@ class Table:
         title: What it shows; may be empty.
         columns: The columns.
         rows: The values, one for each column in every row.
+        verdict: Index of the column that stays in sight besides the first, or None.
     """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    verdict: int | None = None
 
     def is_numeric(self, column: int) -> bool:
         """Return whether a column holds numbers only, which are right-aligned."""

@@ -30,6 +30,7 @@ class Config:
 def run(config: Config, invocation: Invocation) -> int:
     """Print a row for every run, or for every folder of runs."""
     from kinetarium.errors import KinetariumError
+    from kinetarium.figure.text import rows_table
     from kinetarium.recording.result_folder import ResultFolder, ResultFolderError
 
     if not config.folder.is_dir():
@@ -37,17 +38,19 @@ def run(config: Config, invocation: Invocation) -> int:
     if config.verify:
         return _verify(config.folder, invocation)
     if (config.folder / "config.toml").exists():
-        rows = _runs(ResultFolder.open(config.folder))
-    else:
-        rows = []
-        for path in sorted(config.folder.glob("*/config.toml")):
-            try:
-                rows.append(_folder(ResultFolder.open(path.parent)))
-            except KinetariumError as error:
-                rows.append({"folder": str(path.parent), "study": f"unreadable: {error}"})
-        if not rows:
-            raise ResultFolderError(f"no runs in '{config.folder}'")
-    invocation.console.table(_table(rows))
+        folder = ResultFolder.open(config.folder)
+        invocation.console.table(_run_table(folder), essential=_ESSENTIAL)
+        invocation.console.result({"ok": True, "rows": _runs(folder)})
+        return 0
+    rows = []
+    for path in sorted(config.folder.glob("*/config.toml")):
+        try:
+            rows.append(_folder(ResultFolder.open(path.parent)))
+        except KinetariumError as error:
+            rows.append({"folder": str(path.parent), "study": f"unreadable: {error}"})
+    if not rows:
+        raise ResultFolderError(f"no runs in '{config.folder}'")
+    invocation.console.table(rows_table("", rows))
     invocation.console.result({"ok": True, "rows": rows})
     return 0
 
@@ -105,7 +108,32 @@ def _runs(folder: "ResultFolder") -> list[dict[str, Any]]:
     ]
 
 
-def _table(rows: list[dict[str, Any]]) -> "Table":
+_ESSENTIAL = 3
+"""Columns of the runs that are always shown: what was varied, the status, the first result."""
+
+
+def _run_table(folder: "ResultFolder") -> "Table":
+    """Return what was varied, the status and the results of every run, the first of them first."""
+    from kinetarium.batch.outcomes import case_labels
     from kinetarium.figure.text import rows_table
 
+    runs = list(folder.rows())
+    firsts = [run.rows[0] if run.rows else {} for run in runs]
+    names = list(dict.fromkeys(name for row in firsts for name in row))
+    several = any(len(run.rows) > 1 for run in runs)
+    # Of several rows the first differ in their results, not in what they are the results of.
+    told = [n for n in names if not several or len({str(row.get(n)) for row in firsts}) > 1]
+    results = (told or names) + [name for name in names if told and name not in told]
+    labels = case_labels([run.case for run in runs])
+    rows = [
+        {
+            "case": label or "the only one",
+            "status": str(run.status),
+            **({name: row.get(name) for name in results} if results else {"result": None}),
+            **({"rows": len(run.rows)} if several else {}),
+            **({"message": run.message} if any(run.message for run in runs) else {}),
+            "key": run.key,
+        }
+        for label, run, row in zip(labels, runs, firsts, strict=True)
+    ]
     return rows_table("", rows)

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 from shutil import get_terminal_size
@@ -57,33 +58,40 @@ class Console:
     def paragraph(self, text: str) -> None:
         """Print a text, wrapped at the width of the terminal."""
         if self.speaks:
-            _write(fill(_printable(text), width(), break_on_hyphens=False) + "\n")
+            _write(fill(_printable(text), _paragraph_width(), break_on_hyphens=False) + "\n")
 
     def text(self, text: str) -> None:
         """Print text without escaping."""
         if self.speaks:
             _write(text)
 
-    def table(self, table: Table) -> None:
-        """Print a table."""
+    def table(self, table: Table, *, essential: int = 0) -> None:
+        """Print a table; on a terminal, or at the width of COLUMNS, so that it fits.
+
+        Columns that are the same in all rows are left out first and named below. What is still
+        too wide continues below, with the first columns repeated.
+
+        Args:
+            table: The table; without rows only its title is printed.
+            essential: Number of columns that are always shown, if those after them may be left
+                out; 0 for all.
+        """
         if not self.speaks:
             return
-        headings = [column.heading for column in table.columns]
-        rows = [[_printable(cell_text(cell)) for cell in row] for row in table.rows]
-        numeric = [table.is_numeric(index) for index in range(len(headings))]
-        if sys.stdout.isatty():
-            _write_rich_table(table.title, headings=headings, rows=rows, numeric=numeric)
+        if not table.rows:
+            _write(f"{table.title}: none\n" if table.title else "")
             return
-        widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
-        title = [table.title] if table.title else []
-        lines = [
-            "  ".join(
-                cell.rjust(width) if right else cell.ljust(width)
-                for cell, width, right in zip(row, widths, numeric, strict=True)
-            ).rstrip()
-            for row in [headings, *rows]
-        ]
-        _write("".join(f"{line}\n" for line in [*title, *lines]))
+        terminal = sys.stdout.isatty()
+        whole = _Columns.of(table)
+        if not terminal and not os.environ.get("COLUMNS", "").isdigit():
+            _write(f"{table.title}\n" * bool(table.title) + whole.plain())
+            return
+        limit = get_terminal_size((_WIDEST, 24)).columns
+        kept, notes = whole.narrowed(limit, essential=essential, verdict=table.verdict)
+        for number, part in enumerate(kept.blocks(limit)):
+            _write_rich_table(table.title if number == 0 else "", part, width=limit)
+        for note in notes:
+            self.paragraph(note)
 
     def tree(self, nodes: Sequence[tuple[int, str]]) -> None:
         """Print a tree.
@@ -169,7 +177,7 @@ _WIDEST = 100
 """Width of paragraphs where the terminal is wider, or there is none [characters]."""
 
 
-def width() -> int:
+def _paragraph_width() -> int:
     """Return the width of paragraphs [characters]: that of the terminal, or of COLUMNS."""
     return max(20, min(_WIDEST, get_terminal_size((_WIDEST, 24)).columns))
 
@@ -180,39 +188,134 @@ def _version() -> str:
     return version("kinetarium")
 
 
-def _write_rich_table(
-    title: str, *, headings: list[str], rows: list[list[str]], numeric: list[bool]
-) -> None:
-    """Print a table that fits the terminal: long texts wrap, the last columns may be dropped."""
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The columns of a table as text.
+
+    Attributes:
+        headings: Of each column.
+        rows: The cells of every row.
+        numeric: Whether each column is right-aligned.
+    """
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, table: Table) -> "_Columns":
+        """Return the columns of a table."""
+        headings = tuple(column.heading for column in table.columns)
+        rows = tuple(tuple(_printable(cell_text(cell)) for cell in row) for row in table.rows)
+        return cls(headings, rows, tuple(map(table.is_numeric, range(len(headings)))))
+
+    def of_these(self, indices: Sequence[int]) -> "_Columns":
+        """Return some of the columns."""
+        return _Columns(
+            tuple(self.headings[i] for i in indices),
+            tuple(tuple(row[i] for i in indices) for row in self.rows),
+            tuple(self.numeric[i] for i in indices),
+        )
+
+    def cells(self, index: int) -> tuple[str, ...]:
+        """Return the cells of a column."""
+        return tuple(row[index] for row in self.rows)
+
+    def width(self, index: int) -> int:
+        """Return the width of a column; long texts are wrapped."""
+        widest = max(map(len, (self.headings[index], *self.cells(index))))
+        return widest if self.numeric[index] else min(widest, _WRAPPED)
+
+    def fits(self, indices: Sequence[int], limit: int) -> bool:
+        """Return whether some columns fit beside each other."""
+        return sum(map(self.width, indices)) + 2 * (len(indices) - 1) <= limit
+
+    def plain(self) -> str:
+        """Return aligned lines."""
+        widths = [
+            max(map(len, (heading, *self.cells(i)))) for i, heading in enumerate(self.headings)
+        ]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if right else cell.ljust(width)
+                for cell, width, right in zip(row, widths, self.numeric, strict=True)
+            ).rstrip()
+            for row in [self.headings, *self.rows]
+        ]
+        return "".join(f"{line}\n" for line in lines)
+
+    def narrowed(
+        self, limit: int, *, essential: int, verdict: int | None
+    ) -> tuple["_Columns", list[str]]:
+        """Leave out columns until the rest fits, and return notes on what was left out."""
+        kept, same, hidden = list(range(len(self.headings))), list[int](), list[int]()
+        spared = {verdict} | set(range(essential))
+        for index in kept[:]:  # from the left, where settings are; results come last
+            constant = len(self.rows) > 1 and len(set(self.cells(index))) == 1
+            if constant and index not in spared and kept[1:] and not self.fits(kept, limit):
+                kept.remove(index)
+                same.append(index)
+        while essential and len(kept) > essential and not self.fits(kept, limit):
+            hidden.insert(0, kept.pop())
+        notes = []
+        told = [f"{self.headings[i]} = {cell}" for i in same if (cell := self.cells(i)[0])]
+        if told:
+            notes.append(f"the same in all rows: {', '.join(told)}")
+        if hidden:
+            notes.append(f"columns not shown: {', '.join(self.headings[i] for i in hidden)}")
+        return self.of_these(kept), notes
+
+    def blocks(self, limit: int) -> "list[_Columns]":
+        """Return groups of columns that fit, each with those that identify the rows."""
+        every = range(len(self.headings))
+        if self.fits(every, limit):
+            return [self]
+        if len(self.rows) == 1:
+            pairs = zip(self.headings, self.rows[0], strict=True)
+            return [_Columns(("quantity", "value"), tuple(pairs), (False, False))]
+        count = self._identifying(limit)
+        names, blocks = list(range(count)), list[list[int]]()
+        for index in every[count:]:
+            if not blocks or not self.fits([*blocks[-1], index], limit):
+                blocks.append(names[:])
+            blocks[-1].append(index)
+        return [self.of_these(block) for block in blocks]
+
+    def _identifying(self, limit: int) -> int:
+        """Return how many of the first columns distinguish all rows, on half of the width."""
+        for count in range(1, len(self.headings)):
+            if not self.fits(range(count), limit // 2):
+                return max(1, count - 1)
+            if len({row[:count] for row in self.rows}) == len(self.rows):
+                return count
+        return 1
+
+
+def _write_rich_table(title: str, columns: _Columns, *, width: int) -> None:
     from rich import box
     from rich.console import Console as RichConsole
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    console = RichConsole(file=sys.stdout)
-    widths = [min(max(map(len, column)), _WRAPPED) for column in zip(headings, *rows, strict=True)]
-    shown = len(widths)
-    while shown > 1 and sum(widths[:shown]) + 2 * (shown - 1) > console.width:
-        shown -= 1
-    hidden = ", ".join(headings[shown:])
+    # Without a terminal no escape codes, whatever the environment asks for.
+    terminal = None if sys.stdout.isatty() else False
+    console = RichConsole(file=sys.stdout, width=width, force_terminal=terminal)
     table = RichTable(
         title=Text(title) if title else None,
         title_justify="left",
-        caption=Text(f"columns not shown: {hidden}") if hidden else None,
-        caption_justify="left",
         box=box.SIMPLE_HEAD,
         show_edge=False,
         padding=(0, 1, 0, 0),
     )
-    for heading, width, right in list(zip(headings, widths, numeric, strict=True))[:shown]:
+    for index, heading in enumerate(columns.headings):
         table.add_column(
             Text(heading),
-            justify="right" if right else "left",
-            min_width=width,
+            justify="right" if columns.numeric[index] else "left",
+            min_width=min(columns.width(index), width),
             overflow="fold",
         )
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row[:shown]))
+    for row in columns.rows:
+        table.add_row(*map(Text, row))
     with _writing():
         console.print(table)
 

@@ -108,7 +108,7 @@ _OWN_STUDIES = {
     "reach-compare": "compare base placement methods with published results",
     "reach-follow": "plan the motion of a mobile base along a tool trajectory",
     "reach-place": "find the best base pose for a set of tool poses",
-    "slide": "set boxes sliding in all directions and compare with Coulomb friction",
+    "slide": "slide boxes in all directions, compared with Coulomb friction",
     "walk": "walk a quadruped with pantograph legs, planned or in physics",
 }
 """The help of the built-in studies, which are not imported for the list."""

@@ -1,4 +1,5 @@
-// Draws the charts and scenes of a report, each when it comes into view, from the JSON beside it.
+// Draws the charts and scenes of a report, each when it comes into view, from the JSON beside it,
+// and marks the tables that are wider than the page.
 "use strict";
 (() => {
   const config = {
@@ -75,6 +76,18 @@
       Plotly.react(chart.querySelector(".view"), data, layout);
     }
   });
+
+  // A table that is wider than its box scrolls: a line above it tells so, and the verdict stays.
+  const sizes = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const scrolls = target.scrollWidth > target.clientWidth + 1;
+      target.classList.toggle("scrolls", scrolls);
+      const first = target.querySelector("th")?.getBoundingClientRect().width ?? 0;
+      target.style.setProperty("--first", `${first}px`);
+      target.previousElementSibling.hidden = !scrolls;
+    }
+  });
+  for (const table of document.querySelectorAll(".table")) sizes.observe(table);
 
   const scenes = document.querySelectorAll("figure.scene");
   if (!scenes.length || !canDrawScenes()) return;

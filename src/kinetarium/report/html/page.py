@@ -30,18 +30,22 @@ _STATUS = "status"
 
 
 def column_classes(table: Table) -> list[str]:
-    """Return the class of each column: numbers, short texts, texts, long words, or a status."""
+    """Return the classes of each column: numbers, short texts, texts, long words, or a status.
+
+    The column of the verdict is marked besides; it stays in sight.
+    """
     return [
-        "number" if table.is_numeric(column) else _text_class(table, column)
+        ("number" if table.is_numeric(column) else _text_class(table, column))
+        + (" verdict" if column == table.verdict else "")
         for column in range(len(table.columns))
     ]
 
 
 def cell_class(value: Cell, column: str) -> str:
     """Return the class of a cell: that of its column, and whether a run's status is good."""
-    if column != _STATUS:
+    if not column.startswith(_STATUS):
         return column
-    return f"{_STATUS} {'good' if value == RunStatus.COMPLETED else 'bad'}"
+    return f"{column} {'good' if value == RunStatus.COMPLETED else 'bad'}"
 
 
 def _text_class(table: Table, column: int) -> str:
@@ -211,7 +215,9 @@ def page_html(page: Page, stills: Stills | None = None) -> str:
 
     figures = [figure for section in page.sections for figure in section.figures]
     moving = any(isinstance(figure, Scene3D | Chart) for figure in figures)
-    scripts = [_plotly_js(), _own("page.js")] if moving else []
+    scripts = [_plotly_js()] if moving else []
+    if moving or any(isinstance(figure, Table) and figure.rows for figure in figures):
+        scripts.append(_own("page.js"))
     return _rendered(
         "page.html.jinja",
         page,

@@ -135,7 +135,8 @@ def purpose_table(verdicts: Sequence[Judgement]) -> Table:
         )
         for verdict in verdicts
     )
-    return Table("", (*header("for | first choice | limit"), *map(Column, engines)), body)
+    columns = (*header("for | first choice | limit"), *map(Column, engines))
+    return Table("", columns, body, verdict=1)
 
 
 def headline(verdicts: Sequence[Judgement]) -> Table:
@@ -324,7 +325,8 @@ def statement_table(rows: Rows, drives: Sequence[Mapping[str, Any]]) -> Table:
         if finding := check(rows):
             body[claim] = (_HOLDS if finding[0] else _FAILS, finding[1])
     columns = header("the paper says | here | decided by")
-    return Table("", columns, tuple((claim, *verdict) for claim, verdict in body.items()))
+    body_rows = tuple((claim, *verdict) for claim, verdict in body.items())
+    return Table("", columns, body_rows, verdict=1)
 
 
 def _by_engine(runs: Sequence[Row], measure: Callable[[Row], float | None]) -> dict[str, float]:

@@ -16,7 +16,7 @@ class Slide(Study[Config, Case]):
     """Measures whether friction is the same in every direction, and what it lifts."""
 
     name = "slide"
-    help = "set boxes sliding in all directions and compare with Coulomb friction"
+    help = "slide boxes in all directions, compared with Coulomb friction"
     title = "Friction in all directions"
     config = Config
     case = Case

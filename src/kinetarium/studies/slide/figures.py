@@ -127,7 +127,7 @@ def _headline(groups: Sequence[Outcomes[Case]], speeds: Sequence[float]) -> Tabl
                 *hops,
             )
         )
-    return Table("Deceleration over friction times gravity", columns, tuple(rows))
+    return Table("Deceleration over friction times gravity", columns, tuple(rows), verdict=2)
 
 
 def _extreme(ratios: Sequence[float]) -> float | None:
