@@ -30,5 +30,6 @@ if TYPE_CHECKING:
     from kinetarium.scene.standing import holding_servos as holding_servos
     from kinetarium.scene.standing import lowest_point as lowest_point
     from kinetarium.scene.standing import placed_robot as placed_robot
+    from kinetarium.scene.standing import support_points as support_points
 else:
     __all__, __getattr__, __dir__ = lazy_exports(__name__)
