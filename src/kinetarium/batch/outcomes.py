@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple
 from kinetarium.batch.study import CaseT, Outcome
 from kinetarium.figure.text import Cell, Column, Prose, Table
 from kinetarium.metrics import cost_per_second
-from kinetarium.recording.recording import Recording, Row
+from kinetarium.recording.recording import Recording, Row, RunStatus
 from kinetarium.storage.serialization import to_builtins
 
 
@@ -131,6 +131,29 @@ def flag_table(named: Named[CaseT], *, first: str = "case") -> Table | Prose:
     if not rows:
         return Prose("No flags.")
     return Table("", (Column(first), Column("flag")), tuple(rows))
+
+
+def verdict_of(outcome: Outcome[Any]) -> tuple[str, str]:
+    """Return the verdict on a case and its cause, from its row, or why it has none.
+
+    A case that an engine refused is "refused", others that did not complete have their status.
+    """
+    for row in outcome.rows[:1]:
+        return str(row["verdict"]), str(row["cause"])
+    refused = outcome.status is RunStatus.UNSUPPORTED or outcome.message.startswith(_REFUSALS)
+    kind, _, reason = outcome.message.partition(": ")
+    cause = reason if refused and kind.endswith("Error") else outcome.message
+    return "refused" if refused else str(outcome.status), cause
+
+
+_REFUSALS = ("SceneError: ", "CapabilityError: ", "EngineUnavailableError: ")
+"""The beginnings of messages of engines that cannot have a scene."""
+
+
+def and_list(words: Iterable[str]) -> str:
+    """Return words as in a sentence: "a, b and c"."""
+    *some, last = words
+    return f"{', '.join(some)} and {last}" if some else last
 
 
 Field = tuple[str, ...]

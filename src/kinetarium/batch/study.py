@@ -112,6 +112,8 @@ class Study(Generic[ConfigT, CaseT]):
         case: A frozen dataclass of serializable values: everything that a run depends on.
         is_query: Whether it is a query: without --out its command saves nothing, and a single
             case that fails is an error, not a result.
+        positional: Field of the config, a text, that its command also takes without a flag, such
+            as "robot"; empty if there is none.
     """
 
     name: ClassVar[str]
@@ -120,6 +122,7 @@ class Study(Generic[ConfigT, CaseT]):
     config: ClassVar[type]
     case: ClassVar[type]
     is_query: ClassVar[bool] = False
+    positional: ClassVar[str] = ""
 
     def cases(self, config: ConfigT) -> Sequence[CaseT]:
         """Return the cases of a config, in the order of the report.

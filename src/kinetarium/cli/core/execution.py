@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import dataclass, field, make_dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from kinetarium.batch.study import open_study
-from kinetarium.cli.core.arguments import flag_value
+from kinetarium.cli.core.arguments import UsageError, flag_value
 from kinetarium.cli.core.console import Console
 from kinetarium.cli.core.invocation import Invocation, Run
 from kinetarium.errors import KinetariumError
@@ -26,7 +26,7 @@ from kinetarium.recording.recording import RunStatus
 
 if TYPE_CHECKING:
     from kinetarium.batch.plan import Plan
-    from kinetarium.batch.study import Findings
+    from kinetarium.batch.study import Findings, Study
     from kinetarium.batch.sweep import Progress
     from kinetarium.batch.worker import Executor
     from kinetarium.recording.result_folder import ResultFolder
@@ -292,6 +292,7 @@ def study_command(name: str, words: Sequence[str]) -> tuple[type, Run]:
     arguments = make_dataclass(
         "Arguments",
         [
+            *_positional(study),
             ("study", Annotated[study.config, bare], field(default=default)),
             ("files", Annotated[type(files), bare], field(default=files)),
             ("execution", Annotated[ExecutionFlags, bare], field(default=execution)),
@@ -300,7 +301,8 @@ def study_command(name: str, words: Sequence[str]) -> tuple[type, Run]:
     )
 
     def run(chosen: Any, invocation: Invocation) -> int:
-        plan, out, flags = Plan.of(study, chosen.study), chosen.files.out, chosen.execution
+        plan = Plan.of(study, _with_positional(study, chosen))
+        out, flags = chosen.files.out, chosen.execution
         if out or not study.is_query:
             path = Path(out) if out else free_folder(name)
             return finish(*execute(plan, invocation, out=path, flags=flags), invocation)
@@ -310,6 +312,26 @@ def study_command(name: str, words: Sequence[str]) -> tuple[type, Run]:
             return finish(*ended, invocation)
 
     return arguments, run
+
+
+def _positional(study: "Study[Any, Any]") -> list[tuple[str, Any, Any]]:
+    """Return the argument that a study takes without a flag, as the field of a dataclass."""
+    if not study.positional:
+        return []
+    look = tyro.conf.arg(
+        metavar="FILE|NAME", help=f"The same as --{study.positional}.", help_behavior_hint=""
+    )
+    return [("given", Annotated[tyro.conf.Positional[str], look], field(default=""))]
+
+
+def _with_positional(study: "Study[Any, Any]", chosen: Any) -> Any:
+    """Return the config of a study with the argument that was given without a flag."""
+    given, name = getattr(chosen, "given", ""), study.positional
+    if not given:
+        return chosen.study
+    if getattr(chosen.study, name) not in (getattr(study.config(), name), given):
+        raise UsageError(f"{study.name} takes one {name}: '{given}' or --{name}, not both")
+    return replace(chosen.study, **{name: given})
 
 
 def _config_from(path: Path, *, study: str) -> Any:

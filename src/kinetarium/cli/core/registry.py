@@ -104,6 +104,7 @@ _OWN_STUDIES = {
     "drop": "drop a box and compare with the closed form",
     "dynamics": "check that a robot has the same dynamics in every library",
     "grasp": "carry a cube between two fingers along a path",
+    "hold": "hold any robot at its home pose: does it stand?",
     "league": "compare engines and their versions: checks, error, speed",
     "reach-compare": "compare base placement methods with published results",
     "reach-follow": "plan the motion of a mobile base along a tool trajectory",

@@ -1,0 +1,128 @@
+"""hold: equilibria against closed forms, verdicts on robots that must hold, sag, stand or fall."""
+
+from math import sin
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kinetarium.cli import main
+from kinetarium.dynamics import RobotDynamics
+from kinetarium.roles import BaseKind, RoleOptions
+from kinetarium.scene import holding_servos, placed_robot
+from kinetarium.studies.hold import Hold
+from kinetarium.studies.hold.config import Config
+from kinetarium.studies.hold.run import equilibrium, run, scene, standing
+from kinetarium.studies.hold.score import score
+from kinetarium.study import check_study
+
+PENDULUM = """<robot name="pendulum"><link name="base"/>
+<link name="rod"><inertial><origin xyz="0.5 0 0"/><mass value="2"/>
+<inertia ixx="0.01" iyy="0.2" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="hinge" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/>
+<limit lower="-3" upper="3" velocity="10" effort="{effort}"/></joint></robot>"""
+
+TOWER = """<robot name="tower"><link name="box"><inertial><origin xyz="{x} 0 0"/><mass value="3"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><box size="0.2 0.2 0.6"/></geometry></collision></link></robot>"""
+
+
+def held(robot: str | Path, engine: str, *, duration: float = 2.0, base: BaseKind | None = None):
+    [case] = Config(robot=str(robot), engine=(engine,), duration=duration, base=base).cases()
+    return score(case, run(case))
+
+
+def pendulum(folder: Path, *, effort: float) -> Path:
+    file = folder / "pendulum.urdf"
+    file.write_text(PENDULUM.format(effort=effort))
+    return file
+
+
+def test_the_equilibrium_of_a_pendulum_is_that_of_its_closed_form(tmp_path: Path) -> None:
+    robot = RoleOptions().open(str(pendulum(tmp_path, effort=1e3)))
+    [drive] = holding_servos(robot).values()
+    found = equilibrium(scene(robot).robots[0])
+    # K q = m g l cos(q), about +y, which turns the rod downwards.
+    q = 0.0
+    for _ in range(100):
+        q = 2 * 9.81 * 0.5 * sin(np.pi / 2 - q) / drive.stiffness
+    assert found["positions"] == pytest.approx([q], abs=1e-12)
+    assert found["torques"] == pytest.approx([-drive.stiffness * q], rel=1e-9)
+    assert found["gravity"] == pytest.approx([-9.81])
+    assert found["weak"] == []
+
+
+def test_a_mimic_joint_and_a_limit_are_part_of_the_equilibrium(tmp_path: Path) -> None:
+    robot = RoleOptions().open("panda")
+    placed = scene(robot).robots[0]
+    found = equilibrium(placed)
+    q = dict(zip(found["joints"], found["positions"], strict=True))
+    every = [q.get(joint.name, q["panda_finger_joint1"]) for joint in robot.model.moving_joints]
+    g = RobotDynamics(robot.model).gravity_forces(every)
+    torques = dict(zip(found["joints"], found["torques"], strict=True))
+    fingers = [i for i, joint in enumerate(robot.model.moving_joints) if "finger" in joint.name]
+    for i, joint in enumerate(robot.model.moving_joints):
+        if i not in fingers:
+            assert torques[joint.name] == pytest.approx(g[i], abs=1e-8)
+    assert torques["panda_finger_joint1"] == pytest.approx(sum(g[i] for i in fingers), abs=1e-8)
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "ode"])
+def test_a_robot_rests_in_its_equilibrium(engine: str) -> None:
+    row = held("ur5", engine)
+    assert row["verdict"] == "holds", row
+    assert row["position_error"] < 1e-5 < row["sag"] < 0.02
+
+
+def test_a_servo_that_cannot_carry_its_load_is_named(tmp_path: Path) -> None:
+    row = held(pendulum(tmp_path, effort=5.0), "mujoco", duration=0.5)
+    assert row["verdict"] == "sags"
+    assert row["cause"].startswith("hinge: its effort limit of 5 is below the load of 9.8")
+
+
+def test_a_vehicle_stands_on_its_weight() -> None:
+    row = held("husky4", "mujoco", duration=1.0)
+    assert row["verdict"] == "stands"
+    assert abs(row["force_error"]) < 1e-3
+    assert row["airborne"] == 0
+
+
+def test_a_robot_falls_whose_centre_of_mass_is_outside_its_support(tmp_path: Path) -> None:
+    file = tmp_path / "tower.urdf"
+    file.write_text(TOWER.format(x=0.13))
+    robot = RoleOptions(base=BaseKind.FREE).open(str(file))
+    expected = standing(placed_robot(robot))
+    assert expected["margin"] == pytest.approx(-0.03, abs=1e-4)
+    assert expected["height"] == pytest.approx(0.3)
+    row = held(file, "mujoco", base=BaseKind.FREE)
+    assert row["verdict"] == "falls"
+    assert "30 mm outside its support" in row["cause"]
+    file.write_text(TOWER.format(x=0.07))
+    assert held(file, "mujoco", base=BaseKind.FREE)["verdict"] == "stands"
+
+
+def test_a_robot_without_shapes_falls_and_the_cause_is_said(tmp_path: Path) -> None:
+    file = pendulum(tmp_path, effort=1e3)
+    file.write_text(file.read_text().replace('<link name="base"/>', TOWER_BASE))
+    row = held(file, "mujoco", base=BaseKind.FREE, duration=1.0)
+    assert row["verdict"] == "falls"
+    assert "no collision shapes" in row["cause"]
+
+
+TOWER_BASE = """<link name="base"><inertial><mass value="1"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+
+
+def test_it_is_a_valid_study() -> None:
+    config = Config(robot="two-link", engine=("mujoco", "ode"), duration=0.2)
+    assert [check for check in check_study(Hold(), config) if not check.passed] == []
+
+
+def test_the_command_takes_the_robot_with_and_without_a_flag(tmp_path, capsys) -> None:
+    short = ["--engine", "mujoco", "--duration", "0.2", "--workers", "0", "--quiet"]
+    assert main(["hold", "two-link", *short, "--out", str(tmp_path / "a")]) == 0
+    assert main(["hold", "--robot", "two-link", *short, "--out", str(tmp_path / "b")]) == 0
+    assert main(["hold", *short]) == 2
+    assert "hold needs a robot, FILE|NAME" in capsys.readouterr().err
+    assert main(["hold", "panda", "--robot", "ur5", *short]) == 2
+    assert "one robot" in capsys.readouterr().err
