@@ -12,7 +12,7 @@ _RARE = {Capability.SPINNING_FRICTION, Capability.ROLLING_FRICTION, Capability.S
 _JOINT_SPACE = {Capability.MASS_MATRIX, Capability.INVERSE_DYNAMICS}
 LACKING = {
     "bullet": _RARE | {Capability.MASS_RATIOS},
-    "dart": _RARE,
+    "dart": _RARE | {Capability.MESHES},
     "drake": _RARE | {Capability.RESTITUTION},
     "newton": _JOINT_SPACE,
     "ode": _RARE | _JOINT_SPACE,

@@ -36,7 +36,7 @@ from kinetarium.engines.conformance.models import (
 )
 from kinetarium.engines.conformance.runs import state_bytes
 from kinetarium.engines.dart import DartOptions, EngineDart
-from kinetarium.engines.protocol import Simulation, Status
+from kinetarium.engines.protocol import CapabilityError, Simulation, Status
 from kinetarium.model.load import load_catalogue_robot
 from kinetarium.model.robot import (
     Box,
@@ -430,7 +430,9 @@ class TestContacts:
         bob = replace(model.link("bob"), collisions=(Geometry(mesh),))
         model = replace(model, links=(model.links[0], bob))
         start(PlacedRobot("robot", model)).step(NOTHING)
-        with pytest.raises(SceneError, match="robot/bob"):
+        with pytest.raises(
+            CapabilityError, match="no meshes, which the collision mesh of 'robot/bob'"
+        ):
             start(PlacedRobot("robot", model), ground())
 
 

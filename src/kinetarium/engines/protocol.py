@@ -22,6 +22,8 @@ class Capability(StrEnum):
     """Robots whose joints move, with their drives, limits and losses."""
     CONTACT = "contact"
     """Solids that touch push each other apart and rub."""
+    MESHES = "meshes"
+    """Contact of triangle meshes, each as its convex hull."""
     CONTACT_FORCES = "contact-forces"
     """Contacts come with the force between the two solids."""
     FRICTION_FORCES = "friction-forces"

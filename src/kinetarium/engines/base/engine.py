@@ -22,6 +22,7 @@ from kinetarium.engines.protocol import (
     State,
 )
 from kinetarium.errors import KinetariumError
+from kinetarium.model.robot import MeshData, MeshFile
 from kinetarium.scene import Base, Motion, PlacedRobot, Scene, SceneError
 from kinetarium.spatial.rotation import quaternion_from_rotation
 
@@ -107,6 +108,9 @@ def scene_needs(scene: Scene) -> Iterator[tuple[Capability, str]]:
             yield Capability.ROLLING_FRICTION, f"the material of '{solid}'"
     for i, j in np.argwhere(scene.may_meet)[:1]:
         yield Capability.CONTACT, f"contact of '{scene.solids[i]}' with '{scene.solids[j]}'"
+    for i in np.flatnonzero(scene.may_meet.any(axis=1)):
+        if any(isinstance(shape, MeshFile | MeshData) for shape, _ in scene.geometry[i]):
+            yield Capability.MESHES, f"the collision mesh of '{scene.solids[i]}'"
 
 
 class EngineBase(ABC, Generic[OptionsT]):

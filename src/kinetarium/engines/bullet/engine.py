@@ -24,7 +24,7 @@ class EngineBullet(EngineBase[BulletOptions]):
     title = "Bullet"
     package = "pybullet"
     capabilities = frozenset({
-        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES,
+        Capability.JOINTS, Capability.CONTACT, Capability.MESHES, Capability.CONTACT_FORCES,
         Capability.FRICTION_FORCES, Capability.JOINT_WRENCH, Capability.EXTERNAL_WRENCH,
         Capability.SPRINGS,
         Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE, Capability.SAVE_RESTORE,

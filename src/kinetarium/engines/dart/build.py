@@ -206,10 +206,9 @@ class Surfaces:
             carriers: dict[bytes, Any] = {}
             for name, X_NL in body.members:
                 solid = self._index[name]
-                row = self._scene.may_collide[solid]
-                if not row.any() or not self._scene.geometry[solid]:
+                if not self._scene.may_meet[solid].any():
                     continue
-                meets = row.tobytes()
+                meets = self._scene.may_collide[solid].tobytes()
                 if meets not in carriers:
                     carriers[meets] = _carrier(body.node) if carriers else body.node
                     self._carriers.append((carriers[meets], solid))

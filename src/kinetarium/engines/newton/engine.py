@@ -28,6 +28,7 @@ class EngineNewton(EngineBase[NewtonOptions]):
             Capability.JOINTS,
             Capability.SPRINGS,
             Capability.CONTACT,
+            Capability.MESHES,
             Capability.CONTACT_FORCES,
             Capability.FRICTION_FORCES,
             Capability.JOINT_WRENCH,

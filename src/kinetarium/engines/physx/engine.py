@@ -23,7 +23,8 @@ class EnginePhysx(EngineBase[PhysxOptions]):
     title = "PhysX"
     package = "sapien"
     capabilities = frozenset({
-        Capability.JOINTS, Capability.CONTACT, Capability.CONTACT_FORCES, Capability.JOINT_WRENCH,
+        Capability.JOINTS, Capability.CONTACT, Capability.MESHES, Capability.CONTACT_FORCES,
+        Capability.JOINT_WRENCH,
         Capability.EXTERNAL_WRENCH, Capability.MIMIC, Capability.CLOSED_LOOPS, Capability.FREE_BASE,
         Capability.SPRINGS,
         Capability.SAVE_RESTORE, Capability.DETERMINISM, Capability.RESTITUTION,

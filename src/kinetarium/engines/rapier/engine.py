@@ -22,6 +22,7 @@ class EngineRapier(EngineBase[RapierOptions]):
         {
             Capability.JOINTS,
             Capability.CONTACT,
+            Capability.MESHES,
             Capability.CONTACT_FORCES,
             Capability.FRICTION_FORCES,
             Capability.JOINT_WRENCH,
