@@ -4,16 +4,23 @@ Imports are read from the source, those within functions too, and followed withi
 package and within Kinetarium; of other packages only the names are kept. Comments, docstrings
 and imports for type checkers do not count. A name that a package exports lazily (`lazy.py`)
 leads to the module it comes from; a package that is imported as a whole leads to all of them.
+
+Parsing a hundred files takes half a second, at the start of every command with kernels; what was
+read of a file is therefore kept in `__pycache__`, as kernels are, by the digest of its text.
 """
 
 import ast
+import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import sha256
-from importlib.util import find_spec
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path
+from typing import Any
 
 from kinetarium.lazy import is_for_type_checkers, lazy_names
 
@@ -21,6 +28,8 @@ _OWN = "kinetarium"
 _OWN_ROOT = Path(__file__).parents[1]
 _BLOCKS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _PARTS = (ast.stmt, ast.excepthandler, ast.match_case)
+_MOST_KEPT = 2000
+"""Source files that are remembered, of this and of earlier releases; the oldest are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +91,10 @@ class _Place:
         """Return the source file, and the name in it that is meant; empty for all of it."""
         module, _, name = self.name.rpartition(".")
         for dotted, rest in ((self.name, ""), (module, name)):
-            path = self.root.joinpath(*dotted.split("."))
-            for file in (path / "__init__.py", path.with_suffix(".py")):
-                if dotted and file.is_file():
-                    return file, rest
+            path = os.path.join(self.root, *dotted.split("."))
+            for file in (os.path.join(path, "__init__.py"), f"{path}.py"):
+                if dotted and os.path.isfile(file):
+                    return Path(file), rest
         return None
 
 
@@ -114,13 +123,15 @@ def _closure(places: Iterable[_Place]) -> ImportClosure:
         else:
             files[file.relative_to(place.root).as_posix()] = code.digest
             names = [*code.imports, *(() if name else code.exports.values())]
+        top = _own_top(file, place.root)
         for each in names:
-            target = _target(each, file=file, root=place.root)
+            target = _target(each, top, place.root)
             if target is None:
                 packages.add(each.partition(".")[0])
             elif target not in seen:
                 seen.add(target)
                 waiting.append(target)
+    _kept().save()
     listed = "\n".join(f"{name} {digest}" for name, digest in sorted(files.items()))
     return ImportClosure(
         frozenset(files),
@@ -129,20 +140,35 @@ def _closure(places: Iterable[_Place]) -> ImportClosure:
     )
 
 
-def _target(name: str, *, file: Path, root: Path) -> _Place | None:
-    """Return the place of what a file imports; None if it is another package's."""
-    top = name.partition(".")[0]
-    if top == _OWN:
+@cache
+def _own_top(file: Path, root: Path) -> str:
+    """Return the package of a file; empty for a module without one."""
+    return "" if file.parent == root else file.relative_to(root).parts[0]
+
+
+def _target(name: str, top: str, root: Path) -> _Place | None:
+    """Return the place of what a file of a package imports; None if it is another package's."""
+    first = name.partition(".")[0]
+    if first == _OWN:
         return _Place(_OWN_ROOT, name)
-    if file.parent == root:  # a module without a package: those beside it are its own
-        return _Place(root, name) if (root / f"{top}.py").is_file() else None
-    return _Place(root, name) if top == file.relative_to(root).parts[0] else None
+    if not top:  # a module without a package: those beside it are its own
+        return _Place(root, name) if (root / f"{first}.py").is_file() else None
+    return _Place(root, name) if first == top else None
 
 
 @cache
 def _code(file: Path, package: tuple[str, ...]) -> _Code:
     """Read a source file of a package."""
     source = file.read_bytes()
+    key = sha256(_reader() + ".".join(package).encode() + b"\0" + source).hexdigest()
+    code = _kept().find(key)
+    if code is None:
+        code = _parsed(source, package)
+        _kept().add(key, code)
+    return code
+
+
+def _parsed(source: bytes, package: tuple[str, ...]) -> _Code:
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):  # it cannot be imported
@@ -176,3 +202,52 @@ def _is_text(node: ast.stmt) -> bool:
     """Return whether a statement is only a text, as docstrings are."""
     value = node.value if isinstance(node, ast.Expr) else None
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+class _Kept:
+    """What was read of source files, by the digests of their texts, beside our byte code."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, Any] = {}
+        self._is_new = False
+        # Whatever is wrong with the file, it can be made again.
+        with suppress(OSError, ValueError):
+            data = json.loads(_kept_file().read_bytes())
+            self._codes = data if isinstance(data, dict) else {}
+
+    def find(self, key: str) -> _Code | None:
+        match self._codes.get(key):
+            case {"digest": str(digest), "imports": [*imports], "exports": {**exports}}:
+                return _Code(digest, tuple(map(str, imports)), exports)
+        return None
+
+    def add(self, key: str, code: _Code) -> None:
+        self._codes[key] = asdict(code)
+        self._is_new = True
+
+    def save(self) -> None:
+        if not self._is_new:
+            return
+        self._is_new = False
+        newest = dict(list(self._codes.items())[-_MOST_KEPT:])
+        path = _kept_file()
+        part = path.with_name(f"{path.name}.{os.getpid()}")
+        with suppress(OSError):  # it is read again then, as byte code is compiled again
+            path.parent.mkdir(exist_ok=True)
+            part.write_text(json.dumps(newest))
+            part.replace(path)
+
+
+def _kept_file() -> Path:
+    return Path(cache_from_source(__file__)).with_suffix(".json")
+
+
+@cache
+def _kept() -> _Kept:
+    return _Kept()
+
+
+@cache
+def _reader() -> bytes:
+    """Return a digest of what reads sources: this module and Python's parser."""
+    return sha256(Path(__file__).read_bytes() + sys.version.encode()).digest()

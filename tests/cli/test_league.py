@@ -13,7 +13,7 @@ import pytest
 
 from kinetarium.batch.study import ConfigError
 from kinetarium.errors import OutputError
-from kinetarium.storage.atomic import FolderLock
+from kinetarium.storage.atomic import FolderLock, cache_folder
 from kinetarium.studies.league import run as league_run
 from kinetarium.studies.league.run import VersionError, version_folder
 
@@ -158,7 +158,7 @@ def test_only_a_pinned_version_is_installed() -> None:
 def test_two_processes_do_not_make_the_same_environment(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(league_run, "_PIP_TIMEOUT", 0.2)
-    home = league_run.cache_folder() / "engines" / league_run._interpreter() / "mujoco-0.1"
+    home = cache_folder() / "engines" / league_run._interpreter() / "mujoco-0.1"
     home.mkdir(parents=True)
     lock = FolderLock(home)
     with pytest.raises(OutputError, match="another kinetarium is writing"):

@@ -296,6 +296,25 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def cache_folder() -> Path:
+    """Return the folder in which Kinetarium keeps what it can make again.
+
+    Raises:
+        OutputError: If the user has no home folder.
+    """
+    try:
+        home = Path.home()
+    except RuntimeError:
+        raise OutputError("there is no home folder: set HOME") from None
+    if sys.platform == "win32":
+        root = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        root = home / "Library" / "Caches"
+    else:
+        root = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return root / "kinetarium"
+
+
 class FolderLock:
     """Locks a folder against other writers; readers need no lock.
 

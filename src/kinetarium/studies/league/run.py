@@ -33,7 +33,7 @@ from kinetarium.errors import KinetariumError, OutputError, one_line
 from kinetarium.interruption import stop_if_requested
 from kinetarium.plugins import OWN_PACKAGE
 from kinetarium.recording.recording import Channel, Recording, Row
-from kinetarium.storage.atomic import FolderLock, make_folder, remove_leftovers
+from kinetarium.storage.atomic import FolderLock, cache_folder, make_folder, remove_leftovers
 from kinetarium.studies.league import problems
 from kinetarium.studies.league.config import Case, Part, pinned_version, plain_name
 
@@ -189,17 +189,6 @@ def version_folder(pinned: str) -> Path:
             if not site.is_dir():
                 _make(pinned, site)
     return site
-
-
-def cache_folder() -> Path:
-    """Return the folder in which Kinetarium keeps what it can make again."""
-    if sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        root = Path.home() / "Library" / "Caches"
-    else:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return root / "kinetarium"
 
 
 def _interpreter() -> str:
