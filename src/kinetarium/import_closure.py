@@ -98,6 +98,11 @@ class _Place:
         return None
 
 
+@cache
+def _found(place: _Place) -> tuple[Path, str] | None:
+    return place.find()
+
+
 @dataclass(frozen=True, slots=True)
 class _Code:
     """A source file: a digest of its code, what it imports, and the names it exports lazily."""
@@ -114,7 +119,7 @@ def _closure(places: Iterable[_Place]) -> ImportClosure:
     packages: set[str] = set()
     while waiting:
         place = waiting.pop()
-        if not (found := place.find()):
+        if not (found := _found(place)):
             continue
         file, name = found
         code = _code(file, file.parent.relative_to(place.root).parts)
@@ -218,7 +223,8 @@ class _Kept:
     def find(self, key: str) -> _Code | None:
         match self._codes.get(key):
             case {"digest": str(digest), "imports": [*imports], "exports": {**exports}}:
-                return _Code(digest, tuple(map(str, imports)), exports)
+                names = {str(name): str(module) for name, module in exports.items()}
+                return _Code(digest, tuple(map(str, imports)), names)
         return None
 
     def add(self, key: str, code: _Code) -> None:

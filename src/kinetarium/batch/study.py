@@ -60,7 +60,8 @@ class Findings:
 
     Attributes:
         headline: The main table; the command prints it last.
-        sections: The sections of the report after the headline.
+        sections: The sections of the report after the headline; they may be drawn when they are
+            first read, since a query without a report does not need them.
         summary: Statistics over all rows, for metrics.json.
         extra: Further top-level entries of metrics.json by name.
         lead: What was done, the first paragraph of the report after the conclusion.
@@ -71,7 +72,7 @@ class Findings:
     """
 
     headline: "Table"
-    sections: "tuple[Section, ...]"
+    sections: "Sequence[Section]"
     summary: Mapping[str, Any]
     extra: Mapping[str, Any] = field(default_factory=dict)
     lead: str = ""

@@ -7,7 +7,8 @@ import numpy as np
 
 from kinetarium.dynamics.chain import ChainArrays, SerialChain, serial_chain
 from kinetarium.model.robot import RobotModel
-from kinetarium.reach.collision.pieces import body_pieces
+from kinetarium.reach.collision.kept_pieces import kept_pieces
+from kinetarium.reach.collision.piece_arrays import PieceArrays
 from kinetarium.reach.ik.solve import STARTS, SWEEP, ik_arrays
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Arm:
     Attributes:
         chain: The chain.
         ik: The solver's arrays; with pieces if collisions are checked.
+        pieces: Its own convex pieces; None if they were not needed yet.
         map_effort: Positions of the redundant joint, or starts, per pose of a map.
         effort: The same for scoring a base.
         full_effort: The same before a pose is finally declared unreachable.
@@ -31,6 +33,7 @@ class Arm:
 
     chain: SerialChain
     ik: "IkArrays"
+    pieces: PieceArrays | None
     map_effort: int
     effort: int
     full_effort: int
@@ -47,6 +50,7 @@ def prepare_arm(
     tool: str | None = None,
     base_link: str | None = None,
     self_collision: bool = True,
+    pieces: PieceArrays | None = None,
 ) -> Arm:
     """Prepare a robot.
 
@@ -54,14 +58,18 @@ def prepare_arm(
         tool: The tool link; see `serial_chain`.
         base_link: The base link; see `serial_chain`.
         self_collision: Whether configurations in self-collision count as unreachable.
+        pieces: Its convex pieces; if None, they are taken from the user's cache or computed.
 
     Raises:
         UnknownNameError: If there is no such link.
         KinetariumError: If there is no chain to the tool.
     """
     chain = serial_chain(robot, base_link=base_link, tool=tool)
-    ik = ik_arrays(chain, pieces=body_pieces(chain) if self_collision else None)
-    return Arm(chain, ik, 15, 31, SWEEP) if ik.closed else Arm(chain, ik, 6, 8, STARTS)
+    if pieces is None and self_collision:
+        pieces = kept_pieces(chain)
+    ik = ik_arrays(chain, pieces=pieces if self_collision else None)
+    efforts = (15, 31, SWEEP) if ik.closed else (6, 8, STARTS)
+    return Arm(chain, ik, pieces, *efforts)
 
 
 def turns_about_base(chain: ChainArrays) -> bool:

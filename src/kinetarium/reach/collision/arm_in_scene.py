@@ -7,8 +7,9 @@ import numpy as np
 from kinetarium.model.robot import Box, Geometry
 from kinetarium.reach.arm import Arm
 from kinetarium.reach.collision.check import collides, no_last_contact
+from kinetarium.reach.collision.kept_pieces import kept_pieces
 from kinetarium.reach.collision.piece_arrays import PieceArrays
-from kinetarium.reach.collision.pieces import body_pieces
+from kinetarium.reach.collision.pieces import with_obstacles
 from kinetarium.reach.ik.solver import IkArrays
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
@@ -28,6 +29,10 @@ class Obstacles(NamedTuple):
 
     shapes: tuple[Geometry, ...] = ()
     ground: bool = False
+
+    def __bool__(self) -> bool:
+        """Return whether there is any."""
+        return bool(self.shapes) or self.ground
 
 
 class ArmInScene(NamedTuple):
@@ -52,19 +57,20 @@ NO_OBSTACLES = Obstacles()
 
 
 def put_arm_in_scene(arm: Arm, obstacles: Obstacles = NO_OBSTACLES) -> ArmInScene:
-    """Combine an arm with obstacles."""
+    """Combine an arm with obstacles; what depends on the arm alone is not computed again."""
     shapes, ground = obstacles
-    in_plane = arm.ik.pieces
-    if shapes or ground:
-        everything = (*shapes, GROUND) if ground else shapes
-        in_plane = body_pieces(arm.chain, obstacles=everything)
+    in_plane = base_in_plane = arm.ik.pieces
+    pairs = np.zeros((0, 2), dtype=np.int64)
+    if obstacles:
+        own = arm.pieces if arm.pieces is not None else kept_pieces(arm.chain)
+        in_plane = with_obstacles(own, (*shapes, GROUND) if ground else shapes)
+        last = len(in_plane.bodies) - 1
         if not len(arm.ik.pieces.pairs):
-            around = in_plane.pairs[:, 1] == len(in_plane.bodies) - 1
-            in_plane = in_plane._replace(pairs=in_plane.pairs[around])
-    base_in_plane = body_pieces(arm.chain, obstacles=shapes)
-    last = len(base_in_plane.bodies) - 1
-    met = base_in_plane.body_starts[0] < base_in_plane.body_starts[1] and bool(shapes)
-    pairs = np.array([[0, last]] if met else [], dtype=np.int64).reshape(-1, 2)
+            in_plane = in_plane._replace(pairs=in_plane.pairs[in_plane.pairs[:, 1] == last])
+        # The base stands on the ground, and must be clear of all else.
+        base_in_plane = with_obstacles(own, shapes) if ground else in_plane
+        if shapes and own.body_starts[0] < own.body_starts[1]:
+            pairs = np.array([[0, last]])
     base_in_plane = base_in_plane._replace(pairs=pairs)
     return ArmInScene(
         arm.ik._replace(pieces=_writable(in_plane)),

@@ -82,13 +82,27 @@ def body_pieces(chain: SerialChain, *, obstacles: Sequence[Geometry] = ()) -> Pi
     Raises:
         RobotFileError: If a mesh file cannot be loaded.
     """
-    model, count = chain.model, len(chain.joints)
+    count = len(chain.joints)
+    bodies: list[list[ConvexPiece]] = [[] for _ in range(count + 2)]
+    for number, X_FL, geometries in body_shapes(chain):
+        bodies[number] += _pieces(geometries, X_FL)
+    apart = [(a, b) for a in range(count + 1) for b in range(a + 2, count + 1)]
+    # Bodies that are close in the chain collide most often, and outer ones move most.
+    apart.sort(key=lambda pair: (pair[1] - pair[0], -pair[1]))
+    apart = [(a, b) for a, b in apart if bodies[a] and bodies[b]]
+    pieces = _joined(bodies, apart)
+    pairs = _numbers(_sometimes_apart(pieces, chain.arrays))
+    return with_obstacles(with_tables(pieces._replace(pairs=pairs), chain.arrays), obstacles)
+
+
+def body_shapes(chain: SerialChain) -> list[tuple[int, Array, tuple[Geometry, ...]]]:
+    """Return the collision shapes of each link: its body, its pose X_FL there, and the shapes."""
+    model = chain.model
     held = chain.held.copy()
     held[chain.coordinates] = 0.0
     X_WL = link_poses(model, held)
     index = {link.name: i for i, link in enumerate(model.links)}
     X_BL = inverse_pose(X_WL[index[chain.base_link]]) @ X_WL
-
     body = {model.root: 0}
     for joint in model.joints:
         moved = joint.name in chain.joints
@@ -96,20 +110,45 @@ def body_pieces(chain: SerialChain, *, obstacles: Sequence[Geometry] = ()) -> Pi
     X_BF = [pose()]
     for frame in chain.arrays.frames[:-1]:
         X_BF.append(X_BF[-1] @ np.vstack([frame, [0, 0, 0, 1]]))
-    bodies: list[list[ConvexPiece]] = [[] for _ in range(count + 2)]
-    for i, link in enumerate(model.links):
-        number = body[link.name]
-        X_FL = inverse_pose(X_BF[number]) @ X_BL[i]
-        bodies[number] += _pieces(link.collisions, X_FL)
-    bodies[-1] += _pieces(obstacles, pose())
-    apart = [(a, b) for a in range(count + 1) for b in range(a + 2, count + 1)]
-    # Bodies that are close in the chain collide most often, and outer ones move most.
-    apart.sort(key=lambda pair: (pair[1] - pair[0], -pair[1]))
-    apart = [(a, b) for a, b in apart if bodies[a] and bodies[b]]
-    around = [(i, count + 1) for i in range(1, count + 1) if bodies[i] and bodies[-1]]
-    pieces = _joined(bodies, apart)
-    pairs = _numbers(_sometimes_apart(pieces, chain.arrays) + around)
-    return with_tables(pieces._replace(pairs=pairs), chain.arrays)
+    return [
+        (body[link.name], inverse_pose(X_BF[body[link.name]]) @ X_BL[i], link.collisions)
+        for i, link in enumerate(model.links)
+        if link.collisions
+    ]
+
+
+def with_obstacles(pieces: PieceArrays, obstacles: Sequence[Geometry]) -> PieceArrays:
+    """Add obstacles to the pieces of a robot, which are not computed again.
+
+    Args:
+        pieces: The pieces of a robot; their last body is empty.
+        obstacles: Shapes of obstacles, in the frame of the base link.
+
+    Raises:
+        RobotFileError: If a mesh file cannot be loaded.
+    """
+    if not obstacles:
+        return pieces
+    around = _joined([_pieces(obstacles, pose())], [])
+    last = len(pieces.bodies) - 1
+    filled = np.flatnonzero(np.diff(pieces.body_starts)[1:last]) + 1
+    pairs = np.column_stack([filled, np.full_like(filled, last)])
+    sizes = around.sizes.copy()
+    sizes[:, 7:] += len(pieces.corners)
+    return pieces._replace(
+        places=np.concatenate([pieces.places, around.places]),
+        sizes=np.concatenate([pieces.sizes, sizes]),
+        corners=np.concatenate([pieces.corners, around.corners]),
+        cluster_starts=_appended(pieces.cluster_starts, around.cluster_starts[1:]),
+        clusters=np.concatenate([pieces.clusters, around.clusters]),
+        body_starts=_appended(pieces.body_starts[:-1], around.body_starts[1:]),
+        bodies=np.concatenate([pieces.bodies[:last], around.bodies]),
+        pairs=np.concatenate([pieces.pairs, pairs]),
+    )
+
+
+def _appended(starts: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([starts, starts[-1] + more])
 
 
 def _sometimes_apart(pieces: PieceArrays, chain: ChainArrays) -> list[tuple[int, int]]:

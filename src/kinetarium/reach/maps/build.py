@@ -15,10 +15,13 @@ from typing import NamedTuple, Protocol, Unpack
 
 import numpy as np
 
+from kinetarium.dynamics.chain import serial_chain
 from kinetarium.errors import KinetariumError, OutputError
 from kinetarium.interruption import stop_if_requested
 from kinetarium.model.robot import RobotModel
 from kinetarium.reach.arm import Arm, prepare_arm
+from kinetarium.reach.collision.kept_pieces import kept_pieces, pieces_digest
+from kinetarium.reach.collision.piece_arrays import PieceArrays
 from kinetarium.reach.maps.files import Field, ReachMap, check_map_path, open_map, write_map
 from kinetarium.reach.maps.recipe import MapKind, MapOptions, MapRecipe, map_recipe
 from kinetarium.storage.atomic import (
@@ -179,7 +182,8 @@ def build_map(
         shards.make(range(maker.shards), workers=workers, progress=progress)
         # Written in the folder of the shards, so that a kill leaves nothing outside it.
         fields = _fields(maker, shards.join())
-        write_map(folder / WHOLE, job.recipe, fields=fields, units=maker.units)
+        kept = job.digest, job.pieces
+        write_map(folder / WHOLE, job.recipe, fields=fields, units=maker.units, pieces=kept)
         _put(folder, path)
         shutil.rmtree(folder, ignore_errors=True)
     finally:
@@ -254,17 +258,21 @@ def build_part(
 
 
 class _BuildJob(NamedTuple):
-    """A map to be built: its paths, recipe and maker."""
+    """A map to be built: its paths, recipe and maker, the arm's pieces and their digest."""
 
     path: Path
     folder: Path
     recipe: MapRecipe
     maker: MapMaker
+    pieces: PieceArrays
+    digest: str
 
     @property
     def stamp(self) -> bytes:
         """Everything that the values depend on."""
         facts = {"kinetarium": version("kinetarium"), "recipe": to_builtins(self.recipe)}
+        if self.recipe.self_collision:
+            facts["pieces"] = self.digest
         return versioned_json(facts)
 
     @property
@@ -279,19 +287,25 @@ def _build_job(
     if not 0 < workers <= MOST_WORKERS:
         raise KinetariumError(f"a build takes from 1 to {MOST_WORKERS} workers, not {workers}")
     path = check_map_path(out)
-    recipe, maker = _recipe_and_maker(robot, options)
+    chain = serial_chain(robot, base_link=options.get("base_link"), tool=options.get("tool"))
+    digest = pieces_digest(chain)
+    pieces = kept_pieces(chain, digest=digest)
+    recipe, maker = _recipe_and_maker(robot, options, pieces=pieces)
     folder = path.with_name(path.name + SUFFIX)
     check_folder(folder, ours=rf"shard-\d+|{CLAIM}|{WHOLE}|{ASIDE}")
     make_folder(folder)
-    return _BuildJob(path, folder, recipe, maker)
+    return _BuildJob(path, folder, recipe, maker, pieces, digest)
 
 
-def _recipe_and_maker(robot: RobotModel, options: MapOptions) -> tuple[MapRecipe, MapMaker]:
+def _recipe_and_maker(
+    robot: RobotModel, options: MapOptions, *, pieces: PieceArrays | None = None
+) -> tuple[MapRecipe, MapMaker]:
     arm = prepare_arm(
         robot,
         tool=options.get("tool"),
         base_link=options.get("base_link"),
         self_collision=options.get("self_collision", True),
+        pieces=pieces,
     )
     recipe = map_recipe(robot, usual_effort=arm.map_effort, **options)
     return recipe, map_maker(recipe, arm)

@@ -1,4 +1,4 @@
-"""Maps on disk: a folder NAME.rmap with one .npy file per field and a manifest.
+"""Maps on disk: a folder NAME.rmap with one .npy file per field, the arm's pieces, a manifest.
 
 The folder is written atomically, under a temporary name that is renamed. Opening checks sizes
 and headers and maps the fields into memory; values are compared with their hashes by
@@ -23,7 +23,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetarium.dynamics.chain import SerialChain
 from kinetarium.errors import KinetariumError, OutputError
+from kinetarium.reach.collision.kept_pieces import (
+    MOST_BYTES,
+    PiecesFileError,
+    kept_pieces,
+    parse_pieces,
+    pieces_digest,
+    pieces_file,
+)
+from kinetarium.reach.collision.piece_arrays import PieceArrays
 from kinetarium.reach.maps.grid import VoxelGrid, voxel_grid
 from kinetarium.reach.maps.recipe import MOST_POSES, MapRecipe, field_shape, value_type
 from kinetarium.storage.atomic import (
@@ -32,7 +42,7 @@ from kinetarium.storage.atomic import (
     make_folder,
     write_folder_atomic,
 )
-from kinetarium.storage.regular_file import open_regular, reason
+from kinetarium.storage.regular_file import open_regular, read_regular, reason
 from kinetarium.storage.serialization import (
     from_builtins,
     read_sealed_json,
@@ -41,6 +51,7 @@ from kinetarium.storage.serialization import (
 )
 
 MANIFEST = "manifest.json"
+PIECES = "pieces.bin"
 FORMAT = "kinetarium reach map"
 
 Field = NDArray[Any]
@@ -59,12 +70,19 @@ class _FieldEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class _PiecesEntry:
+    digest: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class _MapManifest:
     format: str
     recipe: MapRecipe
     grid: VoxelGrid
     versions: dict[str, str]
     fields: dict[str, _FieldEntry]
+    pieces: _PiecesEntry | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +95,8 @@ class ReachMap:
         fields: Its values by name.
         units: Their units by name.
         versions: The versions of the packages that made it.
+        pieces_digest: Identifies the arm's convex pieces that are kept with it; empty for maps
+            of earlier releases and those in memory.
     """
 
     path: Path | None
@@ -84,6 +104,7 @@ class ReachMap:
     fields: Mapping[str, Field]
     units: Mapping[str, str]
     versions: Mapping[str, str]
+    pieces_digest: str = ""
 
     @cached_property
     def grid(self) -> VoxelGrid:
@@ -107,12 +128,17 @@ def check_map_path(path: str | PathLike[str]) -> Path:
     elif any(folder.iterdir()):
         if not _is_map(folder):
             raise OutputError(f"cannot write {str(folder)!r}: it is a folder that is not a map")
-        check_folder(folder, ours=rf"{MANIFEST}|[a-z_]+\.npy")
+        check_folder(folder, ours=rf"{MANIFEST}|{PIECES}|[a-z_]+\.npy")
     return folder
 
 
 def write_map(
-    path: Path, recipe: MapRecipe, *, fields: Mapping[str, Field], units: Mapping[str, str]
+    path: Path,
+    recipe: MapRecipe,
+    *,
+    fields: Mapping[str, Field],
+    units: Mapping[str, str],
+    pieces: tuple[str, PieceArrays] | None = None,
 ) -> None:
     """Write a map, replacing an existing one.
 
@@ -121,6 +147,7 @@ def write_map(
         recipe: How it was made.
         fields: Its values by name.
         units: Their units by name.
+        pieces: The digest of the arm's pieces, and these.
 
     Raises:
         OutputError: If it cannot be written; the previous content is then unchanged.
@@ -134,7 +161,11 @@ def write_map(
         )
     grid = voxel_grid(recipe.voxel, radius=recipe.radius)
     versions = {"kinetarium": version("kinetarium"), "numpy": np.__version__}
-    manifest = _MapManifest(FORMAT, recipe, grid, versions, entries)
+    kept = None
+    if pieces is not None:
+        files[PIECES] = pieces_file(pieces[1])
+        kept = _PiecesEntry(pieces[0], sha256(files[PIECES]).hexdigest())
+    manifest = _MapManifest(FORMAT, recipe, grid, versions, entries, kept)
     files[MANIFEST] = sealed_json(to_builtins(manifest))
     make_folder(path.parent)
     write_folder_atomic(path, files)
@@ -159,7 +190,33 @@ def open_map(path: str | PathLike[str]) -> ReachMap:
         MappingProxyType(fields),
         MappingProxyType({name: entry.unit for name, entry in manifest.fields.items()}),
         MappingProxyType(manifest.versions),
+        manifest.pieces.digest if manifest.pieces else "",
     )
+
+
+def map_pieces(reach_map: ReachMap, chain: SerialChain) -> PieceArrays:
+    """Return the convex pieces of an arm that are kept with its map, or in the user's cache.
+
+    Raises:
+        MapFileError: If they are broken, or the arm has other shapes than when the map was built
+            with its self-collisions.
+        RobotFileError: If a mesh file cannot be loaded.
+    """
+    digest = pieces_digest(chain)
+    if reach_map.path is not None and digest == reach_map.pieces_digest:
+        path = reach_map.path / PIECES
+        try:
+            return parse_pieces(read_regular(path, most=MOST_BYTES, through_links=False), chain)
+        except (OSError, ValueError) as error:
+            raise MapFileError(f"cannot read {str(path)!r}: {reason(error)}") from None
+        except PiecesFileError as error:
+            raise MapFileError(f"{str(path)!r}: {error}") from None
+    if reach_map.pieces_digest and reach_map.recipe.self_collision:
+        raise MapFileError(
+            f"{str(reach_map.path)!r} was built with other collision shapes than those that "
+            f"{chain.model.source.file!r} has now: build it again"
+        )
+    return kept_pieces(chain, digest=digest)
 
 
 def describe_map(reach_map: ReachMap) -> dict[str, Any]:
@@ -191,7 +248,8 @@ def verify_map(path: str | PathLike[str]) -> None:
             a file that is not part of the map.
     """
     folder = Path(fspath(path))
-    entries = _read_manifest(folder).fields
+    manifest = _read_manifest(folder)
+    entries = manifest.fields
     for name, entry in entries.items():
         file = folder / f"{name}.npy"
         with _opened(file, entry) as stream:
@@ -199,6 +257,14 @@ def verify_map(path: str | PathLike[str]) -> None:
             if file_digest(stream, "sha256").hexdigest() != entry.sha256:
                 raise MapFileError(f"{str(file)!r} has changed since it was written")
     expected = {MANIFEST, *(f"{name}.npy" for name in entries)}
+    if manifest.pieces:
+        expected.add(PIECES)
+        try:
+            data = read_regular(folder / PIECES, most=MOST_BYTES, through_links=False)
+        except (OSError, ValueError) as error:
+            raise MapFileError(f"cannot read {str(folder / PIECES)!r}: {reason(error)}") from None
+        if sha256(data).hexdigest() != manifest.pieces.sha256:
+            raise MapFileError(f"{str(folder / PIECES)!r} has changed since it was written")
     if others := sorted({*os.listdir(folder)} - expected):
         raise MapFileError(f"{str(folder / others[0])!r} is not part of the map")
 

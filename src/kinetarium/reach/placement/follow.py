@@ -18,6 +18,7 @@ from kinetarium.reach.ik.solve import checked_poses
 from kinetarium.reach.placement.query import STEPS, Placer
 from kinetarium.reach.placement.search import (
     bases_facing,
+    exact_goals,
     no_best_base,
     search_bases,
     solve_at_base,
@@ -131,9 +132,10 @@ def _ahead(t: Array, n: int) -> NDArray[np.int64]:
 
 def _plan(placer: Placer, poses: Array, goal: Array) -> Array:
     """Keep the goal while it reaches all poses ahead; otherwise search for another near it."""
-    scene, effort, most = placer.scene, placer.arm.effort, (SOLVES, 0)
-    best, none, widths = no_best_base(len(poses)), np.zeros((0, 3)), np.ones(3)
-    search_bases(scene, poses, goal[None], none, widths, effort, True, most, best)
+    scene, efforts, most = placer.scene, (placer.arm.effort, 0), (SOLVES, 0)
+    best = no_best_base(len(poses), joints=len(placer.arm.chain.joints))
+    goals, none, widths = exact_goals(poses), np.zeros((0, 3)), np.ones(3)
+    search_bases(scene, goals, goal[None], none, widths, efforts, True, most, best)
     if best.score[0] == len(poses):
         return goal
     x, y, scores = placer.scores(poses)
@@ -142,7 +144,7 @@ def _plan(placer: Placer, poses: Array, goal: Array) -> Array:
     top = np.argsort((far - 2.0 * scores).ravel(), kind="stable")[: SOLVES // 2]
     places = np.column_stack([x[top // len(y)], y[top % len(y)]])
     candidates = bases_facing(places, poses[:, :2, 3].mean(axis=0), turns=np.zeros(1))
-    search_bases(scene, poses, candidates, none, widths, effort, True, most, best)
+    search_bases(scene, goals, candidates, none, widths, efforts, True, most, best)
     return best.base
 
 
@@ -159,10 +161,10 @@ def _kept(
     placer: Placer, poses: Array, base: Array, *, most: float, limits: BaseSpeedLimits
 ) -> Array:
     """Search for a step within the speed limits that reaches the current pose."""
-    best = no_best_base(1)
+    best = no_best_base(1, joints=len(placer.arm.chain.joints))
     best.base[:] = base
     widths = np.array([limits.speed * most, limits.speed * most, limits.turning * most]) / 2
-    steps, solves, effort = STEPS[:LAST_STEPS], (0, LAST_STEPS), placer.arm.full_effort
-    none = np.zeros((0, 3))
-    search_bases(placer.scene, poses, none, steps, widths, effort, True, solves, best)
+    steps, solves, efforts = STEPS[:LAST_STEPS], (0, LAST_STEPS), (placer.arm.full_effort, 0)
+    goals, none = exact_goals(poses), np.zeros((0, 3))
+    search_bases(placer.scene, goals, none, steps, widths, efforts, True, solves, best)
     return best.base if best.score[0] > 0 else base

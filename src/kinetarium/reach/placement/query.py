@@ -6,13 +6,15 @@ solutions are solved for at the returned base: within 1e-7 m and rad, within the
 free of collisions if the map was built so.
 """
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from math import pi
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetarium.dynamics.chain import serial_chain
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.load import load_robot
 from kinetarium.model.robot import RobotModel
@@ -24,7 +26,7 @@ from kinetarium.reach.collision.arm_in_scene import (
     put_arm_in_scene,
 )
 from kinetarium.reach.ik.solve import checked_poses
-from kinetarium.reach.maps.files import MapFileError, ReachMap
+from kinetarium.reach.maps.files import MapFileError, ReachMap, map_pieces
 from kinetarium.reach.maps.recipe import MapKind, graded_grid
 from kinetarium.reach.placement.plane import FLOOR, BasePlane
 from kinetarium.reach.placement.plane import Effort as Effort
@@ -38,9 +40,9 @@ from kinetarium.reach.placement.score_raster import (
 from kinetarium.reach.placement.search import (
     base_pose,
     bases_facing,
+    exact_goals,
     no_best_base,
     search_bases,
-    solve_at_base,
 )
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose
@@ -129,11 +131,14 @@ class Placer:
         recipe = reach_map.recipe
         robot = robot or load_robot(recipe.robot)
         check_robot_of_map(reach_map, robot)
+        chain = serial_chain(robot, base_link=recipe.base_link, tool=recipe.tool)
+        solid = recipe.self_collision or obstacles
         self.arm = prepare_arm(
             robot,
             tool=recipe.tool,
             base_link=recipe.base_link,
             self_collision=recipe.self_collision,
+            pieces=map_pieces(reach_map, chain) if solid else None,
         )
         self.plane = plane
         self.obstacles = obstacles.shapes
@@ -143,6 +148,22 @@ class Placer:
         self._turns = np.zeros(1) if self.arm.turns else np.arange(8) * np.float64(pi / 4)
         # Warm up the JIT before the first query.
         self._solve(np.tile(pose((0.3, 0.0, 0.3)), (2, 1, 1)), by_count=True, solves=(1, 1))
+
+    def among(self, obstacles: Obstacles) -> "Placer":
+        """Return a placer for other obstacles, which shares what depends on the arm alone.
+
+        Args:
+            obstacles: The obstacles, in the plane's frame.
+
+        Raises:
+            RobotFileError: If a mesh file cannot be loaded.
+        """
+        if self.arm.pieces is None and obstacles:
+            self.arm = replace(self.arm, pieces=map_pieces(self._map, self.arm.chain))
+        other = copy(self)
+        other.obstacles = obstacles.shapes
+        other.scene = put_arm_in_scene(self.arm, obstacles)
+        return other
 
     def scores(self, poses: Array) -> tuple[Array, Array, Array]:
         """Return the scores of a raster of positions by the map.
@@ -218,11 +239,10 @@ class Placer:
         some = some[np.argsort(-flat[some], kind="stable")]
         places = np.column_stack([x[some // len(y)], y[some % len(y)]])
         candidates = bases_facing(places, poses[:, :2, 3].mean(axis=0), turns=self._turns)
-        best, effort = no_best_base(len(poses)), self.arm.effort
-        search_bases(self.scene, poses, candidates, STEPS, WIDTHS, effort, by_count, solves, best)
-        return best.base, *solve_at_base(
-            self.scene, poses, base=best.base, effort=self.arm.full_effort
-        )
+        best = no_best_base(len(poses), joints=len(self.arm.chain.joints))
+        efforts, goals = (self.arm.effort, self.arm.full_effort), exact_goals(poses)
+        search_bases(self.scene, goals, candidates, STEPS, WIDTHS, efforts, by_count, solves, best)
+        return best.base, best.q, best.w
 
 
 def check_robot_of_map(reach_map: ReachMap, robot: RobotModel) -> None:

@@ -12,7 +12,12 @@ from kinetarium.reach.collision.arm_in_scene import ArmInScene
 from kinetarium.reach.collision.check import collides, no_last_contact
 from kinetarium.reach.collision.piece_arrays import PieceArrays
 from kinetarium.reach.maps.recipe import GradedGrid
-from kinetarium.reach.placement.search import bases_facing, no_best_base, search_bases
+from kinetarium.reach.placement.search import (
+    bases_facing,
+    exact_goals,
+    no_best_base,
+    search_bases,
+)
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
 
@@ -65,8 +70,9 @@ def brute_force(arm: Arm, scene: ArmInScene, *, poses: Array, x: Array, y: Array
 def _best_of(arm: Arm, scene: ArmInScene, *, poses: Array, places: Array, by_count: bool) -> Array:
     """Return the best of all positions and yaw angles."""
     candidates = bases_facing(places, poses[:, :2, 3].mean(axis=0), turns=TURNS)
-    best, none, most = no_best_base(len(poses)), np.zeros((0, 3)), (WITHOUT_END, 0)
-    search_bases(scene, poses, candidates, none, np.ones(3), arm.effort, by_count, most, best)
+    best, none = no_best_base(len(poses), joints=len(arm.chain.joints)), np.zeros((0, 3))
+    efforts, most, goals = (arm.effort, 0), (WITHOUT_END, 0), exact_goals(poses)
+    search_bases(scene, goals, candidates, none, np.ones(3), efforts, by_count, most, best)
     return best.base
 
 

@@ -10,7 +10,7 @@ from kinetarium.figure.charts import Axis, Lines, Series, Style
 from kinetarium.figure.page import Figure
 from kinetarium.figure.replay import Guide, Replay
 from kinetarium.figure.scene3d import Scene3D
-from kinetarium.figure.text import Cell, Column, header
+from kinetarium.figure.text import Cell, Column, Table, header
 from kinetarium.reach.placement.search import base_pose
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
@@ -34,6 +34,7 @@ class View(NamedTuple):
         cells: Returns a row of it.
         figures: Draws a case; figures by section title.
         times: Returns the computing times for the command's JSON output.
+        tables: Returns the tables that the command prints for a single case.
     """
 
     lead: str
@@ -41,6 +42,7 @@ class View(NamedTuple):
     cells: Callable[[Outcome[Any]], tuple[Cell, ...]]
     figures: Callable[[Recording, Stage], dict[str, tuple[Figure, ...]]]
     times: Callable[[Mapping[str, float]], dict[str, float]]
+    tables: Callable[[Recording, Stage], tuple[Table, ...]] = lambda recording, stage: ()
 
 
 _SNAPSHOTS = 7

@@ -1,5 +1,6 @@
 """Cases of reach-place and reach-follow: their files, checked and identified by digests."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from kinetarium.batch.study import ConfigError
 from kinetarium.dynamics.chain import serial_chain
 from kinetarium.errors import KinetariumError
+from kinetarium.model.diagnostics import RobotOptions
 from kinetarium.model.load import load_robot
 from kinetarium.model.robot import MeshFile, RobotModel
 from kinetarium.ranges import check_ranges
@@ -78,10 +80,17 @@ def placer_of(case: Case) -> Placer:
 
 @lru_cache(maxsize=2)
 def _placer(site: SiteConfig, digests: tuple[tuple[str, str], ...]) -> Placer:
-    reach_map, survey = open_map(str(site.map)), _survey(site)
+    survey = _survey(site)
     _check_unchanged(site, dict(digests), survey.digests | {"map": _digest(str(site.map))})
-    robot, plane, obstacles, _ = survey
-    return Placer(reach_map, robot=robot, plane=plane, obstacles=obstacles)
+    known = dict(digests)
+    alone = _arm_alone(replace(site, obstacles=None), known["map"], known["robot"])
+    return alone.among(survey.obstacles) if survey.obstacles else alone
+
+
+@lru_cache(maxsize=2)
+def _arm_alone(site: SiteConfig, map_sha256: str, robot_sha256: str) -> Placer:
+    """Prepare what does not depend on obstacles; the digests tell changed files apart."""
+    return Placer(open_map(str(site.map)), robot=_robot(site), plane=site.plane)
 
 
 def stage_of(case: Case, recording: Recording) -> Stage:
@@ -123,13 +132,7 @@ def _opened(
 
 def _survey(site: SiteConfig) -> _Survey:
     """Load the robot and the obstacles."""
-    robot = load_robot(
-        str(site.robot),
-        mesh_roots=site.mesh_root,
-        allow=site.allow,
-        arguments=site.arguments,
-        root=site.root,
-    )
+    robot = _robot(site)
     digests, obstacles = {"robot": robot.source.sha256}, NO_OBSTACLES
     if site.obstacles is not None:
         obstacles = read_obstacles(site.obstacles, plane=site.plane)
@@ -137,6 +140,28 @@ def _survey(site: SiteConfig) -> _Survey:
         files += [part.shape.path for part in obstacles.shapes if isinstance(part.shape, MeshFile)]
         digests["obstacles"] = sha256("".join(map(_digest, files)).encode()).hexdigest()
     return _Survey(robot, site.plane, obstacles, digests)
+
+
+def _robot(site: SiteConfig) -> RobotModel:
+    options = {each.name: getattr(site, each.name) for each in fields(RobotOptions)}
+    name = str(site.robot)
+    try:
+        status = os.stat(name)
+    except (OSError, ValueError):  # a name of the catalogue
+        return _loaded(name, RobotOptions(**options), 0, 0)
+    return _loaded(name, RobotOptions(**options), status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=4)
+def _loaded(robot: str, options: RobotOptions, changed_ns: int, size: int) -> RobotModel:
+    """Load a robot, once while its file does not change."""
+    return load_robot(
+        robot,
+        mesh_roots=options.mesh_root,
+        allow=options.allow,
+        arguments=options.arguments,
+        root=options.root,
+    )
 
 
 def _digest(path: str | Path) -> str:

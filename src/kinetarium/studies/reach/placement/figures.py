@@ -1,7 +1,9 @@
 """Figures of reach-place: scores of base positions, and the arm at every pose."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from math import cos, degrees, sin
+from typing import overload
 
 import numpy as np
 
@@ -56,19 +58,47 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
     headline = Table("", (Column("case"), *view.columns), rows)
     done = [(label, o) for label, o in zip(labels, outcomes, strict=True) if o.recording]
     summary = {"cases": len(outcomes), "completed": len(done)}
+    sections = _DrawnLater(partial(_sections, view, done[:_MOST_SHOWN], of=len(outcomes)))
+    if len(outcomes) > 1 or not done:
+        return Findings(headline, sections, summary, lead=view.lead)
+    [(_, only)] = done
+    stage = stage_of(only.case, only.recorded)
+    tables = view.tables(only.recorded, stage)
+    answer = {**only.rows[0], **view.times(only.timing)}
+    return Findings(headline, sections, summary, lead=view.lead, tables=tables, answer=answer)
+
+
+class _DrawnLater(Sequence[Section]):
+    """Sections that are drawn when they are first read."""
+
+    def __init__(self, draw: Callable[[], tuple[Section, ...]]) -> None:
+        self._draw = draw
+
+    @cached_property
+    def _drawn(self) -> tuple[Section, ...]:
+        return self._draw()
+
+    @overload
+    def __getitem__(self, index: int) -> Section: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Section, ...]: ...
+    def __getitem__(self, index: int | slice) -> Section | tuple[Section, ...]:
+        return self._drawn[index]
+
+    def __len__(self) -> int:
+        return len(self._drawn)
+
+
+def _sections(
+    view: View, shown: Sequence[tuple[str, Outcome[Case]]], *, of: int
+) -> tuple[Section, ...]:
     sections: list[Section] = []
-    for label, outcome in done[:_MOST_SHOWN]:
+    for label, outcome in shown:
         stage = stage_of(outcome.case, outcome.recorded)
-        end = f": {label}" if len(outcomes) > 1 else ""
+        end = f": {label}" if of > 1 else ""
         figures = view.figures(outcome.recorded, stage)
         sections += [Section(f"{title}{end}", drawn) for title, drawn in figures.items()]
-    if len(outcomes) > 1 or not done:
-        return Findings(headline, tuple(sections), summary, lead=view.lead)
-    tables = tuple(f for section in sections for f in section.figures if isinstance(f, Table))
-    answer = {**outcomes[0].rows[0], **view.times(outcomes[0].timing)}
-    return Findings(
-        headline, tuple(sections), summary, lead=view.lead, tables=tables, answer=answer
-    )
+    return tuple(sections)
 
 
 def _cells(outcome: Outcome[Case]) -> tuple[Cell, ...]:
@@ -92,6 +122,7 @@ _PLACE = View(
     _cells,
     _figures,
     lambda timing: {"elapsed_ms": 1e3 * timing["query_s"]},
+    lambda recording, stage: (_pose_table(recording, stage),),
 )
 
 
