@@ -12,10 +12,10 @@ from kinetarium.errors import KinetariumError
 from kinetarium.model.assets import installed_packages
 from kinetarium.roles import BaseKind, RoleOptions, with_locked_joints
 from kinetarium.scene.docking import CENTER, SATELLITE_LENGTH
+from kinetarium.studies.dock.press._reference import one_axis_docking
 from kinetarium.studies.dock.press.arms import GAP, KR250_START, docking_of
 from kinetarium.studies.dock.press.cases import cases
 from kinetarium.studies.dock.press.config import DockCase, DockConfig, ForceCase, PresetName
-from kinetarium.studies.dock.press.reference import one_axis_docking
 from kinetarium.studies.dock.press.run import run
 from kinetarium.studies.dock.press.score import score, settling
 

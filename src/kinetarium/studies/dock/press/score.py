@@ -14,6 +14,7 @@ from kinetarium.dynamics import RobotDynamics
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.scene.docking import CENTER, SATELLITE_LENGTH
 from kinetarium.spatial.arrays import Array
+from kinetarium.studies.dock.press._reference import one_axis_docking
 from kinetarium.studies.dock.press.arms import docking_of
 from kinetarium.studies.dock.press.config import Contact, DockCase
 from kinetarium.studies.dock.press.presets import (
@@ -24,7 +25,6 @@ from kinetarium.studies.dock.press.presets import (
     damper,
     desired_wrench,
 )
-from kinetarium.studies.dock.press.reference import one_axis_docking
 from kinetarium.studies.dock.press.run import WARNINGS
 
 _AXES = ("x", "y", "z")
