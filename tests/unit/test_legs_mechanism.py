@@ -16,6 +16,7 @@ from kinetarium.legs import (
     load_machine,
     save_machine,
 )
+from kinetarium.legs.mechanism.machine import default_link_shapes, machine_toml
 from kinetarium.legs.walk.walk import walking_volume
 from kinetarium.spatial import rotation_from_quaternion
 
@@ -206,3 +207,16 @@ def test_broken_machine_files_are_refused(tmp_path, text):
 def test_what_is_no_machine_is_refused(values):
     with pytest.raises(LegsError):
         Machine(**values)
+
+
+def test_a_machine_file_to_edit_reads_back_and_names_its_faults(tmp_path):
+    shapes = default_link_shapes(l1=7.25, l2=6.0, gain=6.0)
+    machine = Machine(kind=LegKind.TTR, l1=7.25, com=(1.5, -0.5), shapes=shapes)
+    path = tmp_path / "machine.toml"
+    path.write_text(machine_toml(machine))
+    assert load_machine(path) == machine
+    path.write_text("l1 = 8.0\n")
+    assert load_machine(path) == Machine(l1=8.0)
+    path.write_text("l1 = -1.0\n")
+    with pytest.raises(LegsError, match="l1 of the machine"):
+        load_machine(path)

@@ -23,6 +23,8 @@ class Format(StrEnum):
 
     URDF = "urdf"
     MJCF = "mjcf"
+    MACHINE = "machine"
+    """A walking machine as a commented TOML file to edit."""
 
 
 class BaseChoice(StrEnum):
@@ -46,7 +48,7 @@ class Actuators(StrEnum):
 class Config(RobotFlags):
     """The robot and the output file.
 
-    Besides robots this takes walking machines: ttt1, ttt2, ttr, or a machine file (.json).
+    Besides robots this takes walking machines: ttt1, ttt2, ttr, or a machine file (.json, .toml).
 
     Attributes:
         to: Output format.
@@ -110,22 +112,25 @@ def run(config: Config, invocation: Invocation) -> None:
 
 
 def _machine(config: Config) -> str:
-    """Return a walking machine as MJCF; empty if the robot is not one.
+    """Return a walking machine as MJCF or as a machine file; empty if the robot is not one.
 
     Raises:
         KinetariumError: If its file is not a machine, or it is to be URDF.
     """
     from kinetarium.legs import Machine, load_machine
+    from kinetarium.legs.mechanism.machine import machine_toml
     from kinetarium.legs.mechanism.pantograph import LegKind
     from kinetarium.legs.quadruped import quadruped_mjcf
 
     path = Path(config.robot)
     if config.robot in [kind.value for kind in LegKind] and not path.exists():
         machine = Machine(kind=LegKind(config.robot))
-    elif path.suffix == ".json":
+    elif path.suffix in (".json", ".toml"):
         machine = load_machine(path)
     else:
         return ""
+    if config.to is Format.MACHINE:
+        return machine_toml(machine)
     if config.to is not Format.MJCF:
         raise UsageError("a walking machine has closed loops, which URDF cannot hold: --to mjcf")
     return quadruped_mjcf(machine)
@@ -157,6 +162,8 @@ def _write(
             from kinetarium.model.urdf import write_urdf
 
             return *write_urdf(model, mesh_folder=mesh_folder), _lost_in_urdf(model)
+        case Format.MACHINE:
+            raise UsageError(f"{model.name} is not a walking machine: --to urdf or mjcf")
         case Format.MJCF:
             return _write_mjcf(model, config, mesh_folder=mesh_folder)
 

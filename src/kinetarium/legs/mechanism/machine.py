@@ -13,8 +13,10 @@ from kinetarium.spatial.arrays import frozen
 from kinetarium.storage.atomic import write_atomic
 from kinetarium.storage.serialization import (
     from_builtins,
+    read_toml,
     read_versioned_json,
     to_builtins,
+    to_toml,
     versioned_json,
 )
 
@@ -279,12 +281,54 @@ def save_machine(machine: Machine, path: Path) -> None:
     write_atomic(path, versioned_json(to_builtins(machine)))
 
 
+_COMMENTS = {
+    "kind": "how the legs are driven sideways: ttt1 slides, ttt2 swings, ttr turns",
+    "l1": "from the upper pivot to the crank's pin on the thigh",
+    "l2": "length of the crank",
+    "gain": "magnification of the pantograph, 1.001 to 1000",
+    "rail_height": "height of the horizontal drive's rail over the hip, negative",
+    "body_length": "distance of the front hips from the rear hips",
+    "body_width": "distance of the left hips from the right hips",
+    "foot_offset": "outward distance of a neutral foot from its hip",
+    "foot_forward": "forward distance of a neutral foot from its hip",
+    "com": "centre of mass from the middle of the hips, forward and to the left",
+    "lateral_stroke": "how far a ttt1 leg slides to either side",
+    "turn_limit_deg": "how far a ttr leg turns to either side [deg], 0 to 90",
+}
+
+
+def machine_toml(machine: Machine) -> str:
+    """Return a machine as a commented file to edit, which reads back to the same machine.
+
+    Example:
+        >>> from kinetarium.legs.mechanism.machine import Machine, machine_toml
+        >>> print(machine_toml(Machine()).splitlines()[3])
+        kind = "ttt2"  # how the legs are driven sideways: ttt1 slides, ttt2 swings, ttr turns
+    """
+    data = to_builtins(machine)
+    shapes = data.pop("shapes")
+    lines = [
+        "# A walking machine, for: kinetarium walk --machine FILE",
+        "# Lengths are in the machine's own unit, whose size and the mass are flags of walk.",
+        "# An entry that is left out has the value of the machine of 1988.",
+        *(
+            f"{' '.join(to_toml({name: data[name]}).split())}  # {words}"
+            for name, words in _COMMENTS.items()
+        ),
+    ]
+    if shapes:
+        lines += ["", "# The nine links of one leg: prisms along z, from top to bottom.", ""]
+        lines.append(to_toml({"shapes": shapes}).strip())
+    return "\n".join(lines) + "\n"
+
+
 def load_machine(path: Path) -> Machine:
-    """Read a machine.
+    """Read a machine: a TOML file to edit, or JSON as the studio saves it.
 
     Raises:
         SerializationError: If the file cannot be read or does not match the schema.
         LegsError: If a value is invalid.
     """
-    data = read_versioned_json(path, most=MOST_BYTES)
+    toml = path.suffix == ".toml"
+    data = read_toml(path) if toml else read_versioned_json(path, most=MOST_BYTES)
     return from_builtins(Machine, data, where=f"machine {str(path)!r}")

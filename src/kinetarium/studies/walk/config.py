@@ -55,7 +55,8 @@ class Config:
         step_height: Height of the steps [unit].
         spin_deg: Angle of a spin, positive to the left [deg].
         foot_offset: Distance of each foot outward from its hip [unit].
-        machine: File of a saved machine, instead of the paper's; --type still applies.
+        machine: File of a machine, instead of the paper's; --type still applies.
+            kinetarium convert ttt2 --to machine --out FILE writes one to edit.
         step_time: Duration of one leg step [s].
         frames: Frames per leg step in a recording without physics.
         unit_m: Length of the machine's unit [m].
