@@ -7,6 +7,7 @@ import pytest
 
 from kinetarium.batch.check_study import check_study
 from kinetarium.engines.registry import list_engines
+from kinetarium.roles.studied_robot import RoleOptions
 from kinetarium.studies.drive import Calibrate, Drive
 from kinetarium.studies.drive.calibrate.config import CalibrateCase, CalibrateConfig
 from kinetarium.studies.drive.config import (
@@ -14,10 +15,9 @@ from kinetarium.studies.drive.config import (
     PathControl,
     PathName,
     Profile,
-    Robot,
 )
 from kinetarium.studies.drive.coulomb import coulomb_multiplier
-from kinetarium.studies.drive.vehicle import vehicle
+from kinetarium.studies.drive.vehicle import opened, vehicle
 
 ENGINES = ("bullet", "mujoco", "ode", "physx", "rapier")
 AVAILABLE = {listing.name for listing in list_engines() if listing.available}
@@ -28,16 +28,18 @@ def need(engine: str) -> None:
         pytest.skip(f"{engine} is not installed")
 
 
-def drive(engine: str, **changes: Any) -> dict[str, float]:
+def drive(engine: str, robot: str = "husky4", **changes: Any) -> dict[str, float]:
     config = DriveConfig(
-        engine=(engine,), control=(PathControl.OPEN,), path=(PathName.CIRCLE,), starts=1
-    )
+        engine=(engine,), robot=(robot,), control=(PathControl.OPEN,), path=(PathName.CIRCLE,),
+        starts=1,
+    )  # fmt: skip
     case = replace(Drive().cases(config)[0], **changes)
     return dict(Drive().score(case, Drive().run(case))[0])
 
 
-def in_place(engine: str, profile: Profile) -> CalibrateCase:
-    return CalibrateCase(engine=engine, robot=Robot.HUSKY4, profile=profile, v=0.0, w=0.5, seed=0)
+def in_place(engine: str, profile: Profile, v: float = 0.0) -> CalibrateCase:
+    config = CalibrateConfig(engine=(engine,), profile=(profile,), v=(v,), w=(0.5,))
+    return Calibrate().cases(config)[0]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,7 @@ def in_place(engine: str, profile: Profile) -> CalibrateCase:
 )
 def test_two_wheels_follow_a_circle_in_open_loop(engine: str) -> None:
     need(engine)
-    row = drive(engine, robot=Robot.HUSKY2)
+    row = drive(engine, "husky2")
     assert row["cross_track_rmse_m"] <= 0.03
     assert row["yaw_ratio"] == pytest.approx(1.0, abs=0.005)
 
@@ -59,11 +61,11 @@ def test_two_wheels_follow_a_circle_in_open_loop(engine: str) -> None:
 def test_mujoco_skids_as_coulomb_says() -> None:
     need("mujoco")
     for v in (0.0, 0.5):
-        case = CalibrateCase(
-            engine="mujoco", robot=Robot.HUSKY4, profile=Profile.MATCHED, v=v, w=0.5, seed=0
-        )
+        case = in_place("mujoco", Profile.MATCHED, v)
         row = Calibrate().score(case, Calibrate().run(case))[0]
-        ideal = coulomb_multiplier(vehicle(Robot.HUSKY4), v=v, w=0.5, friction=1.0)
+        ideal = coulomb_multiplier(
+            vehicle(opened(RoleOptions(), "husky4")), v=v, w=0.5, friction=1.0
+        )
         assert row["track_multiplier"] == pytest.approx(ideal, rel=0.03)
         assert row["highest"] - row["lowest"] < 0.01
 

@@ -16,7 +16,9 @@ from kinetarium.figure.charts import Lines
 from kinetarium.figure.page import Section
 from kinetarium.metrics import cross_track
 from kinetarium.recording.recording import Channel, Recording, RunStatus
+from kinetarium.roles.studied_robot import RoleOptions
 from kinetarium.spatial.arrays import Array
+from kinetarium.storage.serialization import to_builtins
 from kinetarium.studies.drive import Calibrate, Drive
 from kinetarium.studies.drive._statements import statement_table
 from kinetarium.studies.drive.calibrate.config import CalibrateConfig
@@ -27,10 +29,9 @@ from kinetarium.studies.drive.config import (
     PathControl,
     PathName,
     Profile,
-    Robot,
 )
 from kinetarium.studies.drive.coulomb import coulomb_multiplier
-from kinetarium.studies.drive.ideal import against_ideal, ideal_drive, ideal_of
+from kinetarium.studies.drive.ideal import ideal_drive, ideal_of
 from kinetarium.studies.drive.profiles import settings
 from kinetarium.studies.drive.run import (
     HOLD,
@@ -40,12 +41,15 @@ from kinetarium.studies.drive.run import (
     ground_scene,
     start_placement,
 )
-from kinetarium.studies.drive.score import path_points, score, yaw_ratio
-from kinetarium.studies.drive.vehicle import Track, vehicle
+from kinetarium.studies.drive.score import path_points, score
+from kinetarium.studies.drive.tables import against_ideal
+from kinetarium.studies.drive.vehicle import Track, vehicle, yaw_ratio
 
 CASE = DriveCase(
     engine="mujoco",
-    robot=Robot.HUSKY4,
+    robot="husky4",
+    reading=RoleOptions(),
+    sha256="",
     control=PathControl.OPEN,
     path=PathName.CIRCLE,
     profile=Profile.MATCHED,
@@ -53,9 +57,13 @@ CASE = DriveCase(
     timestep=2e-3,
     iterations=0,
     friction=1.0,
+    multiplier=0.0,
+    slope=0.0,
+    payload=0.0,
     seed=0,
 )
-HUSKY = vehicle(Robot.HUSKY4)
+HUSKY = vehicle(RoleOptions().open("husky4"))
+TWO_WHEELS = RoleOptions().open("husky2")
 ORIGIN = PlanarPose(0.0, 0.0, 0.0)
 
 
@@ -81,7 +89,11 @@ def record(
         "twists": Channel(twist[:, np.newaxis], "m/s"),
         "command": Channel(speeds, "rad/s"),
     }
-    facts = {"multiplier": 1.875, "wheel_damping": 200.0, "options": {"cone": "elliptic"}}
+    facts = {
+        "vehicle": to_builtins(HUSKY), "drive_type": "skid-steer", "multiplier": 1.875,
+        "friction": 1.0, "wheel_damping": 200.0, "options": {"cone": "elliptic"},
+        "one_step_rad_s2": 1e-5,
+    }  # fmt: skip
     return Recording(channels, "running", facts)
 
 
@@ -91,7 +103,7 @@ def perfect(path: PathName, *, start: PlanarPose = ORIGIN) -> Recording:
     count = round((SETTLE + reference.duration + HOLD) * SAMPLE_RATE) + 1
     times = np.arange(count) / SAMPLE_RATE - SETTLE
     placements, speeds = reference.sample(times)
-    left, right = HUSKY.drive().wheel_speeds(speeds[:, 0], speeds[:, 1])
+    left, right = HUSKY.drive(1.875).wheel_speeds(speeds[:, 0], speeds[:, 1])
     commands = np.stack([left, right, left, right], axis=-1)
     c, s = np.cos(start.heading), np.sin(start.heading)
     xy = placements[:, :2] @ np.array([[c, s], [-s, c]]) + (start.x, start.y)
@@ -101,9 +113,7 @@ def perfect(path: PathName, *, start: PlanarPose = ORIGIN) -> Recording:
 
 class TestCases:
     def test_every_combination_once(self) -> None:
-        config = DriveConfig(
-            engine=("mujoco", "mujoco"), robot=(Robot.HUSKY4, Robot.HUSKY2), starts=3
-        )
+        config = DriveConfig(engine=("mujoco", "mujoco"), robot=("husky4", "husky2"), starts=3)
         cases = Drive().cases(config)
         assert len(cases) == len(set(cases)) == 2 * 2 * 3 * 3
 
@@ -195,9 +205,8 @@ class TestSettings:
 
     @pytest.mark.parametrize("rule", list(FrictionRule))
     def test_tyres_grip_and_casters_do_not_whatever_the_rule(self, rule: FrictionRule) -> None:
-        wheels = vehicle(Robot.HUSKY2).wheels
         scene = ground_scene(
-            Robot.HUSKY2, wheels=wheels, start=PlanarPose(1.0, 2.0, 0.5), friction=0.7, rule=rule,
+            TWO_WHEELS, start=PlanarPose(1.0, 2.0, 0.5), friction=0.7, rule=rule,
             wheel_damping=20.0,
         )  # fmt: skip
         placed, floor = scene.robots[0], scene.bodies[0].material.friction
@@ -274,7 +283,7 @@ def turning(multiplier: Array, headings: Array) -> Track:
         [np.zeros(4), np.cumsum((wheels[1:] + wheels[:-1]) / 2, axis=0) / SAMPLE_RATE]
     )
     still = np.zeros((len(time), 2))
-    return Track(time, still, headings, still, rate, rolled, wheels, wheels, np.array(HUSKY.left))
+    return Track(time, still, headings, still, rate, rolled, wheels, wheels, rate, HUSKY.left)
 
 
 class TestIdentification:
@@ -340,7 +349,7 @@ class TestReport:
 class TestIdeal:
     def test_wheels_that_need_not_skid_cost_the_ramps_alone(self) -> None:
         drive = ideal_drive(
-            Robot.HUSKY2, PathName.CIRCLE, friction=1.0, wheel_damping=200.0, multiplier=1.0
+            vehicle(TWO_WHEELS), PathName.CIRCLE, friction=1.0, wheel_damping=200.0, multiplier=1.0
         )
         error = cross_track(drive.position, path_points(REFERENCES[PathName.CIRCLE]))
         assert np.sqrt(np.mean(error**2)) == pytest.approx(0.0218, abs=5e-4)
@@ -348,23 +357,26 @@ class TestIdeal:
 
     def test_skidding_wheels_turn_by_coulombs_multiplier(self) -> None:
         drive = ideal_drive(
-            Robot.HUSKY4, PathName.CIRCLE, friction=1.0, wheel_damping=1e6, multiplier=1.875
+            HUSKY, PathName.CIRCLE, friction=1.0, wheel_damping=1e6, multiplier=1.875
         )
         ideal = coulomb_multiplier(HUSKY, v=0.5, w=0.25, friction=1.0)
         assert yaw_ratio(drive.yaw_rate, drive.commanded) == pytest.approx(1.875 / ideal, rel=2e-3)
 
     def test_a_drive_is_held_against_it_from_where_it_starts(self) -> None:
         for start in (0, 1):
-            case = replace(CASE, robot=Robot.HUSKY2, start=start)
-            facts = {"multiplier": 1.0, "wheel_damping": 200.0}
+            case = replace(CASE, robot="husky2", start=start)
+            base = vehicle(TWO_WHEELS)
+            facts = {"vehicle": to_builtins(base), "multiplier": 1.0, "friction": 1.0,
+                     "wheel_damping": 200.0}  # fmt: skip
             ideal = ideal_of(case, facts)
+            assert ideal is not None
             place = start_placement(start, seed=0)
             c, s = np.cos(place.heading), np.sin(place.heading)
             xy = ideal.position[::2] @ np.array([[c, s], [-s, c]]) + (place.x, place.y)
             moved = np.column_stack([xy, ideal.heading[::2] + place.heading])
             waited = np.vstack([np.repeat(moved[:1], round(SETTLE * SAMPLE_RATE), axis=0), moved])
             recording = replace(record(waited), facts=facts)
-            row = {"yaw_ratio": 1.0}
+            row = {**score(case, recording), "yaw_ratio": 1.0}
             outcomes = [Outcome(case, RunStatus.COMPLETED, "", (row,), recording, {})]
             found = against_ideal(case, Outcomes(outcomes))
             assert found is not None
@@ -381,7 +393,7 @@ class TestSweeps:
     def varied(**values: tuple[float, ...]) -> list[Outcome[DriveCase]]:
         row = {**dict.fromkeys(("cross_track_max_m", "final_error_m", "curvature_tv", "recovery_s",
                                 "wheel_speed_error", "corners_deg", "out_of_round_m")),
-               "cross_track_rmse_m": 0.4, "yaw_ratio": 1.1}  # fmt: skip
+               "cross_track_rmse_m": 0.4, "yaw_ratio": 1.1, "off_ideal_m": 0.3}  # fmt: skip
         recording = perfect(PathName.CIRCLE)
         facts = {
             **recording.facts, "friction": 1.0, "timestep_s": 2e-3, "mass_error": 0.0,

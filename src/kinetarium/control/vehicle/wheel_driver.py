@@ -1,22 +1,21 @@
 """WheelDriver: the controller that drives a vehicle's wheels along a reference."""
 
-from collections.abc import Sequence
 from math import atan2
 
 import numpy as np
 
 from kinetarium.control.interface import Measurement
-from kinetarium.control.vehicle.kinematics import DifferentialDrive, SpeedRamp
 from kinetarium.control.vehicle.laws import DrivingLaw, PlanarPose, Speeds
 from kinetarium.control.vehicle.reference import DrivingReference
+from kinetarium.control.vehicle.wheeled_base import Chassis, placed
 from kinetarium.spatial.arrays import Array
 
 
 class WheelDriver:
-    """Computes wheel speeds along a reference, at a fixed rate.
+    """Computes the commands of a vehicle along a reference, at a fixed rate.
 
     The vehicle is the first of the floating solids. Its speeds follow the law within
-    acceleration limits, from rest.
+    the limits of its chassis, from rest; joints that are not part of it stay where they are.
     """
 
     def __init__(
@@ -24,26 +23,21 @@ class WheelDriver:
         reference: DrivingReference,
         *,
         law: DrivingLaw,
-        drive: DifferentialDrive,
-        left: Sequence[bool],
+        chassis: Chassis,
         wait: float,
-        ramp: SpeedRamp | None = None,
         rate: float = 100.0,
     ) -> None:
         """Sample the reference once.
 
         Args:
-            drive: Kinematics of the wheels.
-            left: Of each command, whether its wheel is on the left.
+            chassis: The vehicle.
             wait: Time at rest before the reference begins [s].
-            ramp: Acceleration limits; the default ones if None.
             rate: Control rate [Hz].
         """
         self._rate = rate
         self._law = law
-        self._drive = drive
-        self._left = list(left)
-        self._ramp = ramp or SpeedRamp()
+        self._chassis = chassis
+        self._frame = PlanarPose(*chassis.base.frame)
         count = round((wait + reference.duration) * rate) + 1
         placements, speeds = reference.sample(np.arange(count + 1) / rate - wait)
         self._placements = [PlanarPose(*row) for row in placements.tolist()]
@@ -60,14 +54,12 @@ class WheelDriver:
         self._now = (0.0, 0.0)
 
     def update(self, t: float, measurement: Measurement) -> Array:
-        """Return the speeds of the wheels [rad/s], in the order of the layout's commands."""
+        """Return the commands of all joints, in the order of the layout's commands."""
         k = min(round(t * self._rate), len(self._speeds) - 1)
-        wanted = self._law.speeds(
-            planar_pose(measurement.poses[0]), wanted=self._placements[k], reference=self._speeds[k]
-        )
-        self._now = self._ramp.toward(wanted, now=self._now, period=1 / self._rate)
-        left, right = self._drive.wheel_speeds(*self._now)
-        return np.array([left if on_left else right for on_left in self._left])
+        actual = placed(self._frame, planar_pose(measurement.poses[0]))
+        wanted = self._law.speeds(actual, wanted=self._placements[k], reference=self._speeds[k])
+        self._now = self._chassis.toward(wanted, now=self._now, period=1 / self._rate)
+        return self._chassis.commands(self._now)
 
 
 def planar_pose(pose: Array) -> PlanarPose:

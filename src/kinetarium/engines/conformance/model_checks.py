@@ -42,11 +42,32 @@ def _at(q: Array, v: Array) -> State:
 
 
 def _one_step(engine: Engine) -> Measurement:
-    errors, reason = _step_errors(engine, TIMESTEP), ""
+    reason = ""
+    if engine.info.implicit_coriolis:
+        reason = "implicit Coriolis forces: extrapolated from steps of 1 and 2 ms to none"
+    return Measurement(one_step_error(engine), 0.0, 1e-3, "rad/s^2", reason)
+
+
+def one_step_error(engine: Engine) -> float:
+    """Return how far the accelerations of a moving arm are off after one step [rad/s^2].
+
+    Without its Coriolis forces they would be off by `coriolis_size`.
+    """
+    errors = _step_errors(engine, TIMESTEP)
     if engine.info.implicit_coriolis:
         errors = 2 * errors - _step_errors(engine, 2 * TIMESTEP)
-        reason = "implicit Coriolis forces: extrapolated from steps of 1 and 2 ms to none"
-    return Measurement(float(np.abs(errors).max()), 0.0, 1e-3, "rad/s^2", reason)
+    return float(np.abs(errors).max())
+
+
+def coriolis_size() -> float:
+    """Return the largest acceleration that is due to Coriolis forces in these states [rad/s^2]."""
+    dynamics = RobotDynamics(chain())
+    found = []
+    for q, v, a in _moving_states(10, 3):
+        tau = dynamics.inverse_dynamics(q, v, a)
+        at_rest = dynamics.inverse_dynamics(q, np.zeros_like(v), a)
+        found.append(np.linalg.solve(dynamics.mass_matrix(q), tau - at_rest))
+    return float(np.abs(found).max())
 
 
 def _step_errors(engine: Engine, timestep: float) -> Array:

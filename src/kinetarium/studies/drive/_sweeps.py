@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isinf
 
 from kinetarium.batch.outcomes import Outcomes
 from kinetarium.figure.charts import Axis, Lines, Style
@@ -15,11 +16,9 @@ from kinetarium.figure.sweep import (
     sweep_series,
 )
 from kinetarium.figure.text import Table, header
-from kinetarium.studies.drive.config import DriveCase, PathControl, Robot
-from kinetarium.studies.drive.ideal import AgainstIdeal, Compared
+from kinetarium.studies.drive.config import DriveCase, PathControl
+from kinetarium.studies.drive.tables import AgainstIdeal, Compared, failing_median
 
-IDEAL = {Robot.HUSKY4: "Coulomb friction", Robot.HUSKY2: "no slip"}
-"""Names of the drive without an engine."""
 _MEDIANS = "Medians over the starts."
 
 
@@ -64,6 +63,11 @@ def cost_figures(cells: Sequence[Compared]) -> list[Figure]:
     return [figure]
 
 
+def ideal_name(skids: bool) -> str:
+    """Return the name of the drive without an engine."""
+    return "Coulomb friction" if skids else "no slip"
+
+
 def error_axis(case: DriveCase) -> Axis:
     """Return the axis of the error of a drive."""
     if case.control is PathControl.CLOSED:
@@ -84,7 +88,7 @@ def _over_friction(cells: Sequence[Compared]) -> list[Figure]:
         )
         ideal = sweep_series(
             [
-                Sample(IDEAL[case.robot], case.friction, getattr(ideal, own))
+                Sample(ideal_name(ideal.yaw_range is not None), case.friction, getattr(ideal, own))
                 for case, _, ideal in cells
                 if ideal
             ]
@@ -113,5 +117,10 @@ def _path(cells: Sequence[Compared]) -> str:
 
 
 def _error(part: Outcomes[DriveCase], ideal: AgainstIdeal | None) -> float | None:
-    """Return the distance from the ideal drive [m], or from the path if there is none."""
-    return ideal.distance if ideal else part.median("cross_track_rmse_m")
+    """Return the distance from the ideal drive [m], or from the path if there is none.
+
+    Most starts must have completed.
+    """
+    key = "off_ideal_m" if ideal else "cross_track_rmse_m"
+    value = failing_median(part, key)
+    return None if isinf(value) else value

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from kinetarium.ranges import Iterations, Range, Seed
+from kinetarium.roles.studied_robot import RoleOptions
 
 MOST_STARTS = 1000
 """Maximum per case; each start is a separate run."""
@@ -12,15 +13,11 @@ STEP = Range(5e-5, 0.01, unit="s")
 """The longest is the control period; with the shortest a run takes minutes to simulate."""
 FRICTION = Range(0.01, 10.0, unit="-")
 """Without friction wheels do not drive, and the ideal is undefined."""
-
-
-class Robot(StrEnum):
-    """A mobile robot."""
-
-    HUSKY4 = "husky4"
-    """Four cylindrical wheels; skids in every turn."""
-    HUSKY2 = "husky2"
-    """Two spherical wheels and frictionless casters; does not skid."""
+MULTIPLIER = Range(0.0, 20.0, unit="-")
+"""Beyond it wheels turn for minutes and the robot hardly does."""
+SLOPE = Range(-30.0, 30.0, unit="deg")
+"""Steeper ground is beyond wheels with a friction of 0.6."""
+PAYLOAD = Range(0.0, 1000.0, unit="kg")
 
 
 class PathControl(StrEnum):
@@ -52,12 +49,12 @@ class Profile(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DriveConfig:
+class DriveConfig(RoleOptions):
     """Robots that follow paths.
 
     Attributes:
         engine: Engines to run; all available ones by default.
-        robot: Robots: four wheels that skid (husky4), two wheels and casters (husky2).
+        robot: Robots with wheels: names of the catalogue, or URDF, xacro or MJCF files.
         control: Open loop, closed loop or both.
         path: Reference paths.
         profile: Engine settings: defaults, matched between engines, or tuned for each.
@@ -65,11 +62,15 @@ class DriveConfig:
         timestep: Physics time steps, instead of the profile's [s].
         iterations: Solver iterations, instead of the profile's [-]; 0 for the profile's.
         friction: Friction coefficients between wheels and ground, instead of the profile's [-].
+        multiplier: Track multiplier of wheels that skid, as `calibrate` finds it [-]; 0 for the
+            profile's.
+        slope: Inclination of the ground, which rises along x [deg].
+        payload: Mass of a box on top of the base, above the middle of its wheels [kg].
         seed: Seed of the displacements and of the engine's random numbers.
     """
 
     engine: tuple[str, ...] = ()
-    robot: tuple[Robot, ...] = (Robot.HUSKY4,)
+    robot: tuple[str, ...] = ("husky4",)
     control: tuple[PathControl, ...] = (PathControl.OPEN, PathControl.CLOSED)
     path: tuple[PathName, ...] = (PathName.CIRCLE, PathName.SQUARE, PathName.EIGHT)
     profile: tuple[Profile, ...] = (Profile.MATCHED,)
@@ -77,6 +78,9 @@ class DriveConfig:
     timestep: Annotated[tuple[float, ...], STEP] = ()
     iterations: tuple[Iterations, ...] = ()
     friction: Annotated[tuple[float, ...], FRICTION] = ()
+    multiplier: Annotated[float, MULTIPLIER] = 0.0
+    slope: Annotated[float, SLOPE] = 0.0
+    payload: Annotated[float, PAYLOAD] = 0.0
     seed: Seed = 0
 
 
@@ -85,12 +89,17 @@ class DriveCase:
     """One robot that follows one path in one engine; other values are those of the config.
 
     Attributes:
+        robot: Name in the catalogue, or file.
+        reading: How it was read.
+        sha256: Hash of what was read.
         start: Index of the initial pose [-]; 0 is not displaced.
         iterations: Solver iterations [-]; 0 for the profile's.
     """
 
     engine: str
-    robot: Robot
+    robot: str
+    reading: RoleOptions
+    sha256: str
     control: PathControl
     path: PathName
     profile: Profile
@@ -98,4 +107,7 @@ class DriveCase:
     timestep: Annotated[float, STEP]
     iterations: Iterations
     friction: Annotated[float, FRICTION]
+    multiplier: Annotated[float, MULTIPLIER]
+    slope: Annotated[float, SLOPE]
+    payload: Annotated[float, PAYLOAD]
     seed: Seed

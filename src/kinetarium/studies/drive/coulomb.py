@@ -1,22 +1,35 @@
-"""Steady turns of a skid-steer vehicle under Coulomb friction: a reference without an engine.
+"""Steady turns of a vehicle under Coulomb friction: a reference without an engine.
 
-Each wheel contacts the ground at the two ends of its width. The friction force at
-a point with slip velocity s is -mu N s/|s|. In a steady turn these forces keep the
-centre of mass on its circle and have no moment about it; this determines the three
-speeds of the vehicle, given those of its wheels. The loads are static, distributed
-as by springs of equal stiffness.
+Each wheel contacts the ground at the two ends of its width, unless another footprint is asked
+for. The friction force at a point with slip velocity s is -mu N s/|s|. In a steady turn these
+forces keep the centre of mass on its circle and have no moment about it; this determines the
+three speeds of the vehicle, given those of its wheels. The loads are static, distributed as by
+springs of equal stiffness; casters carry load without friction, wheels without a drive roll.
+
+Not only wheels on several axles skid: the two ends of a wide wheel cannot both roll in a turn.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from math import inf, nan
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache, partial
+from itertools import product
+from math import cos, inf, isnan, nan, sin
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.model.robot import Cylinder
+from kinetarium.control.vehicle.wheeled_base import DriveType, WheeledBase, rolling_of
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.drive.vehicle import Vehicle
+
+SKID_MULTIPLIER = 1.875
+"""Track-width multiplier of the Husky's wheels: wheel_separation_multiplier of
+Clearpath's husky_control, and the paper's mu [-]."""
+HARDWARE_MULTIPLIER = 1.525
+"""The multiplier with which a user's Husky on indoor wheels turned by 179 of 180 degrees: issue
+193 of the repository husky/husky, one robot on one floor [-]."""
+CENTER_TOLERANCE = 6 / 512
+"""How well the centre of mass is known, over the wheelbase [-]: 6 mm of the Husky's 512 mm."""
 
 _GRAVITY = 9.81
 _SMOOTHING = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
@@ -28,16 +41,39 @@ _UNBALANCED = 1e-6
 """Tolerance of the force balance, relative to weight times friction [-]."""
 _STIFF = 1e6
 """Gain of ideal servos [N m s/rad]."""
+_LINE_POINTS = 8
+
+
+class Footprint(StrEnum):
+    """Where a wheel touches the ground: the load is on these points in equal shares."""
+
+    EDGES = "edges"
+    """The two ends of its width: what engines find between a cylinder and a plane."""
+    LINE = "line"
+    """Evenly along its width."""
+    POINT = "point"
+    """The middle of its width."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Footing:
-    """Points of contact about the centre of mass, their loads, wheels and radius; centre; mass."""
+    """Where and how a vehicle touches the ground.
+
+    Attributes:
+        points: Points of contact about the centre of mass [m], shape (k, 2).
+        loads: Their loads [N], shape (k,).
+        wheel: The wheel of each, shape (k,).
+        ways: Directions in which the wheels roll, shape (c, 2).
+        radius: Radii of the wheels [m], shape (c,).
+        center: Centre of mass in the vehicle's frame [m], shape (2,).
+        mass: Mass [kg].
+    """
 
     points: Array
     loads: Array
     wheel: NDArray[np.intp]
-    radius: float
+    ways: Array
+    radius: Array
     center: Array
     mass: float
 
@@ -51,37 +87,98 @@ class Skid:
         sideways: Speed of its frame's origin to the left [m/s].
         yaw_rate: Yaw rate [rad/s].
         rolled_rate: Yaw rate of the same wheel speeds without skidding [rad/s].
+        speeds: The speeds of the vehicle and of its wheels, from which a similar motion is found
+            quickly.
     """
 
     forward: float
     sideways: float
     yaw_rate: float
     rolled_rate: float
+    speeds: tuple[float, ...] = ()
 
 
-def coulomb_multiplier(vehicle: Vehicle, *, v: float, w: float, friction: float) -> float:
-    """Return the track multiplier of a steady turn of a vehicle with cylindrical wheels [-].
+def is_husky(base: WheeledBase) -> bool:
+    """Return whether a vehicle is a Husky on four wheels, whose multiplier is published."""
+    return base.skids and "husky" in base.name.lower()
+
+
+@lru_cache(maxsize=64)
+def usual_multiplier(base: WheeledBase) -> float:
+    """Return the multiplier that a vehicle is driven with if nothing else is known [-].
+
+    That of its maker, or of Coulomb friction on a slow arc; 1 if it does not skid.
+    """
+    if not base.skids:
+        return 1.0
+    if is_husky(base):
+        return SKID_MULTIPLIER
+    found = coulomb_multiplier(base, v=0.5, w=0.25, friction=1.0)
+    return SKID_MULTIPLIER if isnan(found) else round(found, 3)
+
+
+def coulomb_multiplier(
+    base: WheeledBase,
+    *,
+    v: float,
+    w: float,
+    friction: float,
+    footprint: Footprint = Footprint.EDGES,
+) -> float:
+    """Return the track multiplier of a steady turn [-]; commanded over actual if it is steered.
 
     Args:
         v: Commanded forward speed [m/s].
         w: Commanded yaw rate [rad/s].
         friction: Friction coefficient between wheels and ground [-].
+        footprint: Where the wheels touch the ground.
     """
-    left, right = vehicle.drive().wheel_speeds(v, w)
-    skid = coulomb_skid(vehicle, left=left, right=right, friction=friction)
+    if base.kind is DriveType.STEERED:
+        skid = coulomb_arc(base, v=v, curvature=w / v, friction=friction, footprint=footprint)
+    else:
+        left, right = base.drive(SKID_MULTIPLIER).wheel_speeds(v, w)
+        skid = coulomb_skid(base, left=left, right=right, friction=friction, footprint=footprint)
     return skid.rolled_rate / skid.yaw_rate
 
 
+@lru_cache(maxsize=256)
+def multiplier_range(
+    base: WheeledBase, *, v: float, w: float, friction: float
+) -> tuple[float, float]:
+    """Return the least and the greatest track multiplier that cannot be told from the ideal [-].
+
+    Over footprints of the wheels, and errors of the centre of mass along the vehicle. For a base
+    that is steered: commanded over actual yaw rate.
+    """
+    found = [
+        coulomb_multiplier(variant, v=v, w=w, friction=friction, footprint=footprint)
+        for variant, footprint in _variants(base)
+    ]
+    known = [value for value in found if not isnan(value)] or [nan]
+    return min(known), max(known)
+
+
+def _variants(base: WheeledBase) -> list[tuple[WheeledBase, Footprint]]:
+    """Return what a vehicle may as well be: other footprints, another centre of mass."""
+    off = CENTER_TOLERANCE * base.length
+    return [
+        (replace(base, center=(base.center[0] + shift, base.center[1])), footprint)
+        for footprint, shift in product(Footprint, (0.0, -off, off))
+    ]
+
+
 def coulomb_skid(
-    vehicle: Vehicle,
+    base: WheeledBase,
     *,
     left: float,
     right: float,
     friction: float,
     wheel_damping: float = _STIFF,
     effort: float = inf,
+    footprint: Footprint = Footprint.EDGES,
+    near: Skid | None = None,
 ) -> Skid:
-    """Return the steady motion of a vehicle with cylindrical wheels.
+    """Return the steady motion of a vehicle that turns by the speeds of its wheels.
 
     All values are NaN if there is none, as with servos far too weak for the friction.
 
@@ -91,32 +188,107 @@ def coulomb_skid(
         friction: Friction coefficient between wheels and ground [-].
         wheel_damping: Gain of the wheels' servos [N m s/rad], which lag by torque over gain.
         effort: Maximum torque of the wheels' servos [N m].
+        footprint: Where the wheels touch the ground.
+        near: A similar motion, to be quick.
     """
-    footing = _footing(vehicle)
-    on_left = np.array(vehicle.left)
-    commands = np.where(on_left, left, right)
-    v, w = vehicle.drive().vehicle_speeds(left, right)
-    speeds = np.array([v, 0.0, w, *commands])
-    for smoothing in _SMOOTHING:
-
-        def balance(speeds: Array, smoothing: float = smoothing) -> tuple[Array, Array]:
-            rest, slope = _balance(speeds, footing, friction=friction, smoothing=smoothing)
-            # The torque of the ground equals that of the servos: gain times speed error.
-            wanted = wheel_damping * (commands - speeds[3:])
-            torque = np.clip(wanted, -effort, effort)
-            rest[3:] = torque + _BEYOND * (wanted - torque) - rest[3:]
-            gain = wheel_damping * np.where(wanted == torque, 1.0, _BEYOND)
-            slope[3:] = -np.diag([0.0, 0.0, 0.0, *gain])[3:] - slope[3:]
-            return rest, slope
-
-        speeds = _root(balance, speeds)
-    largest = footing.mass * _GRAVITY * max(friction, 1.0)
-    if np.abs(balance(speeds)[0]).max() > _UNBALANCED * largest:
-        return Skid(nan, nan, nan, nan)
+    drive = base.drive(SKID_MULTIPLIER)
+    on_left = np.array([wheel.y > 0 for wheel in base.rolling])
+    driven = np.array([wheel.command is not None for wheel in base.rolling])
+    scale = drive.wheel_radius / np.array([wheel.radius for wheel in base.rolling])
+    speeds = _steady(
+        base,
+        _footing(base, footprint),
+        commands=np.where(on_left, left, right) * scale,
+        guess=drive.vehicle_speeds(left, right),
+        friction=friction,
+        wheel_damping=wheel_damping,
+        effort=effort,
+        near=near,
+    )
     forward, sideways, yaw_rate = speeds[:3].tolist()
-    wheels = speeds[3:]
-    sides = float(wheels[on_left].mean()), float(wheels[~on_left].mean())
-    return Skid(forward, sideways, yaw_rate, vehicle.drive(1.0).vehicle_speeds(*sides)[1])
+    wheels = speeds[3:] / scale
+    sides = [float(wheels[driven & side].mean()) for side in (on_left, ~on_left)]
+    rolled = base.drive(1.0).vehicle_speeds(*sides)[1]
+    return Skid(forward, sideways, yaw_rate, rolled, tuple(speeds.tolist()))
+
+
+def coulomb_arc(
+    base: WheeledBase,
+    *,
+    v: float,
+    curvature: float,
+    friction: float,
+    wheel_damping: float = _STIFF,
+    effort: float = inf,
+    footprint: Footprint = Footprint.EDGES,
+    near: Skid | None = None,
+) -> Skid:
+    """Return the steady motion of a vehicle that is steered; other arguments as for a skid.
+
+    Args:
+        v: Commanded forward speed [m/s].
+        curvature: Commanded curvature [1/m].
+    """
+    turned = [rolling_of(wheel, curvature) for wheel in base.rolling]
+    speeds = _steady(
+        base,
+        _footing(base, footprint, tuple(angle for angle, _ in turned)),
+        commands=np.array(
+            [v * ratio / one.radius for (_, ratio), one in zip(turned, base.rolling, strict=True)]
+        ),
+        guess=(v, v * curvature),
+        friction=friction,
+        wheel_damping=wheel_damping,
+        effort=effort,
+        near=near,
+    )
+    forward, sideways, yaw_rate = speeds[:3].tolist()
+    return Skid(forward, sideways, yaw_rate, v * curvature, tuple(speeds.tolist()))
+
+
+def _steady(
+    base: WheeledBase,
+    footing: _Footing,
+    *,
+    commands: Array,
+    guess: tuple[float, float],
+    friction: float,
+    wheel_damping: float,
+    effort: float,
+    near: Skid | None,
+) -> Array:
+    """Return the speeds of a vehicle and of its wheels, shape (3 + c,); NaN if there are none.
+
+    Args:
+        commands: Commanded speeds of the wheels, forwards [rad/s], shape (c,).
+        guess: Forward speed [m/s] and yaw rate [rad/s] without slip.
+    """
+    driven = np.array([wheel.command is not None for wheel in base.rolling])
+    gains = np.where(driven, wheel_damping, 0.0)
+
+    def balance(speeds: Array, smoothing: float) -> tuple[Array, Array]:
+        rest, slope = _balance(speeds, footing, friction=friction, smoothing=smoothing)
+        # The torque of the ground equals that of the servos: gain times speed error.
+        wanted = gains * (commands - speeds[3:])
+        torque = np.clip(wanted, -effort, effort)
+        rest[3:] = torque + _BEYOND * (wanted - torque) - rest[3:]
+        gain = gains * np.where(wanted == torque, 1.0, _BEYOND)
+        slope[3:] = -np.diag([0.0, 0.0, 0.0, *gain])[3:] - slope[3:]
+        return rest, slope
+
+    starts: list[tuple[Array, tuple[float, ...]]] = [
+        (np.array([guess[0], 0.0, guess[1], *commands]), _SMOOTHING)
+    ]
+    if near is not None and not isnan(near.yaw_rate):
+        starts.insert(0, (np.array(near.speeds), _SMOOTHING[-2:]))
+    largest = footing.mass * _GRAVITY * max(friction, 1.0)
+    for start, smoothings in starts:
+        speeds = start
+        for smoothing in smoothings:
+            speeds = _root(partial(balance, smoothing=smoothing), speeds)
+        if np.abs(balance(speeds, smoothings[-1])[0]).max() <= _UNBALANCED * largest:
+            return speeds
+    return np.full(len(commands) + 3, nan)
 
 
 def _root(balance: Callable[[Array], tuple[Array, Array]], speeds: Array) -> Array:
@@ -158,17 +330,19 @@ def _balance(
     vx, vy, w = speeds[:3]
     ones, none = np.ones_like(x), np.zeros_like(x)
     X, Y = x + footing.center[0], y + footing.center[1]
-    # The contact points of each wheel, times its radius.
-    turns = footing.radius * (footing.wheel == np.arange(len(speeds) - 3)[:, np.newaxis])
-    slip = np.stack([vx - w * Y - speeds[3:] @ turns, vy + w * X], axis=-1)
+    # The contact points of each wheel, times its radius, along and across the vehicle.
+    wheels = np.arange(len(speeds) - 3)[:, np.newaxis]
+    own = footing.wheel == wheels
+    along, across = (footing.radius * footing.ways.T)[:, :, np.newaxis] * own
+    slip = np.stack([vx - w * Y - speeds[3:] @ along, vy + w * X - speeds[3:] @ across], axis=-1)
     slip_slope = np.stack(
-        [np.stack([ones, none, -Y, *-turns]), np.stack([none, ones, X, *(0 * turns)])]
+        [np.stack([ones, none, -Y, *-along]), np.stack([none, ones, X, *-across])]
     )
     length = np.sqrt((slip**2).sum(axis=1) + smoothing**2)
     pull = friction * footing.loads / length
     force = -pull[:, np.newaxis] * slip
-    along = np.einsum("na,akn->kn", slip, slip_slope) / length**2
-    force_slope = -pull * (slip_slope - slip.T[:, np.newaxis] * along)
+    grows = np.einsum("na,akn->kn", slip, slip_slope) / length**2
+    force_slope = -pull * (slip_slope - slip.T[:, np.newaxis] * grows)
     cx, cy = footing.center
     inertial = footing.mass * np.array([-w * (vy + w * cx), w * (vx - w * cy)])
     inertial_slope = np.zeros((2, len(speeds)))
@@ -176,34 +350,60 @@ def _balance(
         [[0.0, -w, -vy - 2 * w * cx], [w, 0.0, vx - 2 * w * cy]]
     )
     moment = float((x * force[:, 1] - y * force[:, 0]).sum())
-    rest = np.array([*(force.sum(axis=0) - inertial), moment, *(turns @ force[:, 0])])
+    torques = along @ force[:, 0] + across @ force[:, 1]
+    rest = np.array([*(force.sum(axis=0) - inertial), moment, *torques])
     slope = np.vstack(
         [force_slope.sum(axis=2) - inertial_slope,
          (x * force_slope[1] - y * force_slope[0]).sum(axis=1),
-         turns @ force_slope[0].T]
+         along @ force_slope[0].T + across @ force_slope[1].T]
     )  # fmt: skip
     return rest, slope
 
 
-def _footing(vehicle: Vehicle) -> _Footing:
-    model = vehicle.model
-    points, wheel = [], []
-    for number, joint in enumerate(model.moving_joints):
-        shape = model.link(joint.child).collisions[0].shape
-        assert isinstance(shape, Cylinder)
-        for end in (-shape.length / 2, shape.length / 2):
-            points.append(joint.X_PJ[:2, 3] + (0.0, end))
+@lru_cache(maxsize=64)
+def _footing(base: WheeledBase, footprint: Footprint, angles: tuple[float, ...] = ()) -> _Footing:
+    """Distribute the weight over the points of contact; none of them pulls.
+
+    Args:
+        angles: Steering angles of the wheels that are not casters [rad]; zero if empty.
+    """
+    points, wheel, ways = [], [], []
+    for number, (one, angle) in enumerate(
+        zip(base.rolling, angles or [0.0] * len(base.rolling), strict=True)
+    ):
+        c, s = cos(angle), sin(angle)
+        ways.append((c, s))
+        pivot = (one.steering.x, one.steering.y) if one.steering else (one.x, one.y)
+        for end in _ends(one.width, footprint):
+            dx, dy = one.x - pivot[0], one.y - pivot[1] + end
+            points.append((pivot[0] + c * dx - s * dy, pivot[1] + s * dx + c * dy))
             wheel.append(number)
-    mass, moment = 0.0, np.zeros(2)
-    for link in model.links:
-        if link.inertia:
-            joint_above = model.parent_joint.get(link.name)
-            origin = joint_above.X_PJ[:2, 3] if joint_above else np.zeros(2)
-            mass += link.inertia.mass
-            moment += link.inertia.mass * (origin + link.inertia.center[:2])
-    center = moment / mass
-    about = np.array(points) - center
+    points += [(one.x, one.y) for one in base.wheels if one.caster] + list(base.supports)
+    wheel += [-1] * (len(points) - len(wheel))
+    center = np.array(base.center)
+    about, owner = np.array(points) - center, np.array(wheel)
+    weight = base.mass * _GRAVITY
     # Loads are a plane over the points, with the weight as sum and zero moments.
-    plane = np.column_stack([np.ones(len(about)), about])
-    loads = plane @ np.linalg.solve(plane.T @ plane, [mass * _GRAVITY, 0.0, 0.0])
-    return _Footing(about, loads, np.array(wheel), vehicle.wheel_radius, center, mass)
+    carrying = np.ones(len(about), dtype=bool)
+    for _ in points:
+        plane = np.column_stack([np.ones(len(about)), about]) * carrying[:, np.newaxis]
+        share = np.linalg.lstsq(plane.T @ plane, np.array([weight, 0.0, 0.0]), rcond=None)[0]
+        loads = plane @ share
+        if (loads >= 0).all():
+            break
+        carrying &= loads > 0
+    rolls = owner >= 0
+    radius = np.array([one.radius for one in base.rolling])
+    return _Footing(
+        about[rolls], loads[rolls], owner[rolls], np.array(ways), radius, center, base.mass
+    )
+
+
+def _ends(width: float, footprint: Footprint) -> list[float]:
+    """Return where a wheel touches the ground, from its middle to the left [m]."""
+    if not width or footprint is Footprint.POINT:
+        return [0.0]
+    if footprint is Footprint.EDGES:
+        return [-width / 2, width / 2]
+    spots = (np.arange(_LINE_POINTS) + 0.5) / _LINE_POINTS - 0.5
+    return [float(spot) * width for spot in spots]

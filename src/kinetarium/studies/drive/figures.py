@@ -7,7 +7,9 @@ import numpy as np
 
 from kinetarium.batch.outcomes import Outcomes
 from kinetarium.batch.study import Findings, Outcome
+from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.control.vehicle.reference import DrivingReference
+from kinetarium.engines.protocol import FrictionRule
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Series, Style
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Guide, Replay
@@ -15,20 +17,31 @@ from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.sweep import varied_fields
 from kinetarium.figure.text import Prose, Table
 from kinetarium.recording.recording import Recording
-from kinetarium.scene import driving_ground
+from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.studies.drive._statements import statement_table
-from kinetarium.studies.drive._sweeps import IDEAL, cost_figures, sweep_figures
-from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Robot
-from kinetarium.studies.drive.ideal import Compared, against_ideal, ideal_of
+from kinetarium.studies.drive._sweeps import cost_figures, ideal_name, sweep_figures
+from kinetarium.studies.drive.config import DriveCase, PathControl, PathName
+from kinetarium.studies.drive.ideal import ideal_of
 from kinetarium.studies.drive.profiles import CONTROL_RATE
-from kinetarium.studies.drive.run import REFERENCES
+from kinetarium.studies.drive.run import REFERENCES, ground_scene, laden
 from kinetarium.studies.drive.score import (
     RECOVERED,
     path_points,
     reference_curvature_variation,
     track_of,
 )
-from kinetarium.studies.drive.tables import against_entries, headline, settings_section, summary
+from kinetarium.studies.drive.tables import (
+    Compared,
+    against_entries,
+    against_ideal,
+    conclusion,
+    hardware_words,
+    headline,
+    robot_label,
+    settings_section,
+    summary,
+)
+from kinetarium.studies.drive.vehicle import opened, recorded_vehicle
 
 _LEAD = (
     "The same robot gets the same wheel speeds in every engine, along a circle, a square and an"
@@ -56,10 +69,16 @@ _IDEAL = (
     " is not the reference, because 1.875 is not the multiplier of these wheels: an engine closer"
     " to the reference is not closer to the truth."
 )
+_UNCERTAIN = (
+    "The ideal of wheels that skid has an uncertainty: a wheel may touch the ground at its edges"
+    " (as in the ideal), along a line or at a point, and the centre of mass may be 1.2 % of the"
+    " wheelbase ahead or behind, 6 mm of the Husky's 512 mm. The range of yaw ratios over these is"
+    " shown beside the ideal's; engines within it cannot be told apart by it."
+)
 _PAPER_FIGURES = {
-    (Robot.HUSKY4, PathControl.OPEN): "Fig. 5",
-    (Robot.HUSKY4, PathControl.CLOSED): "Fig. 7",
-    (Robot.HUSKY2, PathControl.OPEN): "Fig. 8",
+    ("husky4", PathControl.OPEN): "Fig. 5",
+    ("husky4", PathControl.CLOSED): "Fig. 7",
+    ("husky2", PathControl.OPEN): "Fig. 8",
 }
 _THIN = 5
 """Samples per drawn point."""
@@ -87,7 +106,8 @@ def report(outcomes: Sequence[Outcome[DriveCase]]) -> Findings:
     if PathControl.CLOSED in results.distinct("control"):
         sections.append(Section("About the closed loop", (Prose(_KANAYAMA),)))
     if PathControl.OPEN in results.distinct("control"):
-        sections.append(Section("About the open loop", (Prose(_IDEAL),)))
+        words = " ".join(filter(None, (_IDEAL, _UNCERTAIN, hardware_words(outcomes))))
+        sections.append(Section("About the open loop", (Prose(words),)))
     sections.append(settings_section(outcomes))
     return Findings(
         headline(cells, varied),
@@ -98,6 +118,7 @@ def report(outcomes: Sequence[Outcome[DriveCase]]) -> Findings:
             "against_ideal": against_entries(cells),
         },
         lead=_LEAD,
+        conclusion=conclusion(cells, outcomes),
     )
 
 
@@ -116,9 +137,7 @@ def _group_section(
     case = cells[0][0]
     robot, control = case.robot, case.control
     figures = sweep_figures(cells, varied) if varied else _engine_figures(results, case)
-    title = (
-        f"{control.value.capitalize()} loop on {'four' if robot is Robot.HUSKY4 else 'two'} wheels"
-    )
+    title = f"{control.value.capitalize()} loop, {robot_label(robot)}{_drive_type(results)}"
     fig = "" if varied else _PAPER_FIGURES.get((robot, control), "")
     return Section(
         f"{title}, {case.profile.value}",
@@ -137,13 +156,19 @@ def _engine_figures(results: Outcomes[DriveCase], case: DriveCase) -> list[Figur
         if not runs:
             continue
         figures.append(_paths(runs, path, control, whole=True))
-        if path is PathName.EIGHT and control is PathControl.OPEN and robot is Robot.HUSKY4:
+        if path is PathName.EIGHT and control is PathControl.OPEN and robot == "husky4":
             figures.append(_paths(runs, path, control, whole=False))
     figures.append(_bars(results))
     if PathName.EIGHT in results.distinct("path"):
         reference = reference_curvature_variation(PathName.EIGHT)
         figures.append(Prose(f"Curvature variation of the reference eight: {reference:.1f} 1/m."))
     return figures
+
+
+def _drive_type(results: Outcomes[DriveCase]) -> str:
+    """Return how a robot turns, in brackets; empty if no run was recorded."""
+    recording = results.recording
+    return f" ({recording.facts['drive_type']})" if recording else ""
 
 
 def _paths(
@@ -179,14 +204,16 @@ def _series(outcome: Outcome[DriveCase], *, whole: bool) -> Series:
 def _ideal_series(runs: Sequence[Outcome[DriveCase]], *, whole: bool) -> list[Series]:
     """Return the path of the ideal drive, if it is the same for all engines."""
     drives = {ideal_of(o.case, o.recording.facts) for o in runs if o.recording is not None}
-    if len(drives) != 1:
+    ideal = drives.pop() if len(drives) == 1 else None
+    if ideal is None:
         return []
-    shown = drives.pop().position
+    shown = ideal.position
     if not whole:
         begin, end = (round(time * CONTROL_RATE) for time in _CURVE)
         shown = shown[begin : end + 1]
     thin = shown[:: 2 * _THIN]
-    return [Series(IDEAL[runs[0].case.robot], thin[:, 0], thin[:, 1], Style.DOTTED)]
+    name = ideal_name(recorded_vehicle(runs[0].recorded.facts).slips)
+    return [Series(name, thin[:, 0], thin[:, 1], Style.DOTTED)]
 
 
 def _bars(results: Outcomes[DriveCase]) -> Bars:
@@ -211,18 +238,25 @@ _POINTS = 400
 
 def replay(case: DriveCase, recording: Recording) -> Replay:
     """Return the robot and its reference as a replay."""
-    return vehicle_replay(case.robot, recording, reference=REFERENCES[case.path])
+    robot = laden(opened(case.reading, case.robot, case.sha256), case.payload)
+    return vehicle_replay(robot, recording, reference=REFERENCES[case.path])
 
 
 def vehicle_replay(
-    robot: Robot, recording: Recording, *, reference: DrivingReference | None = None
+    robot: StudiedRobot, recording: Recording, *, reference: DrivingReference | None = None
 ) -> Replay:
     """Return a drive as a replay.
 
     Args:
         reference: The reference path; not drawn if None.
     """
-    scene = driving_ground(robot.value)
+    scene = ground_scene(
+        robot,
+        start=PlanarPose(0.0, 0.0, 0.0),
+        friction=1.0,
+        rule=FrictionRule.MAXIMUM,
+        wheel_damping=1.0,
+    )
     root = scene.robots[0].model.root
     guides = (_guide(reference),) if reference else ()
     return scene_replay(scene, recording, guides=guides, trails=(f"vehicle/{root}",))

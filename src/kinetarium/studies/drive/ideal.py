@@ -1,34 +1,38 @@
 """The ideal drive without an engine: ramped open-loop commands and Coulomb friction.
 
-Two wheels roll without slip. Four wheels are in the steady skid of their
-momentary speeds (`coulomb.py`): transients are neglected, which a slow vehicle
+Spherical wheels of a differential or steered base roll without slip. Others are in the steady
+skid of their momentary speeds (`coulomb.py`): transients are neglected, which a slow vehicle
 completes within centimetres.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from math import isnan
-from statistics import median
+from math import inf, isnan
 from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.outcomes import Outcomes
-from kinetarium.control.vehicle.kinematics import SpeedRamp
 from kinetarium.control.vehicle.reference import DrivingReference
-from kinetarium.metrics import cross_track
-from kinetarium.recording.recording import Recording
+from kinetarium.control.vehicle.wheeled_base import Chassis, DriveType, WheeledBase
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Robot
-from kinetarium.studies.drive.coulomb import coulomb_skid
+from kinetarium.studies.drive.config import DriveCase, PathControl, PathName
+from kinetarium.studies.drive.coulomb import (
+    Footprint,
+    Skid,
+    coulomb_arc,
+    coulomb_multiplier,
+    coulomb_skid,
+    multiplier_range,
+)
 from kinetarium.studies.drive.profiles import CONTROL_RATE
-from kinetarium.studies.drive.run import HOLD, REFERENCES, SAMPLE_RATE
-from kinetarium.studies.drive.score import path_points, track_of, yaw_ratio
-from kinetarium.studies.drive.vehicle import vehicle
+from kinetarium.studies.drive.run import HOLD, REFERENCES
+from kinetarium.studies.drive.vehicle import recorded_vehicle, yaw_ratio
 
 _NODE = 10
 """Number of commands between two solutions of the skid, which is interpolated linearly."""
+_LEAST_YAW = 0.05
+"""Yaw rate above which a reference turns [rad/s]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,32 +54,43 @@ class IdealDrive:
 
 @lru_cache(maxsize=64)
 def ideal_drive(
-    robot: Robot, path: PathName, *, friction: float, wheel_damping: float, multiplier: float
+    base: WheeledBase,
+    path: PathName,
+    *,
+    friction: float,
+    wheel_damping: float,
+    multiplier: float,
+    footprint: Footprint = Footprint.EDGES,
 ) -> IdealDrive:
-    """Return the ideal open-loop motion of a robot.
+    """Return the ideal open-loop motion of a vehicle on level ground.
 
     Args:
         friction: Friction coefficient between wheels and ground [-].
         wheel_damping: Gain of the wheels' servos [N m s/rad].
         multiplier: Track-width multiplier of skidding wheels [-].
+        footprint: Where the wheels touch the ground.
     """
-    commands = _commands(REFERENCES[path])
-    moving = vehicle(robot)
-    drive = moving.drive(multiplier)
+    commands = _commands(REFERENCES[path], Chassis(base, multiplier))
+    drive = base.drive(multiplier)
+
+    conditions: dict[str, Any] = {
+        "friction": friction,
+        "wheel_damping": wheel_damping,
+        "effort": base.driven[0].effort or inf,
+        "footprint": footprint,
+    }
+    last: list[Skid | None] = [None]
 
     @cache
     def skid(v: float, w: float) -> tuple[float, float, float]:
-        if not w or not moving.skids:
+        if not w or not base.slips:
             return v, 0.0, w
-        left, right = drive.wheel_speeds(v, w)
-        found = coulomb_skid(
-            moving,
-            left=left,
-            right=right,
-            friction=friction,
-            wheel_damping=wheel_damping,
-            effort=moving.model.moving_joints[0].limits.effort,
-        )
+        if base.kind is DriveType.STEERED:
+            found = coulomb_arc(base, v=v, curvature=w / v, near=last[0], **conditions)
+        else:
+            left, right = drive.wheel_speeds(v, w)
+            found = coulomb_skid(base, left=left, right=right, near=last[0], **conditions)
+        last[0] = found
         return found.forward, found.sideways, found.yaw_rate
 
     bend = np.abs(np.diff(commands, n=2, axis=0, prepend=commands[:1], append=commands[-1:]))
@@ -95,78 +110,56 @@ def ideal_drive(
     )
 
 
-def _commands(reference: DrivingReference) -> Array:
+def _commands(reference: DrivingReference, chassis: Chassis) -> Array:
     """Return the open-loop commands [m/s and rad/s], shape (n, 2)."""
     times = np.arange(0.0, reference.duration + HOLD, 1 / CONTROL_RATE)
-    ramp, now = SpeedRamp(), (0.0, 0.0)
+    now = (0.0, 0.0)
     speeds = np.empty((len(times), 2))
-    for k, wanted in enumerate(reference.sample(times)[1].tolist()):
-        speeds[k] = now = ramp.toward(wanted, now=now, period=1 / CONTROL_RATE)
+    for k, (v, w) in enumerate(reference.sample(times)[1].tolist()):
+        now = chassis.toward((v, w), now=now, period=1 / CONTROL_RATE)
+        speeds[k] = chassis.speeds(now)
     return speeds
 
 
-_STRIDE = round(CONTROL_RATE / SAMPLE_RATE)
-"""Commands between two samples."""
-
-
-@dataclass(frozen=True, slots=True)
-class AgainstIdeal:
-    """Comparison of an open-loop case with the ideal drive: medians over its starts.
-
-    Attributes:
-        distance: Root mean square distance from the ideal drive at equal times [m].
-        yaw_off: Yaw ratio over that of the ideal drive, less one [-].
-        yaw_ratio: Yaw ratio of the ideal drive [-].
-        cross_track: Root mean square distance of the ideal drive from the path [m].
-    """
-
-    distance: float
-    yaw_off: float
-    yaw_ratio: float
-    cross_track: float
-
-
-Compared = tuple[DriveCase, Outcomes[DriveCase], AgainstIdeal | None]
-"""A case, its starts, and their comparison with the ideal drive."""
-
-
-def against_ideal(case: DriveCase, results: Outcomes[DriveCase]) -> AgainstIdeal | None:
-    """Compare all starts of a case; None for closed loop, or if there is nothing to compare."""
-    recordings = {o.case: o.recording for o in results if o.recording is not None}
-    ratio = results.median("yaw_ratio")
-    if case.control is PathControl.CLOSED or not recordings or ratio is None:
-        return None
-    ideal = ideal_of(case, next(iter(recordings.values())).facts)
-    turned = yaw_ratio(ideal.yaw_rate, ideal.commanded)
-    if not turned or isnan(turned):
-        return None
-    away = cross_track(ideal.position, path_points(REFERENCES[case.path]))
-    return AgainstIdeal(
-        distance=median(_distance(each, recording) for each, recording in recordings.items()),
-        yaw_off=ratio / turned - 1,
-        yaw_ratio=turned,
-        cross_track=float(np.sqrt(np.mean(away**2))),
-    )
-
-
-def ideal_of(case: DriveCase, facts: Mapping[str, Any]) -> IdealDrive:
-    """Return the ideal drive of a case.
+def ideal_of(case: DriveCase, facts: Mapping[str, Any]) -> IdealDrive | None:
+    """Return the ideal drive of a case; None in closed loop and on a slope.
 
     Args:
         facts: The facts of one of its recordings.
     """
-    return ideal_drive(
-        case.robot,
-        case.path,
-        friction=case.friction,
-        wheel_damping=facts["wheel_damping"],
-        multiplier=facts["multiplier"],
-    )
+    if case.control is PathControl.CLOSED or case.slope:
+        return None
+    return ideal_drive(recorded_vehicle(facts), case.path, **_conditions(case, facts))
 
 
-def _distance(case: DriveCase, recording: Recording) -> float:
-    driven = track_of(case, recording).position
-    ideal = ideal_of(case, recording.facts).position[::_STRIDE]
-    count = min(len(driven), len(ideal))
-    away = np.linalg.norm(driven[:count] - ideal[:count], axis=1)
-    return float(np.sqrt(np.mean(away**2)))
+def ideal_yaw_range(case: DriveCase, facts: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the least and the greatest yaw ratio that cannot be told from the ideal [-].
+
+    Over footprints of the wheels, and errors of the centre of mass; None if the wheels do not
+    skid, or there is no ideal.
+
+    Args:
+        facts: The facts of one of its recordings.
+    """
+    base, ideal = recorded_vehicle(facts), ideal_of(case, facts)
+    ratio = yaw_ratio(ideal.yaw_rate, ideal.commanded) if ideal else None
+    if not base.slips or ratio is None or isnan(ratio):
+        return None
+    # The relative uncertainty of one turn is that of the path.
+    v, w = _usual_turn(REFERENCES[case.path])
+    exact = coulomb_multiplier(base, v=v, w=w, friction=case.friction)
+    least, greatest = multiplier_range(base, v=v, w=w, friction=case.friction)
+    return ratio * exact / greatest, ratio * exact / least
+
+
+def _usual_turn(reference: DrivingReference) -> tuple[float, float]:
+    """Return the median speed [m/s] and yaw rate [rad/s] of a reference where it turns."""
+    times = np.arange(0.0, reference.duration, 1 / CONTROL_RATE)
+    v, w = reference.sample(times)[1].T
+    turns = np.abs(w) > _LEAST_YAW
+    return float(np.median(v[turns])), float(np.median(np.abs(w[turns])))
+
+
+def _conditions(case: DriveCase, facts: Mapping[str, Any]) -> dict[str, float]:
+    own = {name: facts[name] for name in ("wheel_damping", "multiplier")}
+    return {"friction": case.friction, **own}

@@ -1,11 +1,13 @@
 """Profiles: the settings of each engine (defaults, matched or tuned), and the reasons."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import floor, log10
 
+from kinetarium.control.vehicle.wheeled_base import WheeledBase
 from kinetarium.engines.protocol import Engine, Options
 from kinetarium.engines.registry import matched_options
 from kinetarium.studies.drive.config import Profile
-from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER
+from kinetarium.studies.drive.coulomb import SKID_MULTIPLIER, is_husky, usual_multiplier
 
 CONTROL_RATE = 100.0
 """Control rate [Hz]."""
@@ -14,7 +16,9 @@ TIMESTEP = 2e-3
 FRICTION = 1.0
 """Friction coefficient between wheels and ground in the matched profile [-]."""
 WHEEL_DAMPING = 200.0
-"""Gain of the wheels' servos [N m s/rad]: a skidding wheel is then 3 % slower than commanded."""
+"""Gain of the Husky's servos [N m s/rad]: a skidding wheel is then 3 % slower than commanded."""
+_HUSKY_SCALE = 1.39
+"""Mass times squared wheel radius of the Husky [kg m^2]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,31 @@ _TUNED: dict[str, tuple[str, dict[str, float]]] = {
 }
 
 
+def settings_of(engine: Engine, profile: Profile, base: WheeledBase) -> Settings:
+    """Return the settings of an engine for a vehicle.
+
+    A wheel that skids lags by friction torque over gain, so that the gain for the same relative
+    lag is proportional to weight times squared radius: 1, 2 or 5 times a power of ten of the
+    Husky's. Multipliers were identified for the Husky alone; others have that of Coulomb
+    friction.
+    """
+    chosen = settings(engine, profile)
+    share = base.mass * base.wheel_radius**2 / _HUSKY_SCALE
+    chosen = replace(chosen, wheel_damping=chosen.wheel_damping * _preferred(share))
+    if is_husky(base):
+        return chosen
+    return replace(chosen, multiplier=usual_multiplier(base))
+
+
+def _preferred(value: float) -> float:
+    """Return the nearest of 1, 2 and 5 times the powers of ten, by ratio."""
+    decade = floor(log10(value))
+    near = [float(f"{digit}e{decade + up}") for up in (0, 1) for digit in (1, 2, 5)]
+    return min(near, key=lambda one: abs(log10(one / value)))
+
+
 def settings(engine: Engine, profile: Profile) -> Settings:
-    """Return the settings of an engine; plug-in engines have their own defaults."""
+    """Return the settings of an engine for the Husky; plug-in engines have their own defaults."""
     kind, name = engine.options, engine.info.name
     match profile:
         case Profile.DEFAULTS:

@@ -1,8 +1,8 @@
 """One run: a robot follows a reference in an engine."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from math import radians
+from functools import lru_cache
+from math import cos, radians, sin, sqrt
 from time import process_time
 from typing import Any
 
@@ -16,50 +16,129 @@ from kinetarium.control.vehicle.reference import (
     SquareReference,
 )
 from kinetarium.control.vehicle.wheel_driver import WheelDriver
+from kinetarium.control.vehicle.wheeled_base import Chassis, WheeledBase
 from kinetarium.engines.base.audit import audit_errors
+from kinetarium.engines.conformance.model_checks import one_step_error
 from kinetarium.engines.protocol import Audit, Engine, FrictionRule
 from kinetarium.engines.registry import open_engine
+from kinetarium.errors import KinetariumError
 from kinetarium.metrics import LOOP_TIME
+from kinetarium.model.mesh.solids import triangulate
+from kinetarium.model.robot import Box, Geometry, Inertia, Joint, JointType, Link
 from kinetarium.recording.recording import Recording
+from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.rollout.loop import Rollout
-from kinetarium.scene import Material, Scene
-from kinetarium.scene.presets import driving_ground
+from kinetarium.scene import Actuation, DriveMode, Material, Scene, ground
+from kinetarium.scene.robot import rigid_tree
+from kinetarium.scene.standing import holding_servos, placed_robot
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about
-from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Robot
-from kinetarium.studies.drive.profiles import CONTROL_RATE, Settings, settings
-from kinetarium.studies.drive.vehicle import vehicle
+from kinetarium.storage.serialization import to_builtins
+from kinetarium.studies.drive.config import DriveCase, PathControl, PathName
+from kinetarium.studies.drive.profiles import CONTROL_RATE, Settings, settings_of
+from kinetarium.studies.drive.vehicle import opened, passive_joints, vehicle
 
+GRAVITY = 9.81
+"""Gravitational acceleration [m/s^2]."""
 SLICK = Material(friction=0.0)
 _TOLERANCE = 1e-5
 """Largest error of a fact of the model as loaded; single precision rounds to 1e-7."""
+_STEERED_OFF = 2e-3
+"""Steering error that the friction of a wheel may cause [rad]."""
+_PAYLOAD = 0.2
+"""Edge of a payload [m]."""
 
 
 def ground_scene(
-    robot: Robot,
+    robot: StudiedRobot,
     *,
-    wheels: Sequence[str],
     start: PlanarPose,
     friction: float,
     rule: FrictionRule,
     wheel_damping: float,
+    slope: float = 0.0,
 ) -> Scene:
-    """Return a scene with a robot on level ground.
+    """Return a scene with a robot on the ground; only its wheels have friction.
+
+    Joints besides wheels and steering are held in the home pose by servos; those of casters
+    are free.
 
     Args:
-        wheels: Names of its links that roll; everything else has no friction.
+        start: Initial pose of the vehicle's frame.
         friction: Friction coefficient between wheels and ground [-].
         rule: How the engine combines the friction of unequal surfaces.
         wheel_damping: Gain of the wheels' servos [N m s/rad].
+        slope: Inclination of the ground, which rises along x [deg]: gravity is inclined instead.
     """
+    base = vehicle(robot)
     floor, tyre = _surfaces(friction, rule)
-    scene = driving_ground(robot.value, material=floor, slippery={}, wheel_damping=wheel_damping)
-    placed = scene.robots[0]
-    links = {link.name: tyre if link.name in wheels else SLICK for link in placed.model.links}
-    stand = pose(
-        (start.x, start.y, placed.X_WB[2, 3]), rotation_about((0.0, 0.0, 1.0), start.heading)
-    )
-    return replace(scene, robots=(replace(placed, X_WB=frozen(stand), link_materials=links),))
+    rolling = {wheel.link for wheel in base.wheels}
+    tyres = {
+        link
+        for body in rigid_tree(robot.model)
+        if rolling & {link for link, _ in body.members}
+        for link, _ in body.members
+    }
+    placed = placed_robot(
+        robot,
+        name="vehicle",
+        actuation=_drives(robot, base, friction=friction, wheel_damping=wheel_damping),
+        link_materials={link.name: tyre if link.name in tyres else SLICK
+                        for link in robot.model.links},
+    )  # fmt: skip
+    x, y, ahead = base.frame
+    heading = start.heading - ahead
+    c, s = cos(heading), sin(heading)
+    where = (start.x - (c * x - s * y), start.y - (s * x + c * y), placed.X_WB[2, 3])
+    stand = pose(where, rotation_about((0.0, 0.0, 1.0), heading))
+    lean = radians(slope)
+    down = frozen([-GRAVITY * sin(lean), 0.0, -GRAVITY * cos(lean)])
+    return Scene((replace(placed, X_WB=frozen(stand)),), (ground(floor),), gravity=down)
+
+
+def _drives(
+    robot: StudiedRobot, base: WheeledBase, *, friction: float, wheel_damping: float
+) -> dict[str, Actuation]:
+    """Return the drive of every joint; steering is stiff enough for the friction of its wheel."""
+    loose = passive_joints(robot)
+    drives = {name: servo for name, servo in holding_servos(robot).items() if name not in loose}
+    load = friction * base.mass * GRAVITY / len(base.wheels)
+    for wheel in base.wheels:
+        if wheel.command is not None:
+            drives[wheel.joint] = Actuation(DriveMode.VELOCITY, damping=wheel_damping)
+        if wheel.steering and wheel.steering.joint in drives:
+            held = drives[wheel.steering.joint]
+            arm = wheel.width / 2 + abs(wheel.y - wheel.steering.y)
+            stiffness = max(held.stiffness, load * arm / _STEERED_OFF)
+            damping = held.damping * sqrt(stiffness / held.stiffness)
+            drives[wheel.steering.joint] = replace(held, stiffness=stiffness, damping=damping)
+    return drives
+
+
+def laden(robot: StudiedRobot, payload: float) -> StudiedRobot:
+    """Return a robot with a box fixed on top of its base, above the middle of its wheels.
+
+    Args:
+        payload: Its mass [kg]; none for 0.
+    """
+    if not payload:
+        return robot
+    model = robot.model
+    x, y, _ = vehicle(robot).frame
+    tops = [
+        float((triangulate(g.shape).vertices @ g.X_LG[2, :3]).max() + g.X_LG[2, 3])
+        for g in model.link(model.root).collisions
+    ]
+    moment = payload * _PAYLOAD**2 / 6
+    box = Geometry(Box((_PAYLOAD, _PAYLOAD, _PAYLOAD)))
+    inertia = Inertia(payload, frozen([0.0, 0.0, 0.0]), frozen(np.eye(3) * moment))
+    joint = Joint(
+        "payload_mount", JointType.FIXED, model.root, "payload",
+        frozen(pose((x, y, max(tops, default=0.0) + _PAYLOAD / 2))),
+    )  # fmt: skip
+    link = Link("payload", inertia, visuals=(box,))
+    carrying = replace(model, links=(*model.links, link), joints=(*model.joints, joint))
+    return replace(robot, model=carrying)
 
 
 def _surfaces(friction: float, rule: FrictionRule) -> tuple[Material, Material]:
@@ -118,22 +197,25 @@ _LAWS: dict[PathControl, DrivingLaw] = {
 def run(case: DriveCase) -> Recording:
     """Let the robot follow the reference."""
     engine = open_engine(case.engine)
-    own = settings(engine, case.profile)
+    robot = laden(opened(case.reading, case.robot, case.sha256), case.payload)
+    own = settings_of(engine, case.profile, vehicle(robot))
     chosen = replace(
         own,
         options=own.options.with_iterations(case.iterations),
         timestep=case.timestep,
         friction=case.friction,
+        multiplier=case.multiplier or own.multiplier,
     )
     return drive(
         engine,
-        robot=case.robot,
+        robot=robot,
         chosen=chosen,
         reference=REFERENCES[case.path],
         law=_LAWS[case.control],
         multiplier=chosen.multiplier,
         start=start_placement(case.start, seed=case.seed),
         hold=HOLD,
+        slope=case.slope,
         seed=case.seed,
     )
 
@@ -141,7 +223,7 @@ def run(case: DriveCase) -> Recording:
 def drive(
     engine: Engine,
     *,
-    robot: Robot,
+    robot: StudiedRobot,
     chosen: Settings,
     reference: DrivingReference,
     law: DrivingLaw,
@@ -149,8 +231,9 @@ def drive(
     start: PlanarPose,
     seed: int,
     hold: float = 0.0,
+    slope: float = 0.0,
 ) -> Recording:
-    """Drive a robot on level ground, and record the model as loaded by the engine.
+    """Drive a robot on the ground, and record the model as loaded by the engine.
 
     Args:
         chosen: The settings of the engine.
@@ -159,52 +242,71 @@ def drive(
         multiplier: Track-width multiplier of skidding wheels in the controller [-].
         seed: Seed of the engine's random numbers.
         hold: Time after the end of the reference [s].
+        slope: Inclination of the ground [deg].
+
+    Raises:
+        KinetariumError: If the engine has loaded another model than that of the scene.
     """
-    driven = vehicle(robot)
+    base = vehicle(robot)
     driver = WheelDriver(
-        reference,
-        law=law,
-        drive=driven.drive(multiplier),
-        left=driven.left,
-        wait=SETTLE,
-        rate=CONTROL_RATE,
+        reference, law=law, chassis=Chassis(base, multiplier), wait=SETTLE, rate=CONTROL_RATE
     )
+    rule = engine.info.friction_rule
     scene = ground_scene(
         robot,
-        wheels=driven.wheels,
         start=start,
         friction=chosen.friction,
-        rule=engine.info.friction_rule,
+        rule=rule,
         wheel_damping=chosen.wheel_damping,
+        slope=slope,
     )
     steps = round((SETTLE + reference.duration + hold) * SAMPLE_RATE)
     with Rollout(
         scene, engine=engine, timestep=chosen.timestep, options=chosen.options, seed=seed
     ) as rollout:
-        loaded = _loaded(rollout.simulation.audit(), scene, rule=engine.info.friction_rule)
+        loaded = loaded_facts(rollout.simulation.audit(), scene, engine=engine.info.name, rule=rule)
         begin = process_time()
         recording = rollout.run(
             controller=driver, duration=steps / SAMPLE_RATE, sample_rate=SAMPLE_RATE
         )
         timing = {LOOP_TIME: process_time() - begin}
     made_with = {
+        "vehicle": to_builtins(base),
+        "drive_type": base.kind.value,
         "friction": chosen.friction,
         "wheel_damping": chosen.wheel_damping,
-        "multiplier": driven.drive(chosen.multiplier).multiplier,
+        "multiplier": base.drive(multiplier).multiplier,
+        "slope_deg": slope,
         "settings": chosen.words,
+        "one_step_rad_s2": _one_step(engine.info.name),
     }
     facts = {**recording.facts, **made_with, **loaded}
     return replace(recording, facts=facts, timing=timing)
 
 
-def _loaded(audit: Audit, scene: Scene, *, rule: FrictionRule) -> dict[str, Any]:
-    """Return what the engine says it has loaded, and where that is not the scene."""
-    mass = sum(solid.inertia.mass for solid in audit.solids)
+@lru_cache(maxsize=16)
+def _one_step(engine: str) -> float:
+    """Return the error of an engine's accelerations of a moving arm [rad/s^2]."""
+    return one_step_error(open_engine(engine))
+
+
+def loaded_facts(audit: Audit, scene: Scene, *, engine: str, rule: FrictionRule) -> dict[str, Any]:
+    """Return what an engine says it has loaded.
+
+    Raises:
+        KinetariumError: If that is not the scene: what follows would be another robot's drive.
+    """
     errors = audit_errors(scene, audit, rule=rule).items()
     off = [f"{fact} is off by {error:.2g}" for fact, error in errors if not error <= _TOLERANCE]
+    if off:
+        more = f" and {len(off) - 3} more" if len(off) > 3 else ""
+        raise KinetariumError(
+            f"engine '{engine}' has loaded another model: {', '.join(off[:3])}{more}"
+        )
+    mass = sum(solid.inertia.mass for solid in audit.solids)
     return {
         "mass_error": mass / scene.robots[0].model.mass - 1,
         "joint_damping": max(joint.damping for joint in audit.joints),
         "armature": max(joint.armature for joint in audit.joints),
-        "remarks": [*audit.remarks, *off],
+        "remarks": list(audit.remarks),
     }

@@ -10,8 +10,10 @@ from kinetarium.metrics import cross_track, out_of_round, path_curvature, total_
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drive.config import DriveCase, PathControl, PathName
+from kinetarium.studies.drive.ideal import IdealDrive, ideal_of
+from kinetarium.studies.drive.profiles import CONTROL_RATE
 from kinetarium.studies.drive.run import HOLD, REFERENCES, SAMPLE_RATE, SETTLE, start_placement
-from kinetarium.studies.drive.vehicle import Track, vehicle
+from kinetarium.studies.drive.vehicle import Track, yaw_ratio
 
 RECOVERED = 0.05
 """Cross-track error within which a robot has recovered from a corner [m]."""
@@ -21,8 +23,6 @@ CURVATURE_WINDOW = 1.0
 """Averaging window of the velocity, whose direction is then taken [s]."""
 SLOWEST = 0.1
 """Speed above which the curvature of a path is defined [m/s]."""
-_LEAST_YAW = 0.05
-"""Commanded yaw rate above which a sample is considered turning [rad/s]."""
 
 
 def score(case: DriveCase, recording: Recording) -> Row:
@@ -39,6 +39,9 @@ def score(case: DriveCase, recording: Recording) -> Row:
         recovery_s: Longest time after a corner until the cross-track error stays small; None
             elsewhere, and if it does not before the next corner.
         wheel_speed_error: RMS error of the wheel speeds, relative to their commands.
+        off_ideal_m: RMS distance from the ideal drive at equal times, in open loop on level
+            ground; None elsewhere.
+        ideal_yaw_ratio: The yaw ratio of the ideal drive; None where there is none.
     """
     track = track_of(case, recording)
     reference = REFERENCES[case.path]
@@ -48,24 +51,27 @@ def score(case: DriveCase, recording: Recording) -> Row:
     square = reference if isinstance(reference, SquareReference) else None
     error = cross_track(track.position, path_points(reference))
     ended = track.time[-1] >= reference.duration + HOLD - 1 / SAMPLE_RATE
-    drive = vehicle(case.robot).drive(recording.facts["multiplier"])
+    ideal = ideal_of(case, recording.facts)
     return {
         "cross_track_rmse_m": float(np.sqrt(np.mean(error**2))),
         "cross_track_max_m": float(error.max()),
         "final_error_m": _distance(track.position[-1], placements[-1]) if ended else None,
         "final_heading_deg": degrees(track.heading[-1] - placements[-1, 2]) if ended else None,
-        "yaw_ratio": yaw_ratio(track.yaw_rate, track.commanded_yaw_rate(drive)),
+        "yaw_ratio": yaw_ratio(track.yaw_rate, track.commanded_yaw_rate),
         "curvature_tv": None if square else driven_curvature_variation(track, reference),
         "out_of_round_m": out_of_round(track.position) if case.path is PathName.CIRCLE else None,
         "corners_deg": _corners(track, square) if square else None,
         "recovery_s": _recovery(track.time, error, square) if square else None,
         "wheel_speed_error": track.wheel_speed_error,
+        "off_ideal_m": _off(track, ideal) if ideal else None,
+        "ideal_yaw_ratio": yaw_ratio(ideal.yaw_rate, ideal.commanded) if ideal else None,
     }
 
 
 _NAMES = (
     "cross_track_rmse_m", "cross_track_max_m", "final_error_m", "final_heading_deg", "yaw_ratio",
     "curvature_tv", "out_of_round_m", "corners_deg", "recovery_s", "wheel_speed_error",
+    "off_ideal_m", "ideal_yaw_ratio",
 )  # fmt: skip
 
 
@@ -77,7 +83,7 @@ def track_of(case: DriveCase, recording: Recording) -> Track:
     """
     start = start_placement(case.start, seed=case.seed)
     frame = start if case.control is PathControl.OPEN else PlanarPose(0.0, 0.0, 0.0)
-    return Track.of(recording, frame=frame, begin=SETTLE, left=vehicle(case.robot).left)
+    return Track.of(recording, frame=frame, begin=SETTLE)
 
 
 def path_points(reference: DrivingReference) -> Array:
@@ -110,20 +116,6 @@ def reference_curvature_variation(path: PathName) -> float:
     return total_variation(curvature)
 
 
-def yaw_ratio(yaw_rate: Array, commanded: Array) -> float | None:
-    """Return the actual over the commanded angle, where a turn is commanded [-].
-
-    Args:
-        yaw_rate: Yaw rates at equal time intervals [rad/s], shape (n,).
-        commanded: Commanded yaw rates [rad/s], shape (n,).
-    """
-    turning = np.abs(commanded) > _LEAST_YAW
-    if not turning.any():
-        return None
-    along = yaw_rate[turning] * np.sign(commanded[turning])
-    return float(along.sum() / np.abs(commanded[turning]).sum())
-
-
 def _corners(track: Track, reference: SquareReference) -> list[float | None]:
     return [
         degrees(np.interp(end + TURN_END, track.time, track.heading)
@@ -145,6 +137,18 @@ def _recovery(time: Array, error: Array, reference: SquareReference) -> float | 
         if outside.size:
             longest = max(longest, float(time[on_edge][outside[-1]] - end))
     return longest
+
+
+_STRIDE = round(CONTROL_RATE / SAMPLE_RATE)
+"""Commands of the ideal drive between two samples."""
+
+
+def _off(track: Track, ideal: IdealDrive) -> float:
+    """Return the root mean square distance from the ideal drive at equal times [m]."""
+    wanted = ideal.position[::_STRIDE]
+    count = min(len(track.position), len(wanted))
+    away = np.linalg.norm(track.position[:count] - wanted[:count], axis=1)
+    return float(np.sqrt(np.mean(away**2)))
 
 
 def _distance(position: Array, placement: Array) -> float:

@@ -1,6 +1,7 @@
 """Report of the calibrate study: the track multiplier over speeds and headings."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import degrees
 from typing import Any
 
@@ -15,23 +16,34 @@ from kinetarium.figure.text import Prose, Table, header
 from kinetarium.recording.recording import Recording
 from kinetarium.studies.drive.calibrate.config import CalibrateCase
 from kinetarium.studies.drive.calibrate.score import identify, steady_track
-from kinetarium.studies.drive.config import Robot
-from kinetarium.studies.drive.coulomb import coulomb_multiplier
+from kinetarium.studies.drive.coulomb import (
+    HARDWARE_MULTIPLIER,
+    coulomb_multiplier,
+    is_husky,
+    multiplier_range,
+)
 from kinetarium.studies.drive.figures import vehicle_replay
 from kinetarium.studies.drive.profiles import FRICTION
-from kinetarium.studies.drive.tables import settings_section
-from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER, vehicle
+from kinetarium.studies.drive.tables import (
+    failure_words,
+    hardware_words,
+    robot_label,
+    settings_section,
+)
+from kinetarium.studies.drive.vehicle import opened, recorded_vehicle
 
 _LEAD = (
-    "A robot with four fixed wheels can turn only by skidding, and turns less than its track width"
-    " suggests; so the track width is multiplied by a factor, 1.875 in Clearpath's software and in"
-    " the paper. Here this factor is identified in every engine, in place and on arcs, from the"
-    " travel of the wheels and the angle turned over whole quarter turns, and compared with Coulomb"
-    " friction alone."
+    "A robot with fixed wheels on several axles can turn only by skidding, and turns less than its"
+    " track width suggests; so the track width is multiplied by a factor: 1.875 for the Husky in"
+    " Clearpath's software and in the paper. Here this factor is identified in every engine, in"
+    " place and on arcs, from the travel of the wheels and the angle turned over whole quarter"
+    " turns, and compared with Coulomb friction alone."
 )
 _IN_PLACE = 0.5
 """Yaw rate of the quoted turn in place [rad/s]."""
 _COULOMB = "coulomb"
+_SWINGS = 1.2
+"""Ratio of the multipliers over headings from which on it is said [-]."""
 
 _Multipliers = dict[tuple[float, float], float]
 """Track multipliers by forward speed [m/s] and yaw rate [rad/s]."""
@@ -44,19 +56,95 @@ def report(outcomes: Sequence[Outcome[CalibrateCase]]) -> Findings:
         key: _figures(group) for key, group in results.by("profile", "robot", "engine").items()
     }
     groups = results.by("profile", "robot").values()
-    speeds = [(outcome.case.v, outcome.case.w) for outcome in outcomes]
-    theory = _theory(sorted(set(speeds)))
+    ideals = {
+        robot: ideal
+        for (robot,), group in results.by("robot").items()
+        if (ideal := _Ideal.of(group)) is not None
+    }
     summary: dict[str, Any] = {}
     for (profile, robot, engine), values in figures.items():
-        summary.setdefault(profile.value, {}).setdefault(robot.value, {})[engine] = values
-    if Robot.HUSKY4 in results.distinct("robot"):
-        summary[_COULOMB] = _summarised(theory)
+        summary.setdefault(profile.value, {}).setdefault(robot, {})[engine] = values
+    if ideals:
+        summary[_COULOMB] = _summarised(next(iter(ideals.values())).multipliers)
+        summary["ideal"] = {robot: ideal.summary for robot, ideal in ideals.items()}
     sections = [
-        *(_heat_section(group, theory) for group in groups),
+        *(_heat_section(group, ideals) for group in groups),
         *(section for group in groups for section in _heading_section(group)),
         settings_section(outcomes),
     ]
-    return Findings(_headline(figures, theory), tuple(sections), summary, lead=_LEAD)
+    return Findings(
+        _headline(figures, ideals),
+        tuple(sections),
+        summary,
+        lead=" ".join(filter(None, (_LEAD, hardware_words(outcomes)))),
+        conclusion=_conclusion(figures, ideals, outcomes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Ideal:
+    """Multipliers of a robot by Coulomb friction alone, and their uncertainty."""
+
+    multipliers: "_Multipliers"
+    in_place: tuple[float, float]
+    husky: bool
+
+    @classmethod
+    def of(cls, group: Outcomes[CalibrateCase]) -> "_Ideal | None":
+        """Compute those of a robot; None if nothing slips or was never recorded."""
+        recording = group.recording
+        base = recorded_vehicle(recording.facts) if recording else None
+        if base is None or not base.slips:
+            return None
+        speeds = sorted({(outcome.case.v, outcome.case.w) for outcome in group})
+        found = {(v, w): coulomb_multiplier(base, v=v, w=w, friction=FRICTION) for v, w in speeds}
+        spread = multiplier_range(base, v=0.0, w=_IN_PLACE, friction=FRICTION)
+        return cls(found, spread, is_husky(base))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What metrics.json has of it."""
+        least, greatest = self.in_place
+        hardware = {"hardware": HARDWARE_MULTIPLIER} if self.husky else {}
+        spread = {"in_place_least": least, "in_place_greatest": greatest}
+        return {**_summarised(self.multipliers), **spread, **hardware}
+
+
+def _conclusion(
+    figures: Mapping[tuple[Any, ...], dict[str, Any]],
+    ideals: Mapping[str, _Ideal],
+    outcomes: Sequence[Outcome[CalibrateCase]],
+) -> str:
+    """Return what came out, in one to three sentences."""
+    profile, robot, _ = next(iter(figures))
+    own = {key[2]: one for key, one in figures.items() if key[:2] == (profile, robot)}
+    place = any(values["in_place"] is not None for values in own.values())
+    key, where = ("in_place", "in place") if place else ("fitted", "over all turns")
+    found = {engine: values[key] for engine, values in own.items() if values[key] is not None}
+    told = ", ".join(f"{e} {m:.3f}" for e, m in sorted(found.items(), key=lambda item: item[1]))
+    words = [f"{robot_label(robot)} ({profile.value}) needs a track multiplier {where} of"
+             f" {told or 'no engine'}"]  # fmt: skip
+    ideal = ideals.get(robot)
+    if ideal is not None:
+        known = ideal.summary[key]
+        least, greatest = ideal.in_place
+        words.append(
+            f"by Coulomb friction {known:.3f} ({least:.2f} to {greatest:.2f} with the uncertainty"
+            " of footprint and centre of mass)"
+            if known is not None
+            else "Coulomb has none"
+        )
+        if ideal.husky:
+            words.append(f"{HARDWARE_MULTIPLIER} on one real Husky")
+    else:
+        words.append("1 without slip")
+    swings = {
+        engine: (values["lowest"], values["highest"]) for engine, values in own.items()
+        if values["lowest"] is not None and values["highest"] / values["lowest"] > _SWINGS
+    }  # fmt: skip
+    swing = ", ".join(f"{e} {low:.2f} to {high:.2f}" for e, (low, high) in swings.items())
+    turning = f" It varies with the heading in {swing}." if swing else ""
+    return f"{'; '.join(words)}.{turning} {failure_words(outcomes)}"
 
 
 def _figures(outcomes: Outcomes[CalibrateCase]) -> dict[str, Any]:
@@ -95,12 +183,9 @@ def _summarised(found: _Multipliers) -> dict[str, Any]:
     }
 
 
-def _theory(speeds: Sequence[tuple[float, float]]) -> _Multipliers:
-    robot = vehicle(Robot.HUSKY4)
-    return {(v, w): coulomb_multiplier(robot, v=v, w=w, friction=FRICTION) for v, w in speeds}
-
-
-def _headline(figures: Mapping[tuple[Any, ...], dict[str, Any]], theory: _Multipliers) -> Table:
+def _headline(
+    figures: Mapping[tuple[Any, ...], dict[str, Any]], ideals: Mapping[str, _Ideal]
+) -> Table:
     columns = header(
         f"profile | robot | engine | in place, {_IN_PLACE:g} rad/s | on arcs | fitted"
         " | residual of the fit | least over headings | greatest over headings"
@@ -108,16 +193,22 @@ def _headline(figures: Mapping[tuple[Any, ...], dict[str, Any]], theory: _Multip
     )
     keys = ("in_place", "moving", "fitted", "fit_residual", "lowest", "highest", "mean_residual")
     rows = [
-        (profile.value, robot.value, engine, *(values.get(key) for key in keys))
+        (profile.value, robot_label(robot), engine, *(values.get(key) for key in keys))
         for (profile, robot, engine), values in figures.items()
     ]
-    if Robot.HUSKY4 in {robot for _, robot, _ in figures}:
-        ideal = _summarised(theory)
-        rows.append(("no engine", "husky4", "Coulomb", *(ideal.get(key) for key in keys)))
+    for robot, ideal in ideals.items():
+        known = _summarised(ideal.multipliers)
+        label, blank = robot_label(robot), [None] * (len(keys) - 1)
+        rows.append(("no engine", label, "Coulomb", *(known.get(key) for key in keys)))
+        for name, value in zip(("Coulomb, least", "Coulomb, greatest"), ideal.in_place,
+                               strict=True):  # fmt: skip
+            rows.append(("no engine", label, name, value, *blank))
+        if ideal.husky:
+            rows.append(("no engine", label, "one real Husky", HARDWARE_MULTIPLIER, *blank))
     return Table("Track multiplier", columns, tuple(rows))
 
 
-def _heat_section(group: Outcomes[CalibrateCase], theory: _Multipliers) -> Section:
+def _heat_section(group: Outcomes[CalibrateCase], ideals: Mapping[str, _Ideal]) -> Section:
     case = next(iter(group)).case
     found = {engine: _found(turns) for (engine,), turns in group.by("engine").items()}
     maps: list[Figure] = [
@@ -125,14 +216,18 @@ def _heat_section(group: Outcomes[CalibrateCase], theory: _Multipliers) -> Secti
         for engine, values in found.items()
         if values
     ]
-    if case.robot is Robot.HUSKY4:
-        maps.append(_heatmap("Track multiplier by Coulomb friction alone", theory))
+    ideal = ideals.get(case.robot)
+    if ideal is not None:
+        least, greatest = ideal.in_place
+        maps.append(_heatmap("Track multiplier by Coulomb friction alone", ideal.multipliers))
         maps.append(Prose(
             f"Coulomb: each wheel has two contact points, friction {FRICTION:g},"
             " static loads, the centre of mass kept on its circle. Faster arcs need a larger"
-            " multiplier because part of the friction provides the centripetal force."
+            " multiplier because part of the friction provides the centripetal force. If wheels"
+            " touch the ground along a line or at a point, and the centre of mass is up to 1.2 % of"
+            f" the wheelbase ahead or behind, it is {least:.3f} to {greatest:.3f} in place."
         ))  # fmt: skip
-    return Section(f"Over speeds: {case.robot.value}, {case.profile.value}", tuple(maps))
+    return Section(f"Over speeds: {robot_label(case.robot)}, {case.profile.value}", tuple(maps))
 
 
 def _heatmap(title: str, found: _Multipliers) -> Heatmap:
@@ -164,16 +259,19 @@ def _heading_section(group: Outcomes[CalibrateCase]) -> list[Section]:
         caption="Friction along two directions fixed in the world, a pyramid instead of a"
         " cone, makes the multiplier vary four times per turn: the same command turns the"
         " robot by different angles at different headings.",
-        marks=(Mark(SKID_MULTIPLIER, "as commanded"),) if case.robot is Robot.HUSKY4 else (),
-    )
-    return [Section(f"Over headings: {case.robot.value}, {case.profile.value}", (lines,))]
+        marks=tuple(Mark(o.recording.facts["multiplier"], "as commanded")
+                    for o in list(group)[:1] if o.recording),
+    )  # fmt: skip
+    label = robot_label(case.robot)
+    return [Section(f"Over headings: {label}, {case.profile.value}", (lines,))]
 
 
 def _by_heading_of(engine: str, outcomes: Outcomes[CalibrateCase]) -> list[Series]:
     for outcome in outcomes:
         case = outcome.case
         if outcome.recording is not None and (case.v, case.w) == (0.0, _IN_PLACE):
-            found = identify(steady_track(case, outcome.recording), vehicle(case.robot).drive(1.0))
+            base = recorded_vehicle(outcome.recording.facts)
+            found = identify(steady_track(outcome.recording), base.drive(1.0))
             if found is not None:
                 return [
                     Series(engine, np.array([degrees(h) for h in found.headings]), found.by_heading)
@@ -183,4 +281,4 @@ def _by_heading_of(engine: str, outcomes: Outcomes[CalibrateCase]) -> list[Serie
 
 def replay(case: CalibrateCase, recording: Recording) -> Replay:
     """Return the turn as a replay."""
-    return vehicle_replay(case.robot, recording)
+    return vehicle_replay(opened(case.reading, case.robot, case.sha256), recording)

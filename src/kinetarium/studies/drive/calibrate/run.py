@@ -7,9 +7,10 @@ from kinetarium.control.vehicle.reference import SteadyReference
 from kinetarium.engines.registry import open_engine
 from kinetarium.recording.recording import Recording
 from kinetarium.studies.drive.calibrate.config import CalibrateCase
-from kinetarium.studies.drive.profiles import settings
+from kinetarium.studies.drive.coulomb import usual_multiplier
+from kinetarium.studies.drive.profiles import settings_of
 from kinetarium.studies.drive.run import drive
-from kinetarium.studies.drive.vehicle import SKID_MULTIPLIER
+from kinetarium.studies.drive.vehicle import opened, vehicle
 
 ORIGIN = PlanarPose(0.0, 0.0, 0.0)
 STEADY = 1.0
@@ -19,15 +20,17 @@ STEADY = 1.0
 def run(case: CalibrateCase) -> Recording:
     """Turn the robot at constant speeds: half a turn as commanded, a whole one in place."""
     engine = open_engine(case.engine)
-    chosen = settings(engine, case.profile)
+    robot = opened(case.reading, case.robot, case.sha256)
+    base = vehicle(robot)
+    chosen = settings_of(engine, case.profile, base)
     time = STEADY + (pi if case.v else 2 * pi) / case.w
     return drive(
         engine,
-        robot=case.robot,
+        robot=robot,
         chosen=chosen,
         reference=SteadyReference(case.v, case.w, time),
         law=FeedForward(),
-        multiplier=SKID_MULTIPLIER,
+        multiplier=usual_multiplier(base),
         start=ORIGIN,
         seed=case.seed,
     )

@@ -1,17 +1,20 @@
 """Identification of the track multiplier from a steady turn."""
 
 from dataclasses import dataclass
-from math import pi
+from math import isnan, pi
 
 import numpy as np
 
 from kinetarium.control.vehicle.kinematics import DifferentialDrive
+from kinetarium.control.vehicle.wheeled_base import WheeledBase
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drive.calibrate.config import CalibrateCase
 from kinetarium.studies.drive.calibrate.run import ORIGIN, STEADY
+from kinetarium.studies.drive.coulomb import coulomb_multiplier
+from kinetarium.studies.drive.profiles import FRICTION
 from kinetarium.studies.drive.run import SETTLE
-from kinetarium.studies.drive.vehicle import Track, vehicle
+from kinetarium.studies.drive.vehicle import Track, recorded_vehicle
 
 _EARLY = 4.0
 """A common measuring time [s]; with a friction pyramid it covers some headings only."""
@@ -31,11 +34,15 @@ def score(case: CalibrateCase, recording: Recording) -> Row:
             are fewer.
         yaw_ratio: Actual yaw rate over that commanded with the profile's multiplier.
         wheel_speed_error: RMS error of the wheel speeds, relative to their commands.
+        ideal_multiplier: The multiplier without an engine, friction 1.
     """
-    found = identify(steady_track(case, recording), vehicle(case.robot).drive(1.0))
+    base = recorded_vehicle(recording.facts)
+    found = identify(steady_track(recording), base.drive(1.0))
+    ideal = ideal_multiplier(base, v=case.v, w=case.w)
     if found is None:
         names = ("track_multiplier", "residual", "lowest", "highest", "over_first_4s")
-        return dict.fromkeys((*names, "yaw_ratio", "wheel_speed_error"))
+        unknown = dict.fromkeys((*names, "yaw_ratio", "wheel_speed_error"))
+        return {**unknown, "ideal_multiplier": ideal}
     return {
         "track_multiplier": found.multiplier,
         "residual": found.residual,
@@ -44,7 +51,16 @@ def score(case: CalibrateCase, recording: Recording) -> Row:
         "over_first_4s": found.early,
         "yaw_ratio": found.yaw_rate / case.w,
         "wheel_speed_error": found.wheel_speed_error,
+        "ideal_multiplier": ideal,
     }
+
+
+def ideal_multiplier(base: WheeledBase, *, v: float, w: float) -> float | None:
+    """Return the multiplier of Coulomb friction, or 1 of wheels that roll; None if unknown [-]."""
+    if not base.slips:
+        return 1.0
+    found = coulomb_multiplier(base, v=v, w=w, friction=FRICTION)
+    return None if isnan(found) else found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,10 +86,9 @@ class Identified:
     by_heading: Array
 
 
-def steady_track(case: CalibrateCase, recording: Recording) -> Track:
+def steady_track(recording: Recording) -> Track:
     """Return the steady part of a turn."""
-    left = vehicle(case.robot).left
-    return Track.of(recording, frame=ORIGIN, begin=SETTLE + STEADY, left=left)
+    return Track.of(recording, frame=ORIGIN, begin=SETTLE + STEADY)
 
 
 def identify(track: Track, drive: DifferentialDrive) -> Identified | None:
