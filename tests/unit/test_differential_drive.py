@@ -47,7 +47,7 @@ def test_a_ramp_goes_no_faster_and_no_further(v: float, w: float, v0: float, w0:
 def two_wheels() -> WheeledBase:
     """A base of 1 m track on wheels of 0.1 m."""
     wheels = tuple(
-        GroundWheel(side, side, 0.0, y, 0.1, 0.0, 1, False, None, k, k, None)
+        GroundWheel(side, side, 0.0, y, 0.1, 0.0, 1, False, None, 0.0, 0.0, k, k, None)
         for k, (side, y) in enumerate((("left", 0.5), ("right", -0.5)))
     )
     return WheeledBase("base", (0.0, 0.0, 0.0), wheels, 10.0, (0.0, 0.0), (), (0.0, 0.0))
@@ -84,7 +84,9 @@ def car() -> WheeledBase:
         steering = Steering(f"pin{k}", x, pin, -1, 0.2, 0.6, 0.5, 10 + k, 2 + k) if x else None
         command = k if not x else None
         wheels.append(
-            GroundWheel(str(k), str(k), x, y, 0.05, 0.04, 1, False, 9.0, k, command, steering)
+            GroundWheel(
+                str(k), str(k), x, y, 0.05, 0.04, 1, False, 9.0, 0.0, 0.0, k, command, steering
+            )
         )
     home = (0.0, 0.0, 0.0, 0.0, 0.2, 0.2)
     return WheeledBase("car", (0.0, 0.0, 0.0), tuple(wheels), 5.0, (0.1, 0.0), (), home)

@@ -73,6 +73,8 @@ class GroundWheel:
         forward: 1 if a positive speed rolls it forwards, -1 otherwise.
         caster: Whether it rolls and swivels freely.
         effort: Largest torque of its drive [N m]; None if it is not limited.
+        damping: Viscous damping of its joint [N m s/rad].
+        friction: Coulomb friction of its joint [N m].
         place: Its place among the robot's joints.
         command: Its place among the commands; None if it is not driven.
         steering: Its steering, or None.
@@ -87,6 +89,8 @@ class GroundWheel:
     forward: int
     caster: bool
     effort: float | None
+    damping: float
+    friction: float
     place: int
     command: int | None
     steering: Steering | None

@@ -4,7 +4,8 @@ Each wheel contacts the ground at the two ends of its width, unless another foot
 for. The friction force at a point with slip velocity s is -mu N s/|s|. In a steady turn these
 forces keep the centre of mass on its circle and have no moment about it; this determines the
 three speeds of the vehicle, given those of its wheels. The loads are static, distributed as by
-springs of equal stiffness; casters carry load without friction, wheels without a drive roll.
+springs of equal stiffness; casters carry load without friction, wheels without a drive roll;
+damping and friction of the wheels' joints are part of the balance.
 
 Not only wheels on several axles skid: the two ends of a wide wheel cannot both roll in a turn.
 """
@@ -41,6 +42,8 @@ _UNBALANCED = 1e-6
 """Tolerance of the force balance, relative to weight times friction [-]."""
 _STIFF = 1e6
 """Gain of ideal servos [N m s/rad]."""
+_STILL = 0.05
+"""Speed of a wheel at which the friction of its joint is nearly all in force [rad/s]."""
 _LINE_POINTS = 8
 
 
@@ -265,20 +268,23 @@ def _steady(
     """
     driven = np.array([wheel.command is not None for wheel in base.rolling])
     gains = np.where(driven, wheel_damping, 0.0)
+    losses = np.array([(wheel.damping, wheel.friction) for wheel in base.rolling]).T
 
     def balance(speeds: Array, smoothing: float) -> tuple[Array, Array]:
         rest, slope = _balance(speeds, footing, friction=friction, smoothing=smoothing)
         # The torque of the ground equals that of the servos: gain times speed error.
         wanted = gains * (commands - speeds[3:])
         torque = np.clip(wanted, -effort, effort)
-        rest[3:] = torque + _BEYOND * (wanted - torque) - rest[3:]
+        spin = np.hypot(speeds[3:], _STILL)
+        lost = losses[0] * speeds[3:] + losses[1] * speeds[3:] / spin
+        rest[3:] = torque + _BEYOND * (wanted - torque) - lost - rest[3:]
         gain = gains * np.where(wanted == torque, 1.0, _BEYOND)
+        gain += losses[0] + losses[1] * _STILL**2 / spin**3
         slope[3:] = -np.diag([0.0, 0.0, 0.0, *gain])[3:] - slope[3:]
         return rest, slope
 
-    starts: list[tuple[Array, tuple[float, ...]]] = [
-        (np.array([guess[0], 0.0, guess[1], *commands]), _SMOOTHING)
-    ]
+    rolling = np.array([guess[0], 0.0, guess[1], *commands])
+    starts: list[tuple[Array, tuple[float, ...]]] = [(rolling, _SMOOTHING)]
     if near is not None and not isnan(near.yaw_rate):
         starts.insert(0, (np.array(near.speeds), _SMOOTHING[-2:]))
     largest = footing.mass * _GRAVITY * max(friction, 1.0)

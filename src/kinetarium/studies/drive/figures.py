@@ -73,7 +73,7 @@ _UNCERTAIN = (
     "The ideal of wheels that skid has an uncertainty: a wheel may touch the ground at its edges"
     " (as in the ideal), along a line or at a point, and the centre of mass may be 1.2 % of the"
     " wheelbase ahead or behind, 6 mm of the Husky's 512 mm. The range of yaw ratios over these is"
-    " shown beside the ideal's; engines within it cannot be told apart by it."
+    " shown beside the ideal's; engines within it cannot be distinguished by it."
 )
 _PAPER_FIGURES = {
     ("husky4", PathControl.OPEN): "Fig. 5",

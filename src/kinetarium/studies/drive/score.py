@@ -21,6 +21,8 @@ TURN_END = 0.3
 """Time after a corner of the reference at which the heading is read [s], after the ramps."""
 CURVATURE_WINDOW = 1.0
 """Averaging window of the velocity, whose direction is then taken [s]."""
+TOPPLED = 45.0
+"""Tilt from which on a robot has fallen over [deg]."""
 SLOWEST = 0.1
 """Speed above which the curvature of a path is defined [m/s]."""
 
@@ -42,6 +44,8 @@ def score(case: DriveCase, recording: Recording) -> Row:
         off_ideal_m: RMS distance from the ideal drive at equal times, in open loop on level
             ground; None elsewhere.
         ideal_yaw_ratio: The yaw ratio of the ideal drive; None where there is none.
+        tilt_deg: Largest angle between the robot and the upright.
+        toppled: Whether it fell over: such a run counts as failed.
     """
     track = track_of(case, recording)
     reference = REFERENCES[case.path]
@@ -65,13 +69,15 @@ def score(case: DriveCase, recording: Recording) -> Row:
         "wheel_speed_error": track.wheel_speed_error,
         "off_ideal_m": _off(track, ideal) if ideal else None,
         "ideal_yaw_ratio": yaw_ratio(ideal.yaw_rate, ideal.commanded) if ideal else None,
+        "tilt_deg": track.tilt_deg,
+        "toppled": track.tilt_deg > TOPPLED,
     }
 
 
 _NAMES = (
     "cross_track_rmse_m", "cross_track_max_m", "final_error_m", "final_heading_deg", "yaw_ratio",
     "curvature_tv", "out_of_round_m", "corners_deg", "recovery_s", "wheel_speed_error",
-    "off_ideal_m", "ideal_yaw_ratio",
+    "off_ideal_m", "ideal_yaw_ratio", "tilt_deg", "toppled",
 )  # fmt: skip
 
 

@@ -79,15 +79,22 @@ def failing_median(results: Outcomes[Any], key: str) -> float:
     """Return the median of an error over all runs, infinite for those that failed."""
     values = [
         next((row[key] for row in outcome.rows if row.get(key) is not None), inf)
-        if outcome.status is RunStatus.COMPLETED else inf
+        if not failure(outcome) else inf
         for outcome in results
     ]  # fmt: skip
     return float(median(values)) if values else inf
 
 
 def completed(results: Iterable[Outcome[Any]]) -> int:
-    """Return how many runs completed."""
-    return sum(outcome.status is RunStatus.COMPLETED for outcome in results)
+    """Return how many runs completed, the robot upright."""
+    return sum(not failure(outcome) for outcome in results)
+
+
+def failure(outcome: Outcome[Any]) -> str:
+    """Return why a run failed; empty if it did not."""
+    if outcome.status is not RunStatus.COMPLETED:
+        return outcome.message or str(outcome.status)
+    return "the robot fell over" if any(row.get("toppled") for row in outcome.rows) else ""
 
 
 def robot_label(robot: str) -> str:
@@ -273,8 +280,7 @@ def failure_words(outcomes: Sequence[Outcome[Any]]) -> str:
     """Return how many runs failed, and the first cause in each engine."""
     causes: dict[str, list[str]] = {}
     for outcome in outcomes:
-        if outcome.status is not RunStatus.COMPLETED:
-            cause = outcome.message or str(outcome.status)
+        if cause := failure(outcome):
             causes.setdefault(outcome.case.engine, []).append(cause)
     failed = sum(map(len, causes.values()))
     if not failed:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import atan2, cos, hypot, pi, sin
+from math import acos, atan2, cos, degrees, hypot, pi, sin
 from typing import Any
 
 import numpy as np
@@ -133,7 +133,8 @@ class _Parts:
         effort = joint.limits.effort
         return GroundWheel(
             role.joint, role.link, float(middle[0]), float(middle[1]), radius, width, 1,
-            role.caster, float(effort) if np.isfinite(effort) else None, self.places[role.joint],
+            role.caster, float(effort) if np.isfinite(effort) else None, joint.damping,
+            joint.friction, self.places[role.joint],
             self.commands[role.joint] if role.driven else None,
             self._steering(role) if role.steered else None,
         )  # fmt: skip
@@ -281,6 +282,7 @@ class Track:
         commands: Commanded speeds of the driven wheels [rad/s], shape (n, c).
         commanded_yaw_rate: The yaw rates that the commands are to cause [rad/s], shape (n,).
         left: Whether each driven wheel is on the left.
+        tilt_deg: Largest angle between the robot and the upright [deg].
     """
 
     time: Array
@@ -293,6 +295,7 @@ class Track:
     commands: Array
     commanded_yaw_rate: Array
     left: tuple[bool, ...]
+    tilt_deg: float = 0.0
 
     @classmethod
     def of(cls, recording: Recording, *, frame: PlanarPose, begin: float) -> "Track":
@@ -329,6 +332,8 @@ class Track:
             command[:, np.array([wheel.command for wheel in base.driven])] * forward,
             chassis.commanded_speeds(command)[1],
             base.left,
+            # The vertical component of the root's z axis.
+            degrees(acos(np.clip(1 - 2 * (qx**2 + qy**2), -1.0, 1.0).min(initial=1.0))),
         )
 
     def sides(self, of_wheels: Array) -> tuple[Array, Array]:
