@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import lru_cache
-from math import cos, radians, sin, sqrt
+from math import cos, radians, sin
 from time import process_time
 from typing import Any
 
@@ -45,6 +45,8 @@ _TOLERANCE = 1e-5
 """Largest error of a fact of the model as loaded; single precision rounds to 1e-7."""
 _STEERED_OFF = 2e-3
 """Steering error that the friction of a wheel may cause [rad]."""
+_STEERED_LATE = 5e-3
+"""Time by which steering lags [s]."""
 _PAYLOAD = 0.2
 """Edge of a payload [m]."""
 
@@ -106,12 +108,12 @@ def _drives(
     for wheel in base.wheels:
         if wheel.command is not None:
             drives[wheel.joint] = Actuation(DriveMode.VELOCITY, damping=wheel_damping)
-        if wheel.steering and wheel.steering.joint in drives:
-            held = drives[wheel.steering.joint]
-            arm = wheel.width / 2 + abs(wheel.y - wheel.steering.y)
-            stiffness = max(held.stiffness, load * arm / _STEERED_OFF)
-            damping = held.damping * sqrt(stiffness / held.stiffness)
-            drives[wheel.steering.joint] = replace(held, stiffness=stiffness, damping=damping)
+        if wheel.steering:
+            arm = max(wheel.width / 2 + abs(wheel.y - wheel.steering.y), wheel.radius / 10)
+            stiffness = load * arm / _STEERED_OFF
+            drives[wheel.steering.joint] = Actuation(
+                DriveMode.POSITION, stiffness=stiffness, damping=stiffness * _STEERED_LATE
+            )
     return drives
 
 
