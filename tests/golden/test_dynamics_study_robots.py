@@ -63,6 +63,7 @@ def inertia(link: str) -> Inertia:
 R = rotation_from_rpy([0.3, 0.2, 0.9])
 LINK3, LINK5, HAND = inertia("panda_link3"), inertia("panda_link5"), inertia("panda_hand")
 JOINT4 = PANDA.joint("panda_joint4")
+EXCHANGED = {"panda_joint3": "panda_joint5", "panda_joint5": "panda_joint3"}
 
 FAULTS = {
     "wrong mass": (
@@ -106,6 +107,9 @@ FAULTS = {
         Override(gravity=frozen([0, 0, -9.80665])), Cause.GRAVITY, "world"),
     "gravity direction": (
         Override(gravity=frozen([0, -9.81, 0])), Cause.GRAVITY, "world"),
+    "exchanged origins": (
+        Override(origins={a: PANDA.joint(b).X_PJ for a, b in EXCHANGED.items()}),
+        Cause.JOINT_ORIGIN, "panda_joint3, panda_joint5"),
 }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Causes found from the terms alone, as if no audit showed anything."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -225,3 +226,23 @@ def test_resistance_in_the_motion_alone_is_named() -> None:
         (Cause.FRICTION, "panda_joint3"),
     ]
     assert found[0].size == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"mass": 2.0}, {"moment": 0.5 * inertia("panda_link1").moment}],
+    ids=["mass", "moment"],
+)
+def test_impossible_causes_are_never_offered(change: dict[str, Any]) -> None:
+    """A lighter first link acts like a negative armature, and like a negative mass."""
+    light = replace(inertia("panda_link1"), **change)
+    (found,) = diagnosed(terms_with(Override(inertials={"panda_link1": light})))
+    assert found.where == "panda_link1"
+    assert "armature" not in found.text and "mass -" not in found.text
+
+
+def test_an_armature_that_is_lost_is_possible() -> None:
+    driven = Override(armature={"panda_joint4": 0.1}).applied(PANDA)
+    found = diagnose(Assumed(driven, GRAVITY), STATES, terms_with(Override()), tolerance=1e-12)
+    assert [(x.cause, x.where) for x in found] == [(Cause.ARMATURE, "panda_joint4")]
+    assert "is lost" in found[0].text

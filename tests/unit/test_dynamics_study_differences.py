@@ -299,3 +299,19 @@ def test_a_displaced_massless_frame_is_a_note() -> None:
     assert [(x.cause, x.where, x.severity) for x in found] == [
         (Cause.JOINT_ORIGIN, joint.name, Severity.NOTE)
     ]
+
+
+def test_exchanged_joint_origins_are_one_fault() -> None:
+    a, b = PANDA.joint("panda_joint3"), PANDA.joint("panda_joint5")
+    other = replace(
+        PANDA,
+        joints=tuple(
+            replace(joint, X_PJ={a.name: b, b.name: a}[joint.name].X_PJ)
+            if joint.name in (a.name, b.name)
+            else joint
+            for joint in PANDA.joints
+        ),
+    )
+    (found,) = (each for each in differences(other) if each.severity is Severity.FAULT)
+    assert (found.cause, found.where) == (Cause.JOINT_ORIGIN, "panda_joint3, panda_joint5")
+    assert "exchanged" in found.text

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetarium.model.plausibility import find_implausibilities
 from kinetarium.model.robot import RobotModel
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.scene import SceneError
@@ -108,6 +109,10 @@ def _notes(matched: Matched, states: States, whole: RobotModel) -> Iterator[Diff
     for repair in whole.repairs:
         text = f"the file was repaired: {repair.where}: {repair.message}"
         yield Difference(Cause.REPAIR, repair.where, None, text, Severity.NOTE)
+    for each in find_implausibilities(whole):
+        text = f"the file is implausible: {each.where}: {each.message}"
+        where = each.where.partition(" ")[2]
+        yield Difference(Cause.IMPLAUSIBLE, where, None, text, Severity.NOTE)
     resisting = [joint for joint in whole.moving_joints if joint.damping or joint.friction]
     if resisting:
         values = ", ".join(f"{j.name} {j.damping:.4g} and {j.friction:.4g}" for j in resisting)

@@ -65,6 +65,8 @@ class Cause(StrEnum):
     """Causes that no measurement can separate."""
     ROUNDING = "rounding"
     """A difference within what the backend's arithmetic explains."""
+    IMPLAUSIBLE = "implausible"
+    """A property of the robot file that is possible, but hardly meant."""
     REPAIR = "repair"
     """A repair of the robot file."""
     REMARK = "remark"

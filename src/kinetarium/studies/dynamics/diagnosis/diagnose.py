@@ -192,11 +192,12 @@ def _resistances(
         return []
     least = enough * float(np.abs(wanted).max())
     shares = [column[:, 0] * value for column, value in zip(columns, values, strict=True)]
-    return [
+    steps = [
         list(cause.hypotheses(column, share))
         for cause, column, share in zip(single, columns, shares, strict=True)
         if np.abs(share).max() > least
     ]
+    return steps if all(steps) else []  # one would be impossible
 
 
 def _fitting(

@@ -177,6 +177,10 @@ def _resistance(
     value, name = float(by), joint.name
     given = replace(joint, damping=0.0, friction=0.0)
     whole = getattr(given, str(kind)) + value
+    if abs(whole) <= _RANK * abs(value):
+        whole = 0.0
+    if whole < 0:
+        return  # no drive has it
     found = replace(given, **{str(kind): whole})
     for each in resistance_differences(given, found, tolerance=1e-12):
         text = each.text if kind is Cause.ARMATURE else f"{each.text}; its tau counts it"
@@ -200,12 +204,22 @@ def _body(
             return left
 
         for parameters, found in inertia_changes(given, left_by):
+            if not _is_possible(found):
+                continue
             left = float(np.linalg.norm(left_by(found)) / (np.linalg.norm(difference) or 1.0))
             for each in inertia_differences(given, found, tolerance=1e-9)[:1]:
                 change = partial(Assumed.with_inertias, inertias={link: found})
                 text = f"link {link}: {each.text}"
                 yield Hypothesis(each.cause, link, parameters, left, each.size, text, change)
     yield from _whole_body(assumed, body, columns, difference)
+
+
+def _is_possible(inertia: Inertia | None) -> bool:
+    """Return whether a body can have an inertia: a positive mass and moments of inertia."""
+    if inertia is None:
+        return True
+    moments = np.linalg.eigvalsh(inertia.moment)
+    return inertia.mass > 0 and bool(moments[0] >= -_RANK * abs(moments[2]))
 
 
 def _compressed(columns: Array, difference: Array) -> tuple[Array, Array]:

@@ -17,6 +17,7 @@ from kinetarium.studies.dynamics.differences.inertia import (
     inertia_differences,
     leader_text,
     order_difference,
+    placement_differences,
     resistance_differences,
 )
 from kinetarium.studies.dynamics.finding import Cause, Difference, Severity
@@ -153,13 +154,14 @@ def _explains(
 
 
 def _of_joints(model: RobotModel, joints: _Joints, *, tolerance: float) -> Iterator[Difference]:
-    for body in rigid_tree(model):
-        joint = body.joint
-        loaded = joints.get(joint.name) if joint else None
-        if joint is None or loaded is None:
-            continue
-        if loaded.X_PJ is not None:
-            yield from frame_differences(joint.name, body.X_PJ, loaded.X_PJ, tolerance=tolerance)
+    tree = [body for body in rigid_tree(model) if body.joint and body.joint.name in joints]
+    poses = {
+        body.joint.name: (body.X_PJ, joints[body.joint.name].X_PJ) for body in tree if body.joint
+    }
+    shown = {name: (given, found) for name, (given, found) in poses.items() if found is not None}
+    yield from placement_differences(shown, tolerance=tolerance)
+    for joint in (body.joint for body in tree if body.joint):
+        loaded = joints[joint.name]
         yield from axis_difference(joint.name, joint.axis, loaded.axis)
         yield from resistance_differences(joint, loaded, tolerance=tolerance)
 

@@ -1,7 +1,7 @@
 """Differences of joint properties, gravity and mass properties, and their causes."""
 
-from collections.abc import Iterator
-from itertools import permutations, product
+from collections.abc import Iterator, Mapping
+from itertools import combinations, permutations, product
 from math import degrees
 
 import numpy as np
@@ -55,6 +55,34 @@ def frame_differences(
             f" about {vector_text(turn / angle)}"
         )
         yield Difference(Cause.JOINT_ORIGIN, joint, angle, text)
+
+
+def placement_differences(
+    poses: Mapping[str, tuple[Array, Array]], *, tolerance: float
+) -> Iterator[Difference]:
+    """Compare the poses of several joints, and name two that have each other's.
+
+    Args:
+        poses: The given and the found pose by joint, shape (4, 4) each.
+        tolerance: Largest difference due to rounding [m, rad].
+    """
+
+    def apart(given: Array, found: Array) -> bool:
+        return any(frame_differences("", given, found, tolerance=tolerance))
+
+    moved = [name for name, (given, found) in poses.items() if apart(given, found)]
+    exchanged = set[str]()
+    for a, b in combinations(moved, 2):
+        (given_a, found_a), (given_b, found_b) = poses[a], poses[b]
+        if {a, b} & exchanged or apart(given_a, found_b) or apart(given_b, found_a):
+            continue
+        exchanged |= {a, b}
+        size = float(np.linalg.norm(given_a[:3, 3] - given_b[:3, 3]))
+        text = f"origins of joints {a} and {b} are exchanged"
+        yield Difference(Cause.JOINT_ORIGIN, f"{a}, {b}", size, text)
+    for name in moved:
+        if name not in exchanged:
+            yield from frame_differences(name, *poses[name], tolerance=tolerance)
 
 
 def resistance_differences(

@@ -14,9 +14,9 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dynamics.differences.body import link_differences
 from kinetarium.studies.dynamics.differences.inertia import (
     axis_difference,
-    frame_differences,
     leader_text,
     order_difference,
+    placement_differences,
     resistance_differences,
 )
 from kinetarium.studies.dynamics.finding import Cause, Difference, Severity
@@ -226,14 +226,17 @@ def joint_differences(
         tolerance: Largest difference due to rounding [m, rad or relative].
     """
     theirs = {joint.name: joint for joint in other.joints}
-    for joint in model.joints:
-        there = theirs.get(joint.name)
-        if there is None:
-            continue
-        if there.parent == joint.parent:
-            for each in frame_differences(joint.name, joint.X_PJ, there.X_PJ, tolerance=tolerance):
-                weightless = not _carries_mass(model, joint)
-                yield replace(each, severity=Severity.NOTE) if weightless else each
+    shared = [joint for joint in model.joints if joint.name in theirs]
+    poses = {
+        joint.name: (joint.X_PJ, theirs[joint.name].X_PJ)
+        for joint in shared
+        if theirs[joint.name].parent == joint.parent
+    }
+    for each in placement_differences(poses, tolerance=tolerance):
+        heavy = any(_carries_mass(model, model.joint(name)) for name in each.where.split(", "))
+        yield each if heavy else replace(each, severity=Severity.NOTE)
+    for joint in shared:
+        there = theirs[joint.name]
         if JointType.FIXED in (joint.type, there.type):
             continue
         yield from axis_difference(joint.name, joint.axis, there.axis, tolerance=tolerance)
