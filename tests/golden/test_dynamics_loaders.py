@@ -1,10 +1,14 @@
 """What the engines' own loaders make of a robot file, compared with the robot as read here."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from hostile.fake_package import install
 from kinetarium import load_robot
 from kinetarium.cli import main
 from kinetarium.engines.registry import list_engines
@@ -186,3 +190,30 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert "fuses link tool with what carries it" in row["result"]
     assert {each["cause"] for each in result["findings"]} >= {"merged-links"}
     assert main(["dynamics", "--loaders", "--against", "panda", "--out", str(tmp_path / "p")]) == 2
+
+
+CRASHING = """
+import os
+from dataclasses import replace
+from kinetarium.engines.mujoco import EngineMujoco
+class Engine(EngineMujoco):
+    @property
+    def info(self):
+        return replace(super().info, name="crashing")
+    def read_robot(self, file, *, packages):
+        os.abort()
+"""
+
+
+@pytest.mark.skipif("mujoco" not in LOADERS, reason="needs MuJoCo")
+def test_a_loader_that_crashes_is_a_row(tmp_path: Path) -> None:
+    install(tmp_path, "of-others", code=CRASHING, engines="crashing = of_others:Engine")
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    flags = ["--robot", "two-link", "--loaders", "--engine", "crashing", "mujoco"]
+    done = subprocess.run(
+        [sys.executable, "-m", "kinetarium", "dynamics", *flags, "--out", "out", "--json", "-"],
+        capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    crashed, sound = json.loads(done.stdout)["rows"]
+    assert crashed["backend"] == "crashing" and crashed["status"] == "crashed"
+    assert sound["status"] == "completed" and sound["passed"]
