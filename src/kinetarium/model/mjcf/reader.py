@@ -11,8 +11,7 @@ from kinetarium.model.diagnostics import Allowance, Code, RobotFileError
 from kinetarium.model.inertia import NEGLIGIBLE_MASS, scaled_inertia
 from kinetarium.model.markup import Element
 from kinetarium.model.mjcf._constraints import EqualityReader, read_actuators, set_springdampers
-from kinetarium.model.mjcf._dialects import accept_dialects
-from kinetarium.model.mjcf._expansion import Replicator, include_files
+from kinetarium.model.mjcf._expansion import Replicator, accept_dialects, include_files
 from kinetarium.model.mjcf.bodies import JOINTS, WORLD, BodyReader, MjcfBody
 from kinetarium.model.mjcf.compiler import read_compiler
 from kinetarium.model.mjcf.document import (
