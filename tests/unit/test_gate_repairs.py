@@ -191,3 +191,18 @@ def test_no_inertia_is_accepted_early_that_would_be_repaired() -> None:
             values = np.linalg.eigvalsh(moment)
             assert values.sum() / 2 - values[2] > ROUNDING * values[2]
     assert early > 500
+
+
+def test_a_spherical_joint_becomes_three_turns_on_request(tmp_path: Path) -> None:
+    text = SOUND.replace(SHOULDER, SHOULDER.replace("revolute", "spherical"))
+    text = text.replace('<mimic joint="shoulder" multiplier="2"/>', "")
+    with pytest.raises(RobotFileError, match="--lenient ball-joints"):
+        _load(tmp_path, text)
+    model = _load(tmp_path, text, Allowance.BALL_JOINTS)
+    sound = _load(tmp_path, SOUND).joint("shoulder")
+    turns = [model.joint(f"shoulder/{letter}") for letter in "xyz"]
+    assert [joint.type for joint in turns] == [JointType.CONTINUOUS] * 3
+    np.testing.assert_array_equal([joint.axis for joint in turns], np.eye(3))
+    assert (turns[0].parent, turns[2].child) == (sound.parent, sound.child)
+    np.testing.assert_array_equal(turns[0].X_PJ, sound.X_PJ)
+    assert any("three revolute joints" in repair.message for repair in model.repairs)

@@ -166,3 +166,12 @@ def test_broken_msh_files_are_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(RobotFileError) as caught:
         load_robot(_file(tmp_path, WEDGE, MESH))
     assert {refusal.code for refusal in caught.value.refusals} == {"mesh-broken"}
+
+
+def test_a_weld_to_a_mocap_body_is_left_out(tmp_path: Path) -> None:
+    """It moves the robot from outside, as the grippers of Gymnasium-Robotics' Fetch are moved."""
+    mocap = '<body name="mouse" mocap="true"/>'
+    rest = '<equality><weld body1="mouse" body2="hand"/></equality>'
+    model = load_robot(_file(tmp_path, mocap + ARM, rest))
+    assert model.loops == ()
+    assert any(repair.where == "weld to a mocap body" for repair in model.repairs)

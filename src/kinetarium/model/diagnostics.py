@@ -90,7 +90,7 @@ class Allowance(StrEnum):
     ZERO_VISUAL = "zero-visual"
     """Leave out a visual shape of a URDF file that has no size."""
     BALL_JOINTS = "ball-joints"
-    """Read a ball joint of an MJCF file as three hinges about x, y and z."""
+    """Read a ball joint of MJCF, or a spherical one of URDF, as turns about x, y and z."""
     TENDONS = "tendons"
     """Leave out limits, springs, losses and couplings of tendons of an MJCF file."""
     GRAVITY_COMPENSATION = "gravity-compensation"

@@ -69,6 +69,8 @@ class EqualityReader:
                     self._document.left_out.add("inactive equality", element)
                 elif self._bodies.leaves_out(element):
                     pass
+                elif self._moves_from_outside(element):
+                    self._document.left_out.add("weld to a mocap body", element)
                 elif element.tag == "joint":
                     self._couple(element)
                 elif element.tag == "tendon":
@@ -81,6 +83,11 @@ class EqualityReader:
                         f"an equality of <{element.tag}> is not supported",
                         remedy="constrain joints or bodies instead",
                     )
+
+    def _moves_from_outside(self, element: Element) -> bool:
+        """Return whether a constraint ties a body to a mocap body, which moves it."""
+        ends = (element.attributes.get(name) for name in ("body1", "body2"))
+        return any(name in self._bodies.mocap for name in ends if name)
 
     def _couple(self, element: Element) -> None:
         """Read y - y0 = a0 + a1 (x - x0), with the positions x0 and y0 in the file's pose."""

@@ -54,6 +54,7 @@ class BodyReader:
         sites: The body and the pose in it, shape (4, 4), of each named site.
         without_axis: Names of free and ball joints, which a robot model does not have.
         surroundings: Names of the bodies that are not part of the robot.
+        mocap: Those of them that are moved from outside.
         outside: Kinds and names of joints and sites that are not part of the robot.
         unread: How many bodies could not be read, nor therefore what refers to them.
     """
@@ -75,6 +76,7 @@ class BodyReader:
         self.sites: dict[str, tuple[MjcfBody, Array]] = {}
         self.without_axis: set[str] = set()
         self.surroundings: set[str] = set()
+        self.mocap: set[str] = set()
         self.outside: set[tuple[str, str]] = set()
         self.unread = 0
 

@@ -344,6 +344,7 @@ def _robot_bodies(
                     remedy="remove mocap and let the scene place the robot",
                 )
             document.left_out.add("mocap body", element)
+            bodies.mocap.add(element.attributes.get("name", ""))
             surroundings.append(part)
         elif element.tag == "body":
             candidates.append(part)

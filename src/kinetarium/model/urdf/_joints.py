@@ -1,9 +1,11 @@
-"""URDF joints: axes, limits, couplings; planar joints split into three."""
+"""URDF joints: axes, limits, couplings; planar and spherical joints split into three."""
 
 from collections.abc import Iterator
 from enum import StrEnum
 from math import copysign, inf, sqrt
 from typing import Any
+
+import numpy as np
 
 from kinetarium.model.diagnostics import Allowance, Code
 from kinetarium.model.markup import Element
@@ -23,7 +25,7 @@ UNLIMITED = 1e12
 
 
 class UrdfJointType(StrEnum):
-    """The joint types of the URDF standard."""
+    """The joint types of the URDF standard, and Bullet's own."""
 
     FIXED = "fixed"
     REVOLUTE = "revolute"
@@ -31,9 +33,11 @@ class UrdfJointType(StrEnum):
     PRISMATIC = "prismatic"
     FLOATING = "floating"
     PLANAR = "planar"
+    SPHERICAL = "spherical"
 
 
 _ALONG_X = frozen([1.0, 0.0, 0.0])
+_STANDARD = [kind for kind in UrdfJointType if kind is not UrdfJointType.SPHERICAL]
 _SINGLE = (UrdfJointType.REVOLUTE, UrdfJointType.CONTINUOUS, UrdfJointType.PRISMATIC)
 
 
@@ -50,14 +54,17 @@ class JointReader:
     def kind(self, element: Element) -> UrdfJointType:
         """Return the type of a <joint>."""
         text = self._attributes.text(element, "type")
-        try:
-            return UrdfJointType(text)
-        except ValueError:
+        if text == UrdfJointType.SPHERICAL and Allowance.BALL_JOINTS in self._diagnostics.allow:
+            return UrdfJointType.SPHERICAL
+        if text not in _STANDARD:
+            ball = text == UrdfJointType.SPHERICAL
             raise self._diagnostics.refusal(
                 Code.JOINT_TYPE,
                 f"{element} has the unknown type {text!r}",
-                remedy=f"one of {', '.join(UrdfJointType)}",
-            ) from None
+                remedy=f"one of {', '.join(_STANDARD)}"
+                + (f"; or pass --lenient {Allowance.BALL_JOINTS}" if ball else ""),
+            )
+        return UrdfJointType(text)
 
     def ends(self, element: Element) -> tuple[str, str]:
         """Return the names of the parent and the child link of a <joint>."""
@@ -112,14 +119,21 @@ class JointReader:
                 for name in names:
                     self._attributes.number(child, name, default=0.0)
 
-    def planar(self, element: Element) -> Iterator[Joint | Link]:
-        """Read a planar joint as two prismatic and one revolute joint, with links between them."""
+    def split(self, element: Element) -> Iterator[Joint | Link]:
+        """Read a planar or spherical joint as three joints, with links between them.
+
+        A planar one becomes two prismatic joints and a turn about its axis, a spherical one turns
+        about x, y and z, which are singular where the second is at 90 degrees.
+        """
         joint = self.read(element)
-        R = rotation_onto(joint.axis)
+        spherical = self.kind(element) is UrdfJointType.SPHERICAL
+        R = np.eye(3) if spherical else rotation_onto(joint.axis)
         between = [f"{joint.child}/x", f"{joint.child}/y"]
         ends = [joint.parent, *between, joint.child]
-        kinds = (JointType.PRISMATIC, JointType.PRISMATIC, JointType.CONTINUOUS)
-        for i, (suffix, kind) in enumerate(zip(("/x", "/y", ""), kinds, strict=True)):
+        slides = JointType.CONTINUOUS if spherical else JointType.PRISMATIC
+        kinds = (slides, slides, JointType.CONTINUOUS)
+        suffixes = ("/x", "/y", "/z" if spherical else "")
+        for i, (suffix, kind) in enumerate(zip(suffixes, kinds, strict=True)):
             yield Joint(
                 name=joint.name + suffix,
                 type=kind,
@@ -133,7 +147,9 @@ class JointReader:
         self._diagnostics.repair(
             Code.UNSUPPORTED,
             f"joint {joint.name}",
-            "planar: read as two prismatic joints and a revolute one",
+            "spherical: read as three revolute joints, singular where the second is at 90 degrees"
+            if spherical
+            else "planar: read as two prismatic joints and a revolute one",
             line=element.line,
         )
 

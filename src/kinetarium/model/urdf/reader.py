@@ -60,14 +60,14 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
             links.append(Located(link_reader.read(element), element.line))
     joints: list[Located[Joint]] = []
     floating: list[str] = []
-    planar: list[str] = []
+    split: list[str] = []
     joint_reader = JointReader(document)
     for element in root.all("joint"):
         with diagnostics.at(element):
             kind = joint_reader.kind(element)
-            if kind is UrdfJointType.PLANAR:
-                planar.append(reading.attributes.name(element))
-                for part in joint_reader.planar(element):
+            if kind in (UrdfJointType.PLANAR, UrdfJointType.SPHERICAL):
+                split.append(reading.attributes.name(element))
+                for part in joint_reader.split(element):
                     if isinstance(part, Link):
                         links.append(Located(part, element.line))
                     else:
@@ -79,17 +79,17 @@ def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> Robot
                 floating.append(joint.name)
     for located in joints:
         mimic = located.item.mimic
-        if mimic and mimic.joint in planar:
+        if mimic and mimic.joint in split:
             with diagnostics.collecting():
                 raise diagnostics.refusal(
                     Code.MIMIC,
                     f"joint {located.item.name!r} follows {mimic.joint!r}, "
-                    "which is planar and has no single position",
+                    "which is planar or spherical and has no single position",
                     remedy="a mimic joint must follow a revolute, continuous or prismatic one",
                     line=located.line,
                 )
     children.report()
-    read = len(links) + len(joints) - 4 * len(planar)
+    read = len(links) + len(joints) - 4 * len(split)
     model = assemble(
         name,
         links=links,

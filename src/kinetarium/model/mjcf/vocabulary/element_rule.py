@@ -188,6 +188,7 @@ _WHY = {
     "other body": "bodies that move beside the robot belong to the scene",
     "part of other bodies": "it acts on bodies beside the robot",
     "mocap body": "mocap bodies belong to the scene",
+    "weld to a mocap body": "motion from outside belongs to the controller",
     "actuator": "only effort limits are kept, gains belong to the controller",
     "tendon": "it transmits no force but an actuator's",
     "free body's alignment": "the base frame stays as in the file",
