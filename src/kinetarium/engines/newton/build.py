@@ -120,15 +120,8 @@ def build(setup: Setup[NewtonOptions]) -> Model:
     Raises:
         SceneError: If Newton refuses it.
     """
-    scene, assembly = setup.scene, _Assembly(setup)
-    for robot in scene.robots:
-        assembly.add_robot(robot)
-    for body in scene.bodies:
-        if body.motion is Motion.FREE:
-            assembly.add_body(body)
-        else:
-            assembly.put(_WORLD, [(body.name, body.X_WB)])
-    assembly.touch()
+    assembly = Assembly(setup)
+    assembly.add_scene()
     try:
         with _unwarned():
             model = assembly.builder.finalize(device="cpu")
@@ -139,7 +132,7 @@ def build(setup: Setup[NewtonOptions]) -> Model:
     return assembly.result(model, solver)
 
 
-class _Assembly:
+class Assembly:
     """A model in the making."""
 
     def __init__(self, setup: Setup[NewtonOptions]) -> None:
@@ -159,6 +152,17 @@ class _Assembly:
         self._shape_solids: list[int] = []
         self._points = 0
         self._meshes: dict[MeshFile | MeshData, Any] = {}
+
+    def add_scene(self) -> None:
+        """Add everything."""
+        for robot in self._scene.robots:
+            self.add_robot(robot)
+        for body in self._scene.bodies:
+            if body.motion is Motion.FREE:
+                self.add_body(body)
+            else:
+                self.put(_WORLD, [(body.name, body.X_WB)])
+        self.touch()
 
     def add_part(
         self,
@@ -231,8 +235,15 @@ class _Assembly:
         for name, X_BS in solids:
             i = self._index[name]
             for shape, X_SG in self._scene.geometry[i] if self._may_touch[i].any() else ():
-                self._add_shape(body, shape, X_BG=X_BS @ X_SG)
+                self._add_shape(body, shape, X_BG=X_BS @ X_SG, settings=self.surface(i))
                 self._shape_solids.append(i)
+
+    def surface(self, solid: int) -> Any:
+        """Return Newton's settings of the shapes of a solid.
+
+        Nothing touches but the pairs of `touch`; masses are the model's, not the shapes'.
+        """
+        return newton.ModelBuilder.ShapeConfig(density=0.0, gap=0.0, collision_group=0)
 
     def touch(self) -> None:
         """Let those shapes touch that may, with the greater friction and restitution of the two."""
@@ -425,9 +436,7 @@ class _Assembly:
         }
         self.builder.add_custom_values(**{f"mujoco:pair_{k}": v for k, v in laws.items()})
 
-    def _add_shape(self, body: int, shape: Shape | Plane, *, X_BG: Array) -> None:
-        # Nothing touches but the pairs of `touch`; masses are the model's, not the shapes'.
-        settings = newton.ModelBuilder.ShapeConfig(density=0.0, gap=0.0, collision_group=0)
+    def _add_shape(self, body: int, shape: Shape | Plane, *, X_BG: Array, settings: Any) -> None:
         add, given = self.builder, {"xform": transform(X_BG), "cfg": settings}
         match shape:
             case Plane():

@@ -27,7 +27,7 @@ class _Progress:
         if "(compiled)" not in message:
             return
         self.compiled += 1
-        text = "kinetarium: Newton compiles kernels (about a minute the first time)"
+        text = "kinetarium: Newton compiles kernels (a minute or two the first time)"
         if sys.stderr.isatty():
             print(f"\r{text}: {self.compiled}", end="", file=sys.stderr, flush=True)
         elif self.compiled == 1:
