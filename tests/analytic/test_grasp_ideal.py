@@ -3,14 +3,19 @@
 import numpy as np
 import pytest
 
+from kinetarium.engines.mujoco.options import MujocoOptions
 from kinetarium.metrics import mean_moving_variance
-from kinetarium.studies.grasp.config import ToolPath
-from kinetarium.studies.grasp.ideal import Ideal, ideal
-from kinetarium.studies.grasp.profiles import JointControl
+from kinetarium.studies.grasp.config import Case, Profile, ToolPath
+from kinetarium.studies.grasp.ideal import Ideal, ideal, least_grip
+from kinetarium.studies.grasp.profiles import JointControl, Setting
 
 
 def _ideal(path: ToolPath, duration: float, control: JointControl = JointControl.LAW) -> Ideal:
-    return ideal(path, duration=duration, timestep=1e-3, control=control, armature=0.0, lifted=True)
+    case = Case(
+        engine="", path=path, profile=Profile.MATCHED, start=0, duration=duration, timestep=1e-3,
+        iterations=0, friction=0.8, seed=0,
+    )  # fmt: skip
+    return ideal(case, Setting(MujocoOptions(), control, "", lifted=True))
 
 
 @pytest.mark.parametrize("control", list(JointControl))
@@ -31,6 +36,21 @@ def test_the_pads_share_what_accelerates_the_cube() -> None:
         y += h * v
     np.testing.assert_allclose(best.force[:, 0] - 100.0, 0.5 * np.array(a[9::10]), atol=2e-3)
     np.testing.assert_allclose(best.force.sum(axis=1), 200.0, atol=1e-3)
+
+
+def test_the_least_grip_is_that_of_coulomb() -> None:
+    """Across the pads friction carries the weight; along them a pad must."""
+    level = np.array([[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]])
+    assert least_grip(level, friction=0.8, mass=1.0) == pytest.approx(9.81 / 1.6, rel=2e-3)
+    upright = np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]])
+    assert least_grip(upright, friction=0.8, mass=1.0) == pytest.approx(9.81 / 2)
+    # Pads that are inclined by 0.3 rad and open downwards: m g = 2 N (mu cos - sin).
+    s, c = np.sin(0.3), np.cos(0.3)
+    wedge = np.array([[0.0, -c, -s], [0.0, c, -s]])
+    needed = 9.81 / (2 * (0.8 * c - s))
+    assert least_grip(wedge, friction=0.8, mass=1.0) == pytest.approx(needed, rel=2e-3)
+    steep = np.array([[0.0, -0.5, -0.9], [0.0, 0.5, -0.9]])
+    assert least_grip(steep, friction=0.1, mass=1.0) is None
 
 
 @pytest.mark.slow

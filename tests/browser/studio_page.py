@@ -8,7 +8,7 @@ from kinetarium.reach.maps.files import write_map
 from kinetarium.reach.maps.recipe import MapKind, MapRecipe, field_shape
 from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.recording.result_folder import ResultFolder
-from kinetarium.scene.grasped_cube import PADS, gripper_arm
+from kinetarium.scene.grasped_cube import PADS
 from kinetarium.storage.serialization import to_builtins
 
 SOFTWARE_WEBGL = [
@@ -30,7 +30,7 @@ def write_runs(path, runs):
 def grasp_run(key, *, engine="mujoco", duration=4.0, rate=100.0, shift=0.0):
     """A Panda that moves all its joints, with a cube and two forces."""
     time = np.arange(0.0, duration + 1e-9, 1 / rate)
-    joints = gripper_arm(coupled=False).moving_joints
+    joints = load_robot("panda").moving_joints
     phase = np.arange(len(joints))
     q = 0.4 * np.sin(time[:, None] + phase) + np.linspace(0.0, -1.5, len(joints)) + shift
     cube = np.zeros((len(time), 1, 7))

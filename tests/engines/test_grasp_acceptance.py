@@ -9,7 +9,7 @@ import pytest
 from kinetarium.engines.registry import EngineUnavailableError, open_engine
 from kinetarium.recording.recording import Row
 from kinetarium.studies.grasp import Grasp
-from kinetarium.studies.grasp.config import Config, Profile, ToolPath
+from kinetarium.studies.grasp.config import Config, Profile, Start, ToolPath
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 ENGINES = ("mujoco", "bullet", "physx", "ode", "rapier")
@@ -24,7 +24,9 @@ def _judged(engine: str, path: ToolPath, profile: Profile, **changes: Any) -> Ro
     except EngineUnavailableError as error:
         pytest.skip(str(error))
     study = Grasp()
-    config = Config(engine=(engine,), path=(path,), profile=(profile,), starts=1)
+    config = Config(
+        engine=(engine,), path=(path,), profile=(profile,), starts=1, start=Start.ABRUPT
+    )
     case = replace(study.cases(config)[0], **changes)
     return study.score(case, study.run(case))[0]
 

@@ -13,9 +13,9 @@ from kinetarium.figure.charts import Lines
 from kinetarium.ranges import RangeError
 from kinetarium.recording.recording import Row, RunStatus
 from kinetarium.studies.grasp import Grasp, profiles
-from kinetarium.studies.grasp.config import Case, Config, Profile, ToolPath
+from kinetarium.studies.grasp.config import Case, Config, Profile, Start, ToolPath
 from kinetarium.studies.grasp.profiles import JointControl, setting
-from kinetarium.studies.grasp.reference import PERIOD, offsets
+from kinetarium.studies.grasp.task import PERIOD, offsets
 
 pytestmark = pytest.mark.engine
 SHORT = Config(
@@ -24,6 +24,7 @@ SHORT = Config(
     profile=(Profile.MATCHED,),
     starts=2,
     duration=0.6,
+    start=Start.ABRUPT,
 )
 
 
@@ -86,7 +87,7 @@ def test_steps_that_no_run_would_end_are_refused() -> None:
 
 def test_paths_set_off_across_the_pads_and_come_back() -> None:
     for path in (ToolPath.CIRCLE, ToolPath.SQUARE, ToolPath.EIGHT):
-        moved = offsets(path, np.array([0.0, 1e-3, PERIOD / 4, PERIOD]))
+        moved = offsets(path, np.array([0.0, 1e-3, PERIOD / 4, PERIOD]) / PERIOD)
         np.testing.assert_allclose(moved[[0, -1]], 0.0, atol=1e-12)
         assert moved[1, 0] > 0.05 * 1e-3
         assert np.linalg.norm(moved[2]) >= 0.1 - 1e-12

@@ -1,8 +1,10 @@
 """Computed torque, a grasp law on top of it, and stable PD control.
 
-In the grasp law the model carries half of the load at each finger. The reference of both
-fingers is their mean position, so that computed torque only keeps the load in the middle of
-the hand; the closing force c = clip(k (r - q_mean) - d v_mean) is added to both.
+In the grasp law the model carries half of the load at each side of the gripper. Each moving finger
+has one joint; u = opening (q - q_0) is its motion off the load, in metres. The reference of two
+fingers is their mean, so that computed torque only keeps the load in the middle of the hand;
+the closing force c = clip(k (r - u_mean) - d u'_mean) is added to both. A finger that closes on a
+fixed jaw has the closing force alone.
 """
 
 from dataclasses import dataclass
@@ -41,7 +43,7 @@ class ComputedTorque:
 ARM_BANDWIDTH = 50.0
 """Of the arm's joints [rad/s]."""
 FINGER_BANDWIDTH = 45.0
-"""Of the fingers' common sideways motion [rad/s]; without a load, fingers are unstable above
+"""Of the fingers' common sideways motion [rad/s]; without a load, the Panda's are unstable above
 55, since the model includes the load."""
 GRIP_STIFFNESS = 1e4
 """Stiffness between the fingers and their command [N/m]."""
@@ -49,6 +51,9 @@ GRIP_DAMPING = 20.0
 """Damping of the fingers' closing [N s/m]."""
 FINGER_FORCE = 100.0
 """Greatest force for the fingers' common sideways motion [N]."""
+SWIFTEST = 18.0
+"""Most inertia of a finger with its share of the load, over that of the finger alone, at which
+FINGER_BANDWIDTH is stable before the finger touches [-]; beyond it the bandwidth falls."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +64,7 @@ class GraspReference:
         rate: Steps per second [Hz].
         q: Positions of the arm [rad], shape (k, arm).
         v: Velocities of the arm [rad/s], shape (k, arm).
-        opening: Commanded finger positions [m], shape (k,); below half the load's width to grip.
+        opening: Commanded motion of the fingers off the load [m], shape (k,); negative to grip.
         grip: Greatest closing force [N], shape (k,).
     """
 
@@ -71,23 +76,44 @@ class GraspReference:
 
 
 class GraspComputedTorque:
-    """Joint torques of an arm whose last two joints are the fingers of a gripper."""
+    """Joint torques of an arm whose last joints close the fingers of a gripper."""
 
-    def __init__(self, dynamics: RobotDynamics, reference: GraspReference) -> None:
+    def __init__(
+        self,
+        dynamics: RobotDynamics,
+        reference: GraspReference,
+        *,
+        touching: ArrayLike,
+        openings: ArrayLike = (1.0, 1.0),
+        bandwidth: float = FINGER_BANDWIDTH,
+        most_aside: float = FINGER_FORCE,
+        sideways: bool = True,
+    ) -> None:
         """Keep the model and the reference.
 
         Args:
-            dynamics: The arm with half of the load at each finger; positive finger
-                positions open.
+            dynamics: The arm with half of the load at each side of the gripper.
             reference: The motion of arm and fingers.
+            touching: Positions of one or two finger joints where they touch the load, shape (1,)
+                or (2,).
+            openings: Motion of each finger off the load by its joint [m/rad or m/m].
+            bandwidth: Of the fingers' common sideways motion [rad/s].
+            most_aside: Greatest force for that motion [N].
+            sideways: Whether the load can move sideways with the fingers. Where fingers swing, it
+                is wedged between them: what they press aside does not accelerate it.
         """
         joints = dynamics.model.moving_joints
-        bandwidth = [ARM_BANDWIDTH] * (len(joints) - 2) + [FINGER_BANDWIDTH] * 2
-        self._law = ComputedTorque(dynamics, bandwidth=bandwidth)
-        self._upper = np.array([joint.limits.effort for joint in joints[:-2]])
+        self._touching = np.asarray(touching, dtype=np.float64)
+        self._openings = np.asarray(openings, dtype=np.float64)
+        self._arm = len(joints) - len(self._touching)
+        fingers = [bandwidth] * len(self._touching)
+        self._law = ComputedTorque(dynamics, bandwidth=[ARM_BANDWIDTH] * self._arm + fingers)
+        self._upper = np.array([joint.limits.effort for joint in joints[: self._arm]])
         self._lower = -self._upper
+        self._sideways = sideways
         self._reference = reference
         self._last = len(reference.q) - 1
+        self._most = most_aside
         self._q_ref = np.zeros(len(joints))
         self._v_ref = np.zeros(len(joints))
 
@@ -100,20 +126,28 @@ class GraspComputedTorque:
         """Do nothing: the law has no state."""
 
     def update(self, t: float, measurement: Measurement) -> Array:
-        """Return the torques and forces at a time [s], shape (arm + 2,)."""
-        reference, q, v = self._reference, measurement.q, measurement.v
+        """Return the torques and forces at a time [s], shape (arm + fingers,)."""
+        reference, q, v, n = self._reference, measurement.q, measurement.v, self._arm
         k = min(round(t * reference.rate), self._last)
         q_ref, v_ref = self._q_ref, self._v_ref
-        q_ref[:-2], v_ref[:-2] = reference.q[k], reference.v[k]
-        mean, speed = (q[-2] + q[-1]) / 2, (v[-2] + v[-1]) / 2
-        q_ref[-2:], v_ref[-2:] = mean, speed
+        q_ref[:n], v_ref[:n] = reference.q[k], reference.v[k]
+        mean = float((self._openings * (q[n:] - self._touching)).mean())
+        speed = float((self._openings * v[n:]).mean())
+        q_ref[n:] = self._touching + mean / self._openings
+        v_ref[n:] = speed / self._openings
         tau = self._law.torques(q, v, q_ref=q_ref, v_ref=v_ref)
         closing = GRIP_STIFFNESS * (reference.opening[k] - mean) - GRIP_DAMPING * speed
-        grip = _clipped(closing, reference.grip[k])
-        aside = _clipped((tau[-2] - tau[-1]) / 2, FINGER_FORCE)
-        arm = tau[:-2]
+        force = np.full(len(self._touching), _clipped(closing, reference.grip[k]))
+        if len(force) == 2:
+            first, second = tau[n:] / self._openings
+            aside = _clipped((first - second) / 2, self._most)
+            force += (aside, -aside)
+        if not self._sideways:
+            q_ref[n:], v_ref[n:] = q[n:], v[n:]
+            tau = self._law.torques(q, v, q_ref=q_ref, v_ref=v_ref)
+        arm = tau[:n]
         np.minimum(np.maximum(arm, self._lower, out=arm), self._upper, out=arm)
-        tau[-2:] = grip + aside, grip - aside
+        tau[n:] = self._openings * force
         return tau
 
 

@@ -10,27 +10,39 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetarium.dynamics import RobotDynamics
+from kinetarium.model.robot import IDENTITY
 from kinetarium.spatial import se3
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
 
 
 class JacobianTracker:
-    """Turns poses of a link into joint positions, step by step."""
+    """Turns poses of a link, or of a frame in it, into joint positions, step by step."""
 
     def __init__(
-        self, dynamics: RobotDynamics, *, link: str, gain: float = 50.0, damping: float = 1e-4
+        self,
+        dynamics: RobotDynamics,
+        *,
+        link: str,
+        X_LF: ArrayLike = IDENTITY,
+        turning: bool = True,
+        gain: float = 50.0,
+        damping: float = 1e-4,
     ) -> None:
         """Keep the robot and the gains.
 
         Args:
             dynamics: The robot, its base fixed.
             link: The link that follows the poses.
+            X_LF: The frame in that link that follows them, shape (4, 4).
+            turning: Whether it follows rotations too; arms with less than six joints cannot.
             gain: Feedback gain of the pose error [1/s].
             damping: Trades accuracy near singularities for bounded speed [-].
         """
         self._dynamics = dynamics
         self._link = link
+        self._X_LF = np.asarray(X_LF)
+        self._turning = turning
         self._gain = gain
         self._damping = damping
         joints = dynamics.model.moving_joints
@@ -45,20 +57,25 @@ class JacobianTracker:
             X_WD: The desired pose, shape (4, 4).
             V_WD: The desired twist [v; w], in the axes of that pose, shape (6,).
         """
-        X_WL = self._dynamics.link_pose(q, self._link)
-        X_LD = inverse_pose(X_WL) @ np.asarray(X_WD)
-        V_L = se3.adjoint(X_LD) @ np.asarray(V_WD) + self._gain * se3.log(X_LD)
-        R = X_WL[:3, :3]
-        J = self._dynamics.jacobian(q, self._link)
-        J_L = np.vstack([R.T @ J[:3], R.T @ J[3:]])
-        return np.asarray(J_L.T @ np.linalg.solve(J_L @ J_L.T + self._damping**2 * np.eye(6), V_L))
+        X_WF = self._dynamics.link_pose(q, self._link) @ self._X_LF
+        X_FD = inverse_pose(X_WF) @ np.asarray(X_WD)
+        R = X_WF[:3, :3]
+        J = self._dynamics.jacobian(q, self._link, point=self._X_LF[:3, 3])
+        if self._turning:
+            V_F = se3.adjoint(X_FD) @ np.asarray(V_WD) + self._gain * se3.log(X_FD)
+            J_F = np.vstack([R.T @ J[:3], R.T @ J[3:]])
+        else:
+            V_F = X_FD[:3, :3] @ np.asarray(V_WD)[:3] + self._gain * X_FD[:3, 3]
+            J_F = R.T @ J[:3]
+        damped = J_F @ J_F.T + self._damping**2 * np.eye(len(J_F))
+        return np.asarray(J_F.T @ np.linalg.solve(damped, V_F))
 
     def follow(self, q_start: ArrayLike, poses: ArrayLike, *, timestep: float) -> Array:
         """Return joint positions along a sequence of poses, shape (k, n).
 
         Args:
             q_start: Initial joint positions, near the first pose, shape (n,).
-            poses: The poses of the link at equal times, shape (k, 4, 4).
+            poses: The poses of the frame at equal times, shape (k, 4, 4).
             timestep: Time between two poses [s].
         """
         poses = np.asarray(poses, dtype=np.float64)

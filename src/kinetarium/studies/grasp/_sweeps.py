@@ -26,12 +26,16 @@ FIGURES = (
     "force_mean_n",
     "force_ft_mean_n",
     "zero_contact_samples",
+    "force_error_n",
     "moving_variance_n2",
     "moving_variance_disjoint_n2",
+    "ft_variance_n2",
     "waiting_variance_n2",
     "ideal_variance_n2",
     "common_mode_variance_n2",
     "sliding_grip_n",
+    "sliding_ideal_n",
+    "slant_deg",
     "tilt_deg",
     "tracking_rmse_m",
     "ideal_rmse_m",
@@ -96,10 +100,10 @@ def summary(groups: Sequence[Group]) -> dict[str, Any]:
     return {"groups": entries}
 
 
-def paths_of(groups: Sequence[Group]) -> tuple[ToolPath, ...]:
+def paths_of(groups: Sequence[Group]) -> tuple[str, ...]:
     """Return the paths of groups along which the cube is carried, in their order."""
     paths = dict.fromkeys(group.case.path for group in groups)
-    return tuple(path for path in paths if path is not ToolPath.RELEASE)
+    return tuple(path for path in paths if path != ToolPath.RELEASE)
 
 
 RIGID = "rigid grasp"
@@ -118,7 +122,7 @@ def sweep_sections(
     """
     sections = []
     for path in paths_of(groups):
-        on_path = [group for group in groups if group.case.path is path]
+        on_path = [group for group in groups if group.case.path == path]
         ratios = [(group.case, _ratio(group)) for group in on_path]
         rigid = (Mark(1.0, RIGID),)
         drawn: dict[str, Sequence[Figure]] = {}
@@ -146,7 +150,7 @@ def cost_section(profile: Profile, groups: Sequence[Group]) -> Section:
     settings: dict[tuple[str, float, int], list[Group]] = {}
     for group in groups:
         case = group.case
-        if case.path is ToolPath.RELEASE:
+        if case.release:
             continue
         settings.setdefault((case.engine, case.timestep, case.iterations), []).append(group)
     held = {key: paths for key, paths in settings.items() if all(each.whole for each in paths)}

@@ -5,9 +5,10 @@ from itertools import product
 from kinetarium.batch.study import ConfigError, case_of
 from kinetarium.engines.registry import check_timesteps, chosen_engines, distinct_iterations
 from kinetarium.ranges import check_ranges
-from kinetarium.studies.grasp.config import Case, Config, ToolPath
+from kinetarium.studies.grasp.config import Case, Config, Start, ToolPath
 from kinetarium.studies.grasp.ideal import SAMPLE_RATE
 from kinetarium.studies.grasp.profiles import setting
+from kinetarium.studies.grasp.task import files_digest, task
 
 _MOST_STEPS = 2_000_000
 """Maximum of one run; they take some minutes."""
@@ -17,7 +18,8 @@ def cases(config: Config) -> tuple[Case, ...]:
     """Return the cases of a config.
 
     Raises:
-        KinetariumError: If an engine is not available, or values contradict each other.
+        KinetariumError: If an engine is not available, values contradict each other, or the robot
+            cannot hold the object or move it along a path.
     """
     check_ranges(config)
     check_timesteps(config.timestep, period=1 / SAMPLE_RATE)
@@ -31,17 +33,21 @@ def cases(config: Config) -> tuple[Case, ...]:
     if not paths or not config.profile:
         raise ConfigError("at least one --path and one --profile are required")
     engines = chosen_engines(config.engine)
-    return tuple(
+    robot = config.open(config.robot)
+    found = tuple(
         case_of(
             config,
             Case,
             engine=engine,
-            path=path,
+            path=str(path),
             profile=profile,
             start=start,
             timestep=timestep,
             iterations=iterations,
             friction=friction,
+            sha256=robot.sha256,
+            files=files_digest(path, config.object),
+            ramp=config.start is Start.RAMP,
         )
         for profile, engine, path in product(
             dict.fromkeys(config.profile), engines, dict.fromkeys(paths)
@@ -52,5 +58,8 @@ def cases(config: Config) -> tuple[Case, ...]:
             distinct_iterations(own.options, config.iterations),
             dict.fromkeys(config.friction) or (own.friction,),
         )
-        for start in range(1 if path is ToolPath.RELEASE else config.starts)
+        for start in range(1 if path == ToolPath.RELEASE else config.starts)
     )
+    for case in {case.path: case for case in found if case.start == 0}.values():
+        task(case)  # refuses what the robot cannot do before anything runs
+    return found

@@ -13,7 +13,6 @@ from kinetarium.figure.sweep import setting_cells, setting_columns, varied_field
 from kinetarium.figure.text import Cell, Column, Prose, Table, header
 from kinetarium.metrics import moving_mean, moving_variance
 from kinetarium.recording.recording import Recording
-from kinetarium.scene.grasped_cube import grasped_cube, gripper_arm
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.grasp._sweeps import (
     RIGID,
@@ -26,6 +25,7 @@ from kinetarium.studies.grasp._sweeps import (
 )
 from kinetarium.studies.grasp.config import Case, Profile, ToolPath
 from kinetarium.studies.grasp.score import WINDOW, carried_part
+from kinetarium.studies.grasp.task import task
 
 _PATHS = (ToolPath.CIRCLE, ToolPath.SQUARE, ToolPath.EIGHT)
 VARIANCE: dict[str, tuple[float, float, float]] = {
@@ -80,9 +80,7 @@ def table_2(groups: Sequence[Group]) -> Table:
     )
 
 
-def _ours(
-    engine: str, measured: dict[tuple[str, Profile, ToolPath], Group]
-) -> list[tuple[Cell, ...]]:
+def _ours(engine: str, measured: dict[tuple[str, Profile, str], Group]) -> list[tuple[Cell, ...]]:
     rows: list[tuple[Cell, ...]] = []
     for profile in dict.fromkeys(key[1] for key in measured if key[0] == engine):
         found = [measured.get((engine, profile, path)) for path in _PATHS]
@@ -91,11 +89,11 @@ def _ours(
     return rows
 
 
-def _least(groups: Sequence[Group], path: ToolPath) -> float | None:
+def _least(groups: Sequence[Group], path: str) -> float | None:
     values = [
         group.median("ideal_variance_n2")
         for group in groups
-        if group.case.path is path and group.case.profile is Profile.MATCHED
+        if group.case.path == path and group.case.profile is Profile.MATCHED
     ]
     return next((value for value in values if value is not None), None)
 
@@ -157,7 +155,7 @@ def _headline(groups: Sequence[Group], varied: Sequence[str]) -> Table:
     rows = []
     for group in groups:
         case = group.case
-        release = case.path is ToolPath.RELEASE
+        release = case.release
         held = "" if release else f"{group.held}/{len(group)}"
         cells: list[float | None] = []
         for _, _, figure, factor, worst in _COLUMNS:
@@ -217,11 +215,7 @@ def _settings(groups: Sequence[Group]) -> Table:
     columns = header("engine | step [ms] | friction | control | why | engine options")
     rows = []
     for engine in dict.fromkeys(group.case.engine for group in groups):
-        own = [
-            group
-            for group in groups
-            if group.case.engine == engine and group.case.path is not ToolPath.RELEASE
-        ]
+        own = [group for group in groups if group.case.engine == engine and not group.case.release]
         facts = next((group.recording.facts for group in own if group.recording), None)
         if facts is None:
             continue
@@ -249,7 +243,7 @@ def _bars(
         series.append(BarSeries.of_spreads(engine, spreads, factor=factor))
     if figure == "moving_variance_n2":
         least = [
-            [group.spread("ideal_variance_n2") for group in groups if group.case.path is path]
+            [group.spread("ideal_variance_n2") for group in groups if group.case.path == path]
             for path in paths
         ]
         spreads = [next((spread for spread in each if spread), None) for each in least]
@@ -258,14 +252,14 @@ def _bars(
     return Bars(title, tuple(map(str, paths)), tuple(series), value, caption=lost)
 
 
-def _traces(groups: Sequence[Group], path: ToolPath) -> list[Figure]:
+def _traces(groups: Sequence[Group], path: str) -> list[Figure]:
     """Return the force of the left pad with its moving mean, and all moving variances."""
     figures: list[Figure] = []
     variances: list[Series] = []
     floor: Series | None = None
     for group in groups:
         recording = group.recording
-        if group.case.path is not path or recording is None:
+        if group.case.path != path or recording is None:
             continue
         carried = carried_part(recording)
         force, time = carried.force[carried.kept, 0], carried.time[carried.kept]
@@ -310,5 +304,5 @@ def _ends(time: Array) -> Array:
 
 def replay(case: Case, recording: Recording) -> Replay:
     """Return a grasp as a replay; everything that differs between cases was recorded."""
-    scene = grasped_cube(gripper_arm(coupled=False), actuation={})
-    return scene_replay(scene, recording, trails=("cube",))
+    holder = task(case).holder
+    return scene_replay(holder.scene(), recording, trails=(holder.object,))

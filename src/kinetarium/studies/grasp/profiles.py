@@ -6,17 +6,24 @@ from enum import StrEnum
 
 import numpy as np
 
-from kinetarium.control.arm.computed_torque import GraspComputedTorque, GraspReference
+from kinetarium.control.arm.computed_torque import (
+    FINGER_BANDWIDTH,
+    GRIP_STIFFNESS,
+    SWIFTEST,
+    GraspComputedTorque,
+    GraspReference,
+)
 from kinetarium.control.interface import Measurement
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.engines.protocol import Options
 from kinetarium.engines.registry import open_engine
-from kinetarium.model.robot import RobotModel
 from kinetarium.scene import Actuation, DriveMode
-from kinetarium.scene.grasped_cube import CUBE_SIZE, FINGERS, GRIP, carrying_cube
+from kinetarium.scene.grasped_cube import PADS
+from kinetarium.scene.held_object import Holder
+from kinetarium.scene.standing import SERVO_FREQUENCY
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.grasp.config import Profile
-from kinetarium.studies.grasp.reference import ArmReference
+from kinetarium.studies.grasp.task import ArmReference
 
 FRICTION = 0.8
 """Friction coefficient between cube and pads, unless it is the engine's own [-]."""
@@ -151,69 +158,107 @@ def _tuned(engine: str, kind: Callable[..., Options]) -> Setting:
 
 
 CLOSING = 0.05
-"""Duration of the ramp of the fingers' command from the cube's face to zero [s]."""
-STIFFNESS = frozen([4500, 4500, 3500, 3500, 2000, 2000, 2000])
-"""Stiffness of the arm's servos [N m/rad], from MuJoCo Menagerie's Panda."""
-DAMPING = frozen(STIFFNESS / 10)
-"""Damping of the arm's servos [N m s/rad]."""
-_FINGER_STIFFNESS = 2e4
-"""Stiffness of the servo of both fingers [N/m]; its force saturates well before."""
-_FINGER_DAMPING = 40.0
-"""Damping of that servo [N s/m]."""
+"""Duration of the ramp of the fingers' command from the object's surface into it [s]."""
+_PANDA = frozen([4500, 4500, 3500, 3500, 2000, 2000, 2000])
+"""Stiffness of the Panda's servos [N m/rad], from MuJoCo Menagerie; damping is a tenth of it."""
+_FINGER_DAMPING = 20.0
+"""Damping of the servo of each finger [N s/m]."""
 
 
-def actuation(model: RobotModel, control: JointControl) -> Mapping[str, Actuation]:
+def servo_gains(holder: Holder) -> tuple[Array, Array]:
+    """Return stiffness [N m/rad or N/m] and damping of the arm's servos, shape (arm,) each.
+
+    Those of the Panda are its own; other arms have servos of 10 Hz with critical damping for what
+    each joint moves.
+    """
+    if PADS[0] in {side.pad for side in holder.sides}:
+        return _PANDA, frozen(_PANDA / 10)
+    M = RobotDynamics(holder.carrying()).mass_matrix(holder.home)
+    inertia, w = np.diag(M)[: holder.arm], 2 * np.pi * SERVO_FREQUENCY
+    return frozen(w**2 * inertia), frozen(2 * w * inertia)
+
+
+def actuation(holder: Holder, control: JointControl, *, force: float) -> Mapping[str, Actuation]:
     """Return the drive of every joint.
 
     Args:
-        model: The arm, its fingers coupled if servos drive it.
+        holder: The arm, its fingers coupled if servos drive it.
         control: What drives the joints.
+        force: Grip force at each finger [N].
     """
-    joints = [joint.name for joint in model.moving_joints]
+    joints = [joint.name for joint in holder.model.moving_joints]
     if control is JointControl.LAW:
         return dict.fromkeys(joints, Actuation(DriveMode.TORQUE))
     servos = {
         name: Actuation(DriveMode.POSITION, float(stiffness), float(damping))
-        for name, stiffness, damping in zip(joints[:-2], STIFFNESS, DAMPING, strict=True)
+        for name, stiffness, damping in zip(joints[: holder.arm], *servo_gains(holder), strict=True)
     }
-    # One drive closes both fingers, so that each pad gets half of its force.
-    closer = Actuation(DriveMode.POSITION, _FINGER_STIFFNESS, _FINGER_DAMPING, effort=2 * GRIP)
-    return {**servos, FINGERS[0]: closer}
+    # One drive closes both fingers, so that each gets half of its force.
+    closing, fingers = holder.moving[0], len(holder.moving)
+    lever = closing.opening**2 * fingers
+    closer = Actuation(
+        DriveMode.POSITION,
+        GRIP_STIFFNESS * lever,
+        _FINGER_DAMPING * lever,
+        effort=fingers * force * abs(closing.opening),
+    )
+    return {**servos, closing.joint: closer}
 
 
 def grasp_law(
-    model: RobotModel, arm: ArmReference, *, opening: Array, grip: Array, rate: float
+    holder: Holder,
+    arm: ArmReference,
+    *,
+    opening: Array,
+    grip: Array,
+    rate: float,
+    mass: float | None = None,
 ) -> GraspComputedTorque:
-    """Return the controller that carries the cube along a joint motion.
+    """Return the controller that carries the object along a joint motion.
 
     Args:
-        model: The arm, its fingers free.
+        holder: The arm, its fingers free.
         arm: The joint motion, one row for each step.
-        opening: Desired finger positions [m], shape (k,).
+        opening: Desired motion of the fingers off the object [m], shape (k,).
         grip: Maximum closing force [N], shape (k,).
         rate: Steps per second [Hz].
+        mass: Mass of the object that the controller expects [kg]; the true one if None.
     """
-    reference = GraspReference(rate, arm.q, arm.v, opening, grip)
-    return GraspComputedTorque(RobotDynamics(carrying_cube(model)), reference)
+    dynamics = RobotDynamics(holder.carrying(mass=mass))
+    alone = np.diag(RobotDynamics(holder.model).mass_matrix(holder.home))[holder.arm :]
+    loaded = np.diag(RobotDynamics(holder.carrying()).mass_matrix(holder.home))[holder.arm :]
+    return GraspComputedTorque(
+        dynamics,
+        GraspReference(rate, arm.q, arm.v, opening, grip),
+        touching=holder.home[holder.arm :],
+        openings=holder.openings,
+        bandwidth=FINGER_BANDWIDTH * min(1.0, SWIFTEST / float((loaded / alone).max())),
+        most_aside=float(grip.max()),
+        sideways=holder.parallel,
+    )
 
 
-def closing(time: Array) -> Array:
-    """Return the fingers' command [m] at times since the start of closing [s], shape (k,)."""
-    opening: Array = CUBE_SIZE / 2 * np.clip(1 - time / CLOSING, 0.0, 1.0)
+def closing(time: Array, *, force: float) -> Array:
+    """Return the fingers' command off the object [m], shape (k,): twice as deep as the force needs.
+
+    Args:
+        time: Since the start of closing [s], shape (k,).
+        force: Grip force at each finger [N].
+    """
+    opening: Array = -2 * force / GRIP_STIFFNESS * np.clip(time / CLOSING, 0.0, 1.0)
     return opening
 
 
-def lifts(model: RobotModel, q: Array) -> Array:
-    """Return the servo offsets that compensate the weight of arm and cube [rad], shape (k, 7).
+def lifts(holder: Holder, q: Array) -> Array:
+    """Return the servo offsets that compensate the weight of arm and object, shape (k, arm).
 
     Args:
-        model: The arm.
-        q: Positions of the arm [rad], shape (k, 7).
+        holder: The arm with its object.
+        q: Positions of the arm [rad or m], shape (k, arm).
     """
-    dynamics = RobotDynamics(carrying_cube(model))
-    fingers = np.full(2, CUBE_SIZE / 2)
-    weight = [dynamics.gravity_forces(np.concatenate([row, fingers]))[:-2] for row in q]
-    return np.asarray(weight) / STIFFNESS
+    dynamics, fingers = RobotDynamics(holder.carrying()), holder.home[holder.arm :]
+    weight = [dynamics.gravity_forces(np.concatenate([row, fingers]))[: holder.arm] for row in q]
+    return np.asarray(weight) / servo_gains(holder)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +267,7 @@ class ServoCommands:
 
     Attributes:
         rate: Steps per second [Hz].
-        commands: Of the arm and of the leading finger [rad and m], shape (k, 8).
+        commands: Of the arm and of the leading finger [rad and m], shape (k, arm + 1).
     """
 
     rate: float
@@ -232,6 +277,6 @@ class ServoCommands:
         """Do nothing: it has no state."""
 
     def update(self, t: float, measurement: Measurement) -> Array:
-        """Return the commands at a time [s], shape (8,)."""
+        """Return the commands at a time [s], shape (arm + 1,)."""
         row: Array = self.commands[min(round(t * self.rate), len(self.commands) - 1)]
         return row
