@@ -34,7 +34,7 @@ FIGURES = (
     "ideal_variance_n2",
     "common_mode_variance_n2",
     "sliding_grip_n",
-    "sliding_ideal_n",
+    "ideal_sliding_grip_n",
     "slant_deg",
     "tilt_deg",
     "tracking_rmse_m",

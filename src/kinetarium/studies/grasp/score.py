@@ -83,7 +83,7 @@ def score(case: Case, recording: Recording) -> Row:
         waiting_variance_n2: As moving_variance_n2, while the hand waits before the path.
         common_mode_variance_n2: Variance of the mean of both sides; zero for a rigid grasp.
         sliding_grip_n: Grip force at which the object begins to slide finally; releases only.
-        sliding_ideal_n: The same by Coulomb's law, for the normals of the contacts.
+        ideal_sliding_grip_n: The same by Coulomb's law, for the normals of the contacts.
         slant_deg: Mean angle between the contacts' normals and the closing axis.
         tracking_rmse_m: Tracking error of the grip.
         one_step_rad_s2: Error of the engine's accelerations; None with servos.
@@ -104,7 +104,7 @@ def score(case: Case, recording: Recording) -> Row:
         "samples": len(carried.time),
         "waiting_variance_n2": _waiting_variance(recording),
         "sliding_grip_n": _sliding_grip(carried) if case.release else None,
-        "sliding_ideal_n": _coulomb(case, carried) if case.release else None,
+        "ideal_sliding_grip_n": _coulomb(case, carried) if case.release else None,
         "slant_deg": _mean(carried.slant[kept]),
         "one_step_rad_s2": recording.facts["one_step_rad_s2"],
     }
