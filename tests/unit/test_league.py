@@ -251,6 +251,8 @@ def test_what_failed_is_counted_and_said() -> None:
     findings = report(outcomes)
     assert "e 2 could not be compared: e 2 cannot be installed." in findings.lead
     assert "e 1 passes every check that applies (1)." in findings.lead
+    assert findings.conclusion.startswith("1 of 2 sides pass every check that applies.")
+    assert "2 of 3 runs did not complete" in findings.conclusion
     by_version = {side["version"]: side for side in findings.summary["sides"]}
     assert by_version["2"]["without_figure"] == 2
     assert by_version["2"]["refused"] == "e 2 cannot be installed"

@@ -1,5 +1,6 @@
 """Outcomes of a study: grouped by their cases, summarised, and named in tables."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan, nan
@@ -97,6 +98,17 @@ class Outcomes(Generic[CaseT]):
         """Return the median and the range of measures that rows have, as JSON-like data."""
         found = {key: self.spread(key) for key in keys}
         return {key: spread._asdict() for key, spread in found.items() if spread}
+
+
+def completion(outcomes: Iterable[Outcome[CaseT]]) -> str:
+    """Return how many runs completed, in a sentence for a conclusion; failed ones by status."""
+    statuses = Counter(str(outcome.status) for outcome in outcomes)
+    done, count_of_all = statuses[RunStatus.COMPLETED], statuses.total()
+    del statuses[RunStatus.COMPLETED]
+    if not statuses:
+        return "The only run completed." if done == 1 else f"All {done} runs completed."
+    failed = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
+    return f"{count_of_all - done} of {count_of_all} runs did not complete ({failed})."
 
 
 Named = Sequence[tuple[str, Outcome[CaseT]]]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.outcomes import Spread
+from kinetarium.batch.outcomes import Spread, completion
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Lines, Mark, Series, Style
 from kinetarium.figure.page import Section
@@ -31,6 +31,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
     """Summarise the league; CPU times are in the report and the command's JSON only."""
     standings = Standings(outcomes)
     changes = tuple(standings.changes())
+    sentences = list(_lead(standings, changes))
     best = tuple(_best(standings, problem) for problem in PROBLEMS)
     sections = (
         Section("Fastest at equal error", (Listing("", best), Prose(_noise(standings)))),
@@ -45,9 +46,24 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
         sections=sections,
         summary={"sides": [_summary(standings, side) for side in standings.sides]},
         extra={"changes": [_change_data(change) for change in changes]},
-        lead=" ".join(_lead(standings, changes)),
+        lead=" ".join(sentences),
+        conclusion=_conclusion(standings, outcomes),
         answer={"costs": list(_cost_rows(standings)), "equal_error": list(_places(standings))},
     )
+
+
+def _conclusion(standings: Standings, outcomes: Sequence[Outcome[Case]]) -> str:
+    """Return which sides pass all checks and which are the fastest at equal error."""
+    present = [side for side in standings.sides if not standings.refusal(side)]
+    checked = [side for side in present if standings.checks[side]]
+    good = [s for s in checked if all(row["passed"] for row in standings.checks[s].values())]
+    failing = [label(side) for side in checked if side not in good]
+    fail = f"; {_named(failing)} {'fails' if len(failing) == 1 else 'fail'} some" if failing else ""
+    words = [f"{len(good)} of {len(standings.sides)} sides pass every check that applies{fail}."]
+    winners = [f"{p.name}: {_winners(standings, p)}" for p in PROBLEMS if standings.ranking(p)]
+    if winners:
+        words.append(f"Fastest at equal error: {'; '.join(winners)}.")
+    return " ".join((*words, completion(outcomes)))
 
 
 def _lead(standings: Standings, changes: Iterable[Change]) -> Iterator[str]:

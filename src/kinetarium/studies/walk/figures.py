@@ -1,12 +1,13 @@
 """Report of the walking study: plan views, gait diagrams, joints, margins, paper's figures."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.outcomes import Named, Outcomes, case_labels
+from kinetarium.batch.outcomes import Named, Outcomes, case_labels, completion
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Mark, Series, Style
 from kinetarium.figure.page import Figure, Section
@@ -60,7 +61,33 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
         _legs(walked),
         *paper_sections(),
     )
-    return Findings(_headline(named), sections, _summary(Outcomes(outcomes)), lead=_LEAD)
+    return Findings(
+        _headline(named),
+        sections,
+        _summary(Outcomes(outcomes)),
+        lead=_LEAD,
+        conclusion=_conclusion(named),
+    )
+
+
+def _conclusion(named: Named[Case]) -> str:
+    """Return how the walks ended, and their least margin and greatest end error."""
+    results = Outcomes(outcome for _, outcome in named)
+    counts = Counter(results.values("verdict"))
+    if not counts:
+        return completion(results)
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    margins = [
+        (outcome.rows[0]["min_margin_units"], label) for label, outcome in named if outcome.rows
+    ]
+    least, label = min(margins)
+    words = f"Of {len(results)} walks: {verdicts}. The least static margin is {least:.3g} units"
+    words += f" ({label})" if label and len(named) > 1 else ""
+    errors = results.values("end_error_m")
+    words += f"; in physics walks end up to {max(errors):.2g} m from the plan" if errors else ""
+    violations = sum(results.values("limit_violations"))
+    words += f"; {violations} leg steps exceed the joint limits" if violations else ""
+    return f"{words}. {completion(results)}"
 
 
 def replay(case: Case, recording: Recording) -> Replay:

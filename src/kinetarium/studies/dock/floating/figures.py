@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.outcomes import Named, case_labels, case_table, flag_table
+from kinetarium.batch.outcomes import Named, case_labels, case_table, completion, flag_table
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Series, Style
 from kinetarium.figure.page import Section
 from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.text import Prose
-from kinetarium.recording.recording import Recording
+from kinetarium.recording.recording import Recording, Row
 from kinetarium.scene.docking import docking_scene
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase, gap
@@ -56,7 +56,28 @@ def report(outcomes: Sequence[Outcome[FloatCase]]) -> Findings:
     }
     columns = ((key, heading, "", 1.0) for key, heading in _COLUMNS)
     headline = case_table(named, columns, first="meeting")
-    return Findings(headline, tuple(sections), summary, lead=_LEAD)
+    return Findings(headline, tuple(sections), summary, lead=_LEAD, conclusion=_conclusion(named))
+
+
+def _conclusion(named: Named[FloatCase]) -> str:
+    """Return which restitution and energy differ most from the ideal contact."""
+    ended = completion(outcome for _, outcome in named)
+    rows = [(label, outcome.rows[0]) for label, outcome in named if outcome.rows]
+    bounced = [(label, row) for label, row in rows if row["restitution"] is not None]
+    if not bounced:
+        return ended
+    label, worst = max(bounced, key=lambda pair: abs(_restitution_error(pair[1])))
+    energies = [abs(row["energy_error"]) for _, row in rows if row["energy_error"] is not None]
+    energy = f"; the energy is wrong by up to {100 * max(energies):.2g} %" if energies else ""
+    return (
+        f"Restitution differs from the ideal by up to {100 * _restitution_error(worst):+.2g} %"
+        f" ({label}: {worst['restitution']:.3f} instead of {worst['restitution_ideal']:.3f})"
+        f"{energy}. {ended}"
+    )
+
+
+def _restitution_error(row: Row) -> float:
+    return float(row["restitution"] / row["restitution_ideal"]) - 1
 
 
 def _meetings(met: Named[FloatCase]) -> Section:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.outcomes import Named, Outcomes, case_table, flag_table
+from kinetarium.batch.outcomes import Named, Outcomes, case_table, completion, flag_table
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.control.admittance.critical_delay import critical_delay
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Heatmap, Spot
@@ -113,13 +113,40 @@ def report(outcomes: Sequence[Outcome[DockCase]]) -> Findings:
         sections += [_comparison(Outcomes(outcomes))]
     maps = delay_maps([outcome.case for outcome in outcomes])
     sections += [maps, _limits_section(Outcomes(outcomes)), _flags_section(named), advice()]
-    return Findings(_headline(named), tuple(sections), _summary(Outcomes(outcomes)), lead=_LEAD)
+    return Findings(
+        _headline(named),
+        tuple(sections),
+        _summary(Outcomes(outcomes)),
+        lead=_LEAD,
+        conclusion=_conclusion(named),
+    )
 
 
 def _label(case: DockCase, *, several: bool) -> str:
     """Return a short name of a run, without what the preset implies."""
     name = f"{case.case} {case.preset}, {case.engine}"
     return f"{name}, seed {case.seed}" if several else name
+
+
+def _conclusion(named: Named[DockCase]) -> str:
+    """Return how many contacts settle, the greatest force, and which limits are exceeded."""
+    outcomes = Outcomes(outcome for _, outcome in named)
+    rows = [(label, outcome.rows[0]) for label, outcome in named if outcome.rows]
+    if not rows:
+        return completion(outcomes)
+    settled = outcomes.values("settle_s")
+    hardest, hard = max(rows, key=lambda pair: float(pair[1]["peak_n"]))
+    still = f" within {max(settled):.2g} s" if settled else ""
+    words = (
+        f"{len(settled)} of {len(outcomes)} contacts settle{still}; the greatest steady error is"
+        f" {max(outcomes.values('steady_error_n')):.2g} N, the greatest force"
+        f" {hard['peak_n']:.4g} N ({hardest})."
+    )
+    groups = [group for group in outcomes.by(*_GROUP).values() if limits(next(iter(group)).case)]
+    missed = sum(bool(_missed(group)) for group in groups)
+    verdict = f" {missed} of {len(groups)} groups exceed a limit." if missed else ""
+    met = " All limits are met." if groups and not missed else ""
+    return f"{words}{verdict}{met} {completion(outcomes)}"
 
 
 def _headline(named: Named[DockCase]) -> Table:

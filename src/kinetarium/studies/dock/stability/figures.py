@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kinetarium.batch.outcomes import Outcomes
+from kinetarium.batch.outcomes import Outcomes, completion
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Heatmap, Lines, Series, Spot, Style
 from kinetarium.figure.page import Section
@@ -40,7 +40,11 @@ def report(outcomes: Sequence[Outcome[StabilityCase]]) -> Findings:
         "agree": sum(judged),
         "agreement": sum(judged) / len(judged) if judged else None,
     }
-    return Findings(_headline(maps), (*sections, advice()), summary, lead=_LEAD)
+    words = (
+        f"Simulation and closed form agree on {sum(judged)} of {len(judged)} cells of the map;"
+        f" {cells - len(judged)} are too near the boundary to be judged. {completion(outcomes)}"
+    )
+    return Findings(_headline(maps), (*sections, advice()), summary, lead=_LEAD, conclusion=words)
 
 
 def _words(preset: str, ratio: float) -> str:

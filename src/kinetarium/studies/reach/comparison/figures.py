@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.outcomes import case_labels
+from kinetarium.batch.outcomes import case_labels, completion
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.dynamics.chain import serial_chain
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Heatmap, Lines, Series
@@ -80,7 +80,30 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
         sections.append(Section("Resolution of the map", _resolution(paper)))
     summary = {title: outcome.rows[0]["exact_success"] for title, outcome in named.items()}
     extra = {"published": PUBLISHED}
-    return Findings(_table_3(named), tuple(sections), summary, extra, _LEAD, tables)
+    return Findings(
+        _table_3(named),
+        tuple(sections),
+        summary,
+        extra,
+        _LEAD,
+        tables,
+        conclusion=_conclusion(named, outcomes),
+    )
+
+
+def _conclusion(named: Named, outcomes: Sequence[Outcome[Case]]) -> str:
+    """Return the share of poses that the best method and the source reach."""
+    shares = {title: float(o.rows[0]["exact_success"]) for title, o in named.items()}
+    if not shares:
+        return completion(outcomes)
+    top = max(shares.values())
+    best = [title for title, share in shares.items() if share == top]
+    words = f"{' and '.join(best)}: {100 * top:.1f} % of the poses are reached, the most"
+    others = [f"{title} {100 * share:.1f} %" for title, share in shares.items() if share < top]
+    words += f"; {', '.join(others)}" if others else ""
+    said = PUBLISHED["table_3"][Method.PAPER]["success"][0]
+    words += f". The source publishes {100 * said:.1f} % for its method"
+    return f"{words}. {completion(outcomes)}"
 
 
 def _table_1(named: Named) -> Table:
