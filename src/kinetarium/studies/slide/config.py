@@ -22,7 +22,7 @@ class Profile(StrEnum):
     DEFAULTS = "defaults"
     """Each engine's defaults."""
     MATCHED = "matched"
-    """The adapter's defaults, which converge: only the engine differs."""
+    """The one set of settings in which all studies compare engines: only the engine differs."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from math import cos, degrees, radians, sin
 import numpy as np
 
 from kinetarium.batch.study import case_of, refuse_empty
-from kinetarium.engines.registry import chosen_engines, open_engine
+from kinetarium.engines.registry import chosen_engines, matched_options, open_engine
 from kinetarium.model.robot import Box
 from kinetarium.ranges import check_ranges
 from kinetarium.recording.recording import Recording, Row
@@ -51,8 +51,9 @@ def cases(config: Config) -> tuple[Case, ...]:
 
 def run(case: Case) -> Recording:
     """Let the boxes come to rest, set all of them sliding at once, and record every step."""
-    options = open_engine(case.engine).options
-    chosen = options.stock() if case.profile is Profile.DEFAULTS else options()
+    engine = open_engine(case.engine)
+    own = case.profile is Profile.DEFAULTS
+    chosen = engine.options.stock() if own else matched_options(engine).options
     with Rollout(
         scene(case), engine=case.engine, timestep=case.timestep, options=chosen, seed=case.seed
     ) as rollout:
