@@ -91,6 +91,8 @@ def test_a_limit_within_the_interval_leaves_the_verdict_open() -> None:
     assert verdict.cell("physx") == "0.119 m [0.119, 0.122] (undecided)"
     alone = verdict_on({"drive": closed("physx", [0.1225])}, "driving, closed loop")
     assert alone.marks == {"physx": Mark.UNDECIDED}  # starts differ by 0.003 m
+    fallen = {"drive": [{**row, "toppled": True} for row in closed("physx", [0.1])]}
+    assert verdict_on(fallen, "driving, closed loop").marks == {"physx": Mark.FAILS}
     lost = {"drive": closed("physx", [0.1, 0.1, None, 0.1, 0.1])}
     failing = verdict_on(lost, "driving, closed loop")
     assert failing.marks == {"physx": Mark.FAILS}
@@ -170,7 +172,7 @@ def test_a_grip_is_lost_where_friction_ends_and_nowhere_else() -> None:
 def test_skidding_counts_failed_runs() -> None:
     def turn(engine: str, multiplier: float | None, w: float = 0.5) -> dict[str, Any]:
         status = "completed" if multiplier is not None else "timed out"
-        return {"engine": engine, "status": status, "v": 0, "w": w, "coulomb": 1.54,
+        return {"engine": engine, "status": status, "v": 0, "w": w, "ideal_multiplier": 1.54,
                 "track_multiplier": multiplier}  # fmt: skip
 
     rows = {"calibrate": [turn("a", 1.54), turn("b", 2.0), turn("c", 1.54), turn("c", None, 1.0)]}
@@ -193,8 +195,8 @@ def test_driving_is_judged_by_the_ideal_drive() -> None:
     wheels = {"robot": "husky2", "profile": "matched"}
     rows = {
         "drive": [
-            run("bullet", 1.1, **wheels, ideal_distance_m=0.010, cross_track_rmse_m=0.021),
-            run("mujoco", 1.1, **wheels, ideal_distance_m=0.006, cross_track_rmse_m=0.026),
+            run("bullet", 1.1, **wheels, off_ideal_m=0.010, cross_track_rmse_m=0.021),
+            run("mujoco", 1.1, **wheels, off_ideal_m=0.006, cross_track_rmse_m=0.026),
         ]
     }
     assert verdict_on(rows, "two wheels, open loop").first == ("mujoco",)

@@ -16,13 +16,10 @@ from kinetarium.cli.core.execution import (
 from kinetarium.cli.core.invocation import Invocation
 from kinetarium.errors import KinetariumError
 from kinetarium.ranges import Range, Seed
+from kinetarium.roles.roles import BaseKind
 
 if TYPE_CHECKING:
     from kinetarium.batch.plan import Plan
-
-_FAMILY = {"grasp": "grasp", "drive": "drive", "calibrate": "drive"}
-"""The studies that take a robot, and whether it grasps or drives there."""
-_BASE_KINDS = ("fixed", "free", "planar")
 
 _FULL: dict[str, dict[str, Any]] = {
     "grasp": {"profile": ["defaults", "matched", "tuned"], "release": True},
@@ -77,10 +74,10 @@ class Config(ExecutionFlags):
 
     Attributes:
         engine: Engines to compare; all available ones by default.
-        robot: A robot of yours that grasps and drives, as far as it can: a name in the catalogue
-            or a URDF, xacro or MJCF file. By default the studies' own robots.
-        gripper: Another robot that grasps.
-        base: Another robot that drives; or fixed, free or planar: how the root of the robot moves.
+        robot: Robots of yours: names in the catalogue, or URDF, xacro or MJCF files. The first that
+            can grasp and the first that can drive take the place of the studies' own.
+        gripper: Name of the gripper, if the robot has several.
+        base: How the root of the robot moves, instead of what is found.
         roles: File with the roles of the robot.
         srdf: SRDF file of the robot.
         tool: Link of the robot's tool.
@@ -94,9 +91,9 @@ class Config(ExecutionFlags):
     """
 
     engine: tuple[str, ...] = ()
-    robot: Annotated[str, tyro.conf.arg(metavar="FILE|NAME")] = ""
-    gripper: Annotated[str, tyro.conf.arg(metavar="FILE|NAME")] = ""
-    base: Annotated[str, tyro.conf.arg(metavar="FILE|NAME|KIND")] = ""
+    robot: Annotated[tuple[str, ...], tyro.conf.arg(metavar="FILE|NAME")] = ()
+    gripper: Annotated[str, tyro.conf.arg(metavar="NAME")] = ""
+    base: BaseKind | None = None
     roles: Annotated[str, tyro.conf.arg(metavar="FILE")] = ""
     srdf: Annotated[str, tyro.conf.arg(metavar="FILE")] = ""
     tool: Annotated[str, tyro.conf.arg(metavar="LINK")] = ""
@@ -108,18 +105,13 @@ class Config(ExecutionFlags):
     out: Annotated[str, tyro.conf.arg(metavar="DIR")] = ""
 
     @property
-    def robots(self) -> dict[str, dict[str, Any]]:
-        """What is passed to the studies of grasping and of driving, besides their own values."""
-        kind = self.base if self.base in _BASE_KINDS else ""
-        reading = {
+    def reading(self) -> dict[str, Any]:
+        """How robots are read, as far as it was asked for."""
+        given = {
             "roles": self.roles, "srdf": self.srdf, "tool": self.tool, "mesh_root": self.mesh_root,
-            "base": kind,
+            "base": self.base,
         }  # fmt: skip
-        given = {name: value for name, value in reading.items() if value}
-        chosen = {"grasp": self.gripper or self.robot, "drive": self.robot}
-        if self.base and not kind:
-            chosen["drive"] = self.base
-        return {name: {"robot": robot, **given} for name, robot in chosen.items() if robot}
+        return {name: value for name, value in given.items() if value}
 
 
 def run(config: Config, invocation: Invocation) -> None:
@@ -192,39 +184,47 @@ def _compare(
 def _plans(config: Config) -> "tuple[dict[str, tuple[str, Plan]], dict[str, str]]":
     """Return part and plan of every folder, checked before the first runs, and what is left out.
 
-    A part that the given robot cannot do is left out with the reason.
+    A part that none of the given robots can do is left out with the reason.
 
     Raises:
-        KinetariumError: If a value or the robot's file is invalid, or no part can be run.
+        KinetariumError: If a value or a robot's file is invalid, or no robot can do anything.
     """
     from kinetarium.roles.studied_robot import RoleOptions
 
-    for given in config.robots.values():
-        reading = {name: value for name, value in given.items() if name not in ("robot", "base")}
-        RoleOptions(**reading).open(given["robot"])
+    for robot in config.robot:
+        RoleOptions(**config.reading).open(robot)
     plans: dict[str, tuple[str, Plan]] = {}
     left_out: dict[str, str] = {}
     for repetition in range(config.repeat):
         seed = config.seed + repetition
         for part in _QUICK if config.quick else _FULL:
-            if part in left_out:
-                continue
-            try:
-                plan = _plan(config, part, seed)
-            except KinetariumError as error:
-                if not config.robots.get(_FAMILY.get(part.partition("-")[0], "")):
-                    raise
-                left_out[part] = str(error)
+            name = f"{part}-seed-{seed}" if repetition else part
+            faults: dict[str, str] = {}
+            for robot in config.robot if _takes_robots(part) and config.robot else ("",):
+                try:
+                    plans[name] = (part, _plan(config, part, robot=robot, seed=seed))
+                    break
+                except KinetariumError as error:
+                    if not robot:
+                        raise
+                    faults[robot] = str(error)
             else:
-                plans[f"{part}-seed-{seed}" if repetition else part] = (part, plan)
-    if config.robots and not {_FAMILY.get(part.partition("-")[0]) for part, _ in plans.values()} & {
-        *config.robots
-    }:
+                left_out[part] = "; ".join(dict.fromkeys(faults.values()))
+    if config.robot and not any(_takes_robots(part) for part, _ in plans.values()):
         raise KinetariumError(next(iter(left_out.values())))
     return plans, left_out
 
 
-def _plan(config: Config, part: str, seed: int) -> "Plan":
+def _takes_robots(part: str) -> bool:
+    return part.partition("-")[0] in ("grasp", "drive", "calibrate")
+
+
+def _plan(config: Config, part: str, *, robot: str, seed: int) -> "Plan":
+    """Return the plan of a part, with a robot of the user's or the study's own.
+
+    Raises:
+        KinetariumError: If the study cannot use the robot.
+    """
     from kinetarium.batch.plan import Plan
     from kinetarium.batch.study import open_study
     from kinetarium.storage.serialization import from_builtins
@@ -233,11 +233,12 @@ def _plan(config: Config, part: str, seed: int) -> "Plan":
     values = {"starts": config.starts, **own, "engine": config.engine, "seed": seed}
     study = open_study(values.pop("study", part))
     known = {field.name: field for field in fields(study.config)}
-    for name, value in config.robots.get(_FAMILY.get(study.name, ""), {}).items():
-        if name not in known:
-            raise KinetariumError(f"the study '{study.name}' has no --{name.replace('_', '-')}")
-        listed = isinstance(known[name].default, tuple) and isinstance(value, str)
-        values[name] = [value] if listed else value
+    if robot:
+        if not {"robot", *config.reading} <= known.keys():
+            raise KinetariumError(f"the study '{study.name}' takes its own robots only")
+        several = isinstance(known["robot"].default, tuple)
+        values |= {"robot": [robot] if several else robot, **config.reading}
+        values |= {"gripper": config.gripper} if config.gripper else {}
     chosen = {each: value for each, value in values.items() if each in known}
     plan = Plan.of(study, from_builtins(study.config, chosen, where=part))
     plan.tasks()

@@ -6,7 +6,14 @@ from math import inf, isnan, sqrt
 
 from kinetarium.recording.recording import Row
 from kinetarium.scene.grasped_cube import least_friction, sliding_grip
-from kinetarium.studies.engine_guide.verdict import Condition, Rule, Sample, sample_of, single
+from kinetarium.studies.engine_guide.verdict import (
+    Condition,
+    Rule,
+    Sample,
+    has_failed,
+    sample_of,
+    single,
+)
 
 COST = "cost"
 """Name of the CPU time per simulated second [s/s] in a row."""
@@ -14,7 +21,10 @@ COST = "cost"
 IDEAL_YAW = "ideal_yaw_ratio"
 """Name of the yaw ratio of the ideal drive [-] in a row of drive."""
 
-COULOMB = "coulomb"
+OFF_IDEAL = "off_ideal_m"
+"""Name of the RMS distance from the ideal drive [m] in a row of drive."""
+
+COULOMB = "ideal_multiplier"
 """Name of the track multiplier in place by Coulomb's law [-], from calibrate."""
 
 Rows = Mapping[str, Sequence[Row]]
@@ -79,7 +89,7 @@ def _grip(rows: Rows, engine: str, _: float, *, profile: str) -> Sample | None:
 
 def _release(rows: Rows, engine: str, _: float) -> Sample | None:
     def error(row: Row) -> float | None:
-        grip, ideal = row.get("sliding_grip_n"), row.get("ideal_sliding_grip_n")
+        grip, ideal = row.get("sliding_grip_n"), row.get("sliding_ideal_n")
         if grip is None:
             return None
         return 100 * abs(float(grip) / (ideal or sliding_grip(row["friction"])) - 1)
@@ -101,20 +111,20 @@ def _grip_friction(rows: Rows, engine: str, _: float) -> Sample | None:
 def _least_cost(runs: Sequence[Row], good: Sequence[Row]) -> Sample | None:
     if not runs:
         return None
-    failed = sum(row["status"] != "completed" for row in runs)
+    failed = sum(map(has_failed, runs))
     costs = (float(row[COST]) for row in good if not isnan(row[COST]))
     return single(min(costs, default=inf), runs=len(runs), failed=failed)
 
 
 def good_grips(rows: Rows, engine: str, limit: float = _FORCE.limit) -> list[Row]:
     """Return the completed runs whose force is within a limit [N], regardless of the cost."""
-    runs = select(rows, "grasp-effort", engine=engine, status="completed")
+    runs = [row for row in select(rows, "grasp-effort", engine=engine) if not has_failed(row)]
     return [row for row in runs if (error := force_error(row)) is not None and error <= limit]
 
 
 def good_skids(rows: Rows, engine: str, limit: float = _TURN.limit) -> list[Row]:
     """Return the completed runs that turn like the ideal drive within a limit [%]."""
-    runs = select(rows, "drive-effort", engine=engine, status="completed")
+    runs = [row for row in select(rows, "drive-effort", engine=engine) if not has_failed(row)]
     return [row for row in runs if (error := yaw_error(row)) is not None and error <= limit]
 
 
@@ -130,7 +140,7 @@ def _fast_skid(rows: Rows, engine: str, limit: float) -> Sample | None:
 
 def _off_ideal(rows: Rows, engine: str, _: float, *, two_wheels: bool) -> Sample | None:
     def distance(row: Row) -> float | None:
-        away: float | None = row.get("ideal_distance_m")
+        away: float | None = row.get(OFF_IDEAL)
         return away
 
     runs = select(rows, "drive", engine=engine, profile="matched", control="open")

@@ -17,6 +17,7 @@ from kinetarium.studies.engine_guide._rules import (
     COST,
     COULOMB,
     IDEAL_YAW,
+    OFF_IDEAL,
     RULES,
     Rows,
     contact_lost,
@@ -108,10 +109,13 @@ def judged_rows(folders: Sequence[ResultFolder]) -> Sequence[Row]:
                 **run.case,
                 "status": str(run.status),
                 COST: cost_per_second(timings[run.key], run.recording),
+            }
+            # Rows of earlier releases lack the ideal, which is in the summary.
+            given = {
                 IDEAL_YAW: entry.get("ideal_yaw_ratio"),
+                OFF_IDEAL: entry.get("distance_m"),
                 COULOMB: coulomb,
             }
-            given = {"ideal_distance_m": entry.get("distance_m")}
             rows += [{**given, **row, **own} for row in run.rows or ({},)]
     # A failed run has no values: each is None.
     names = dict.fromkeys(name for row in rows for name in row)

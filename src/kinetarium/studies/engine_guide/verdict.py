@@ -56,12 +56,17 @@ def worst_median(values: Array) -> Array:
     return worst
 
 
+def has_failed(row: Row) -> bool:
+    """Return whether the run of a row did not complete, or the robot fell over."""
+    return row.get("status") not in (None, "completed") or bool(row.get("toppled"))
+
+
 def sample_of(
     rows: Iterable[Row], measure: Callable[[Row], float | None], *, setting: Sequence[str] = ()
 ) -> Sample | None:
     """Return the sample of the rows of one engine; None without rows.
 
-    A run that did not complete, or has no value, counts as failed. Of several rows of one
+    A run that failed, or has no value, counts as failed. Of several rows of one
     setting and start the worst counts. The first start is not displaced, and thus the same with
     every seed.
 
@@ -72,7 +77,7 @@ def sample_of(
     """
     found: dict[tuple[Any, ...], dict[tuple[int, int], float]] = {}
     for row in rows:
-        value = measure(row) if row.get("status") in (None, "completed") else None
+        value = None if has_failed(row) else measure(row)
         own = found.setdefault(tuple(str(row.get(name)) for name in setting), {})
         start = int(row.get("start") or 0)
         key = (int(row.get("seed") or 0) if start else 0, start)
