@@ -73,8 +73,8 @@ EDITS = {
     ("figure/charts.py", "", CODE): [],
     ("report/html/page.py", "", CODE): [],
     ("__init__.py", "", CODE): [],
-    ("robots/panda.urdf", "", "<!-- changed -->"): ["grasp mujoco"],
-    ("robots/catalogue.toml", "", "# changed"): ["grasp mujoco"],
+    ("robots/panda.urdf", "", "<!-- changed -->"): [*DROP, "grasp mujoco"],
+    ("robots/catalogue.toml", "", "# changed"): [*DROP, "grasp mujoco"],
 }
 """What is edited, and whose keys that changes."""
 

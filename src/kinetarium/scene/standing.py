@@ -91,23 +91,34 @@ def lowest_point(model: RobotModel, positions: Mapping[str, float]) -> float:
     for link, X_BL in zip(model.links, link_poses(model, q), strict=True):
         for geometry in link.collisions:
             X_BG = X_BL @ geometry.X_LG
-            lowest = min(lowest, float(X_BG[2, 3]) - _depth(geometry.shape, -X_BG[2, :3]))
+            lowest = min(lowest, float(X_BG[2, 3] - extent(geometry.shape, -X_BG[2, :3])))
     return lowest if lowest < inf else 0.0
 
 
-def _depth(shape: Shape, down: Array) -> float:
-    """Return how far a shape extends along a unit vector from its origin [m]."""
+def extent(shape: Shape, direction: ArrayLike) -> Array:
+    """Return how far a shape extends from its origin along unit vectors [m], shape (...).
+
+    Args:
+        direction: The vectors in the shape's frame, shape (..., 3).
+    """
+    d = np.asarray(direction, dtype=np.float64)
     match shape:
         case Sphere(radius=r):
-            return r
+            return np.full(d.shape[:-1], r)
         case Capsule(radius=r, length=h):
-            return r + h / 2 * abs(float(down[2]))
+            along: Array = r + h / 2 * np.abs(d[..., 2])
+            return along
         case Cylinder(radius=r, length=h):
-            return r * float(np.hypot(down[0], down[1])) + h / 2 * abs(float(down[2]))
+            along = r * np.hypot(d[..., 0], d[..., 1]) + h / 2 * np.abs(d[..., 2])
+            return along
         case Box():
-            return float(np.abs(down) @ bounding_box(shape)[1])
+            along = np.abs(d) @ bounding_box(shape)[1]
+            return along
         case _:
-            return float((triangulate(shape).vertices @ down).max())
+            vertices = triangulate(shape).vertices.T
+            # Row by row: a mesh may have a hundred thousand vertices.
+            rows = [float((row @ vertices).max()) for row in d.reshape(-1, 3)]
+            return np.array(rows).reshape(d.shape[:-1])
 
 
 def support_points(model: RobotModel, positions: Mapping[str, float]) -> dict[str, Array]:

@@ -101,7 +101,7 @@ _OWN_STUDIES = {
     "dock-float": "simulate the contact of free-floating satellites on two arms",
     "dock-stability": "map the delay and stiffness at which admittance is stable",
     "drive": "drive a mobile robot along paths, open or closed loop",
-    "drop": "drop a box and compare with the closed form",
+    "drop": "drop a body or a robot and compare with the closed form",
     "dynamics": "check that a robot has the same dynamics in every library",
     "grasp": "carry a cube between two fingers along a path",
     "hold": "hold any robot at its home pose: does it stand?",

@@ -1,4 +1,4 @@
-"""drop: a box falls and comes to rest in every engine, compared with the closed form."""
+"""drop: a body or a robot falls and comes to rest, in every engine, against the closed form."""
 
 from kinetarium.batch.study import Study
 from kinetarium.studies.drop.config import Case, Config
@@ -10,7 +10,7 @@ class Drop(Study[Config, Case]):
     """The smallest study, and the template for others."""
 
     name = "drop"
-    help = "drop a box and compare with the closed form"
-    title = "Drop test of a box"
+    help = "drop a body or a robot and compare with the closed form"
+    title = "Drop test"
     config = Config
     case = Case

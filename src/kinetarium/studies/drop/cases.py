@@ -1,10 +1,13 @@
 """Cases of the drop study: one fall in each engine."""
 
+from dataclasses import replace
 from math import sqrt
 
 from kinetarium.batch.study import ConfigError, case_of
 from kinetarium.engines.registry import chosen_engines
 from kinetarium.ranges import check_ranges
+from kinetarium.roles.roles import BaseKind
+from kinetarium.roles.studied_robot import RoleOptions
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drop.config import Case, Config
 
@@ -35,7 +38,8 @@ def cases(config: Config) -> tuple[Case, ...]:
     """Return a case for each engine.
 
     Raises:
-        KinetariumError: If an engine is not available, or values contradict each other.
+        KinetariumError: If an engine is not available, the robot is refused, or values contradict
+            each other.
     """
     check_ranges(config)
     if config.duration / config.timestep > _MOST_STEPS:
@@ -53,4 +57,13 @@ def cases(config: Config) -> tuple[Case, ...]:
             f"a fall of {config.height:g} m takes {fall_time(config.height):.3g} s;"
             f" a --duration of {config.duration:g} s leaves no time to rest"
         )
-    return tuple(case_of(config, Case, engine=name) for name in chosen_engines(config.engine))
+    reading, sha256 = RoleOptions(), ""
+    if config.robot:
+        if config.base not in (None, BaseKind.FREE):
+            raise ConfigError(f"a robot falls with a free base, not a {config.base} one")
+        reading = replace(config.reading, base=BaseKind.FREE)
+        sha256 = reading.open(config.robot).sha256
+    return tuple(
+        case_of(config, Case, engine=name, reading=reading, sha256=sha256)
+        for name in chosen_engines(config.engine)
+    )
