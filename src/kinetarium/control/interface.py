@@ -60,6 +60,26 @@ class Controller(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ConstantCommand:
+    """A controller that always commands the same, such as the home pose of servos.
+
+    Attributes:
+        command: The command, shape (c,).
+        rate: How often it is asked [Hz].
+    """
+
+    command: Array
+    rate: float = 100.0
+
+    def reset(self) -> None:
+        """Do nothing: it has no state."""
+
+    def update(self, t: float, measurement: Measurement) -> Array:
+        """Return the command."""
+        return self.command
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ExternalWrench:
     """A wrench on a solid from outside the engine.
 

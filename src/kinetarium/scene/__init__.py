@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kinetarium.scene.scene import rigid_groups as rigid_groups
     from kinetarium.scene.standing import extent as extent
     from kinetarium.scene.standing import holding_servos as holding_servos
+    from kinetarium.scene.standing import home_command as home_command
     from kinetarium.scene.standing import lowest_point as lowest_point
     from kinetarium.scene.standing import placed_robot as placed_robot
     from kinetarium.scene.standing import support_points as support_points

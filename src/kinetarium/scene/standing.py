@@ -77,6 +77,12 @@ def placed_robot(
     )
 
 
+def home_command(placed: PlacedRobot) -> Array:
+    """Return the command that holds a robot under position servos where it is placed [rad or m]."""
+    driven = [joint.name for joint in placed.model.moving_joints if joint.name in placed.actuation]
+    return np.array([placed.positions[name] for name in driven])
+
+
 def lowest_point(model: RobotModel, positions: Mapping[str, float]) -> float:
     """Return the height of the lowest point of a robot's shapes in its root's frame [m].
 

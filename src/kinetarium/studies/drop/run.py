@@ -5,15 +5,16 @@ from math import pi, radians
 
 import numpy as np
 
+from kinetarium.control.interface import ConstantCommand
 from kinetarium.model.robot import Box, Capsule, Cylinder, Shape, Sphere
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.rollout.loop import run as simulate
-from kinetarium.scene import Body, Plane, Scene, extent, free_body
+from kinetarium.scene import Body, Plane, Scene, extent, free_body, home_command
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
+from kinetarium.studies.drop._robot import dropped_robot, robot_fall
 from kinetarium.studies.drop.cases import GRAVITY
 from kinetarium.studies.drop.config import Case, Falling
-from kinetarium.studies.drop.robot import Home, dropped_robot, robot_fall
 
 _ROBOT_PERIOD = 5e-3
 """Time between two samples of a robot [s], of which each takes its whole kinematics."""
@@ -29,7 +30,7 @@ def run(case: Case) -> Recording:
         dropped,
         engine=case.engine,
         duration=case.duration,
-        controller=Home(dropped.robots[0], rate=rate) if case.robot else None,
+        controller=ConstantCommand(home_command(dropped.robots[0]), rate) if case.robot else None,
         timestep=case.timestep,
         sample_rate=rate,
         seed=case.seed,

@@ -4,13 +4,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinetarium.control.interface import Measurement
+from kinetarium.control.interface import ConstantCommand
 from kinetarium.dynamics import Coupling, RobotDynamics
 from kinetarium.engines.protocol import Simulation
 from kinetarium.recording.recording import Recording
 from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.rollout.loop import run as simulate
-from kinetarium.scene import Scene, ground, holding_servos, placed_robot, support_points
+from kinetarium.scene import (
+    Scene,
+    ground,
+    holding_servos,
+    home_command,
+    placed_robot,
+    support_points,
+)
 from kinetarium.scene.robot import Actuation, PlacedRobot
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.hold.config import SAMPLE_RATE, Case
@@ -30,7 +37,7 @@ def run(case: Case) -> Recording:
         held,
         engine=case.engine,
         duration=case.duration,
-        controller=_Home(placed),
+        controller=ConstantCommand(home_command(placed), SAMPLE_RATE),
         probes=[_GroundForce()] if robot.model.free_base else [],
         timestep=case.timestep,
         sample_rate=SAMPLE_RATE,
@@ -44,25 +51,6 @@ def scene(robot: StudiedRobot) -> Scene:
     """Return the robot under servos, on the ground if its base is free."""
     placed = placed_robot(robot, actuation=holding_servos(robot))
     return Scene((placed,), (ground(),) if robot.model.free_base else ())
-
-
-class _Home:
-    """Commands the home pose."""
-
-    rate = SAMPLE_RATE
-
-    def __init__(self, placed: PlacedRobot) -> None:
-        joints = [joint.name for joint in placed.model.moving_joints]
-        self._command = np.array(
-            [placed.positions[name] for name in joints if name in placed.actuation]
-        )
-
-    def reset(self) -> None:
-        """Do nothing: it has no state."""
-
-    def update(self, t: float, measurement: Measurement) -> Array:
-        """Return the home pose [rad or m]."""
-        return self._command
 
 
 @dataclass(frozen=True)

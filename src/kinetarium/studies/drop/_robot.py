@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from kinetarium.control.interface import Measurement
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.recording.recording import Recording
@@ -35,27 +34,6 @@ def dropped_robot(robot: StudiedRobot, *, rotation: Array, gap: float) -> Placed
         raise SceneError(f"the root '{robot.model.root}' has no mass: the robot cannot fall freely")
     up = rotation[:, 2] * (gap - lowest_point(robot.model, robot.home))
     return placed_robot(robot, actuation=holding_servos(robot), X_WB=pose(up, rotation))
-
-
-class Home:
-    """Commands the home pose."""
-
-    def __init__(self, placed: PlacedRobot, *, rate: float) -> None:
-        """Take the home pose of a placed robot.
-
-        Args:
-            rate: How often it is asked [Hz].
-        """
-        self.rate = rate
-        joints = [joint.name for joint in placed.model.moving_joints]
-        self._command = np.array([placed.positions[n] for n in joints if n in placed.actuation])
-
-    def reset(self) -> None:
-        """Do nothing: it has no state."""
-
-    def update(self, t: float, measurement: Measurement) -> Array:
-        """Return the home pose [rad or m]."""
-        return self._command
 
 
 def robot_fall(placed: PlacedRobot, recording: Recording, *, normal: Array) -> Array:
