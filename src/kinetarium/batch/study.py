@@ -115,6 +115,8 @@ class Study(Generic[ConfigT, CaseT]):
             case that fails is an error, not a result.
         positional: Field of the config, a text, that its command also takes without a flag, such
             as "robot"; empty if there is none.
+        uses: Names of studies whose cases its runs run.
+        timeout: Time limit for one case by default [s].
     """
 
     name: ClassVar[str]
@@ -124,6 +126,8 @@ class Study(Generic[ConfigT, CaseT]):
     case: ClassVar[type]
     is_query: ClassVar[bool] = False
     positional: ClassVar[str] = ""
+    uses: ClassVar[tuple[str, ...]] = ()
+    timeout: ClassVar[float] = 600.0
 
     def cases(self, config: ConfigT) -> Sequence[CaseT]:
         """Return the cases of a config, in the order of the report.
@@ -179,8 +183,13 @@ def function_module(study: Study[Any, Any], name: str) -> str:
 
 
 def run_modules(study: Study[Any, Any]) -> tuple[str, ...]:
-    """Return the entry modules of a run: those of the case, and of `run` and `score`."""
+    """Return the entry modules of a run: those of the case, and of `run` and `score`.
+
+    Those of the studies that it uses are among them.
+    """
     modules = {study.config.__module__, study.case.__module__}
+    for name in study.uses:
+        modules.update(run_modules(open_study(name)))
     for name in ("run", "score"):
         if has_method(study, name):
             modules |= {

@@ -282,7 +282,7 @@ def _leg(leg: Leg) -> tuple[Cell, ...]:
 
 def roles_page(model: RobotModel, roles: Roles, *, provenance: tuple[tuple[str, str], ...]) -> Page:
     """Return a page with the picture of a robot, its parts coloured by role, and the table."""
-    scene = _scene(model, roles)
+    scene = roles_scene(model, roles)
     figures: tuple[Figure, ...] = (
         *([scene] if scene else []),
         roles_table(roles),
@@ -292,7 +292,8 @@ def roles_page(model: RobotModel, roles: Roles, *, provenance: tuple[tuple[str, 
     return Page(f"Roles of {roles.robot}", lead, (Section("Roles", figures),), provenance)
 
 
-def _scene(model: RobotModel, roles: Roles) -> Scene3D | None:
+def roles_scene(model: RobotModel, roles: Roles) -> Scene3D | None:
+    """Draw a robot at its home pose, its parts coloured by role; None if it has no shapes."""
     q = []
     for joint in model.moving_joints:
         if joint.mimic:

@@ -286,7 +286,8 @@ def study_command(name: str, words: Sequence[str]) -> tuple[type, Run]:
     source = flag_value("--config", words)
     default = _config_from(Path(source), study=name) if source else study.config()
     # A query is over before a worker has started.
-    execution = ExecutionFlags(workers=0) if study.is_query else ExecutionFlags()
+    workers = 0 if study.is_query else CORES
+    execution = ExecutionFlags(workers=workers, timeout=study.timeout)
     files = _QueryFiles() if study.is_query else _Files()
     bare = tyro.conf.arg(name="")
     arguments = make_dataclass(

@@ -1,0 +1,79 @@
+"""One run: what a robot file says, or a case of another study with the robot."""
+
+from dataclasses import asdict, fields, replace
+from typing import Any
+
+import numpy as np
+
+from kinetarium.batch.study import Study, open_study
+from kinetarium.model.plausibility import find_implausibilities
+from kinetarium.recording.recording import Channel, Recording
+from kinetarium.storage.serialization import to_builtins
+from kinetarium.studies.try_robot.config import Case, Part
+
+SETTINGS: dict[Part, dict[str, Any]] = {
+    Part.HOLD: {"duration": 3.0},
+    Part.DROP: {"height": 0.1, "duration": 1.5},
+    Part.DYNAMICS: {"states": 20},
+}
+"""Values of the studies that differ from their defaults, to be done in a minute."""
+
+
+def run(case: Case) -> Recording:
+    """Read the robot, or run the case of a study.
+
+    The facts of the recording are those of the study's own, its "case" and its "rows".
+    """
+    if case.part is Part.ROBOT:
+        return _reading(case)
+    study = open_study(case.part)
+    own = _study_case(study, case)
+    recording = study.run(own)
+    rows = [dict(row) for row in study.score(own, recording)]
+    facts = {**recording.facts, "case": to_builtins(own), "rows": rows}
+    return replace(recording, facts=facts)
+
+
+def _study_case(study: Study[Any, Any], case: Case) -> Any:
+    """Return the case of a study for the robot and the engine."""
+    values = {
+        **asdict(case.reading),
+        "robot": case.robot,
+        "engine": (case.engine,),
+        "seed": case.seed,
+        **SETTINGS[case.part],
+    }
+    if case.part is Part.DROP:
+        values["base"] = None  # what falls is free
+    known = {field.name for field in fields(study.config)}
+    config = study.config(**{name: value for name, value in values.items() if name in known})
+    # The dynamics study has cases for its references too.
+    return next(
+        each
+        for each in study.cases(config)
+        if case.engine in (getattr(each, "engine", ""), getattr(each, "backend", ""))
+    )
+
+
+def _reading(case: Case) -> Recording:
+    """Return what the robot's file says, as facts."""
+    robot = case.reading.open(case.robot, sha256=case.sha256)
+    model = robot.model
+    facts = {
+        "name": model.name,
+        "links": len(model.links),
+        "joints": len(model.joints),
+        "moving_joints": len(model.moving_joints),
+        "loops": len(model.loops),
+        "mass_kg": model.mass,
+        "base": str(robot.roles.base.kind),
+        "shapes": sum(len(link.collisions) for link in model.links),
+        "repairs": to_builtins(model.repairs),
+        "warnings": to_builtins(find_implausibilities(model)),
+        "unarmed": [
+            joint.name
+            for joint in model.moving_joints
+            if joint.mimic is None and joint.limits.effort == 0
+        ],
+    }
+    return Recording({"time": Channel(np.zeros(1), "s")}, "running", facts)
