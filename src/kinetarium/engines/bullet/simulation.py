@@ -9,8 +9,7 @@ import numpy as np
 
 from kinetarium.engines.base.joint_law import JointLaw, StepBefore
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
-from kinetarium.engines.bullet.audit import audit
-from kinetarium.engines.bullet.build import World
+from kinetarium.engines.bullet.build import World, audit
 from kinetarium.engines.bullet.joint_space import Floating, JointSpace
 from kinetarium.engines.bullet.library import BulletClient
 from kinetarium.engines.bullet.multibody import Multibody

@@ -8,7 +8,6 @@ from kinetarium.engines.conformance import (
     forces,
     joints,
     model_checks,
-    piles,
     runs,
     surfaces,
 )
@@ -20,7 +19,6 @@ from kinetarium.interruption import stop_if_requested
 CHECKS: tuple[Check, ...] = (
     *bodies.CHECKS,
     *surfaces.CHECKS,
-    *piles.CHECKS,
     *joints.CHECKS,
     *drives.CHECKS,
     *model_checks.CHECKS,
