@@ -11,11 +11,11 @@ from kinetarium.batch.study import Outcome
 from kinetarium.control.admittance.floating import FloatingBody, mean_motion, relative_acceleration
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import RunStatus
-from kinetarium.studies.dock.floating import free as float_free
+from kinetarium.studies.dock.floating import pair
 from kinetarium.studies.dock.floating.config import FloatConfig, LoopRate
 from kinetarium.studies.dock.floating.config import cases as float_cases
 from kinetarium.studies.dock.floating.figures import report
-from kinetarium.studies.dock.floating.free import run_free
+from kinetarium.studies.dock.floating.pair import run_free
 from kinetarium.studies.dock.floating.run import score
 
 
@@ -23,7 +23,7 @@ from kinetarium.studies.dock.floating.run import score
 def equal_meetings_are_computed_once():
     """The ideal ones, that is: several cases are compared with the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(float_free, "_meet", cache(float_free._meet))
+        patch.setattr(pair, "_meet", cache(pair._meet))
         yield
 
 

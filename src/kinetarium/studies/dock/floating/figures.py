@@ -16,7 +16,7 @@ from kinetarium.recording.recording import Recording, Row
 from kinetarium.scene.docking import docking_scene
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dock.floating.config import NO_ENGINE, FloatCase, gap
-from kinetarium.studies.dock.floating.free import ideal_case
+from kinetarium.studies.dock.floating.pair import ideal_case
 
 _LEAD = (
     "Two free-floating satellites are simulated from measured wrenches, and two arms move payloads"

@@ -38,14 +38,16 @@ from kinetarium.studies.dock.floating.config import (
     lead_time,
     tick_steps,
 )
-from kinetarium.studies.dock.floating.free import (
+from kinetarium.studies.dock.floating.pair import (
     FIGURES,
+    MOMENTS,
     UNITS,
+    FloatingPair,
     between_twist,
+    contact_vertex,
     ideal_channels,
     run_free,
 )
-from kinetarium.studies.dock.floating.pair import MOMENTS, FloatingPair, contact_vertex
 from kinetarium.studies.dock.press.contact import FaceContact
 from kinetarium.studies.dock.press.run import Watched, engine_options
 
