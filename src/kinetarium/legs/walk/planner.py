@@ -7,9 +7,8 @@ from math import degrees
 import numpy as np
 
 from kinetarium.legs.mechanism.pantograph import LegKind
-from kinetarium.legs.walk._frames import Frames
 from kinetarium.legs.walk.plan import ALL_ORDERS, Order, WalkPlan, table1_row
-from kinetarium.legs.walk.route import WalkRoute, lay_route
+from kinetarium.legs.walk.route import Frames, WalkRoute, lay_route
 from kinetarium.legs.walk.walk import LEG_NAMES, PlannedWalk, WalkWarning, WarningKind, foot_gaps
 from kinetarium.spatial.arrays import Array
 
@@ -82,8 +81,8 @@ def plan_walk(plan: WalkPlan) -> PlannedWalk:
     """
     # Imported here, since Numba takes a second to load.
     from kinetarium.legs.mechanism.link_kernel import place_links
-    from kinetarium.legs.walk._frames import crawl_frames
     from kinetarium.legs.walk.crawl import support_margins
+    from kinetarium.legs.walk.route import crawl_frames
 
     machine = plan.machine
     route = lay_route(plan)
