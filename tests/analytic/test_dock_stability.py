@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
-from kinetarium.control.admittance.critical_delay import critical_delay, critical_frequency
-from kinetarium.control.admittance.law import AdmittanceGains, AdmittanceSE3
+from kinetarium.control.admittance.law import (
+    AdmittanceGains,
+    AdmittanceSE3,
+    critical_delay,
+    critical_frequency,
+)
 from kinetarium.errors import KinetariumError
 from kinetarium.studies.dock.stability.config import StabilityConfig
 from kinetarium.studies.dock.stability.config import cases as stability_cases

@@ -16,8 +16,7 @@ from kinetarium.studies.dock.press._reference import one_axis_docking
 from kinetarium.studies.dock.press.arms import GAP, KR250_START, docking_of
 from kinetarium.studies.dock.press.cases import cases
 from kinetarium.studies.dock.press.config import DockCase, DockConfig, ForceCase, PresetName
-from kinetarium.studies.dock.press.run import run
-from kinetarium.studies.dock.press.score import score, settling
+from kinetarium.studies.dock.press.run import run, score, settling
 
 UR10 = installed_packages()["example-robot-data"] / "robots/ur_description/urdf/ur10_robot.urdf"
 IIWA = Path(pybullet_data.getDataPath()) / "kuka_iiwa/model.urdf"

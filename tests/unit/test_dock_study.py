@@ -27,8 +27,7 @@ from kinetarium.studies.dock.press.config import Contact, DockConfig, ForceCase,
 from kinetarium.studies.dock.press.contact import FaceContact
 from kinetarium.studies.dock.press.figures import beyond, delay_maps, limits
 from kinetarium.studies.dock.press.presets import PRESETS, WRENCH_GAIN, damper
-from kinetarium.studies.dock.press.run import run
-from kinetarium.studies.dock.press.score import flags, free_drift, score, settling
+from kinetarium.studies.dock.press.run import flags, free_drift, run, score, settling
 from kinetarium.studies.dock.stability.config import StabilityConfig
 
 QUICK = DockConfig(

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from kinetarium.control.admittance.critical_delay import critical_delay as critical_delay
-    from kinetarium.control.admittance.critical_delay import (
-        critical_frequency as critical_frequency,
-    )
     from kinetarium.control.admittance.floating import FloatingBody as FloatingBody
     from kinetarium.control.admittance.floating import PassivityObserver as PassivityObserver
     from kinetarium.control.admittance.law import AdmittanceGains as AdmittanceGains
     from kinetarium.control.admittance.law import AdmittanceSE3 as AdmittanceSE3
     from kinetarium.control.admittance.law import AntiWindup as AntiWindup
     from kinetarium.control.admittance.law import Form as Form
+    from kinetarium.control.admittance.law import critical_delay as critical_delay
+    from kinetarium.control.admittance.law import (
+        critical_frequency as critical_frequency,
+    )
     from kinetarium.control.admittance.sensing import ContactGate as ContactGate
     from kinetarium.control.admittance.sensing import PayloadWrench as PayloadWrench
     from kinetarium.control.admittance.sensing import RandomWalkKalman as RandomWalkKalman

@@ -2,7 +2,7 @@
 
 from math import sqrt
 
-from kinetarium.control.admittance.critical_delay import critical_delay
+from kinetarium.control.admittance.law import critical_delay
 from kinetarium.control.admittance.sensing import RandomWalkKalman
 from kinetarium.figure.page import Section
 from kinetarium.figure.text import Cell, Column, Prose, Table, header

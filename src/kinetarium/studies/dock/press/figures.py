@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetarium.batch.outcomes import Named, Outcomes, case_table, completion, flag_table
 from kinetarium.batch.study import Findings, Outcome
-from kinetarium.control.admittance.critical_delay import critical_delay
+from kinetarium.control.admittance.law import critical_delay
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Heatmap, Spot
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Arrow, Replay

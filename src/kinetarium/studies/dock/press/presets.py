@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from kinetarium.control.admittance.critical_delay import critical_delay
+from kinetarium.control.admittance.law import critical_delay
 from kinetarium.control.admittance.sensing import RandomWalkKalman
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.dock.press.config import DockCase, ForceCase, PresetName

@@ -1,23 +1,39 @@
-"""One run: two arms dock in an engine."""
+"""One run: two arms dock in an engine; and its measures.
+
+Error and ripple are those of the sensed force, which is available on a real rig; settling,
+peak and rebounds are those of the true contact force.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import exp
 from typing import Any
 
 import numpy as np
 
+from kinetarium.control.admittance.sensing import contact_point
+from kinetarium.dynamics import RobotDynamics
 from kinetarium.engines.protocol import Options, Simulation
 from kinetarium.engines.registry import open_engine
-from kinetarium.recording.recording import Recording
+from kinetarium.recording.recording import Recording, Row
 from kinetarium.rollout.loop import run as simulate
-from kinetarium.scene.docking import CHASER, SATELLITE, TARGET
+from kinetarium.scene.docking import CENTER, CHASER, SATELLITE, SATELLITE_LENGTH, TARGET
 from kinetarium.spatial.arrays import Array
 from kinetarium.storage.serialization import from_builtins, to_builtins
 from kinetarium.studies.dock.press._controller import DockingController
+from kinetarium.studies.dock.press._reference import one_axis_docking
 from kinetarium.studies.dock.press.arms import docking_of
 from kinetarium.studies.dock.press.config import Contact, DockCase
 from kinetarium.studies.dock.press.contact import FaceContact
-from kinetarium.studies.dock.press.presets import case_contact
+from kinetarium.studies.dock.press.presets import (
+    PRESETS,
+    WRENCH_GAIN,
+    case_contact,
+    case_critical_delay,
+    case_delay,
+    damper,
+    desired_wrench,
+)
 
 _CHOICES: Mapping[str, Mapping[str, Any]] = {"mujoco": {"integrator": "discrete"}}
 
@@ -138,3 +154,216 @@ def tick_timing(times: Sequence[float]) -> dict[str, float]:
         return {}
     half, most = np.percentile(times, (50, 99))
     return {"tick_p50_s": float(half), "tick_p99_s": float(most)}
+
+
+_AXES = ("x", "y", "z")
+_REACHED = 0.5
+"""Share of a desired force above which it is considered reachable [-]."""
+_HARD = 2000.0
+"""Contact force above which an impact is flagged [N]."""
+_NOTABLE_IMPULSE = 1.0
+"""Impulse before contact above which windup is flagged [N s]."""
+_RINGING = 0.1
+"""Ripple over the desired force above which the contact is not settled [-]."""
+_NOTABLE_LOAD = 0.3
+"""Payload over virtual mass above which the loop loses damping [-]."""
+_SENTENCES = {
+    "bounded": "the impulse reached its bound: it wound up",
+    "half_turn": "the angle between body and path came near pi, where its coordinates jump",
+    "singular": "the arm was in or near a singular posture; its inverse was damped",
+    "joint_limit": "a joint was held at its limit",
+    "too_fast": "joint rates were scaled down to the limits",
+}
+
+
+def flags(case: DockCase, recording: Recording, row: Row) -> list[str]:
+    """Return the flags of a run, as sentences."""
+    said = [*_windup(case, recording, row), *_unreachable(case, recording, row)]
+    seen = recording["warnings"].max(axis=0)
+    said += [_SENTENCES[name] for name, on in zip(WARNINGS[1:], seen[1:], strict=True) if on]
+    if recording.status == "diverged":
+        said.append("the simulation diverged")
+    if row["contact_time_s"] is None:
+        said.append("the satellites did not touch")
+    elif not seen[0]:
+        said.append(f"no sensed force passed the gate of {case.gate:g} N: F_des never acted")
+    elif row["peak_n"] > _HARD:
+        said.append(f"a blow: the contact force peaked at {row['peak_n'] / 1e3:.1f} kN")
+    if row["ripple_n"] > _RINGING * abs(desired_wrench(case.case)[0]):
+        said.append(_ringing(case))
+    elif row["contact_time_s"] is not None and seen[0] and row["settle_s"] is None:
+        said.append("the contact force did not come to stay within 5 % of the wanted one")
+    load = WRENCH_GAIN * case.payload_kg / PRESETS[case.preset].D
+    if load > _NOTABLE_LOAD:
+        said.append(
+            f"the payload is {load:.2f} of the virtual mass and takes damping from the loop;"
+            " above 0.6 is refused"
+        )
+    return said
+
+
+def _windup(case: DockCase, recording: Recording, row: Row) -> list[str]:
+    touched: Any = row["contact_time_s"]
+    before = recording["time"] < (np.inf if touched is None else touched)
+    most = float(np.abs(recording["impulse"][before, 0]).max(initial=0.0))
+    if most < _NOTABLE_IMPULSE:
+        return []
+    if recording["desired"][before].any():
+        why = "F_des acted before contact, "
+        why += f"behind a gate of only {case.gate:g} N" if case.gate else "without a gate"
+    else:
+        why = "the integrator ran before contact"
+    return [f"{why}: the impulse had wound up to {most:.0f} N s when the satellites met"]
+
+
+def _ringing(case: DockCase) -> str:
+    said = (
+        f"the contact does not come to rest: the loop is {1e3 * case_delay(case):.1f} ms late, and"
+    )
+    if case.contact is Contact.PRESCRIBED:
+        return f"{said} bears {1e3 * case_critical_delay(case):.1f} ms at most"
+    return f"{said} this contact is too stiff, or too little damped, for that"
+
+
+def _unreachable(case: DockCase, recording: Recording, row: Row) -> list[str]:
+    wanted = desired_wrench(case.case)
+    tail = recording["time"] > recording["time"][-1] - 0.5
+    reached = recording["sensed"][tail].mean(axis=0)
+    return [
+        f"F_des {axis} = {wanted[i]:.0f} N is not reachable: {abs(reached[i]):.0f} N push back"
+        f" along {axis}, and the satellite drifted {abs(recording['error'][-1, i]):.3f} m"
+        for i, axis in enumerate(_AXES)
+        if wanted[i] and row["contact_time_s"] is not None
+        if reached[i] / wanted[i] < _REACHED
+    ]
+
+
+WINDOW = 0.5
+"""The last part of a run, considered steady [s]."""
+BAND = 0.05
+"""Relative deviation from the desired force within which a force is settled [-]."""
+HELD = 0.05
+"""Minimum time that a force must have been settled at the end of a run [s]."""
+
+
+def score(case: DockCase, recording: Recording) -> Row:
+    """Measure the force, the transient and the pose.
+
+    Returns:
+        steady_error_n: Mean sensed normal force of the last half second, minus the desired one.
+        ripple_n: Its standard deviation.
+        settle_s: From contact until the true force stays within 5 %; None if never.
+        rebounds: Number of times that contact was lost.
+        peak_n: Maximum of the true force.
+        contact_time_s: Time of the first contact; None without contact.
+        eta_end_m, xi_end_rad: Exponential coordinates at the end, three each.
+        contact_point_error_m: Distance of the contact point computed from the sensed wrench
+            from the true one, both as means over the last half second.
+        drift_z_m, drift_formula_m: Measured and predicted drift along an axis without
+            reaction; None if no force is desired there.
+        reference_peak_n, reference_settle_s: Peak and settling time of the same loop on one axis,
+            with a stiff arm and without noise; None for other contacts, or if it never settles.
+        flags: Warnings, as sentences.
+    """
+    time, force = recording["time"], recording["contact"][:, 0]
+    wanted = -float(desired_wrench(case.case)[0])
+    touching = np.flatnonzero(force > 0)
+    first = int(touching[0]) if touching.size else None
+    last = time > time[-1] - WINDOW
+    sensed = recording["sensed"][last, 0]
+    row = {
+        "steady_error_n": abs(float(sensed.mean()) + wanted),
+        "ripple_n": float(sensed.std()),
+        "settle_s": None if first is None else settling(time[first:], force[first:], wanted),
+        "rebounds": 0 if first is None else _rebounds(force[first:]),
+        "peak_n": float(force.max()),
+        "contact_time_s": None if first is None else float(time[first]),
+        "eta_end_m": recording["error"][-1, :3].tolist(),
+        "xi_end_rad": recording["error"][-1, 3:].tolist(),
+        "contact_point_error_m": _point_error(case, recording, last),
+        **_drift(case, recording),
+        **_on_one_axis(case, duration=float(time[-1]), wanted=wanted),
+    }
+    return {**row, "flags": flags(case, recording, row)}
+
+
+def _on_one_axis(case: DockCase, *, duration: float, wanted: float) -> dict[str, float | None]:
+    docking = one_axis_docking(case, duration=duration)
+    if docking is None or not docking.force.any():
+        return {"reference_peak_n": None, "reference_settle_s": None}
+    first = int(np.flatnonzero(docking.force)[0])
+    return {
+        "reference_peak_n": float(docking.force.max()),
+        "reference_settle_s": settling(docking.time[first:], docking.force[first:], wanted),
+    }
+
+
+def settling(time: Array, force: Array, wanted: float) -> float | None:
+    """Return the settling time of a force [s]; None if it does not settle.
+
+    Args:
+        time: Time since contact [s], shape (n,).
+        force: The contact force [N], shape (n,).
+        wanted: The desired force [N].
+    """
+    outside = np.flatnonzero(np.abs(force - wanted) > BAND * wanted)
+    last = time[outside[-1]] if outside.size else time[0]
+    return float(last - time[0]) if time[-1] - last >= HELD else None
+
+
+def _rebounds(force: Array) -> int:
+    touching = force > 0
+    return int((touching[:-1] & ~touching[1:]).sum())
+
+
+def _point_error(case: DockCase, recording: Recording, last: Array) -> float | None:
+    points = recording["contact"][last, 1:]
+    touching = np.isfinite(points[:, 0])
+    if not touching.any():
+        return None
+    dynamics = RobotDynamics(docking_of(case).chaser.model)
+    true = []
+    for q, p_WC in zip(recording["q"][last][touching], points[touching], strict=True):
+        X_WB = dynamics.link_pose(q[: dynamics.nq], CENTER)
+        true.append(X_WB[:3, :3].T @ (p_WC - X_WB[:3, 3]))
+    F_B = recording["sensed"][last][touching].mean(axis=0)
+    estimated = contact_point(F_B, face=SATELLITE_LENGTH / 2)
+    error = float(np.linalg.norm((estimated - np.mean(true, axis=0))[1:]))
+    return error if np.isfinite(error) else None
+
+
+def _drift(case: DockCase, recording: Recording) -> dict[str, float | None]:
+    """Compare the drift along z with that of a free integrator."""
+    force = float(desired_wrench(case.case)[2])
+    opened = np.flatnonzero(recording["warnings"][:, 0])
+    if not force or not opened.size:
+        return {"drift_z_m": None, "drift_formula_m": None}
+    t = float(recording["time"][-1] - recording["time"][opened[0]])
+    return {
+        "drift_z_m": -float(recording["error"][-1, 2]),
+        "drift_formula_m": -free_drift(case, force, time=t),
+    }
+
+
+def free_drift(case: DockCase, force: float, *, time: float) -> float:
+    """Return the drift from the path along an axis without reaction [m].
+
+    For a step of the force D l' + K l = s F t, so that with T = D/K
+    l = (s F/K)(t - T (1 - exp(-t/T))). A ramp of duration r is the mean of steps over all
+    starts from 0 to r, and so is the drift.
+
+    Args:
+        force: The desired force [N].
+        time: Time since it is applied [s].
+    """
+    preset, K = PRESETS[case.preset], damper(case.case, case.preset)
+    T, r = preset.D / K, min(preset.ramp, time)
+
+    def integral(t: float) -> float:
+        return t * t / 2 - T * t - T * T * exp(-t / T)
+
+    if r == 0:
+        shape = time - T * (1 - exp(-time / T))
+    else:
+        shape = (integral(time) - integral(time - r)) / preset.ramp
+    return WRENCH_GAIN * force / K * shape

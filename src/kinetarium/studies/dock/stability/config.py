@@ -94,7 +94,7 @@ def _refuse_long(case: StabilityCase) -> None:
 
 def period(case: StabilityCase) -> float:
     """Return the period of the critical oscillation [s]."""
-    from kinetarium.control.admittance.critical_delay import critical_frequency
+    from kinetarium.control.admittance.law import critical_frequency
     from kinetarium.studies.dock.press.presets import PRESETS, WRENCH_GAIN
 
     preset = PRESETS[case.preset]

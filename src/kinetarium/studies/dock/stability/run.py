@@ -9,7 +9,7 @@ from math import ceil
 
 import numpy as np
 
-from kinetarium.control.admittance.critical_delay import critical_delay
+from kinetarium.control.admittance.law import critical_delay
 from kinetarium.recording.recording import Channel, Recording, Row
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
