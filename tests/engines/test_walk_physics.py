@@ -17,8 +17,7 @@ from kinetarium.legs.quadruped import (
 from kinetarium.model.load import load_robot
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import Actuation, DriveMode, PlacedRobot, Scene
-from kinetarium.studies.walk.cases import cases
-from kinetarium.studies.walk.config import Config, Ground
+from kinetarium.studies.walk.config import Config, Ground, cases
 from kinetarium.studies.walk.run import run
 from kinetarium.studies.walk.score import score
 

@@ -20,7 +20,7 @@ from kinetarium.reach.placement.files import read_pose, read_poses, read_traject
 from kinetarium.reach.placement.plane import base_plane
 from kinetarium.report.html.files import write_page
 from kinetarium.storage.serialization import read_toml, to_builtins, versioned_json
-from kinetarium.studies.walk.cases import read_waypoints
+from kinetarium.studies.walk.config import read_waypoints
 
 LONGEST_LINE = 1500
 

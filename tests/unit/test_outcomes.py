@@ -9,8 +9,8 @@ from kinetarium.figure.text import Prose, Table
 from kinetarium.legs import LegKind, Machine
 from kinetarium.recording.recording import RunStatus
 from kinetarium.studies.drop.config import Case
-from kinetarium.studies.walk.cases import cases as walk_cases
 from kinetarium.studies.walk.config import Config as WalkConfig
+from kinetarium.studies.walk.config import cases as walk_cases
 
 
 def case(engine: str, mass: float) -> Case:

@@ -136,7 +136,7 @@ def test_an_engine_that_cannot_close_loops_is_refused(monkeypatch):
         class info:  # noqa: N801
             capabilities = frozenset()
 
-    monkeypatch.setattr("kinetarium.studies.walk.cases.open_engine", lambda name: Open)
+    monkeypatch.setattr("kinetarium.engines.registry.open_engine", lambda name: Open)
     with pytest.raises(KinetariumError, match="no closed-loops, which a pantograph needs"):
         STUDY.cases(Config(engine=("open",)))
 

@@ -1,13 +1,29 @@
-"""Config and case of the walking study."""
+"""Config and cases of the walking study, and their plans."""
 
-from dataclasses import dataclass
+import csv
+import re
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Annotated
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any
 
-from kinetarium.legs.mechanism.machine import Machine
+from kinetarium.batch.study import ConfigError, case_of, refuse_empty
+from kinetarium.errors import one_line
+from kinetarium.legs.mechanism.machine import Machine, load_machine
 from kinetarium.legs.mechanism.pantograph import LegKind
-from kinetarium.legs.walk.plan import Curve, GaitTiming, Heading, Terrain
-from kinetarium.ranges import Range
+from kinetarium.legs.walk.plan import (
+    TABLE_1,
+    Curve,
+    GaitTiming,
+    Heading,
+    Step,
+    Terrain,
+    WalkPlan,
+)
+from kinetarium.ranges import Range, check_ranges
+from kinetarium.storage.regular_file import read_regular, reason
+from kinetarium.storage.strict_json import parse_json
 
 NO_ENGINE = "none"
 """The engine of a planned walk without physics."""
@@ -116,3 +132,251 @@ class Case:
     frames: Frames
     unit_m: Unit
     mass: Mass
+
+
+Waypoints = tuple[tuple[float, float], ...]
+
+PAPER_STRIDE = 31.87
+"""Motion of the body in the paper's Fig. 12 [unit]."""
+_STRAIGHT = 4 * PAPER_STRIDE
+_SIDE = 64.0
+_CURVE: Waypoints = ((0.0, 0.0), (135.0, 20.0), (265.0, 80.0), (360.0, 180.0))
+_MOST_BYTES = 1_000_000
+_MOST_WAYPOINTS = 10_000
+_FARTHEST = 1e6
+"""Maximum distance of a waypoint from the origin [unit]."""
+_LONGEST_NUMBER = 400
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_SLOPE_FROM = 30.0
+_STEP_EDGES = ((35.0, 120.0), (65.0, 95.0))
+_WIDE = 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPath:
+    """Waypoints, and what the heading does along them.
+
+    Attributes:
+        waypoints: The points [unit].
+        heading: What the heading does.
+    """
+
+    waypoints: Waypoints
+    heading: Heading
+
+
+def find_path(name: str, *, stride: float, heading: Heading) -> NamedPath:
+    """Return a path by its name, or from a file.
+
+    Straight and side walks are a whole number of strides long, near 1.27 m and 0.64 m at 1 cm.
+
+    Args:
+        name: "straight", "curve", "side", "spin" or a file.
+        stride: Distance that the body moves in one cycle [unit].
+        heading: What the heading does on a path from a file.
+
+    Raises:
+        ConfigError: If there is no such path.
+    """
+    if name == "straight":
+        return NamedPath(((0.0, 0.0), (_whole(_STRAIGHT, stride), 0.0)), Heading.TURN)
+    if name == "side":
+        return NamedPath(((0.0, 0.0), (0.0, _whole(_SIDE, stride))), Heading.CRAB)
+    if name == "curve":
+        return NamedPath(_CURVE, Heading.TURN)
+    if name == "spin":
+        return NamedPath(((0.0, 0.0),), Heading.SPIN)
+    return NamedPath(read_waypoints(Path(name)), heading)
+
+
+def terrain_of(ground: Ground, *, slope_deg: float, step_height: float) -> Terrain:
+    """Return the terrain of a name.
+
+    Args:
+        ground: Its name.
+        slope_deg: Angle of the slope [deg].
+        step_height: Height of a step [unit].
+    """
+    if ground is Ground.SLOPE:
+        return Terrain(slope_deg=slope_deg, slope_from=_SLOPE_FROM)
+    if ground is Ground.STEPS:
+        return Terrain(
+            steps=tuple(
+                Step(x0, x1, -_WIDE, _WIDE, (i + 1) * step_height)
+                for i, (x0, x1) in enumerate(_STEP_EDGES)
+            )
+        )
+    return Terrain()
+
+
+def read_waypoints(path: Path) -> Waypoints:
+    """Read waypoints: CSV lines "x,y", or JSON, a list of pairs or {"waypoints": [...]}.
+
+    Raises:
+        ConfigError: If the file cannot be read or is invalid.
+    """
+    try:
+        text = read_regular(path, most=_MOST_BYTES).decode()
+    except UnicodeDecodeError:
+        raise ConfigError(f"{str(path)!r} is not UTF-8 text") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"--path {str(path)!r} is neither straight, curve, side or spin nor a readable file:"
+            f" {reason(error)}"
+        ) from None
+    try:
+        rows = _json_rows(text) if text.lstrip()[:1] in ("[", "{") else _csv_rows(text)
+    except (ValueError, RecursionError, csv.Error) as error:
+        raise ConfigError(f"{str(path)!r} has no waypoints: {one_line(str(error))}") from None
+    if len(rows) > _MOST_WAYPOINTS:
+        raise ConfigError(f"{str(path)!r} has more than {_MOST_WAYPOINTS} waypoints")
+    if not rows or not all(_is_point(row) for row in rows):
+        raise ConfigError(f"{str(path)!r}: each waypoint must be two numbers, up to {_FARTHEST:g}")
+    return tuple((float(x), float(y)) for x, y in rows)
+
+
+def _is_point(row: Any) -> bool:
+    return (
+        isinstance(row, list)
+        and len(row) == 2
+        and all(type(part) in (int, float) and abs(part) <= _FARTHEST for part in row)
+    )
+
+
+def _json_rows(text: str) -> list[Any]:
+    data = parse_json(text)
+    rows = data.get("waypoints") if isinstance(data, dict) else data
+    return rows if isinstance(rows, list) else []
+
+
+def _csv_rows(text: str) -> list[Any]:
+    rows = [row for row in csv.reader(text.splitlines()) if row]
+    named = rows and not any(character.isdigit() for character in "".join(rows[0]))
+    return [[_number(cell.strip()) for cell in row] for row in (rows[1:] if named else rows)]
+
+
+def _number(cell: str) -> float:
+    if len(cell) > _LONGEST_NUMBER or not _NUMBER.fullmatch(cell):
+        raise ValueError(f"{one_line(repr(cell))} is not a number")
+    return float(cell)
+
+
+def _whole(length: float, stride: float) -> float:
+    return max(1, round(length / stride)) * stride
+
+
+_ORDERS = ("auto", *map(str, TABLE_1))
+_LONGEST = 2000.0
+"""Maximum time of a walk in physics [s]: two million steps; the recording fits into memory."""
+
+
+def cases(config: Config) -> tuple[Case, ...]:
+    """Return a case for each engine, path, ground, timing, order, stride, sway and type.
+
+    Raises:
+        KinetariumError: If a value is invalid, or an engine does not support closed loops.
+    """
+    check_ranges(config)
+    _check(config)
+    machine = load_machine(Path(config.machine)) if config.machine else Machine()
+    if config.foot_offset:
+        machine = replace(machine, foot_offset=config.foot_offset)
+    chosen = []
+    for engine, path, ground, timing, order, stride, sway, kind in product(
+        dict.fromkeys(config.engine) or (NO_ENGINE,),
+        dict.fromkeys(config.path),
+        dict.fromkeys(config.ground),
+        dict.fromkeys(config.timing),
+        dict.fromkeys(config.order),
+        dict.fromkeys(config.stride),
+        dict.fromkeys(config.sway),
+        dict.fromkeys(config.type),
+    ):
+        way = find_path(path, stride=stride, heading=config.heading)
+        chosen.append(
+            case_of(
+                config,
+                Case,
+                engine=engine,
+                type=kind,
+                path=path,
+                ground=ground,
+                timing=timing,
+                leg_order=order,
+                stride=stride,
+                sway=sway,
+                waypoints=way.waypoints,
+                heading=way.heading,
+                machine=replace(machine, kind=kind),
+                terrain=terrain_of(
+                    ground, slope_deg=config.slope_deg, step_height=config.step_height
+                ),
+            )
+        )
+    for case in chosen:
+        _refuse_long(case)
+    return tuple(chosen)
+
+
+def _check(config: Config) -> None:
+    from kinetarium.engines.protocol import Capability, CapabilityError
+    from kinetarium.engines.registry import open_engine
+
+    refuse_empty(config, "type", "path", "stride", "timing", "order", "sway", "ground")
+    for order in config.order:
+        if order not in _ORDERS:
+            raise ConfigError(f"--order must be auto or a row from 1 to 8, not '{order}'")
+    for name in config.engine:
+        if name != NO_ENGINE and Capability.CLOSED_LOOPS not in open_engine(name).info.capabilities:
+            raise CapabilityError(name, Capability.CLOSED_LOOPS, reason="a pantograph")
+
+
+def _refuse_long(case: Case) -> None:
+    """Plan the route, which checks the values, and refuse walks that take too long."""
+    from kinetarium.legs.walk.route import lay_route
+
+    time = 4 * lay_route(walk_plan(case)).cycles * case.step_time
+    if case.engine != NO_ENGINE and time > _LONGEST:
+        raise ConfigError(
+            f"a walk of {time:g} s with a --step-time of {case.step_time:g} s is too long for an"
+            f" engine; the maximum is {_LONGEST:g} s"
+        )
+
+
+_FRAMES_IN_PHYSICS = 48
+"""Frames of a leg step, between which commands are interpolated linearly."""
+
+
+def walk_plan(case: Case) -> WalkPlan:
+    """Return the plan of a case.
+
+    In physics the feet are placed about the true centre of mass, which is behind the centre
+    of the hips, since all knees point backwards.
+
+    Raises:
+        KinetariumError: If a value is invalid.
+    """
+    physical = case.engine != NO_ENGINE
+    return WalkPlan(
+        machine=true_machine(case) if physical else case.machine,
+        waypoints=case.waypoints,
+        curve=case.curve,
+        heading=case.heading,
+        spin_deg=case.spin_deg,
+        stride=case.stride,
+        lift=case.lift,
+        sway=case.sway,
+        timing=case.timing,
+        order=() if case.leg_order == "auto" else TABLE_1[int(case.leg_order)],
+        frames_per_step=_FRAMES_IN_PHYSICS if physical else case.frames,
+        step_time=case.step_time,
+        terrain=case.terrain,
+    )
+
+
+def true_machine(case: Case) -> Machine:
+    """Return a machine with its true centre of mass, its feet about it."""
+    from kinetarium.legs.quadruped import mass_center
+
+    x, y = mass_center(case.machine, unit_m=case.unit_m, mass=case.mass)
+    return replace(case.machine, com=(x, y), foot_forward=case.machine.foot_forward + x)

@@ -39,8 +39,7 @@ from kinetarium.spatial.rotation import (
     rotation_about,
     rotation_from_quaternion,
 )
-from kinetarium.studies.walk.cases import walk_plan
-from kinetarium.studies.walk.config import NO_ENGINE, Case
+from kinetarium.studies.walk.config import NO_ENGINE, Case, walk_plan
 
 
 def run(case: Case) -> Recording:
