@@ -9,10 +9,8 @@ import pytest
 
 from kinetarium.scene import SceneError
 from kinetarium.studies.drop import Drop
-from kinetarium.studies.drop.cases import GRAVITY, cases
-from kinetarium.studies.drop.config import Config, Falling
-from kinetarium.studies.drop.run import run
-from kinetarium.studies.drop.score import score
+from kinetarium.studies.drop.config import GRAVITY, Config, Falling, cases
+from kinetarium.studies.drop.run import run, score
 from kinetarium.study import check_study
 
 BALL = """<robot name="ball"><link name="base"><inertial><mass value="2"/>

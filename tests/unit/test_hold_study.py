@@ -12,8 +12,7 @@ from kinetarium.roles import BaseKind, RoleOptions
 from kinetarium.scene import holding_servos, placed_robot
 from kinetarium.studies.hold import Hold
 from kinetarium.studies.hold.config import Config
-from kinetarium.studies.hold.run import equilibrium, run, scene, standing
-from kinetarium.studies.hold.score import score
+from kinetarium.studies.hold.run import equilibrium, run, scene, score, standing
 from kinetarium.study import check_study
 
 PENDULUM = """<robot name="pendulum"><link name="base"/>

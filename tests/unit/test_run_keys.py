@@ -66,7 +66,6 @@ EDITS = {
     ("spatial/arrays.py", '"""', '"""Changed. '): [],
     ("scene/grasped_cube.py", "", CODE): ["grasp mujoco"],
     ("studies/drop/run.py", "", CODE): DROP,
-    ("studies/drop/score.py", "", CODE): DROP,
     ("studies/drop/figures.py", "", CODE): [],
     ("studies/drop/__init__.py", "help = ", "help = 'changed' + "): [],
     ("studies/grasp/figures.py", "", CODE): [],

@@ -17,7 +17,7 @@ from kinetarium.scene import (
 )
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
-from kinetarium.studies.drop.cases import GRAVITY
+from kinetarium.studies.drop.config import GRAVITY
 
 
 def dropped_robot(robot: StudiedRobot, *, rotation: Array, gap: float) -> PlacedRobot:

@@ -18,10 +18,8 @@ from kinetarium.recording.recording import Recording
 from kinetarium.scene import Plane
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
-from kinetarium.studies.drop.cases import GRAVITY, fall_time, fallen
-from kinetarium.studies.drop.config import Case
-from kinetarium.studies.drop.run import normal, scene
-from kinetarium.studies.drop.score import lower_face
+from kinetarium.studies.drop.config import GRAVITY, Case, fall_time, fallen
+from kinetarium.studies.drop.run import lower_face, normal, scene
 
 _LEAD = (
     "A box is dropped onto the ground. Until impact every engine should follow"
