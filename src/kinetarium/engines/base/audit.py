@@ -154,21 +154,27 @@ def _off(found: ArrayLike, wanted: ArrayLike) -> float:
 
 
 def _inertia_errors(scene: Scene, audit: Audit) -> dict[str, float]:
-    errors, loaded = {}, {solid.name: solid.inertia for solid in audit.solids}
+    loaded = {solid.name: solid.inertia for solid in audit.solids}
+    wanted = {body.name: body.inertia for body in scene.bodies if body.motion is Motion.FREE}
     for robot in scene.robots:
         for body in rigid_tree(robot.model):
-            if body.inertia is None or body.joint is None:
-                continue
-            there, error = loaded.get(name := f"{robot.name}/{body.name}"), inf
-            if there:
-                moment = np.abs(there.moment - body.inertia.moment).max()
-                error = max(
-                    _off(there.mass, body.inertia.mass),
-                    float(np.abs(there.center - body.inertia.center).max()),
-                    float(moment / np.abs(body.inertia.moment).max()),
-                )
-            errors[f"inertia {name}"] = error
-    return errors
+            if body.joint or robot.base is Base.FREE:
+                wanted[f"{robot.name}/{body.name}"] = body.inertia
+    return {
+        f"inertia {name}": _inertia_error(loaded.get(name), inertia)
+        for name, inertia in wanted.items()
+        if inertia
+    }
+
+
+def _inertia_error(there: Inertia | None, wanted: Inertia) -> float:
+    if there is None:
+        return inf
+    return max(
+        _off(there.mass, wanted.mass),
+        float(np.abs(there.center - wanted.center).max()),
+        float(np.abs(there.moment - wanted.moment).max() / np.abs(wanted.moment).max()),
+    )
 
 
 def _joint_errors(scene: Scene, audit: Audit) -> dict[str, float]:
