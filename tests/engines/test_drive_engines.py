@@ -9,6 +9,8 @@ import pytest
 from kinetarium.batch.check_study import check_study
 from kinetarium.engines.registry import list_engines
 from kinetarium.metrics import bootstrap, bootstrap_interval
+from kinetarium.model.assets import installed_packages
+from kinetarium.model.diagnostics import Allowance
 from kinetarium.roles.studied_robot import RoleOptions
 from kinetarium.studies.drive import Calibrate, Drive
 from kinetarium.studies.drive.calibrate.config import CalibrateCase, CalibrateConfig
@@ -28,6 +30,14 @@ NEAR = 0.12
 AVAILABLE = {listing.name for listing in list_engines() if listing.available}
 
 
+def public(package: str, path: str) -> str:
+    """Return a file of a data package; the test is skipped without it."""
+    folder = installed_packages().get(package)
+    if folder is None:
+        pytest.skip(f"{package} is not installed")
+    return str(folder / path)
+
+
 def need(engine: str) -> None:
     if engine not in AVAILABLE:
         pytest.skip(f"{engine} is not installed")
@@ -36,7 +46,7 @@ def need(engine: str) -> None:
 def drive(engine: str, robot: str = "husky4", **changes: Any) -> dict[str, float]:
     config = DriveConfig(
         engine=(engine,), robot=(robot,), control=(PathControl.OPEN,), path=(PathName.CIRCLE,),
-        starts=1,
+        starts=1, lenient=(Allowance.STRAY_TEXT,),
     )  # fmt: skip
     case = replace(Drive().cases(config)[0], **changes)
     return dict(Drive().score(case, Drive().run(case))[0])
@@ -100,6 +110,54 @@ def test_rapier_skids_by_its_heading() -> None:
     row = Calibrate().score(case, Calibrate().run(case))[0]
     assert row["lowest"] < 1.6
     assert row["highest"] > 4.0
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "dart"])
+def test_a_car_of_another_author_turns_as_coulomb_says(engine: str) -> None:
+    """Its wheels are wide, so that it turns 1.9 % less than without slip, or up to nothing."""
+    need(engine)
+    row = drive(engine, public("pybullet_data", "racecar/racecar.urdf"))
+    assert 0.975 < row["ideal_yaw_ratio"] < 0.985
+    assert row["yaw_ratio"] == pytest.approx(row["ideal_yaw_ratio"], rel=0.015)
+    assert row["off_ideal_m"] < 0.1
+    assert not row["toppled"]
+
+
+def test_stiff_wheels_of_mujoco_do_not_chatter_when_tuned() -> None:
+    need("mujoco")
+    case = in_place("mujoco", Profile.TUNED)
+    row = Calibrate().score(case, Calibrate().run(case))[0]
+    assert row["track_multiplier"] == pytest.approx(1.578, abs=5e-3)
+    assert row["highest"] - row["lowest"] < 1e-4
+
+
+@pytest.mark.slow
+def test_drake_skids_as_coulomb_says() -> None:
+    """1.530: the prototype's 1.56 is not the reference, which is Coulomb's 1.541."""
+    need("drake")
+    case = in_place("drake", Profile.MATCHED)
+    row = Calibrate().score(case, Calibrate().run(case))[0]
+    assert row["track_multiplier"] == pytest.approx(row["ideal_multiplier"], rel=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["mujoco", "ode", "drake", "physx"])
+@pytest.mark.parametrize(
+    ("robot", "most"),
+    [
+        ("pybullet_data:husky/husky.urdf", 0.10),
+        ("pybullet_data:racecar/racecar.urdf", 0.05),
+        ("scout", 0.10),
+        ("example-robot-data:robots/tiago_description/robots/tiago_no_hand.urdf", 0.15),
+        ("example-robot-data:robots/centauro_description/urdf/centauro.urdf", 0.05),
+    ],
+)
+def test_public_bases_turn_as_their_reference(engine: str, robot: str, most: float) -> None:
+    need(engine)
+    path = public(*robot.split(":")) if ":" in robot else robot
+    row = drive(engine, path)
+    assert abs(row["yaw_ratio"] / row["ideal_yaw_ratio"] - 1) <= most
+    assert not row["toppled"]
 
 
 @pytest.mark.slow

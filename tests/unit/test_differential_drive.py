@@ -6,14 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinetarium.control.interface import Measurement
-from kinetarium.control.vehicle.kinematics import DifferentialDrive, SpeedRamp
 from kinetarium.control.vehicle.laws import FeedForward
 from kinetarium.control.vehicle.reference import SteadyReference
 from kinetarium.control.vehicle.wheel_driver import WheelDriver, planar_pose
 from kinetarium.control.vehicle.wheeled_base import (
     Chassis,
+    DifferentialDrive,
     DriveType,
     GroundWheel,
+    SpeedRamp,
     Steering,
     WheeledBase,
 )

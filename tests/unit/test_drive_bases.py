@@ -14,6 +14,7 @@ from kinetarium.engines.protocol import FrictionRule
 from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError
 from kinetarium.model.assets import installed_packages
+from kinetarium.model.diagnostics import Allowance
 from kinetarium.recording.recording import RunStatus
 from kinetarium.roles.roles import BaseKind, RolesError
 from kinetarium.roles.studied_robot import RoleOptions, StudiedRobot
@@ -31,7 +32,7 @@ from kinetarium.studies.drive.vehicle import recorded_vehicle, vehicle
 
 BULLET_DATA = installed_packages().get("pybullet_data")
 RACECAR = str(BULLET_DATA / "racecar/racecar.urdf") if BULLET_DATA else ""
-LENIENT = RoleOptions(lenient=("stray-text",))  # type: ignore[arg-type]
+LENIENT = RoleOptions(lenient=(Allowance.STRAY_TEXT,))
 needs_data = pytest.mark.skipif(BULLET_DATA is None, reason="pybullet_data is not installed")
 ORIGIN = PlanarPose(0.0, 0.0, 0.0)
 
@@ -153,7 +154,7 @@ class TestRefusals:
         with pytest.raises(ConfigError, match="tightest"):
             drivable_paths(_stiff(car), [PathName.CIRCLE])
         config = CalibrateConfig(
-            engine=("mujoco",), robot=(RACECAR,), lenient=("stray-text",)  # type: ignore[arg-type]
+            engine=("mujoco",), robot=(RACECAR,), lenient=(Allowance.STRAY_TEXT,)
         )  # fmt: skip
         with pytest.raises(ConfigError, match="steered"):
             Calibrate().cases(config)

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from kinetarium.control.interface import ExternalWrench as ExternalWrench
     from kinetarium.control.interface import Interaction as Interaction
     from kinetarium.control.interface import Measurement as Measurement
-    from kinetarium.control.vehicle.kinematics import DifferentialDrive as DifferentialDrive
-    from kinetarium.control.vehicle.kinematics import SpeedRamp as SpeedRamp
     from kinetarium.control.vehicle.laws import DrivingLaw as DrivingLaw
     from kinetarium.control.vehicle.laws import FeedForward as FeedForward
     from kinetarium.control.vehicle.laws import Kanayama as Kanayama
@@ -43,5 +41,12 @@ if TYPE_CHECKING:
     from kinetarium.control.vehicle.reference import SquareReference as SquareReference
     from kinetarium.control.vehicle.reference import SteadyReference as SteadyReference
     from kinetarium.control.vehicle.wheel_driver import WheelDriver as WheelDriver
+    from kinetarium.control.vehicle.wheeled_base import Chassis as Chassis
+    from kinetarium.control.vehicle.wheeled_base import DifferentialDrive as DifferentialDrive
+    from kinetarium.control.vehicle.wheeled_base import DriveType as DriveType
+    from kinetarium.control.vehicle.wheeled_base import GroundWheel as GroundWheel
+    from kinetarium.control.vehicle.wheeled_base import SpeedRamp as SpeedRamp
+    from kinetarium.control.vehicle.wheeled_base import Steering as Steering
+    from kinetarium.control.vehicle.wheeled_base import WheeledBase as WheeledBase
 else:
     __all__, __getattr__, __dir__ = lazy_exports(__name__)

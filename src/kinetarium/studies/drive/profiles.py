@@ -124,6 +124,6 @@ def settings(engine: Engine, profile: Profile) -> Settings:
         case Profile.TUNED:
             options, origin = matched_options(engine).options, "the matched options"
             words, own = _TUNED.get(name, ("no better settings are known", {}))
-            if isinstance(options, MujocoOptions):
+            if name == "mujoco" and isinstance(options, MujocoOptions):
                 options = replace(options, integrator=Integrator.DISCRETE)
     return Settings(options, f"{origin}; {words}", **own)

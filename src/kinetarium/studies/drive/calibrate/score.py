@@ -5,8 +5,7 @@ from math import isnan, pi
 
 import numpy as np
 
-from kinetarium.control.vehicle.kinematics import DifferentialDrive
-from kinetarium.control.vehicle.wheeled_base import WheeledBase
+from kinetarium.control.vehicle.wheeled_base import DifferentialDrive, WheeledBase
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.drive.calibrate.config import CalibrateCase
