@@ -136,7 +136,7 @@ class Assembly:
     """A model in the making."""
 
     def __init__(self, setup: Setup[NewtonOptions]) -> None:
-        """Begin with an empty model."""
+        """Begin with nothing of it."""
         self._setup, self._scene, self._options = setup, setup.scene, setup.options
         self._drives = dict(zip(setup.layout.commands, setup.layout.actuations, strict=True))
         self._index = {name: i for i, name in enumerate(setup.scene.solids)}
