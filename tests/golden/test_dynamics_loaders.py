@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hostile.fake_package import install
-from kinetarium import load_robot
+from kinetarium import Allowance, load_robot
 from kinetarium.cli import main
 from kinetarium.engines.registry import list_engines
 from kinetarium.errors import KinetariumError
@@ -162,7 +162,7 @@ def test_drake_misplaces_all_but_the_last_joint_of_a_body(tmp_path: Path) -> Non
         '<joint name="i"/><joint name="j" axis="0 1 0"/><geom size="0.1"/></body></body>'
         "</worldbody></mujoco>"
     )
-    assert _faults(_findings(file, "drake")) >= {("joint-origin", "i")}
+    assert _faults(_findings(file, "drake")) == {("joint-origin", "i, j")}  # exchanged
     assert _findings(file, "mujoco") == {}
 
 
@@ -217,3 +217,13 @@ def test_a_loader_that_crashes_is_a_row(tmp_path: Path) -> None:
     crashed, sound = json.loads(done.stdout)["rows"]
     assert crashed["backend"] == "crashing" and crashed["status"] == "crashed"
     assert sound["status"] == "completed" and sound["passed"]
+
+
+@pytest.mark.skipif("mujoco" not in LOADERS, reason="needs MuJoCo")
+def test_mujocos_own_files_are_read_as_by_mujoco() -> None:
+    """Among other bodies of a scene, with nameless bodies and a ball joint as three hinges."""
+    file = installed_packages()["mujoco"] / "testdata" / "model.xml"
+    allow = (Allowance.BALL_JOINTS, Allowance.TENDONS, Allowance.GRAVITY_COMPENSATION)
+    model = load_robot(file, root="head", allow=allow)
+    (row,) = loader_rows(examine_loader(model, "mujoco", file=file, roots=()))
+    assert row["passed"] and row["moving_joints"] == len(model.moving_joints) == 11

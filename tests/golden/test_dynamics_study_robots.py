@@ -151,3 +151,17 @@ def test_a_displaced_fixed_joint_is_one_fault() -> None:
     (found,) = faults(examine(PANDA, "mujoco", states=20, seed=0, override=override))
     assert found.cause is Cause.JOINT_ORIGIN
     assert mount.name in found.where.split(", ")
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("backend", ENGINES)
+def test_a_body_with_several_joints_is_the_same_everywhere(backend: str, tmp_path: Path) -> None:
+    """The links between its joints are named after both, as "hip/yaw"."""
+    file = tmp_path / "hip.xml"
+    file.write_text(
+        '<mujoco><worldbody><body name="base"><geom size="0.1"/><body name="hip" pos="0.3 0 0">'
+        '<joint name="yaw"/><joint name="pitch" axis="0 1 0"/><geom size="0.1"/></body></body>'
+        "</worldbody></mujoco>"
+    )
+    assert "hip/yaw" in {link.name for link in load_robot(file).links}
+    assert_same(file, backend, states=10)

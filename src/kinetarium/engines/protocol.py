@@ -534,6 +534,10 @@ class RobotAsRead:
     remarks: tuple[str, ...] = ()
 
 
+class NotComparableError(KinetariumError):
+    """A robot that a library reads with parts that a RobotModel does not have."""
+
+
 @runtime_checkable
 class RobotReader(Protocol):
     """An engine whose library reads robot files itself."""
@@ -545,6 +549,7 @@ class RobotReader(Protocol):
             packages: Folders in which `package://` addresses are looked up, if the library asks.
 
         Raises:
+            NotComparableError: If what the library reads does not fit into a model.
             KinetariumError: If the library refuses the file, with its reason.
         """
 

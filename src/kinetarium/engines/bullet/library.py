@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinetarium.engines.base.engine import quiet
-from kinetarium.engines.protocol import RobotAsRead
+from kinetarium.engines.protocol import NotComparableError, RobotAsRead
 from kinetarium.errors import KinetariumError, one_line
 from kinetarium.model.robot import (
     Inertia,
@@ -178,7 +178,7 @@ def _joint(
     }
     name = own.decode(errors="replace")
     if kind not in types:
-        raise KinetariumError(f"joint {name} is spherical or planar, which cannot be compared")
+        raise NotComparableError(f"joint {name} is spherical or planar, which no model has")
     X_PI = frames[above] @ pose(point, rotation(quaternion).T)
     R_LI = frames[link][:3, :3]
     return Joint(

@@ -9,7 +9,7 @@ from math import inf, isinf
 from pathlib import Path
 from typing import Any
 
-from kinetarium.engines.protocol import RobotAsRead
+from kinetarium.engines.protocol import NotComparableError, RobotAsRead
 from kinetarium.errors import KinetariumError, one_line
 from kinetarium.model.inertia import moved_inertia
 from kinetarium.model.robot import (
@@ -153,7 +153,7 @@ def _inertia(body: Any, X_LB: Array | None) -> Inertia | None:
 def _joint(joint: Any, efforts: dict[str, float], anchors: dict[str, Array]) -> Joint:
     kind = joint.type_name()
     if kind not in _TYPES:
-        raise KinetariumError(f"joint {joint.name()} is {kind}, which cannot be compared")
+        raise NotComparableError(f"joint {joint.name()} is {kind}, which no model has")
     above, below = (
         frame.GetFixedPoseInBodyFrame().GetAsMatrix4()
         for frame in (joint.frame_on_parent(), joint.frame_on_child())

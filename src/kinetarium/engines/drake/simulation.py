@@ -261,7 +261,7 @@ def audit(world: DrakeWorld, scene: Scene, *, context: Any) -> Audit:
     loops: list[LoadedLoop] = []
     for solid, body in world.bodies.items():
         # Of a body that stands for several links the topmost has the name.
-        if solid.rpartition("/")[2] == body.name() and body.get_mass(context) > 0:
+        if solid.split("/", 1)[-1] == body.name() and body.get_mass(context) > 0:
             inertias[solid] = _inertia(body, context)
     loaded = zip(world.layout.joints, world.joints, strict=True)
     for robot in scene.robots:

@@ -1,6 +1,7 @@
 """The robot that MuJoCo's own compiler makes of a URDF or MJCF file."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 
@@ -95,30 +96,38 @@ def _joints(
     if not count:
         fixed = Joint(f"{name}/fixed", JointType.FIXED, above, name, frozen(X))
         return [fixed], [], np.zeros(3)
+    motions = [
+        motion for number in range(first, first + count) for motion in _motions(model, number, name)
+    ]
+    if any(model.jnt_type[number] == mujoco.mjtJoint.mjJNT_FREE for number, _, _ in motions):
+        return None, [], np.zeros(3)
     joints, between, anchor = list[Joint](), list[Link](), np.zeros(3)
-    for number in range(first, first + count):
+    for i, (number, own, axis) in enumerate(motions):
         kind = model.jnt_type[number]
-        if kind == mujoco.mjtJoint.mjJNT_FREE:
-            return None, [], np.zeros(3)
-        own = model.joint(number).name or f"{name}/joint"
-        if kind == mujoco.mjtJoint.mjJNT_BALL:
-            raise KinetariumError(f"joint {own} is a ball joint, which cannot be compared")
         slides = kind == mujoco.mjtJoint.mjJNT_SLIDE
-        below = name if number == first + count - 1 else f"{name}/{own}"
-        axis = model.jnt_axis[number]
-        reference = float(model.qpos0[model.jnt_qposadr[number]])
+        below = name if i == len(motions) - 1 else f"{name}/{own}"
+        hinge = kind == mujoco.mjtJoint.mjJNT_HINGE
+        reference = float(model.qpos0[model.jnt_qposadr[number]]) if slides or hinge else 0.0
         shift = np.zeros(3) if slides else model.jnt_pos[number] - anchor
         anchor = anchor + shift
         turn = (
             pose(-reference * axis) if slides else pose(rotation=rotation_about(axis, -reference))
         )
-        joints.append(
-            _joint(model, number, own, (above, below), frozen(X @ pose(shift) @ turn), mimics)
-        )
+        joint = _joint(model, number, own, (above, below), frozen(X @ pose(shift) @ turn), mimics)
+        joints.append(replace(joint, axis=frozen(axis)))
         if below != name:
             between.append(Link(below))
         X, above = np.eye(4), below
     return joints, between, anchor
+
+
+def _motions(model: mujoco.MjModel, number: int, body: str) -> list[tuple[int, str, Array]]:
+    """Return the number, names and axes of a joint; a ball joint counts as three hinges."""
+    name = model.joint(number).name or f"{body}/joint"
+    if model.jnt_type[number] != mujoco.mjtJoint.mjJNT_BALL:
+        return [(number, name, model.jnt_axis[number])]
+    stem = model.joint(number).name or f"{body}/ball"
+    return [(number, f"{stem}/{x}", axis) for x, axis in zip("xyz", np.eye(3), strict=True)]
 
 
 def _joint(
@@ -129,8 +138,9 @@ def _joint(
     X_PJ: Array,
     mimics: dict[str, Mimic],
 ) -> Joint:
+    ball = model.jnt_type[number] == mujoco.mjtJoint.mjJNT_BALL
     slides = model.jnt_type[number] == mujoco.mjtJoint.mjJNT_SLIDE
-    limited, dof = bool(model.jnt_limited[number]), int(model.jnt_dofadr[number])
+    limited, dof = bool(model.jnt_limited[number]) and not ball, int(model.jnt_dofadr[number])
     lower, upper = model.jnt_range[number].tolist() if limited else (-inf, inf)
     turning = JointType.REVOLUTE if limited else JointType.CONTINUOUS
     strongest = inf
@@ -147,7 +157,7 @@ def _joint(
         friction=float(model.dof_frictionloss[dof]),
         armature=float(model.dof_armature[dof]),
         stiffness=float(np.ravel(model.jnt_stiffness[number])[0]),
-        springref=float(model.qpos_spring[model.jnt_qposadr[number]]),
+        springref=0.0 if ball else float(model.qpos_spring[model.jnt_qposadr[number]]),
         mimic=mimics.get(name),
     )
 

@@ -1,6 +1,7 @@
 """Cases of the dynamics study: one robot in each backend."""
 
 from kinetarium.batch.study import ConfigError, case_of
+from kinetarium.model.diagnostics import Allowance
 from kinetarium.model.load import load_robot, robot_file
 from kinetarium.model.robot import RobotModel
 from kinetarium.ranges import check_ranges
@@ -23,12 +24,13 @@ def cases(config: Config) -> tuple[Case, ...]:
             contradict each other.
     """
     check_ranges(config)
-    model = load_robot(config.robot, mesh_roots=config.mesh_root, allow=config.allow)
+    allow = tuple(dict.fromkeys((*config.allow, *map(Allowance, config.lenient))))
+    model = load_robot(config.robot, mesh_roots=config.mesh_root, allow=allow, root=config.root)
     _check(config, model)
     other = ""
     if config.against:
         names: tuple[str, ...] = (REFERENCE, AGAINST)
-        second = load_robot(config.against, mesh_roots=config.mesh_root, allow=config.allow)
+        second = load_robot(config.against, mesh_roots=config.mesh_root, allow=allow)
         other = second.source.sha256
     elif config.loaders:
         robot_file(config.robot)
@@ -37,7 +39,8 @@ def cases(config: Config) -> tuple[Case, ...]:
         names = backend_names(model, engines=config.engine)
     own = model.source.sha256
     return tuple(
-        case_of(config, Case, backend=name, sha256=own, against_sha256=other) for name in names
+        case_of(config, Case, backend=name, sha256=own, against_sha256=other, allow=allow)
+        for name in names
     )
 
 

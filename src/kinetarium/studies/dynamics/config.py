@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from kinetarium.model.diagnostics import Allowance
+from kinetarium.model.diagnostics import Allowance, Leniency
 from kinetarium.ranges import Range, Seed
 
 States = Annotated[int, Range(1, 100_000, unit="-")]
@@ -30,6 +30,8 @@ class Config:
         at_velocity: Joint velocities of that state [rad/s or m/s]; zero by default.
         mesh_root: Folders from which meshes and includes may be read.
         allow: Faults of a robot file to tolerate.
+        lenient: Faults of form, and parts that no model has, to let through and list.
+        root: Name of the body that is the robot, in an MJCF file with several.
     """
 
     robot: str = "two-link"
@@ -42,6 +44,8 @@ class Config:
     at_velocity: Velocities = ()
     mesh_root: tuple[str, ...] = ()
     allow: tuple[Allowance, ...] = ()
+    lenient: tuple[Leniency, ...] = ()
+    root: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +56,7 @@ class Case:
         backend: The library, "closed-form", or "against" for the second robot.
         sha256: Hash of all files of the robot.
         against_sha256: Hash of all files of the second robot, or empty.
+        allow: All faults to tolerate.
         loaders: Whether the backend's own loader reads the robot file.
     """
 
@@ -67,3 +72,4 @@ class Case:
     mesh_root: tuple[str, ...]
     allow: tuple[Allowance, ...]
     loaders: bool = False
+    root: str = ""

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetarium.engines.protocol import Engine, Precision, RobotAsRead, RobotReader
+from kinetarium.engines.protocol import (
+    Engine,
+    NotComparableError,
+    Precision,
+    RobotAsRead,
+    RobotReader,
+)
 from kinetarium.engines.registry import list_engines, open_engine
 from kinetarium.errors import KinetariumError
 from kinetarium.model.assets import installed_packages
@@ -31,8 +37,9 @@ _TOLERANCES = {Precision.SINGLE: 1e-5, Precision.DOUBLE: 1e-7}
 """Largest relative difference due to rounding; some parsers of Bullet read single precision [-]."""
 _NEGLIGIBLE = 1e-5
 """Share of the robot's mass up to which a massless link counts as massless [-]."""
-_MADE_UP = re.compile(r"body[0-9]*")
+_MADE_UP = re.compile(r"body[0-9]*(/.*)?")
 """Names of bodies of MJCF that have none, as different readers number them."""
+_WORLD = "world"
 _LOST = (Cause.LOST_LINK, Cause.DROPPED_INERTIAL)
 
 
@@ -69,10 +76,11 @@ def examine_loader(model: RobotModel, name: str, *, file: Path, roots: Sequence[
     try:
         read = engine.read_robot(file, packages=[*map(Path, roots), *installed])
     except KinetariumError as refusal:
-        text = f"refuses the file: {refusal}"
+        read_it = isinstance(refusal, NotComparableError)
+        text = f"{'reads the file, but' if read_it else 'refuses the file:'} {refusal}"
         differences = [Difference(Cause.REFUSED, "", None, text)]
         return _recording(model, engine, None, differences)
-    other = replace(read, model=_sorted(read.model))
+    other = replace(read, model=_sorted(read.model, model))
     tolerance = _TOLERANCES[engine.info.precision]
     return _recording(
         model, engine, other, [*loader_differences(model, other, tolerance=tolerance)]
@@ -301,21 +309,40 @@ def _of_couplings(
         yield Difference(Cause.COUPLING, "", None, text, Severity.NOTE)
 
 
-def _sorted(model: RobotModel) -> RobotModel:
-    """Return a robot in depth-first order."""
+def _sorted(read: RobotModel, model: RobotModel) -> RobotModel:
+    """Return the robot among what was read, in depth-first order.
+
+    Of several trees, as in a scene, it is the one with the most names of the given robot.
+    """
     children: dict[str, list[Joint]] = {}
-    for joint in model.joints:
+    for joint in read.joints:
         children.setdefault(joint.parent, []).append(joint)
-    above = {joint.child: joint for joint in model.joints}
-    pending = [link.name for link in model.links if link.name not in above][::-1]
-    order = list[str]()
-    while pending:
-        order.append(pending.pop())
-        pending.extend(joint.child for joint in reversed(children.get(order[-1], [])))
-    return replace(
-        model,
-        links=tuple(model.link(name) for name in order),
-        joints=tuple(above[name] for name in order if name in above),
+    above = {joint.child: joint for joint in read.joints}
+    names = {link.name for link in model.links} | {joint.name for joint in model.moving_joints}
+    trees = []
+    for root in (link.name for link in read.links if link.name not in above):
+        order, pending = list[str](), [root]
+        while pending:
+            order.append(pending.pop())
+            pending.extend(joint.child for joint in reversed(children.get(order[-1], [])))
+        joints = tuple(above[name] for name in order if name in above)
+        shared = names & {*order, *(joint.name for joint in joints)}
+        trees.append((len(shared), order, joints))
+    _, order, joints = max(trees, key=lambda tree: tree[0])
+    if order[0] == _WORLD != model.root and _is_empty_world(joints):
+        order, joints = order[1:], joints[1:]
+    links = {link.name: link for link in read.links}
+    free = read.free_base if len(trees) == 1 else order[0] != _WORLD
+    return replace(read, links=tuple(links[name] for name in order), joints=joints, free_base=free)
+
+
+def _is_empty_world(joints: Sequence[Joint]) -> bool:
+    """Return whether the world holds one body alone, fixed at its origin."""
+    on_it = [joint for joint in joints if joint.parent == _WORLD]
+    return (
+        len(on_it) == 1
+        and on_it[0].type is JointType.FIXED
+        and np.array_equal(on_it[0].X_PJ, np.eye(4))
     )
 
 

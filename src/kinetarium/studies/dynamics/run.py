@@ -44,7 +44,8 @@ def run(case: Case) -> Recording:
 
 
 def _load(case: Case, robot: str, *, sha256: str) -> RobotModel:
-    model = load_robot(robot, mesh_roots=case.mesh_root, allow=case.allow)
+    root = case.root if robot == case.robot else ""
+    model = load_robot(robot, mesh_roots=case.mesh_root, allow=case.allow, root=root)
     if model.source.sha256 != sha256:
         raise KinetariumError(f"'{robot}' has changed since the case was created")
     return model
