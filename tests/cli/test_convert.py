@@ -33,7 +33,7 @@ def test_overwriting_is_explicit(call, arm, arm_with_mesh, tmp_path):
     out = tmp_path / "copy.urdf"
     out.write_text("precious")
     code, _, err = call("convert", arm, "--to", "urdf", "--out", out)
-    assert code == 2 and "--force" in err
+    assert code == 2 and "--overwrite" in err
     assert out.read_text() == "precious"
     assert call("convert", arm, "--to", "urdf", "--out", out, "--force").code == 0
     assert "<robot" in out.read_text()

@@ -67,7 +67,7 @@ def test_our_own_files_are_replaced(tmp_path, content):
 def test_files_of_others_are_not_replaced(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"x" * 5000 + b"made by us")
-    with pytest.raises(OutputError, match="not written by Kinetarium; --force replaces it"):
+    with pytest.raises(OutputError, match="not written by Kinetarium; --overwrite replaces it"):
         check_replaceable(path, ours=b"made by us")
     check_replaceable(path, ours=b"made by us", force=True)
 

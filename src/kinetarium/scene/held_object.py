@@ -66,6 +66,8 @@ class Side:
         opening: Motion of the pad away from the object by that joint [m/rad or m/m]; may be
             negative, 0 for a fixed jaw.
         slide: Motion of the pad along the object's surface, over that away from it [-].
+        limit: Greatest effort of that joint in the robot file [N m or N]; infinite if none is
+            stated. Drives that grip may exceed it, which reports say.
         sensed: The joint whose force-torque sensor measures the grip; empty if there is none.
     """
 
@@ -74,6 +76,7 @@ class Side:
     joint: str
     opening: float
     slide: float
+    limit: float
     sensed: str
 
 
@@ -482,7 +485,7 @@ def _side(
     links = _solid_links(model, finger)
     chain = _chain(model, finger.pad, palm)
     if not chain:
-        return Side(finger.pad, links, "", 0.0, 0.0, "")
+        return Side(finger.pad, links, "", 0.0, 0.0, inf, "")
     X_WL = dynamics.link_pose(q, finger.pad)
     J = dynamics.jacobian(q, finger.pad, point=inverse_pose(X_WL)[:3] @ [*point, 1.0])
     names = [joint.name for joint in model.moving_joints]
@@ -495,7 +498,8 @@ def _side(
     # A pad that alone touches the object has the sensor, behind it rather than in the joint.
     sensed = chain[best].name if len(links) > 1 else model.parent_joint[finger.pad].name
     slide /= abs(rates[best])
-    return Side(finger.pad, links, chain[best].name, rates[best], slide, sensed)
+    limit = chain[best].limits.effort or inf
+    return Side(finger.pad, links, chain[best].name, rates[best], slide, limit, sensed)
 
 
 def _chain(model: RobotModel, link: str, palm: str) -> list[Joint]:

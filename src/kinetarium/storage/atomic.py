@@ -72,7 +72,7 @@ def check_replaceable(path: Path, *, ours: bytes, force: bool = False) -> None:
         raise OutputError(f"cannot write {str(path)!r}: {reason(error)}") from None
     if beginning and ours not in beginning:
         raise OutputError(
-            f"{str(path)!r} exists and was not written by Kinetarium; --force replaces it"
+            f"{str(path)!r} exists and was not written by Kinetarium; --overwrite replaces it"
         )
 
 

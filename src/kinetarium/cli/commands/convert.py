@@ -150,7 +150,7 @@ def _check_gains(config: Config) -> None:
 
 def _refuse_existing(path: Path, *, force: bool) -> None:
     if path.exists() and not force:
-        raise OutputError(f"{str(path)!r} already exists; --force overwrites it")
+        raise OutputError(f"{str(path)!r} already exists; --overwrite replaces it")
 
 
 def _write(

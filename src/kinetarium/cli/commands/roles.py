@@ -90,7 +90,7 @@ def _check_file(path: Path, *, force: bool) -> None:
 
     check_writable(path, through_links=True)
     if path.exists() and not force:
-        raise OutputError(f"{str(path)!r} already exists; --force overwrites it")
+        raise OutputError(f"{str(path)!r} already exists; --overwrite replaces it")
 
 
 def _write(path: Path, roles: "Roles") -> None:

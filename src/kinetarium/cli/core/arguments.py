@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass, make_dataclass, replace
+from dataclasses import dataclass, is_dataclass, make_dataclass, replace
 from io import StringIO
 from itertools import pairwise
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, get_args, get_type_hints
 from warnings import catch_warnings, simplefilter
 
 import tyro
@@ -40,15 +40,23 @@ class OutputFlags:
 
     Attributes:
         json: Write the result as JSON to FILE, or to standard output with -.
-        force: Overwrite files that Kinetarium did not write.
+        force: Overwrite files that Kinetarium did not write; also --force, except where that is a
+            force in newtons.
         quiet: Print errors only.
         debug: Show the traceback of an error.
     """
 
     json: Annotated[str, tyro.conf.arg(metavar="FILE|-")] = ""
-    force: bool = False
+    force: Annotated[bool, tyro.conf.arg(name="overwrite", aliases=["--force"])] = False
     quiet: bool = False
     debug: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _OutputFlagsBesideForce(OutputFlags):
+    """The common flags of a command that has a --force of its own."""
+
+    force: Annotated[bool, tyro.conf.arg(name="overwrite")] = False
 
 
 def parse_arguments(
@@ -129,11 +137,18 @@ def completion_script(shell: str, *, configs: Mapping[str, type]) -> str:
 def _with_output_flags(config: type) -> type:
     """Combine a config and the common flags, without name prefixes."""
     bare = tyro.conf.arg(name="")
+    output = _OutputFlagsBesideForce if _has_force(config) else OutputFlags
     return make_dataclass(
         "Arguments",
-        [("config", Annotated[config, bare]), ("output", Annotated[OutputFlags, bare])],
+        [("config", Annotated[config, bare]), ("output", Annotated[output, bare])],
         frozen=True,
     )
+
+
+def _has_force(config: Any) -> bool:
+    """Return whether a config, or one within it, has a field "force"."""
+    kinds = get_type_hints(config) if is_dataclass(config) else {}
+    return "force" in kinds or any(_has_force(kind) for kind in kinds.values())
 
 
 def _with_ranges() -> ConstructorRegistry:

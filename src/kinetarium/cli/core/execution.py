@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, make_dataclass, replace
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -36,7 +36,7 @@ CORES = os.cpu_count() or 1
 WORKERS = Range(0, max(64, 4 * CORES), unit="-")
 """More than a few processes per core use more memory and save no time."""
 _WITHOUT_EFFECT = ("--out", "--workers", "--timeout", "--memory-limit", "--json")
-_SWITCHES_WITHOUT_EFFECT = ("--quiet", "--debug", "--force", "--retry-failed")
+_SWITCHES_WITHOUT_EFFECT = ("--quiet", "--debug", "--overwrite", "--retry-failed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,13 +160,15 @@ def essential_command(command_line: str) -> str:
 
     Two folders made with different numbers of workers are then identical.
     """
-    words, kept = iter(shlex.split(command_line)), list[str]()
-    for word in words:
+    words, kept = iter(pairwise([*shlex.split(command_line), ""])), list[str]()
+    for word, following in words:
         name, has_value, _ = word.partition("=")
+        # Without a number --force is --overwrite; with one it is a force in newtons.
+        switch = word == "--force" and (following.startswith("--") or not following)
         if name.replace("_", "-") in _WITHOUT_EFFECT:
             if not has_value:
                 next(words, None)
-        elif name.replace("_", "-") not in _SWITCHES_WITHOUT_EFFECT:
+        elif name.replace("_", "-") not in _SWITCHES_WITHOUT_EFFECT and not switch:
             kept.append(word)
     return shlex.join(kept)
 

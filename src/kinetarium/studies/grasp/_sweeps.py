@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from kinetarium.batch.outcomes import Outcomes
 from kinetarium.batch.study import Outcome
 from kinetarium.figure.charts import Axis, Lines, Mark, Series, Side
@@ -16,8 +18,8 @@ from kinetarium.figure.sweep import (
     sweep_series,
 )
 from kinetarium.figure.text import Column, Prose, Table
-from kinetarium.scene.grasped_cube import least_friction
 from kinetarium.studies.grasp.config import Case, Profile, ToolPath
+from kinetarium.studies.grasp.ideal import GRAVITY
 
 FIGURES = (
     "held_s",
@@ -58,13 +60,32 @@ class Group(Outcomes[Case]):
 
     @property
     def held(self) -> int:
-        """Number of starts whose cube was held to the end."""
+        """Number of starts whose object was held to the end; a run that failed is none of them."""
         return sum(self.values("held"))
 
     @property
     def whole(self) -> bool:
-        """Whether the cube was held to the end from every start."""
+        """Whether the object was held to the end from every start."""
         return self.held == len(self)
+
+    @property
+    def force_error(self) -> float | None:
+        """The median difference from the rigid grasp's force [N]; None if a start failed."""
+        return self.median("force_error_n") if self.whole else None
+
+    @property
+    def chatter(self) -> tuple[int, int]:
+        """Samples of runs that held at which a side had no contact, and all of them."""
+        held = [row for row in self.rows if row.get("held")]
+        lost = sum(row["zero_contact_samples"] for row in held)
+        return lost, sum(row["samples"] for row in held)
+
+    @property
+    def least_friction(self) -> float:
+        """Friction below which the weight across the closing axis slides (Coulomb) [-]."""
+        axis = self.recording["axis"][0] if self.recording else np.array([0.0, 1.0, 0.0])
+        across = float(np.linalg.norm(np.cross(axis, GRAVITY)))
+        return self.case.mass * across / (2 * self.case.force)
 
     @property
     def ratio(self) -> float | None:
@@ -92,6 +113,8 @@ def summary(groups: Sequence[Group]) -> dict[str, Any]:
                 "timestep_s": case.timestep,
                 "iterations": case.iterations,
                 "friction": case.friction,
+                "robot": case.robot,
+                "object": case.object,
                 "starts": len(group),
                 "held": group.held,
                 **{key: {n: float(v) for n, v in s.items()} for key, s in spreads.items()},
@@ -108,7 +131,7 @@ def paths_of(groups: Sequence[Group]) -> tuple[str, ...]:
 
 RIGID = "rigid grasp"
 _RATIO = Axis("variance over that of the rigid grasp", log=True)
-_LOST = "Medians over the starts; settings that lost the cube are not drawn."
+_LOST = "Medians over the starts; settings that lost the object are not drawn."
 
 
 def sweep_sections(
@@ -146,7 +169,7 @@ def sweep_sections(
 
 
 def cost_section(profile: Profile, groups: Sequence[Group]) -> Section:
-    """Return the errors of all settings over their cost, without those that lost the cube."""
+    """Return the errors of all settings over their cost, without those that lost the object."""
     settings: dict[tuple[str, float, int], list[Group]] = {}
     for group in groups:
         case = group.case
@@ -169,19 +192,20 @@ def cost_section(profile: Profile, groups: Sequence[Group]) -> Section:
                 "Slip and cost",
                 setting_trials((g.case, g.cost, _slip(g)) for g in carried),
                 error=Axis("slip", "mm", log=True),
-                caption="Largest motion of the cube in the hand over paths and starts.",
+                caption="Largest motion of the object in the hand over paths and starts.",
             ),
         ]
     if len(held) < len(settings):
         lost = len(settings) - len(held)
-        figures.append(Prose(f"A cube was lost with {lost} of {len(settings)} settings."))
+        figures.append(Prose(f"An object was lost with {lost} of {len(settings)} settings."))
     return Section(f"Profile '{profile}': speed and accuracy", tuple(figures))
 
 
 def _over_friction(groups: Sequence[Group]) -> tuple[Figure, ...]:
-    """Return slip and variance over friction, and a table of which engines held the cube."""
+    """Return slip and variance over friction, and a table of which engines held the object."""
     x = Axis("friction between pads and cube", log=True)
-    limit = Mark(least_friction(), "Coulomb limit", Side.X)
+    least = groups[0].least_friction
+    limit = Mark(least, "Coulomb limit", Side.X)
 
     return (
         Lines(
@@ -189,8 +213,8 @@ def _over_friction(groups: Sequence[Group]) -> tuple[Figure, ...]:
             x,
             Axis("slip", "mm", log=True),
             _over(groups, _slip),
-            caption="Maximum over the starts; the cube is lost at 20 mm. Left of the line, at"
-            f" m g / (2 F) = {least_friction():.3f}, Coulomb friction cannot hold the cube.",
+            caption="Maximum over the starts; the object is lost at 20 mm. Left of the line, at"
+            f" m g / (2 F) = {least:.3f}, Coulomb friction cannot hold it.",
             marks=(limit,),
         ),
         Lines(
@@ -206,7 +230,7 @@ def _over_friction(groups: Sequence[Group]) -> tuple[Figure, ...]:
 
 
 def _friction_table(groups: Sequence[Group]) -> Table:
-    """Return how often the cube was held, by engine and friction."""
+    """Return how often the object was held, by engine and friction."""
     frictions = sorted({group.case.friction for group in groups})
     rows = []
     for engine in dict.fromkeys(group.case.engine for group in groups):
@@ -226,7 +250,7 @@ def _over(groups: Sequence[Group], measure: Callable[[Group], float | None]) -> 
 
 
 def _ratio(group: Group) -> float | None:
-    """Return the variance over that of the rigid grasp [-]; None if the cube was lost."""
+    """Return the variance over that of the rigid grasp [-]; None if the object was lost."""
     return group.ratio if group.whole else None
 
 

@@ -98,13 +98,19 @@ def _least(groups: Sequence[Group], path: str) -> float | None:
     return next((value for value in values if value is not None), None)
 
 
-_LEAD = (
-    "An arm grips a cube of 1 kg between two pads with 100 N and carries it along a path. The"
-    " variance of the force between pads and cube within half a second measures how"
-    " discontinuous an engine's contacts are. Part of it is due to the path: half of the cube's"
-    " mass times its acceleration across the pads, which a rigid grasp has as well. Only the"
-    " excess over the rigid grasp is due to the engine. Medians of the starts, with their range."
-)
+def _lead(case: Case) -> str:
+    """Return what was done, from any case."""
+    start = "smoothly" if case.ramp else "at full speed"
+    return (
+        f"{case.robot} grips {case.object} of {case.mass:g} kg with {case.force:g} N and carries it"
+        f" along a path, setting off {start}. A rigid grasp under the same control has a force"
+        " that varies by half of the object's mass times its acceleration across the fingers;"
+        " only the difference from it (force error, root mean square from 0.5 s on) is due to the"
+        " engine. The paper's measure is the variance of the force within half a second. Medians"
+        " of the starts; a group of starts of which one failed has no force error."
+    )
+
+
 _COLUMNS = (
     ("slip", "mm", "slip_m", 1e3, True),
     ("tilt", "deg", "tilt_deg", 1.0, True),
@@ -112,12 +118,16 @@ _COLUMNS = (
     ("grip", "N", "force_mean_n", 1.0, False),
     ("grip by sensor", "N", "force_ft_mean_n", 1.0, False),
     ("no contact", "samples", "zero_contact_samples", 1.0, True),
+    ("force error", "N", "force_error_n", 1.0, False),
+    ("offset at rest", "N", "force_offset_n", 1.0, True),
     ("variance", "N²", "moving_variance_n2", 1.0, False),
+    ("by sensor", "N²", "ft_variance_n2", 1.0, False),
     ("waiting", "N²", "waiting_variance_n2", 1.0, False),
     ("rigid grasp", "N²", "ideal_variance_n2", 1.0, False),
     ("common mode", "N²", "common_mode_variance_n2", 1.0, False),
     ("tracking", "mm", "tracking_rmse_m", 1e3, False),
     ("slides at", "N", "sliding_grip_n", 1.0, False),
+    ("Coulomb", "N", "ideal_sliding_grip_n", 1.0, False),
 )
 """Heading, unit, row name, factor, and whether the maximum of all starts is shown."""
 
@@ -131,8 +141,11 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
     groups = grouped(outcomes)
     varied = varied_fields(group.case for group in groups)
     sections = []
-    if not varied:
+    own = groups[0].case if groups else None
+    if not varied and own and _like_the_paper(own):
         sections.append(Section("Beside the paper", (table_2(groups), _verdict(groups), table_1())))
+    if groups:
+        sections.append(Section("The grip", (_grip(groups),)))
     for profile in dict.fromkeys(group.case.profile for group in groups):
         of_profile = [group for group in groups if group.case.profile is profile]
         sections.append(Section(f"Profile '{profile}': settings", (_settings(of_profile),)))
@@ -142,7 +155,101 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
             # Friction is not a cost: accuracy at one friction is not available at another.
             if "friction" not in varied:
                 sections.append(cost_section(profile, of_profile))
-    return Findings(_headline(groups, varied), tuple(sections), summary(groups), lead=_LEAD)
+    return Findings(
+        _headline(groups, varied),
+        tuple(sections),
+        summary(groups),
+        lead=_lead(own) if own else "",
+        conclusion=conclusion(groups),
+    )
+
+
+def _like_the_paper(case: Case) -> bool:
+    return (case.robot, case.object, case.mass, case.force) == ("panda", "box:0.04", 1.0, 100.0)
+
+
+def conclusion(groups: Sequence[Group]) -> str:
+    """Return what came out, in words: who holds the object, whose grip chatters, whose force errs.
+
+    Runs that failed or lost the object count as not held.
+    """
+    sentences = []
+    for profile in dict.fromkeys(group.case.profile for group in groups):
+        own = [g for g in groups if g.case.profile is profile and not g.case.release]
+        if own:
+            sentences.append(_held_words(own, profile))
+    slides = [g for g in groups if g.case.release and g.median("sliding_grip_n") is not None]
+    errors = {
+        g.case.engine: 100 * abs(grip / least - 1)
+        for g in slides
+        if (grip := g.median("sliding_grip_n")) and (least := g.median("ideal_sliding_grip_n"))
+    }
+    if errors:
+        worst = max(errors, key=lambda engine: errors[engine])
+        sentences.append(
+            f"The object slides within {errors[worst]:.2g} % of the grip force by Coulomb's law"
+            f" ({worst} differs most)."
+        )
+    return " ".join(sentences)
+
+
+def _held_words(groups: Sequence[Group], profile: Profile) -> str:
+    """Return a sentence on the engines of a profile."""
+    by_engine: dict[str, list[Group]] = {}
+    for group in groups:
+        by_engine.setdefault(group.case.engine, []).append(group)
+    lost, chatters, errors = [], [], {}
+    for engine, own in by_engine.items():
+        held, starts = sum(g.held for g in own), sum(len(g) for g in own)
+        if held < starts:
+            lost.append(f"{engine} in {starts - held} of {starts} runs")
+        bare, samples = (sum(counts) for counts in zip(*(g.chatter for g in own), strict=True))
+        if bare:
+            chatters.append(f"{engine}'s grip chatters: {bare} of {samples} samples no contact")
+        found = [g.force_error for g in own]
+        known = [error for error in found if error is not None]
+        if len(known) == len(found):
+            errors[engine] = max(known)
+    count, kept = len(by_engine), len(by_engine) - len(lost)
+    runs = sum(len(g) for g in groups)
+    name = (groups[0].recording and groups[0].case.object.partition(":")[0]) or "object"
+    words = (
+        f"Profile '{profile}': all {count} engines hold the {name} in {runs} runs"
+        if kept == count
+        else f"Profile '{profile}': {kept} of {count} engines hold the {name} in every run;"
+        f" it is lost by {', '.join(lost)}"
+    )
+    if chatters:
+        words += "; " + "; ".join(chatters)
+    if errors:
+        ranked = sorted(errors, key=lambda engine: errors[engine])
+        best, worst = ranked[0], ranked[-1]
+        words += f"; the force differs from the rigid grasp's by {errors[best]:.2g} N ({best})"
+        words += f" to {errors[worst]:.2g} N ({worst})" if worst != best else ""
+    return words + "."
+
+
+def _grip(groups: Sequence[Group]) -> Prose:
+    """Return how the gripper closes, and how the path was fitted to the arm."""
+    facts = next((g.recording.facts for g in groups if g.recording), None)
+    if facts is None or "closing" not in facts:
+        return Prose("No run has a recording.")
+    texts = []
+    for each in facts["closing"]:
+        text = f"'{each['joint']}' closes with {each['effort']:.3g} N m or N"
+        if each["limit"] and each["effort"] > each["limit"]:
+            text += f", above its limit of {each['limit']:.3g}"
+        texts.append(text)
+    if not facts["determinate"]:
+        texts.append(
+            "the fingers swing or one is fixed: friction leaves the force at rest undetermined,"
+            " and forces are compared from their values at rest"
+        )
+    if facts["moved"]:
+        texts.append("from the home pose the path is out of reach: the arm starts elsewhere")
+    if facts["scale"] < 1:
+        texts.append(f"the path is scaled by {facts['scale']:g} into the arm's reach")
+    return Prose("; ".join(texts) + ".")
 
 
 def _headline(groups: Sequence[Group], varied: Sequence[str]) -> Table:
@@ -162,6 +269,8 @@ def _headline(groups: Sequence[Group], varied: Sequence[str]) -> Table:
             spread = group.spread(figure)
             moved = release and figure in ("slip_m", "tilt_deg", "zero_contact_samples")
             value = None if spread is None or moved else spread.max if worst else spread.median
+            if figure == "force_error_n" and not group.whole:
+                value = None
             cells.append(None if value is None else value * factor)
         named = (str(case.profile), case.engine, str(case.path), *setting_cells(case, varied))
         rows.append((*named, held, *cells))
@@ -201,7 +310,7 @@ def _engine_sections(profile: Profile, groups: Sequence[Group]) -> list[Section]
     return [
         Section(f"Profile '{profile}': the force", (variance, *_traces(groups, paths[0]))),
         Section(
-            f"Profile '{profile}': the cube",
+            f"Profile '{profile}': the object",
             (
                 _bars("Penetration", "penetration_m", groups, value=millimetres, factor=1e3),
                 _bars("Slip", "slip_m", groups, value=Axis("slip", "mm", log=True), factor=1e3),
@@ -248,7 +357,7 @@ def _bars(
         ]
         spreads = [next((spread for spread in each if spread), None) for each in least]
         series.append(BarSeries.of_spreads(RIGID, spreads, factor=factor))
-    lost = "An engine without a bar lost the cube within the first half second of the path."
+    lost = "An engine without a bar lost the object within the first half second of the path."
     return Bars(title, tuple(map(str, paths)), tuple(series), value, caption=lost)
 
 

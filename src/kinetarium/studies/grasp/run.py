@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from time import process_time
 from typing import ClassVar
 
@@ -221,6 +222,14 @@ def run(case: Case) -> Recording:
         "scale": done.scale,
         "moved": done.moved,
         "determinate": holder.parallel,
+        "closing": [
+            {
+                "joint": side.joint,
+                "effort": abs(side.opening) * case.force,
+                "limit": side.limit if isfinite(side.limit) else None,
+            }
+            for side in holder.moving
+        ],
         "one_step_rad_s2": one_step_error(
             placed, engine=engine, options=chosen.options, timestep=case.timestep
         )
