@@ -8,6 +8,7 @@ import pytest
 
 from kinetarium.batch.check_study import check_study
 from kinetarium.batch.study import Outcome
+from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError
 from kinetarium.figure.charts import Lines
 from kinetarium.ranges import RangeError
@@ -190,6 +191,7 @@ def test_an_unknown_engine_takes_part_with_its_own_defaults(
 
     class Engine:
         options = Options
+        info = replace(open_engine("mujoco").info, name="plugin")
 
     monkeypatch.setattr(profiles, "open_engine", lambda name: Engine())
     for profile in Profile:

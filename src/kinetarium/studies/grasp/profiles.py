@@ -15,8 +15,8 @@ from kinetarium.control.arm.computed_torque import (
 )
 from kinetarium.control.interface import Measurement
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.engines.protocol import Options
-from kinetarium.engines.registry import open_engine
+from kinetarium.engines.protocol import Engine, Options
+from kinetarium.engines.registry import matched_options, open_engine
 from kinetarium.scene import Actuation, DriveMode
 from kinetarium.scene.grasped_cube import PADS
 from kinetarium.scene.held_object import Holder
@@ -76,64 +76,33 @@ def setting(engine: str, profile: Profile) -> Setting:
     Raises:
         KinetariumError: If the engine is not available.
     """
-    kind = open_engine(engine).options
+    opened = open_engine(engine)
     match profile:
         case Profile.DEFAULTS:
-            return _defaults(engine, kind)
+            return _defaults(opened)
         case Profile.MATCHED:
-            return _matched(engine, kind)
+            return _matched(opened)
         case Profile.TUNED:
-            return _tuned(engine, kind)
+            return _tuned(opened)
 
 
-def _defaults(engine: str, kind: type[Options]) -> Setting:
+def _defaults(engine: Engine) -> Setting:
     return Setting(
-        kind.stock(),
+        engine.options.stock(),
         JointControl.SERVO,
         "the engine's defaults, including friction; only the time step of 1 ms is set",
-        friction=_OWN_FRICTION.get(engine, FRICTION),
+        friction=_OWN_FRICTION.get(engine.info.name, FRICTION),
     )
 
 
-def _matched(engine: str, kind: Callable[..., Options]) -> Setting:
-    match engine:
-        case "mujoco":
-            options = kind(
-                impratio=100.0,
-                contact_solref=(0.002, 1.0),
-                contact_solimp=(0.99, 0.99, 0.001, 0.5, 2.0),
-            )
-            reason = (
-                "elliptic cone, friction 100 times as stiff as the normal contact (at 10 the cube"
-                " creeps ten times faster), and contacts as stiff as the time step allows: with the"
-                " adapter's softer contacts, meant for sliding blocks, pads penetrate by 0.9 mm"
-            )
-        case "bullet":
-            options = kind(contact_softness=0.01)
-            reason = (
-                "50 iterations, friction pyramid (with a cone the cube creeps), softness 0.01:"
-                " rigid contacts distribute the load arbitrarily and let the cube rotate in the"
-                " grip; with the adapter's 0.3 the contact forces do not add up to the grip force"
-            )
-        case "ode":
-            options = kind()
-            reason = (
-                "the direct solver, which is exact, and a contact compliance of 1e-5 m/(N s), so"
-                " that all four corners of a pad carry load"
-            )
-        case "physx":
-            options = kind()
-            reason = (
-                "projected Gauss-Seidel with 10 position iterations and 1 velocity iteration; the"
-                " default, the temporal solver, has up to four times the variance"
-            )
-        case _:
-            options, reason = kind(), "the adapter's defaults"
-    return Setting(options, JointControl.LAW, reason)
+def _matched(engine: Engine) -> Setting:
+    matched = matched_options(engine)
+    return Setting(matched.options, JointControl.LAW, matched.reason)
 
 
-def _tuned(engine: str, kind: Callable[..., Options]) -> Setting:
-    if engine == "mujoco":
+def _tuned(engine: Engine) -> Setting:
+    kind: Callable[..., Options] = engine.options
+    if engine.info.name == "mujoco":
         return Setting(
             kind(
                 impratio=10.0,
@@ -148,7 +117,7 @@ def _tuned(engine: str, kind: Callable[..., Options]) -> Setting:
             armature=0.1,
             lifted=True,
         )
-    matched = _matched(engine, kind)
+    matched = _matched(engine)
     return replace(
         matched,
         control=JointControl.SERVO,
