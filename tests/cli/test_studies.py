@@ -155,6 +155,25 @@ def test_runs_and_report_read_what_is_there(call: Any, tmp_path: Path) -> None:
     assert files(out) == before
 
 
+def test_runs_at_80_columns_show_what_was_varied_and_the_first_result(
+    call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, out = tmp_path / "plan.toml", tmp_path / "out"
+    plan.write_text(
+        'study = "drop"\n[config]\nengine = ["mujoco"]\nduration = 1.0\n'
+        "[grid]\nsize = [0.05, 0.075]\nmass = [1.0, 2.0]\n"
+    )
+    assert call("batch", plan, "--workers", "0", "--out", out).code == 0
+    rows = call("runs", out, "--json", "-").json["rows"]
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = call("runs", out).out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split()[:2] == ["case", "status"] and "fall_error_m" in lines[0]
+    for row in rows:
+        (line,) = [t for t in lines if f"size {row['size']:g}, mass {row['mass']:g} " in t]
+        assert f"{row['fall_error_m']:.4g}" in line
+
+
 @pytest.mark.parametrize("command", ["report", "resume", "runs"])
 def test_what_is_no_folder_of_runs_is_refused(call: Any, tmp_path: Path, command: str) -> None:
     for place in (tmp_path, tmp_path / "nowhere"):
