@@ -82,8 +82,11 @@
     for (const { target } of entries) {
       const scrolls = target.scrollWidth > target.clientWidth + 1;
       target.classList.toggle("scrolls", scrolls);
-      const first = target.querySelector("th")?.getBoundingClientRect().width ?? 0;
-      target.style.setProperty("--first", `${first}px`);
+      const width = (cell) => target.querySelector(cell)?.getBoundingClientRect().width ?? 0;
+      target.style.setProperty("--first", `${width("th")}px`);
+      // On a narrow screen the rest needs the room more than the verdict does.
+      const room = target.clientWidth / 2;
+      target.classList.toggle("pinned", scrolls && width("th") + width(".verdict") < room);
       target.previousElementSibling.hidden = !scrolls;
     }
   });

@@ -199,10 +199,13 @@ class Judgement:
         if sample is None:
             return str(Mark.NO_RUNS)
         words = []
-        if isfinite(sample.value):
+        low, high = sample.interval
+        known = (low, high) != UNKNOWN and low != high
+        if max(sample.value, high if known else 0.0) < self.rule.resolution:
+            words.append(f"< {self.rule.resolution:g} {self.rule.unit}")
+        elif isfinite(sample.value):
             words.append(f"{sample.value:.3g} {self.rule.unit}")
-            low, high = sample.interval
-            if (low, high) != UNKNOWN and low != high:
+            if known:
                 words.append(f"[{low:.3g}, {high:.3g}]")
         if sample.failed:
             share = failure_share(sample.failed, sample.runs)
