@@ -160,7 +160,12 @@ def _compare(
         console.line()
         parts.setdefault(part, []).append(ResultFolder.open(out / name))
     command = ("command", essential_command(invocation.command_line))
-    page = engine_guide(parts, provenance=(command, *versions().items()), left_out=left_out)
+    page = engine_guide(
+        parts,
+        provenance=(command, *versions().items()),
+        left_out=left_out,
+        robots=[Path(robot).name for robot in config.robot],
+    )
     report = write_page(out, page, force=invocation.force)
     verdicts = judgements({part: judged_rows(folders) for part, folders in parts.items()})
     console.table(headline(verdicts))

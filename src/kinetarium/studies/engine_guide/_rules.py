@@ -182,8 +182,8 @@ def _slide(rows: Rows, engine: str, _: float, *, name: str) -> Sample | None:
 
 
 _REFERENCE = (
-    "The reference itself is uncertain by as much: with footprint and centre of mass the turn of the"
-    " Husky on the circle varies from 1.08 to 1.23 times the command about its nominal 1.114."
+    "The reference itself is uncertain by as much: with footprint and centre of mass the turn of"
+    " the Husky on the circle varies from 1.08 to 1.23 times the command about its nominal 1.114."
 )
 _SCATTER = "Friction coefficients measured on real surfaces scatter by at least 5 %."
 _CLOCK = 0.2
@@ -254,8 +254,8 @@ RULES = (
         "matched: RMS distance from the ideal drive, the worst path",
         0.5,
         "m",
-        "The uncertainty of the ideal drive alone, a turn of 1.08 to 1.23 instead of 1.114, is 0.25 to"
-        " 0.76 m on the circle.",
+        "The uncertainty of the ideal drive alone, a turn of 1.08 to 1.23 instead of 1.114, is 0.25"
+        " to 0.76 m on the circle.",
         partial(_off_ideal, two_wheels=False),
         resolution=0.001,
     ),

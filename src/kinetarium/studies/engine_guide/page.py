@@ -54,6 +54,7 @@ def engine_guide(
     *,
     provenance: tuple[tuple[str, str], ...],
     left_out: Mapping[str, str] | None = None,
+    robots: Sequence[str] = (),
 ) -> Page:
     """Return the page.
 
@@ -63,6 +64,7 @@ def engine_guide(
             "drive-friction".
         provenance: How to reproduce it.
         left_out: Parts that were not run, and why.
+        robots: The robots that took the place of the studies' own.
     """
     rows = {name: judged_rows(folders) for name, folders in parts.items()}
     verdicts = judgements(rows)
@@ -91,9 +93,12 @@ def engine_guide(
             (Listing("Their own reports", tuple(f"{name}/report.html" for name in names)),),
         ),
     ]
-    return Page(
-        "Which engine for what", _LEAD, tuple(sections), provenance, conclusion(verdicts, rows)
-    )
+    words = conclusion(verdicts, rows)
+    if robots:
+        words = f"For {', '.join(robots)}: {words[0].lower()}{words[1:]}"
+    if left_out:
+        words += f" Left out: {', '.join(left_out)}."
+    return Page("Which engine for what", _LEAD, tuple(sections), provenance, words)
 
 
 def judged_rows(folders: Sequence[ResultFolder]) -> Sequence[Row]:
