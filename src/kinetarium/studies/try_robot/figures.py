@@ -138,13 +138,12 @@ def _conclusion(found: Outcomes[Case], fixes: Sequence[str]) -> str:
                 different[name] = ", ".join(filter(None, [different.get(name, ""), words]))
     out = {name for names in refused.values() for name in names}
     agree = [name for name in engines if name not in different and name not in out]
-    said = and_list(f"{part} {word}" for part, word in common.items() if word) if any(
-        common.values()
-    ) else "nothing could be run"  # fmt: skip
-    who = f"All {len(engines)} engines" if len(agree) == len(engines) else (
-        f"{len(agree)} of {len(engines)} engines"
-    )  # fmt: skip
-    sentences = [f"{robot}: {who} agree ({said})" if agree else f"{robot}: no engine agrees"]
+    said = [f"{part} {word}" for part, word in common.items() if word]
+    who = f"{len(agree)} of {len(engines)} engines agree"
+    if engines and len(agree) == len(engines):
+        who = f"all {len(engines)} engines agree" if len(engines) > 1 else f"in {engines[0]}"
+    results = f" ({and_list(said)})" if said else ""
+    sentences = [f"{robot}: {who}{results}"]
     parts = [f"{name} differs: {words}" for name, words in different.items()]
     parts += [f"{and_list(names)} refused: {cause}" for cause, names in refused.items()]
     sentences += ["; ".join(parts)] if parts else []

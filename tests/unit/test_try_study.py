@@ -1,0 +1,115 @@
+"""try: cases of other studies with any robot, verdicts per engine, and what to fix."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kinetarium.batch.study import Outcome
+from kinetarium.cli import main
+from kinetarium.recording.recording import RunStatus
+from kinetarium.roles import BaseKind
+from kinetarium.studies.try_robot import Try
+from kinetarium.studies.try_robot.config import Config, Part
+from kinetarium.studies.try_robot.figures import report
+from kinetarium.studies.try_robot.run import run
+from kinetarium.studies.try_robot.score import score
+from kinetarium.study import check_study
+
+HOPPER = """<robot name="hopper"><link name="base"><inertial><origin xyz="0.3 0 0"/>
+<mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="foot"><inertial><mass value="1"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><box size="0.2 0.2 0.05"/></geometry></collision></link>
+<joint name="knee" type="revolute"><parent link="base"/><child link="foot"/><axis xyz="0 1 0"/>
+<origin xyz="0 0 -0.5"/><limit lower="-1" upper="1" velocity="9" effort="500"/></joint></robot>"""
+
+
+def tried(robot: str, *engines: str, parts: tuple[Part, ...] = tuple(Part), **options):
+    """Outcomes of a robot in some engines."""
+    found = []
+    for case in Config(robot=robot, engine=engines, **options).cases():
+        if case.part in parts:
+            recording = run(case)
+            rows = (score(case, recording),)
+            found.append(Outcome(case, RunStatus.COMPLETED, "", rows, recording, {}))
+    return found
+
+
+def test_a_robot_is_tried_in_every_part_and_engine() -> None:
+    cases = Config(robot="panda", engine=("mujoco", "ode")).cases()
+    assert [(str(case.part), case.engine) for case in cases] == [
+        ("robot", "none"),
+        *((part, engine) for part in ("hold", "drop") for engine in ("mujoco", "ode")),
+        ("dynamics", "mujoco"),
+    ]
+
+
+def test_engines_that_agree_and_differ_are_named() -> None:
+    outcomes = tried("husky4", "mujoco", "ode")
+    findings = report(outcomes)
+    assert findings.headline.rows == (
+        ("mujoco", "same", "rests", "stands", ""),
+        ("ode", "-", "rests", "stands", ""),
+    )
+    assert (
+        "husky4: all 2 engines agree (dynamics same, drop lands and hold stands)."
+        in findings.conclusion
+    )
+    lost = outcomes[2]
+    assert (lost.case.engine, lost.case.part) == ("ode", Part.HOLD)
+    crashed = Outcome(lost.case, RunStatus.CRASHED, "crashed (signal 11)", (), None, {})
+    said = report([*outcomes[:2], crashed, *outcomes[3:]]).conclusion
+    assert "1 of 2 engines agree" in said
+    assert "ode differs: hold crashed (crashed (signal 11))" in said
+    message = "engine 'ode' has no contact, which this needs"
+    refused = Outcome(lost.case, RunStatus.UNSUPPORTED, message, (), None, {})
+    said = report([*outcomes[:2], refused, *outcomes[3:]]).conclusion
+    assert f"ode refused: {message}" in said
+
+
+def test_what_to_fix_in_the_file_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "hopper.urdf"
+    file.write_text(HOPPER)
+    robot = (Part.ROBOT, Part.HOLD)
+    fixes = report(tried(str(file), "mujoco", parts=robot, base=BaseKind.FREE)).extra["fixes"]
+    [found] = fixes.values()
+    assert any("its centre of mass is 100 mm outside its support" in fix for fix in found)
+    file.write_text(HOPPER.replace("500", "2"))
+    fixes = report(tried(str(file), "mujoco", parts=robot, base=BaseKind.FIXED)).extra["fixes"]
+    [found] = fixes.values()
+    assert not any("effort" in fix for fix in found)  # the foot hangs straight down
+    file.write_text(HOPPER.split("<collision>")[0] + "</link>" + HOPPER.split("</link>")[-1])
+    fixes = report(tried(str(file), "mujoco", parts=(Part.ROBOT,))).extra["fixes"]
+    [found] = fixes.values()
+    assert found[0].startswith("no link has a collision shape")
+
+
+def test_it_is_a_valid_study() -> None:
+    config = Config(robot="husky4", engine=("mujoco",))
+    checks = [check for check in check_study(Try(), config) if not check.passed]
+    assert checks == []
+
+
+def test_the_command_ends_with_a_table_and_a_conclusion(tmp_path: Path, capsys) -> None:
+    words = ["try", "husky4", "--engine", "mujoco", "--workers", "0", "--out", str(tmp_path / "o")]
+    assert main([*words, "--json", str(tmp_path / "r.json")]) == 0
+    out = capsys.readouterr().out
+    assert "engine  dynamics  drop   hold" in out
+    assert "husky4: in mujoco (dynamics same, drop lands and hold stands)." in out
+    assert (tmp_path / "o" / "report.html").is_file()
+    result = json.loads((tmp_path / "r.json").read_text())
+    assert result["ok"] and result["summary"]["husky4"]["mujoco"]["hold"] == "stands"
+
+
+@pytest.mark.parametrize("content", ["<robot name='r'/>", "<robot>", ""])
+def test_a_bad_file_has_the_line_of_inspect_and_exit_code_2(
+    tmp_path: Path, capsys, content: str
+) -> None:
+    file = tmp_path / "bad.urdf"
+    file.write_text(content)
+    assert main(["inspect", str(file)]) == 2
+    expected = capsys.readouterr().err
+    assert main(["try", str(file), "--out", str(tmp_path / "o")]) == 2
+    assert capsys.readouterr().err == expected != ""
+    assert not (tmp_path / "o").exists()
