@@ -110,7 +110,7 @@ _OWN_STUDIES = {
     "reach-follow": "plan the motion of a mobile base along a tool trajectory",
     "reach-place": "find the best base pose for a set of tool poses",
     "slide": "slide boxes in all directions, compared with Coulomb friction",
-    "try": "try any robot on all engines: inspect, roles, dynamics, drop, hold",
+    "try": "try any robot on all engines, in one report",
     "walk": "walk a quadruped with pantograph legs, planned or in physics",
 }
 """The help of the built-in studies, which are not imported for the list."""

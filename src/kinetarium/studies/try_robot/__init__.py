@@ -12,7 +12,7 @@ class Try(Study[Config, Case]):
     """What a new robot does in every engine, in under a minute."""
 
     name = "try"
-    help = "try any robot on all engines: inspect, roles, dynamics, drop, hold"
+    help = "try any robot on all engines, in one report"
     title = "A robot in every engine"
     config = Config
     case = Case
