@@ -13,6 +13,7 @@ from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Replay
 from kinetarium.figure.robot_page import roles_scene, roles_table
 from kinetarium.figure.text import Cell, Facts, Listing, Prose, Table, header
+from kinetarium.model.diagnostics import Code
 from kinetarium.recording.recording import Recording
 from kinetarium.storage.serialization import from_builtins
 from kinetarium.studies.try_robot.config import NO_ENGINE, Case, Part
@@ -188,7 +189,9 @@ def _fixes(found: Outcomes[Case]) -> list[str]:
         )
     if facts:
         fixes += [f"{w['where']}: {w['message']}; {w['remedy']}" for w in facts["warnings"]]
-        fixes += [f"{r['where']}: {r['message']}" for r in facts["repairs"]]
+        # Elements of other programs are left out, and are no fault.
+        ours = [r for r in facts["repairs"] if r["code"] != Code.UNKNOWN_ELEMENT]
+        fixes += [f"{r['where']}: {r['message']}" for r in ours]
     return fixes
 
 
