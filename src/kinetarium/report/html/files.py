@@ -14,7 +14,7 @@ from kinetarium.recording.recording import RunStatus
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.report.html.page import GENERATOR, page_html
 from kinetarium.report.matplotlib.still import Stills, scene_png
-from kinetarium.report.plotly.scene import ASPECT
+from kinetarium.report.plotly.charts import ASPECT
 from kinetarium.storage.atomic import (
     check_folder,
     check_replaceable,

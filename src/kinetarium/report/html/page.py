@@ -16,8 +16,13 @@ from kinetarium.figure.text import Cell, Facts, Listing, Prose, Table, cell_text
 from kinetarium.recording.recording import RunStatus
 from kinetarium.report.drawing import aspect, readable
 from kinetarium.report.matplotlib.still import Still, Stills, scene_png
-from kinetarium.report.plotly.charts import plotly_bars, plotly_heatmap, plotly_lines
-from kinetarium.report.plotly.scene import ASPECT, plotly_scene
+from kinetarium.report.plotly.charts import (
+    ASPECT,
+    plotly_bars,
+    plotly_heatmap,
+    plotly_lines,
+    plotly_scene,
+)
 from kinetarium.storage.strict_json import strict_json
 
 _LONGEST_WORD = 24

@@ -1,10 +1,12 @@
-"""Lines, bars and heatmaps as Plotly traces and layouts."""
+"""Lines, bars, heatmaps and 3-D scenes as Plotly traces and layouts."""
 
 from collections.abc import Iterator, Mapping
+from html import escape
 from math import log10
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinetarium.figure.charts import (
     Axis,
@@ -20,6 +22,7 @@ from kinetarium.figure.charts import (
     are_names,
     cell_edges,
 )
+from kinetarium.figure.scene3d import Color, GroundGrid, Mesh3D, Scene3D
 from kinetarium.figure.text import cell_text
 from kinetarium.report.drawing import (
     ColorScale,
@@ -28,14 +31,16 @@ from kinetarium.report.drawing import (
     color_scale,
     drawable,
     drawn_samples,
+    label,
 )
-from kinetarium.report.plotly.layout import (
+from kinetarium.report.plotly._layout import (
     named_ticks,
     plotly_axis,
     plotly_layout,
     plotly_text,
     tone_color,
     tone_symbol,
+    typed_array,
     typed_values,
 )
 from kinetarium.spatial.arrays import Array
@@ -323,3 +328,89 @@ def _label(spot: Spot, heatmap: Heatmap) -> dict[str, Any]:
         "bgcolor": "rgba(255,255,255,0.85)",
         "font": {"color": "#1c2127", "size": 12},
     }
+
+
+ASPECT = 4 / 3
+"""Width over height of the picture of a scene."""
+
+
+def plotly_scene(scene: Scene3D) -> dict[str, Any]:
+    """Return the traces and the layout that draw a scene.
+
+    The axes span a cube, so that the scale is the same in every direction; the
+    camera is that of the scene.
+    """
+    points = np.concatenate([scene.ground.lines.reshape(-1, 3), scene.bounds])
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, edge = (low + high) / 2, float(np.max(high - low))
+    camera = scene.camera(aspect=ASPECT)
+    axes = {
+        f"{axis}axis": {"visible": False, "range": [at - edge / 2, at + edge / 2]}
+        for axis, at in zip("xyz", middle.tolist(), strict=True)
+    }
+    return {
+        "data": [_ground_trace(scene.ground), *(_body_trace(body) for body in scene.bodies)],
+        "layout": {
+            "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "showlegend": False,
+            "scene": {
+                **axes,
+                "bgcolor": "rgba(0,0,0,0)",
+                "aspectmode": "cube",
+                "dragmode": "turntable",
+                "camera": {
+                    "up": _xyz((0.0, 0.0, 1.0)),
+                    "eye": _xyz((camera.eye - middle) / edge),
+                    "center": _xyz((camera.target - middle) / edge),
+                },
+            },
+        },
+    }
+
+
+def _body_trace(body: Mesh3D) -> dict[str, Any]:
+    x, y, z = body.world_points.astype(np.float32).T
+    kind = np.uint16 if len(body.world_points) < 2**16 else np.uint32
+    i, j, k = body.mesh.faces.astype(kind).T
+    return {
+        "type": "mesh3d",
+        "x": typed_array(x), "y": typed_array(y), "z": typed_array(z),
+        "i": typed_array(i), "j": typed_array(j), "k": typed_array(k),
+        "color": css_color(body.color),
+        "opacity": body.color[3],
+        "flatshading": True,
+        "lighting": {
+            "ambient": 0.55, "diffuse": 0.6, "specular": 0.05, "roughness": 0.9, "fresnel": 0.0,
+            # By default triangles of less than a square millimetre are treated as degenerate.
+            "facenormalsepsilon": 0, "vertexnormalsepsilon": 0,
+        },
+        "lightposition": {"x": 3e4, "y": -2e4, "z": 1e5},
+        "text": escape(label(body.name)),  # Plotly interprets some tags
+        "hoverinfo": "text",
+    }  # fmt: skip
+
+
+def _ground_trace(ground: GroundGrid) -> dict[str, Any]:
+    """Draw all lines as one, with a gap after each."""
+    gap = np.full((len(ground.lines), 1, 3), np.nan)
+    x, y, z = np.concatenate([ground.lines, gap], axis=1).reshape(-1, 3).T
+    return {
+        "type": "scatter3d",
+        "mode": "lines",
+        "x": x.tolist(),
+        "y": y.tolist(),
+        "z": z.tolist(),
+        "line": {"color": "#a4acb6", "width": 1},
+        "hoverinfo": "skip",
+    }
+
+
+def css_color(color: Color) -> str:
+    """Return a colour without its opacity."""
+    return "#" + "".join(f"{round(255 * min(max(part, 0.0), 1.0)):02x}" for part in color[:3])
+
+
+def _xyz(vector: ArrayLike) -> dict[str, float]:
+    x, y, z = np.asarray(vector).tolist()
+    return {"x": x, "y": y, "z": z}
