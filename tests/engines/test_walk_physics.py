@@ -18,8 +18,7 @@ from kinetarium.model.load import load_robot
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import Actuation, DriveMode, PlacedRobot, Scene
 from kinetarium.studies.walk.config import Config, Ground, cases
-from kinetarium.studies.walk.run import run
-from kinetarium.studies.walk.score import score
+from kinetarium.studies.walk.run import run, score
 
 pytestmark = pytest.mark.engine
 UNIT = 0.01

@@ -25,8 +25,8 @@ from kinetarium.report.drawing import color_scale, drawn_samples, label, readabl
 from kinetarium.report.html.files import figure_files
 from kinetarium.report.html.page import page_html
 from kinetarium.report.matplotlib.still import draw_still
+from kinetarium.report.plotly._layout import typed_values
 from kinetarium.report.plotly.charts import plotly_bars, plotly_heatmap, plotly_lines
-from kinetarium.report.plotly.layout import typed_values
 
 X, Y = Axis("time", "s"), Axis("height", "m")
 LOG = Axis("height", "m", log=True)

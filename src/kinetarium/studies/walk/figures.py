@@ -20,8 +20,7 @@ from kinetarium.legs.walk.walk import walking_volume
 from kinetarium.recording.recording import Recording
 from kinetarium.studies.walk._paper import paper_sections
 from kinetarium.studies.walk.config import NO_ENGINE, Case
-from kinetarium.studies.walk.run import LEGS, drives
-from kinetarium.studies.walk.score import TIPPED, tilt
+from kinetarium.studies.walk.run import LEGS, TIPPED, drives, tilt
 
 _LEAD = (
     "A robot with four pantograph legs crawls, one leg at a time. Its three types differ in the"
