@@ -155,14 +155,17 @@ def multiplier_range(
     """
     found = [
         coulomb_multiplier(variant, v=v, w=w, friction=friction, footprint=footprint)
-        for variant, footprint in _variants(base)
+        for variant, footprint in variants(base)
     ]
     known = [value for value in found if not isnan(value)] or [nan]
     return min(known), max(known)
 
 
-def _variants(base: WheeledBase) -> list[tuple[WheeledBase, Footprint]]:
-    """Return what a vehicle may as well be: other footprints, another centre of mass."""
+def variants(base: WheeledBase) -> list[tuple[WheeledBase, Footprint]]:
+    """Return what a vehicle may as well be: other footprints, another centre of mass.
+
+    The first is the vehicle itself on the edges of its wheels.
+    """
     off = CENTER_TOLERANCE * base.length
     return [
         (replace(base, center=(base.center[0] + shift, base.center[1])), footprint)

@@ -6,7 +6,7 @@ completes within centimetres.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from math import inf, isnan
 from typing import Any
@@ -21,9 +21,8 @@ from kinetarium.studies.drive.coulomb import (
     Footprint,
     Skid,
     coulomb_arc,
-    coulomb_multiplier,
     coulomb_skid,
-    multiplier_range,
+    variants,
 )
 from kinetarium.studies.drive.profiles import CONTROL_RATE
 from kinetarium.studies.drive.run import HOLD, REFERENCES
@@ -52,6 +51,30 @@ class IdealDrive:
     commanded: Array
 
 
+@dataclass(frozen=True, slots=True)
+class _Conditions:
+    """Friction, gain of the servos, track multiplier and footprint of a drive."""
+
+    friction: float
+    wheel_damping: float
+    multiplier: float
+    footprint: Footprint = Footprint.EDGES
+
+    def turn(self, base: WheeledBase, v: float, w: float, *, near: Skid | None = None) -> Skid:
+        """Return the steady motion of a vehicle with commanded speeds [m/s, rad/s]."""
+        same: dict[str, Any] = {
+            "friction": self.friction,
+            "wheel_damping": self.wheel_damping,
+            "effort": base.driven[0].effort or inf,
+            "footprint": self.footprint,
+            "near": near,
+        }
+        if base.kind is DriveType.STEERED:
+            return coulomb_arc(base, v=v, curvature=w / v, **same)
+        left, right = base.drive(self.multiplier).wheel_speeds(v, w)
+        return coulomb_skid(base, left=left, right=right, **same)
+
+
 @lru_cache(maxsize=64)
 def ideal_drive(
     base: WheeledBase,
@@ -71,26 +94,14 @@ def ideal_drive(
         footprint: Where the wheels touch the ground.
     """
     commands = _commands(REFERENCES[path], Chassis(base, multiplier))
-    drive = base.drive(multiplier)
-
-    conditions: dict[str, Any] = {
-        "friction": friction,
-        "wheel_damping": wheel_damping,
-        "effort": base.driven[0].effort or inf,
-        "footprint": footprint,
-    }
+    conditions = _Conditions(friction, wheel_damping, multiplier, footprint)
     last: list[Skid | None] = [None]
 
     @cache
     def skid(v: float, w: float) -> tuple[float, float, float]:
         if not w or not base.slips:
             return v, 0.0, w
-        if base.kind is DriveType.STEERED:
-            found = coulomb_arc(base, v=v, curvature=w / v, near=last[0], **conditions)
-        else:
-            left, right = drive.wheel_speeds(v, w)
-            found = coulomb_skid(base, left=left, right=right, near=last[0], **conditions)
-        last[0] = found
+        last[0] = found = conditions.turn(base, v, w, near=last[0])
         return found.forward, found.sideways, found.yaw_rate
 
     bend = np.abs(np.diff(commands, n=2, axis=0, prepend=commands[:1], append=commands[-1:]))
@@ -147,9 +158,14 @@ def ideal_yaw_range(case: DriveCase, facts: Mapping[str, Any]) -> tuple[float, f
         return None
     # The relative uncertainty of one turn is that of the path.
     v, w = _usual_turn(REFERENCES[case.path])
-    exact = coulomb_multiplier(base, v=v, w=w, friction=case.friction)
-    least, greatest = multiplier_range(base, v=v, w=w, friction=case.friction)
-    return ratio * exact / greatest, ratio * exact / least
+    conditions = _Conditions(case.friction, facts["wheel_damping"], facts["multiplier"])
+    rates = [
+        replace(conditions, footprint=footprint).turn(variant, v, w).yaw_rate
+        for variant, footprint in variants(base)
+    ]
+    known = [rate for rate in rates if not isnan(rate)]
+    exact = rates[0]
+    return (ratio * min(known) / exact, ratio * max(known) / exact) if not isnan(exact) else None
 
 
 def _usual_turn(reference: DrivingReference) -> tuple[float, float]:
