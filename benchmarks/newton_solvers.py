@@ -282,6 +282,9 @@ class Featherstone(_OtherSolver):
 def main(names: Sequence[str]) -> None:
     engines = {kind.solver: kind for kind in (Xpbd, SemiImplicit, Featherstone)}
     checks = [check for check in CHECKS if check.name != "audit"]
+    if unknown := [name for name in names if name not in list(Solver)]:
+        print(f"no solver '{unknown[0]}'; there are: {', '.join(Solver)}", file=sys.stderr)
+        sys.exit(2)
     for name in map(Solver, names or Solver):
         outcomes = check_engine(engines[name](), checks=checks)
         passed = sum(outcome.passed for outcome in outcomes)
