@@ -1,8 +1,8 @@
 """Run benchmarks and print one table: all by `python -m benchmarks`, or those that are named.
 
 `python -m benchmarks reach_ik dynamics_backends` runs these two. How fast the studio draws has a
-table of its own and needs Chromium and a folder of runs: `python -m benchmarks.studio_page DIR`. What
-Newton's other solvers fail is printed by `python -m benchmarks.newton_solvers`.
+table of its own and needs Chromium and a folder of runs: `python -m benchmarks.studio_page DIR`.
+What Newton's other solvers fail is printed by `python -m benchmarks.newton_solvers`.
 """
 
 import platform

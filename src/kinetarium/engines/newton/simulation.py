@@ -8,10 +8,14 @@ import warp
 from numpy.typing import NDArray
 
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
-from kinetarium.engines.newton._backend import Backend, open_backend
 from kinetarium.engines.newton.audit import audit
 from kinetarium.engines.newton.build import FIRST_POINTS, Model
-from kinetarium.engines.newton.library import announced_compilation, mujoco
+from kinetarium.engines.newton.library import (
+    Backend,
+    announced_compilation,
+    mujoco,
+    open_backend,
+)
 from kinetarium.engines.newton.options import NewtonOptions
 from kinetarium.engines.protocol import (
     NO_CONTACTS,
