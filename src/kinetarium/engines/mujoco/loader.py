@@ -163,12 +163,24 @@ def _joint(
 
 
 def _mimics(model: mujoco.MjModel) -> Iterator[tuple[str, Mimic]]:
-    """Yield the followers of linear couplings, y - y0 = a0 + a1 (x - x0)."""
-    for i in np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_JOINT).tolist():
-        follower, leader = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
-        if leader < 0:
-            continue
+    """Yield the followers of linear couplings.
+
+    Joints are coupled by y - y0 = a0 + a1 (x - x0), or by a fixed tendon whose length
+    a (x - x0) + b (y - y0) is a0.
+    """
+    for i in range(model.neq):
         a0, a1 = model.eq_data[i, :2].tolist()
+        leader, follower = int(model.eq_obj2id[i]), int(model.eq_obj1id[i])
+        if model.eq_type[i] == mujoco.mjtEq.mjEQ_TENDON and leader < 0:
+            start, count = int(model.tendon_adr[follower]), int(model.tendon_num[follower])
+            path = slice(start, start + count)
+            if count != 2 or any(model.wrap_type[path] != mujoco.mjtWrap.mjWRAP_JOINT):
+                continue
+            leader, follower = model.wrap_objid[path].tolist()
+            a, b = model.wrap_prm[path].tolist()
+            a0, a1 = a0 / b, -a / b
+        elif model.eq_type[i] != mujoco.mjtEq.mjEQ_JOINT or leader < 0:
+            continue
         y0, x0 = (float(model.qpos0[model.jnt_qposadr[one]]) for one in (follower, leader))
         yield model.joint(follower).name, Mimic(model.joint(leader).name, a1, y0 + a0 - a1 * x0)
 

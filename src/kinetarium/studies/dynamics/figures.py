@@ -288,7 +288,7 @@ def _loader_report(outcomes: Sequence[Outcome[Case]]) -> Findings:
             *((outcome.case.robot,) if several else ()),
             outcome.case.backend,
             *(row.get(name) for name in ("links", "moving_joints", "mass_kg", "faults", "notes")),
-            row.get("result") or f"{outcome.status}: {outcome.message}",
+            row.get("result") or outcome.message or str(outcome.status),
         )
         rows.append(cells)
     words = "loader | links | moving joints | mass [kg] | faults | notes | what it does"
@@ -315,7 +315,7 @@ def _loader_conclusion(outcomes: Sequence[Outcome[Case]]) -> str:
     parts = []
     for outcome in outcomes:
         facts = _facts(outcome)
-        did = facts.get("summary") or f"failed ({outcome.status}: {outcome.message})"
+        did = facts.get("summary") or outcome.message or outcome.status
         parts.append(f"{facts.get('title', outcome.case.backend)} {did}")
     return "; ".join(parts) + "."
 
