@@ -168,6 +168,7 @@ def object_shape(text: str) -> Shape:
     kind, _, rest = text.partition(":")
     if kind == "mesh" and rest:
         shape = MeshFile(rest, Path(rest))
+        _read(shape.path, most=100 * _MOST_BYTES)
         mesh_of(shape)  # refuses what is no mesh
         return shape
     try:
@@ -197,8 +198,15 @@ def files_digest(path: str, held: str) -> str:
     named = [] if path in set(ToolPath) else [Path(path)]
     if held.startswith("mesh:"):
         named.append(Path(held.removeprefix("mesh:")))
-    parts = [read_regular(file, most=100 * _MOST_BYTES) for file in named]
+    parts = [_read(file, most=100 * _MOST_BYTES) for file in named]
     return sha256(b"\n".join(parts)).hexdigest() if parts else ""
+
+
+def _read(file: Path, *, most: int) -> bytes:
+    try:
+        return read_regular(file, most=most)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"'{file}' cannot be read: {error}") from None
 
 
 def read_points(file: Path, plane: Plane) -> Array:
@@ -207,7 +215,7 @@ def read_points(file: Path, plane: Plane) -> Array:
     Raises:
         ConfigError: If it is no such file.
     """
-    lines = read_regular(file, most=_MOST_BYTES).decode("utf-8", "replace").splitlines()
+    lines = _read(file, most=_MOST_BYTES).decode("utf-8", "replace").splitlines()
     rows = []
     for number, line in enumerate(lines, start=1):
         words = line.partition("#")[0].replace(",", " ").split()
@@ -275,7 +283,8 @@ def _way(case: Case) -> Callable[[Array], Array]:
         raise KinetariumError(f"'{case.path}' has changed since the case was created")
     line = Polyline(read_points(Path(case.path), case.plane))
     speed = case.speed or line.length / PERIOD
-    end = min(duration, line.length / speed + RAMP * case.ramp)
+    steady = line.length / speed
+    end = min(duration, steady + min(RAMP, steady) * case.ramp)
 
     def drawn(time: Array) -> Array:
         along = speed * _travel(np.minimum(time, end), end=end, ramp=case.ramp)
