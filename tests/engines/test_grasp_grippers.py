@@ -157,10 +157,10 @@ def test_a_path_may_come_from_a_file(jaws: str, tmp_path: Path) -> None:
 
 def test_clearance_of_hulls() -> None:
     cube = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T * 0.01
-    assert clearance(cube, cube + [0, 0.05, 0], sign=1.0) == pytest.approx(0.03)
-    assert clearance(cube, cube + [0, 0.015, 0], sign=1.0) == pytest.approx(-0.005)
-    assert clearance(cube, cube + [0.03, 0.05, 0], sign=1.0) == np.inf
-    assert clearance(cube, cube - [0, 0.05, 0], sign=-1.0) == pytest.approx(0.03)
+    assert clearance(cube, cube + np.array([0, 0.05, 0]), sign=1.0) == pytest.approx(0.03)
+    assert clearance(cube, cube + np.array([0, 0.015, 0]), sign=1.0) == pytest.approx(-0.005)
+    assert clearance(cube, cube + np.array([0.03, 0.05, 0]), sign=1.0) == np.inf
+    assert clearance(cube, cube - np.array([0, 0.05, 0]), sign=-1.0) == pytest.approx(0.03)
 
 
 def test_objects_by_name() -> None:
