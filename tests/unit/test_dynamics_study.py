@@ -391,3 +391,14 @@ def test_a_report_names_the_outcome_of_every_back_end() -> None:
     assert [section.title for section in report.sections] == [
         "Findings", "Errors", "The mass matrix", "The free motion", "The two-link arm, derived",
     ]  # fmt: skip
+
+
+def test_springs_of_joints_are_no_difference(tmp_path: Path) -> None:
+    file = tmp_path / "spring.xml"
+    file.write_text(
+        '<mujoco model="spring"><worldbody><body name="rod">'
+        '<joint name="hinge" axis="0 1 0" stiffness="500" springref="20"/>'
+        '<geom type="capsule" fromto="0 0 0 0 0 0.3" size="0.02" mass="0.3"/>'
+        "</body></worldbody></mujoco>"
+    )
+    assert verify_dynamics(file, engine=["mujoco"], states=3).faults == ()

@@ -17,10 +17,10 @@ from kinetarium.studies.dynamics.states import States, Terms, semi_implicit_eule
 
 
 def without_limits(model: RobotModel, *, reference: RobotModel) -> RobotModel:
-    """Remove limits, couplings, loops and geometry, and damping and friction.
+    """Remove limits, couplings, loops and geometry, and damping, friction and springs.
 
     Engines integrate those in different ways, so that motions could be compared
-    only roughly. Damping and friction that the reference does not have are kept:
+    only roughly. Damping, friction and springs that the reference does not have are kept:
     they are faults that the comparison must show.
 
     Args:
@@ -37,6 +37,7 @@ def without_limits(model: RobotModel, *, reference: RobotModel) -> RobotModel:
             mimic=None,
             damping=0.0 if joint.damping == same.damping else joint.damping,
             friction=0.0 if joint.friction == same.friction else joint.friction,
+            stiffness=0.0 if joint.stiffness == same.stiffness else joint.stiffness,
         )
 
     return replace(
