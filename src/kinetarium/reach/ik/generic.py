@@ -206,13 +206,25 @@ def error(X: Array, X_BT: Array, A: Array) -> tuple[float, float]:
 @compiled
 def damped(J: Array, damping: float, A: Array) -> None:
     """Solve (J J' + damping) y = e for e in the last column of A, which becomes y."""
+    fill(J, damping, A)
+    eliminate(A)
+
+
+@compiled
+def fill(J: Array, damping: float, A: Array) -> None:
+    """Write the lower half of J J' + damping to A."""
     P, Q, S = gram(J)
-    # Gaussian elimination on the lower half: the remaining block stays symmetric after a pivot.
     A[0, 0], A[1, 0], A[2, 0], A[1, 1], A[2, 1], A[2, 2] = P
     A[3, 0], A[4, 0], A[5, 0], A[3, 1], A[4, 1], A[5, 1], A[3, 2], A[4, 2], A[5, 2] = Q
     A[3, 3], A[4, 3], A[5, 3], A[4, 4], A[5, 4], A[5, 5] = S
     for j in range(6):
         A[j, j] += damping
+
+
+@compiled
+def eliminate(A: Array) -> None:
+    """Solve a symmetric system, of whose matrix A has the lower half, for A's last column."""
+    # Gaussian elimination: the remaining block stays symmetric after a pivot.
     for j in range(6):
         A[j, j] = 1.0 / max(A[j, j], 1e-300)
         for i in range(j + 1, 6):

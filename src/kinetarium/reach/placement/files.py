@@ -3,9 +3,11 @@
 import io
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from math import pi
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +15,12 @@ from numpy.typing import NDArray
 from kinetarium.errors import KinetariumError, OutputError
 from kinetarium.reach.ik.solve import checked_poses
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
 from kinetarium.storage.atomic import check_folder, make_folder, write_folder_atomic
 from kinetarium.storage.serialization import SerializationError, read_strict_json, versioned_json
+
+if TYPE_CHECKING:
+    from kinetarium.reach.placement.search import Goals
 
 MOST_BYTES = 64_000_000
 MOST_POSES = 100_000
@@ -25,6 +30,71 @@ GREATEST = 1e9
 """Greatest valid length or time [m, s]."""
 POSE = {"position": 3, "quaternion_wxyz": 4}
 """The keys of a pose as a dictionary, with their count of numbers."""
+
+
+ROLLS = 16
+"""Rotations about a free axis that are tried; in between they follow from tracking."""
+_ROLL_ORDER = (0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15)
+"""Halves first, so that the first few are spread."""
+_INSIDE = 1e-6
+"""How far inside its tolerance a pose is solved for [m, rad]."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaskPoses:
+    """Poses of the tool, each with what may differ from it.
+
+    Attributes:
+        X_WT: The poses in the world, shape (n, 4, 4).
+        free: Whether the tool may be rotated about its z axis, shape (n,).
+        position_tolerance: How far the tool may be off along each of its axes [m], shape (n,).
+        angle_tolerance: How far it may be rotated about one of its axes [rad], shape (n,).
+    """
+
+    X_WT: Array
+    free: NDArray[np.bool_] | None = None
+    position_tolerance: Array | None = None
+    angle_tolerance: Array | None = None
+
+    def goals(self, X_PW: Array) -> "tuple[Goals, NDArray[np.int64]]":
+        """Return the variants of all poses.
+
+        Args:
+            X_PW: Pose of the world in the frame of the variants, shape (4, 4).
+
+        Returns:
+            The variants, rotations about a free axis first, and the number of these for each
+            pose, shape (n,).
+        """
+        # Imported here, since Numba takes a second to load.
+        from kinetarium.reach.placement.search import Goals, exact_goals
+
+        count = len(self.X_WT)
+        X_PT = X_PW @ self.X_WT
+        if self.free is None and self.position_tolerance is None and self.angle_tolerance is None:
+            return exact_goals(X_PT), np.ones(count, dtype=np.int64)
+        variants, starts, rolls = [], [0], []
+        for n in range(count):
+            free = self.free is not None and bool(self.free[n])
+            turns = [rotation_about((0, 0, 1), 2 * pi * k / ROLLS) for k in _ROLL_ORDER]
+            rolled = [pose(rotation=R) for R in (turns if free else turns[:1])]
+            moved = [pose(), *self._offsets(n)]
+            variants += [X_PT[n] @ X @ R for X in moved for R in rolled]
+            starts.append(len(variants))
+            rolls.append(len(rolled))
+        return Goals(np.array(variants), np.array(starts)), np.array(rolls)
+
+    def _offsets(self, n: int) -> list[Array]:
+        """Return poses at the ends of a pose's tolerances, in the tool's frame."""
+        found = []
+        for values in (self.position_tolerance, self.angle_tolerance):
+            size = 0.0 if values is None else max(float(values[n]) - _INSIDE, 0.0)
+            if size:
+                for axis in np.vstack([np.eye(3), -np.eye(3)]):
+                    turned = values is self.angle_tolerance
+                    R = rotation_about(axis, size) if turned else np.eye(3)
+                    found.append(pose(np.zeros(3) if turned else size * axis, R))
+        return found
 
 
 class PoseFileError(KinetariumError):

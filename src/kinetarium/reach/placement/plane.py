@@ -69,12 +69,17 @@ def base_plane(normal: ArrayLike, *, height: float) -> BasePlane:
 class Objective(StrEnum):
     """The objective of base placement.
 
-    COUNT is the number of reached poses and then the sum of manipulabilities;
-    MANIPULABILITY is that sum alone, as in the paper.
+    COUNT is the number of reached poses and then the sum of manipulabilities; MANIPULABILITY is
+    that sum alone, as in the paper. The others are the number of reached poses and then the least
+    margin of any: LIMITS the distance of a joint from its limits, SINGULARITY the least singular
+    value of the Jacobian, CLEARANCE the distance of the arm from obstacles.
     """
 
     COUNT = "count"
     MANIPULABILITY = "manipulability"
+    LIMITS = "limits"
+    SINGULARITY = "singularity"
+    CLEARANCE = "clearance"
 
 
 class Effort(StrEnum):

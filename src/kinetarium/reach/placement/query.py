@@ -23,11 +23,14 @@ from kinetarium.reach.collision.arm_in_scene import (
     NO_OBSTACLES,
     ArmInScene,
     Obstacles,
+    move_base,
     put_arm_in_scene,
 )
 from kinetarium.reach.ik.solve import checked_poses
 from kinetarium.reach.maps.files import MapFileError, ReachMap, map_pieces
 from kinetarium.reach.maps.recipe import MapKind, graded_grid
+from kinetarium.reach.placement.branches import MARGINS, Examiner, Flip, clearances
+from kinetarium.reach.placement.files import TaskPoses
 from kinetarium.reach.placement.plane import FLOOR, BasePlane
 from kinetarium.reach.placement.plane import Effort as Effort
 from kinetarium.reach.placement.plane import Objective as Objective
@@ -38,6 +41,8 @@ from kinetarium.reach.placement.score_raster import (
     sum_of_slices,
 )
 from kinetarium.reach.placement.search import (
+    BestBase,
+    Goals,
     base_pose,
     bases_facing,
     exact_goals,
@@ -46,6 +51,7 @@ from kinetarium.reach.placement.search import (
 )
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose
+from kinetarium.storage.serialization import to_builtins
 
 STEP = 0.05
 """Distance of neighbouring candidates [m], as in Table 3 of the paper."""
@@ -54,6 +60,12 @@ CANDIDATES = 1000
 WIDTHS = np.array([0.06, 0.06, 0.5])
 """Size of the first refinement steps about the best base [m, m, rad]."""
 STEPS = np.random.default_rng(0).uniform(-1.0, 1.0, (4000, 3))
+EXAMINED = {Effort.FAST: 6, Effort.STANDARD: 16, Effort.THOROUGH: 64}
+"""Bases whose configurations are all looked at, for margins and for one branch."""
+PATIENCE = 8
+"""Factor on the effort, and step along the candidates, if fewer than half the poses are reached."""
+TOOL_SPEED = 0.1
+"""Speed of the tool along a list of poses [m/s]."""
 
 
 SOLVES = {Effort.FAST: (100, 0), Effort.STANDARD: (250, 150), Effort.THOROUGH: (1400, 600)}
@@ -73,6 +85,10 @@ class BasePlacement:
             shape (n, joints).
         manipulability: The manipulabilities, NaN where a pose is not reached [m^3], shape (n,).
         elapsed: Computing time of the query [s].
+        flips: Changes of the configuration along the list; None if the poses were not to be
+            reached on one branch.
+        strain: The greatest joint speed on the way to each pose at the speed of the tool, as a
+            multiple of its limit, NaN where there is no such way, shape (n,); None likewise.
     """
 
     X_WB: Array
@@ -81,12 +97,14 @@ class BasePlacement:
     joints: Array
     manipulability: Array
     elapsed: float
+    flips: tuple[Flip, ...] | None = None
+    strain: Array | None = None
 
     def as_json(self) -> dict[str, object]:
         """Return the placement as JSON-like data, without the time of the query."""
         x, y, z = self.X_WB[:3, 3].tolist()
         mean = float(self.manipulability[self.reached].mean()) if self.reached.any() else 0.0
-        return {
+        data: dict[str, object] = {
             "base": {"x": x, "y": y, "z": z, "yaw": self.yaw, "pose": self.X_WB.tolist()},
             "reachable": int(self.reached.sum()),
             "total": len(self.reached),
@@ -96,6 +114,9 @@ class BasePlacement:
                 for q, reached in zip(self.joints, self.reached, strict=True)
             ],
         }
+        if self.flips is not None:
+            data["flips"] = [to_builtins(flip) for flip in self.flips]
+        return data
 
 
 class Placer:
@@ -147,7 +168,8 @@ class Placer:
         self._map = reach_map
         self._turns = np.zeros(1) if self.arm.turns else np.arange(8) * np.float64(pi / 4)
         # Warm up the JIT before the first query.
-        self._solve(np.tile(pose((0.3, 0.0, 0.3)), (2, 1, 1)), by_count=True, solves=(1, 1))
+        warm = exact_goals(np.tile(pose((0.3, 0.0, 0.3)), (2, 1, 1)))
+        self._search(warm, by_count=True, solves=(1, 1))
 
     def among(self, obstacles: Obstacles) -> "Placer":
         """Return a placer for other obstacles, which shares what depends on the arm alone.
@@ -187,37 +209,62 @@ class Placer:
 
     def place(
         self,
-        poses: ArrayLike,
+        poses: ArrayLike | TaskPoses,
         *,
         objective: Objective | str = Objective.COUNT,
         effort: Effort | str = Effort.STANDARD,
+        continuous: bool = False,
+        tool_speed: float = TOOL_SPEED,
     ) -> BasePlacement:
         """Find the base for a set of poses.
 
         Args:
-            poses: Poses X_WT of the tool, shape (n, 4, 4).
+            poses: Poses X_WT of the tool, shape (n, 4, 4), or poses with tolerances.
             effort: The duration of the search.
+            continuous: Whether the poses are reached one after the other, on one branch of the
+                arm's configurations if a base is found where that is possible. A base with fewer
+                flips is better than one with a greater margin, and one with more poses better
+                than both.
+            tool_speed: Speed of the tool between them [m/s].
 
         Raises:
             UnknownNameError: If there is no such objective or effort.
-            KinetariumError: If a pose is invalid, or no base reaches any of them.
+            KinetariumError: If a pose is invalid, no base reaches any of them, or the objective
+                needs obstacles and there are none.
         """
         if objective not in tuple(Objective):
             raise UnknownNameError("objective", str(objective), known=Objective)
         if effort not in tuple(Effort):
             raise UnknownNameError("effort", str(effort), known=Effort)
-        X_WT = checked_poses(poses)
-        if not len(X_WT):
+        objective, effort = Objective(objective), Effort(effort)
+        if objective is Objective.CLEARANCE and not self._has_obstacles:
+            raise KinetariumError("the objective 'clearance' needs obstacles")
+        task = poses if isinstance(poses, TaskPoses) else TaskPoses(checked_poses(poses))
+        if not len(task.X_WT):
             raise KinetariumError("base placement needs at least one pose")
         start = perf_counter()
-        X_PT = inverse_pose(self.plane.frame) @ X_WT
-        share = max(len(X_WT), 6) / SOLVES_FOR
-        first, then = SOLVES[Effort(effort)]
-        best, q, w = self._solve(
-            X_PT,
-            by_count=objective == Objective.COUNT,
+        goals, rolls = task.goals(inverse_pose(self.plane.frame))
+        share = max(len(task.X_WT), 6) / SOLVES_FOR
+        first, then = SOLVES[effort]
+        best = self._search(
+            goals,
+            by_count=objective is not Objective.MANIPULABILITY,
             solves=(int(share * first), int(share * then)),
         )
+        examined = None
+        if best.score[0] > 0 and (continuous or objective in MARGINS):
+            examiner = Examiner(
+                self.arm.chain,
+                self.scene,
+                goals=goals,
+                rolls=rolls,
+                objective=objective,
+                speed=tool_speed if continuous else 0.0,
+            )
+            steps = WIDTHS * STEPS[: EXAMINED[effort]]
+            examined = examiner.best(best, steps=steps, effort=self.arm.full_effort)
+        chosen = best if examined is None else examined
+        base, q, w = chosen.base, chosen.q, chosen.w
         elapsed = perf_counter() - start
         reached = w >= 0.0
         if not reached.any():
@@ -225,24 +272,54 @@ class Placer:
                 f"no base in the plane was found from which {self.arm.chain.tool!r} reaches "
                 "any of the poses"
             )
-        yaw = float((best[2] + pi) % (2 * pi) - pi)
-        w[~reached] = np.nan
-        return BasePlacement(self.plane.frame @ base_pose(best), yaw, reached, q, w, elapsed)
+        return BasePlacement(
+            self.plane.frame @ base_pose(base),
+            float((base[2] + pi) % (2 * pi) - pi),
+            reached,
+            q,
+            np.where(reached, w, np.nan),
+            elapsed,
+            examined.flips if examined and continuous else None,
+            examined.strain if examined and continuous else None,
+        )
 
-    def _solve(
-        self, poses: Array, *, by_count: bool, solves: tuple[int, int]
-    ) -> tuple[Array, Array, Array]:
-        """Return x, y, yaw and solutions of the best base for poses in the plane's frame."""
-        x, y, scores = self.scores(poses)
+    def clearances(self, placement: BasePlacement) -> Array:
+        """Return the distance of the arm from the obstacles at each pose of a placement.
+
+        Returns:
+            Distances up to 0.5 m [m], shape (n,); NaN where a pose is not reached.
+        """
+        found = np.full(len(placement.reached), np.nan)
+        if self._has_obstacles and placement.reached.any():
+            X_PB = inverse_pose(self.plane.frame) @ placement.X_WB
+            joints = placement.joints.shape[1]
+            move_base(self.scene, inverse_pose(X_PB)[:3], np.empty((joints + 2, 3, 4)))
+            q, ik = placement.joints[placement.reached], self.scene.ik
+            found[placement.reached] = clearances(ik.pieces, ik.chain, q)
+        return found
+
+    @property
+    def _has_obstacles(self) -> bool:
+        pieces = self.scene.in_plane
+        return bool(len(pieces.bodies)) and bool(pieces.body_starts[-2] < pieces.body_starts[-1])
+
+    def _search(self, goals: Goals, *, by_count: bool, solves: tuple[int, int]) -> BestBase:
+        """Search for the best base."""
+        firsts = goals.poses[goals.starts[:-1]]
+        x, y, scores = self.scores(firsts)
         flat = scores.ravel()
         some = np.argpartition(-flat, min(CANDIDATES, flat.size - 1))[:CANDIDATES]
         some = some[np.argsort(-flat[some], kind="stable")]
         places = np.column_stack([x[some // len(y)], y[some % len(y)]])
-        candidates = bases_facing(places, poses[:, :2, 3].mean(axis=0), turns=self._turns)
-        best = no_best_base(len(poses), joints=len(self.arm.chain.joints))
-        efforts, goals = (self.arm.effort, self.arm.full_effort), exact_goals(poses)
+        candidates = bases_facing(places, firsts[:, :2, 3].mean(axis=0), turns=self._turns)
+        best = no_best_base(len(firsts), joints=len(self.arm.chain.joints))
+        efforts = (self.arm.effort, self.arm.full_effort)
         search_bases(self.scene, goals, candidates, STEPS, WIDTHS, efforts, by_count, solves, best)
-        return best.base, best.q, best.w
+        if best.score[0] < len(firsts) / 2 and solves[0] > 1:
+            # The map knows no obstacles: its best positions may all be beside them.
+            more, spread = (PATIENCE * solves[0], PATIENCE * solves[1]), candidates[::PATIENCE]
+            search_bases(self.scene, goals, spread, STEPS, WIDTHS, efforts, by_count, more, best)
+        return best
 
 
 def check_robot_of_map(reach_map: ReachMap, robot: RobotModel) -> None:
