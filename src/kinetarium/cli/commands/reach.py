@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, make_dataclass
+from dataclasses import dataclass, fields, make_dataclass, replace
 from functools import partial, reduce
 from operator import or_
 from pathlib import Path
@@ -23,7 +23,9 @@ from kinetarium.studies.reach.placement.config import PlaneConfig
 
 if TYPE_CHECKING:
     from kinetarium.figure.page import Page
+    from kinetarium.model.robot import RobotModel
     from kinetarium.reach.maps.files import ReachMap
+    from kinetarium.roles.roles import Arm
 
 ACTIONS = {
     "build": "build a reachability map of a robot",
@@ -96,7 +98,10 @@ class BuildConfig(RobotFlags):
         voxel: Edge length of a voxel [m]; 0.03 of the radius by default, 0.05 for irm4.
         poses: Poses per voxel; 50 by default, 8 for irm4.
         radius: Radius of the map [m]; the reach of the tool by default.
-        tool: Tool link; the catalogue's flange, or the only leaf link, by default.
+        tool: Tool link; by default the catalogue's flange, or that of the arm's role.
+        arm: Name of the arm, if the robot has several; see kinetarium roles.
+        roles: Roles file; by default NAME.roles.toml beside the robot file.
+        srdf: SRDF file; by default NAME.srdf beside the robot file or in ../srdf.
         base_link: Base link; the robot's root by default.
         self_collision: Treat configurations in self-collision as unreachable.
         seed: Seed of the sampled poses.
@@ -112,6 +117,9 @@ class BuildConfig(RobotFlags):
     poses: Annotated[int | None, Range(1, 10_000, unit="-"), tyro.conf.arg(metavar="N")] = None
     radius: Annotated[float | None, Range(1e-3, 100.0, unit="m"), tyro.conf.arg(metavar="M")] = None
     tool: Link = None
+    arm: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
+    roles: Annotated[str | None, tyro.conf.arg(metavar="FILE")] = None
+    srdf: Annotated[str | None, tyro.conf.arg(metavar="FILE")] = None
     base_link: Link = None
     self_collision: bool = False
     seed: Seed = 0
@@ -133,10 +141,19 @@ def build(config: BuildConfig, invocation: Invocation) -> None:
         make = partial(build_part, part=_part(config.part))
     names = [field.name for field in fields(config) if field.name in get_type_hints(MapOptions)]
     options: Any = {name: getattr(config, name) for name in names}
+    robot = config.load()
+    if chosen := _arm(config, robot):
+        options["tool"] = chosen.tool
+        console.line(
+            f"arm {chosen.name} ({chosen.source}): {len(chosen.joints)} joints to the tool link "
+            f"{chosen.tool}; --tool or --arm chooses another"
+        )
+        if any((*chosen.xyz, *chosen.rpy)):
+            console.line(f"the map is for the frame of {chosen.tool} itself, not an offset from it")
     with sweep_progress(console, label=config.out) as watch:
         try:
             built = make(
-                config.load(),
+                robot,
                 config.out,
                 workers=config.workers,
                 progress=lambda done, total: watch(Progress(total, done, 0)),
@@ -155,6 +172,30 @@ def build(config: BuildConfig, invocation: Invocation) -> None:
         + ("; the same command without --part joins them" if whole else "")
     )
     console.result({"ok": True, "part": config.part, "shards": built._asdict()})
+
+
+def _arm(config: BuildConfig, robot: "RobotModel") -> "Arm | None":
+    """Return the arm by its role; None if the tool is given, or known from the catalogue.
+
+    Raises:
+        KinetariumError: If there is no arm, or there are several and none was chosen.
+    """
+    from kinetarium.model.load import catalogue_entry, catalogue_names
+    from kinetarium.model.robot import JointType
+    from kinetarium.roles.find import find_roles
+
+    asked = config.arm or config.roles or config.srdf
+    file = robot.source.file
+    known = file in catalogue_names() and catalogue_entry(file).flange
+    if config.tool is not None or (known and not asked):
+        return None
+    arm = find_roles(robot, roles=config.roles, srdf=config.srdf).arm(config.arm)
+    above = arm.tool
+    while above in robot.parent_joint and robot.parent_joint[above].type is JointType.FIXED:
+        above = robot.parent_joint[above].parent
+    last = robot.joint(arm.joints[-1]).child
+    # A link that a finger moves is no frame to be placed: take the one that carries it.
+    return arm if above == last else replace(arm, tool=last, xyz=(0, 0, 0), rpy=(0, 0, 0))
 
 
 def _part(text: str) -> tuple[int, int]:

@@ -351,12 +351,16 @@ def jacobians(chain: ChainArrays, length: float, q: Array) -> Array:
 
 
 def limit_margins(chain: ChainArrays, q: Array) -> Array:
-    """Return how far configurations, shape (..., joints), are from the nearest joint limit.
+    """Return how far the joints that turn are from their limits, the nearest of them.
+
+    Args:
+        q: Joint positions [rad or m], shape (..., joints).
 
     Returns:
-        Distances [rad or m], shape (...); infinite for joints without limits.
+        Distances [rad], shape (...); infinite without limits.
     """
-    return np.asarray(np.minimum(q - chain.lower, chain.upper - q).min(axis=-1, initial=inf))
+    margins = np.where(chain.prismatic, inf, np.minimum(q - chain.lower, chain.upper - q))
+    return np.asarray(margins.min(axis=-1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from math import pi
 from os import PathLike, fspath
 from pathlib import Path
@@ -30,6 +31,9 @@ GREATEST = 1e9
 """Greatest valid length or time [m, s]."""
 POSE = {"position": 3, "quaternion_wxyz": 4}
 """The keys of a pose as a dictionary, with their count of numbers."""
+TOLERANCES = {"position_tolerance": 1.0, "angle_tolerance": 3.14}
+"""Further keys of a pose that may be missed by a little, and their greatest values [m, rad]."""
+FREE = "free"
 
 
 ROLLS = 16
@@ -38,6 +42,12 @@ _ROLL_ORDER = (0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15)
 """Halves first, so that the first few are spread."""
 _INSIDE = 1e-6
 """How far inside its tolerance a pose is solved for [m, rad]."""
+
+
+class FreeAxis(StrEnum):
+    """An axis about which the tool may be rotated: its own z axis, as for a welding torch."""
+
+    TOOL_Z = "tool-z"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,6 +134,54 @@ def read_poses(path: str | PathLike[str]) -> Array:
         PoseFileError: If it cannot be read, or is invalid.
     """
     return poses_of(read_json(path), where=repr(fspath(path)))
+
+
+def read_task(path: str | PathLike[str], *, free: FreeAxis | None = None) -> TaskPoses:
+    """Read poses as `read_poses` does, with what may differ from each of them.
+
+    A pose {"position", "quaternion_wxyz"} may also have "free": "tool-z", "position_tolerance" [m]
+    and "angle_tolerance" [rad].
+
+    Args:
+        free: An axis that is free for all poses.
+
+    Raises:
+        PoseFileError: If it cannot be read, or is invalid.
+    """
+    where, data = repr(fspath(path)), read_json(path)
+    if not isinstance(data, list):
+        poses_of(data, where=where)
+    extra = [_extra(item, where=f"{where}: pose {n}") for n, item in enumerate(data)]
+    plain = [
+        {key: item[key] for key in item if key in POSE} if isinstance(item, dict) else item
+        for item in data
+    ]
+    poses = poses_of(plain, where=where)
+    if free is None and not any(extra):
+        return TaskPoses(poses)
+    is_free = np.array([free is not None or FREE in item for item in extra])
+    offsets = [np.array([item.get(key, 0.0) for item in extra]) for key in TOLERANCES]
+    return TaskPoses(poses, is_free, *offsets)
+
+
+def _extra(item: Any, *, where: str) -> dict[str, Any]:
+    """Return what a pose has besides position and rotation, checked."""
+    if not isinstance(item, dict):
+        return {}
+    extra = {key: value for key, value in item.items() if key not in POSE}
+    for key, value in extra.items():
+        if key not in (FREE, *TOLERANCES):
+            known = ", ".join((*POSE, FREE, *TOLERANCES))
+            raise PoseFileError(f"{where}: unknown key {key!r}; choose from {known}")
+        if key == FREE and value not in tuple(FreeAxis):
+            axes = " or ".join(f'"{axis}"' for axis in FreeAxis)
+            raise PoseFileError(f"{where}: free must be {axes}")
+        if key in TOLERANCES and not (_are_numbers(value, ()) and 0 <= value <= TOLERANCES[key]):
+            unit = "m" if key == "position_tolerance" else "rad"
+            raise PoseFileError(
+                f"{where}: {key} must be a number from 0 to {TOLERANCES[key]:g} {unit}"
+            )
+    return extra
 
 
 def read_pose(path: str | PathLike[str]) -> Array:

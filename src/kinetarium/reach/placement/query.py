@@ -114,8 +114,8 @@ class BasePlacement:
                 for q, reached in zip(self.joints, self.reached, strict=True)
             ],
         }
-        if self.flips is not None:
-            data["flips"] = [to_builtins(flip) for flip in self.flips]
+        kept = self.flips
+        data["flips"] = None if kept is None else [to_builtins(flip) for flip in kept]
         return data
 
 

@@ -34,6 +34,7 @@ class View(NamedTuple):
         cells: Returns a row of it.
         figures: Draws a case; figures by section title.
         times: Returns the computing times for the command's JSON output.
+        conclude: Returns the result of a case in words.
         tables: Returns the tables that the command prints for a single case.
     """
 
@@ -42,6 +43,7 @@ class View(NamedTuple):
     cells: Callable[[Outcome[Any]], tuple[Cell, ...]]
     figures: Callable[[Recording, Stage], dict[str, tuple[Figure, ...]]]
     times: Callable[[Mapping[str, float]], dict[str, float]]
+    conclude: Callable[[Outcome[Any]], str]
     tables: Callable[[Recording, Stage], tuple[Table, ...]] = lambda recording, stage: ()
 
 
@@ -54,6 +56,14 @@ def _cells(outcome: Outcome[Any]) -> tuple[Cell, ...]:
     tick, slowest = (outcome.timing.get(n, np.nan) for n in ("tick_s", "slowest_tick_s"))
     names = ("poses", "reached", "duration_s", "way_m")
     return *(row[name] for name in names), 1.0 / tick, 1e3 * slowest
+
+
+def _conclude(outcome: Outcome[Any]) -> str:
+    [row] = outcome.rows
+    return (
+        f"The arm reaches {row['reached']} of {row['poses']} poses in {row['duration_s']:.3g} s"
+        f" while the base drives {row['way_m']:.2f} m."
+    )
 
 
 def _figures(recording: Recording, stage: Stage) -> dict[str, tuple[Figure, ...]]:
@@ -71,6 +81,7 @@ FOLLOW = View(
     _cells,
     _figures,
     lambda timing: {"rate_hz": 1.0 / timing["tick_s"]},
+    _conclude,
 )
 
 

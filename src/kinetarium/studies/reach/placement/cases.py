@@ -18,7 +18,7 @@ from kinetarium.ranges import check_ranges
 from kinetarium.reach.collision.arm_in_scene import NO_OBSTACLES, Obstacles
 from kinetarium.reach.collision.obstacles import read_obstacles
 from kinetarium.reach.maps.files import MANIFEST, open_map
-from kinetarium.reach.placement.files import read_poses, read_trajectory
+from kinetarium.reach.placement.files import read_task, read_trajectory
 from kinetarium.reach.placement.plane import BasePlane
 from kinetarium.reach.placement.query import Placer, check_robot_of_map
 from kinetarium.recording.recording import Recording
@@ -53,7 +53,7 @@ def cases(config: PlaceConfig | FollowConfig) -> tuple[Case, ...]:
     """
     if isinstance(config, FollowConfig):
         return (FollowCase(**_opened(config, "trajectory", read_trajectory)),)
-    return (PlaceCase(**_opened(config, "poses", read_poses)),)
+    return (PlaceCase(**_opened(config, "poses", read_task)),)
 
 
 def read_unchanged(case: Case, field: str, read: Callable[[str], T]) -> T:

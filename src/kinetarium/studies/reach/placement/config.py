@@ -5,6 +5,7 @@ from typing import Annotated
 
 from kinetarium.model.diagnostics import RobotOptions
 from kinetarium.ranges import Range
+from kinetarium.reach.placement.files import FreeAxis
 from kinetarium.reach.placement.plane import BasePlane, Effort, Objective, base_plane
 
 
@@ -55,15 +56,26 @@ class PlaceConfig(SiteConfig):
 
     Attributes:
         poses: JSON file with tool poses in the world: a list of 4x4 matrices by rows, or of
-            {"position", "quaternion_wxyz"}; required.
+            {"position", "quaternion_wxyz"}, which may have "free", "position_tolerance" and
+            "angle_tolerance"; required.
         objective: count: the most reached poses, then the greatest sum of manipulabilities.
-            manipulability: this sum alone, as in the paper.
+            manipulability: this sum alone, as in the paper. limits, singularity, clearance: the
+            most reached poses, then the greatest margin of all of them from joint limits,
+            singularities or obstacles.
         effort: Duration of the search.
+        continuous: The poses are reached one after the other, with the tool moving straight:
+            prefer a base where all are on one branch of the arm's configurations, and name every
+            flip.
+        tool_speed: Speed of the tool between them, for joint speeds.
+        free: Axis about which the tool may be rotated at all poses.
     """
 
     poses: str | None = None
     objective: Objective = Objective.COUNT
     effort: Effort = Effort.STANDARD
+    continuous: bool = False
+    tool_speed: Annotated[float, Range(1e-4, 10.0, unit="m/s")] = 0.1
+    free: FreeAxis | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

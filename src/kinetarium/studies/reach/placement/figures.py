@@ -14,9 +14,11 @@ from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene3d import Mesh3D, Scene3D
 from kinetarium.figure.text import Cell, Column, Table, header
+from kinetarium.reach.placement.branches import FARTHEST, Flip
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
+from kinetarium.storage.serialization import from_builtins
 from kinetarium.studies.reach.markers import (
     Stage,
     arm_scene,
@@ -60,12 +62,80 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
     summary = {"cases": len(outcomes), "completed": len(done)}
     sections = _DrawnLater(partial(_sections, view, done[:_MOST_SHOWN], of=len(outcomes)))
     if len(outcomes) > 1 or not done:
-        return Findings(headline, sections, summary, lead=view.lead)
+        words = _conclude_all([outcome for _, outcome in done])
+        return Findings(headline, sections, summary, lead=view.lead, conclusion=words)
     [(_, only)] = done
     stage = stage_of(only.case, only.recorded)
     tables = view.tables(only.recorded, stage)
     answer = {**only.rows[0], **view.times(only.timing)}
-    return Findings(headline, sections, summary, lead=view.lead, tables=tables, answer=answer)
+    return Findings(
+        headline,
+        sections,
+        summary,
+        lead=view.lead,
+        tables=tables,
+        answer=answer,
+        conclusion=view.conclude(only),
+    )
+
+
+def _conclude_all(done: Sequence[Outcome[Case]]) -> str:
+    whole = sum(o.rows[0].get("reachable", o.rows[0].get("reached")) == _total(o) for o in done)
+    return f"{whole} of {len(done)} queries reach all of their poses."
+
+
+def _total(outcome: Outcome[Case]) -> int:
+    [row] = outcome.rows
+    return int(row.get("total", row.get("poses", 0)))
+
+
+def _conclude(outcome: Outcome[Case]) -> str:
+    """Return where to put the base, what it reaches, its margins and the flips."""
+    [row] = outcome.rows
+    base = row["base"]
+    missed = [n for n, q in enumerate(row["joints"]) if q is None]
+    parts = [f"{row['reachable']} of {row['total']} poses"]
+    if missed:
+        parts[0] += f" (not {_listed(missed)})"
+    if row.get("clearance_m") is not None:
+        most = "at least " if row["clearance_m"] >= FARTHEST else ""
+        parts.append(f"clearance {most}{1e3 * row['clearance_m']:.0f} mm")
+    if row.get("limit_margin") is not None:
+        parts.append(f"joints {degrees(row['limit_margin']):.0f} degrees from their limits")
+    if row.get("flips") is not None:
+        flips = [str(from_builtins(Flip, flip, where="a flip")) for flip in row["flips"]]
+        parts.append(_counted(flips) if flips else "one branch without a flip")
+    words = (
+        f"Put the base at ({base['x']:.2f}, {base['y']:.2f}), {degrees(base['yaw']):.0f} degrees: "
+        + ", ".join(parts)
+        + "."
+    )
+    if row.get("slow"):
+        words += (
+            f" Joints would exceed their speed limits before {_listed(row['slow'])}:"
+            " the tool must be slower there."
+        )
+    return words
+
+
+def _counted(flips: list[str]) -> str:
+    if len(flips) == 1:
+        return f"one {flips[0]}"
+    return f"{len(flips)} flips: {'; '.join(flips)}"
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Return numbers as text, consecutive ones as ranges."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    texts = [
+        f"{run[0]} to {run[-1]}" if len(run) > 2 else " and ".join(map(str, run)) for run in runs
+    ]
+    return ", ".join(texts)
 
 
 class _DrawnLater(Sequence[Section]):
@@ -122,20 +192,25 @@ _PLACE = View(
     _cells,
     _figures,
     lambda timing: {"elapsed_ms": 1e3 * timing["query_s"]},
+    _conclude,
     lambda recording, stage: (_pose_table(recording, stage),),
 )
 
 
 def _pose_table(recording: Recording, stage: Stage) -> Table:
     """Return the solution of every pose (Table 1)."""
-    solved = np.column_stack([recording["manipulability"], recording["joints"]]).tolist()
+    names = ["manipulability", "limit_margin", "clearance"]
+    if "clearance" not in recording.channels or np.isnan(recording["clearance"]).all():
+        names = names[:2] if "limit_margin" in recording.channels else names[:1]
+    solved = np.column_stack([*(recording[n] for n in names), recording["joints"]]).tolist()
     rows = tuple(
         (number, *(("yes", *values) if reached else ("no", *(None for _ in values))))
         for number, (values, reached) in enumerate(zip(solved, was_reached(recording), strict=True))
     )
     joints = zip(stage.arm.joints, stage.arm.arrays.prismatic, strict=True)
     angles = (Column(name, "m" if slides else "rad") for name, slides in joints)
-    columns = header("pose | reached | manipulability [m^3]")
+    margins = header("limit margin [rad] | clearance [m]")[: len(names) - 1]
+    columns = (*header("pose | reached | manipulability [m^3]"), *margins)
     return Table("", (*columns, *angles), rows)
 
 

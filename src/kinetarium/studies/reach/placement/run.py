@@ -1,14 +1,18 @@
 """One query: the base for a set of poses, or the motion of a base along a trajectory."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.reach.placement.files import read_poses, read_trajectory
+from kinetarium.reach.placement.branches import Flip, limit_margins
+from kinetarium.reach.placement.files import read_task, read_trajectory
 from kinetarium.reach.placement.follow import BaseSpeedLimits, follow
 from kinetarium.reach.placement.query import BasePlacement, Placer
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
+from kinetarium.storage.serialization import from_builtins, to_builtins
 from kinetarium.studies.reach.placement.cases import Case, placer_of, read_unchanged
 from kinetarium.studies.reach.placement.config import FollowCase
 
@@ -22,9 +26,15 @@ def run(case: Case) -> Recording:
     placer = placer_of(case)
     if isinstance(case, FollowCase):
         return _follow(case, placer)
-    poses = read_unchanged(case, "poses", read_poses)
-    placement = placer.place(poses, objective=case.objective, effort=case.effort)
-    return record_placement(placement, poses, placer=placer)
+    task = read_unchanged(case, "poses", partial(read_task, free=case.free))
+    placement = placer.place(
+        task,
+        objective=case.objective,
+        effort=case.effort,
+        continuous=case.continuous,
+        tool_speed=case.tool_speed,
+    )
+    return record_placement(placement, task.X_WT, placer=placer)
 
 
 def record_placement(placement: BasePlacement, poses: Array, *, placer: Placer) -> Recording:
@@ -34,17 +44,23 @@ def record_placement(placement: BasePlacement, poses: Array, *, placer: Placer) 
         poses: Poses X_WT of the tool, shape (n, 4, 4).
         placer: The map, the robot and the obstacles.
     """
+    arm = placer.arm
     x, y, scores = placer.scores(inverse_pose(placer.plane.frame) @ poses)
     channels = {
         "time": Channel(np.arange(float(len(poses))), "number of the pose"),
         "poses": Channel(poses, "m"),
         "joints": Channel(placement.joints, "rad or m", placer.arm.chain.joints),
         "manipulability": Channel(placement.manipulability, "m^3"),
+        "limit_margin": Channel(limit_margins(arm.chain.arrays, placement.joints), "rad"),
+        "clearance": Channel(placer.clearances(placement), "m"),
         "x": Channel(x, "m"),
         "y": Channel(y, "m"),
         "scores": Channel(scores, "-"),
     }
-    base = {"X_WB": placement.X_WB.tolist(), "yaw_rad": placement.yaw}
+    base: dict[str, object] = {"X_WB": placement.X_WB.tolist(), "yaw_rad": placement.yaw}
+    if placement.flips is not None and placement.strain is not None:
+        base["flips"] = [to_builtins(flip) for flip in placement.flips]
+        channels["strain"] = Channel(placement.strain, "1")
     timing = {"query_s": placement.elapsed}
     return Recording(channels, "running", {**_arm(placer), **base}, timing)
 
@@ -53,7 +69,12 @@ def recorded_placement(recording: Recording) -> BasePlacement:
     """Return the placement that was recorded, without its computing time."""
     X_WB, yaw = np.array(recording.facts["X_WB"]), recording.facts["yaw_rad"]
     joints, quality = recording["joints"], recording["manipulability"]
-    return BasePlacement(X_WB, yaw, was_reached(recording), joints, quality, 0.0)
+    flips, strain = None, None
+    if (kept := recording.facts.get("flips")) is not None:
+        flips = tuple(from_builtins(Flip, flip, where="a flip") for flip in kept)
+        strain = recording["strain"]
+    reached = was_reached(recording)
+    return BasePlacement(X_WB, yaw, reached, joints, quality, 0.0, flips, strain)
 
 
 def was_reached(recording: Recording) -> NDArray[np.bool_]:
