@@ -1,8 +1,13 @@
 """Maps of reach and base placement beside NumPy and what peers would take."""
 
+import json
+import resource
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from time import process_time
 
@@ -14,14 +19,19 @@ from kernel_references import slice_reference
 from kinetarium import load_robot
 from kinetarium.batch.study import open_study
 from kinetarium.dynamics.chain import SerialChain, serial_chain
+from kinetarium.model.assets import installed_packages
 from kinetarium.reach.arm import prepare_arm
+from kinetarium.reach.collision.obstacles import read_obstacles
+from kinetarium.reach.collision.pieces import body_pieces
 from kinetarium.reach.maps._makers import sphere_poses, write_poses
 from kinetarium.reach.maps.build import build_map, map_maker
 from kinetarium.reach.maps.files import ReachMap, open_map
 from kinetarium.reach.maps.grid import voxel_grid
 from kinetarium.reach.maps.recipe import MapKind, map_recipe
 from kinetarium.reach.maps.slice import slice_values
+from kinetarium.reach.placement.files import read_task
 from kinetarium.reach.placement.plane import BasePlane
+from kinetarium.reach.placement.query import Placer
 from kinetarium.studies.reach.comparison.config import Method
 from kinetarium.studies.reach.comparison.run import random_poses
 
@@ -50,6 +60,7 @@ def ratios() -> Iterator[Ratio]:
         graded = build_map(robot, Path(folder) / "panda.rmap", kind=MapKind.IRM4)
         yield from _opening(graded)
     yield from _placing()
+    yield from _placing_meshes()
 
 
 def _slices() -> Iterator[Ratio]:
@@ -134,3 +145,50 @@ def _placing() -> Iterator[Ratio]:
     for ours in OUR_METHODS:
         for rule, name in RULES.items():
             yield Ratio(f"place 20 poses, {ours}", name, costs[ours], costs[rule])
+
+
+def _placing_meshes() -> Iterator[Ratio]:
+    """Place the public UR10 among a table: in a new process, and in one that has placed before."""
+    data = installed_packages().get("example-robot-data")
+    if data is None:
+        return
+    file = data / "robots" / "ur_description" / "urdf" / "ur10_robot.urdf"
+    rng = np.random.default_rng(1)
+    places = rng.uniform([0.5, -0.5, 0.85], [1.0, 0.5, 1.05], (15, 3))
+    poses = [{"position": p.tolist(), "quaternion_wxyz": [0, 1, 0, 0]} for p in places]
+    table = {"boxes": [{"position": [0.8, 0, 0.73], "size": [0.6, 1.2, 0.04]}]}
+    with TemporaryDirectory() as folder:
+        path = Path(folder)
+        for name, content in (("poses.json", poses), ("table.json", table)):
+            (path / name).write_text(json.dumps(content))
+        robot = load_robot(str(file))
+        ur10 = build_map(robot, path / "ur10.rmap", tool="tool0", voxel=0.15, poses=4)
+        words = ["-m", "kinetarium", "reach", "place", "--map", str(ur10.path), "--json", "-"]
+        words += ["--poses", str(path / "poses.json"), "--obstacles", str(path / "table.json")]
+        yield _in_processes(words)
+        alone = Placer(ur10)
+        task = read_task(path / "poses.json")
+        around = read_obstacles(path / "table.json", plane=BasePlane())
+        yield compare(
+            "place 15 poses at another table, UR10 with meshes",
+            ours=lambda: alone.among(around).place(task),
+            peer=lambda: body_pieces(alone.arm.chain),
+            peer_name="the hulls of its meshes, as at every call before",
+            repeats=1,
+        )
+
+
+def _in_processes(words: list[str]) -> Ratio:
+    """Time a command and the imports that no command with kernels can do without."""
+    imports = ["-c", "import numba, numpy, scipy.linalg, scipy.spatial"]
+    costs = [[_process_us(each) for each in (words, imports)] for _ in range(6)][1:]
+    ours, peer = (median(column) for column in zip(*costs, strict=True))
+    what = "place 15 poses, UR10 with meshes, new process"
+    return Ratio(what, "import Numba and SciPy, new process", ours, peer)
+
+
+def _process_us(words: list[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1e6 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)

@@ -1,5 +1,7 @@
 """Lists of poses on one branch, margins and tolerances, held against dense interpolation."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -99,8 +101,8 @@ def check_branch(placer: Placer, placement: BasePlacement, poses: Array) -> None
     X_BT = inverse_pose(placement.X_WB) @ poses
     reached = np.flatnonzero(placement.reached)
     announced = {(flip.before, flip.after) for flip in placement.flips}
-    assert announced <= set(zip(reached[:-1], reached[1:], strict=True))
-    for before, after in zip(reached[:-1], reached[1:], strict=True):
+    assert announced <= set(pairwise(reached))
+    for before, after in pairwise(reached):
         found = driven(placer, placement.joints[before], X_BT[after])
         if found.size == 7:  # where a joint is at its limit, the others move otherwise
             found = slid(placer, found, placement.joints[after], X_BT[after])

@@ -2,17 +2,21 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
 
 from kinetarium import load_robot
 from kinetarium.reach import build_map, open_map, solve_ik, verify_map
+from kinetarium.reach.collision.obstacles import _ObstacleFile
+from kinetarium.reach.placement.files import FREE, POSE, TOLERANCES, FreeAxis
 from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.studies.reach.comparison.run import random_poses
 
@@ -132,6 +136,41 @@ def test_place_prints_the_contract_and_keeps_nothing(
     assert found["reachable"] == found["total"] == 4 == len(found["joints"])
     targets = [pose((0.4, 0.1, 0.3), DOWN), *map(np.array, json.loads(poses.read_text())[1:])]
     assert solve_ik(load_robot("panda"), np.linalg.inv(X_WB) @ targets).found.all()
+
+
+def test_place_ends_with_words(call: Any, maps: Path, tmp_path: Path) -> None:
+    aim = {"quaternion_wxyz": [0, 1, 0, 0], "free": "tool-z", "angle_tolerance": 0.01}
+    places = [[0.4, y, 0.4] for y in np.linspace(-0.2, 0.2, 5).tolist()] + [[0.4, 0.2, 9.0]]
+    poses = written(tmp_path / "seam.json", [{"position": p, **aim} for p in places])
+    table = {"boxes": [{"position": [0.4, 0, 0.1], "size": [0.3, 0.3, 0.02]}]}
+    around = written(tmp_path / "table.json", table)
+    words = ("--map", maps / "irm4.rmap", "--poses", poses, "--obstacles", around, "--continuous")
+    done = call("reach", "place", *words)
+    assert done.code == 0, done.err
+    x, y, yaw = r"-?\d\.\d\d", r"-?\d\.\d\d", r"-?\d+"
+    said = (
+        rf"Put the base at \({x}, {y}\), {yaw} degrees: 5 of 6 poses \(not 5\), clearance \d+ mm, "
+        r"joints \d+ degrees from their limits, one branch without a flip\."
+    )
+    assert re.fullmatch(said, done.out.splitlines()[-1]), done.out
+
+
+def test_schemas_have_the_keys_that_are_read() -> None:
+    folder = Path(__file__).parents[2] / "docs" / "schemas"
+    poses, around = (
+        json.loads((folder / f"{name}.schema.json").read_text()) for name in ("poses", "obstacles")
+    )
+    keys = poses["$defs"]["pose"]["properties"]
+    assert keys.keys() == {*POSE, FREE, *TOLERANCES}
+    assert keys["free"]["enum"] == [str(axis) for axis in FreeAxis]
+    assert {name: keys[name]["maximum"] for name in TOLERANCES} == TOLERANCES
+    hints = get_type_hints(_ObstacleFile)
+    assert around["properties"].keys() == hints.keys()
+    for name in ("spheres", "boxes", "meshes"):
+        shape = get_args(hints[name])[0]
+        entry = around["properties"][name]["items"]
+        assert entry["properties"].keys() == {each.name for each in fields(shape)}
+        assert set(entry["required"]) == {e.name for e in fields(shape) if e.default is MISSING}
 
 
 @pytest.mark.usefixtures("without_pictures")

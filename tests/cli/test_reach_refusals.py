@@ -14,6 +14,7 @@ from kinetarium.spatial.rotation import pose
 
 DOWN = np.diag([1.0, -1.0, -1.0])
 SIGHT = pose((0.4, 0.0, 0.4), DOWN).tolist()
+AIM = {"position": [0.4, 0.0, 0.4], "quaternion_wxyz": [0, 1, 0, 0]}
 FAR = pose((0.4, 0.0, 9.0), DOWN).tolist()
 
 
@@ -41,6 +42,11 @@ def here(sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "back.json": {"times": [0.1, 0.0], "poses": [SIGHT, SIGHT]},
         "cage.json": {"boxes": [{"position": [0, 0, 0.05], "size": [9, 9, 0.1]}]},
         "walls.json": {"walls": []},
+        "leg.json": {"boxes": [{"position": [0, 0, 0], "size": [1, 1, 0]}]},
+        "spin.json": [AIM, AIM | {"free": "tool-x"}],
+        "loose.json": [AIM | {"angle_tolerance": "5deg"}],
+        "wide.json": [AIM | {"position_tolerance": -1}],
+        "typo.json": [AIM | {"tolerance": 0.1}],
     }
     for name, data in files.items():
         (tmp_path / name).write_text(json.dumps(data))
@@ -131,6 +137,17 @@ BUILD = "build --out new.rmap --robot"
         (f"{PLACE} sight.json --plane-normal 1 0 0", "point up"),
         (f"{PLACE} sight.json --plane-height nan", "nan is outside"),
         (f"{PLACE} sight.json --obstacles walls.json", "walls"),
+        (f"{PLACE} sight.json --obstacles leg.json", "a box has an invalid size"),
+        (f"{PLACE} sight.json --objective clearance", "needs obstacles"),
+        (f"{PLACE} sight.json --free tool-x", "tool-x"),
+        (f"{PLACE} sight.json --continuous --tool-speed 0", "tool-speed"),
+        (f"{PLACE} spin.json", 'pose 1: free must be "tool-z"'),
+        (f"{PLACE} loose.json", "pose 0: angle_tolerance must be a number from 0 to 3.14 rad"),
+        (f"{PLACE} wide.json", "pose 0: position_tolerance must be a number from 0 to 1 m"),
+        (f"{PLACE} typo.json", "pose 0: unknown key 'tolerance'; choose from position"),
+        # Robots without an arm, or with several.
+        (f"{BUILD} husky4", "needs a tool link: --tool"),
+        (f"{BUILD} panda --arm left", "left"),
         (f"{PLACE} sight.json --out foreign.rmap", "data.h5"),
         (f"{FOLLOW} way.json --speed -1", "m/s"),
         ("compare --out new --sets 0", "sets"),

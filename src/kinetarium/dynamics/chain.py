@@ -126,11 +126,16 @@ def ranges(chain: ChainArrays) -> tuple[Array, Array]:
     return lower, np.minimum(chain.upper, chain.middle + span)
 
 
-def _only_end(model: RobotModel) -> str:
-    """Return the only link at the end of a branch with moving joints."""
+def moving_ends(model: RobotModel) -> list[str]:
+    """Return the links at the ends of branches with moving joints."""
     parents = {joint.parent for joint in model.joints}
     ends = [link.name for link in model.links if link.name not in parents]
-    moved = [end for end in ends if any(j.type is not JointType.FIXED for j in _above(model, end))]
+    return [end for end in ends if any(j.type is not JointType.FIXED for j in _above(model, end))]
+
+
+def _only_end(model: RobotModel) -> str:
+    """Return the only link at the end of a branch with moving joints."""
+    moved = moving_ends(model)
     if len(moved) == 1:
         return moved[0]
     choices = f"choose one of {', '.join(moved)}" if moved else "no joint moves any of its links"

@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from kinetarium.reach.maps.files import open_map as open_map
     from kinetarium.reach.maps.files import verify_map as verify_map
     from kinetarium.reach.maps.recipe import MapKind as MapKind
+    from kinetarium.reach.placement.branches import Flip as Flip
+    from kinetarium.reach.placement.files import FreeAxis as FreeAxis
     from kinetarium.reach.placement.files import PoseFileError as PoseFileError
+    from kinetarium.reach.placement.files import TaskPoses as TaskPoses
     from kinetarium.reach.placement.files import read_poses as read_poses
+    from kinetarium.reach.placement.files import read_task as read_task
     from kinetarium.reach.placement.files import read_trajectory as read_trajectory
     from kinetarium.reach.placement.plane import BasePlane as BasePlane
     from kinetarium.reach.placement.plane import Effort as Effort

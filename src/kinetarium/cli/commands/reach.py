@@ -175,14 +175,16 @@ def build(config: BuildConfig, invocation: Invocation) -> None:
 
 
 def _arm(config: BuildConfig, robot: "RobotModel") -> "Arm | None":
-    """Return the arm by its role; None if the tool is given, or known from the catalogue.
+    """Return the arm by its role; None if the tool is given, in the catalogue or the only end.
 
     Raises:
         KinetariumError: If there is no arm, or there are several and none was chosen.
     """
+    from kinetarium.dynamics.chain import moving_ends
     from kinetarium.model.load import catalogue_entry, catalogue_names
     from kinetarium.model.robot import JointType
     from kinetarium.roles.find import find_roles
+    from kinetarium.roles.roles import RoleSource
 
     asked = config.arm or config.roles or config.srdf
     file = robot.source.file
@@ -190,6 +192,8 @@ def _arm(config: BuildConfig, robot: "RobotModel") -> "Arm | None":
     if config.tool is not None or (known and not asked):
         return None
     arm = find_roles(robot, roles=config.roles, srdf=config.srdf).arm(config.arm)
+    if arm.source is RoleSource.GEOMETRY and len(moving_ends(robot)) == 1:
+        return None  # the only link at the end of the chain
     above = arm.tool
     while above in robot.parent_joint and robot.parent_joint[above].type is JointType.FIXED:
         above = robot.parent_joint[above].parent

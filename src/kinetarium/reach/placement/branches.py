@@ -483,7 +483,7 @@ class Examiner:
         J = jacobians(chain, 1.0, q[some])
         w[some] = np.sqrt(np.maximum(np.linalg.det(J @ J.mT), 0.0))
         margin = self._margins(q[some]).min() if self._objective in MARGINS else w[some].sum()
-        slow = np.count_nonzero(strain > 1.0)
+        slow = int(np.count_nonzero(strain > 1.0))
         return Examined(base, q, w, flips, strain, (len(some), -len(flips), -slow, float(margin)))
 
     def _configurations(self, X_BT: Array, n: int) -> Array:

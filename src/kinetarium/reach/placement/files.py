@@ -3,7 +3,7 @@
 import io
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import pi
 from os import PathLike, fspath
@@ -65,6 +65,22 @@ class TaskPoses:
     free: NDArray[np.bool_] | None = None
     position_tolerance: Array | None = None
     angle_tolerance: Array | None = None
+
+    def checked(self) -> "TaskPoses":
+        """Return the poses with exact rotations.
+
+        Raises:
+            KinetariumError: If a pose is invalid, or there is not one tolerance for each.
+        """
+        X_WT = checked_poses(self.X_WT)
+        for values in (self.free, self.position_tolerance, self.angle_tolerance):
+            if values is not None and not (
+                np.shape(values) == (len(X_WT),)
+                and (0 <= values).all()
+                and np.isfinite(values).all()
+            ):
+                raise KinetariumError("poses need one tolerance each, zero or more")
+        return replace(self, X_WT=X_WT)
 
     def goals(self, X_PW: Array) -> "tuple[Goals, NDArray[np.int64]]":
         """Return the variants of all poses.

@@ -26,7 +26,6 @@ from kinetarium.reach.collision.arm_in_scene import (
     move_base,
     put_arm_in_scene,
 )
-from kinetarium.reach.ik.solve import checked_poses
 from kinetarium.reach.maps.files import MapFileError, ReachMap, map_pieces
 from kinetarium.reach.maps.recipe import MapKind, graded_grid
 from kinetarium.reach.placement.branches import MARGINS, Examiner, Flip, clearances
@@ -239,7 +238,8 @@ class Placer:
         objective, effort = Objective(objective), Effort(effort)
         if objective is Objective.CLEARANCE and not self._has_obstacles:
             raise KinetariumError("the objective 'clearance' needs obstacles")
-        task = poses if isinstance(poses, TaskPoses) else TaskPoses(checked_poses(poses))
+        task = poses if isinstance(poses, TaskPoses) else TaskPoses(np.asarray(poses))
+        task = task.checked()
         if not len(task.X_WT):
             raise KinetariumError("base placement needs at least one pose")
         start = perf_counter()
