@@ -238,8 +238,10 @@ class Placer:
         objective, effort = Objective(objective), Effort(effort)
         if objective is Objective.CLEARANCE and not self._has_obstacles:
             raise KinetariumError("the objective 'clearance' needs obstacles")
-        task = poses if isinstance(poses, TaskPoses) else TaskPoses(np.asarray(poses))
-        task = task.checked()
+        if isinstance(poses, TaskPoses):
+            task = poses.checked()
+        else:
+            task = TaskPoses(checked_poses(poses))
         if not len(task.X_WT):
             raise KinetariumError("base placement needs at least one pose")
         start = perf_counter()
