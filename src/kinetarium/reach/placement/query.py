@@ -26,6 +26,7 @@ from kinetarium.reach.collision.arm_in_scene import (
     move_base,
     put_arm_in_scene,
 )
+from kinetarium.reach.ik.solve import checked_poses
 from kinetarium.reach.maps.files import MapFileError, ReachMap, map_pieces
 from kinetarium.reach.maps.recipe import MapKind, graded_grid
 from kinetarium.reach.placement.branches import MARGINS, Examiner, Flip, clearances
