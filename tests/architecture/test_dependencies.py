@@ -46,7 +46,7 @@ LIBRARIES = {
 SMALL = 80
 """Lines of a module that is too small to serve one sibling alone."""
 ALIKE = {
-    "kinetarium.cli.commands": "a command each, loaded by its name",
+    "kinetarium.cli.commands": "commands of one theme each, loaded by name",
     "kinetarium.engines.conformance": "checks of one subject each",
     **dict.fromkeys(ENGINES, "all engines are alike"),
 }

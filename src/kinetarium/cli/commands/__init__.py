@@ -1,1 +1,1 @@
-"""The commands, one module each: its `Config` and its `run`."""
+"""The commands: each module has the `Config` and the `run` of one, or of several of one theme."""

@@ -39,6 +39,17 @@ def _in_module(name: str) -> Callable[[Sequence[str]], tuple[type, Run]]:
     return load
 
 
+def _of_results(name: str) -> Callable[[Sequence[str]], tuple[type, Run]]:
+    """Load a command about result folders, such as `ResumeConfig` and `run_resume`."""
+
+    def load(words: Sequence[str]) -> tuple[type, Run]:
+        from kinetarium.cli.commands import results
+
+        return getattr(results, f"{name.capitalize()}Config"), getattr(results, f"run_{name}")
+
+    return load
+
+
 def studies() -> dict[str, Command]:
     """Return a command for every installed study; plug-ins are not imported."""
     return {
@@ -122,11 +133,11 @@ COMMANDS: dict[str, Command] = {
     "convert": Command("convert a robot to URDF or MJCF", _in_module("convert")),
     "engines": Command("list the physics engines and their capabilities", _in_module("engines")),
     "conformance": Command("test physics engines against closed forms", _in_module("conformance")),
-    "batch": Command("run many cases of a study from a TOML file", _in_module("batch")),
-    "resume": Command("resume an interrupted study or batch", _in_module("resume")),
-    "runs": Command("list or verify the runs in a folder", _in_module("runs")),
-    "report": Command("rewrite the report of a finished folder", _in_module("report")),
-    "compare": Command("compare the results of two folders", _in_module("compare")),
+    "batch": Command("run many cases of a study from a TOML file", _of_results("batch")),
+    "resume": Command("resume an interrupted study or batch", _of_results("resume")),
+    "runs": Command("list or verify the runs in a folder", _of_results("runs")),
+    "report": Command("rewrite the report of a finished folder", _of_results("report")),
+    "compare": Command("compare the results of two folders", _of_results("compare")),
     "compare-engines": Command(
         "compare all engines at grasping and driving, and rate them",
         _in_module("compare_engines"),
