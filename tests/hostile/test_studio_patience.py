@@ -11,8 +11,8 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from hostile.test_studio_security import deaf_socket, socket_to
-from kinetarium.studio import http
-from kinetarium.studio.serve import HttpLimits
+from kinetarium.studio import _application
+from kinetarium.studio._connections import HttpLimits
 from unit.studio_server import running_studio
 
 SHORT = HttpLimits(head=0.6, body=0.6, rate=1e9, idle=0.6, stall=1.0)
@@ -211,7 +211,7 @@ def test_a_web_socket_outlives_every_limit(studio):
 
 
 def test_a_web_socket_that_never_reads_is_gone_for_good(tmp_path, monkeypatch):
-    monkeypatch.setattr(http, "_STALL", 0.3)
+    monkeypatch.setattr(_application, "_STALL", 0.3)
     with running_studio(tmp_path, SHORT) as studio:
         deaf = deaf_socket(studio)
         wait_until(lambda: len(studio.server.broadcast) == 1)
