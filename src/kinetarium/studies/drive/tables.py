@@ -207,7 +207,7 @@ def _named(case: DriveCase) -> dict[str, Any]:
 
 def conclusion(cells: Sequence[Compared], outcomes: Sequence[Outcome[Any]]) -> str:
     """Return what came out, in one to three sentences."""
-    told = [*_open_words(cells), *_closed_words(cells)]
+    told = [*_open_words(cells), *(_closed_words(cells) or _other_words(cells))]
     return " ".join([*told[:2], failure_words(outcomes)])
 
 
@@ -216,32 +216,56 @@ def _open_words(cells: Sequence[Compared]) -> list[str]:
     group = _first_group(cells, PathControl.OPEN)
     known = [(case, ideal) for case, _, ideal in group if ideal]
     if not known:
-        return []
+        return _near_words(group, "open")
     case, ideal = known[0]
     if ideal.yaw_range is None:
         far = {c.engine: one.distance for c, one in known}
-        listed = ", ".join(f"{engine} {_length(value)}" for engine, value in _ordered(far))
-        return [f"{_subject(case)} in open loop, distance from the drive without slip: {listed}."]
+        return [f"{_subject(case)} in open loop, distance from the drive without slip: {_by(far)}."]
     off = {c.engine: one.yaw_off for c, one in known}
     ordered = sorted(off.items(), key=lambda item: abs(item[1]))
     listed = ", ".join(f"{engine} {_percent(value)}" for engine, value in ordered)
     inside = [c.engine for c, one in known if one.inside]
     low, high = ideal.yaw_range
+    same = len({round(one.yaw_ratio, 3) for _, one in known}) == 1
+    turns = (
+        f"turns {ideal.yaw_ratio:.3f} times the command by Coulomb friction ({low:.2f} to"
+        f" {high:.2f} with the uncertainty of footprint and centre of mass); against it"
+        if same else "turns, against Coulomb friction with each engine's own settings,"
+    )  # fmt: skip
     return [
-        f"{_subject(case)} in open loop turns {ideal.yaw_ratio:.3f} times the command by Coulomb"
-        f" friction ({low:.2f} to {high:.2f} with the uncertainty of footprint and centre of mass);"
-        f" against it {listed}; within the uncertainty:"
+        f"{_subject(case)} in open loop {turns} {listed}; within the uncertainty:"
         f" {', '.join(inside) if inside else 'no engine'}."
     ]
 
 
+def _other_words(cells: Sequence[Compared]) -> list[str]:
+    """Name the engine that turns most like the ideal for each robot but the first."""
+    robots = list(dict.fromkeys(case.robot for case, *_ in cells))
+    told = []
+    for robot in robots[1:]:
+        group = _first_group([cell for cell in cells if cell[0].robot == robot], PathControl.OPEN)
+        known = [(abs(i.yaw_off), c.engine, i) for c, _, i in group if i and not isinf(i.yaw_off)]
+        if known:
+            _, engine, ideal = min(known, key=lambda one: one[0])
+            told.append(f"{robot_label(robot)} in {engine} ({_percent(ideal.yaw_off)})")
+        else:
+            told.append(f"{robot_label(robot)} in no engine")
+    return [f"Nearest to the ideal turn: {', '.join(told)}."] if told else []
+
+
 def _closed_words(cells: Sequence[Compared]) -> list[str]:
-    group = _first_group(cells, PathControl.CLOSED)
+    return _near_words(_first_group(cells, PathControl.CLOSED), "closed")
+
+
+def _near_words(group: Sequence[Compared], loop: str) -> list[str]:
     errors = {case.engine: failing_median(part, "cross_track_rmse_m") for case, part, _ in group}
     if not errors:
         return []
-    listed = ", ".join(f"{engine} {_length(value)}" for engine, value in _ordered(errors))
-    return [f"{_subject(group[0][0])} in closed loop stays near the path by {listed}."]
+    return [f"{_subject(group[0][0])} in {loop} loop, cross-track RMSE: {_by(errors)}."]
+
+
+def _by(lengths: dict[str, float]) -> str:
+    return ", ".join(f"{engine} {_length(value)}" for engine, value in _ordered(lengths))
 
 
 def _first_group(cells: Sequence[Compared], control: PathControl) -> list[Compared]:
@@ -284,7 +308,7 @@ def failure_words(outcomes: Sequence[Outcome[Any]]) -> str:
             causes.setdefault(outcome.case.engine, []).append(cause)
     failed = sum(map(len, causes.values()))
     if not failed:
-        return f"All {len(outcomes)} runs completed."
+        return f"All {len(outcomes)} runs completed." if len(outcomes) > 1 else "The run completed."
     listed = "; ".join(f"{engine} {len(each)}: {each[0]}" for engine, each in causes.items())
     return f"{failed} of {len(outcomes)} runs failed ({listed})."
 

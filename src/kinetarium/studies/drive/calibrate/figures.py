@@ -115,36 +115,41 @@ def _conclusion(
     ideals: Mapping[str, _Ideal],
     outcomes: Sequence[Outcome[CalibrateCase]],
 ) -> str:
-    """Return what came out, in one to three sentences."""
-    profile, robot, _ = next(iter(figures))
-    own = {key[2]: one for key, one in figures.items() if key[:2] == (profile, robot)}
-    place = any(values["in_place"] is not None for values in own.values())
-    key, where = ("in_place", "in place") if place else ("fitted", "over all turns")
-    found = {engine: values[key] for engine, values in own.items() if values[key] is not None}
-    told = ", ".join(f"{e} {m:.3f}" for e, m in sorted(found.items(), key=lambda item: item[1]))
-    words = [f"{robot_label(robot)} ({profile.value}) needs a track multiplier {where} of"
-             f" {told or 'no engine'}"]  # fmt: skip
-    ideal = ideals.get(robot)
-    if ideal is not None:
-        known = ideal.summary[key]
-        least, greatest = ideal.in_place
-        words.append(
-            f"by Coulomb friction {known:.3f} ({least:.2f} to {greatest:.2f} with the uncertainty"
-            " of footprint and centre of mass)"
-            if known is not None
-            else "Coulomb has none"
+    """Return what came out, for the first two robots and profiles."""
+    groups = list(dict.fromkeys(key[:2] for key in figures))[:2]
+    told = [
+        _robot_words(
+            {key[2]: values for key, values in figures.items() if key[:2] == (profile, robot)},
+            ideals.get(robot),
+            who=f"{robot_label(robot)} ({profile.value})",
         )
-        if ideal.husky:
-            words.append(f"{HARDWARE_MULTIPLIER} on one real Husky")
-    else:
+        for profile, robot in groups
+    ]
+    return " ".join([*told, failure_words(outcomes)])
+
+
+def _robot_words(figures: Mapping[str, dict[str, Any]], ideal: _Ideal | None, *, who: str) -> str:
+    """Return the multipliers of a robot by engine, beside the ideal and that of hardware."""
+    place = any(values["in_place"] is not None for values in figures.values())
+    key, where = ("in_place", "in place") if place else ("fitted", "over all turns")
+    found = {engine: values[key] for engine, values in figures.items() if values[key] is not None}
+    told = ", ".join(f"{e} {m:.3f}" for e, m in sorted(found.items(), key=lambda item: item[1]))
+    words = [f"{who} needs a track multiplier {where} of {told or 'unknown size'}"]
+    if ideal is None:
         words.append("1 without slip")
-    swings = {
-        engine: (values["lowest"], values["highest"]) for engine, values in own.items()
+    elif (known := ideal.summary[key]) is not None:
+        least, greatest = ideal.in_place
+        words.append(f"by Coulomb friction {known:.3f} ({least:.2f} to {greatest:.2f} in place with"
+                     " the uncertainty of footprint and centre of mass)")  # fmt: skip
+    if ideal is not None and ideal.husky:
+        words.append(f"{HARDWARE_MULTIPLIER} on one real Husky")
+    swings = [
+        f"{engine} {values['lowest']:.2f} to {values['highest']:.2f}"
+        for engine, values in figures.items()
         if values["lowest"] is not None and values["highest"] / values["lowest"] > _SWINGS
-    }  # fmt: skip
-    swing = ", ".join(f"{e} {low:.2f} to {high:.2f}" for e, (low, high) in swings.items())
-    turning = f" It varies with the heading in {swing}." if swing else ""
-    return f"{'; '.join(words)}.{turning} {failure_words(outcomes)}"
+    ]
+    turning = f", with the heading in {', '.join(swings)}" if swings else ""
+    return f"{'; '.join(words)}{turning}."
 
 
 def _figures(outcomes: Outcomes[CalibrateCase]) -> dict[str, Any]:
