@@ -10,8 +10,7 @@ from kinetarium.batch.check_study import check_study
 from kinetarium.batch.study import Outcome
 from kinetarium.engines.registry import EngineUnavailableError, open_engine
 from kinetarium.recording.recording import RunStatus
-from kinetarium.studies.slide import Slide
-from kinetarium.studies.slide.config import Case, Config, Profile
+from kinetarium.studies.slide import Case, Config, Profile, Slide
 from kinetarium.studies.slide.run import launches
 
 pytestmark = pytest.mark.engine

@@ -43,7 +43,7 @@ def test_the_best_of_those_that_meet_the_limit_comes_first() -> None:
     rows = {"grasp": [grasp("a", 0.002), grasp("b", 0.001), grasp("c", 0.1), grasp("d", None)]}
     verdict = verdict_on(rows, "forces in a grip")
     assert verdict.first == ("b",)
-    assert verdict.of(Mark.MEETS) == ["a", "b"] and verdict.of(Mark.FAILS) == ["c", "d"]
+    assert verdict.of(Mark.MEETS) == ["b", "a"] and verdict.of(Mark.FAILS) == ["c", "d"]
     assert verdict.cell("c") == "0.1 N (no)"
     assert verdict.cell("d") == "1 of 1 failed (3 to 100 %) (no)"
 

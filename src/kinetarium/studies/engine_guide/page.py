@@ -149,7 +149,7 @@ def purpose_table(verdicts: Sequence[Judgement]) -> Table:
 
 
 def headline(verdicts: Sequence[Judgement]) -> Table:
-    """Return the first choices without numbers, for the terminal."""
+    """Return the first choices and the ranking without numbers, for the terminal."""
     body = tuple(
         (
             verdict.rule.name,

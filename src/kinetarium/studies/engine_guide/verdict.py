@@ -190,8 +190,10 @@ class Judgement:
         return " = ".join(self.first) + tie + ("" if decided else " (undecided)")
 
     def of(self, mark: Mark) -> list[str]:
-        """Return the engines with a mark."""
-        return [engine for engine, own in self.marks.items() if own is mark]
+        """Return the engines with a mark, the best first."""
+        found = [engine for engine, own in self.marks.items() if own is mark]
+        values = {engine: sample.value for engine, sample in self.samples.items()}
+        return sorted(found, key=lambda engine: values.get(engine, inf))
 
     def cell(self, engine: str) -> str:
         """Return the value, its interval and the mark of an engine, in words."""

@@ -13,7 +13,7 @@ from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.text import Cell, Column, Table, header
 from kinetarium.recording.recording import Recording, RunStatus
-from kinetarium.studies.slide.config import Case, Profile
+from kinetarium.studies.slide import Case, Profile
 from kinetarium.studies.slide.run import scene
 
 _LEAD = (

@@ -14,7 +14,7 @@ from kinetarium.recording.recording import Recording, Row
 from kinetarium.rollout.loop import Rollout
 from kinetarium.scene import Material, Scene, free_body, ground
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.studies.slide.config import Case, Config, Profile
+from kinetarium.studies.slide import Case, Config, Profile
 
 GRAVITY = 9.81
 """Gravitational acceleration [m/s^2]."""
