@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from kinetarium.studies.try_robot.score import score
 
 from kinetarium.batch.study import Outcome
 from kinetarium.cli import main
@@ -13,7 +12,7 @@ from kinetarium.roles import BaseKind
 from kinetarium.studies.try_robot import Try
 from kinetarium.studies.try_robot.config import Config, Part
 from kinetarium.studies.try_robot.figures import report
-from kinetarium.studies.try_robot.run import run
+from kinetarium.studies.try_robot.run import run, score
 from kinetarium.study import check_study
 
 HOPPER = """<robot name="hopper"><link name="base"><inertial><origin xyz="0.3 0 0"/>
