@@ -526,7 +526,7 @@ class Examiner:
                 break
             found = self._configurations(X_BT, left[end])
             if not len(found):
-                del left[end]  # the branch may continue after it
+                del left[end]  # the branch may continue beyond it
                 continue
             if ways:
                 flips.append((left[end - 1], left[end]))
