@@ -1,6 +1,8 @@
-"""Report of the drive study: paths and references, errors, and the paper's statements."""
+"""Report of the drive study: paths, errors over settings and cost, the paper's statements."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from math import isinf
 from typing import Any
 
 import numpy as np
@@ -14,12 +16,19 @@ from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Series, Style
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Guide, Replay
 from kinetarium.figure.scene_replay import scene_replay
-from kinetarium.figure.sweep import varied_fields
-from kinetarium.figure.text import Prose, Table
+from kinetarium.figure.sweep import (
+    Sample,
+    over_iterations,
+    over_timestep,
+    setting_trials,
+    speed_accuracy,
+    sweep_series,
+    varied_fields,
+)
+from kinetarium.figure.text import Prose, Table, header
 from kinetarium.recording.recording import Recording
 from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.studies.drive._statements import statement_table
-from kinetarium.studies.drive._sweeps import cost_figures, ideal_name, sweep_figures
 from kinetarium.studies.drive.config import DriveCase, PathControl, PathName
 from kinetarium.studies.drive.ideal import ideal_of
 from kinetarium.studies.drive.profiles import CONTROL_RATE
@@ -31,10 +40,12 @@ from kinetarium.studies.drive.score import (
     track_of,
 )
 from kinetarium.studies.drive.tables import (
+    AgainstIdeal,
     Compared,
     against_entries,
     against_ideal,
     conclusion,
+    failing_median,
     hardware_words,
     headline,
     robot_label,
@@ -136,13 +147,13 @@ def _group_section(
     """Show the outcomes of one profile, robot and control, which are never mixed."""
     case = cells[0][0]
     robot, control = case.robot, case.control
-    figures = sweep_figures(cells, varied) if varied else _engine_figures(results, case)
+    figures = _sweep_figures(cells, varied) if varied else _engine_figures(results, case)
     title = f"{control.value.capitalize()} loop, {robot_label(robot)}{_drive_type(results)}"
     fig = "" if varied else _PAPER_FIGURES.get((robot, control), "")
     return Section(
         f"{title}, {case.profile.value}",
         # Friction is not a cost: accuracy at one friction is not available at another.
-        (*figures, *([] if "friction" in varied else cost_figures(cells))),
+        (*figures, *([] if "friction" in varied else _cost_figures(cells))),
         label=f"paper: {fig}" if fig else "",
     )
 
@@ -212,7 +223,7 @@ def _ideal_series(runs: Sequence[Outcome[DriveCase]], *, whole: bool) -> list[Se
         begin, end = (round(time * CONTROL_RATE) for time in _CURVE)
         shown = shown[begin : end + 1]
     thin = shown[:: 2 * _THIN]
-    name = ideal_name(recorded_vehicle(runs[0].recorded.facts).slips)
+    name = _ideal_name(recorded_vehicle(runs[0].recorded.facts).slips)
     return [Series(name, thin[:, 0], thin[:, 1], Style.DOTTED)]
 
 
@@ -230,6 +241,113 @@ def _bars(results: Outcomes[DriveCase]) -> Bars:
         caption="Median and range over the starts. After a corner a robot has recovered once it"
         f" stays within {RECOVERED:g} m.",
     )
+
+
+_MEDIANS = "Medians over the starts."
+
+
+def _sweep_figures(cells: Sequence[Compared], varied: Sequence[str]) -> list[Figure]:
+    """Return the figures over the varied settings, path by path.
+
+    Args:
+        cells: The cases of one profile, robot and control.
+        varied: The varied settings: "timestep", "iterations" or "friction".
+    """
+    figures: list[Figure] = []
+    for path in dict.fromkeys(case.path for case, *_ in cells):
+        on_path = [cell for cell in cells if cell[0].path is path]
+        errors = [(case, _error(part, ideal)) for case, part, ideal in on_path]
+        title, y = f"{_path(on_path)}: error", _error_axis(on_path[0][0])
+        if "iterations" in varied:
+            caption = f"{_MEDIANS} ODE with its iterative solver."
+            figures += over_iterations(errors, title=title, y=y, caption=caption)
+        if "timestep" in varied:
+            caption = f"{_MEDIANS} With the profile's iterations."
+            figures += over_timestep(errors, title=title, y=y, caption=caption)
+        if "friction" in varied:
+            figures += _over_friction(on_path)
+    return figures
+
+
+def _cost_figures(cells: Sequence[Compared]) -> list[Figure]:
+    """Return the errors of all settings over their cost; empty if no run completed.
+
+    Args:
+        cells: The cases of one profile, robot and control.
+    """
+    trials = setting_trials((case, part.cost, _error(part, ideal)) for case, part, ideal in cells)
+    if not trials:
+        return []
+    figure = speed_accuracy(
+        "Speed and accuracy",
+        trials,
+        error=_error_axis(cells[0][0]),
+        caption=f"{_MEDIANS} The worst of the paths.",
+    )
+    return [figure]
+
+
+def _ideal_name(skids: bool) -> str:
+    """Return the name of the drive without an engine."""
+    return "Coulomb friction" if skids else "no slip"
+
+
+def _error_axis(case: DriveCase) -> Axis:
+    """Return the axis of the error of a drive."""
+    if case.control is PathControl.CLOSED:
+        return Axis("cross-track RMSE", "m", log=True)
+    return Axis("RMS distance from the ideal drive", "m", log=True)
+
+
+def _over_friction(cells: Sequence[Compared]) -> list[Figure]:
+    """Return error and yaw ratio over friction, beside those of the ideal drive."""
+    x = Axis("friction between wheels and ground", log=True)
+    figures: list[Figure] = []
+    for title, key, y, own in (
+        ("cross-track error", "cross_track_rmse_m", Axis("RMSE", "m"), "cross_track"),
+        ("yaw ratio", "yaw_ratio", Axis("angle turned over angle commanded"), "yaw_ratio"),
+    ):
+        measured = sweep_series(
+            [Sample(case.engine, case.friction, part.median(key)) for case, part, _ in cells]
+        )
+        ideal = sweep_series(
+            [
+                Sample(_ideal_name(ideal.yaw_range is not None), case.friction, getattr(ideal, own))
+                for case, _, ideal in cells
+                if ideal
+            ]
+        )
+        dotted = tuple(replace(series, style=Style.DOTTED) for series in ideal)
+        name = f"{_path(cells)}: {title} over friction"
+        figures.append(Lines(name, x, y, (*measured, *dotted), caption=_MEDIANS))
+    return [*figures, _friction_table(cells)]
+
+
+def _friction_table(cells: Sequence[Compared]) -> Table:
+    """Return cross-track error and yaw ratio by engine and friction."""
+    columns = header(
+        "engine | friction | cross-track RMSE [m] | yaw ratio | yaw ratio of the ideal"
+    )
+    rows = tuple(
+        (case.engine, case.friction, part.median("cross_track_rmse_m"), part.median("yaw_ratio"),
+         ideal.yaw_ratio if ideal else None)
+        for case, part, ideal in cells
+    )  # fmt: skip
+    return Table(f"{_path(cells)}: over friction", columns, rows)
+
+
+def _path(cells: Sequence[Compared]) -> str:
+    return cells[0][0].path.value.capitalize()
+
+
+def _error(part: Outcomes[DriveCase], ideal: AgainstIdeal | None) -> float | None:
+    """Return the distance from the ideal drive [m], or from the path if there is none.
+
+    Most starts must have completed.
+    """
+    key = "off_ideal_m" if ideal else "cross_track_rmse_m"
+    value = failing_median(part, key)
+    return None if isinf(value) else value
 
 
 _POINTS = 400
