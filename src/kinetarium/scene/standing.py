@@ -32,6 +32,8 @@ SERVO_FREQUENCY = 10.0
 
 _SAG = 0.02
 """Largest angle or distance by which such a servo gives way under its static load [rad or m]."""
+_LINEAR = 0.05
+"""Deviation up to which the effort of such a servo is below its limit [rad or m]."""
 _TOUCHING = 5e-3
 """Height above the lowest point up to which surfaces touch the ground: soft contacts give [m]."""
 _GRAVITY = 9.81
@@ -159,8 +161,10 @@ def holding_servos(
     Each is as stiff as a spring that swings what the joint moves in the home pose, alone, at the
     given frequency: k = (2 pi f)^2 I. I is M_ii, what hangs on the joint; for a joint of a limb
     on which a free robot stands at least the limb's share of the rest of the robot, which the
-    joint moves while the foot stays. No servo gives way by more than 0.02 rad under the weight that
-    it carries. d = 2 zeta (k I)^0.5. Efforts are limited as in the model.
+    joint moves while the foot stays. It is softer where its effort limit would be reached within
+    0.05 rad, since a servo that is often at its limit chatters, but no servo gives way by more than
+    0.02 rad under the weight that it carries. d = 2 zeta (k I)^0.5. Efforts are limited as in the
+    model.
 
     Args:
         robot: The robot and its roles.
@@ -183,7 +187,8 @@ def holding_servos(
     servos = {}
     for name, inertia, load in zip(coupling.independent, inertias, loads, strict=True):
         if name not in PLANAR_JOINTS:
-            k = max(w**2 * float(inertia), float(load) / _SAG)
+            most = model.joint(name).limits.effort or inf
+            k = max(min(w**2 * float(inertia), most / _LINEAR), float(load) / _SAG)
             d = 2 * damping_ratio * sqrt(k * float(inertia))
             servos[name] = Actuation(DriveMode.POSITION, stiffness=k, damping=d)
     return servos
