@@ -6,12 +6,14 @@ imported where a kernel is first called.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
 import numba
 from numba.core import caching
+from numba.np import linalg
 
 from kinetarium.import_closure import file_closure
 
@@ -19,6 +21,22 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 _one_at_a_time = Lock()
+
+
+def _import_blas_when_needed() -> None:
+    """Let Numba import SciPy's BLAS for the kernels that use it, not before the first of all.
+
+    Numba imports it only to find out whether it is there, which takes 0.2 s; we require SciPy.
+    """
+    ensure = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = ensure
+
+
+_import_blas_when_needed()
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
