@@ -199,3 +199,16 @@ def test_an_unknown_engine_takes_part_with_its_own_defaults(
         assert chosen.options == Options()
         assert chosen.friction == 0.8
         assert (chosen.control is JointControl.LAW) == (profile is Profile.MATCHED)
+
+
+def test_the_conclusion_counts_what_was_lost_and_what_did_not_run() -> None:
+    held, _ = _judged()
+    lost, _ = _judged(friction=0.02)
+    failed = Outcome(replace(held.case, engine="dart"), RunStatus.FAILED, "no", (), None, {})
+    assert Grasp().report([held]).conclusion.startswith(
+        "Profile 'matched': all 1 engines hold the box in 1 runs; the force differs"
+    )
+    words = Grasp().report([held, lost, failed]).conclusion
+    assert "0 of 2 engines hold the box in every run" in words
+    assert "it is lost by mujoco in 1 of 2 runs" in words
+    assert "runs did not complete: dart in 1 of 1" in words

@@ -198,11 +198,14 @@ def _held_words(groups: Sequence[Group], profile: Profile) -> str:
     by_engine: dict[str, list[Group]] = {}
     for group in groups:
         by_engine.setdefault(group.case.engine, []).append(group)
-    lost, chatters, errors = [], [], {}
+    lost, failed, chatters, errors = [], [], [], {}
     for engine, own in by_engine.items():
         held, starts = sum(g.held for g in own), sum(len(g) for g in own)
-        if held < starts:
-            lost.append(f"{engine} in {starts - held} of {starts} runs")
+        scored = sum(len(g.rows) for g in own)
+        if held < scored:
+            lost.append(f"{engine} in {scored - held} of {starts} runs")
+        if scored < starts:
+            failed.append(f"{engine} in {starts - scored} of {starts}")
         bare, samples = (sum(counts) for counts in zip(*(g.chatter for g in own), strict=True))
         if bare:
             chatters.append(f"{engine}'s grip chatters: {bare} of {samples} samples no contact")
@@ -210,15 +213,19 @@ def _held_words(groups: Sequence[Group], profile: Profile) -> str:
         known = [error for error in found if error is not None]
         if len(known) == len(found):
             errors[engine] = max(known)
-    count, kept = len(by_engine), len(by_engine) - len(lost)
+    count = len(by_engine)
+    kept = sum(all(g.whole for g in own) for own in by_engine.values())
     runs = sum(len(g) for g in groups)
     name = (groups[0].recording and groups[0].case.object.partition(":")[0]) or "object"
     words = (
         f"Profile '{profile}': all {count} engines hold the {name} in {runs} runs"
         if kept == count
-        else f"Profile '{profile}': {kept} of {count} engines hold the {name} in every run;"
-        f" it is lost by {', '.join(lost)}"
+        else f"Profile '{profile}': {kept} of {count} engines hold the {name} in every run"
     )
+    if lost:
+        words += f"; it is lost by {', '.join(lost)}"
+    if failed:
+        words += f"; runs did not complete: {', '.join(failed)}"
     if chatters:
         words += "; " + "; ".join(chatters)
     if errors:
