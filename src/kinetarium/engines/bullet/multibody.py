@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinetarium.engines.bullet.library import BulletClient, position, principal, quaternion_xyzw
-from kinetarium.errors import KinetariumError
 from kinetarium.model.mesh.mesh import mesh_of
 from kinetarium.model.robot import (
     IDENTITY,
@@ -22,7 +21,7 @@ from kinetarium.model.robot import (
     Shape,
     Sphere,
 )
-from kinetarium.scene import Base, Body, Motion, PlacedRobot, Plane
+from kinetarium.scene import Base, Body, Motion, PlacedRobot, Plane, SceneError
 from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import inverse_pose, pose
@@ -195,7 +194,7 @@ def _measures(bullet: BulletClient, shape: Shape) -> tuple[int, float, tuple[flo
 def _hull(bullet: BulletClient, shape: MeshData | MeshFile) -> int:
     vertices = mesh_of(shape).vertices
     if len(vertices) > _MOST_VERTICES:
-        raise KinetariumError(
+        raise SceneError(
             f"a collision mesh has {len(vertices)} vertices, and Bullet takes {_MOST_VERTICES}"
         )
     number = bullet.createCollisionShape(bullet.GEOM_MESH, vertices=vertices.tolist())
@@ -263,10 +262,10 @@ def make_multibody(
         damping: Share of its momentum that it loses per second [1/s].
 
     Raises:
-        KinetariumError: If there is more to it than pybullet can handle.
+        SceneError: If there is more to it than pybullet can handle.
     """
     if len(specs) > _MOST_LINKS:
-        raise KinetariumError(
+        raise SceneError(
             f"'{name}' takes {len(specs)} links in Bullet, with one for every surface on a fixed"
             f" link and every mesh, and pybullet handles {_MOST_LINKS}"
         )
