@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetarium.control.vehicle.wheeled_base import WheeledBase
-from kinetarium.roles.studied_robot import RoleOptions
+from kinetarium.roles.options import RoleOptions
 from kinetarium.studies.drive.coulomb import (
     SKID_MULTIPLIER,
     Footprint,

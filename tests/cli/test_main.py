@@ -39,7 +39,7 @@ def test_every_command_has_help_with_the_common_flags(call):
 
 def test_the_help_of_a_study_names_placeholders_choices_and_defaults(call):
     out = call("drive", "--help").out
-    assert "--engine NAME ..." in out and "--robot [{husky4,husky2}" in out
+    assert "--engine NAME ..." in out and "--control [{open,closed}" in out
     assert "(default: 0)" in out and "(default: husky4)" in out
     assert "--robot FILE|NAME" in call("dynamics", "--help").out
 

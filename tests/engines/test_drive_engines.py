@@ -11,7 +11,7 @@ from kinetarium.engines.registry import list_engines
 from kinetarium.metrics import bootstrap, bootstrap_interval
 from kinetarium.model.assets import installed_packages
 from kinetarium.model.diagnostics import Allowance
-from kinetarium.roles.studied_robot import RoleOptions
+from kinetarium.roles.options import RoleOptions
 from kinetarium.studies.drive import Calibrate, Drive
 from kinetarium.studies.drive.calibrate.config import CalibrateCase, CalibrateConfig
 from kinetarium.studies.drive.config import (

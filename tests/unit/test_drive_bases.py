@@ -16,8 +16,9 @@ from kinetarium.errors import KinetariumError
 from kinetarium.model.assets import installed_packages
 from kinetarium.model.diagnostics import Allowance
 from kinetarium.recording.recording import RunStatus
+from kinetarium.roles.options import RoleOptions
 from kinetarium.roles.roles import BaseKind, RolesError
-from kinetarium.roles.studied_robot import RoleOptions, StudiedRobot
+from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.scene import DriveMode
 from kinetarium.scene.robot import PlacedRobot
 from kinetarium.storage.serialization import to_builtins

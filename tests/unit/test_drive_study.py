@@ -16,7 +16,7 @@ from kinetarium.figure.charts import Lines
 from kinetarium.figure.page import Section
 from kinetarium.metrics import cross_track
 from kinetarium.recording.recording import Channel, Recording, RunStatus
-from kinetarium.roles.studied_robot import RoleOptions
+from kinetarium.roles.options import RoleOptions
 from kinetarium.spatial.arrays import Array
 from kinetarium.storage.serialization import to_builtins
 from kinetarium.studies.drive import Calibrate, Drive

@@ -13,7 +13,7 @@ from kinetarium.control.arm.computed_torque import (
 from kinetarium.control.interface import Measurement
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.model.robot import Box
-from kinetarium.roles.studied_robot import RoleOptions
+from kinetarium.roles.options import RoleOptions
 from kinetarium.scene import Actuation, DriveMode
 from kinetarium.scene.grasped_cube import CUBE_MASS, PADS, TOOL, padded
 from kinetarium.scene.held_object import Holder, hold

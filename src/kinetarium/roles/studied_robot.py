@@ -1,7 +1,7 @@
 """The robot of a study: its model with the base that was asked for, and its roles."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from kinetarium.errors import KinetariumError
@@ -53,58 +53,33 @@ class StudiedRobot:
         return home
 
 
-@dataclass(frozen=True, kw_only=True)
-class RoleOptions(RobotOptions):
-    """How a robot is read and its roles are found: fields of configs and cases.
+def open_robot(
+    robot: str,
+    *,
+    options: RobotOptions,
+    roles: str = "",
+    srdf: str = "",
+    tool: str = "",
+    base: BaseKind | None = None,
+    sha256: str = "",
+) -> StudiedRobot:
+    """Load a robot and find its roles; see `RoleOptions` for the arguments.
 
-    A config inherits them, so that every study has the same flags; a case has them as the
-    field `reading`, beside the robot's name and the hash of all that was read.
-
-    Attributes:
-        roles: Roles file; by default NAME.roles.toml beside the robot file.
-        srdf: SRDF file; by default NAME.srdf beside the robot file or in ../srdf.
-        tool: Link of the tool.
-        base: How the root moves, instead of what is found.
+    Raises:
+        KinetariumError: If a file is refused, or differs from what was read before.
     """
-
-    roles: str = ""
-    srdf: str = ""
-    tool: str = ""
-    base: BaseKind | None = None
-
-    @property
-    def reading(self) -> "RoleOptions":
-        """These options alone, without the other fields of a config."""
-        return RoleOptions(**{each.name: getattr(self, each.name) for each in fields(RoleOptions)})
-
-    def open(self, robot: str, *, sha256: str = "") -> StudiedRobot:
-        """Load a robot and find its roles.
-
-        Args:
-            robot: Name of a robot in the catalogue, or a URDF, xacro or MJCF file.
-            sha256: Hash of what was read when the case was created.
-
-        Raises:
-            KinetariumError: If a file is refused, or differs from what was read before.
-        """
-        model = load_robot(
-            robot,
-            mesh_roots=self.mesh_root,
-            allow=self.allow,
-            arguments=self.arguments,
-            root=self.root,
-        )
-        roles = find_roles(
-            model,
-            roles=self.roles or None,
-            srdf=self.srdf or None,
-            tool=self.tool or None,
-            base=self.base,
-        )
-        studied = StudiedRobot(with_base(model, roles.base.kind), roles)
-        if sha256 and studied.sha256 != sha256:
-            raise KinetariumError(f"'{robot}' has changed since the case was created")
-        return studied
+    model = load_robot(
+        robot,
+        mesh_roots=options.mesh_root,
+        allow=options.allow,
+        arguments=options.arguments,
+        root=options.root,
+    )
+    found = find_roles(model, roles=roles or None, srdf=srdf or None, tool=tool or None, base=base)
+    studied = StudiedRobot(with_base(model, found.base.kind), found)
+    if sha256 and studied.sha256 != sha256:
+        raise KinetariumError(f"'{robot}' has changed since the case was created")
+    return studied
 
 
 def with_base(model: RobotModel, kind: BaseKind) -> RobotModel:

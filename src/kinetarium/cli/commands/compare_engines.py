@@ -194,7 +194,7 @@ def _plans(config: Config) -> "tuple[dict[str, tuple[str, Plan]], dict[str, str]
     Raises:
         KinetariumError: If a value or a robot's file is invalid, or no robot can do anything.
     """
-    from kinetarium.roles.studied_robot import RoleOptions
+    from kinetarium.roles.options import RoleOptions
 
     for robot in config.robot:
         RoleOptions(**config.reading).open(robot)

@@ -22,8 +22,10 @@ from kinetarium.ranges import check_ranges, declared_range
 
 _MARKERS = (tyro.conf.FlagCreatePairsOff, tyro.conf.EnumChoicesFromValues)
 _PLACEHOLDERS = {
-    "engine": "NAME ...", "robot": "FILE|NAME", "map": "MAP", "obstacles": "FILE",
-    "poses": "FILE", "trajectory": "FILE",
+    "engine": "NAME", "robot": "FILE|NAME", "chaser": "FILE|NAME", "target": "FILE|NAME",
+    "map": "MAP", "obstacles": "FILE", "poses": "FILE", "trajectory": "FILE", "machine": "FILE",
+    "roles": "FILE", "srdf": "FILE", "tool": "LINK", "gripper": "NAME", "mesh_root": "DIR",
+    "xacro_arg": "NAME:=VALUE", "root": "BODY",
 }  # fmt: skip
 """Placeholders in the help of flags of studies, whose configs do not know the command line."""
 _SEEN = object()
@@ -171,8 +173,8 @@ def _described(field: StructFieldSpec) -> StructFieldSpec:
     """Add the range and a placeholder to the help of a field; hide a default that says nothing."""
     limits, text, default = declared_range(field.type), field.helptext, field.default
     placeholder = _PLACEHOLDERS.get(field.name, "")
-    if isinstance(default, tuple) != placeholder.endswith("..."):
-        placeholder = ""  # a closed set of choices, which the parser lists
+    if placeholder and isinstance(default, tuple):
+        placeholder += " ..."
     if any(getattr(part, "metavar", None) for part in get_args(field.type)[1:]):
         placeholder = ""  # a command has its own
     hint = "" if isinstance(default, bool) or default in ("", (), None) else None

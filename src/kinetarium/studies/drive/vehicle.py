@@ -21,8 +21,9 @@ from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Cylinder, JointType, Link, Sphere
 from kinetarium.recording.recording import Recording
+from kinetarium.roles.options import RoleOptions
 from kinetarium.roles.roles import BaseKind, RolesError, Wheel
-from kinetarium.roles.studied_robot import RoleOptions, StudiedRobot
+from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.spatial.arrays import Array
 from kinetarium.storage.serialization import from_builtins
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from kinetarium.batch.study import ConfigError, case_of
 from kinetarium.ranges import Range, Seed, check_ranges
-from kinetarium.roles.studied_robot import RoleOptions
+from kinetarium.roles.options import RoleOptions
 from kinetarium.spatial.arrays import Array
 
 Height = Annotated[float, Range(1e-4, 1e3, unit="m")]

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from kinetarium.ranges import Friction, Iterations, Range, Seed
-from kinetarium.roles.studied_robot import RoleOptions
+from kinetarium.roles.options import RoleOptions
 
 MOST_STARTS = 1000
 """Maximum per case; each start is a separate run."""

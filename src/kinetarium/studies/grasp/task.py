@@ -14,8 +14,9 @@ from kinetarium.dynamics import RobotDynamics
 from kinetarium.errors import KinetariumError
 from kinetarium.model.mesh.mesh import mesh_of
 from kinetarium.model.robot import Box, Capsule, Cylinder, MeshFile, Shape, Sphere
+from kinetarium.roles.options import RoleOptions
 from kinetarium.roles.roles import Arm, Gripper, Roles
-from kinetarium.roles.studied_robot import RoleOptions, StudiedRobot
+from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.scene.grasped_cube import padded
 from kinetarium.scene.held_object import Holder, hold
 from kinetarium.spatial.arrays import Array, frozen

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from kinetarium.batch.study import ConfigError, case_of
 from kinetarium.ranges import Range, Seed, check_ranges
-from kinetarium.roles.studied_robot import RoleOptions
+from kinetarium.roles.options import RoleOptions
 
 Timestep = Annotated[float, Range(1e-5, 0.01, unit="s")]
 """A servo of 10 Hz needs ten of the longest steps for a period."""

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from kinetarium.batch.study import ConfigError, case_of
 from kinetarium.ranges import Seed, check_ranges
-from kinetarium.roles.studied_robot import RoleOptions
+from kinetarium.roles.options import RoleOptions
 
 NO_ENGINE = "none"
 """Engine of the case of the robot itself."""

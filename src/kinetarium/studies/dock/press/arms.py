@@ -9,7 +9,8 @@ from kinetarium.batch.study import ConfigError
 from kinetarium.control.arm.clik import LIMIT_MARGIN, SINGULAR
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.model.robot import JointType, RobotModel
-from kinetarium.roles.studied_robot import RoleOptions, StudiedRobot
+from kinetarium.roles.options import RoleOptions
+from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.scene.docking import (
     CENTER,
     CIRCUMRADIUS,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from kinetarium.control.admittance.law import AntiWindup, Form
 from kinetarium.ranges import Friction, Range, Seed
-from kinetarium.roles.studied_robot import RoleOptions
+from kinetarium.roles.options import RoleOptions
 
 Posture = Annotated[tuple[float, ...], Range(-360.0, 360.0, unit="deg or m")]
 

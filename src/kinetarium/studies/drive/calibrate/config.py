@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from kinetarium.ranges import Range, Seed
-from kinetarium.roles.studied_robot import RoleOptions
+from kinetarium.roles.options import RoleOptions
 from kinetarium.studies.drive.config import Profile
 
 FORWARD = Range(0.0, 2.0, unit="m/s")
