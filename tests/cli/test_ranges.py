@@ -261,6 +261,8 @@ def test_from_python(name: str, field: Field) -> None:
 def test_a_received_case_keeps_to_the_ranges(name: str) -> None:
     study = open_study(name)
     named = {"engine": ("mujoco",)} if study.config().__dict__.get("engine") == () else {}
+    if getattr(study.config(), "robot", None) == "":
+        named["robot"] = "two-link"
     if name in ON_FILES:
         case = study.case(**dict.fromkeys(ON_FILES[name], "file"), sha256={})
     else:
