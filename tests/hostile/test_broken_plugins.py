@@ -374,7 +374,7 @@ def test_a_folder_of_a_broken_study_is_still_listed(shelf: Path, tmp_path: Path)
     titles = {
         folder["name"]: folder.get("title") for folder in ResultTree(results).listing()["folders"]
     }
-    assert titles == {"fine": "Drop test of a box", "broken": "leaving"}
+    assert titles == {"fine": "Drop test", "broken": "leaving"}
 
 
 def test_a_study_that_ends_the_program_is_a_failure(shelf: Path) -> None:

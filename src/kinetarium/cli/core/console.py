@@ -316,8 +316,10 @@ def _write_rich_table(title: str, columns: _Columns, *, width: int) -> None:
         )
     for row in columns.rows:
         table.add_row(*map(Text, row))
-    with _writing():
+    # Rendered first: rich ends the program where a reader has left.
+    with console.capture() as rendered:
         console.print(table)
+    _write(rendered.get())
 
 
 def _make_streams_safe() -> None:

@@ -9,7 +9,13 @@ import numpy as np
 from kinetarium.engines.conformance.bodies import NO_COMMAND, STEPS, TIMESTEP
 from kinetarium.engines.conformance.check import Check, Measurement, once_per_engine
 from kinetarium.engines.conformance.models import cart
-from kinetarium.engines.protocol import Capability, Engine, Precision, Simulation
+from kinetarium.engines.protocol import (
+    Capability,
+    CapabilityError,
+    Engine,
+    Precision,
+    Simulation,
+)
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box, Capsule, Cylinder, MeshData, Shape, Sphere
 from kinetarium.scene import (
@@ -313,7 +319,7 @@ def _shape_pairs(engine: Engine) -> Measurement:
     for low, high in product(_KINDS, repeat=2):
         try:
             worst = max(worst, _rest_on(engine, low, high))
-        except SceneError:
+        except (CapabilityError, SceneError):
             if "hull" not in (low, high):
                 raise
             reason = "without hulls, which it refuses"
