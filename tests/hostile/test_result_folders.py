@@ -110,6 +110,12 @@ def test_rows_that_mean_nothing(rows: list[Any], out: Path, capsys: Any) -> None
         manifest.pop(name)
     (run / "manifest.json").write_bytes(sealed_json({**manifest, "rows": rows}))
     assert "cannot summarise" in refused(capsys, "report", out)
+    environment = json.loads((out / "environment.json").read_text())
+    for name in ("schema_version", "sha256_of_all_above"):
+        environment.pop(name)
+    environment["versions"]["source of study drop"] = "of another release"
+    (out / "environment.json").write_bytes(sealed_json(environment))
+    assert "written by another one" in refused(capsys, "report", out)
 
 
 @pytest.mark.parametrize("tolerance", ["nan", "-1", "inf"])

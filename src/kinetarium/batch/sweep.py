@@ -67,6 +67,23 @@ def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
     Raises:
         KinetariumError: If a run cannot be read, or the study fails.
     """
+    try:
+        return study.report(_outcomes(folder, study))
+    except Exception as error:  # the study may be a plug-in's, the runs received from others
+        if _is_of_other_code(folder, study):
+            raise ConclusionError(
+                f"this version of the study '{study.name}' cannot summarise '{folder.path}', which"
+                " was written by another one; its report.html stays, or run the study again"
+            ) from error
+        if isinstance(error, KinetariumError):
+            raise
+        raise ConclusionError(
+            f"the study '{study.name}' cannot summarise '{folder.path}':"
+            f" {one_line(f'{type(error).__name__}: {error}')}"
+        ) from error
+
+
+def _outcomes(folder: ResultFolder, study: Study[Any, Any]) -> list[Outcome[Any]]:
     timings = folder.timings()
     outcomes: list[Outcome[Any]] = [
         Outcome(
@@ -81,15 +98,14 @@ def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
     ]
     if not outcomes:
         raise ConclusionError(f"'{folder.path}' has no runs")
-    try:
-        return study.report(outcomes)
-    except KinetariumError:
-        raise
-    except Exception as error:  # the study may be a plug-in's, the runs received from others
-        raise ConclusionError(
-            f"the study '{study.name}' cannot summarise '{folder.path}':"
-            f" {one_line(f'{type(error).__name__}: {error}')}"
-        ) from error
+    return outcomes
+
+
+def _is_of_other_code(folder: ResultFolder, study: Study[Any, Any]) -> bool:
+    """Return whether other code of the study made a folder; a folder of today names its code."""
+    source = f"source of study {study.name}"
+    held = folder.environment.get("versions") or {}
+    return isinstance(held, dict) and held.get(source) != run_versions(study, {})[source]
 
 
 def _all_rows(runs: Sequence[Run]) -> list[Row]:
