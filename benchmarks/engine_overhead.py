@@ -60,6 +60,7 @@ def ratios() -> Iterator[Ratio]:
             peer=peer,
             peer_name="the engine's own calls",
             repeats=1,
+            rounds=61,
         )
         simulation.close()
 

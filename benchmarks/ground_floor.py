@@ -42,7 +42,6 @@ def _loading() -> Iterator[Ratio]:
             peer_name="buildModelFromUrdf, no meshes",
             repeats=1,  # as in use: neither finds its own code in the cache
             rounds=30,
-            typical=min,
         )
         for name in _ROBOTS
     ]

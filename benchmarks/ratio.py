@@ -1,8 +1,7 @@
 """Timing two ways of doing one thing side by side, so that a noisy machine disturbs both alike."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import median
 from time import process_time_ns
 
 
@@ -35,13 +34,19 @@ def compare(
     peer_name: str,
     repeats: int,
     rounds: int = 15,
-    typical: Callable[[Iterable[float]], float] = median,
 ) -> Ratio:
-    """Time both in turns, in CPU time of this thread's process, and take the medians.
+    """Time both in turns, in CPU time of this process, and take the round of the median ratio.
 
-    Args:
-        typical: What to take instead of the median, such as `min` for the best of the rounds.
+    The two of a round run within the same moment, so that what slows the machine down slows both;
+    who comes first changes from round to round.
     """
     ours(), peer()
-    pairs = [(_cost_us(ours, repeats), _cost_us(peer, repeats)) for _ in range(rounds)]
-    return Ratio(subject, peer_name, typical(p[0] for p in pairs), typical(p[1] for p in pairs))
+    pairs = []
+    for i in range(rounds):
+        if i % 2:
+            theirs = _cost_us(peer, repeats)
+            pairs.append((_cost_us(ours, repeats), theirs))
+        else:
+            pairs.append((_cost_us(ours, repeats), _cost_us(peer, repeats)))
+    middle = sorted(pairs, key=lambda pair: pair[0] / pair[1])[rounds // 2]
+    return Ratio(subject, peer_name, *middle)

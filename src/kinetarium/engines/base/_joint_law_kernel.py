@@ -8,15 +8,17 @@ import numpy as np
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
 
-Q, V, BIAS, TAU = range(4)
-"""Rows of a step: positions, velocities, Coriolis and gravity forces, forces of the law."""
+Q, V, BIAS, TAU, MASS = range(5)
+"""Rows of a step: positions, velocities, Coriolis and gravity forces, forces of the law; and then
+the rows of the mass matrix."""
 SOURCE, LIMIT, SCALE, STIFFNESS, GAIN, EFFORT = range(6)
 ARMATURE, PASSIVE, FRICTION, SPRING, RELAXED, COUPLINGS = range(6, 12)
 """Rows of the constants: the command that a coordinate obeys, -1 for none; effort limit of a torque
 drive; of a servo the force for a command of one, the stiffness K, the gain D + h K and the effort
 limit; drive inertia over the time step, A / h; all that acts against the velocity of the joint
 itself, d + A / h + h k; Coulomb friction; stiffness k of the joint's own spring, and its force
-k q_0 at position zero; and then the rows of the couplings J."""
+k q_0 at position zero; and then the rows of the couplings J, each with what J q is to be at its
+end."""
 _CREEP = 1e-6
 """Speed at which a joint that sticks bears its full friction [rad/s or m/s]."""
 _ROUNDS = 20
@@ -25,15 +27,7 @@ _ROUNDS = 20
 
 @compiled
 def joint_forces(
-    command: Array,
-    constants: Array,
-    offset: Array,
-    back: float,
-    h: float,
-    M: Array,
-    step: Array,
-    M_before: Array,
-    before: Array,
+    command: Array, constants: Array, back: float, h: float, step: Array, before: Array
 ) -> None:
     """Write the forces of the next step into its row TAU.
 
@@ -46,24 +40,21 @@ def joint_forces(
 
     Args:
         command: The commands of the scene, shape (c,).
-        constants: Rows as above, shape (11 + k, n).
-        offset: What J q is to be, shape (k,).
+        constants: Rows as above, shape (11 + k, n + 1).
         back: Share of a violated coupling that is given back, over the time step [1/s].
         h: Time step [s].
-        M: Mass matrix, shape (n, n).
-        step: Rows as above, shape (4, n).
-        M_before: Mass matrix of the step before, zero if there was none, shape (n, n).
-        before: Rows of the step before, zero if there was none, shape (4, n).
+        step: Rows as above, shape (4 + n, n).
+        before: Rows of the step before, zero if there was none, shape (4 + n, n).
     """
-    n, k = step.shape[1], len(offset)
+    n, k = step.shape[1], len(constants) - COUPLINGS
     momentum, force, pull = np.zeros(n), np.zeros(n), np.zeros(n)
     limited, slip = np.zeros(n), np.zeros(n)  # signs of the servo's force and of the slip, or 0
     for i in range(n):
         load = before[BIAS, i] - before[TAU, i] - step[BIAS, i]
         for j in range(n):
-            load += M_before[i, j] * (step[V, j] - before[V, j]) / h
+            load += before[MASS + i, j] * (step[V, j] - before[V, j]) / h
         for j in range(n):
-            momentum[i] += M[i, j] * step[V, j]
+            momentum[i] += step[MASS + i, j] * step[V, j]
         momentum[i] += h * load
         force[i] = constants[ARMATURE, i] * step[V, i]
         force[i] += constants[RELAXED, i] - constants[SPRING, i] * step[Q, i]
@@ -79,7 +70,7 @@ def joint_forces(
     for _ in range(_ROUNDS):
         # [[M + h G, J'], [J, 0]] [v'; -h f] = [momentum; what J v' is to be].
         for i in range(n):
-            system[i, :n] = M[i]
+            system[i, :n] = step[MASS + i]
             gain, push = constants[PASSIVE, i], force[i] - slip[i] * constants[FRICTION, i]
             if slip[i] == 0.0:
                 gain += constants[FRICTION, i] / _CREEP
@@ -90,11 +81,11 @@ def joint_forces(
             system[i, i] += h * gain
             solved[i] = momentum[i] + h * push
         for i in range(k):
-            J = constants[COUPLINGS + i]
+            J = constants[COUPLINGS + i, :n]
             system[n + i, :n] = J
             system[:n, n + i] = J
             system[n + i, n:] = 0.0
-            solved[n + i] = offset[i] * back
+            solved[n + i] = constants[COUPLINGS + i, n] * back
             for j in range(n):
                 solved[n + i] -= back * J[j] * step[Q, j]
         solve(system, solved)

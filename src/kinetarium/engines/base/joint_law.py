@@ -21,7 +21,6 @@ engine does not know: its own constraint would stop a light link behind a heavy 
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,13 +28,6 @@ from kinetarium.engines.base.simulation import OptionsT, Setup
 from kinetarium.engines.protocol import Layout, LoadedCoupling, LoadedDrive
 from kinetarium.scene import DriveMode, PlacedRobot
 from kinetarium.spatial.arrays import Array
-
-
-class StepBefore(NamedTuple):
-    """What is left of a step: M at its start, and the rows of the kernel."""
-
-    M: Array
-    rows: Array
 
 
 class JointLaw:
@@ -47,7 +39,7 @@ class JointLaw:
         friction: Coulomb friction c in force [N m or N], shape (n,); none if `only_torques`, as
             the engine's own is right for a robot that has no other loss.
         only_torques: Whether there is nothing but torque drives: no servo, loss or coupling.
-        before: The step before; None if there was none.
+        before: The rows of the step before in the kernel; None if there was none.
     """
 
     def __init__(
@@ -92,8 +84,8 @@ class JointLaw:
         if not servos:  # then the engine's motor in a joint is its drive, and not its friction
             moved = [place for _, place, drive in drives if drive.drive is not DriveMode.TORQUE]
             self.friction[moved] = 0.0
-        self.before: StepBefore | None = None
-        self._law: Callable[[Array, Array, Array, Array, Array], None] | None = None
+        self.before: Array | None = None
+        self._law: Callable[[Array, Array, Array], None] | None = None
 
     def torques(self, command: Array) -> Array:
         """Return the efforts of the torque drives within their limits [N m or N], shape (n,)."""
@@ -113,11 +105,10 @@ class JointLaw:
             bias: Coriolis and gravity forces less known external forces, shape (n,).
         """
         law = self._law or self._load()
-        M = M if M.flags.c_contiguous else M.T  # which is the same
-        step = np.empty((4, self._n))
-        step[0], step[1], step[2] = q, v, bias
-        law(command, M, step, *(self.before or self._nothing))
-        self.before = StepBefore(M, step)
+        step = np.empty((4 + self._n, self._n))
+        step[0], step[1], step[2], step[4:] = q, v, bias, M
+        law(command, step, self._nothing if self.before is None else self.before)
+        self.before = step
         tau: Array = step[3]
         return tau
 
@@ -141,13 +132,15 @@ class JointLaw:
             names = (f"{robot.name}/{follower}", f"{robot.name}/{leader}")
             yield LoadedCoupling(*names, float(-row[place[leader]]), float(offset), read_back=False)
 
-    def _load(self) -> Callable[[Array, Array, Array, Array, Array], None]:
+    def _load(self) -> Callable[[Array, Array, Array], None]:
         """Load the kernel, which takes a second, and lay out what it needs."""
         from kinetarium.engines.base import _joint_law_kernel as kernel
 
-        self._nothing = StepBefore(np.zeros((self._n, self._n)), np.zeros((4, self._n)))
-        constants = np.zeros((kernel.COUPLINGS + len(self._J), self._n))
-        constants[kernel.COUPLINGS :] = self._J
+        n = self._n
+        self._nothing = np.zeros((4 + n, n))
+        table = np.zeros((kernel.COUPLINGS + len(self._J), n + 1))
+        table[kernel.COUPLINGS :, :n], table[kernel.COUPLINGS :, n] = self._J, self._offset
+        constants = table[:, :n]
         constants[kernel.SOURCE] = -1
         constants[kernel.SOURCE, self._driven] = self._commands
         constants[kernel.LIMIT, self._driven] = self._limit
@@ -164,10 +157,10 @@ class JointLaw:
             constants[kernel.STIFFNESS, i] = stiffness
             constants[kernel.GAIN, i] = drive.damping + self._h * stiffness
             constants[kernel.EFFORT, i] = drive.effort
-        fixed = constants, self._offset, self._back, self._h
+        joint_forces, back, h = kernel.joint_forces, self._back, self._h
 
-        def law(command: Array, M: Array, step: Array, M_before: Array, before: Array) -> None:
-            kernel.joint_forces(command, *fixed, M, step, M_before, before)
+        def law(command: Array, step: Array, before: Array) -> None:
+            joint_forces(command, table, back, h, step, before)
 
         self._law = law
         return law

@@ -7,7 +7,7 @@ from math import isfinite
 
 import numpy as np
 
-from kinetarium.engines.base.joint_law import JointLaw, StepBefore
+from kinetarium.engines.base.joint_law import JointLaw
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.bullet.build import World, audit
 from kinetarium.engines.bullet.joint_space import Floating, JointSpace
@@ -94,7 +94,7 @@ class _Saved:
 
     number: int
     sensors: Memory
-    steps_before: tuple[StepBefore | None, ...]
+    steps_before: tuple[Array | None, ...]
 
 
 class BulletSimulation(SimulationBase[_Saved]):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetarium.engines.base.audit import LoadedFrames, lumped_solids, merged
-from kinetarium.engines.base.joint_law import JointLaw, StepBefore
+from kinetarium.engines.base.joint_law import JointLaw
 from kinetarium.engines.base.simulation import LIMIT, AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.dart.build import Articulation, Surfaces, World
 from kinetarium.engines.dart.joint_space import Floating, JointSpace
@@ -39,7 +39,7 @@ class _Saved(NamedTuple):
     """The state of all skeletons, and what the adapter adds to it."""
 
     motion: tuple[tuple[Array, Array], ...]
-    steps_before: tuple[StepBefore | None, ...]
+    steps_before: tuple[Array | None, ...]
 
 
 def read_contacts(world: Any, surfaces: Surfaces) -> Contacts:
@@ -158,10 +158,6 @@ class DartSimulation(SimulationBase[_Saved]):
             for solid, _, _ in wrenches:
                 self._world.nodes[solid][0].clearExternalForces()
             self._stale = True
-            for skeleton, _, _ in self._movers:
-                if not hypot(*skeleton.getVelocities().tolist()) < LIMIT:
-                    self._suspect()
-                    return i + 1
         return n
 
     def _contacts(self) -> Contacts:
@@ -203,6 +199,7 @@ class DartSimulation(SimulationBase[_Saved]):
     def _drive(self, command: Array, *, pushed: bool) -> bool:
         """Hand over the forces for the next step; return whether they make sense."""
         for skeleton, law in self._driven:
+            v = skeleton.getVelocities()
             if law.only_torques:
                 tau = law.torques(command)
             else:
@@ -212,11 +209,12 @@ class DartSimulation(SimulationBase[_Saved]):
                 tau = law(
                     command,
                     q=skeleton.getPositions(),
-                    v=skeleton.getVelocities(),
+                    v=v,
                     M=skeleton.getMassMatrix(),
                     bias=bias,
                 )
-            if not hypot(*tau.tolist()) < _VIOLENT:
+            # Joints that run away may come back, which bodies that fly away do not.
+            if not (hypot(*v.tolist()) < LIMIT and hypot(*tau.tolist()) < _VIOLENT):
                 return False
             skeleton.setForces(tau)
         return True

@@ -69,6 +69,8 @@ class Drives:
                 motor = world.multibody_joints.multibody(multibody.handles[0]).set_link_motor
                 self._servos.append((i, motor, link, joint_axis(joint), drive))
         self._pushed = tuple(pushed.values())
+        slid = {id(end): end for *_, below, above in self._sliders for end in (below, above)}
+        self._slid = tuple(slid.values())
 
     def aim(self, command: Sequence[float]) -> None:
         """Set the targets of servos, which cut themselves off at their limits."""
@@ -82,8 +84,8 @@ class Drives:
         """Put torques and forces, cut off at their limits, on links for the next step."""
         for body in self._pushed:
             body.reset_torques(False)
-            if self._sliders:
-                body.reset_forces(False)
+        for body in self._slid:
+            body.reset_forces(False)
         for i, limit, axis, below, above in self._hinges:
             c = command[i]
             torque = limit if c > limit else -limit if c < -limit else c
