@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from kinetarium.engines.registry import EngineUnavailableError as EngineUnavailableError
     from kinetarium.engines.registry import engine_names as engine_names
     from kinetarium.engines.registry import list_engines as list_engines
+    from kinetarium.engines.registry import matched_options as matched_options
     from kinetarium.engines.registry import open_engine as open_engine
 else:
     __all__, __getattr__, __dir__ = lazy_exports(__name__)
