@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kinetarium.control.vehicle.robot_base import vehicle
 from kinetarium.control.vehicle.wheeled_base import WheeledBase
 from kinetarium.roles.options import RoleOptions
 from kinetarium.studies.drive.coulomb import (
@@ -15,7 +16,6 @@ from kinetarium.studies.drive.coulomb import (
     multiplier_range,
     usual_multiplier,
 )
-from kinetarium.studies.drive.vehicle import vehicle
 
 HUSKY = vehicle(RoleOptions().open("husky4"))
 SLOW = 1e-3

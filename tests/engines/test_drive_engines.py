@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kinetarium.batch.check_study import check_study
+from kinetarium.control.vehicle.robot_base import vehicle
 from kinetarium.engines.registry import list_engines
 from kinetarium.metrics import bootstrap, bootstrap_interval
 from kinetarium.model.assets import installed_packages
@@ -21,7 +22,7 @@ from kinetarium.studies.drive.config import (
     Profile,
 )
 from kinetarium.studies.drive.coulomb import coulomb_multiplier
-from kinetarium.studies.drive.vehicle import opened, vehicle
+from kinetarium.studies.drive.vehicle import opened
 from kinetarium.studies.engine_guide.verdict import worst_median
 
 ENGINES = ("bullet", "mujoco", "ode", "physx", "rapier")

@@ -9,6 +9,7 @@ import pytest
 
 from kinetarium.batch.study import ConfigError, Outcome
 from kinetarium.control.vehicle.laws import PlanarPose
+from kinetarium.control.vehicle.robot_base import vehicle
 from kinetarium.control.vehicle.wheeled_base import Chassis, DriveType
 from kinetarium.engines.protocol import FrictionRule
 from kinetarium.engines.registry import open_engine
@@ -29,7 +30,7 @@ from kinetarium.studies.drive.config import DriveConfig, PathControl, PathName, 
 from kinetarium.studies.drive.coulomb import coulomb_arc, usual_multiplier
 from kinetarium.studies.drive.profiles import settings_of
 from kinetarium.studies.drive.run import ground_scene, laden, loaded_facts
-from kinetarium.studies.drive.vehicle import recorded_vehicle, vehicle
+from kinetarium.studies.drive.vehicle import recorded_vehicle
 
 BULLET_DATA = installed_packages().get("pybullet_data")
 RACECAR = str(BULLET_DATA / "racecar/racecar.urdf") if BULLET_DATA else ""

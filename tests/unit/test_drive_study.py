@@ -9,6 +9,7 @@ import pytest
 from kinetarium.batch.outcomes import Outcomes
 from kinetarium.batch.study import Outcome
 from kinetarium.control.vehicle.laws import PlanarPose
+from kinetarium.control.vehicle.robot_base import vehicle
 from kinetarium.engines.protocol import FrictionRule
 from kinetarium.engines.registry import matched_options, open_engine
 from kinetarium.errors import KinetariumError, UnknownNameError
@@ -43,7 +44,7 @@ from kinetarium.studies.drive.run import (
 )
 from kinetarium.studies.drive.score import path_points, score
 from kinetarium.studies.drive.tables import against_ideal
-from kinetarium.studies.drive.vehicle import Track, vehicle, yaw_ratio
+from kinetarium.studies.drive.vehicle import Track, yaw_ratio
 
 CASE = DriveCase(
     engine="mujoco",

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 
 from kinetarium.batch.study import ConfigError, case_of, refuse_empty
+from kinetarium.control.vehicle.robot_base import vehicle
 from kinetarium.control.vehicle.wheeled_base import DriveType, WheeledBase
 from kinetarium.engines.registry import (
     check_timesteps,
@@ -17,7 +18,7 @@ from kinetarium.ranges import check_ranges
 from kinetarium.studies.drive.config import DriveCase, DriveConfig, PathName
 from kinetarium.studies.drive.profiles import CONTROL_RATE, TIMESTEP, settings
 from kinetarium.studies.drive.run import REFERENCES
-from kinetarium.studies.drive.vehicle import opened, vehicle
+from kinetarium.studies.drive.vehicle import opened
 
 
 def cases(config: DriveConfig) -> tuple[DriveCase, ...]:

@@ -15,8 +15,15 @@ from kinetarium.control.vehicle.reference import (
     EightReference,
     SquareReference,
 )
+from kinetarium.control.vehicle.robot_base import (
+    SLICK,
+    ground_surfaces,
+    tyre_links,
+    vehicle,
+    wheel_drives,
+)
 from kinetarium.control.vehicle.wheel_driver import WheelDriver
-from kinetarium.control.vehicle.wheeled_base import Chassis, WheeledBase
+from kinetarium.control.vehicle.wheeled_base import Chassis
 from kinetarium.engines.base.audit import audit_errors
 from kinetarium.engines.conformance.model_checks import one_step_error
 from kinetarium.engines.protocol import Audit, Engine, FrictionRule
@@ -28,26 +35,20 @@ from kinetarium.model.robot import Box, Geometry, Inertia, Joint, JointType, Lin
 from kinetarium.recording.recording import Recording
 from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.rollout.loop import Rollout
-from kinetarium.scene import Actuation, DriveMode, Material, Scene, ground
-from kinetarium.scene.robot import rigid_tree
-from kinetarium.scene.standing import holding_servos, placed_robot
+from kinetarium.scene import Scene, ground
+from kinetarium.scene.standing import placed_robot
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.storage.serialization import to_builtins
 from kinetarium.studies.drive.config import DriveCase, PathControl, PathName
 from kinetarium.studies.drive.profiles import CONTROL_RATE, Settings, settings_of
-from kinetarium.studies.drive.vehicle import opened, passive_joints, vehicle
+from kinetarium.studies.drive.vehicle import opened
 
 GRAVITY = 9.81
 """Gravitational acceleration [m/s^2]."""
-SLICK = Material(friction=0.0)
 _TOLERANCE = 1e-4
 """Largest error of a fact of the model as loaded: principal axes of an inertia that was stored in
 single precision reproduce it to 6e-5."""
-_STEERED_OFF = 2e-3
-"""Steering error that the friction of a wheel may cause [rad]."""
-_STEERED_LATE = 5e-3
-"""Time by which steering lags [s]."""
 _PAYLOAD = 0.2
 """Edge of a payload [m]."""
 
@@ -74,18 +75,12 @@ def ground_scene(
         slope: Inclination of the ground, which rises along x [deg]: gravity is inclined instead.
     """
     base = vehicle(robot)
-    floor, tyre = _surfaces(friction, rule)
-    rolling = {wheel.link for wheel in base.wheels}
-    tyres = {
-        link
-        for body in rigid_tree(robot.model)
-        if rolling & {link for link, _ in body.members}
-        for link, _ in body.members
-    }
+    floor, tyre = ground_surfaces(friction, rule)
+    tyres = tyre_links(robot)
     placed = placed_robot(
         robot,
         name="vehicle",
-        actuation=_drives(robot, base, friction=friction, wheel_damping=wheel_damping),
+        actuation=wheel_drives(robot, base, friction=friction, wheel_damping=wheel_damping),
         link_materials={link.name: tyre if link.name in tyres else SLICK
                         for link in robot.model.links},
     )  # fmt: skip
@@ -97,25 +92,6 @@ def ground_scene(
     lean = radians(slope)
     down = frozen([-GRAVITY * sin(lean), 0.0, -GRAVITY * cos(lean)])
     return Scene((replace(placed, X_WB=frozen(stand)),), (ground(floor),), gravity=down)
-
-
-def _drives(
-    robot: StudiedRobot, base: WheeledBase, *, friction: float, wheel_damping: float
-) -> dict[str, Actuation]:
-    """Return the drive of every joint; steering is stiff enough for the friction of its wheel."""
-    loose = passive_joints(robot)
-    drives = {name: servo for name, servo in holding_servos(robot).items() if name not in loose}
-    load = friction * base.mass * GRAVITY / len(base.wheels)
-    for wheel in base.wheels:
-        if wheel.command is not None:
-            drives[wheel.joint] = Actuation(DriveMode.VELOCITY, damping=wheel_damping)
-        if wheel.steering:
-            arm = max(wheel.width / 2 + abs(wheel.y - wheel.steering.y), wheel.radius / 10)
-            stiffness = load * arm / _STEERED_OFF
-            drives[wheel.steering.joint] = Actuation(
-                DriveMode.POSITION, stiffness=stiffness, damping=stiffness * _STEERED_LATE
-            )
-    return drives
 
 
 def laden(robot: StudiedRobot, payload: float) -> StudiedRobot:
@@ -142,22 +118,6 @@ def laden(robot: StudiedRobot, payload: float) -> StudiedRobot:
     link = Link("payload", inertia, visuals=(box,))
     carrying = replace(model, links=(*model.links, link), joints=(*model.joints, joint))
     return replace(robot, model=carrying)
-
-
-def _surfaces(friction: float, rule: FrictionRule) -> tuple[Material, Material]:
-    """Return materials of ground and tyres with which casters have no friction.
-
-    In an engine that takes the greater or the average of two surfaces, a frictionless
-    caster would still have friction on rough ground; there the ground is frictionless
-    as well, and the tyres have all the friction.
-    """
-    match rule:
-        case FrictionRule.MAXIMUM:
-            return SLICK, Material(friction)
-        case FrictionRule.AVERAGE:
-            return SLICK, Material(2 * friction)
-        case FrictionRule.GEOMETRIC_MEAN | FrictionRule.MINIMUM:
-            return Material(friction), Material(friction)
 
 
 _ASIDE = 2e-3

@@ -3,11 +3,12 @@
 from itertools import product
 
 from kinetarium.batch.study import ConfigError, case_of, refuse_empty
+from kinetarium.control.vehicle.robot_base import vehicle
 from kinetarium.control.vehicle.wheeled_base import DriveType
 from kinetarium.engines.registry import chosen_engines
 from kinetarium.ranges import check_ranges
 from kinetarium.studies.drive.calibrate.config import CalibrateCase, CalibrateConfig
-from kinetarium.studies.drive.vehicle import opened, vehicle
+from kinetarium.studies.drive.vehicle import opened
 
 
 def cases(config: CalibrateConfig) -> tuple[CalibrateCase, ...]:

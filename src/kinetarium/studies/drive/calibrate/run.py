@@ -4,13 +4,14 @@ from math import pi
 
 from kinetarium.control.vehicle.laws import FeedForward, PlanarPose
 from kinetarium.control.vehicle.reference import SteadyReference
+from kinetarium.control.vehicle.robot_base import vehicle
 from kinetarium.engines.registry import open_engine
 from kinetarium.recording.recording import Recording
 from kinetarium.studies.drive.calibrate.config import CalibrateCase
 from kinetarium.studies.drive.coulomb import usual_multiplier
 from kinetarium.studies.drive.profiles import settings_of
 from kinetarium.studies.drive.run import drive
-from kinetarium.studies.drive.vehicle import opened, vehicle
+from kinetarium.studies.drive.vehicle import opened
 
 ORIGIN = PlanarPose(0.0, 0.0, 0.0)
 STEADY = 1.0
