@@ -13,12 +13,16 @@ from kinetarium.batch.check_study import check_study
 from kinetarium.batch.study import Outcome
 from kinetarium.engines.protocol import Audit, Capability, EngineInfo, Simulation
 from kinetarium.engines.registry import open_engine
+from kinetarium.model.diagnostics import Allowance
 from kinetarium.model.robot import JointType
 from kinetarium.model.urdf import write_urdf
 from kinetarium.recording.recording import Recording, RunStatus
+from kinetarium.roles.options import RoleOptions
+from kinetarium.roles.roles import BaseKind
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose
+from kinetarium.storage.serialization import from_builtins, to_builtins
 from kinetarium.studies.dynamics import Dynamics
 from kinetarium.studies.dynamics._examination import examine
 from kinetarium.studies.dynamics.backends import registry
@@ -33,6 +37,7 @@ from kinetarium.studies.dynamics.score import error_rows
 from kinetarium.studies.dynamics.states import draw_states
 
 TWO_LINK = load_robot("two-link")
+HELD = RoleOptions(base=BaseKind.FIXED).open("two-link")
 
 
 def faults(recording: Recording) -> list[Finding]:
@@ -49,15 +54,15 @@ def test_cases() -> None:
     study = Dynamics()
     cases = study.cases(Config(engine=("mujoco",)))
     assert [case.backend for case in cases] == ["pinocchio", "closed-form", "mujoco"]
-    assert {case.sha256 for case in cases} == {TWO_LINK.source.sha256}
+    assert {case.sha256 for case in cases} == {HELD.sha256}
     assert [case.backend for case in study.cases(Config(robot="ur5", engine=("mujoco",)))] == [
         "pinocchio",
         "mujoco",
     ]
     against = study.cases(Config(robot="ur5", against="two-link"))
     assert [(case.backend, case.against_sha256) for case in against] == [
-        ("pinocchio", TWO_LINK.source.sha256),
-        ("against", TWO_LINK.source.sha256),
+        ("pinocchio", HELD.sha256),
+        ("against", HELD.sha256),
     ]
 
 
@@ -78,6 +83,49 @@ def test_cases() -> None:
 def test_refusals(config: Config, reason: str) -> None:
     with pytest.raises(KinetariumError, match=reason):
         Dynamics().cases(config)
+
+
+def test_flags_of_roles_reach_the_robot(tmp_path: Path) -> None:
+    scaled = tmp_path / "arm.xacro"
+    scaled.write_text(
+        '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="m"'
+        ' default="1"/><link name="a"/><link name="b"><inertial><mass value="$(arg m)"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>'
+    )
+    study = Dynamics()
+    config = Config(
+        robot=str(scaled), xacro_arg=("m:=3",), base=BaseKind.PLANAR, engine=("mujoco",), states=5
+    )
+    case = study.cases(config)[-1]
+    recording = study.run(case)
+    # A planar base slides with the whole robot: 3 kg, and the least masses of its slides.
+    assert recording.facts["joints"] == ["base/x", "base/y", "base/yaw", "j"]
+    assert all(row["passed"] for row in study.score(case, recording))
+    plain = study.cases(replace(config, base=None))[-1]
+    assert study.run(plain).facts["joints"] == ["j"]
+    with pytest.raises(KinetariumError, match="--loaders compares a file as it is"):
+        study.cases(replace(config, loaders=True))
+
+
+def test_a_case_of_an_earlier_release_is_read() -> None:
+    case = Dynamics().cases(Config(engine=("mujoco",), states=5))[-1]
+    data = to_builtins(case)
+    data |= {"mesh_root": ["meshes"], "allow": ["missing-mesh"], "root": "torso"}
+    del data["reading"]
+    assert from_builtins(Case, data, where="case").allow == (Allowance.MISSING_MESH,)
+    allowed = Config(allow=(Allowance.MISSING_MESH, Allowance.COMMA)).reading
+    assert allowed == RoleOptions(allow_missing_mesh=True, lenient=("comma",))
+
+
+def test_the_conclusion_counts_backends_that_differ() -> None:
+    study = Dynamics()
+    for config, said in (
+        (Config(engine=("mujoco",), states=5), "is the same as in Pinocchio in closed-form and"),
+        (Config(robot="ur5", against="two-link", states=5), "It is not in against: another robot"),
+    ):
+        outcomes = [_outcome(study, case) for case in study.cases(config)]
+        assert said in study.report(outcomes).conclusion
 
 
 def test_more_matrices_than_memory_holds_are_refused(tmp_path: Path) -> None:

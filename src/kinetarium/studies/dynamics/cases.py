@@ -1,10 +1,15 @@
 """Cases of the dynamics study: one robot in each backend."""
 
+from dataclasses import replace
+from typing import Any
+
 from kinetarium.batch.study import ConfigError, case_of
-from kinetarium.model.diagnostics import Allowance
+from kinetarium.errors import KinetariumError
 from kinetarium.model.load import load_robot, robot_file
 from kinetarium.model.robot import RobotModel
 from kinetarium.ranges import check_ranges
+from kinetarium.roles.options import RoleOptions
+from kinetarium.roles.roles import BaseKind
 from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE, backend_names
 from kinetarium.studies.dynamics.config import Case, Config
 from kinetarium.studies.dynamics.loaders import loader_names
@@ -24,30 +29,66 @@ def cases(config: Config) -> tuple[Case, ...]:
             contradict each other.
     """
     check_ranges(config)
-    allow = tuple(dict.fromkeys((*config.allow, *map(Allowance, config.lenient))))
-    model = load_robot(config.robot, mesh_roots=config.mesh_root, allow=allow, root=config.root)
+    reading = config.reading
+    model, own = read_robot(config.robot, reading=reading, loaders=config.loaders)
     _check(config, model)
     other = ""
     if config.against:
         names: tuple[str, ...] = (REFERENCE, AGAINST)
-        second = load_robot(config.against, mesh_roots=config.mesh_root, allow=allow)
-        other = second.source.sha256
+        other = read_robot(config.against, reading=second_reading(reading))[1]
     elif config.loaders:
         robot_file(config.robot)
         names = loader_names(config.engine)
     else:
         names = backend_names(model, engines=config.engine)
-    own = model.source.sha256
-    return tuple(
-        case_of(config, Case, backend=name, sha256=own, against_sha256=other, allow=allow)
-        for name in names
+    given = {"reading": reading, "sha256": own, "against_sha256": other}
+    earlier: dict[str, Any] = {"mesh_root": (), "allow": (), "root": ""}
+    return tuple(case_of(config, Case, backend=name, **given, **earlier) for name in names)
+
+
+def read_robot(
+    robot: str, *, reading: RoleOptions, loaders: bool = False, sha256: str = ""
+) -> tuple[RobotModel, str]:
+    """Read a robot, its root held unless another base is asked for.
+
+    Args:
+        robot: Name of a robot in the catalogue, or its file.
+        reading: How it is read.
+        loaders: Whether it is compared with what loaders read, without roles and with its own base.
+        sha256: Hash of what was read when the case was created.
+
+    Returns:
+        The robot, and the hash of what was read.
+
+    Raises:
+        KinetariumError: If a file is refused, or differs from what was read before.
+    """
+    if not loaders:
+        studied = replace(reading, base=reading.base or BaseKind.FIXED).open(robot, sha256=sha256)
+        return studied.model, studied.sha256
+    model = load_robot(
+        robot,
+        mesh_roots=reading.mesh_root,
+        allow=reading.allow,
+        arguments=reading.arguments,
+        root=reading.root,
     )
+    if sha256 and model.source.sha256 != sha256:
+        raise KinetariumError(f"'{robot}' has changed since the case was created")
+    return model, model.source.sha256
+
+
+def second_reading(reading: RoleOptions) -> RoleOptions:
+    """Return how the second robot is read: as the first, without what names parts of the first."""
+    return replace(reading, root="", roles="", srdf="", tool="")
 
 
 def _check(config: Config, model: RobotModel) -> None:
     if config.loaders:
         if config.against or config.at or config.at_velocity:
             raise ConfigError("--loaders compares links and joints; --against and --at have no use")
+        if config.base or config.roles or config.srdf or config.tool:
+            raise ConfigError("--loaders compares a file as it is; --base and roles have no use")
         return
     joints = [joint.name for joint in model.moving_joints]
     if not joints:

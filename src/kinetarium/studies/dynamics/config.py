@@ -1,10 +1,11 @@
 """Config and case of the dynamics study."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, field, fields
+from typing import Annotated, get_args
 
 from kinetarium.model.diagnostics import Allowance, Leniency
 from kinetarium.ranges import Range, Seed
+from kinetarium.roles.options import RoleOptions
 
 States = Annotated[int, Range(1, 100_000, unit="-")]
 """What fits into memory for an arm, with all matrices of all backends."""
@@ -15,8 +16,8 @@ Velocities = Annotated[tuple[float, ...], Range(-1e4, 1e4, unit="rad/s or m/s")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config:
-    """The robot and the libraries to compare.
+class Config(RoleOptions):
+    """The robot and the libraries to compare; its root is held, or moves in a plane.
 
     Attributes:
         robot: Name of a robot in the catalogue, or a URDF, xacro or MJCF file.
@@ -28,10 +29,7 @@ class Config:
         seed: Seed of the random states.
         at: Joint positions of a state at which to print M, g and c [rad or m].
         at_velocity: Joint velocities of that state [rad/s or m/s]; zero by default.
-        mesh_root: Folders from which meshes and includes may be read.
-        allow: Faults of a robot file to tolerate.
-        lenient: Faults of form, and parts that no model has, to let through and list.
-        root: Name of the body that is the robot, in an MJCF file with several.
+        allow: Faults of a robot file to tolerate, as by the flags --allow-NAME and --lenient.
     """
 
     robot: str = "two-link"
@@ -42,10 +40,18 @@ class Config:
     seed: Seed = 0
     at: Positions = ()
     at_velocity: Velocities = ()
-    mesh_root: tuple[str, ...] = ()
     allow: tuple[Allowance, ...] = ()
-    lenient: tuple[Leniency, ...] = ()
-    root: str = ""
+
+    @property
+    def reading(self) -> RoleOptions:
+        """How the robot is read, with all that is allowed."""
+        own = {each.name: getattr(self, each.name) for each in fields(RoleOptions)}
+        forms = [each for each in get_args(Leniency) if each in self.allow]
+        own["lenient"] = tuple(dict.fromkeys((*self.lenient, *forms)))
+        for each in self.allow:
+            if each not in forms:
+                own[f"allow_{each.replace('-', '_')}"] = True
+        return RoleOptions(**own)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,10 +60,11 @@ class Case:
 
     Attributes:
         backend: The library, "closed-form", or "against" for the second robot.
-        sha256: Hash of all files of the robot.
-        against_sha256: Hash of all files of the second robot, or empty.
-        allow: All faults to tolerate.
+        sha256: Hash of the robot's files, base and roles; with loaders, of its files.
+        against_sha256: That of the second robot, or empty.
+        reading: How the robots are read; the root of MJCF and the roles are those of the first.
         loaders: Whether the backend's own loader reads the robot file.
+        mesh_root, allow, root: How the robot was read in folders of earlier releases.
     """
 
     robot: str
@@ -69,7 +76,8 @@ class Case:
     seed: Seed
     at: Positions
     at_velocity: Velocities
-    mesh_root: tuple[str, ...]
-    allow: tuple[Allowance, ...]
+    reading: RoleOptions = field(default_factory=RoleOptions)
     loaders: bool = False
+    mesh_root: tuple[str, ...] = ()
+    allow: tuple[Allowance, ...] = ()
     root: str = ""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetarium.batch.outcomes import and_list
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.dynamics import TwoLink
 from kinetarium.figure.charts import Axis, Heatmap, Lines, Series
@@ -270,7 +271,41 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
         _summary(outcomes, findings),
         extra={"findings": findings, **({"terms": terms} if terms else {})},
         lead=_LEAD,
+        conclusion=_conclusion(outcomes, robots=len(robots)),
     )
+
+
+_MOST_NAMED = 3
+"""Backends that differ or failed which the conclusion names; the table lists all."""
+
+
+def _conclusion(outcomes: Sequence[Outcome[Case]], *, robots: int) -> str:
+    """Say in how many backends a robot is the same, how exactly, and what differs elsewhere."""
+    compared = [outcome for outcome in outcomes if outcome.case.backend != REFERENCE]
+    verdicts = [(outcome, _verdict(outcome)) for outcome in compared]
+    same = [outcome for outcome, verdict in verdicts if verdict == _SAME]
+    worst = max(
+        (row["max_rel"] for each in same for row in each.rows if row["quantity"] in TERMS),
+        default=0.0,
+    )
+    what = "The robot" if robots == 1 else f"Of {robots} robots in {len(compared)} comparisons one"
+    parts = []
+    if same:
+        names = and_list(dict.fromkeys(outcome.case.backend for outcome in same))
+        count = "" if robots == 1 else f", in {len(same)}"
+        parts.append(
+            f"{what} is the same as in Pinocchio in {names}{count}: M, g, c and tau differ by at"
+            f" most {worst:.1e} at {same[0].case.states} random states."
+        )
+    others = [
+        f"{outcome.case.backend}{f' ({outcome.case.robot})' if robots > 1 else ''}: {verdict}"
+        for outcome, verdict in verdicts
+        if verdict != _SAME
+    ]
+    if others:
+        more = f"; {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+        parts.append(f"It is not in {'; '.join(others[:_MOST_NAMED])}{more}.")
+    return " ".join(parts) or "Nothing was compared with Pinocchio."
 
 
 def _loader_report(outcomes: Sequence[Outcome[Case]]) -> Findings:
@@ -345,6 +380,9 @@ def _headline(outcomes: Sequence[Outcome[Case]], *, several: bool) -> Table:
     return Table("", columns, tuple(rows))
 
 
+_SAME = "the same robot"
+
+
 def _verdict(outcome: Outcome[Case]) -> str:
     if outcome.recording is None:
         return f"{outcome.status}: {outcome.message}" if outcome.message else str(outcome.status)
@@ -355,7 +393,7 @@ def _verdict(outcome: Outcome[Case]) -> str:
         return f"another robot: {first}{more}"
     if not all(row["passed"] for row in outcome.rows):
         return "out of tolerance"
-    return "the reference" if outcome.case.backend == REFERENCE else "the same robot"
+    return "the reference" if outcome.case.backend == REFERENCE else _SAME
 
 
 def _faults(outcome: Outcome[Case]) -> list[dict[str, Any]]:

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.errors import UnknownNameError
 from kinetarium.model.load import load_robot, robot_file
 from kinetarium.model.robot import RobotModel
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.studies.dynamics._examination import examine
 from kinetarium.studies.dynamics.backends.reference import CLOSED_FORM
 from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE, backend_names
+from kinetarium.studies.dynamics.cases import read_robot, second_reading
 from kinetarium.studies.dynamics.config import Case
 from kinetarium.studies.dynamics.finding import Finding, Severity
 from kinetarium.studies.dynamics.loaders import examine_loader
@@ -25,15 +26,19 @@ def run(case: Case) -> Recording:
     Raises:
         KinetariumError: If a file has changed since the case was created.
     """
+    model, _ = read_robot(
+        case.robot, reading=case.reading, loaders=case.loaders, sha256=case.sha256
+    )
     if case.loaders:
-        model = _load(case, case.robot, sha256=case.sha256)
         with robot_file(case.robot) as file:
-            return examine_loader(model, case.backend, file=file, roots=case.mesh_root)
+            return examine_loader(model, case.backend, file=file, roots=case.reading.mesh_root)
     against = None
     if case.backend == AGAINST:
-        against = _load(case, case.against, sha256=case.against_sha256)
+        against, _ = read_robot(
+            case.against, reading=second_reading(case.reading), sha256=case.against_sha256
+        )
     return examine(
-        _load(case, case.robot, sha256=case.sha256),
+        model,
         case.backend,
         states=case.states,
         seed=case.seed,
@@ -41,14 +46,6 @@ def run(case: Case) -> Recording:
         at_velocity=case.at_velocity,
         against=against,
     )
-
-
-def _load(case: Case, robot: str, *, sha256: str) -> RobotModel:
-    root = case.root if robot == case.robot else ""
-    model = load_robot(robot, mesh_roots=case.mesh_root, allow=case.allow, root=root)
-    if model.source.sha256 != sha256:
-        raise KinetariumError(f"'{robot}' has changed since the case was created")
-    return model
 
 
 Robot = str | PathLike[str] | RobotModel
