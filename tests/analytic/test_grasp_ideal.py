@@ -1,5 +1,7 @@
 """The ideal reference: a rigid grasp under the same control, without an engine."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,11 +12,15 @@ from kinetarium.studies.grasp.ideal import Ideal, ideal, least_grip
 from kinetarium.studies.grasp.profiles import JointControl, Setting
 
 
-def _ideal(path: ToolPath, duration: float, control: JointControl = JointControl.LAW) -> Ideal:
-    case = Case(
+def _case(path: ToolPath, duration: float) -> Case:
+    return Case(
         engine="", path=path, profile=Profile.MATCHED, start=0, duration=duration, timestep=1e-3,
         iterations=0, friction=0.8, seed=0,
     )  # fmt: skip
+
+
+def _ideal(path: ToolPath, duration: float, control: JointControl = JointControl.LAW) -> Ideal:
+    case = _case(path, duration)
     return ideal(case, Setting(MujocoOptions(), control, "", lifted=True))
 
 
@@ -51,6 +57,20 @@ def test_the_least_grip_is_that_of_coulomb() -> None:
     assert least_grip(wedge, friction=0.8, mass=1.0) == pytest.approx(needed, rel=2e-3)
     steep = np.array([[0.0, -0.5, -0.9], [0.0, 0.5, -0.9]])
     assert least_grip(steep, friction=0.1, mass=1.0) is None
+
+
+def test_the_least_friction_is_that_of_the_object_and_its_grip() -> None:
+    """At rest mu = m g / (2 F); along a circle in the plane of gravity and axis m (g + v^2/r)."""
+    still = _case(ToolPath.STILL, 0.1)
+    chosen = Setting(MujocoOptions(), JointControl.LAW, "", lifted=True)
+    for mass, force in ((1.0, 100.0), (0.5, 20.0), (2.0, 60.0)):
+        case = replace(still, mass=mass, force=force)
+        expected = mass * 9.81 / (2 * force)
+        assert ideal(case, chosen).friction == pytest.approx(expected, rel=1e-6)
+    # At the lowest point of the circle, where it sets off, the path adds its v^2 / r.
+    fast = replace(_case(ToolPath.CIRCLE, 1.0), speed=0.2, ramp=False)
+    upwards = ideal(fast, chosen)
+    assert upwards.friction == pytest.approx((9.81 + 0.2**2 / 0.1) / 200, rel=5e-3)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The Panda with its grasp pads and a cube: the grasp of the engine comparison, and its numbers."""
+"""The Panda with its grasp pads and a cube: the grasp of the engine comparison."""
 
 from dataclasses import replace
 
@@ -11,22 +11,10 @@ from kinetarium.spatial.rotation import inverse_pose
 
 CUBE_MASS = 1.0
 """Mass of the cube [kg]."""
-GRIP = 100.0
-"""Force between each pad and the cube [N]."""
 TOOL = "panda_hand_tcp"
 """The link between the pads; its y axis is that along which they close."""
 PADS = ("panda_leftpad", "panda_rightpad")
 """The left pad is towards +y of the tool."""
-
-
-def sliding_grip(friction: float) -> float:
-    """Return the grip force below which the cube slides between two pads (Coulomb) [N]."""
-    return CUBE_MASS * 9.81 / (2 * friction)
-
-
-def least_friction(grip: float = GRIP) -> float:
-    """Return the friction below which the cube slides at a grip force (Coulomb) [-]."""
-    return CUBE_MASS * 9.81 / (2 * grip)
 
 
 def padded(gripper: Gripper, model: RobotModel) -> Gripper:

@@ -5,7 +5,6 @@ from functools import partial
 from math import inf, isnan, sqrt
 
 from kinetarium.recording.recording import Row
-from kinetarium.scene.grasped_cube import least_friction, sliding_grip
 from kinetarium.studies.engine_guide.verdict import (
     Condition,
     Rule,
@@ -89,10 +88,8 @@ def _grip(rows: Rows, engine: str, _: float, *, profile: str) -> Sample | None:
 
 def _release(rows: Rows, engine: str, _: float) -> Sample | None:
     def error(row: Row) -> float | None:
-        grip, ideal = row.get("sliding_grip_n"), row.get("sliding_ideal_n")
-        if grip is None:
-            return None
-        return 100 * abs(float(grip) / (ideal or sliding_grip(row["friction"])) - 1)
+        grip, ideal = row.get("sliding_grip_n"), row.get("ideal_sliding_grip_n")
+        return None if grip is None or not ideal else 100 * abs(float(grip) / ideal - 1)
 
     runs = select(rows, "grasp", engine=engine, profile="matched", path="release")
     return sample_of(runs, error, setting=["robot"])
@@ -100,7 +97,10 @@ def _release(rows: Rows, engine: str, _: float) -> Sample | None:
 
 def _grip_friction(rows: Rows, engine: str, _: float) -> Sample | None:
     def slip(row: Row) -> float | None:
-        if row.get("held") is None or bool(row["held"]) != (row["friction"] > least_friction()):
+        least = row.get("least_friction")
+        if row.get("held") is None or least is None:
+            return None
+        if bool(row["held"]) != (row["friction"] > least):
             return None
         return 1e3 * float(row["slip_m"]) if row["held"] else 0.0
 
@@ -231,8 +231,9 @@ RULES = (
     ),
     Rule(
         "a grip on any friction",
-        f"matched: slip where Coulomb's law holds the cube, above {least_friction():.3f}; held"
-        " below it or lost above it is a failed run",
+        "matched: slip where Coulomb's law holds the object along the path, from a friction of"
+        " m |a - g| / (2 F) across the closing axis on; held below it or lost above it is a failed"
+        " run",
         0.5,
         "mm",
         "A quarter of the 2 mm by which starts displace the cube: with more it is the slip, not the"

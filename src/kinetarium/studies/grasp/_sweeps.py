@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from kinetarium.batch.outcomes import Outcomes
 from kinetarium.batch.study import Outcome
 from kinetarium.figure.charts import Axis, Lines, Mark, Series, Side
@@ -19,7 +17,6 @@ from kinetarium.figure.sweep import (
 )
 from kinetarium.figure.text import Column, Prose, Table
 from kinetarium.studies.grasp.config import Case, Profile, ToolPath
-from kinetarium.studies.grasp.ideal import GRAVITY
 
 FIGURES = (
     "held_s",
@@ -37,6 +34,7 @@ FIGURES = (
     "common_mode_variance_n2",
     "sliding_grip_n",
     "ideal_sliding_grip_n",
+    "least_friction",
     "slant_deg",
     "tilt_deg",
     "tracking_rmse_m",
@@ -79,13 +77,6 @@ class Group(Outcomes[Case]):
         held = [row for row in self.rows if row.get("held")]
         lost = sum(row["zero_contact_samples"] for row in held)
         return lost, sum(row["samples"] for row in held)
-
-    @property
-    def least_friction(self) -> float:
-        """Friction below which the weight across the closing axis slides (Coulomb) [-]."""
-        axis = self.recording["axis"][0] if self.recording else np.array([0.0, 1.0, 0.0])
-        across = float(np.linalg.norm(np.cross(axis, GRAVITY)))
-        return self.case.mass * across / (2 * self.case.force)
 
     @property
     def ratio(self) -> float | None:
@@ -204,8 +195,10 @@ def cost_section(profile: Profile, groups: Sequence[Group]) -> Section:
 def _over_friction(groups: Sequence[Group]) -> tuple[Figure, ...]:
     """Return slip and variance over friction, and a table of which engines held the object."""
     x = Axis("friction between pads and cube", log=True)
-    least = groups[0].least_friction
-    limit = Mark(least, "Coulomb limit", Side.X)
+    known = (group.median("least_friction") for group in groups)
+    least = next((each for each in known if each is not None), None)
+    limit = () if least is None else (Mark(least, "Coulomb limit", Side.X),)
+    words = "" if least is None else f" Left of {least:.3f} Coulomb friction cannot hold it."
 
     return (
         Lines(
@@ -213,9 +206,8 @@ def _over_friction(groups: Sequence[Group]) -> tuple[Figure, ...]:
             x,
             Axis("slip", "mm", log=True),
             _over(groups, _slip),
-            caption="Maximum over the starts; the object is lost at 20 mm. Left of the line, at"
-            f" m g / (2 F) = {least:.3f}, Coulomb friction cannot hold it.",
-            marks=(limit,),
+            caption=f"Maximum over the starts; the object is lost at 20 mm.{words}",
+            marks=limit,
         ),
         Lines(
             "Variance over friction",
@@ -223,7 +215,7 @@ def _over_friction(groups: Sequence[Group]) -> tuple[Figure, ...]:
             _RATIO,
             _over(groups, _ratio),
             caption=_LOST,
-            marks=(Mark(1.0, RIGID), limit),
+            marks=(Mark(1.0, RIGID), *limit),
         ),
         _friction_table(groups),
     )

@@ -8,6 +8,7 @@ are shared equally by both sides.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import inf
 
 import numpy as np
 
@@ -46,11 +47,13 @@ class Ideal:
         force: Of both sides, as of the step before the sample [N], shape (k, 2).
         rest: The same before the path, at rest [N], shape (2,).
         error: Distance of the grip from the path [m], shape (k,).
+        friction: Least friction with which the grip holds the object all along [-].
     """
 
     force: Array
     rest: Array
     error: Array
+    friction: float
 
 
 def ideal(case: Case, chosen: Setting) -> Ideal:
@@ -85,7 +88,7 @@ def _ideal(case: Case, control: JointControl, armature: float, lifted: bool) -> 
             q = q + timestep * v
     rest = grip.forces(q, np.zeros_like(v), np.zeros_like(v))
     stride = round(1 / (SAMPLE_RATE * timestep))
-    forces, positions = [], []
+    forces, positions, friction = [], [], grip.friction(q, np.zeros_like(v), np.zeros_like(v))
     for k in range(round(case.duration / timestep)):
         push = case.push if pushed(case, k * timestep) else 0.0
         grip.push(q, push)
@@ -93,12 +96,14 @@ def _ideal(case: Case, control: JointControl, armature: float, lifted: bool) -> 
         sampled = (k + 1) % stride == 0
         if sampled:
             forces.append(grip.forces(q, v, a))
+            friction = max(friction, grip.friction(q, v, a))
         v = v + timestep * a
         q = q + timestep * v
         if sampled:
             positions.append(q)
     time = np.arange(1, len(forces) + 1) / SAMPLE_RATE
-    return Ideal(frozen(forces), frozen(rest), frozen(done.error(np.array(positions), time)))
+    error = done.error(np.array(positions), time)
+    return Ideal(frozen(forces), frozen(rest), frozen(error), friction)
 
 
 def pushed(case: Case, since: float) -> bool:
@@ -150,6 +155,16 @@ class _RigidGrip:
             total = pressed.sum()
             return np.array([total - needed, total + needed]) / 2
         return np.array([pressed[0], pressed[0] + needed])
+
+    def friction(self, q: Array, v: Array, a: Array) -> float:
+        """Return the least friction that holds the object, normals along the closing axis [-].
+
+        Coulomb's law: both sides together carry m (a - g) across the axis by mu (N1 + N2).
+        """
+        axis = self._frame(q)[:3, 1]
+        load = self._holder.mass * (self._acceleration(q, v, a) - GRAVITY)
+        pressed = float(self.forces(q, v, a).sum())
+        return float(np.linalg.norm(np.cross(axis, load))) / pressed if pressed > 0 else inf
 
     def _acceleration(self, q: Array, v: Array, a: Array) -> Array:
         """Return the acceleration of the object's centre [m/s^2], shape (3,)."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import inf, isfinite
 from time import process_time
 from typing import ClassVar
 
@@ -222,6 +222,7 @@ def run(case: Case) -> Recording:
         "scale": done.scale,
         "moved": done.moved,
         "determinate": holder.parallel,
+        "least_friction": _least_friction(case, chosen),
         "closing": [
             {
                 "joint": side.joint,
@@ -242,6 +243,12 @@ def run(case: Case) -> Recording:
         **_ideal_channels(case, chosen, len(recording["time"])),
     }
     return replace(recording, channels=channels, facts=facts, timing=timing)
+
+
+def _least_friction(case: Case, chosen: Setting) -> float | None:
+    """Return the friction from which on a rigid grasp holds; None if it never does, or releases."""
+    least = inf if case.release else ideal(case, chosen).friction
+    return least if isfinite(least) else None
 
 
 def _setting(case: Case) -> Setting:

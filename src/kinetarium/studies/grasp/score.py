@@ -84,6 +84,8 @@ def score(case: Case, recording: Recording) -> Row:
         common_mode_variance_n2: Variance of the mean of both sides; zero for a rigid grasp.
         sliding_grip_n: Grip force at which the object begins to slide finally; releases only.
         ideal_sliding_grip_n: The same by Coulomb's law, for the normals of the contacts.
+        least_friction: Friction from which on a rigid grasp holds the object all along the path,
+            by Coulomb's law; None for a release.
         slant_deg: Mean angle between the contacts' normals and the closing axis.
         tracking_rmse_m: Tracking error of the grip.
         one_step_rad_s2: Error of the engine's accelerations; None with servos.
@@ -105,6 +107,7 @@ def score(case: Case, recording: Recording) -> Row:
         "waiting_variance_n2": _waiting_variance(recording),
         "sliding_grip_n": _sliding_grip(carried) if case.release else None,
         "ideal_sliding_grip_n": _coulomb(case, carried) if case.release else None,
+        "least_friction": recording.facts.get("least_friction"),
         "slant_deg": _mean(carried.slant[kept]),
         "one_step_rad_s2": recording.facts["one_step_rad_s2"],
     }
