@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from kinetarium.batch.study import ConfigError, Outcome
+from kinetarium.control.interface import ConstantCommand
 from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.control.vehicle.robot_base import vehicle
 from kinetarium.control.vehicle.wheeled_base import Chassis, DriveType
-from kinetarium.engines.protocol import FrictionRule
-from kinetarium.engines.registry import open_engine
+from kinetarium.engines.protocol import CapabilityError, FrictionRule
+from kinetarium.engines.registry import matched_options, open_engine
 from kinetarium.errors import KinetariumError
 from kinetarium.model.assets import installed_packages
 from kinetarium.model.diagnostics import Allowance
@@ -20,16 +21,24 @@ from kinetarium.recording.recording import RunStatus
 from kinetarium.roles.options import RoleOptions
 from kinetarium.roles.roles import BaseKind, RolesError
 from kinetarium.roles.studied_robot import StudiedRobot
+from kinetarium.rollout.loop import run
 from kinetarium.scene import DriveMode
 from kinetarium.scene.robot import PlacedRobot
 from kinetarium.storage.serialization import to_builtins
 from kinetarium.studies.drive import Calibrate, Drive
 from kinetarium.studies.drive.calibrate.config import CalibrateConfig
 from kinetarium.studies.drive.cases import drivable_paths
-from kinetarium.studies.drive.config import DriveConfig, PathControl, PathName, Profile
+from kinetarium.studies.drive.config import (
+    DriveCase,
+    DriveConfig,
+    PathControl,
+    PathName,
+    Profile,
+    Terrain,
+)
 from kinetarium.studies.drive.coulomb import coulomb_arc, usual_multiplier
 from kinetarium.studies.drive.profiles import settings_of
-from kinetarium.studies.drive.run import ground_scene, laden, loaded_facts
+from kinetarium.studies.drive.run import ground_scene, laden, loaded_facts, relief_of
 from kinetarium.studies.drive.vehicle import recorded_vehicle
 
 BULLET_DATA = installed_packages().get("pybullet_data")
@@ -219,6 +228,57 @@ class TestScene:
         )  # fmt: skip
         assert scene.gravity[0] == pytest.approx(-9.81 * np.sin(np.radians(10.0)))
         assert np.linalg.norm(scene.gravity) == pytest.approx(9.81)
+
+    @staticmethod
+    def drive_ahead(*, damping: float = 20.0, duration: float = 4.0, **ground):
+        """Let a Husky drive along x with 0.5 m/s at the wheels in MuJoCo."""
+        robot = found("husky4")
+        base = vehicle(robot)
+        engine = open_engine("mujoco")
+        scene = ground_scene(
+            robot, start=ORIGIN, friction=1.0, rule=engine.info.friction_rule,
+            wheel_damping=damping, **ground,
+        )  # fmt: skip
+        speeds = np.array(Chassis(base, 1.0).commands((0.5, 0.0)))
+        recording = run(
+            scene, engine=engine, duration=duration, controller=ConstantCommand(speeds),
+            options=matched_options(engine).options,
+        )  # fmt: skip
+        return robot, speeds, recording
+
+    def test_rolling_resistance_takes_its_torque_from_the_wheels(self) -> None:
+        # All wheels together: sum of c N = c m g = sum of damping (command - speed).
+        rolling, damping = 0.005, 20.0
+        robot, speeds, recording = self.drive_ahead(rolling=rolling, damping=damping)
+        short = speeds - recording["v"][-100:].mean(axis=0)
+        assert damping * short.sum() == pytest.approx(rolling * robot.model.mass * 9.81, rel=0.03)
+
+    def test_engines_without_rolling_resistance_are_refused(self) -> None:
+        with pytest.raises(CapabilityError, match="rolling-friction"):
+            Drive().run(replace(self.case(), engine="ode", rolling=0.005))
+
+    def test_steps_lift_the_robot_by_their_height(self) -> None:
+        slabs = relief_of(replace(self.case(), terrain=Terrain.STEPS, rise=0.04))
+        first = min((slab for slab in slabs if slab.x > 0), key=lambda slab: slab.x)
+        _, _, recording = self.drive_ahead(relief=slabs, duration=5.0)
+        x, z = recording["poses"][:, 0, 0], recording["poses"][:, 0, 2]
+        on_top = np.abs(x - first.x) < 0.1  # the wheelbase is 0.51 m, a terrace 1 m
+        assert on_top.any()
+        assert z[on_top].mean() - z[20] == pytest.approx(0.04, abs=2e-3)
+
+    def test_rough_ground_is_the_same_for_every_engine_and_level_at_the_start(self) -> None:
+        case = replace(self.case(), terrain=Terrain.ROUGH, rise=0.03)
+        slabs = relief_of(case)
+        assert slabs == relief_of(replace(case, engine="bullet"))
+        assert slabs != relief_of(replace(case, seed=1))
+        assert len(slabs) > 50
+        assert max(slab.height for slab in slabs) <= 0.03
+        assert min(np.hypot(slab.x, slab.y) for slab in slabs) > 1.0
+
+    @staticmethod
+    def case() -> DriveCase:
+        config = DriveConfig(engine=("mujoco",), path=(PathName.CIRCLE,), starts=1)
+        return Drive().cases(config)[0]
 
     def test_a_payload_is_above_the_wheels(self) -> None:
         robot = found("husky4")

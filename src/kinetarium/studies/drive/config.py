@@ -18,6 +18,9 @@ MULTIPLIER = Range(0.0, 20.0, unit="-")
 SLOPE = Range(-30.0, 30.0, unit="deg")
 """Steeper ground is beyond wheels with a friction of 0.6."""
 PAYLOAD = Range(0.0, 1000.0, unit="kg")
+RISE = Range(0.001, 0.5, unit="m")
+ROLLING = Range(0.0, 0.1, unit="m")
+"""Of a tyre on sand it is some centimetres."""
 
 
 class PathControl(StrEnum):
@@ -48,6 +51,16 @@ class Profile(StrEnum):
     """The best settings known for each engine."""
 
 
+class Terrain(StrEnum):
+    """The ground that a robot drives on; it is level where the robot starts."""
+
+    FLAT = "flat"
+    STEPS = "steps"
+    """Terraces across x, one metre wide and one apart."""
+    ROUGH = "rough"
+    """Paving of slabs of random height."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DriveConfig(RoleOptions):
     """Robots that follow paths.
@@ -66,6 +79,10 @@ class DriveConfig(RoleOptions):
             profile's.
         slope: Inclination of the ground, which rises along x [deg].
         payload: Mass of a box on top of the base, above the middle of its wheels [kg].
+        terrain: Flat ground, steps, or rough paving.
+        rise: Height of the steps, or of the highest slabs of the paving [m].
+        rolling: Rolling resistance of the wheels: torque over normal force [m]; engines that do
+            not have it are refused.
         seed: Seed of the displacements and of the engine's random numbers.
     """
 
@@ -81,6 +98,9 @@ class DriveConfig(RoleOptions):
     multiplier: Annotated[float, MULTIPLIER] = 0.0
     slope: Annotated[float, SLOPE] = 0.0
     payload: Annotated[float, PAYLOAD] = 0.0
+    terrain: Terrain = Terrain.FLAT
+    rise: Annotated[float, RISE] = 0.02
+    rolling: Annotated[float, ROLLING] = 0.0
     seed: Seed = 0
 
 
@@ -110,4 +130,7 @@ class DriveCase:
     multiplier: Annotated[float, MULTIPLIER]
     slope: Annotated[float, SLOPE]
     payload: Annotated[float, PAYLOAD]
+    terrain: Terrain = Terrain.FLAT
+    rise: Annotated[float, RISE] = 0.02
+    rolling: Annotated[float, ROLLING] = 0.0
     seed: Seed

@@ -32,7 +32,7 @@ from kinetarium.studies.drive._statements import statement_table
 from kinetarium.studies.drive.config import DriveCase, PathControl, PathName
 from kinetarium.studies.drive.ideal import ideal_of
 from kinetarium.studies.drive.profiles import CONTROL_RATE
-from kinetarium.studies.drive.run import REFERENCES, ground_scene, laden
+from kinetarium.studies.drive.run import REFERENCES, Slab, ground_scene, laden, relief_of
 from kinetarium.studies.drive.score import (
     RECOVERED,
     path_points,
@@ -357,16 +357,22 @@ _POINTS = 400
 def replay(case: DriveCase, recording: Recording) -> Replay:
     """Return the robot and its reference as a replay."""
     robot = laden(opened(case.reading, case.robot, case.sha256), case.payload)
-    return vehicle_replay(robot, recording, reference=REFERENCES[case.path])
+    reference = REFERENCES[case.path]
+    return vehicle_replay(robot, recording, reference=reference, relief=relief_of(case))
 
 
 def vehicle_replay(
-    robot: StudiedRobot, recording: Recording, *, reference: DrivingReference | None = None
+    robot: StudiedRobot,
+    recording: Recording,
+    *,
+    reference: DrivingReference | None = None,
+    relief: Sequence[Slab] = (),
 ) -> Replay:
     """Return a drive as a replay.
 
     Args:
         reference: The reference path; not drawn if None.
+        relief: What lies on the ground.
     """
     scene = ground_scene(
         robot,
@@ -374,6 +380,7 @@ def vehicle_replay(
         friction=1.0,
         rule=FrictionRule.MAXIMUM,
         wheel_damping=1.0,
+        relief=relief,
     )
     root = scene.robots[0].model.root
     guides = (_guide(reference),) if reference else ()

@@ -16,7 +16,7 @@ import numpy as np
 from kinetarium.control.vehicle.reference import DrivingReference
 from kinetarium.control.vehicle.wheeled_base import Chassis, DriveType, WheeledBase
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.studies.drive.config import DriveCase, PathControl, PathName
+from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Terrain
 from kinetarium.studies.drive.coulomb import (
     Footprint,
     Skid,
@@ -133,12 +133,12 @@ def _commands(reference: DrivingReference, chassis: Chassis) -> Array:
 
 
 def ideal_of(case: DriveCase, facts: Mapping[str, Any]) -> IdealDrive | None:
-    """Return the ideal drive of a case; None in closed loop and on a slope.
+    """Return the ideal drive of a case; None in closed loop, and where the ground is not level.
 
     Args:
         facts: The facts of one of its recordings.
     """
-    if case.control is PathControl.CLOSED or case.slope:
+    if case.control is PathControl.CLOSED or case.slope or case.terrain is not Terrain.FLAT:
         return None
     return ideal_drive(recorded_vehicle(facts), case.path, **_conditions(case, facts))
 

@@ -1,10 +1,11 @@
 """One run: a robot follows a reference in an engine."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import cos, radians, sin
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,12 +36,12 @@ from kinetarium.model.robot import Box, Geometry, Inertia, Joint, JointType, Lin
 from kinetarium.recording.recording import Recording
 from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.rollout.loop import Rollout
-from kinetarium.scene import Scene, ground
+from kinetarium.scene import Body, Material, Scene, ground
 from kinetarium.scene.standing import placed_robot
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.storage.serialization import to_builtins
-from kinetarium.studies.drive.config import DriveCase, PathControl, PathName
+from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Terrain
 from kinetarium.studies.drive.profiles import CONTROL_RATE, Settings, settings_of
 from kinetarium.studies.drive.vehicle import opened
 
@@ -53,6 +54,53 @@ _PAYLOAD = 0.2
 """Edge of a payload [m]."""
 
 
+class Slab(NamedTuple):
+    """A box on the ground: middle and size along x and y, and height [m]."""
+
+    x: float
+    y: float
+    length: float
+    width: float
+    height: float
+
+    def body(self, name: str, material: Material) -> Body:
+        """Return it as a fixed body."""
+        size = (self.length, self.width, self.height)
+        where = frozen(pose((self.x, self.y, self.height / 2)))
+        return Body(name, Box(size), X_WB=where, material=material)
+
+
+_TERRACE = 1.0
+"""Width of a terrace, and of the ground between two [m]."""
+_SLAB = 0.5
+"""Edge of a slab of rough paving [m]: about a robot's wheelbase, so that all wheels differ."""
+_CLEAR = 1.0
+"""Distance from the start within which the ground is level [m]."""
+
+
+def relief_of(case: DriveCase) -> list[Slab]:
+    """Return what lies on the ground of a case, the same in every engine."""
+    if case.terrain is Terrain.FLAT:
+        return []
+    reference = REFERENCES[case.path]
+    places, _ = reference.sample(np.linspace(0.0, reference.duration, 200))
+    (west, south), (east, north) = places[:, :2].min(axis=0) - 1.5, places[:, :2].max(axis=0) + 1.5
+    if case.terrain is Terrain.STEPS:
+        middles = np.arange(_CLEAR + _TERRACE / 2, max(east, -west), 2 * _TERRACE)
+        y, width = (south + north) / 2, north - south
+        return [Slab(float(side * x), float(y), _TERRACE, float(width), case.rise)
+                for x in middles for side in (1, -1) if west < side * x < east]  # fmt: skip
+    rng = np.random.default_rng(case.seed)
+    paved = []
+    for x in np.arange(np.floor(west / _SLAB), east / _SLAB) * _SLAB:
+        for y in np.arange(np.floor(south / _SLAB), north / _SLAB) * _SLAB:
+            height = float(rng.uniform(0.05, 1.0)) * case.rise
+            near = np.hypot(*(places[:, :2] - (x, y)).T).min() < _CLEAR
+            if near and np.hypot(x, y) > _CLEAR:  # elsewhere no wheel comes
+                paved.append(Slab(float(x), float(y), _SLAB, _SLAB, height))
+    return paved
+
+
 def ground_scene(
     robot: StudiedRobot,
     *,
@@ -61,6 +109,8 @@ def ground_scene(
     rule: FrictionRule,
     wheel_damping: float,
     slope: float = 0.0,
+    rolling: float = 0.0,
+    relief: Sequence[Slab] = (),
 ) -> Scene:
     """Return a scene with a robot on the ground; only its wheels have friction.
 
@@ -73,9 +123,12 @@ def ground_scene(
         rule: How the engine combines the friction of unequal surfaces.
         wheel_damping: Gain of the wheels' servos [N m s/rad].
         slope: Inclination of the ground, which rises along x [deg]: gravity is inclined instead.
+        rolling: Rolling resistance of the wheels [m].
+        relief: What lies on the ground.
     """
     base = vehicle(robot)
     floor, tyre = ground_surfaces(friction, rule)
+    floor, tyre = (replace(each, rolling_friction=rolling) for each in (floor, tyre))
     tyres = tyre_links(robot)
     placed = placed_robot(
         robot,
@@ -91,7 +144,8 @@ def ground_scene(
     stand = pose(where, rotation_about((0.0, 0.0, 1.0), heading))
     lean = radians(slope)
     down = frozen([-GRAVITY * sin(lean), 0.0, -GRAVITY * cos(lean)])
-    return Scene((replace(placed, X_WB=frozen(stand)),), (ground(floor),), gravity=down)
+    bodies = [slab.body(f"slab{i}", floor) for i, slab in enumerate(relief)]
+    return Scene((replace(placed, X_WB=frozen(stand)),), (ground(floor), *bodies), gravity=down)
 
 
 def laden(robot: StudiedRobot, payload: float) -> StudiedRobot:
@@ -179,6 +233,8 @@ def run(case: DriveCase) -> Recording:
         start=start_placement(case.start, seed=case.seed),
         hold=HOLD,
         slope=case.slope,
+        rolling=case.rolling,
+        relief=relief_of(case),
         seed=case.seed,
     )
 
@@ -195,6 +251,8 @@ def drive(
     seed: int,
     hold: float = 0.0,
     slope: float = 0.0,
+    rolling: float = 0.0,
+    relief: Sequence[Slab] = (),
 ) -> Recording:
     """Drive a robot on the ground, and record the model as loaded by the engine.
 
@@ -206,6 +264,8 @@ def drive(
         seed: Seed of the engine's random numbers.
         hold: Time after the end of the reference [s].
         slope: Inclination of the ground [deg].
+        rolling: Rolling resistance of the wheels [m].
+        relief: What lies on the ground.
 
     Raises:
         KinetariumError: If the engine has loaded another model than that of the scene.
@@ -222,6 +282,8 @@ def drive(
         rule=rule,
         wheel_damping=chosen.wheel_damping,
         slope=slope,
+        rolling=rolling,
+        relief=relief,
     )
     steps = round((SETTLE + reference.duration + hold) * SAMPLE_RATE)
     with Rollout(
