@@ -544,6 +544,25 @@ class TestContacts:
         np.testing.assert_allclose(last, first, atol=1e-4)
         assert last[2] == pytest.approx(height, abs=1e-4)
 
+    @pytest.mark.parametrize("off", [0.0, 0.02])
+    def test_a_face_of_many_triangles_bears_evenly(self, off: float) -> None:
+        """Of the first sixteen contacts, copies of a few points, the weight varies by 3 to 5 N."""
+        drum = Body(
+            "drum", MeshData("drum", triangulate(Cylinder(0.06, 0.2))),
+            X_WB=frozen(pose((0, 0, -0.1))),
+        )  # fmt: skip
+        simulation = start(drum, free_body("cube", CUBE, mass=2.0, position=(off, 0.0, 0.05)))
+        simulation.step(NOTHING, 100)
+        weights = []
+        for _ in range(300):
+            simulation.step(NOTHING)
+            contacts = simulation.contacts()
+            weights.append(float(np.abs(contacts.forces[:, 2]).sum()))
+            gaps = np.linalg.norm(contacts.points[:, None] - contacts.points, axis=2)
+            assert gaps[~np.eye(len(gaps), dtype=bool)].min() > 1e-4
+        assert np.mean(weights) == pytest.approx(2 * 9.81, rel=1e-3)
+        assert np.std(weights) < 1e-3 * 2 * 9.81
+
     def test_what_comes_fast_is_not_missed(self) -> None:
         # Pairs far apart are looked at rarely; a shot must not slip through between the looks.
         wall = Body("wall", Box((0.2, 2.0, 2.0)), X_WB=frozen(pose((2.0, 0, 0))))
