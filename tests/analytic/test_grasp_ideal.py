@@ -7,9 +7,10 @@ import pytest
 
 from kinetarium.engines.mujoco.options import MujocoOptions
 from kinetarium.metrics import mean_moving_variance
-from kinetarium.studies.grasp.config import Case, Profile, ToolPath
+from kinetarium.studies.grasp.config import Case, Closing, Profile, ToolPath
 from kinetarium.studies.grasp.ideal import Ideal, ideal, least_grip
 from kinetarium.studies.grasp.profiles import JointControl, Setting
+from kinetarium.studies.grasp.task import task
 
 
 def _case(path: ToolPath, duration: float) -> Case:
@@ -71,6 +72,16 @@ def test_the_least_friction_is_that_of_the_object_and_its_grip() -> None:
     fast = replace(_case(ToolPath.CIRCLE, 1.0), speed=0.2, ramp=False)
     upwards = ideal(fast, chosen)
     assert upwards.friction == pytest.approx((9.81 + 0.2**2 / 0.1) / 200, rel=5e-3)
+
+
+def test_with_the_axis_upright_the_fingers_differ_by_the_weight() -> None:
+    case = replace(_case(ToolPath.STILL, 0.1), closing=Closing.UPRIGHT)
+    holder = task(case).holder
+    assert abs(holder.grip_frame(holder.home)[2, 1]) == pytest.approx(1.0, abs=1e-6)
+    best = ideal(case, Setting(MujocoOptions(), JointControl.LAW, "", lifted=True))
+    assert abs(np.diff(best.force, axis=1)) == pytest.approx(9.81, rel=1e-5)
+    assert best.force.sum(axis=1) == pytest.approx(200.0, rel=1e-5)
+    assert best.friction < 1e-3  # which carries nothing
 
 
 @pytest.mark.slow

@@ -56,6 +56,17 @@ class Start(StrEnum):
     """At full speed, as in the paper: most of the force variation is that jerk."""
 
 
+class Closing(StrEnum):
+    """The closing axis of the gripper, from one finger to the other, at the start of the path."""
+
+    HOME = "home"
+    """As in the arm's home pose, if the path is in reach from there."""
+    LEVEL = "level"
+    """Horizontal: friction carries the object."""
+    UPRIGHT = "upright"
+    """Vertical: one finger carries the object, and the other presses it down."""
+
+
 class Profile(StrEnum):
     """The settings of an engine."""
 
@@ -84,6 +95,7 @@ class Config(RoleOptions):
         size: Radius of the circle, half height of the eight, half side of the square [m].
         speed: Speed along the path [m/s]; 0 for one lap in 8 s.
         plane: Plane of the paths in the world.
+        closing: Whether the gripper's closing axis is as at home, level or upright.
         start: Whether the reference sets off smoothly or at full speed.
         payload_error: Error of the controller's mass of the object, as a share of it [-].
         push: Force on the object along the closing axis, for 0.1 s in mid-path [N].
@@ -107,6 +119,7 @@ class Config(RoleOptions):
     size: Size = 0.1
     speed: Speed = 0.0
     plane: Plane = Plane.YZ
+    closing: Closing = Closing.HOME
     start: Start = Start.RAMP
     payload_error: Share = 0.0
     push: Push = 0.0
@@ -154,6 +167,7 @@ class Case:
     size: Size = 0.1
     speed: Speed = 0.0
     plane: Plane = Plane.YZ
+    closing: Closing = Closing.HOME
     ramp: bool = False
     payload_error: Share = 0.0
     push: Push = 0.0

@@ -19,11 +19,12 @@ from kinetarium.roles.roles import Arm, Gripper, Roles
 from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.scene.grasped_cube import padded
 from kinetarium.scene.held_object import Holder, hold
+from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.paths import Circle, Polyline, Square
 from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.storage.regular_file import read_regular
-from kinetarium.studies.grasp.config import Case, Plane, Profile, ToolPath
+from kinetarium.studies.grasp.config import Case, Closing, Plane, Profile, ToolPath
 
 SETTLE = 1.0
 """Time between closing the fingers and the start of the path [s]."""
@@ -38,6 +39,10 @@ _DRAWS, _TRIALS = 600, 24
 """Random postures of the arm, and how many of the best are tried along the path."""
 _ASTRAY = 1e-3
 """Distance from the path beyond which it is out of reach [m]."""
+_TURNS = 200
+"""Steps in which a gripper is turned."""
+_PARALLEL = 1e-3
+"""Deviation of a closing axis from the asked direction [rad]."""
 _SPARE = 0.95
 """Share of a joint's effort that may be needed to hold arm and object [-]."""
 _MOST_BYTES = 1_000_000
@@ -99,12 +104,13 @@ def _task(case: Case) -> Task:
     fault = ""
     for scale in _SHRINKS:
         scaled = partial(_scaled, way, scale)
-        for posture, moved in _postures(holder):
+        for posture, moved in _postures(holder, case.closing):
             placed = holder.at(posture) if moved else holder
             found = _fault(placed, scaled, duration=path_time(case))
             if not found:
                 return Task(placed, scale, moved, scaled)
             fault = fault or found
+    fault = fault or f"no posture has the closing axis {case.closing}"
     raise KinetariumError(
         f"{case.robot} cannot carry the object along '{case.path}', not at a quarter of its size"
         f" either: {fault}"
@@ -353,11 +359,12 @@ def _followed(holder: Holder, way: Array, *, timestep: float, gain: float = 50.0
     return tracker.follow(holder.home, X_WT, timestep=timestep)
 
 
-def _postures(holder: Holder) -> Sequence[tuple[Array, bool]]:
+def _postures(holder: Holder, closing: Closing) -> Sequence[tuple[Array, bool]]:
     """Return postures of the arm, its home pose first, then the nimblest of random ones.
 
-    The closing axis is preferred level, joints in the middle of their travel. Collisions of the
-    robot with itself are not checked.
+    The closing axis is preferred level, joints in the middle of their travel; where another
+    direction of the axis is asked for, the arm is turned to it. Collisions of the robot with
+    itself are not checked.
     """
     dynamics, n = RobotDynamics(holder.model), holder.arm
     joints = holder.model.moving_joints[:n]
@@ -373,10 +380,44 @@ def _postures(holder: Holder) -> Sequence[tuple[Array, bool]]:
         J = dynamics.jacobian(q, holder.palm, point=holder.X_PT[:3, 3])[:rows, :n]
         J[3:] *= 0.2  # a turn of 1 rad is worth 0.2 m
         spare = np.minimum(draw - lower, upper - draw) / (upper - lower)
-        level = 1 - X_WT[2, 1] ** 2
-        marks.append(float(np.linalg.svd(J, compute_uv=False)[-1] * spare.min() * level))
-    best = np.argsort(marks)[::-1][:_TRIALS]
-    return [(holder.home[:n], False), *((draws[k], True) for k in best)]
+        upright = X_WT[2, 1] ** 2
+        suited = upright if closing is Closing.UPRIGHT else 1 - upright
+        marks.append(float(np.linalg.svd(J, compute_uv=False)[-1] * spare.min() * suited))
+    best = draws[np.argsort(marks)[::-1][:_TRIALS]]
+    if closing is Closing.HOME:
+        return [(holder.home[:n], False), *((draw, True) for draw in best)]
+    turned = [_turned(holder, posture, closing) for posture in (holder.home[:n], *best)]
+    return [(posture, True) for posture in turned if posture is not None]
+
+
+def _turned(holder: Holder, posture: Array, closing: Closing) -> Array | None:
+    """Return a posture near another one with the closing axis as asked for; None if there is none.
+
+    The grip stays where it is, and turns the shortest way.
+    """
+    placed = holder.at(posture)
+    X_WT = placed.grip_frame(placed.home)
+    axis = X_WT[:3, 1]
+    if closing is Closing.UPRIGHT:
+        wanted = np.array([0.0, 0.0, np.copysign(1.0, axis[2])])
+    else:
+        wanted = np.array([axis[0], axis[1], 0.0])
+        if np.linalg.norm(wanted) < _PARALLEL:
+            return None
+        wanted /= np.linalg.norm(wanted)
+    across = np.cross(axis, wanted)
+    sine = float(np.linalg.norm(across))
+    turn = across * (np.arctan2(sine, float(axis @ wanted)) / sine if sine else 1.0)
+    way = np.tile(X_WT, (_TURNS, 1, 1))
+    shares = np.minimum(np.linspace(0.0, 1.25, _TURNS), 1.0)  # and time to arrive
+    way[:, :3, :3] = [so3.exp(share * turn) @ X_WT[:3, :3] for share in shares]
+    tracker = JacobianTracker(
+        RobotDynamics(holder.model), link=holder.palm, X_LF=holder.X_PT, turning=True, gain=50.0
+    )
+    q = tracker.follow(placed.home, way, timestep=0.01)[-1]
+    if np.linalg.norm(holder.grip_frame(q)[:3, 1] - wanted) > _PARALLEL:
+        return None
+    return np.asarray(q[: holder.arm])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
