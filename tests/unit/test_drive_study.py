@@ -328,6 +328,23 @@ class TestReport:
         assert verdict(11, 20, 30) == "holds"
         assert verdict(25, 20, 30) == "does not hold here"
 
+    def test_failed_runs_count_in_statements(self) -> None:
+        """The median of two runs that failed and one that did not is a failure."""
+        square = replace(CASE, path=PathName.SQUARE, control=PathControl.CLOSED)
+
+        def runs(engine: str, *times: float | None) -> list[Outcome[DriveCase]]:
+            cases = [replace(square, engine=engine, start=k) for k in range(len(times))]
+            return [
+                Outcome(case, RunStatus.DIVERGED, "", (), None, {}) if time is None
+                else outcome(case, recovery_s=time)
+                for case, time in zip(cases, times, strict=True)
+            ]  # fmt: skip
+
+        outcomes = [*runs("physx", 1.0, None, None), *runs("ode", 2.0, 2.0, 2.0)]
+        rows = statement_table(Outcomes(outcomes), Profile.MATCHED).rows
+        (row,) = (row for row in rows if "recovers slowest" in str(row[0]))
+        assert row[1:] == ("holds", "within 5 cm again after [s]: physx fails, ode 2")
+
     def test_what_was_not_run_is_not_testable(self) -> None:
         table = statement_table(Outcomes([]), Profile.MATCHED)
         assert {row[1] for row in table.rows} == {"not testable"}

@@ -146,6 +146,7 @@ def test_a_fast_grip_is_the_cheapest_that_is_good_enough() -> None:
     verdict = verdict_on(rows, "a fast grip")
     assert verdict.first == ("a",)
     assert verdict.of(Mark.FAILS) == ["c", "d"]
+    assert "1 of 1 failed" in verdict.cell("d")  # it completed, and lost the cube
     # With half the limit b is not good enough, with a quarter a is not either.
     assert verdict.sensitivity == "down from 0.00089 N: none"
 

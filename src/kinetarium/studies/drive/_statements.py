@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
+from math import inf, isfinite
+from statistics import median
 
 import numpy as np
 
@@ -67,19 +69,25 @@ def _part(results: _Outcomes, robot: str, control: PathControl, path: PathName) 
 
 
 def _medians(part: _Outcomes, key: str, *engines: str) -> dict[str, float]:
-    """Return medians by engine; all of the named engines must have one."""
-    medians = {engine: group.median(key) for (engine,), group in part.by("engine").items()}
-    found = {engine: value for engine, value in medians.items() if value is not None}
+    """Return medians by engine, failed runs as infinite; the named engines must have runs."""
+    found = {}
+    for (engine,), group in part.by("engine").items():
+        rows = [o.rows[0] if o.status is RunStatus.COMPLETED and o.rows else {} for o in group]
+        values = [None if row.get("toppled") else row.get(key) for row in rows]
+        found[engine] = median(inf if value is None else value for value in values)
     for engine in engines:
         if engine not in found:
-            raise _MissingError(f"nothing of it was driven to the end in {engine}")
+            raise _MissingError(f"nothing of it was driven in {engine}")
     if len(found) < 2:
-        raise _MissingError("fewer than two engines drove it to the end")
+        raise _MissingError("fewer than two engines drove it")
     return found
 
 
 def _told(what: str, values: dict[str, float], digits: int = 3) -> str:
-    listed = ", ".join(f"{name} {value:.{digits}g}" for name, value in values.items())
+    listed = ", ".join(
+        f"{name} {f'{value:.{digits}g}' if isfinite(value) else 'fails'}"
+        for name, value in values.items()
+    )
     return f"{what}: {listed}"
 
 

@@ -1,6 +1,6 @@
 """The rules by which engines are judged: quantities, limits, and the reasons of the limits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import inf, isnan, sqrt
 
@@ -108,10 +108,12 @@ def _grip_friction(rows: Rows, engine: str, _: float) -> Sample | None:
     return sample_of(runs, slip, setting=["friction"])
 
 
-def _least_cost(runs: Sequence[Row], good: Sequence[Row]) -> Sample | None:
+def _least_cost(
+    runs: Sequence[Row], good: Sequence[Row], error: Callable[[Row], float | None]
+) -> Sample | None:
     if not runs:
         return None
-    failed = sum(map(has_failed, runs))
+    failed = sum(has_failed(row) or error(row) is None for row in runs)
     costs = (float(row[COST]) for row in good if not isnan(row[COST]))
     return single(min(costs, default=inf), runs=len(runs), failed=failed)
 
@@ -130,12 +132,12 @@ def good_skids(rows: Rows, engine: str, limit: float = _TURN.limit) -> list[Row]
 
 def _fast_grip(rows: Rows, engine: str, limit: float) -> Sample | None:
     runs = select(rows, "grasp-effort", engine=engine)
-    return _least_cost(runs, good_grips(rows, engine, limit))
+    return _least_cost(runs, good_grips(rows, engine, limit), force_error)
 
 
 def _fast_skid(rows: Rows, engine: str, limit: float) -> Sample | None:
     runs = select(rows, "drive-effort", engine=engine)
-    return _least_cost(runs, good_skids(rows, engine, limit))
+    return _least_cost(runs, good_skids(rows, engine, limit), yaw_error)
 
 
 def _off_ideal(rows: Rows, engine: str, _: float, *, two_wheels: bool) -> Sample | None:
