@@ -329,7 +329,7 @@ def test_a_robot_reads_a_mesh_once_whatever_is_cached(tmp_path, monkeypatch):
     (tmp_path / "a.stl").write_bytes(STL)
     robot = reading(tmp_path)
     robot.mesh_bounds(tmp_path / "a.stl", line=1)
-    monkeypatch.setattr(reading_module, "load_mesh", None)
+    monkeypatch.setattr(reading_module, "mesh_extent", None)
     robot.mesh_bounds(tmp_path / "a.stl", line=2)
 
 

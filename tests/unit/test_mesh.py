@@ -7,7 +7,7 @@ from kinetarium.model.assets import installed_packages
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.mesh import mesh as mesh_module
 from kinetarium.model.mesh.formats import stl_bytes
-from kinetarium.model.mesh.mesh import load_mesh, mesh_of
+from kinetarium.model.mesh.mesh import load_mesh, mesh_extent, mesh_of
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box, MeshData, MeshFile, TriangleMesh
 
@@ -297,3 +297,24 @@ def test_public_mesh_marked_y_up_is_laid_out_with_z_up():
     shown = public("baxter_description/meshes/torso/base_link.DAE").vertices
     touched = public("baxter_description/meshes/torso/base_link_collision.DAE").vertices
     np.testing.assert_allclose(shown.max(axis=0), touched.max(axis=0), atol=2e-3)
+
+
+def test_the_extent_of_a_checked_mesh_is_kept_by_its_content(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(mesh_module, "_LEAST_KEPT", 1)
+    file, diagnostics = tmp_path / "cube.stl", Diagnostics("robot.urdf")
+    file.write_bytes(stl_bytes(CUBE))
+    first = mesh_extent(file, diagnostics=diagnostics)
+    assert first.bounds.tolist() == [[-1, -2, -3], [1, 2, 3]]
+    assert first.triangles == 12
+    monkeypatch.setattr(mesh_module, "load_mesh", None)
+    again = mesh_extent(file, diagnostics=diagnostics)
+    assert (again.bounds.tolist(), again.triangles) == (first.bounds.tolist(), 12)
+    file.write_bytes(stl_bytes(triangulate(Box((1.0, 1.0, 1.0)))))
+    with pytest.raises(TypeError):
+        mesh_extent(file, diagnostics=diagnostics)  # another content is loaded
+    [kept] = (tmp_path / "cache" / "kinetarium" / "meshes").iterdir()
+    kept.write_bytes(b"broken")
+    monkeypatch.undo()
+    file.write_bytes(stl_bytes(CUBE))
+    assert mesh_extent(file, diagnostics=diagnostics).triangles == 12

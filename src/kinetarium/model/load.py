@@ -16,7 +16,6 @@ from typing import Any
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.assets import AssetResolver, installed_packages
 from kinetarium.model.diagnostics import Allowance, Code, Diagnostics, RobotFileError
-from kinetarium.model.mjcf import read_mjcf
 from kinetarium.model.reading import Reading
 from kinetarium.model.robot import (
     IDENTITY,
@@ -91,6 +90,9 @@ def _read(reading: Reading, arguments: Mapping[str, str]) -> RobotModel:
         case "robot":
             return read_urdf(root, reading=reading)
         case "mujoco":
+            # Imported here: most robots are URDF files.
+            from kinetarium.model.mjcf import read_mjcf
+
             return read_mjcf(root, reading=reading)
     raise diagnostics.refusal(
         Code.WRONG_ROOT,

@@ -10,7 +10,7 @@ from kinetarium.model.assets import AssetResolver
 from kinetarium.model.attributes import AttributeReader
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError, read_robot_part
 from kinetarium.model.markup import Element, parse_xml
-from kinetarium.model.mesh.mesh import load_mesh
+from kinetarium.model.mesh.mesh import mesh_extent
 from kinetarium.model.robot import Source
 from kinetarium.spatial.arrays import Array
 
@@ -72,11 +72,11 @@ class Reading:
             self._mesh_bytes += size
             self._check_size(line)
             try:
-                mesh = load_mesh(path, diagnostics=self.diagnostics, line=line)
+                mesh = mesh_extent(path, diagnostics=self.diagnostics, line=line)
             except RobotFileError:
                 self._mesh_bytes += 3 * size  # the search for a fault reads the file again
                 raise
-            self._triangles += len(mesh.faces)
+            self._triangles += mesh.triangles
             self._check_size(line)
             self._bounds[path] = mesh.bounds
         return self._bounds[path]

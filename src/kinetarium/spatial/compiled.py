@@ -44,13 +44,32 @@ def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
 
     It runs without the global interpreter lock, so that threads can run it in parallel.
     """
-    with _watched_sources():
-        kernel: Any = numba.njit(cache=True, nogil=True)(function)
-    # An index of other sources is dropped unread: it may name classes that are no longer there.
-    index = kernel._cache._cache_file
-    index._version = index._version, index._source_stamp
+    kernel: Any = numba.njit(nogil=True)(function)
+    kernel._cache = _LateCache(function)
     result: Callable[Parameters, Result] = kernel
     return result
+
+
+class _LateCache(caching.FunctionCache):  # type: ignore[misc]
+    """The cache of a kernel, which is opened when the kernel is first called.
+
+    Most kernels are only called by others, whose machine code contains theirs; opening the
+    caches of all takes longer than a query.
+    """
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self._py_func, self._name = function, repr(function)
+        self.enable()
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("_impl", "_cache_path", "_cache_file"):
+            raise AttributeError(name)
+        with _watched_sources():
+            super().__init__(self._py_func)
+        # An index of other sources is dropped unread: it may name classes that are no longer there.
+        index = self._cache_file
+        index._version = index._version, index._source_stamp
+        return getattr(self, name)
 
 
 @contextmanager

@@ -80,7 +80,6 @@ def execute(
         KeyboardInterrupt: If it was interrupted; finished cases are kept.
     """
     from kinetarium.batch.sweep import sweep
-    from kinetarium.report.html.files import write_study_report
 
     console, is_new = invocation.console, not out.exists()
     command = essential_command(invocation.command_line)
@@ -105,6 +104,9 @@ def execute(
             shutil.rmtree(out)
         raise KinetariumError(runs[0].message.partition(": ")[2])
     if report:
+        # Imported here: queries have no report, and are over before it is loaded.
+        from kinetarium.report.html.files import write_study_report
+
         with folder.writing():
             write_study_report(folder, plan.study, findings)
     show(folder, findings, invocation)
@@ -113,17 +115,16 @@ def execute(
 
 def show(folder: "ResultFolder", findings: "Findings", invocation: Invocation) -> None:
     """Print a study's tables, the cases that did not complete and the report's path."""
-    from kinetarium.report.html.files import failure_table
-
     console = invocation.console
     for table in findings.tables:
         console.table(table)
         console.line()
     console.table(findings.headline)
-    failures = failure_table(folder)
-    if failures.rows:
+    if any(run.status is not RunStatus.COMPLETED for run in folder.rows()):
+        from kinetarium.report.html.files import failure_table
+
         console.line()
-        console.table(failures)
+        console.table(failure_table(folder))
     if findings.conclusion:
         console.line()
         console.paragraph(findings.conclusion)

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import tyro
 
-from kinetarium.figure.robot_page import joint_units
 from kinetarium.model.diagnostics import RobotOptions
 from kinetarium.model.robot import Joint, Link, RobotModel
 from kinetarium.storage.serialization import to_builtins
@@ -93,6 +92,9 @@ def _link(link: Link) -> dict[str, Any]:
 
 
 def _joint(joint: Joint) -> dict[str, Any]:
+    # Imported here: most commands with these flags draw no robot.
+    from kinetarium.figure.robot_page import joint_units
+
     mimic = joint.mimic
     return {
         "name": joint.name,

@@ -4,20 +4,33 @@ import os
 import stat
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
+from kinetarium.errors import OutputError
+from kinetarium.import_closure import file_closure
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError, read_robot_part
 from kinetarium.model.mesh._collada import read_collada
 from kinetarium.model.mesh.formats import read_msh, read_obj, read_stl
 from kinetarium.model.mesh.triangles import BrokenMeshError, read_only_mesh
 from kinetarium.model.robot import MeshData, MeshFile, TriangleMesh
+from kinetarium.spatial.arrays import Array
+from kinetarium.storage.atomic import cache_folder, make_folder, write_atomic
+from kinetarium.storage.regular_file import read_regular
+from kinetarium.storage.strict_json import parse_json, strict_json
 
 MOST_BYTES = 32 * 2**20
 """The largest mesh file that is read."""
+_LEAST_KEPT = 50_000
+"""Size of a file [bytes] from which reading it takes longer than looking it up."""
+_MOST_EXTENT = 1_000
+"""The largest file of an extent [bytes]."""
 
 _READERS: dict[str, Callable[[bytes], TriangleMesh]] = {
     ".stl": read_stl,
@@ -25,6 +38,18 @@ _READERS: dict[str, Callable[[bytes], TriangleMesh]] = {
     ".dae": read_collada,
     ".msh": read_msh,
 }
+
+
+class MeshExtent(NamedTuple):
+    """What a robot file needs to know of a mesh.
+
+    Attributes:
+        bounds: The lowest and the highest coordinates, unscaled, shape (2, 3).
+        triangles: Number of its triangles.
+    """
+
+    bounds: Array
+    triangles: int
 
 
 class _Cache:
@@ -119,6 +144,40 @@ def load_mesh(path: Path, *, diagnostics: Diagnostics, line: int | None = None) 
             raise RobotFileError(replace(error.refusals[0], line=line)) from None
         _cache.put(key, mesh)
     return mesh
+
+
+def mesh_extent(path: Path, *, diagnostics: Diagnostics, line: int | None = None) -> "MeshExtent":
+    """Return the extent of a mesh file, which is valid; see `load_mesh`.
+
+    That of a large file is kept in the user's cache by the digest of its content: checking the
+    meshes of an arm takes longer than a query that needs none of their triangles.
+    """
+    kept = _kept_extent(path)
+    with suppress(OSError, ValueError, TypeError):
+        if kept is not None:
+            lower, upper, triangles = parse_json(read_regular(kept, most=_MOST_EXTENT).decode())
+            bounds = np.array([lower, upper], dtype=np.float64).reshape(2, 3)
+            return MeshExtent(bounds, int(triangles))
+    mesh = load_mesh(path, diagnostics=diagnostics, line=line)
+    if kept is not None:
+        data = strict_json([*mesh.bounds.tolist(), len(mesh.faces)], indent=None)
+        with suppress(OSError, OutputError):
+            make_folder(kept.parent)
+            write_atomic(kept, data.encode())
+    return MeshExtent(mesh.bounds, len(mesh.faces))
+
+
+def _kept_extent(path: Path) -> Path | None:
+    """Return the file in the user's cache for the extent of a mesh; None for a small mesh."""
+    try:
+        size = path.stat().st_size
+        if not _LEAST_KEPT <= size <= MOST_BYTES or path.suffix.lower() not in _READERS:
+            return None
+        content = sha256(path.suffix.lower().encode() + read_regular(path, most=MOST_BYTES))
+        code = file_closure(Path(__file__)).digest
+        return cache_folder() / "meshes" / f"{content.hexdigest()[:32]}-{code[:16]}"
+    except (OSError, ValueError, OutputError):  # reported when it is loaded
+        return None
 
 
 def mesh_of(shape: MeshFile | MeshData) -> TriangleMesh:

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kinetarium.batch.study import ConfigError
 from kinetarium.dynamics.chain import serial_chain
@@ -23,7 +23,6 @@ from kinetarium.reach.placement.plane import BasePlane
 from kinetarium.reach.placement.query import Placer, check_robot_of_map
 from kinetarium.recording.recording import Recording
 from kinetarium.storage.regular_file import open_regular
-from kinetarium.studies.reach.markers import Stage
 from kinetarium.studies.reach.placement.config import (
     FollowCase,
     FollowConfig,
@@ -31,6 +30,9 @@ from kinetarium.studies.reach.placement.config import (
     PlaceConfig,
     SiteConfig,
 )
+
+if TYPE_CHECKING:
+    from kinetarium.studies.reach.markers import Stage
 
 T = TypeVar("T")
 
@@ -93,12 +95,15 @@ def _arm_alone(site: SiteConfig, map_sha256: str, robot_sha256: str) -> Placer:
     return Placer(open_map(str(site.map)), robot=_robot(site), plane=site.plane)
 
 
-def stage_of(case: Case, recording: Recording) -> Stage:
+def stage_of(case: Case, recording: Recording) -> "Stage":
     """Return the arm and its surroundings, for figures; the map is not needed.
 
     Raises:
         KinetariumError: If a file has changed since the case was made.
     """
+    # Imported here: a query without a report draws nothing.
+    from kinetarium.studies.reach.markers import Stage
+
     robot, plane, obstacles, digests = _survey(case)
     _check_unchanged(case, case.sha256, digests)
     facts = recording.facts
