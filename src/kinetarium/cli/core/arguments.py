@@ -12,7 +12,6 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from warnings import catch_warnings, simplefilter
 
 import tyro
-from tyro import _resolver
 from tyro.constructors import (
     ConstructorRegistry,
     StructConstructorSpec,
@@ -36,8 +35,13 @@ _SEEN = object()
 
 
 def _check_defaults_quickly() -> None:
-    """Let tyro check defaults without typeguard, which takes 0.06 s to load."""
-    check = _resolver.is_instance
+    """Let tyro check defaults without typeguard, which takes 0.06 s to load, if it is the one."""
+    try:
+        from tyro import _resolver
+
+        check = _resolver.is_instance
+    except (ImportError, AttributeError):  # another release, which is slower at most
+        return
 
     def is_instance(typ: Any, value: Any) -> bool:
         if isinstance(typ, EnumMeta):
