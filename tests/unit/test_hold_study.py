@@ -1,5 +1,6 @@
 """hold: equilibria against closed forms, verdicts on robots that must hold, sag, stand or fall."""
 
+from dataclasses import replace
 from math import sin
 from pathlib import Path
 
@@ -8,11 +9,13 @@ import pytest
 
 from kinetarium.cli import main
 from kinetarium.dynamics import RobotDynamics
+from kinetarium.engines.registry import open_engine, refinements
 from kinetarium.roles import BaseKind, RoleOptions
 from kinetarium.scene import holding_servos, placed_robot
 from kinetarium.studies.hold import Hold
 from kinetarium.studies.hold.config import Config
-from kinetarium.studies.hold.run import equilibrium, run, scene, score, standing
+from kinetarium.studies.hold.run import equilibrium, run, scene, standing
+from kinetarium.studies.hold.score import is_error_of_the_engine, score
 from kinetarium.study import check_study
 
 PENDULUM = """<robot name="pendulum"><link name="base"/>
@@ -98,6 +101,47 @@ def test_a_robot_falls_whose_centre_of_mass_is_outside_its_support(tmp_path: Pat
     assert "30 mm outside its support" in row["cause"]
     file.write_text(TOWER.format(x=0.07))
     assert held(file, "mujoco", base=BaseKind.FREE)["verdict"] == "stands"
+
+
+def test_a_robot_that_its_servos_tip_over_is_told_from_an_error_of_the_engine(tmp_path) -> None:
+    tower = tmp_path / "tower.urdf"
+    tower.write_text(TOWER.format(x=0.096))
+    [case] = Config(robot=str(tower), engine=("mujoco",), duration=0.5).cases()
+    recording = run(case)
+    expected = recording.facts["expected"]
+    assert expected["margin"] == pytest.approx(4e-3)
+    fallen = {"verdict": "falls"}
+    # 0.02 rad at a height of 0.3 m are 6 mm.
+    assert not is_error_of_the_engine(fallen, expected)
+    assert is_error_of_the_engine(fallen, {**expected, "margin": 0.05})
+    tried = [{"with": "half the time step", "verdict": "stands"}]
+    facts = {**recording.facts, "refined": tried}
+    cause = score(case, replace(recording, facts=facts))["cause"]
+    assert cause.endswith("with half the time step it stands")
+
+
+def test_joint_speeds_are_those_of_positions(tmp_path: Path) -> None:
+    [case] = Config(
+        robot=str(pendulum(tmp_path, effort=1e3)), engine=("mujoco",), duration=2.0
+    ).cases()
+    recording = run(case)
+    drifting = np.ones_like(recording["v"])
+    resting = {**recording.channels, "v": replace(recording.channels["v"], values=drifting)}
+    assert score(case, replace(recording, channels=resting))["verdict"] == "holds"
+    # Chatter of a period of the samples is seen in the last steps.
+    facts = {**recording.facts, "last_speeds": [0.05]}
+    row = score(case, replace(recording, facts=facts))
+    assert (row["verdict"], row["cause"]) == ("chatters", "joint hinge moves at 0.05 rad/s or m/s")
+
+
+def test_bad_results_are_checked_more_precisely() -> None:
+    finer = {name: refinements(open_engine(name), timestep=1e-3) for name in ("mujoco", "ode")}
+    assert [each.words for each in finer["mujoco"]] == [
+        "half the time step",
+        "500 solver iterations",
+    ]
+    assert [each.timestep for each in finer["mujoco"]] == [5e-4, 1e-3]
+    assert [each.words for each in finer["ode"]] == ["half the time step"]  # its solver is exact
 
 
 def test_a_robot_without_shapes_falls_and_the_cause_is_said(tmp_path: Path) -> None:

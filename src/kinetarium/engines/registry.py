@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -208,6 +208,41 @@ def matched_options(engine: Engine) -> MatchedOptions:
     """
     changes, reason = _MATCHED.get(engine.info.name, ({}, "the adapter's defaults"))
     return MatchedOptions(replace(engine.options(), **changes), reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement:
+    """A more precise simulation by the same engine, for results that look like an error of it.
+
+    Attributes:
+        words: What is more precise.
+        timestep: Physics step [s].
+        options: The engine's own options.
+    """
+
+    words: str
+    timestep: float
+    options: Options
+
+
+_MORE_ITERATIONS = 5
+
+
+def refinements(engine: Engine, *, timestep: float) -> tuple[Refinement, ...]:
+    """Return more precise simulations than an engine's defaults: shorter steps, more iterations.
+
+    Args:
+        timestep: Physics step that was too long, perhaps [s].
+    """
+    options = engine.options()
+    found = [Refinement("half the time step", timestep / 2, options)]
+    one, two = asdict(options.with_iterations(1)), asdict(options.with_iterations(2))
+    for name in (name for name in one if one[name] != two[name]):
+        more = options.with_iterations(_MORE_ITERATIONS * getattr(options, name))
+        # Solvers that do not iterate by default are not exchanged for those that do.
+        if replace(options, **{name: getattr(more, name)}) == more:
+            found.append(Refinement(f"{getattr(more, name)} solver iterations", timestep, more))
+    return tuple(found)
 
 
 _MOST_STEPS = 1e5

@@ -30,8 +30,8 @@ from kinetarium.spatial.rotation import pose
 SERVO_FREQUENCY = 10.0
 """Natural frequency of servos that hold any robot [Hz]: that of an industrial arm's joints."""
 
-_SAG = 0.02
-"""Largest angle or distance by which such a servo gives way under its static load [rad or m]."""
+SERVO_SAG = 0.02
+"""Largest angle or distance by which such a servo gives way under its load [rad or m]."""
 _LINEAR = 0.05
 """Deviation up to which the effort of such a servo is below its limit [rad or m]."""
 _TOUCHING = 5e-3
@@ -188,7 +188,7 @@ def holding_servos(
     for name, inertia, load in zip(coupling.independent, inertias, loads, strict=True):
         if name not in PLANAR_JOINTS:
             most = model.joint(name).limits.effort or inf
-            k = max(min(w**2 * float(inertia), most / _LINEAR), float(load) / _SAG)
+            k = max(min(w**2 * float(inertia), most / _LINEAR), float(load) / SERVO_SAG)
             d = 2 * damping_ratio * sqrt(k * float(inertia))
             servos[name] = Actuation(DriveMode.POSITION, stiffness=k, damping=d)
     return servos

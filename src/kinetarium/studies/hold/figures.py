@@ -13,7 +13,8 @@ from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.text import Cell, Column, Prose, Table
 from kinetarium.recording.recording import Recording
 from kinetarium.studies.hold.config import Case
-from kinetarium.studies.hold.run import GRAVITY, LIMITS, Verdict, scene
+from kinetarium.studies.hold.run import scene
+from kinetarium.studies.hold.score import GRAVITY, LIMITS, Verdict
 
 _LEAD = (
     "The robot is held by position servos at its home pose. Each servo swings what it moves at 10"
