@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kinetarium import control as control
     from kinetarium import dynamics as dynamics
     from kinetarium import engines as engines
+    from kinetarium import export as export
     from kinetarium import figures as figures
     from kinetarium import legs as legs
     from kinetarium import model as model

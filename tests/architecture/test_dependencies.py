@@ -35,6 +35,7 @@ LIBRARIES = {
     "kinetarium.engines.newton": ("mujoco_warp", "newton", "warp"),
     "kinetarium.engines.physx": ("sapien",),
     "kinetarium.engines.rapier": ("rapier3d",),
+    "kinetarium.export": ("mcap", "polars", "rosbags"),
     "kinetarium.recording": ("msgspec",),
     "kinetarium.report": ("PIL", "jinja2", "markupsafe", "matplotlib", "mpl_toolkits", "plotly"),
     "kinetarium.spatial": ("numba",),

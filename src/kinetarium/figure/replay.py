@@ -6,6 +6,7 @@ import numpy as np
 
 from kinetarium.figure.scene3d import Color
 from kinetarium.model.robot import TriangleMesh
+from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import quaternion_from_rotation
 
@@ -81,6 +82,8 @@ class Replay:
         arrows: Vectors that change with time.
         guides: Static lines.
         trails: Names of the solids whose path is drawn.
+        scene: The scene that was simulated, for exports that need more than its display; None
+            if there is none.
     """
 
     time: Array
@@ -88,6 +91,7 @@ class Replay:
     arrows: tuple[Arrow, ...] = ()
     guides: tuple[Guide, ...] = ()
     trails: tuple[str, ...] = ()
+    scene: Scene | None = None
 
 
 def pose_rows(X: Array) -> Array:
@@ -131,4 +135,5 @@ def thinned(replay: Replay, *, most: int) -> Replay:
         tuple(Arrow(a.name, a.unit, keep(a.points), keep(a.vectors)) for a in replay.arrows),
         replay.guides,
         replay.trails,
+        replay.scene,
     )

@@ -108,7 +108,7 @@ def scene_replay(
         for sensor in scene.sensors
         if f"wrench/{sensor.name}" in recording.channels
     ]
-    return Replay(time, tuple(solids), (*sensed, *arrows), tuple(guides), tuple(trails))
+    return Replay(time, tuple(solids), (*sensed, *arrows), tuple(guides), tuple(trails), scene)
 
 
 def _robot_poses(robot: PlacedRobot, recording: Recording, *, samples: int) -> Array:

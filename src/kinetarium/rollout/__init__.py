@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from kinetarium.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from kinetarium.rollout.loop import ContactPoints as ContactPoints
     from kinetarium.rollout.loop import ContactProbe as ContactProbe
     from kinetarium.rollout.loop import End as End
     from kinetarium.rollout.loop import Probe as Probe

@@ -380,3 +380,33 @@ class ContactProbe:
         force = np.vecdot(contacts.forces[ours], contacts.normals[ours]).sum()
         depth = contacts.depths[ours].max(initial=0.0)
         return np.array([force, depth, len(ours)])
+
+
+@dataclass(frozen=True)
+class ContactPoints:
+    """Reads every contact, up to a number of them; exports draw its channel as arrows.
+
+    Attributes:
+        most: The number of contacts that are kept, those of the greatest force first.
+    """
+
+    most: int = 16
+
+    name: ClassVar[str] = "contacts"
+    unit: ClassVar[str] = "-, -, m, m, m, -, -, -, N, N, N, m"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """For each contact its two solids, point, normal, force and depth, as in `Contacts`."""
+        parts = ("a", "b", "x", "y", "z", "nx", "ny", "nz", "fx", "fy", "fz", "depth")
+        return tuple(f"{i}/{part}" for i in range(self.most) for part in parts)
+
+    def read(self, simulation: Simulation) -> Array:
+        """Return the contacts, one after the other; NaN where there are fewer than `most`."""
+        found = simulation.contacts()
+        strongest = np.argsort(-np.linalg.norm(found.forces, axis=1), kind="stable")[: self.most]
+        rows = np.full((self.most, 12), np.nan)
+        rows[: len(strongest)] = np.column_stack(
+            [found.solids, found.points, found.normals, found.forces, found.depths]
+        )[strongest]
+        return rows.ravel()

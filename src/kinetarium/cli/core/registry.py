@@ -137,6 +137,7 @@ COMMANDS: dict[str, Command] = {
     "resume": Command("resume an interrupted study or batch", _of_results("resume")),
     "runs": Command("list or verify the runs in a folder", _of_results("runs")),
     "report": Command("rewrite the report of a finished folder", _of_results("report")),
+    "export": Command("export runs as MCAP, ROS 2 bag, CSV, Parquet, npz", _in_module("export")),
     "compare": Command("compare the results of two folders", _of_results("compare")),
     "compare-engines": Command(
         "compare all engines at grasping and driving, and rate them",
