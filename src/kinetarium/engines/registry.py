@@ -228,7 +228,7 @@ class Refinement:
 _MORE_ITERATIONS = 5
 _SAFER: dict[str, tuple[str, dict[str, Any]]] = {
     # PhysX's persistent contacts of a hull lose points: a Panda that tips over sinks by 25 mm.
-    "physx": ("contacts searched anew in every step", {"persistent_contacts": False}),
+    "physx": ("contacts searched again in every step", {"persistent_contacts": False}),
 }
 """Options by which an engine is slower and more reliable."""
 

@@ -214,7 +214,7 @@ def score(case: Case, recording: Recording) -> Row:
 
 
 def _refined(recording: Recording) -> str:
-    """Say what more precise simulations gave, the last of which may be good."""
+    """Return the result of more precise simulations in words; the last of them may be good."""
     tried = recording.facts.get("refined") or ()
     if not tried:
         return ""
