@@ -65,6 +65,13 @@ def prepare_arm(
         KinetariumError: If there is no chain to the tool.
     """
     chain = serial_chain(robot, base_link=base_link, tool=tool)
+    return arm_of(chain, self_collision=self_collision, pieces=pieces)
+
+
+def arm_of(
+    chain: SerialChain, *, self_collision: bool = True, pieces: PieceArrays | None = None
+) -> Arm:
+    """Prepare the arm that a chain is; see `prepare_arm`."""
     if pieces is None and self_collision:
         pieces = kept_pieces(chain)
     ik = ik_arrays(chain, pieces=pieces if self_collision else None)

@@ -57,8 +57,8 @@ def closer(
         if square <= margin * margin or square < 1e-24:
             return True
         # The support point of the difference in the direction of the origin.
-        a = _support(sizes, corners, i, (-v[0], -v[1], -v[2]))
-        b = _support(sizes, corners, j, (dot(v, x), dot(v, y), dot(v, z)))
+        a = support(sizes, corners, i, (-v[0], -v[1], -v[2]))
+        b = support(sizes, corners, j, (dot(v, x), dot(v, y), dot(v, z)))
         w = (
             a[0] - b[0] * x[0] - b[1] * y[0] - b[2] * z[0] - p[0],
             a[1] - b[0] * x[1] - b[1] * y[1] - b[2] * z[1] - p[1],
@@ -101,7 +101,7 @@ def segments_gap(u: Vector, half_u: float, v: Vector, half_v: float, d: Vector) 
 
 
 @compiled
-def _support(sizes: Array, corners: Array, i: int, d: Vector) -> Vector:
+def support(sizes: Array, corners: Array, i: int, d: Vector) -> Vector:
     """Return the support point of a set in a direction."""
     if sizes[i, 7] < sizes[i, 8]:
         return _farthest_corner(corners, int(sizes[i, 7]), int(sizes[i, 8]), d)

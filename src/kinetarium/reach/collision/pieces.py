@@ -147,6 +147,51 @@ def with_obstacles(pieces: PieceArrays, obstacles: Sequence[Geometry]) -> PieceA
     )
 
 
+def with_held(pieces: PieceArrays, held: Sequence[Geometry], *, X_FT: Array) -> PieceArrays:
+    """Add what a tool holds to the pieces of a robot: it moves with the last body.
+
+    Like that body it is not checked against the body before, on which it may rest.
+
+    Args:
+        pieces: The pieces of a robot; their last body, that of obstacles, is empty.
+        held: Shapes in the tool's frame.
+        X_FT: Pose of the tool in the frame of the last body, shape (3, 4).
+
+    Raises:
+        RobotFileError: If a mesh file cannot be loaded.
+    """
+    if not held:
+        return pieces
+    more = _joined([_pieces(held, np.vstack([X_FT, [0, 0, 0, 1]]))], [])
+    hand = len(pieces.bodies) - 2
+    sizes = more.sizes.copy()
+    sizes[:, 7:] += len(pieces.corners)
+    places = np.concatenate([pieces.places, more.places])
+    sizes = np.concatenate([pieces.sizes, sizes])
+    cluster_starts = _appended(pieces.cluster_starts, more.cluster_starts[1:])
+    body_starts = pieces.body_starts.copy()
+    body_starts[hand + 1 :] += len(more.clusters)
+    # A hand without shapes of its own had no pairs; otherwise its pairs are as before.
+    pairs = pieces.pairs
+    if pieces.body_starts[hand] == pieces.body_starts[hand + 1]:
+        filled = np.flatnonzero(np.diff(pieces.body_starts)[: hand - 1])
+        pairs = np.concatenate([pairs, np.column_stack([filled, np.full_like(filled, hand)])])
+    apart = pieces.apart.copy()
+    if hand >= 2:
+        apart[hand - 2] = 0
+    return pieces._replace(
+        places=places,
+        sizes=sizes,
+        corners=np.concatenate([pieces.corners, more.corners]),
+        cluster_starts=cluster_starts,
+        clusters=np.concatenate([pieces.clusters, more.clusters]),
+        body_starts=body_starts,
+        bodies=_bounds(places, sizes[:, 6], cluster_starts[body_starts]),
+        pairs=pairs,
+        apart=apart,
+    )
+
+
 def _appended(starts: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([starts, starts[-1] + more])
 
@@ -365,7 +410,7 @@ def _table(
         width = (upper[joints] - lower[joints]) / count
         q = np.tile((lower + upper) / 2, (len(squares), 1))
         q[:, joints] = lower[joints] + (squares + 0.5) * width
-        blocked = collisions(_grown(pieces, by=float(levers @ width) / 4), chain, q)
+        blocked = collisions(grown(pieces, by=float(levers @ width) / 4), chain, q)
         step = CELLS // count
         for row, column in squares[~blocked] * step:
             table[row : row + step, column : column + step] = 1
@@ -375,11 +420,17 @@ def _table(
     return table
 
 
-def _grown(pieces: PieceArrays, *, by: float) -> PieceArrays:
-    """Return pieces grown by a layer [m]: two touch if they are closer than twice that."""
-    layer = np.array([0.0, 0.0, 0.0, by])
-    return pieces._replace(
-        sizes=pieces.sizes + np.array([0.0, 0.0, 0.0, 0.0, by, by, by, 0.0, 0.0]),
-        clusters=pieces.clusters + layer,
-        bodies=pieces.bodies + layer,
-    )
+def grown(pieces: PieceArrays, *, by: float, body: int = 0) -> PieceArrays:
+    """Return pieces grown by a layer: two touch if they are closer than twice that.
+
+    Args:
+        by: The thickness of the layer [m].
+        body: The first body to be grown.
+    """
+    cluster = pieces.body_starts[body]
+    first = pieces.cluster_starts[cluster]
+    sizes, clusters, bodies = pieces.sizes.copy(), pieces.clusters.copy(), pieces.bodies.copy()
+    sizes[first:, 4:7] += by
+    clusters[cluster:, 3] += by
+    bodies[body:, 3] += by
+    return pieces._replace(sizes=sizes, clusters=clusters, bodies=bodies)
