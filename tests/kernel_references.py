@@ -1,6 +1,9 @@
 """What kernels compute, by the plain definitions in NumPy: the tests compare the two."""
 
-from math import cos, sin
+from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
+from itertools import pairwise, product
+from math import atan2, cos, inf, pi, sin
 
 import numpy as np
 
@@ -104,3 +107,79 @@ def _turn_y(angle: float) -> Array:
 def _turn_z(angle: float) -> Array:
     c, s = cos(angle), sin(angle)
     return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
+
+
+def lattice_cost(
+    start: Array,
+    goal: Array,
+    *,
+    box: Array,
+    free: Callable[[Array, Array], bool],
+    sideways: bool = False,
+) -> float:
+    """Return the cost of the cheapest way of a base on the lattice, by Dijkstra's algorithm.
+
+    Args:
+        start: Pose of the steered frame: x, y [m], heading [rad].
+        goal: The same at the end; the lattice is fixed to it.
+        box: Least and greatest cells in the goal's frame, shape (2, 2).
+        free: Whether a turn in place or a straight leg between two poses is free.
+        sideways: Whether the base moves in any direction.
+    """
+    steps = [(1, 0), (2, 1), (1, 1), (1, 2)]
+    for _ in range(3):
+        steps += [(-y, x) for x, y in steps[-4:]]
+    angles = [atan2(y, x) for x, y in steps]
+    R = np.array([[cos(goal[2]), -sin(goal[2])], [sin(goal[2]), cos(goal[2])]])
+
+    def placed(i: int, j: int, k: int) -> Array:
+        return np.array([*(goal[:2] + R @ [0.1 * i, 0.1 * j]), goal[2] + angles[k]])
+
+    def gap(a: float, b: float) -> float:
+        return abs((b - a + pi) % (2 * pi) - pi)
+
+    def legs(a: Array, b: Array) -> Iterator[tuple[float, list[Array]]]:
+        """Turn, straight leg and turn: their cost and the poses between."""
+        way = b[:2] - a[:2]
+        away = float(np.hypot(*way))
+        ahead = atan2(way[1], way[0])
+        headings = [(ahead, 1.0), (ahead + pi, 2.0)] if away > 1e-6 else [(a[2], 1.0)]
+        if sideways and away > 1e-6:
+            headings += [(a[2], 1.0), (b[2], 1.0)]
+        for heading, factor in headings:
+            turns = [gap(a[2], heading), gap(heading, b[2])]
+            stops = sum(turn > 1e-6 for turn in turns) + (away > 1e-6)
+            poses = [a, np.array([a[0], a[1], heading]), np.array([b[0], b[1], heading]), b]
+            yield factor * away + 0.5 * sum(turns) + 0.3 * stops, poses
+
+    count = 0
+    queue: list[tuple[float, int, tuple[int, int, int, bool], list[Array]]] = []
+    for i, j in product(*(range(box[0, n], box[1, n] + 1) for n in range(2))):
+        if np.linalg.norm(placed(i, j, 0)[:2] - start[:2]) <= 0.16:
+            for k in range(16):
+                for cost, poses in legs(start, placed(i, j, k)):
+                    heappush(queue, (cost, count := count + 1, (i, j, k, False), poses))
+    done = set()
+    while queue:
+        cost, _, node, poses = heappop(queue)
+        if node in done or not all(free(a, b) for a, b in pairwise(poses)):
+            continue
+        done.add(node)
+        i, j, k, straight = node
+        if (i, j, k) == (0, 0, 0):
+            return cost
+        here = placed(i, j, k)
+        for h in ((k + 1) % 16, (k - 1) % 16):
+            last = 1.0 if (i, j, h) == (0, 0, 0) else 0.0
+            more = 0.5 * gap(angles[k], angles[h]) + 0.6 * straight + last
+            new = (i, j, h, False)
+            heappush(queue, (cost + more, count := count + 1, new, [here, placed(i, j, h)]))
+        for d, (x, y) in enumerate(steps):
+            if not sideways and d not in (k, (k + 8) % 16):
+                continue
+            u, v = i + x, j + y
+            if box[0, 0] <= u <= box[1, 0] and box[0, 1] <= v <= box[1, 1]:
+                more = 0.1 * float(np.hypot(x, y)) * (1.0 if sideways or d == k else 2.0)
+                new = (u, v, k, True)
+                heappush(queue, (cost + more, count := count + 1, new, [here, placed(u, v, k)]))
+    return inf

@@ -43,6 +43,43 @@ class ArmArrays(NamedTuple):
 
 
 @compiled
+def levers(chain: ChainArrays, pieces: PieceArrays, q: Array) -> Array:
+    """Return how far any point moves, at most, per unit of each joint [m/rad or 1].
+
+    The largest distance of a moved piece from the joint's axis in many configurations. Balls around
+    the bodies are larger than the bodies by more than what the configurations miss.
+
+    Args:
+        q: Random configurations [rad or m], shape (n, joints).
+
+    Returns:
+        The levers, shape (joints,).
+    """
+    joints = q.shape[1]
+    X, result = np.empty((joints + 2, 3, 4)), np.where(chain.prismatic, 1.0, 1e-3)
+    for n in range(len(q)):
+        place(chain, q[n], X)
+        for b in range(1, joints + 2):
+            tool = b == joints + 1
+            ball = pieces.bodies[b]
+            solid = not tool and ball[3] >= 0.0
+            for j in range(min(b, joints)):
+                if chain.prismatic[j]:
+                    continue
+                F, square, along = X[j + 1], 0.0, 0.0
+                for row in range(3):
+                    gap = X[b, row, 3] - F[row, 3]
+                    if solid:
+                        for k in range(3):
+                            gap += X[b, row, k] * ball[k]
+                    square += gap * gap
+                    along += gap * F[row, 2]
+                away = sqrt(max(square - along * along, 0.0)) + (ball[3] if solid else 0.0)
+                result[j] = max(result[j], away)
+    return result
+
+
+@compiled
 def blocked(arm: ArmArrays, q: Array, X: Array, last_contact: NDArray[np.int64]) -> bool:
     """Return whether a configuration collides.
 

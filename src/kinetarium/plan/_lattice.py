@@ -48,7 +48,7 @@ in a graph", 1970): with 1.5 half of the time is needed, and ways differ by 1 % 
 
 @compiled
 def search(
-    base: Drivable, start: Array, goal: Array, box: NDArray[np.int64], guided: bool
+    base: Drivable, start: Array, goal: Array, box: NDArray[np.int64], guided: bool, most: int
 ) -> tuple[Array, float, int]:
     """Find a way on the lattice.
 
@@ -59,6 +59,7 @@ def search(
             shape (2, 2).
         guided: Whether to be guided by the cost without obstacles, which mostly finds a way after
             fewer checks; otherwise the cheapest way on the lattice is found (Dijkstra).
+        most: Lattice poses that are reached before the search is given up.
 
     Returns:
         Poses from start to goal, shape (n, 3), none if there is no way; the cost; and how many
@@ -87,7 +88,7 @@ def search(
                     if cost < inf:
                         heappush(queue, (cost + guess, cost, node, -1 - option))
     reached = 0
-    while len(queue):
+    while len(queue) and reached < most:
         _, cost, node, before = heappop(queue)
         if done[node]:
             continue

@@ -21,7 +21,7 @@ REVERSE = 2.0
 """Cost of driving backwards over that of driving forwards."""
 STOP = 0.3
 """Cost of a further leg, as the way that costs the same [m]."""
-LAST_TURN = 0.5
+LAST_TURN = 1.0
 """Cost of ending with a turn, which moves a base sideways that slips, as way [m]."""
 MOST_POINTS = 12
 """Points of a way, about, between which it is shortened."""

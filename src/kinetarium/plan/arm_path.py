@@ -7,7 +7,7 @@ from math import pi
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetarium.dynamics.chain import ChainArrays, SerialChain, link_frames, ranges, serial_chain
+from kinetarium.dynamics.chain import SerialChain, link_frames, ranges, serial_chain
 from kinetarium.dynamics.forward import poses
 from kinetarium.errors import KinetariumError
 from kinetarium.model.robot import Geometry, RobotModel
@@ -17,6 +17,7 @@ from kinetarium.plan._joint_space import (
     connect_trees,
     contact,
     free_edge,
+    levers,
     shorten,
 )
 from kinetarium.reach.arm import Arm, arm_of
@@ -30,7 +31,7 @@ from kinetarium.spatial.rotation import inverse_pose
 
 MARGIN = 0.01
 """Distance that an arm keeps from obstacles [m]."""
-SAMPLES = 500
+SAMPLES = 2000
 """Random configurations in which the levers of joints are measured."""
 TRIES = 4000
 """Random configurations before a search is given up."""
@@ -109,32 +110,8 @@ def planning_robot(
         frames[-1] = (last @ checked_poses(np.asarray(X_LT)[None])[0])[:3]
         chain = replace(chain, arrays=chain.arrays._replace(frames=frames))
     arm = arm_of(chain)
-    return PlanningRobot(arm, _levers(chain.arrays, arm.ik.pieces))
-
-
-def _levers(chain: ChainArrays, pieces: PieceArrays) -> Array:
-    """Return the largest distance of any moved piece from each axis in random configurations.
-
-    Balls around the bodies are larger than the bodies by more than what the samples miss.
-    """
-    joints = len(chain.lower)
-    lower, upper = ranges(chain)
-    levers = np.where(chain.prismatic, 1.0, 1e-3)
-    for q in np.random.default_rng(0).uniform(lower, upper, (SAMPLES, joints)):
-        X = link_frames(chain, q)
-        ends = [(X[-1, :3, 3], 0.0)]
-        for body in range(1, joints + 1):
-            center, radius = pieces.bodies[body, :3], pieces.bodies[body, 3]
-            if radius >= 0.0:
-                ends.append((X[body, :3, :3] @ center + X[body, :3, 3], radius))
-            else:
-                ends.append((X[body, :3, 3], 0.0))
-        for joint in np.flatnonzero(~chain.prismatic):
-            axis, origin = X[joint + 1, :3, 2], X[joint + 1, :3, 3]
-            for end, radius in [ends[0], *ends[joint + 1 :]]:
-                away = float(np.linalg.norm(np.cross(axis, end - origin))) + radius
-                levers[joint] = max(levers[joint], away)
-    return levers
+    q = np.random.default_rng(0).uniform(*ranges(chain.arrays), (SAMPLES, len(chain.joints)))
+    return PlanningRobot(arm, levers(chain.arrays, arm.ik.pieces, q))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,18 +178,18 @@ def place_arm(
     chain = robot.chain.arrays
     own = with_held(robot.pieces, held, X_FT=chain.frames[-1])
     pieces = with_obstacles(own, around)
-    levers = robot.levers
+    arms = robot.levers
     if held:
         # What is held lengthens every lever by at most what it adds to the last body.
         longer = max(_reach(own, -2) - _reach(robot.pieces, -2), 0.0)
-        levers = np.where(chain.prismatic, 1.0, levers + longer)
+        arms = np.where(chain.prismatic, 1.0, arms + longer)
     if around:
         pieces = grown(pieces, by=margin, body=len(pieces.bodies) - 1)
     height = margin - X[2, 3] if obstacles.ground else -np.inf
     floor = np.array([*X_BW[:3, 2], height])
     # A gap that is closed between two checks by less than twice the margin is no contact yet.
     step = max(2.0 * margin, SHORTEST)
-    return PlacedArm(robot, X, ArmArrays(chain, pieces, floor, levers, step))
+    return PlacedArm(robot, X, ArmArrays(chain, pieces, floor, arms, step))
 
 
 SHORTEST = 5e-3

@@ -36,6 +36,8 @@ GOOD = 1.3
 """A way in a few legs is taken if it costs at most so much of one without obstacles."""
 MOST_POSES = 8_000_000
 """Largest lattice."""
+PATIENCE = 10_000
+"""Lattice poses after which it is checked whether the goal can be left at all."""
 AROUND = 1.0
 """Room of the lattice around start, goal and obstacles, beside the size of the robot [m]."""
 FAR = 5.0
@@ -184,14 +186,16 @@ def plan_base_path(
         box = _box(base, a, b)
         if box is None:
             return BasePath((), where, "start and goal are too far apart for a lattice of 0.1 m")
-        found, _, reached = search(base, a, b, box, True)
+        found, _, reached = search(base, a, b, box, True, PATIENCE)
+        if reached == PATIENCE and not len(found) and not _is_enclosed(base, a, b):
+            found, _, reached = search(base, a, b, box, True, MOST_POSES)
         if len(found):
             found = shorten(base, found)
             if way_cost(base, found, True) < cost:
                 poses = found
         if not len(poses):
             reason = f"no way to the goal keeps {margin:.3g} m from all obstacles"
-            return BasePath((), where, f"{reason} ({reached} poses can be reached)", reached)
+            return BasePath((), where, f"{reason} ({reached} poses were reached)", reached)
     legs = _legs(merged(poses), frame, goal=_planar(goal, "goal"))
     return BasePath(legs, where, "", reached)
 
@@ -266,6 +270,15 @@ def _box(base: Drivable, a: Array, b: Array) -> np.ndarray | None:
         [ceil(value) for value in (local.max(axis=0) + room) / CELL],
     ])  # fmt: skip
     return box if (box[1] - box[0] + 1).prod() * HEADINGS <= MOST_POSES else None
+
+
+def _is_enclosed(base: Drivable, a: Array, b: Array) -> bool:
+    """Return whether few poses can be reached from the goal: motions can be reversed."""
+    box = _box(base, b, a)
+    if box is None:
+        return False
+    found, _, reached = search(base, b, a, box, True, PATIENCE)
+    return not len(found) and reached < PATIENCE
 
 
 def _legs(poses: Array, frame: Array, *, goal: Array) -> tuple[BaseLeg, ...]:
