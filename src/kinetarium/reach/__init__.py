@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kinetarium.reach.maps.files import open_map as open_map
     from kinetarium.reach.maps.files import verify_map as verify_map
     from kinetarium.reach.maps.recipe import MapKind as MapKind
+    from kinetarium.reach.placement.base_placement import BasePlacement as BasePlacement
     from kinetarium.reach.placement.branches import Flip as Flip
     from kinetarium.reach.placement.files import FreeAxis as FreeAxis
     from kinetarium.reach.placement.files import PoseFileError as PoseFileError
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
     from kinetarium.reach.placement.plane import Effort as Effort
     from kinetarium.reach.placement.plane import Objective as Objective
     from kinetarium.reach.placement.plane import base_plane as base_plane
-    from kinetarium.reach.placement.query import BasePlacement as BasePlacement
     from kinetarium.reach.placement.query import Placer as Placer
     from kinetarium.reach.placement.query import place_base as place_base
+    from kinetarium.reach.placement.robust import BaseError as BaseError
     from kinetarium.reach.placement.score_raster import BaseSlice as BaseSlice
     from kinetarium.reach.placement.score_raster import slice_map as slice_map
 else:

@@ -15,8 +15,8 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
 from kinetarium.spatial.rotation import pose
 
-GROUND = Geometry(Box((100.0, 100.0, 1.0)), pose((0.0, 0.0, -0.5)))
-"""Solid ground below the plane of bases."""
+_GROUND = 100.0
+"""Length and width of the ground [m]; it is 1 m thick."""
 
 
 class Obstacles(NamedTuple):
@@ -56,14 +56,20 @@ class ArmInScene(NamedTuple):
 NO_OBSTACLES = Obstacles()
 
 
-def put_arm_in_scene(arm: Arm, obstacles: Obstacles = NO_OBSTACLES) -> ArmInScene:
-    """Combine an arm with obstacles; what depends on the arm alone is not computed again."""
+def put_arm_in_scene(
+    arm: Arm, obstacles: Obstacles = NO_OBSTACLES, *, height: float = 0.0
+) -> ArmInScene:
+    """Combine an arm with obstacles; what depends on the arm alone is not computed again.
+
+    Args:
+        height: Height of the plane of base links above the ground [m].
+    """
     shapes, ground = obstacles
     in_plane = base_in_plane = arm.ik.pieces
     pairs = np.zeros((0, 2), dtype=np.int64)
     if obstacles:
         own = arm.pieces if arm.pieces is not None else kept_pieces(arm.chain)
-        in_plane = with_obstacles(own, (*shapes, GROUND) if ground else shapes)
+        in_plane = with_obstacles(own, (*shapes, _ground(height)) if ground else shapes)
         last = len(in_plane.bodies) - 1
         if not len(arm.ik.pieces.pairs):
             in_plane = in_plane._replace(pairs=in_plane.pairs[in_plane.pairs[:, 1] == last])
@@ -78,6 +84,11 @@ def put_arm_in_scene(arm: Arm, obstacles: Obstacles = NO_OBSTACLES) -> ArmInScen
         _writable(base_in_plane),
         base_in_plane,
     )
+
+
+def _ground(height: float) -> Geometry:
+    """Return solid ground at a depth below the plane of base links [m]."""
+    return Geometry(Box((_GROUND, _GROUND, 1.0)), pose((0.0, 0.0, -0.5 - height)))
 
 
 def _writable(pieces: PieceArrays) -> PieceArrays:
@@ -99,17 +110,17 @@ def move_base(scene: ArmInScene, X_BP: Array, X: Array) -> bool:
     Returns:
         Whether the base itself is clear of obstacles.
     """
-    _carry(scene.in_plane, scene.ik.pieces, X_BP)
+    carry(scene.in_plane, scene.ik.pieces, X_BP)
     if not len(scene.base.pairs):
         return True
-    _carry(scene.base_in_plane, scene.base, X_BP)
+    carry(scene.base_in_plane, scene.base, X_BP)
     X[0] = 0.0
     X[0, 0, 0] = X[0, 1, 1] = X[0, 2, 2] = 1.0
     return not collides(scene.base, X, np.empty(0), no_last_contact())
 
 
 @compiled
-def _carry(in_plane: PieceArrays, moved: PieceArrays, X_BP: Array) -> None:
+def carry(in_plane: PieceArrays, moved: PieceArrays, X_BP: Array) -> None:
     """Write the last body of pieces in the frame of the base."""
     last = len(in_plane.bodies) - 1
     if last < 0:

@@ -6,8 +6,9 @@ solutions are solved for at the returned base: within 1e-7 m and rad, within the
 free of collisions if the map was built so.
 """
 
+from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import pi
 from time import perf_counter
 
@@ -27,13 +28,16 @@ from kinetarium.reach.collision.arm_in_scene import (
     put_arm_in_scene,
 )
 from kinetarium.reach.ik.solve import checked_poses
+from kinetarium.reach.ik.solver import solve_many
 from kinetarium.reach.maps.files import MapFileError, ReachMap, map_pieces
 from kinetarium.reach.maps.recipe import MapKind, graded_grid
-from kinetarium.reach.placement.branches import MARGINS, Examiner, Flip, clearances
+from kinetarium.reach.placement.base_placement import BasePlacement as BasePlacement
+from kinetarium.reach.placement.branches import MARGINS, Examiner, clearances
 from kinetarium.reach.placement.files import TaskPoses
 from kinetarium.reach.placement.plane import FLOOR, BasePlane
 from kinetarium.reach.placement.plane import Effort as Effort
 from kinetarium.reach.placement.plane import Objective as Objective
+from kinetarium.reach.placement.robust import BaseError, Trial, eroded, find_robust, headed
 from kinetarium.reach.placement.score_raster import (
     GRADES,
     base_raster,
@@ -48,10 +52,12 @@ from kinetarium.reach.placement.search import (
     exact_goals,
     no_best_base,
     search_bases,
+    solve_at_base,
 )
+from kinetarium.reach.placement.stance import Room, find_stance, have_room, make_room
+from kinetarium.roles.roles import BaseKind
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose
-from kinetarium.storage.serialization import to_builtins
 
 STEP = 0.05
 """Distance of neighbouring candidates [m], as in Table 3 of the paper."""
@@ -73,60 +79,16 @@ SOLVES = {Effort.FAST: (100, 0), Effort.STANDARD: (250, 150), Effort.THOROUGH: (
 SOLVES_FOR = 20
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BasePlacement:
-    """A base and the poses it reaches.
-
-    Attributes:
-        X_WB: Pose of the base link, shape (4, 4).
-        yaw: Its rotation about the plane's normal [rad].
-        reached: Whether each pose is reached, shape (n,).
-        joints: Joint positions for each pose, NaN where it is not reached [rad or m],
-            shape (n, joints).
-        manipulability: The manipulabilities, NaN where a pose is not reached [m^3], shape (n,).
-        elapsed: Computing time of the query [s].
-        flips: Changes of the configuration along the list; None if the poses were not to be
-            reached on one branch.
-        strain: The greatest joint speed on the way to each pose at the speed of the tool, as a
-            multiple of its limit, NaN where there is no such way, shape (n,); None likewise.
-    """
-
-    X_WB: Array
-    yaw: float
-    reached: NDArray[np.bool_]
-    joints: Array
-    manipulability: Array
-    elapsed: float
-    flips: tuple[Flip, ...] | None = None
-    strain: Array | None = None
-
-    def as_json(self) -> dict[str, object]:
-        """Return the placement as JSON-like data, without the time of the query."""
-        x, y, z = self.X_WB[:3, 3].tolist()
-        mean = float(self.manipulability[self.reached].mean()) if self.reached.any() else 0.0
-        data: dict[str, object] = {
-            "base": {"x": x, "y": y, "z": z, "yaw": self.yaw, "pose": self.X_WB.tolist()},
-            "reachable": int(self.reached.sum()),
-            "total": len(self.reached),
-            "manipulability": mean,
-            "joints": [
-                q.tolist() if reached else None
-                for q, reached in zip(self.joints, self.reached, strict=True)
-            ],
-        }
-        kept = self.flips
-        data["flips"] = None if kept is None else [to_builtins(flip) for flip in kept]
-        return data
-
-
 class Placer:
     """A map, a robot and obstacles, prepared for several queries.
 
     Attributes:
         arm: The robot.
-        plane: The plane of bases.
-        obstacles: The obstacles, in the plane's frame.
+        floor: The plane on which the robot stands.
+        stance: How it stands there.
+        plane: The plane of base links: the floor itself for a robot whose root is fixed.
         radius: Radius of the map [m].
+        travel: The posture in which it travels [rad or m], shape (joints,).
         scene: The arm with its obstacles.
     """
 
@@ -137,13 +99,18 @@ class Placer:
         robot: RobotModel | None = None,
         plane: BasePlane = FLOOR,
         obstacles: Obstacles = NO_OBSTACLES,
+        base: BaseKind | None = None,
+        travel: ArrayLike | None = None,
     ) -> None:
         """Load the robot and warm up the kernels.
 
         Args:
             reach_map: An inverse reachability map.
             robot: The robot; if None, the one that the map names is loaded.
+            plane: The plane on which the robot stands: on its wheels, if its root is not fixed.
             obstacles: The obstacles, in the plane's frame.
+            base: How its root moves; by default as its roles say.
+            travel: The posture in which it travels [rad or m], shape (joints,); home by default.
 
         Raises:
             MapFileError: If the map is of another kind or was built for another robot file.
@@ -161,10 +128,16 @@ class Placer:
             self_collision=recipe.self_collision,
             pieces=map_pieces(reach_map, chain) if solid else None,
         )
-        self.plane = plane
-        self.obstacles = obstacles.shapes
+        self.floor, self.stance = plane, find_stance(self.arm.chain, base=base)
+        # Base links are in a plane of their own, parallel to the floor.
+        rise = self.stance.height / plane.normal[2]
+        self.plane = BasePlane(plane.normal, plane.height + rise) if rise else plane
         self.radius = recipe.radius
-        self.scene: ArmInScene = put_arm_in_scene(self.arm, obstacles)
+        held = self.arm.chain.held[self.arm.chain.coordinates]
+        self.travel: Array = np.array(held if travel is None else travel, dtype=np.float64)
+        if self.travel.shape != held.shape or not np.isfinite(self.travel).all():
+            raise KinetariumError(f"a travelling posture needs {len(held)} finite joint positions")
+        self._put_among(obstacles)
         self._map = reach_map
         self._turns = np.zeros(1) if self.arm.turns else np.arange(8) * np.float64(pi / 4)
         # Warm up the JIT before the first query.
@@ -183,21 +156,30 @@ class Placer:
         if self.arm.pieces is None and obstacles:
             self.arm = replace(self.arm, pieces=map_pieces(self._map, self.arm.chain))
         other = copy(self)
-        other.obstacles = obstacles.shapes
-        other.scene = put_arm_in_scene(self.arm, obstacles)
+        other._put_among(obstacles)
         return other
 
-    def scores(self, poses: Array) -> tuple[Array, Array, Array]:
+    def _put_among(self, obstacles: Obstacles) -> None:
+        """Put the arm and the whole robot among obstacles, in the floor's frame."""
+        if self.plane is not self.floor:
+            X_PF = inverse_pose(self.plane.frame) @ self.floor.frame
+            shapes = [replace(part, X_LG=X_PF @ part.X_LG) for part in obstacles.shapes]
+            obstacles = obstacles._replace(shapes=tuple(shapes))
+        self.scene: ArmInScene = put_arm_in_scene(self.arm, obstacles, height=self.stance.height)
+        self._room: Room = make_room(self.arm, obstacles.shapes, q=self.travel)
+
+    def scores(self, poses: Array, *, step: float = STEP) -> tuple[Array, Array, Array]:
         """Return the scores of a raster of positions by the map.
 
         Args:
             poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
+            step: Distance of neighbouring positions [m].
 
         Returns:
             Coordinates x and y in the plane's frame [m], and the scores, shape (len(x), len(y)).
         """
         recipe = self._map.recipe
-        x, y = base_raster(poses, radius=recipe.radius, step=STEP)
+        x, y = base_raster(poses, radius=recipe.radius, step=step)
         if recipe.kind is MapKind.IRM3:
             values = self._map.fields["manipulability"]
             grid = self._map.grid
@@ -232,13 +214,7 @@ class Placer:
             KinetariumError: If a pose is invalid, no base reaches any of them, or the objective
                 needs obstacles and there are none.
         """
-        if objective not in tuple(Objective):
-            raise UnknownNameError("objective", str(objective), known=Objective)
-        if effort not in tuple(Effort):
-            raise UnknownNameError("effort", str(effort), known=Effort)
-        objective, effort = Objective(objective), Effort(effort)
-        if objective is Objective.CLEARANCE and not self._has_obstacles:
-            raise KinetariumError("the objective 'clearance' needs obstacles")
+        objective, effort = self._choices(objective, effort)
         if isinstance(poses, TaskPoses):
             task = poses.checked()
         else:
@@ -269,21 +245,160 @@ class Placer:
         chosen = best if examined is None else examined
         base, q, w = chosen.base, chosen.q, chosen.w
         elapsed = perf_counter() - start
-        reached = w >= 0.0
-        if not reached.any():
+        if not (w >= 0.0).any():
             raise KinetariumError(
                 f"no base in the plane was found from which {self.arm.chain.tool!r} reaches "
-                "any of the poses"
+                f"any of the poses{self._why(goals.poses)}"
             )
-        return BasePlacement(
-            self.plane.frame @ base_pose(base),
-            float((base[2] + pi) % (2 * pi) - pi),
-            reached,
-            q,
-            np.where(reached, w, np.nan),
-            elapsed,
-            examined.flips if examined and continuous else None,
-            examined.strain if examined and continuous else None,
+        placement = self._placement(self.plane.frame @ base_pose(base), q, w)
+        if examined is None or not continuous:
+            return replace(placement, elapsed=elapsed)
+        return replace(placement, elapsed=elapsed, flips=examined.flips, strain=examined.strain)
+
+    def place_robust(
+        self,
+        poses: ArrayLike,
+        *,
+        error: BaseError,
+        k: int = 1,
+        alternatives: int = 1,
+        objective: Objective | str = Objective.COUNT,
+        effort: Effort | str = Effort.STANDARD,
+    ) -> tuple[BasePlacement, ...]:
+        """Find bases that reach all poses wherever the robot stops in a box around them.
+
+        The whole robot, with the arm in its travelling posture, is clear of obstacles under every
+        error; any heading is tried. If no base is found that keeps all poses, the one that was
+        refused last is returned, and is not `robust`.
+
+        Args:
+            poses: Poses X_WT of the tool, shape (n, 4, 4).
+            error: The box of errors of the robot's root.
+            k: Number of bases, which differ by more than 0.15 m or 30 degrees.
+            alternatives: Number of equally long parts of the poses, any of which suffices.
+            objective: What configurations at the poses are chosen by; see `place`.
+            effort: The duration of the search, if nothing is found soon.
+
+        Returns:
+            At most k bases, best first.
+
+        Raises:
+            UnknownNameError: If there is no such objective or effort.
+            KinetariumError: If a pose is invalid, or no base was found that reaches any of them.
+        """
+        objective, effort = self._choices(objective, effort)
+        X_WT = checked_poses(poses)
+        if k < 1 or alternatives < 1 or not len(X_WT) or len(X_WT) % alternatives:
+            raise KinetariumError(
+                f"{len(X_WT)} poses are not {alternatives} equally long alternatives, "
+                f"or {k} bases are not a number to find"
+            )
+        start = perf_counter()
+        X_PT = inverse_pose(self.plane.frame) @ X_WT
+        ways = X_PT.reshape(alternatives, -1, 4, 4)
+        found = find_robust(
+            self.scene,
+            self._room,
+            poses=ways,
+            error=error,
+            X_RB=self.stance.X_RB,
+            trials=self._trials(ways, effort),
+            k=k,
+        )
+        if not found or not found[0].kept.any():
+            where = "reaches any of the poses" if found else "has room among the obstacles"
+            raise KinetariumError(f"no base was found where the robot {where}{self._why(X_PT)}")
+        elapsed = perf_counter() - start
+        return tuple(
+            replace(
+                self._at(one.base, X_PT, objective),
+                kept=one.kept.mean(axis=0).ravel(),
+                robust=one.is_robust,
+                alternative=one.chosen,
+                elapsed=elapsed,
+            )
+            for one in found
+        )
+
+    def reach_from(self, X_WR: ArrayLike, poses: ArrayLike) -> BasePlacement:
+        """Solve for poses X_WT of the tool, shape (n, 4, 4), where the robot's root is X_WR.
+
+        Raises:
+            KinetariumError: If a pose is invalid.
+        """
+        [root], X_WT = checked_poses(np.asarray(X_WR)[None]), checked_poses(poses)
+        start = perf_counter()
+        X_WB = root @ self.stance.X_RB
+        X_PB = inverse_pose(self.plane.frame) @ X_WB
+        ik, joints = self.scene.ik, len(self.arm.chain.joints)
+        q, w = np.full((len(X_WT), joints), np.nan), np.full(len(X_WT), -1.0)
+        if move_base(self.scene, inverse_pose(X_PB)[:3], np.empty((joints + 2, 3, 4))):
+            solve_many(ik, inverse_pose(X_WB) @ X_WT, self.arm.full_effort, False, q, w)
+        return replace(self._placement(X_WB, q, w), elapsed=perf_counter() - start)
+
+    def free(self, roots: ArrayLike) -> NDArray[np.bool_]:
+        """Return whether the whole robot, its arm as it travels, is clear of obstacles.
+
+        Args:
+            roots: Roots x, y [m] and yaw [rad] on the floor, in its frame, shape (n, 3).
+        """
+        rows = np.asarray(roots, dtype=np.float64).reshape(-1, 3)
+        X_RB = self.stance.X_RB
+        c, s = np.cos(rows[:, 2]), np.sin(rows[:, 2])
+        bases = rows + np.arctan2(X_RB[1, 0], X_RB[0, 0]) * np.array([0.0, 0.0, 1.0])
+        bases[:, 0] += c * X_RB[0, 3] - s * X_RB[1, 3]
+        bases[:, 1] += s * X_RB[0, 3] + c * X_RB[1, 3]
+        free: NDArray[np.bool_] = have_room(self._room, bases)
+        return free
+
+    def _trials(self, ways: Array, effort: Effort) -> Iterator[Trial]:
+        """Yield candidates: by the map, then finer and with more headings and effort."""
+        solves = 4 * SOLVES[effort][0] * ways[0].shape[0]
+        for step, headings, tried in ((STEP, 8, self.arm.effort), (STEP / 2, 16, self.arm.effort)):
+            x, y, scores = self.scores(ways[0], step=step)
+            for way in ways[1:]:
+                scores = np.maximum(scores, self.scores(way, step=step)[2])
+            flat = eroded(scores).ravel() + 1e-3 * scores.ravel()
+            some = np.flatnonzero(flat > 0.0)
+            some = some[np.argsort(-flat[some], kind="stable")]
+            places = np.column_stack([x[some // len(y)], y[some % len(y)]])
+            yield Trial(headed(places, headings=headings), tried, solves)
+            solves *= PATIENCE
+        yield Trial(headed(places, headings=16), self.arm.full_effort, solves)
+
+    def _at(self, base: Array, X_PT: Array, objective: Objective) -> BasePlacement:
+        """Return the configurations at a base, by the objective."""
+        if objective in MARGINS:
+            goals, rolls = exact_goals(X_PT), np.ones(len(X_PT), dtype=np.int64)
+            examiner = Examiner(
+                self.arm.chain, self.scene, goals=goals, rolls=rolls, objective=objective, speed=0.0
+            )
+            one = examiner.examine(base)
+            q, w = one.q, one.w
+        else:
+            effort = self.arm.full_effort
+            q, w = solve_at_base(self.scene, X_PT, base=base, effort=effort)
+        return self._placement(self.plane.frame @ base_pose(base), q, w)
+
+    def _placement(self, X_WB: Array, q: Array, w: Array) -> BasePlacement:
+        """Return a placement for a base link; manipulabilities are negative where it misses."""
+        X_WR, reached = X_WB @ inverse_pose(self.stance.X_RB), w >= 0.0
+        R_PW = self.plane.frame[:3, :3].T
+        yaw, root_yaw = (
+            float(np.arctan2(R[1, 0], R[0, 0])) for R in (R_PW @ X_WB[:3, :3], R_PW @ X_WR[:3, :3])
+        )
+        quality = np.where(reached, w, np.nan)
+        return BasePlacement(X_WB, yaw, reached, q, quality, 0.0, X_WR=X_WR, root_yaw=root_yaw)
+
+    def _why(self, X_PT: Array) -> str:
+        """Return a hint on heights, the most common reason why nothing is reached."""
+        z, reach = X_PT[:, 2, 3], self._map.recipe.radius
+        if (np.abs(z) < reach).any():
+            return ""
+        low, high = float(z.min()), float(z.max())
+        return (
+            f": the poses are {low:.2f} to {high:.2f} m above its base link, "
+            f"the map reaches {reach:g} m"
         )
 
     def clearances(self, placement: BasePlacement) -> Array:
@@ -300,6 +415,18 @@ class Placer:
             q, ik = placement.joints[placement.reached], self.scene.ik
             found[placement.reached] = clearances(ik.pieces, ik.chain, q)
         return found
+
+    def _choices(
+        self, objective: Objective | str, effort: Effort | str
+    ) -> tuple[Objective, Effort]:
+        """Check the options of a query."""
+        if objective not in tuple(Objective):
+            raise UnknownNameError("objective", str(objective), known=Objective)
+        if effort not in tuple(Effort):
+            raise UnknownNameError("effort", str(effort), known=Effort)
+        if objective is Objective.CLEARANCE and not self._has_obstacles:
+            raise KinetariumError("the objective 'clearance' needs obstacles")
+        return Objective(objective), Effort(effort)
 
     @property
     def _has_obstacles(self) -> bool:

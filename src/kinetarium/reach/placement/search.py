@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kinetarium.reach.collision.arm_in_scene import ArmInScene, move_base
 from kinetarium.reach.ik.solver import solve_many
+from kinetarium.reach.placement.stance import plane_seen_from
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
@@ -142,10 +143,7 @@ def pose_seen_from(pose: Array, x: float, y: float, c: float, s: float, X_BT: Ar
 @compiled
 def move_base_to(scene: ArmInScene, x: float, y: float, yaw: float, X_BP: Array, X: Array) -> bool:
     """Move the base; return whether it is clear of obstacles."""
-    c, s = cos(yaw), sin(yaw)
-    X_BP[0, 0], X_BP[0, 1], X_BP[0, 2], X_BP[0, 3] = c, s, 0.0, -(c * x + s * y)
-    X_BP[1, 0], X_BP[1, 1], X_BP[1, 2], X_BP[1, 3] = -s, c, 0.0, s * x - c * y
-    X_BP[2, 0], X_BP[2, 1], X_BP[2, 2], X_BP[2, 3] = 0.0, 0.0, 1.0, 0.0
+    plane_seen_from(x, y, yaw, X_BP)
     return move_base(scene, X_BP, X)
 
 
