@@ -9,6 +9,7 @@ from kinetarium.batch.study import Outcome
 from kinetarium.cli import main
 from kinetarium.recording.recording import RunStatus
 from kinetarium.roles import BaseKind
+from kinetarium.scene import SceneError
 from kinetarium.studies.try_robot import Try
 from kinetarium.studies.try_robot.config import Config, Part
 from kinetarium.studies.try_robot.figures import report
@@ -112,3 +113,45 @@ def test_a_bad_file_has_the_line_of_inspect_and_exit_code_2(
     assert main(["try", str(file), "--out", str(tmp_path / "o")]) == 2
     assert capsys.readouterr().err == expected != ""
     assert not (tmp_path / "o").exists()
+
+
+def test_an_object_without_mass_is_held_and_not_dropped(tmp_path: Path) -> None:
+    table = tmp_path / "table.urdf"
+    table.write_text(
+        '<robot name="table"><link name="top"><collision><geometry><box size="1 1 0.1"/>'
+        "</geometry></collision></link></robot>"
+    )
+    outcomes = tried(str(table), "mujoco", "ode", "physx")
+    assert {outcome.case.part for outcome in outcomes} == {Part.ROBOT, Part.HOLD}
+    said = report(outcomes).conclusion
+    assert "all 3 engines agree (hold holds); it is not dropped, since its root has no mass" in said
+    [*_, held] = Config(robot=str(table), engine=("physx",), base=BaseKind.FREE).cases()
+    with pytest.raises(SceneError, match="'top' of robot 'robot' is free without a mass"):
+        run(held)
+
+
+def test_lights_and_links_between_joints_are_no_faults_of_a_file(tmp_path: Path) -> None:
+    lit = tmp_path / "lit.xml"
+    lit.write_text(
+        "<mujoco><worldbody><light pos='0 0 3'/><body name='arm'><joint name='x' axis='1 0 0'/>"
+        "<joint name='y' axis='0 1 0'/><geom type='sphere' size='0.1' mass='1'/></body></worldbody>"
+        "</mujoco>"
+    )
+    [case] = [case for case in Config(robot=str(lit)).cases() if case.part is Part.ROBOT]
+    recording = run(case)
+    assert recording.facts["repairs"] == []
+    assert case.reading.open(str(lit)).model.repairs  # which inspect lists
+
+
+def test_an_engine_that_refuses_a_robot_in_dynamics_is_said_to_refuse(tmp_path: Path) -> None:
+    light = tmp_path / "light.urdf"
+    inertia = '<inertia ixx="1e-16" iyy="1e-16" izz="1e-16" ixy="0" ixz="0" iyz="0"/>'
+    light.write_text(
+        f'<robot name="light"><link name="a"/><link name="b"><inertial><mass value="1e-9"/>'
+        f'{inertia}</inertial></link><joint name="j" type="continuous"><parent link="a"/>'
+        '<child link="b"/></joint></robot>'
+    )
+    [outcome] = tried(str(light), "mujoco", parts=(Part.DYNAMICS,))
+    row = outcome.rows[0]
+    assert row["verdict"] == "refused"
+    assert "mujoco: it does not take the robot: MuJoCo refuses the scene" in row["cause"]

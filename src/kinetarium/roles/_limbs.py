@@ -77,7 +77,8 @@ def find_limbs(
 def find_base(bodies: Bodies, *, wheels: Collection[Wheel], legs: Collection[Leg]) -> BaseRole:
     """Return how the root moves: free for wheels, legs, rotors and bodies without joints.
 
-    Wheels that a file fixes and rotors that it leaves out are still in the names of links.
+    Wheels that a file fixes and rotors that it leaves out are still in the names of links. A root
+    without mass is part of the world: a table, a plane, the rail of a robot in a plane.
     """
     model = bodies.model
     if model.free_base:
@@ -87,7 +88,8 @@ def find_base(bodies: Bodies, *, wheels: Collection[Wheel], legs: Collection[Leg
         return BaseRole(kind=BaseKind.PLANAR, source=RoleSource.GEOMETRY)
     words = _words([model.name, *(link.name for link in model.links)])
     moves = bool(words & set(_MOBILE_WORDS))
-    free = len(wheels) > 1 or len(legs) > 1 or moves or not model.moving_joints
+    heavy = any(model.links[link].inertia for link in bodies.bodies[0].links)
+    free = heavy and (len(wheels) > 1 or len(legs) > 1 or moves or not model.moving_joints)
     return BaseRole(kind=BaseKind.FREE if free else BaseKind.FIXED, source=RoleSource.GEOMETRY)
 
 

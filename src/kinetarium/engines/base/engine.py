@@ -23,7 +23,7 @@ from kinetarium.engines.protocol import (
 )
 from kinetarium.errors import KinetariumError
 from kinetarium.model.robot import MeshData, MeshFile
-from kinetarium.scene import Base, Motion, PlacedRobot, Scene, SceneError
+from kinetarium.scene import Base, Motion, PlacedRobot, Scene, SceneError, rigid_tree
 from kinetarium.spatial.rotation import quaternion_from_rotation
 
 ALLOW_FAULTY = "KINETARIUM_ALLOW_FAULTY_VERSIONS"
@@ -178,6 +178,11 @@ class EngineBase(ABC, Generic[OptionsT]):
                 f"engine '{self.name}' takes options of the class {self.options.__name__},"
                 f" not {type(chosen).__name__}"
             )
+        for robot in scene.robots:
+            if robot.base is Base.FREE and rigid_tree(robot.model)[0].inertia is None:
+                raise SceneError(
+                    f"the root '{robot.model.root}' of robot '{robot.name}' is free without a mass"
+                )
         for capability, cause in scene_needs(scene):
             if capability not in self.capabilities:
                 raise CapabilityError(self.name, capability, reason=cause)

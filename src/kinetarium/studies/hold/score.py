@@ -179,7 +179,7 @@ def _verdict(measures: Mapping[str, Any], expected: Mapping[str, Any]) -> tuple[
     if expected.get("weak"):
         return Verdict.SAGS, _weakness(expected)
     if cause := beyond("height_loss", "position_error"):
-        return Verdict.SAGS, cause
+        return Verdict.SAGS, f"{cause}{_doomed(expected) if 'mass' in expected else ''}"
     if cause := beyond("joint_speed", "airborne", "force_noise"):
         return Verdict.CHATTERS, cause
     if cause := beyond("drift_m_s"):

@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from kinetarium.batch.study import ConfigError, case_of
 from kinetarium.ranges import Seed, check_ranges
 from kinetarium.roles.options import RoleOptions
+
+if TYPE_CHECKING:
+    from kinetarium.model.robot import RobotModel
 
 NO_ENGINE = "none"
 """Engine of the case of the robot itself."""
@@ -38,7 +42,8 @@ class Config(RoleOptions):
     def cases(self) -> tuple["Case", ...]:
         """Return a case for the robot itself, and for each part in each engine.
 
-        Dynamics are compared in engines that have them, for robots that move.
+        Robots are dropped whose root has a mass; dynamics are compared in engines that have them,
+        for robots that move.
 
         Raises:
             KinetariumError: If the robot is refused or an engine is not available.
@@ -52,7 +57,9 @@ class Config(RoleOptions):
         robot = self.open(self.robot)
         engines = chosen_engines(self.engine)
         pairs = [(Part.ROBOT, NO_ENGINE)]
-        pairs += [(part, name) for part in (Part.HOLD, Part.DROP) for name in engines]
+        pairs += [(Part.HOLD, name) for name in engines]
+        if can_fall(robot.model):
+            pairs += [(Part.DROP, name) for name in engines]
         if robot.model.moving_joints:
             pairs += [
                 (Part.DYNAMICS, name)
@@ -62,6 +69,13 @@ class Config(RoleOptions):
         return tuple(
             case_of(self, Case, part=part, engine=name, sha256=robot.sha256) for part, name in pairs
         )
+
+
+def can_fall(model: "RobotModel") -> bool:
+    """Return whether the root has a mass; a root without one is part of the world."""
+    from kinetarium.scene.robot import rigid_tree
+
+    return rigid_tree(model)[0].inertia is not None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,6 @@ from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Replay
 from kinetarium.figure.robot_page import roles_scene, roles_table
 from kinetarium.figure.text import Cell, Facts, Listing, Prose, Table, header
-from kinetarium.model.diagnostics import Code
 from kinetarium.recording.recording import Recording
 from kinetarium.storage.serialization import from_builtins
 from kinetarium.studies.try_robot.config import NO_ENGINE, Case, Part
@@ -144,14 +143,16 @@ def _conclusion(found: Outcomes[Case], fixes: Sequence[str]) -> str:
     if engines and len(agree) == len(engines):
         who = f"all {len(engines)} engines agree" if len(engines) > 1 else f"in {engines[0]}"
     results = f" ({and_list(said)})" if said else ""
-    sentences = [f"{robot}: {who}{results}"]
+    facts = next((o.recorded.facts for o in found.of(part=Part.ROBOT) if o.recording), {})
+    fixed = "" if facts.get("falls", True) else "; it is not dropped, since its root has no mass"
+    sentences = [f"{robot}: {who}{results}{fixed}"]
     parts = [f"{name} differs: {words}" for name, words in different.items()]
     parts += [f"{and_list(names)} refused: {cause}" for cause, names in refused.items()]
     sentences += ["; ".join(parts)] if parts else []
     if fixes:
         more = f" and {len(fixes) - _MOST_FIXES} more" if len(fixes) > _MOST_FIXES else ""
         sentences.append(f"To fix in the file: {'; '.join(fixes[:_MOST_FIXES])}{more}")
-    return " ".join(f"{sentence}." for sentence in sentences)
+    return " ".join(f"{sentence.removesuffix('?')}." for sentence in sentences)
 
 
 def _usual(found: Outcomes[Case], part: Part, engines: Sequence[str]) -> str:
@@ -189,9 +190,7 @@ def _fixes(found: Outcomes[Case]) -> list[str]:
         )
     if facts:
         fixes += [f"{w['where']}: {w['message']}; {w['remedy']}" for w in facts["warnings"]]
-        # Elements of other programs are left out, and are no fault.
-        ours = [r for r in facts["repairs"] if r["code"] != Code.UNKNOWN_ELEMENT]
-        fixes += [f"{r['where']}: {r['message']}" for r in ours]
+        fixes += [f"{r['where']}: {r['message']}" for r in facts["repairs"]]
     return fixes
 
 

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from kinetarium.batch.study import Study, open_study
+from kinetarium.model.diagnostics import Code, Repair
 from kinetarium.model.plausibility import find_implausibilities
 from kinetarium.recording.recording import Channel, Recording, Row
 from kinetarium.storage.serialization import to_builtins
-from kinetarium.studies.try_robot.config import Case, Part
+from kinetarium.studies.try_robot.config import Case, Part, can_fall
 
 SETTINGS: dict[Part, dict[str, Any]] = {
     Part.HOLD: {"duration": 3.0},
@@ -68,7 +69,8 @@ def _reading(case: Case) -> Recording:
         "mass_kg": model.mass,
         "base": str(robot.roles.base.kind),
         "shapes": sum(len(link.collisions) for link in model.links),
-        "repairs": to_builtins(model.repairs),
+        "falls": can_fall(model),
+        "repairs": [to_builtins(repair) for repair in model.repairs if _is_a_fault(repair)],
         "warnings": to_builtins(find_implausibilities(model)),
         "unarmed": [
             joint.name
@@ -77,6 +79,15 @@ def _reading(case: Case) -> Recording:
         ],
     }
     return Recording({"time": Channel(np.zeros(1), "s")}, "running", facts)
+
+
+def _is_a_fault(repair: Repair) -> bool:
+    """Return whether a repair corrects the file; what belongs to scenes and views is no fault.
+
+    Neither are the links between several joints of a body of MJCF, which have no mass.
+    """
+    between = repair.code is Code.MASSLESS and "/" in repair.where
+    return repair.code not in (Code.UNKNOWN_ELEMENT, Code.UNSUPPORTED) and not between
 
 
 MEASURES = (
@@ -122,8 +133,10 @@ def _dynamics(recording: Recording) -> tuple[str, str, float]:
         (row["max_rel"] / row["tolerance"] for row in rows if row["tolerance"]), default=0.0
     )
     faults = [each for each in recording.facts["findings"] if each["severity"] == "fault"]
-    if faults:
-        return "differs", str(faults[0]["message"]), worst
+    for fault in faults[:1]:
+        # As of an engine that takes the robot in no other part.
+        refused = fault["cause"] == "refused"
+        return "refused" if refused else "differs", str(fault["message"]), worst
     failed = [row["quantity"] for row in rows if not row["passed"]]
     if failed:
         return "differs", f"{', '.join(failed)} out of tolerance", worst
