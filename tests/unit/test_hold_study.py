@@ -7,11 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kinetarium import load_robot
 from kinetarium.cli import main
 from kinetarium.dynamics import RobotDynamics
+from kinetarium.dynamics.coupling import close_loops
+from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.engines.registry import open_engine, refinements
+from kinetarium.model.robot import Loop, LoopKind
 from kinetarium.roles import BaseKind, RoleOptions
 from kinetarium.scene import holding_servos, placed_robot
+from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.rotation import pose
 from kinetarium.studies.hold import Hold
 from kinetarium.studies.hold.config import Config
 from kinetarium.studies.hold.run import equilibrium, run, scene, standing
@@ -134,6 +140,17 @@ def test_joint_speeds_are_those_of_positions(tmp_path: Path) -> None:
     assert (row["verdict"], row["cause"]) == ("chatters", "joint hinge moves at 0.05 rad/s or m/s")
 
 
+def test_a_joint_that_damping_slows_down_is_on_its_way(tmp_path: Path) -> None:
+    file = pendulum(tmp_path, effort=1e3)
+    text = file.read_text().replace("</joint>", '<dynamics damping="3000"/></joint>')
+    file.write_text(text)
+    # The servo has k = (2 pi 10)^2 0.7 N m/rad: the time constant is 1.1 s.
+    for engine in ("mujoco", "ode"):
+        row = held(file, engine, duration=1.0)
+        assert row["verdict"] == "holds"
+        assert row["sag"] < 0.7 * 2 * 9.81 * 0.5 / ((2 * np.pi * 10) ** 2 * 0.7)
+
+
 def test_bad_results_are_checked_more_precisely() -> None:
     finer = {name: refinements(open_engine(name), timestep=1e-3) for name in ("mujoco", "ode")}
     assert [each.words for each in finer["mujoco"]] == [
@@ -169,3 +186,17 @@ def test_the_command_takes_the_robot_with_and_without_a_flag(tmp_path, capsys) -
     assert "hold needs a robot, FILE|NAME" in capsys.readouterr().err
     assert main(["hold", "panda", "--robot", "ur5", *short]) == 2
     assert "one robot" in capsys.readouterr().err
+
+
+def test_the_home_pose_closes_loops() -> None:
+    arm = load_robot("two-link")
+    # Its tool is tied to a point 0.1 m from where it is with straight joints.
+    straight = link_poses(arm, np.zeros(2))[-1]
+    there = frozen(pose(straight[:3, 3] * 0.9))
+    tied = replace(
+        arm, loops=(Loop("tie", LoopKind.POINT, arm.links[-1].name, arm.root, X_BC=there),)
+    )
+    q = close_loops(tied, np.array([0.1, 0.1]))
+    assert link_poses(arm, q)[-1][:3, 3] == pytest.approx(there[:3, 3], abs=1e-4)
+    away = replace(tied, loops=(replace(tied.loops[0], X_BC=frozen(pose((9.0, 0.0, 0.0)))),))
+    assert close_loops(away, np.array([0.1, 0.1])).tolist() == [0.1, 0.1]

@@ -151,3 +151,54 @@ class LoopClosure:
             (X_WL[a] @ loop.X_AC, X_WL[b] @ loop.X_BC)
             for loop, (a, b) in zip(self._loops, self._ends, strict=True)
         ]
+
+
+_ROUNDS = 200
+_DAMPING = 1e-6
+"""Share of the largest singular value squared that keeps steps near singular poses short [-]."""
+_LONGEST = 0.2
+"""Longest step of a joint [rad or m]: linkages have other branches, which are far away."""
+CLOSED = 1e-4
+"""Residual up to which loops are closed [m or rad]: what soft constraints give way anyhow."""
+
+
+def close_loops(model: RobotModel, q: ArrayLike) -> Array:
+    """Return the positions near others at which the loops of a robot are closed.
+
+    Damped Gauss-Newton steps on the independent joints, within their limits (Nocedal, Wright,
+    "Numerical Optimization", 2006, section 10.3); the motion is the least in each step.
+
+    Args:
+        q: Positions of the moving joints [rad or m], shape (joints,).
+
+    Returns:
+        The positions, shape (joints,); those given if the loops cannot be closed from there.
+    """
+    given = np.asarray(q, dtype=np.float64)
+    closure = LoopClosure(RobotDynamics(model, free_base=False))
+    coupling = Coupling.of(model)
+    names = [joint.name for joint in model.moving_joints]
+    x = given[[names.index(name) for name in coupling.independent]]
+    joints = [model.joint(name) for name in coupling.independent]
+    lower = np.array([joint.limits.lower for joint in joints])
+    upper = np.array([joint.limits.upper for joint in joints])
+    for _ in range(_ROUNDS):
+        r = closure.residual(coupling.positions(x))
+        if np.abs(r).max(initial=0.0) < CLOSED / 100:
+            break
+        J = closure.jacobian(coupling.positions(x)) @ coupling.E
+        step = _least_step(J, r)
+        # Joints that are at a limit and would pass it stay; the others do their part.
+        stuck = ((x <= lower) & (step < 0)) | ((x >= upper) & (step > 0))
+        step = np.where(stuck, 0.0, _least_step(np.where(stuck, 0.0, J), r))
+        step *= min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-12))
+        x = np.clip(x + step, lower, upper)
+    closed = coupling.positions(x)
+    return closed if np.abs(closure.residual(closed)).max(initial=0.0) < CLOSED else given
+
+
+def _least_step(J: Array, r: Array) -> Array:
+    """Return the least step that removes a residual to first order."""
+    A = J @ J.T
+    step: Array = -J.T @ np.linalg.solve(A + (_DAMPING * np.trace(A) + 1e-12) * np.eye(len(r)), r)
+    return step

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 
+from kinetarium.dynamics.coupling import close_loops
 from kinetarium.errors import KinetariumError
 from kinetarium.model.diagnostics import RobotOptions
 from kinetarium.model.inertia import water_ball
@@ -40,9 +42,9 @@ class StudiedRobot:
         parts = f"{self.model.source.sha256} {self.model.free_base} {roles_toml(self.roles)}"
         return sha256(parts.encode()).hexdigest()
 
-    @property
+    @cached_property
     def home(self) -> dict[str, float]:
-        """Positions of all moving joints in the home pose [rad or m], by joint."""
+        """Positions of all moving joints in the home pose [rad or m], by joint; loops closed."""
         home = {
             joint.name: self.roles.home.get(joint.name, 0.0) for joint in self.model.moving_joints
         }
@@ -50,6 +52,8 @@ class StudiedRobot:
             if joint.mimic:
                 leader = home[joint.mimic.joint]
                 home[joint.name] = joint.mimic.multiplier * leader + joint.mimic.offset
+        if self.model.loops:
+            home = dict(zip(home, close_loops(self.model, [*home.values()]).tolist(), strict=True))
         return home
 
 

@@ -119,8 +119,9 @@ def equilibrium(placed: PlacedRobot) -> dict[str, object]:
         By name: "joints", "home" and "positions" [rad or m], "stiffness", "effort" limits (None
         without a limit), "gravity", the efforts that hold the robot still in the home pose,
         "torques" of the servos in equilibrium, "slack", the positions within which friction may
-        stop each joint, "weak", the joints whose servo cannot carry its load. Positions are None
-        for robots with loops, whose constraint forces it does not have.
+        stop each joint, "settling", the time constant of a joint that its damping slows down, d / k
+        [s], "weak", the joints whose servo cannot carry its load. Positions are None for robots
+        with loops, whose constraint forces it does not have.
     """
     model = placed.model
     coupling = Coupling.of(model)
@@ -159,6 +160,10 @@ def equilibrium(placed: PlacedRobot) -> dict[str, object]:
             break
     friction = np.abs(coupling.E.T) @ np.array([joint.friction for joint in model.moving_joints])
     slack = np.divide(friction, K + own, out=np.zeros_like(K), where=K + own > 0)
+    d = np.array([joint.damping for joint in model.moving_joints])
+    slowed = np.array([drive.damping for drive in drives])
+    slowed = slowed + np.einsum("ij,i,ij->j", coupling.E, d, coupling.E)
+    settling = np.divide(slowed, K + own, out=np.zeros_like(K), where=K + own > 0)
     torques = K * (home - q)
     return {
         "joints": list(coupling.independent),
@@ -169,6 +174,7 @@ def equilibrium(placed: PlacedRobot) -> dict[str, object]:
         "gravity": load(home).tolist(),
         "torques": torques.tolist(),
         "slack": slack.tolist(),
+        "settling": settling.tolist(),
         "weak": [joints[i].name for i in np.flatnonzero(np.abs(torques) > most)],
     }
 
