@@ -29,16 +29,23 @@ def test_every_part_of_the_whole_comparison_has_cases() -> None:
     counts = {name: len(plan.tasks()) for name, (_, plan) in plans.items()}
     assert left_out == {}
     assert counts == {
-        "grasp": 3 * (3 * 5 + 1),
+        "grasp": 3 * 3 * 5,
+        "grasp-release": 5,
         "grasp-effort": 3 * 4,
-        "grasp-friction": 6,
+        "grasp-friction": 6 * 3,
         "slide": 2 * 2 * 5,
-        "drive": 2 * 2 * 3 * 5,
-        "drive-profiles": 2 * 2 * 3,
+        "drive": 2 * 3 * 5,
+        "drive-two": 3 * 5,
+        "drive-profiles": 2 * 3 * 3,
         "drive-effort": 4 * 4,
-        "drive-friction": 4,
+        "drive-friction": 4 * 3,
         "calibrate": 4 * 3,
     }
+
+
+def test_no_part_has_more_starts_than_asked_for() -> None:
+    plans, _ = compare_engines._plans(compare_engines.Config(engine=("mujoco",), starts=1))
+    assert {task.case.get("start", 0) for _, plan in plans.values() for task in plan.tasks()} == {0}
 
 
 def test_repetitions_have_other_seeds_and_their_own_folders() -> None:

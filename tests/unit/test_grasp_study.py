@@ -46,7 +46,7 @@ def test_every_profile_engine_path_and_start_is_a_case() -> None:
         SHORT, profile=tuple(Profile), path=(ToolPath.CIRCLE, ToolPath.EIGHT), release=True
     )
     cases = Grasp().cases(config)
-    assert len(cases) == 3 * (2 * 2 + 1)
+    assert len(cases) == 3 * 3 * 2
     tuned = {case.timestep for case in cases if case.profile is Profile.TUNED}
     assert tuned == {2e-3}
     varied = Grasp().cases(replace(SHORT, timestep=(1e-3, 2e-3), iterations=(10, 20, 30)))

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from kinetarium.batch.plan import Plan
 
 _FULL: dict[str, dict[str, Any]] = {
-    "grasp": {"profile": ["defaults", "matched", "tuned"], "release": True},
+    "grasp": {"profile": ["defaults", "matched", "tuned"]},
+    "grasp-release": {"study": "grasp", "profile": ["matched"], "path": ["release"]},
     "grasp-effort": {
         "study": "grasp",
         "profile": ["matched"],
@@ -36,11 +37,17 @@ _FULL: dict[str, dict[str, Any]] = {
         "profile": ["matched"],
         "path": ["circle"],
         "friction": [0.03, 0.07, 0.15, 0.3, 0.6, 1.2],
-        "starts": 1,
+        "most_starts": 3,
     },
     "slide": {"profile": ["matched", "defaults"], "speed": [0.1, 1.0]},
-    "drive": {"robot": ["husky4", "husky2"], "profile": ["matched"]},
-    "drive-profiles": {"study": "drive", "profile": ["defaults", "tuned"], "starts": 1},
+    "drive": {},
+    "drive-two": {"study": "drive", "robot": ["husky2"], "control": ["open"]},
+    "drive-profiles": {
+        "study": "drive",
+        "profile": ["defaults", "tuned"],
+        "control": ["open"],
+        "most_starts": 3,
+    },
     "drive-effort": {
         "study": "drive",
         "control": ["open"],
@@ -54,11 +61,14 @@ _FULL: dict[str, dict[str, Any]] = {
         "control": ["open"],
         "path": ["circle"],
         "friction": [0.25, 0.5, 1.0, 2.0],
-        "starts": 1,
+        "most_starts": 3,
     },
     "calibrate": {},
 }
 """The full comparison: studies by folder, with the values that differ from their defaults."""
+
+_OWN = ("slide", "drive-two")
+"""Parts that are not for robots of the user."""
 
 _QUICK: dict[str, dict[str, Any]] = {
     "grasp": {"profile": ["matched"], "path": ["circle"], "duration": 2.0},
@@ -203,6 +213,8 @@ def _plans(config: Config) -> "tuple[dict[str, tuple[str, Plan]], dict[str, str]
     for repetition in range(config.repeat):
         seed = config.seed + repetition
         for part in _QUICK if config.quick else _FULL:
+            if part == "drive-two" and config.robot:
+                continue  # the user's robot is driven instead, in "drive"
             name = f"{part}-seed-{seed}" if repetition else part
             faults: dict[str, str] = {}
             for robot in config.robot if _takes_robots(part) and config.robot else ("",):
@@ -221,7 +233,7 @@ def _plans(config: Config) -> "tuple[dict[str, tuple[str, Plan]], dict[str, str]
 
 
 def _takes_robots(part: str) -> bool:
-    return part.partition("-")[0] in ("grasp", "drive", "calibrate")
+    return part not in _OWN
 
 
 def _plan(config: Config, part: str, *, robot: str, seed: int) -> "Plan":
@@ -236,6 +248,7 @@ def _plan(config: Config, part: str, *, robot: str, seed: int) -> "Plan":
 
     own = (_QUICK if config.quick else _FULL)[part]
     values = {"starts": config.starts, **own, "engine": config.engine, "seed": seed}
+    values["starts"] = min(values["starts"], values.pop("most_starts", values["starts"]))
     study = open_study(values.pop("study", part))
     known = {field.name: field for field in fields(study.config)}
     if robot:

@@ -91,7 +91,8 @@ def _release(rows: Rows, engine: str, _: float) -> Sample | None:
         grip, ideal = row.get("sliding_grip_n"), row.get("ideal_sliding_grip_n")
         return None if grip is None or not ideal else 100 * abs(float(grip) / ideal - 1)
 
-    runs = select(rows, "grasp", engine=engine, profile="matched", path="release")
+    wanted = {"engine": engine, "profile": "matched", "path": "release"}
+    runs = [*select(rows, "grasp", **wanted), *select(rows, "grasp-release", **wanted)]
     return sample_of(runs, error, setting=["robot"])
 
 
@@ -145,7 +146,8 @@ def _off_ideal(rows: Rows, engine: str, _: float, *, two_wheels: bool) -> Sample
         away: float | None = row.get(OFF_IDEAL)
         return away
 
-    runs = select(rows, "drive", engine=engine, profile="matched", control="open")
+    wanted = {"engine": engine, "profile": "matched", "control": "open"}
+    runs = [*select(rows, "drive", **wanted), *select(rows, "drive-two", **wanted)]
     chosen = [row for row in runs if (row["robot"] == _TWO_WHEELS) is two_wheels]
     return sample_of(chosen, distance, setting=["robot", "path"])
 
@@ -188,8 +190,9 @@ _REFERENCE = (
     " the Husky on the circle varies from 1.08 to 1.23 times the command about its nominal 1.114."
 )
 _SCATTER = "Friction coefficients measured on real surfaces scatter by at least 5 %."
-_CLOCK = 0.2
-"""Share by which CPU times of equal runs differ on a machine with other work [-]."""
+_CLOCK = 0.5
+"""Share by which CPU times of equal runs differ on a machine with other work [-]: those of fifteen
+grips of an engine by factors of 1.2 to 1.5."""
 
 RULES = (
     Rule(
@@ -208,7 +211,9 @@ RULES = (
         "%",
         _SCATTER,
         _release,
-        resolution=0.16,  # the grip force falls by as much from sample to sample
+        # A cube that is displaced by 1.7 mm exerts a moment on the pads: by limit analysis it
+        # slides at 1.3 % more if their corners press, at 2.6 % more if they press evenly.
+        resolution=2.6,
     ),
     Rule(
         "a grip without tuning",

@@ -60,8 +60,8 @@ def engine_guide(
 
     Args:
         parts: Finished folders by their part, one for each seed: "grasp", "drive", "calibrate",
-            "slide", and "grasp-effort", "grasp-friction", "drive-profiles", "drive-effort",
-            "drive-friction".
+            "slide", and "grasp-release", "grasp-effort", "grasp-friction", "drive-two",
+            "drive-profiles", "drive-effort", "drive-friction".
         provenance: How to reproduce it.
         left_out: Parts that were not run, and why.
         robots: The robots that took the place of the studies' own.
@@ -81,7 +81,8 @@ def engine_guide(
     by_seed = seed_table(rows)
     if by_seed.rows:
         sections.append(Section("Repetitions with other seeds", (by_seed,)))
-    statements = statement_table(rows, [f.metrics for f in parts.get("drive", ())[:1]])
+    driven = [folder for part in ("drive", "drive-two") for folder in parts.get(part, ())[:1]]
+    statements = statement_table(rows, [folder.metrics for folder in driven])
     if statements.rows:
         sections.append(Section("Statements of the paper", (statements,)))
     cheapest = _cheapest_settings(rows, engines)

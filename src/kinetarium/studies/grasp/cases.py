@@ -58,7 +58,7 @@ def cases(config: Config) -> tuple[Case, ...]:
             distinct_iterations(own.options, config.iterations),
             dict.fromkeys(config.friction) or (own.friction,),
         )
-        for start in range(1 if path == ToolPath.RELEASE else config.starts)
+        for start in range(config.starts)
     )
     for case in {case.path: case for case in found if case.start == 0}.values():
         task(case)  # refuses what the robot cannot do before anything runs
