@@ -16,6 +16,7 @@ from kinetarium.studies.engine_guide.page import (
     seed_table,
     stable,
     statement_table,
+    untuned_turns,
 )
 from kinetarium.studies.engine_guide.verdict import Judgement, Mark, sample_of
 
@@ -198,6 +199,12 @@ def test_driving_is_judged_by_the_ideal_drive() -> None:
     verdict = verdict_on(rows, "driving without tuning")
     assert verdict.first == ("ode",) and verdict.of(Mark.FAILS) == ["mujoco"]
     assert verdict.samples["mujoco"].value == pytest.approx(76.0)
+    shaken = run("ode", None, **own, start=1) | {"status": "diverged"}
+    turns = untuned_turns({"drive-profiles": [*rows["drive-profiles"], shaken]})
+    assert [column.name for column in turns.columns] == ["engine", "circle"]
+    assert turns.rows == (
+        ("mujoco", "0.26 (ideal 1.10)"), ("ode", "1.20 (ideal 1.10) 1 of 2 failed"),
+    )  # fmt: skip
     wheels = {"robot": "husky2", "profile": "matched"}
     rows = {
         "drive": [

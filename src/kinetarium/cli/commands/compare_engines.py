@@ -157,6 +157,7 @@ def _compare(
         headline,
         judged_rows,
         judgements,
+        untuned_turns,
         verdict_entries,
     )
 
@@ -177,9 +178,13 @@ def _compare(
         robots=[Path(robot).name for robot in config.robot],
     )
     report = write_page(out, page, force=invocation.force)
-    verdicts = judgements({part: judged_rows(folders) for part, folders in parts.items()})
+    rows = {part: judged_rows(folders) for part, folders in parts.items()}
+    verdicts = judgements(rows)
     console.table(headline(verdicts))
     console.line()
+    if (turns := untuned_turns(rows)).rows:
+        console.table(turns)
+        console.line()
     console.paragraph(page.conclusion)
     console.line()
     console.line(f"report: {report}")

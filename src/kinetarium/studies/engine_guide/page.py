@@ -26,7 +26,7 @@ from kinetarium.studies.engine_guide._rules import (
     good_skids,
     select,
 )
-from kinetarium.studies.engine_guide.verdict import Judgement, Mark, judge
+from kinetarium.studies.engine_guide.verdict import Judgement, Mark, has_failed, judge
 
 _LEAD = (
     "Which engine is suited to which purpose, from the runs in this folder alone. Every rule has a"
@@ -82,6 +82,9 @@ def engine_guide(
     if by_seed.rows:
         sections.append(Section("Repetitions with other seeds", (by_seed,)))
     driven = [folder for part in ("drive", "drive-two") for folder in parts.get(part, ())[:1]]
+    turns = untuned_turns(rows)
+    if turns.rows:
+        sections.append(Section("Driving without tuning", (turns,)))
     statements = statement_table(rows, [folder.metrics for folder in driven])
     if statements.rows:
         sections.append(Section("Statements of the paper", (statements,)))
@@ -230,6 +233,36 @@ def seed_table(rows: Rows) -> Table:
         for name, by_seed in found.items()
     )
     return Table("", (*header("for | first choice"), *(Column(f"seed {s}") for s in seeds)), body)
+
+
+def untuned_turns(rows: Rows) -> Table:
+    """Return how far engines turn with their defaults in open loop, over the command [-].
+
+    Medians over the starts with their range, path by path; failed runs are counted. The ideal
+    drive has the friction and the gains of each engine's defaults.
+    """
+    runs = select(rows, "drive-profiles", profile="defaults", control="open")
+    paths = list(dict.fromkeys(row["path"] for row in runs))
+    body: list[tuple[Cell, ...]] = []
+    for engine in sorted({row["engine"] for row in runs}):
+        cells = []
+        for path in paths:
+            own = [row for row in runs if (row["engine"], row["path"]) == (engine, path)]
+            done = [row for row in own if not has_failed(row) and row["yaw_ratio"] is not None]
+            words = [_spread([row["yaw_ratio"] for row in done])] if done else []
+            ideal = [row[IDEAL_YAW] for row in done if row[IDEAL_YAW] is not None]
+            words += [f"(ideal {_spread(ideal)})"] if ideal else []
+            failed = len(own) - len(done)
+            words += [f"{failed} of {len(own)} failed"] if failed else []
+            cells.append(" ".join(words))
+        body.append((engine, *cells))
+    title = "Angle turned over the command with the engines' defaults, open loop"
+    return Table(title, (Column("engine"), *map(Column, paths)), tuple(body))
+
+
+def _spread(values: Sequence[float]) -> str:
+    low, middle, high = (f"{each(values):.2f}" for each in (min, median, max))
+    return middle if low == high else f"{middle} [{low}, {high}]"
 
 
 def stable(firsts: Sequence[Sequence[str]]) -> bool:
