@@ -15,6 +15,7 @@ from kinetarium.studies.engine_guide.page import (
     purpose_table,
     seed_table,
     stable,
+    start_table,
     statement_table,
     untuned_turns,
 )
@@ -275,6 +276,18 @@ def test_repetitions_are_compared_seed_by_seed() -> None:
     assert seed_table(flips).rows[0][1] == "changes"
     assert seed_table({"grasp": seeded(0, 1e-3, 2e-3)}).rows == ()
     assert stable([("a", "b"), ("a",)]) and not stable([("a",), ()]) and stable([(), ()])
+
+
+def test_a_choice_that_one_start_makes_is_shown() -> None:
+    rows = {"grasp": starts("a", [1e-3, 1e-3, 1e-3]) + starts("b", [2e-3, 2e-3, 2e-3])}
+    (row,) = start_table(rows).rows
+    assert row == ("forces in a grip", "same", "a", "a", "a")
+    lost = grasp("a", None, start=2)  # without this start a would be the first choice
+    rows = {"grasp": [*starts("a", [1e-3, 1e-3]), lost, *starts("b", [2e-3, 2e-3, 2e-3])]}
+    (row,) = start_table(rows).rows
+    assert row[2:] == ("b", "b", "a")
+    assert row[1] == "changes"
+    assert start_table({"grasp": [grasp("a", 1e-3)]}).rows == ()
 
 
 def test_statements_end_in_measurements() -> None:

@@ -81,6 +81,9 @@ def engine_guide(
     by_seed = seed_table(rows)
     if by_seed.rows:
         sections.append(Section("Repetitions with other seeds", (by_seed,)))
+    by_start = start_table(rows)
+    if by_start.rows:
+        sections.append(Section("Without one of the starts", (by_start,)))
     driven = [folder for part in ("drive", "drive-two") for folder in parts.get(part, ())[:1]]
     turns = untuned_turns(rows)
     if turns.rows:
@@ -216,23 +219,53 @@ def limit_table(verdicts: Sequence[Judgement]) -> Table:
 def seed_table(rows: Rows) -> Table:
     """Return the first choice of every purpose for each seed alone; empty with one seed."""
     seeds = sorted({row["seed"] for part in rows.values() for row in part if "seed" in row})
-    found: dict[str, dict[int, Judgement]] = {}
-    for seed in seeds if len(seeds) > 1 else ():
-        own = {
-            name: [row for row in part if row.get("seed", seed) == seed]
-            for name, part in rows.items()
+    if len(seeds) < 2:
+        return _choices({})
+    return _choices(
+        {
+            f"seed {seed}": {
+                name: [row for row in part if row.get("seed", seed) == seed]
+                for name, part in rows.items()
+            }
+            for seed in seeds
         }
-        for verdict in judgements(own):
-            found.setdefault(verdict.rule.name, {})[seed] = verdict
+    )
+
+
+def start_table(rows: Rows) -> Table:
+    """Return the first choice of every purpose without each of the starts; empty with one."""
+    starts = sorted({row.get("start") or 0 for part in rows.values() for row in part})
+    several = {
+        name: [row for row in part if row.get("start") is not None]
+        for name, part in rows.items()
+        if len({row.get("start") for row in part}) > 2
+    }
+    return _choices(
+        {
+            f"without {start}": {
+                name: [row for row in part if row["start"] != start]
+                for name, part in several.items()
+            }
+            for start in (starts if several else ())
+        }
+    )
+
+
+def _choices(subsets: Mapping[str, Rows]) -> Table:
+    """Return the first choice of every purpose by each of some subsets of the rows."""
+    found: dict[str, dict[str, Judgement]] = {}
+    for words, rows in subsets.items():
+        for verdict in judgements(rows):
+            found.setdefault(verdict.rule.name, {})[words] = verdict
     body = tuple(
         (
             name,
-            "same" if stable([each.first for each in by_seed.values()]) else "changes",
-            *(by_seed[seed].choice if seed in by_seed else "no runs" for seed in seeds),
+            "same" if stable([each.first for each in own.values()]) else "changes",
+            *(own[words].choice if words in own else "no runs" for words in subsets),
         )
-        for name, by_seed in found.items()
+        for name, own in found.items()
     )
-    return Table("", (*header("for | first choice"), *(Column(f"seed {s}") for s in seeds)), body)
+    return Table("", (*header("for | first choice"), *map(Column, subsets)), body)
 
 
 def untuned_turns(rows: Rows) -> Table:
