@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from kinetarium.batch.check_study import check_study
+from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.control.vehicle.robot_base import vehicle
-from kinetarium.engines.registry import list_engines
+from kinetarium.engines.registry import list_engines, open_engine
+from kinetarium.errors import KinetariumError
 from kinetarium.metrics import bootstrap, bootstrap_interval
 from kinetarium.model.assets import installed_packages
 from kinetarium.model.diagnostics import Allowance
@@ -22,6 +24,8 @@ from kinetarium.studies.drive.config import (
     Profile,
 )
 from kinetarium.studies.drive.coulomb import coulomb_multiplier
+from kinetarium.studies.drive.profiles import settings
+from kinetarium.studies.drive.run import ground_scene, loaded_facts
 from kinetarium.studies.drive.vehicle import opened
 from kinetarium.studies.engine_guide.verdict import worst_median
 
@@ -72,6 +76,25 @@ def test_two_wheels_follow_a_circle_in_open_loop(engine: str) -> None:
     row = drive(engine, "husky2")
     assert row["cross_track_rmse_m"] <= 0.03
     assert row["yaw_ratio"] == pytest.approx(1.0, abs=0.005)
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+@pytest.mark.parametrize("name", sorted(AVAILABLE))
+def test_every_engine_loads_the_model_with_every_profile(name: str, profile: Profile) -> None:
+    """Bullet's own motors, which it has by default, know no gain; that is no other model."""
+    engine, robot = open_engine(name), opened(RoleOptions(), "husky4")
+    chosen, rule = settings(engine, profile), engine.info.friction_rule
+    scene = ground_scene(
+        robot, start=PlanarPose(0.0, 0.0, 0.0), friction=chosen.friction, rule=rule,
+        wheel_damping=chosen.wheel_damping,
+    )  # fmt: skip
+    simulation = engine.compile(scene, timestep=chosen.timestep, options=chosen.options)
+    audit = simulation.audit()
+    simulation.close()
+    loaded_facts(audit, scene, engine=name, rule=rule, own_motors=chosen.own_motors)
+    if (name, profile) == ("bullet", Profile.DEFAULTS):
+        with pytest.raises(KinetariumError, match="another model: drive"):
+            loaded_facts(audit, scene, engine=name, rule=rule)
 
 
 def test_mujoco_skids_as_coulomb_says() -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from math import floor, log10
+from typing import Any
 
 from kinetarium.control.vehicle.wheeled_base import WheeledBase
 from kinetarium.engines.mujoco.options import Integrator, MujocoOptions
@@ -33,6 +34,7 @@ class Settings:
         friction: Friction coefficient between wheels and ground [-].
         wheel_damping: Gain of the wheels' servos [N m s/rad].
         multiplier: Track-width multiplier of skidding wheels [-].
+        own_motors: Whether the engine's own motors may replace servos of that gain, as Bullet's do.
     """
 
     options: Options
@@ -41,10 +43,11 @@ class Settings:
     friction: float = FRICTION
     wheel_damping: float = WHEEL_DAMPING
     multiplier: float = SKID_MULTIPLIER
+    own_motors: bool = False
 
 
 # Of each engine the reason, and the settings that differ from the defaults above.
-_DEFAULTS: dict[str, tuple[str, dict[str, float]]] = {
+_DEFAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "mujoco": (
         "friction 1.0, MuJoCo's own. Its Euler integrator is explicit in the servos, which at 2 ms"
         " bounds their gain on these wheels to 2 I/h = 44 N m s/rad: 20",
@@ -58,7 +61,7 @@ _DEFAULTS: dict[str, tuple[str, dict[str, float]]] = {
     "rapier": ("friction 0.5, Rapier's own", {"friction": 0.5}),
 }
 
-_TUNED: dict[str, tuple[str, dict[str, float]]] = {
+_TUNED: dict[str, tuple[str, dict[str, Any]]] = {
     "mujoco": (
         "the discrete integrator, with which the multiplier is the same in every direction (with"
         " the matched one stiff wheels chatter, and it varies from 1.60 to 1.65); multiplier 1.59"
@@ -126,4 +129,5 @@ def settings(engine: Engine, profile: Profile) -> Settings:
             words, own = _TUNED.get(name, ("no better settings are known", {}))
             if name == "mujoco" and isinstance(options, MujocoOptions):
                 options = replace(options, integrator=Integrator.DISCRETE)
-    return Settings(options, f"{origin}; {words}", **own)
+    motors = profile is Profile.DEFAULTS
+    return Settings(options, f"{origin}; {words}", own_motors=motors, **own)

@@ -289,7 +289,13 @@ def drive(
     with Rollout(
         scene, engine=engine, timestep=chosen.timestep, options=chosen.options, seed=seed
     ) as rollout:
-        loaded = loaded_facts(rollout.simulation.audit(), scene, engine=engine.info.name, rule=rule)
+        loaded = loaded_facts(
+            rollout.simulation.audit(),
+            scene,
+            engine=engine.info.name,
+            rule=rule,
+            own_motors=chosen.own_motors,
+        )
         begin = process_time()
         recording = rollout.run(
             controller=driver, duration=steps / SAMPLE_RATE, sample_rate=SAMPLE_RATE
@@ -315,12 +321,19 @@ def _one_step(engine: str) -> float:
     return one_step_error(open_engine(engine))
 
 
-def loaded_facts(audit: Audit, scene: Scene, *, engine: str, rule: FrictionRule) -> dict[str, Any]:
+def loaded_facts(
+    audit: Audit, scene: Scene, *, engine: str, rule: FrictionRule, own_motors: bool = False
+) -> dict[str, Any]:
     """Return what an engine says it has loaded.
+
+    Args:
+        own_motors: Whether motors of the engine may replace servos of the given gains.
 
     Raises:
         KinetariumError: If that is not the scene: what follows would be another robot's drive.
     """
+    if own_motors:
+        audit = replace(audit, drives=None)
     errors = audit_errors(scene, audit, rule=rule).items()
     off = [f"{fact} is off by {error:.2g}" for fact, error in errors if not error <= _TOLERANCE]
     if off:
