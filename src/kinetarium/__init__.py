@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from kinetarium.batch.check_study import check_study as check_study
     from kinetarium.batch.study import Study as Study
     from kinetarium.batch.study import list_studies as list_studies
-    from kinetarium.batch.sweep import sweep as sweep
     from kinetarium.control.interface import Controller as Controller
     from kinetarium.control.interface import Interaction as Interaction
     from kinetarium.engines.conformance import check_engine as check_engine
@@ -51,5 +50,6 @@ if TYPE_CHECKING:
     from kinetarium.studies.dynamics.run import verify_dynamics as verify_dynamics
     from kinetarium.study_result import StudyResult as StudyResult
     from kinetarium.study_result import run_study as run_study
+    from kinetarium.study_result import sweep as sweep
 else:
     __all__, __getattr__, __dir__ = lazy_exports(__name__)

@@ -1,4 +1,4 @@
-"""run_study: run a study from Python; StudyResult: its rows, recordings, figures and report."""
+"""run_study and sweep: run a study from Python; StudyResult: its rows, figures and report."""
 
 import os
 from collections import Counter
@@ -12,10 +12,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from kinetarium.batch.outcomes import case_labels
-from kinetarium.batch.plan import Plan
+from kinetarium.batch.plan import SWEEP, Plan
 from kinetarium.batch.study import Findings, Study, open_study
-from kinetarium.batch.sweep import sweep
-from kinetarium.batch.worker_pool import executor
+from kinetarium.batch.sweep import run_plan
+from kinetarium.batch.sweep_table import polars_frame, table_of
+from kinetarium.batch.worker import Executor
+from kinetarium.batch.worker_pool import executor as local_executor
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Recording
 from kinetarium.recording.result_folder import ResultFolder
@@ -94,19 +96,23 @@ class StudyResult:
         return Path(path)
 
     def to_pandas(self) -> Any:
-        """Return the rows as a pandas.DataFrame.
+        """Return the rows as a pandas.DataFrame, those of a sweep as its table.
 
         Raises:
             KinetariumError: If pandas is not installed.
         """
+        if SWEEP in self.folder.config:
+            return _imported("pandas").DataFrame(dict(table_of(self.folder).columns))
         return _imported("pandas").DataFrame(self.rows)
 
     def to_polars(self) -> Any:
-        """Return the rows as a polars.DataFrame.
+        """Return the rows as a polars.DataFrame, those of a sweep as its table.
 
         Raises:
             KinetariumError: If polars is not installed.
         """
+        if SWEEP in self.folder.config:
+            return polars_frame(table_of(self.folder))
         return _imported("polars").DataFrame(self.rows, infer_schema_length=None)
 
     def _page(self) -> "Page":
@@ -188,21 +194,78 @@ def run_study(
         KinetariumError: If there is no such study or field, a value is invalid, or the folder
             cannot be written.
     """
-    from kinetarium.report.html.files import write_study_report
-
     study = open_study(name)
     if workers is None and study.is_query:
         workers = 0
     plan = Plan(study, {"study": name, "config": to_builtins(config)})
-    plan = Plan.of(study, plan.single)
-    temporary = TemporaryDirectory(prefix="kinetarium-") if out is None else None
-    path = Path(temporary.name) / name if temporary else Path(os.fspath(out or ""))
-    folder, findings = sweep(
-        plan,
-        out=path,
-        executor=executor(workers, timeout=timeout, memory=memory_limit * 1e9),
+    return _result(
+        Plan.of(study, plan.single),
+        out=out,
+        executor=local_executor(workers, timeout=timeout, memory=memory_limit * 1e9),
         command=f"run_study({name!r})",
         retry_failed=retry_failed,
+    )
+
+
+def sweep(
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    timeout: float = 600.0,
+    memory_limit: float = 4.0,
+    retry_failed: bool = False,
+) -> StudyResult:
+    """Run a study over axes: lists of values that are combined or paired, or samples.
+
+    Example:
+        >>> from kinetarium import sweep
+        >>> fixed = {"engine": ["mujoco"], "duration": 0.2}
+        >>> axes = {"height": [0.01, 0.02], "mass": [0.5, 1.0, 2.0]}
+        >>> result = sweep({"study": "drop", "config": fixed, "grid": axes}, workers=0)
+        >>> result.to_polars().select("height", "mass", "status").height
+        6
+
+    Args:
+        source: A sweep file (TOML), or its content; see docs/sweep.md.
+        out: Output folder, as with `--out`; finished cases in it are not run again. A
+            temporary one if None.
+        workers: Number of worker processes; one for each core if None. With 0 the cases run in
+            this process, without protection against crashes.
+        executor: What runs the cases instead, such as a `ClusterExecutor`.
+        timeout: Time limit for one case [s].
+        memory_limit: Memory limit for one process [GB].
+        retry_failed: Whether cases that failed in an earlier session are run again.
+
+    Raises:
+        KinetariumError: If an axis or a value is invalid, or the folder cannot be written.
+    """
+    plan = Plan.of_content(source) if isinstance(source, Mapping) else Plan.read(Path(source))
+    return _result(
+        plan.as_sweep(),
+        out=out,
+        executor=executor or local_executor(workers, timeout=timeout, memory=memory_limit * 1e9),
+        command="sweep(...)" if isinstance(source, Mapping) else f"sweep({os.fspath(source)!r})",
+        retry_failed=retry_failed,
+    )
+
+
+def _result(
+    plan: Plan,
+    *,
+    out: str | os.PathLike[str] | None,
+    executor: Executor,
+    command: str,
+    retry_failed: bool,
+) -> StudyResult:
+    from kinetarium.report.html.files import write_study_report
+
+    study = plan.study
+    temporary = TemporaryDirectory(prefix="kinetarium-") if out is None else None
+    path = Path(temporary.name) / study.name if temporary else Path(os.fspath(out or ""))
+    folder, findings = run_plan(
+        plan, out=path, executor=executor, command=command, retry_failed=retry_failed
     )
     if temporary is None:
         with folder.writing():

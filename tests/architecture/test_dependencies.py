@@ -25,7 +25,7 @@ STUDIES = [
 ]
 LIBRARIES = {
     "kinetarium": ("numpy", "scipy"),
-    "kinetarium.batch": ("dask", "dask_jobqueue", "distributed"),
+    "kinetarium.batch": ("dask", "dask_jobqueue", "distributed", "polars"),
     "kinetarium.cli": ("rich", "tyro"),
     "kinetarium.dynamics": ("pinocchio",),
     "kinetarium.engines.bullet": ("pybullet",),

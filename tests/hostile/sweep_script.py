@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from kinetarium.batch.plan import Plan
-from kinetarium.batch.sweep import Progress, sweep
+from kinetarium.batch.sweep import Progress, run_plan
 from kinetarium.batch.worker_pool import IsolatedExecutor
 
 
@@ -14,4 +14,4 @@ def say(progress: Progress) -> None:
 
 batch, out = map(Path, sys.argv[1:])
 executor = IsolatedExecutor(2, timeout=60.0, memory=2e9)
-sweep(Plan.read(batch), out=out, executor=executor, watch=say)
+run_plan(Plan.read(batch), out=out, executor=executor, watch=say)

@@ -7,7 +7,7 @@ import pytest
 
 from kinetarium.batch.check_study import check_study
 from kinetarium.batch.plan import Plan
-from kinetarium.batch.sweep import sweep
+from kinetarium.batch.sweep import run_plan
 from kinetarium.batch.worker import SerialExecutor
 from kinetarium.control.admittance.law import AntiWindup, Form
 from kinetarium.control.interface import Measurement
@@ -112,7 +112,7 @@ def test_a_singular_start_is_told_and_the_rates_stay_bounded(start_deg, singular
 def test_rows_are_those_of_the_contract_and_ticks_are_timed(monkeypatch, tmp_path):
     monkeypatch.setattr("kinetarium.studies.dock.press.run.DURATION", 0.1)
     plan = Plan.of(Dock(), replace(QUICK, preset=(PresetName.PAPER, PresetName.RSI)))
-    folder, _ = sweep(plan, out=tmp_path / "out", executor=SerialExecutor())
+    folder, _ = run_plan(plan, out=tmp_path / "out", executor=SerialExecutor())
     rows = folder.metrics["rows"]
     assert len(rows) == 2
     assert set(rows[0]) >= {

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from kinetarium.batch.plan import Plan, PlanError
+from kinetarium.batch.axes import PlanError
+from kinetarium.batch.plan import Plan
 from kinetarium.batch.study import list_studies, open_study
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.studies.drop.config import Config
@@ -87,9 +88,9 @@ def test_more_cases_than_a_folder_holds_are_refused(monkeypatch: pytest.MonkeyPa
     engines = {"engine": ["mujoco", "bullet"]}
     content = {"study": "drop", "config": engines, "grid": {"mass": [1, 2]}}
     plan = Plan(open_study("drop"), content)
-    monkeypatch.setattr("kinetarium.batch.plan._MOST_CASES", 4)
+    monkeypatch.setattr("kinetarium.batch.plan.MOST_POINTS", 4)
     assert len(plan.tasks()) == 4
-    monkeypatch.setattr("kinetarium.batch.plan._MOST_CASES", 3)
+    monkeypatch.setattr("kinetarium.batch.plan.MOST_POINTS", 3)
     with pytest.raises(PlanError, match="more than 3 cases"):
         plan.tasks()
 

@@ -11,7 +11,7 @@ from kinetarium import KinetariumError, load_robot, run_study
 from kinetarium.batch.check_study import check_study
 from kinetarium.batch.plan import Plan
 from kinetarium.batch.study import open_study
-from kinetarium.batch.sweep import sweep
+from kinetarium.batch.sweep import run_plan
 from kinetarium.batch.worker import SerialExecutor
 from kinetarium.dynamics import link_poses
 from kinetarium.figure.text import Table
@@ -75,7 +75,7 @@ def test_a_grid_of_a_batch(place: PlaceConfig, tmp_path: Path) -> None:
             "grid": {"effort": ["fast", "standard"], "objective": ["count", "manipulability"]},
         },
     )
-    folder, findings = sweep(plan, out=tmp_path / "out", executor=SerialExecutor())
+    folder, findings = run_plan(plan, out=tmp_path / "out", executor=SerialExecutor())
     rows = folder.metrics["rows"]
     assert [row["effort"] for row in rows] == ["fast", "fast", "standard", "standard"]
     assert all(row["status"] == "completed" and row["total"] == 4 for row in rows)

@@ -8,7 +8,7 @@ import pytest
 
 from kinetarium.batch import plan
 from kinetarium.batch.plan import Plan
-from kinetarium.batch.sweep import Progress, sweep
+from kinetarium.batch.sweep import Progress, run_plan
 from kinetarium.batch.worker import SerialExecutor
 from kinetarium.engines.registry import engine_names
 from kinetarium.recording.recording import RunStatus
@@ -40,9 +40,9 @@ class OneEngine(Config):
 def loaded(plan: Plan, out: Path) -> list[str]:
     executor = Loading()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Plan, "tasks", lambda self: 1 / 0)
+        patch.setattr(Plan, "varied_tasks", lambda self: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            sweep(plan, out=out, executor=executor)
+            run_plan(plan, out=out, executor=executor)
     return executor.engines
 
 
@@ -77,7 +77,7 @@ def test_a_folder_is_resumed_by_what_its_runs_depend_on(
     both = Plan.of(Drop(), replace(QUICK, engine=("mujoco", "ode"), duration=0.2))
     out, versions, real = tmp_path / "out", dict(plan.versions()), plan._run_versions
     with pytest.raises(KeyboardInterrupt):
-        sweep(both, out=out, executor=SerialExecutor(), watch=stop_after_one)
+        run_plan(both, out=out, executor=SerialExecutor(), watch=stop_after_one)
     assert len(list((out / "runs").iterdir())) == 1, "that of mujoco"
 
     def edited(engine: str) -> None:
@@ -94,10 +94,10 @@ def test_a_folder_is_resumed_by_what_its_runs_depend_on(
     with pytest.raises(
         ResultFolderError, match=r"source of engine mujoco .* instead of 0"
     ) as error:
-        sweep(both, out=out, executor=SerialExecutor())
+        run_plan(both, out=out, executor=SerialExecutor())
     assert "\n" not in str(error.value)
     edited("ode")
-    folder, _ = sweep(both, out=out, executor=SerialExecutor())
+    folder, _ = run_plan(both, out=out, executor=SerialExecutor())
     assert [run.status for run in folder.rows()] == [RunStatus.COMPLETED] * 2
     again = ResultFolder.open(out).environment["versions"]
     assert again["plotly"] == "0" and again["source of engine ode"] == "0"

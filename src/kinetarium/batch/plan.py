@@ -2,19 +2,19 @@
 
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.resources import files
-from itertools import product
 from math import prod
 from pathlib import Path
 from platform import machine, platform, python_version
 from types import MappingProxyType
 from typing import Any
 
+from kinetarium.batch.axes import BLOCKS, MOST_POINTS, PlanError, Point, points, table, with_point
 from kinetarium.batch.study import GROUP as STUDIES
 from kinetarium.batch.study import Study, open_study, run_modules
 from kinetarium.batch.worker import Task
@@ -57,7 +57,8 @@ def run_versions(study: Study[Any, Any], case: Mapping[str, Any]) -> Mapping[str
     Args:
         case: The case as JSON data.
     """
-    engines = discover(ENGINES).keys() & set(_texts(case))
+    # An engine may have options: "mujoco:iterations=20".
+    engines = discover(ENGINES).keys() & {text.partition(":")[0] for text in _texts(case)}
     return _run_versions(study.name, run_modules(study), frozenset(engines))
 
 
@@ -153,14 +154,8 @@ def _git_hash() -> str:
         return ""
 
 
-_ENTRIES = ("study", "config", "grid", "case")
-
-_MOST_CASES = 100_000
-"""More is a typo; file systems handle up to about a hundred thousand run folders well."""
-
-
-class PlanError(KinetariumError):
-    """An invalid plan."""
+SWEEP = "sweep"
+_ENTRIES = ("study", "config", "case", *BLOCKS, SWEEP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +166,9 @@ class Plan:
         study: The study.
         content: The plan as JSON data, as in config.toml: "study"; "config", the values that
             all cases share; "case", a list of values of single cases; "grid", lists of
-            values that are combined with each other and with every "case".
+            values that are combined with each other and with every "case"; "zip", lists that
+            are paired; "random" and "latin", distributions that are sampled (`axes.py`); "sweep",
+            if the report is that of a sweep, what it shows.
     """
 
     study: Study[Any, Any]
@@ -190,15 +187,27 @@ class Plan:
             KinetariumError: If it is missing or invalid.
         """
         file = path / "config.toml" if path.is_dir() else path
-        content = read_toml(file)
+        return cls.of_content(read_toml(file), where=f"'{file}'")
+
+    @classmethod
+    def of_content(cls, content: Mapping[str, Any], *, where: str = "the plan") -> "Plan":
+        """Return a plan from the content of its file.
+
+        Raises:
+            KinetariumError: If it is invalid.
+        """
         for entry in content:
             if entry not in _ENTRIES:
-                raise UnknownNameError(f"entry of '{file}'", entry, known=_ENTRIES)
+                raise UnknownNameError(f"entry of {where}", entry, known=_ENTRIES)
         if not isinstance(content.get("study"), str):
-            raise PlanError(f"'{file}' has no study; its first line should be: study = \"NAME\"")
-        plan = cls(open_study(content["study"]), content)
+            raise PlanError(f'{where} has no study; its first line should be: study = "NAME"')
+        plan = cls(open_study(content["study"]), to_builtins(content))
         plan.configs()
         return plan
+
+    def as_sweep(self) -> "Plan":
+        """Return the plan with the report of a sweep."""
+        return Plan(self.study, {**self.content, SWEEP: table(self.content, SWEEP)})
 
     @property
     def single(self) -> Any:
@@ -220,21 +229,17 @@ class Plan:
         Raises:
             KinetariumError: If a value is invalid for the study's config.
         """
-        shared = _table(self.content, "config")
-        cases = self.content.get("case", [{}])
-        if not isinstance(cases, list) or not all(isinstance(case, Mapping) for case in cases):
-            raise PlanError("'case' must be a list of tables: [[case]]")
-        grid = _table(self.content, "grid")
-        for name, values in grid.items():
-            if not isinstance(values, list) or not values:
-                raise PlanError(f"'grid.{name}' must be a list of values")
-        count = len(cases) * prod(map(len, grid.values()))
-        if count > _MOST_CASES:
-            raise PlanError(f"more than {_MOST_CASES} configs")
-        points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-        return tuple(
-            self._config({**shared, **case, **point}) for case in cases for point in points
-        )
+        return tuple(config for _, config in self._pairs())
+
+    @property
+    def is_sweep(self) -> bool:
+        """Whether its report is that of a sweep."""
+        return SWEEP in self.content
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of everything that is varied."""
+        return tuple(dict.fromkeys(name for point, _ in self._pairs() for name in point))
 
     def tasks(self) -> tuple[Task, ...]:
         """Return a task for every case, without duplicates.
@@ -242,23 +247,51 @@ class Plan:
         Raises:
             KinetariumError: If a config is invalid, or an engine or robot is not available.
         """
+        return tuple(task for task, _ in self.varied_tasks())
+
+    def varied_tasks(self) -> tuple[tuple[Task, Point], ...]:
+        """Return a task for every case, without duplicates, and the values that were varied.
+
+        An axis on which a case does not depend, such as an option of another engine, has None.
+
+        Raises:
+            KinetariumError: If a config is invalid, or an engine or robot is not available.
+        """
         study = self.study
         kind = f"{type(study).__module__}:{type(study).__qualname__}"
-        tasks: dict[str, Task] = {}
-        for config in self.configs():
+        found: dict[str, tuple[Task, dict[str, Any]]] = {}
+        for point, config in self._pairs():
             _refuse_many(config)
             for case in study.cases(config):
                 plain = to_builtins(case)
                 key = case_key(study, plain)
-                tasks.setdefault(key, Task(key, study.name, kind, plain))
-            if len(tasks) > _MOST_CASES:
-                raise PlanError(f"more than {_MOST_CASES} cases")
-        if not tasks:
+                _, varied = found.setdefault(key, (Task(key, study.name, kind, plain), {**point}))
+                varied |= {name: None for name in varied if varied[name] != point.get(name)}
+            if len(found) > MOST_POINTS:
+                raise PlanError(f"more than {MOST_POINTS} cases")
+        if not found:
             raise PlanError(f"the study '{study.name}' has no cases for this config")
-        return tuple(tasks.values())
+        _refuse_idle([point for _, point in found.values()])
+        return tuple(found.values())
 
-    def _config(self, values: Mapping[str, Any]) -> Any:
+    def _pairs(self) -> list[tuple[Point, Any]]:
+        """Return every point and its config; a case of its own is a part of the point."""
+        shared = table(self.content, "config")
+        cases = self.content.get("case", [{}])
+        if not isinstance(cases, list) or not all(isinstance(case, Mapping) for case in cases):
+            raise PlanError("'case' must be a list of tables: [[case]]")
+        sampled = points(self.content, self.study.config)
+        if len(cases) * len(sampled) > MOST_POINTS:
+            raise PlanError(f"more than {MOST_POINTS} configs")
+        return [
+            ({**case, **point}, self._config({**shared, **case}, point))
+            for case in cases
+            for point in sampled
+        ]
+
+    def _config(self, given: Mapping[str, Any], point: Point) -> Any:
         kind = self.study.config
+        values = with_point(kind, given, point)
         several = {field.name for field in fields(kind) if isinstance(field.default, tuple)}
         lists = {
             name: [value] if name in several and not isinstance(value, list) else value
@@ -271,8 +304,15 @@ def _refuse_many(config: Any) -> None:
     """Refuse a config with too many combinations, before its cases are created."""
     lists = (getattr(config, field.name) for field in fields(config))
     lengths = (len(set(values)) for values in lists if isinstance(values, tuple) and values)
-    if prod(lengths) > _MOST_CASES:
-        raise PlanError(f"more than {_MOST_CASES} cases")
+    if prod(lengths) > MOST_POINTS:
+        raise PlanError(f"more than {MOST_POINTS} cases")
+
+
+def _refuse_idle(points: Sequence[Point]) -> None:
+    """Refuse options of engines that no case uses."""
+    for name in points[0]:
+        if "." in name and all(point.get(name) is None for point in points):
+            raise PlanError(f"'{name}' is varied, but no case depends on it")
 
 
 def case_key(study: Study[Any, Any], case: Mapping[str, Any]) -> str:
@@ -287,10 +327,3 @@ def case_key(study: Study[Any, Any], case: Mapping[str, Any]) -> str:
         "versions": dict(run_versions(study, case)),
     }
     return sha256(strict_json(content, indent=None).encode()).hexdigest()[:20]
-
-
-def _table(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    table = content.get(name, {})
-    if not isinstance(table, Mapping):
-        raise PlanError(f"'{name}' must be a table: [{name}]")
-    return table

@@ -1,13 +1,14 @@
-"""sweep: run the cases of a plan into a folder; finished cases are not lost or run again."""
+"""run_plan: run the cases of a plan into a folder; finished cases are not lost or run again."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kinetarium.batch.plan import Plan, environment, run_versions
+from kinetarium.batch.axes import Point
+from kinetarium.batch.plan import SWEEP, Plan, environment, run_versions
 from kinetarium.batch.study import Findings, Outcome, Study
 from kinetarium.batch.worker import Executor, Finished
 from kinetarium.engines.registry import engine_names
@@ -23,25 +24,24 @@ class ConclusionError(KinetariumError):
     """Results that a study cannot summarise."""
 
 
-def conclude(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
+def conclude(
+    folder: ResultFolder, study: Study[Any, Any], varied: Mapping[str, Point] | None = None
+) -> Findings:
     """Summarise a folder by its study, and write metrics.json and timing.json.
+
+    A sweep has a summary of its own, and the table sweep.parquet.
 
     Args:
         folder: The folder, open for writing.
+        varied: The values that a sweep varied, by the key of the run; None if it is no sweep.
 
     Raises:
         KinetariumError: If a run cannot be read or a file cannot be written.
     """
     runs = list(folder.runs())
-    findings = findings_of(folder, study)
-    folder.write_metrics(
-        {
-            "study": study.name,
-            "rows": _all_rows(runs),
-            "summary": findings.summary,
-            **findings.extra,
-        }
-    )
+    findings = findings_of(folder, study) if varied is None else _sweep_findings(folder, varied)
+    metrics = {"study": study.name, "rows": _all_rows(runs), "summary": findings.summary}
+    folder.write_metrics({**metrics, **findings.extra})
     timings = folder.timings()
     folder.write_timing({"runs": [{"key": run.key, **timings[run.key]} for run in runs]})
     folder.finish()
@@ -68,6 +68,8 @@ def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
         KinetariumError: If a run cannot be read, or the study fails.
     """
     try:
+        if SWEEP in folder.config:
+            return _sweep_findings(folder, folder.metrics["sweep"]["varied"])
         return study.report(_outcomes(folder, study))
     except Exception as error:  # the study may be a plug-in's, the runs received from others
         if _is_of_other_code(folder, study):
@@ -81,6 +83,18 @@ def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
             f"the study '{study.name}' cannot summarise '{folder.path}':"
             f" {one_line(f'{type(error).__name__}: {error}')}"
         ) from error
+
+
+def _sweep_findings(folder: ResultFolder, varied: Mapping[str, Point]) -> Findings:
+    """Summarise a sweep, and write its table if the folder is open for writing."""
+    from kinetarium.batch._sweep_report import sweep_findings
+    from kinetarium.batch.sweep_table import parquet, sweep_table
+
+    table = sweep_table(folder.runs(), varied)
+    if folder.is_writing:
+        folder.write_table(parquet(table))
+    findings = sweep_findings(table, folder.config)
+    return replace(findings, extra={SWEEP: {"varied": varied}})
 
 
 def _outcomes(folder: ResultFolder, study: Study[Any, Any]) -> list[Outcome[Any]]:
@@ -146,7 +160,7 @@ class Progress:
     latest: Finished | None = None
 
 
-def sweep(
+def run_plan(
     plan: Plan,
     *,
     out: Path,
@@ -159,12 +173,11 @@ def sweep(
 
     Example:
         >>> from pathlib import Path
-        >>> from kinetarium import sweep
-        >>> from kinetarium.batch import Plan, SerialExecutor
+        >>> from kinetarium.batch import Plan, SerialExecutor, run_plan
         >>> from kinetarium.study import open_study
         >>> drop = open_study("drop")
         >>> plan = Plan.of(drop, drop.config(engine=("mujoco",), height=0.01, duration=0.1))
-        >>> folder, findings = sweep(plan, out=Path("drop"), executor=SerialExecutor())
+        >>> folder, findings = run_plan(plan, out=Path("drop"), executor=SerialExecutor())
         >>> [str(run.status) for run in folder.runs()]
         ['completed']
 
@@ -182,8 +195,15 @@ def sweep(
     Raises:
         KinetariumError: If the plan is invalid, or the folder cannot be written.
     """
+    if plan.is_sweep:
+        from kinetarium.batch._sweep_report import check_shown
+        from kinetarium.batch.sweep_table import check_polars
+
+        check_polars()
+        check_shown(plan.content, plan.axes)
     executor.prepare(_engines(plan))
-    tasks = plan.tasks()
+    varied = plan.varied_tasks()
+    tasks = [task for task, _ in varied]
     seed = getattr(plan.configs()[0], "seed", 0)
     keys = [task.key for task in tasks]
     needed = {k: v for task in tasks for k, v in run_versions(plan.study, task.case).items()}
@@ -209,7 +229,8 @@ def sweep(
                 folder.add(read_run(folder.run_folder(key)), position=positions[key])
                 statuses[key] = finished.status
                 watch(progress(finished))
-        return folder, conclude(folder, plan.study)
+        points = {task.key: point for task, point in varied} if plan.is_sweep else None
+        return folder, conclude(folder, plan.study, points)
 
 
 def _engines(plan: Plan) -> Sequence[str]:
@@ -218,4 +239,4 @@ def _engines(plan: Plan) -> Sequence[str]:
     if () in wanted:
         return engine_names()
     lists = [(names,) if isinstance(names, str) else names or () for names in wanted]
-    return sorted({name for names in lists for name in names})
+    return sorted({name.partition(":")[0] for names in lists for name in names})

@@ -107,7 +107,7 @@ def run_case(task: Task, runs: Path, *, attempt: int = 1) -> Finished:
 
 def _run(task: Task) -> Run:
     try:
-        study = _study(task.study_class)
+        study = study_of_class(task.study_class)
         case: Any = from_builtins(study.case, task.case, where="case")
         recording = study.run(case)
         rows = tuple(study.score(case, recording))
@@ -135,7 +135,8 @@ def _own_timing(run: Run) -> dict[str, float]:
     return own
 
 
-def _study(place: str) -> Study[Any, Any]:
+def study_of_class(place: str) -> Study[Any, Any]:
+    """Return the study of a class, named as "module:Class"."""
     module, _, name = place.partition(":")
     study: Study[Any, Any] = getattr(import_module(module), name)()
     return study

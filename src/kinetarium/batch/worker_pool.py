@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from itertools import count
 from multiprocessing.connection import wait
@@ -132,15 +132,24 @@ class IsolatedExecutor:
     Limits are checked while waiting for results. Memory is limited on Linux only.
     """
 
-    def __init__(self, workers: int, *, timeout: float, memory: float) -> None:
+    def __init__(
+        self,
+        workers: int,
+        *,
+        timeout: float,
+        memory: float,
+        check: Callable[[], None] = stop_if_requested,
+    ) -> None:
         """Set the number of workers and their limits.
 
         Args:
             workers: Number of worker processes.
             timeout: Time limit for one case [s].
             memory: Memory limit for one worker [bytes].
+            check: Called repeatedly; raises to stop everything.
         """
         self._workers = workers
+        self._check = check
         self._timeout = timeout
         self._memory = memory
 
@@ -165,20 +174,33 @@ class IsolatedExecutor:
                     f"the study '{task.study}' is defined in a script, which workers cannot import;"
                     " move it to a module"
                 )
-        start = WorkerStart(_engines(tasks))
+        start = WorkerStart(engines_of(tasks))
         outputs = runs / _OUTPUTS
         remove_leftovers(runs)  # of a killed coordinator
         make_folder(outputs)
         pool = WorkerPool(start, size=self._workers, memory=self._memory, outputs=outputs)
         try:
-            yield from self._run(pool, deque(Job(task, runs) for task in tasks))
+            yield from self.run_in(pool, tasks, runs=runs)
         finally:
             pool.stop()
             remove_leftovers(runs)
 
-    def _run(self, pool: WorkerPool, waiting: deque[Job]) -> Generator[Finished, None, None]:
+    def run_in(
+        self, pool: WorkerPool, tasks: Sequence[Task], *, runs: Path
+    ) -> Generator[Finished, None, None]:
+        """Run tasks in workers that stay for later tasks, and yield each as it finishes.
+
+        Args:
+            pool: The workers; to be stopped if an error is raised.
+            runs: The folder of all runs.
+
+        Raises:
+            OutputError: If a run cannot be written.
+            WorkerError: If no worker can be started, or workers vanish repeatedly.
+        """
+        waiting = deque(Job(task, runs) for task in tasks)
         while waiting or pool.busy:
-            stop_if_requested()
+            self._check()
             pool.assign_jobs(waiting)
             wait([event for worker in pool.workers for event in worker.events], timeout=_INTERVAL)
             over = [end for worker in pool.workers if (end := self._end(worker, pool, waiting))]
@@ -225,9 +247,10 @@ def executor(workers: int | None, *, timeout: float, memory: float) -> Executor:
     return IsolatedExecutor(size, timeout=timeout, memory=memory) if size else SerialExecutor()
 
 
-def _engines(tasks: Sequence[Task]) -> list[str]:
+def engines_of(tasks: Sequence[Task]) -> tuple[str, ...]:
+    """Return the engines that cases name, without their options."""
     names = {task.case.get("engine") for task in tasks}
-    return sorted(name for name in names if isinstance(name, str))
+    return tuple(sorted({name.partition(":")[0] for name in names if isinstance(name, str)}))
 
 
 def _may_be_transient(result: Finished | ExitStatus, worker: WorkerProcess) -> bool:

@@ -1,15 +1,19 @@
 """The engines that are known, opening one by name, and what may be varied in all of them."""
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import cache
 from typing import Any
 
 from kinetarium.engines.base.engine import checked_timestep
-from kinetarium.engines.protocol import Capability, Engine, EngineInfo, Options
+from kinetarium.engines.protocol import Capability, Engine, EngineInfo, Options, Simulation
 from kinetarium.errors import KinetariumError, UnknownNameError, one_line
 from kinetarium.plugins import Plugin, PluginError, discover, refused, running_plugin
+from kinetarium.scene.scene import Scene
+from kinetarium.storage.serialization import from_builtins, to_builtins
 
 GROUP = "kinetarium.engines"
 
@@ -52,14 +56,20 @@ def engine_names() -> tuple[str, ...]:
 
 
 def open_engine(name: str) -> Engine:
-    """Return the engine of a name.
+    """Return the engine of a name, such as "mujoco", or "mujoco:iterations=20,cone=pyramidal".
+
+    Options after the colon replace those that a study would choose.
 
     Raises:
-        UnknownNameError: If no engine has that name.
+        UnknownNameError: If no engine has that name, or it has no such option.
         EngineUnavailableError: If its library is not installed or does not load, or if what
             another package names is no engine.
+        KinetariumError: If the value of an option is invalid.
     """
+    name, colon, options = name.partition(":")
     plugins = discover(GROUP)
+    if colon:
+        return EngineVariant(open_engine(name), _parsed_options(name, options))
     if name not in plugins:
         raise UnknownNameError("engine", name, known=plugins)
     try:
@@ -69,6 +79,95 @@ def open_engine(name: str) -> Engine:
     except PluginError as error:
         raise EngineUnavailableError(name, _reason(plugins[name], error)) from error
     return engine
+
+
+class EngineVariant:
+    """An engine with some options of the user's, in place of those that a study chooses."""
+
+    def __init__(self, engine: Engine, changes: Mapping[str, Any]) -> None:
+        """Check the options.
+
+        Raises:
+            KinetariumError: If the engine has no such option, or a value is invalid.
+        """
+        self._engine, self._changes = engine, changes
+        self.changed(engine.options())
+
+    def changed(self, options: Options) -> Options:
+        """Return options with those of the user."""
+        merged = {**to_builtins(options), **self._changes}
+        kind: type[Options] = type(options)
+        return from_builtins(kind, merged, where=f"options of {self._engine.info.name}")
+
+    def compile(
+        self, scene: Scene, *, timestep: float, options: Options | None = None, seed: int = 0
+    ) -> Simulation:
+        """Build a scene with the user's options."""
+        chosen = self.changed(self._engine.options() if options is None else options)
+        return self._engine.compile(scene, timestep=timestep, options=chosen, seed=seed)
+
+    @property
+    def info(self) -> EngineInfo:
+        """What the engine is and can do, under its own name."""
+        return self._engine.info
+
+    @property
+    def options(self) -> type[Options]:
+        """The class of its options."""
+        return self._engine.options
+
+    def __getattr__(self, name: str) -> Any:
+        """Return anything else that the engine offers."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._engine, name)
+
+
+def engine_variant(name: str, options: Mapping[str, Any]) -> str:
+    """Return the name of an engine with options, which `open_engine` understands.
+
+    Raises:
+        KinetariumError: If the engine has no such option, or a value is invalid.
+    """
+    if not options:
+        return name
+    EngineVariant(open_engine(name), options)
+    words = [f"{key}={_option_text(value)}" for key, value in sorted(options.items())]
+    return f"{name}:{','.join(words)}"
+
+
+def _option_text(value: Any) -> str:
+    plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z_][\w.-]*", value, re.ASCII)
+    return value if plain and value not in _JSON_WORDS else json.dumps(value)
+
+
+def _parsed_options(name: str, text: str) -> dict[str, Any]:
+    """Parse "iterations=20,cone=pyramidal": values are JSON, or single words."""
+    found: dict[str, Any] = {}
+    rest = text
+    while rest:
+        key, equals, rest = rest.partition("=")
+        if not equals or not key.isidentifier() or key in found:
+            raise EngineOptionError(f"'{name}:{text}': options are written NAME=VALUE,NAME=VALUE")
+        try:
+            found[key], end = _DECODER.raw_decode(rest)
+        except ValueError:
+            end = len(rest.partition(",")[0])
+            found[key] = rest[:end]
+        if rest[end : end + 1] not in ("", ","):
+            raise EngineOptionError(f"'{name}:{text}': '{key}' has an invalid value")
+        rest = rest[end + 1 :]
+    if not found:
+        raise EngineOptionError(f"'{name}:' names no option")
+    return found
+
+
+_DECODER = json.JSONDecoder()
+_JSON_WORDS = ("true", "false", "null", "NaN", "Infinity")
+
+
+class EngineOptionError(KinetariumError):
+    """An option of an engine that cannot be read."""
 
 
 def _check(engine: Engine, name: str) -> None:

@@ -83,8 +83,9 @@ RUNS = "runs"
 METRICS = "metrics.json"
 TIMING = "timing.json"
 REPORT = "report.html"
+TABLE = "sweep.parquet"
 FIGURES = "figures"
-FILES = (CONFIG, ENVIRONMENT, INDEX, METRICS, REPORT)
+FILES = (CONFIG, ENVIRONMENT, INDEX, METRICS, TABLE, REPORT)
 """The files that depend on the runs alone; timing.json does not, and has its own seal."""
 
 _KEY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}", re.ASCII)
@@ -247,6 +248,11 @@ class ResultFolder:
         return self.path / RUNS
 
     @property
+    def is_writing(self) -> bool:
+        """Whether this object may write to the folder."""
+        return self._lock is not None
+
+    @property
     def is_finished(self) -> bool:
         """Whether all runs were scored: metrics.json exists."""
         return os.path.isfile(self.path / METRICS)
@@ -404,6 +410,10 @@ class ResultFolder:
     def write_timing(self, payload: Mapping[str, Any]) -> None:
         """Write timing.json: everything measured in wall-clock or CPU time."""
         self._write(TIMING, sealed_json(payload))
+
+    def write_table(self, data: bytes) -> None:
+        """Write sweep.parquet, the table of a sweep."""
+        self._write(TABLE, data)
 
     def write_report(self, html: str) -> None:
         """Write report.html."""

@@ -17,7 +17,7 @@ from kinetarium.engines.protocol import (
     State,
     Status,
 )
-from kinetarium.engines.registry import open_engine
+from kinetarium.engines.registry import EngineVariant, open_engine
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.scene import Scene
@@ -116,6 +116,8 @@ class Rollout:
         chosen = open_engine(engine) if isinstance(engine, str) else engine
         self._scene, self._timestep = scene, checked_timestep(timestep)
         settings = chosen.options() if options is None else options
+        if isinstance(chosen, EngineVariant):
+            settings = chosen.changed(settings)
         self._facts = {
             "engine": chosen.info.name,
             "engine_version": chosen.info.version,

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, make_dataclass, replace
+from enum import StrEnum
 from itertools import chain, count, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +26,7 @@ from kinetarium.ranges import Range
 from kinetarium.recording.recording import RunStatus
 
 if TYPE_CHECKING:
+    from kinetarium.batch.cluster.connection import ClusterSettings
     from kinetarium.batch.plan import Plan
     from kinetarium.batch.study import Findings, Study
     from kinetarium.batch.sweep import Progress
@@ -35,8 +37,24 @@ if TYPE_CHECKING:
 CORES = os.cpu_count() or 1
 WORKERS = Range(0, max(64, 4 * CORES), unit="-")
 """More than a few processes per core use more memory and save no time."""
-_WITHOUT_EFFECT = ("--out", "--workers", "--timeout", "--memory-limit", "--json")
-_SWITCHES_WITHOUT_EFFECT = ("--quiet", "--debug", "--overwrite", "--retry-failed")
+_WITHOUT_EFFECT = (
+    "--out", "--workers", "--timeout", "--memory-limit", "--json", "--executor", "--address",
+    "--cluster",
+)  # fmt: skip
+_SWITCHES_WITHOUT_EFFECT = (
+    "--quiet", "--debug", "--overwrite", "--retry-failed", "--allow-plain-tcp",
+)  # fmt: skip
+
+
+class ExecutorKind(StrEnum):
+    """Where cases are run."""
+
+    LOCAL = "local"
+    """In worker processes on this machine."""
+    SERIAL = "serial"
+    """One after another in the main process, without protection against crashes."""
+    DASK = "dask"
+    """On the workers of a Dask cluster."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +66,13 @@ class ExecutionFlags:
             process, without protection against crashes.
         timeout: Time limit for one case [s].
         memory_limit: Memory limit for one process [GB].
+        executor: Where cases are run: worker processes of this machine, the main process, or the
+            workers of a Dask cluster.
+        address: Dask scheduler to connect to, such as tls://HOST:8786; without it, and without
+            --cluster, Dask runs on this machine.
+        cluster: Cluster file (TOML): queue system, job size, TLS files; see docs/cluster.md.
+        allow_plain_tcp: Connect to another machine without encryption: whoever can reach the
+            scheduler can run code on the workers and on this machine.
         retry_failed: Rerun cases that crashed, failed, timed out or ran out of memory in an
             earlier session.
     """
@@ -55,13 +80,53 @@ class ExecutionFlags:
     workers: Annotated[int, WORKERS, tyro.conf.arg(metavar="N")] = CORES
     timeout: Annotated[float, Range(1e-3, 1e6, unit="s"), tyro.conf.arg(metavar="S")] = 600.0
     memory_limit: Annotated[float, Range(0.01, 1e4, unit="GB"), tyro.conf.arg(metavar="GB")] = 4.0
+    executor: ExecutorKind = ExecutorKind.LOCAL
+    address: Annotated[str, tyro.conf.arg(metavar="URL")] = ""
+    cluster: Annotated[str, tyro.conf.arg(metavar="FILE.toml")] = ""
+    allow_plain_tcp: bool = False
     retry_failed: bool = False
 
-    def executor(self) -> "Executor":
-        """Return the executor that runs the cases."""
+    def open_executor(self, console: Console) -> "Executor":
+        """Return the executor that runs the cases.
+
+        Args:
+            console: Where it says which workers it refused.
+
+        Raises:
+            KinetariumError: If a cluster is described that is not used, or cannot be used.
+        """
         from kinetarium.batch.worker_pool import executor
 
-        return executor(self.workers, timeout=self.timeout, memory=self.memory_limit * 1e9)
+        workers = 0 if self.executor is ExecutorKind.SERIAL else self.workers
+        if self.executor is ExecutorKind.DASK:
+            return self._dask(console)
+        if self.address or self.cluster:
+            raise UsageError("--address and --cluster require --executor dask")
+        return executor(workers, timeout=self.timeout, memory=self.memory_limit * 1e9)
+
+    def cluster_settings(self) -> "ClusterSettings":
+        """Return the cluster that the flags describe.
+
+        Raises:
+            KinetariumError: If the cluster file is invalid.
+        """
+        from kinetarium.batch.cluster.connection import ClusterSettings
+
+        settings = ClusterSettings.read(Path(self.cluster)) if self.cluster else ClusterSettings()
+        if self.address:
+            settings = replace(settings, address=self.address)
+        return replace(settings, allow_plain_tcp=settings.allow_plain_tcp or self.allow_plain_tcp)
+
+    def _dask(self, console: Console) -> "Executor":
+        from kinetarium.batch.cluster.executor import ClusterExecutor
+
+        return ClusterExecutor(
+            self.cluster_settings(),
+            workers=self.workers,
+            timeout=self.timeout,
+            memory=self.memory_limit * 1e9,
+            note=console.note,
+        )
 
 
 def execute(
@@ -79,16 +144,16 @@ def execute(
             of a query fails.
         KeyboardInterrupt: If it was interrupted; finished cases are kept.
     """
-    from kinetarium.batch.sweep import sweep
+    from kinetarium.batch.sweep import run_plan
 
     console, is_new = invocation.console, not out.exists()
     command = essential_command(invocation.command_line)
     with sweep_progress(console, label=plan.study.name) as watch:
         try:
-            folder, findings = sweep(
+            folder, findings = run_plan(
                 plan,
                 out=out,
-                executor=flags.executor(),
+                executor=flags.open_executor(console),
                 command=command,
                 retry_failed=flags.retry_failed,
                 watch=watch,
@@ -339,7 +404,8 @@ def _with_positional(study: "Study[Any, Any]", chosen: Any) -> Any:
 
 
 def _config_from(path: Path, *, study: str) -> Any:
-    from kinetarium.batch.plan import Plan, PlanError
+    from kinetarium.batch.axes import PlanError
+    from kinetarium.batch.plan import Plan
 
     plan = Plan.read(path)
     if plan.study.name != study:

@@ -134,6 +134,7 @@ COMMANDS: dict[str, Command] = {
     "engines": Command("list the physics engines and their capabilities", _in_module("engines")),
     "conformance": Command("test physics engines against closed forms", _in_module("conformance")),
     "batch": Command("run many cases of a study from a TOML file", _of_results("batch")),
+    "sweep": Command("run a study over grids, pairs or samples of values", _in_module("sweep")),
     "resume": Command("resume an interrupted study or batch", _of_results("resume")),
     "runs": Command("list or verify the runs in a folder", _of_results("runs")),
     "report": Command("rewrite the report of a finished folder", _of_results("report")),

@@ -151,5 +151,6 @@ def failure_table(folder: ResultFolder) -> Table:
 
 
 def _settings(config: Any) -> list[tuple[str, str]]:
-    entries = [(entry, config[entry]) for entry in ("config", "grid", "case") if entry in config]
+    names = ("config", "case", "grid", "zip", "random", "latin")
+    entries = [(entry, config[entry]) for entry in names if entry in config]
     return [(entry, strict_json(values, indent=None)) for entry, values in entries if values]

@@ -40,8 +40,9 @@ _CHOICES: Mapping[str, Mapping[str, Any]] = {"mujoco": {"integrator": "discrete"
 
 def engine_options(name: str) -> Options:
     """Return the options of an engine: its defaults, except what its sensors need."""
-    kind = open_engine(name).options
-    chosen = {**to_builtins(kind()), **_CHOICES.get(name, {})}
+    engine = open_engine(name)
+    kind = engine.options
+    chosen = {**to_builtins(kind()), **_CHOICES.get(engine.info.name, {})}
     return from_builtins(kind, chosen, where=f"options of {name}")
 
 

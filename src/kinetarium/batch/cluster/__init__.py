@@ -1,0 +1,1 @@
+"""Cases and shards on the workers of a Dask cluster (the extra `cluster`)."""
