@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kinetarium import engines as engines
     from kinetarium import export as export
     from kinetarium import figures as figures
+    from kinetarium import gym as gym
     from kinetarium import legs as legs
     from kinetarium import model as model
     from kinetarium import reach as reach

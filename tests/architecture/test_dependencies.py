@@ -36,6 +36,7 @@ LIBRARIES = {
     "kinetarium.engines.physx": ("sapien",),
     "kinetarium.engines.rapier": ("rapier3d",),
     "kinetarium.export": ("mcap", "polars", "rosbags"),
+    "kinetarium.gym": ("gymnasium",),
     "kinetarium.recording": ("msgspec",),
     "kinetarium.report": ("PIL", "jinja2", "markupsafe", "matplotlib", "mpl_toolkits", "plotly"),
     "kinetarium.spatial": ("numba",),
