@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kinetarium.control.vehicle.laws import PlanarPose
+from kinetarium.control.vehicle.robot_base import vehicle
 from kinetarium.control.vehicle.wheel_driver import planar_pose
 from kinetarium.control.vehicle.wheeled_base import Chassis, DriveType, placed
 from kinetarium.dynamics import RobotDynamics
@@ -27,7 +28,6 @@ from kinetarium.spatial.rotation import pose_from_rpy
 from kinetarium.studies.drive.config import Profile
 from kinetarium.studies.drive.profiles import settings_of
 from kinetarium.studies.drive.run import ground_scene
-from kinetarium.studies.drive.vehicle import vehicle
 
 _FREE_RANGE = 1.0
 """Range of commands to a joint without a limit [rad, m, rad/s, m/s, N m or N]."""
