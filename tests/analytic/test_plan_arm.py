@@ -23,7 +23,6 @@ from kinetarium.plan import (
 )
 from kinetarium.plan._joint_space import blocked_many, free_edge
 from kinetarium.reach import Obstacles
-from kinetarium.reach.collision.arm_in_scene import GROUND
 from kinetarium.reach.collision.check import collisions
 from kinetarium.reach.collision.pieces import with_obstacles
 from kinetarium.spatial.arrays import Array, frozen
@@ -153,14 +152,15 @@ def test_the_ground_is_a_plane(panda: PlanningRobot) -> None:
     arm = place_arm(panda, pose((0.0, 0.0, 0.1)), obstacles=Obstacles(ground=True), margin=0.0)
     chain = panda.chain.arrays
     q = np.random.default_rng(2).uniform(chain.lower, chain.upper, (2000, 7))
-    box = replace(GROUND, X_LG=pose((0.0, 0.0, -0.1)) @ GROUND.X_LG)
+    solid = Box((100.0, 100.0, 1.0))
+    box = Geometry(solid, pose((0.0, 0.0, -0.6)))
     expected = collisions(with_obstacles(panda.pieces, [box]), chain, q)
     own = collisions(panda.pieces, chain, q)
     assert (expected & ~own).sum() > 50
     np.testing.assert_array_equal(arm.collides(q), expected)
     tilted = pose((0.0, 0.0, 0.1), rotation_about((1.0, 0.0, 0.0), 0.4))
     sloped = place_arm(panda, tilted, obstacles=Obstacles(ground=True), margin=0.0)
-    box = replace(GROUND, X_LG=np.linalg.inv(tilted) @ GROUND.X_LG)
+    box = Geometry(solid, np.linalg.inv(tilted) @ pose((0.0, 0.0, -0.5)))
     expected = collisions(with_obstacles(panda.pieces, [box]), chain, q)
     np.testing.assert_array_equal(sloped.collides(q), expected)
 
