@@ -101,6 +101,20 @@ def test_a_limit_within_the_interval_leaves_the_verdict_open() -> None:
     assert failing.cell("physx") == "0.1 m [0.1, inf] 1 of 5 failed (1 to 72 %) (no)"
 
 
+def test_an_engine_beyond_the_limit_does_not_share_the_first_place() -> None:
+    """The ranges of five starts overlap, but the median of b is above the limit of 0.003 N."""
+    rows = {
+        "grasp": starts("a", [2e-3, 2e-3, 2.1e-3, 2e-3, 2e-3])
+        + starts("b", [2e-3, 5e-3, 5e-3, 5e-3, 2e-3])
+        + starts("c", [2e-3, 2e-3, 2.2e-3, 5e-3, 2e-3])
+    }
+    verdict = verdict_on(rows, "forces in a grip")
+    assert verdict.of(Mark.UNDECIDED) == ["c", "b"]
+    assert verdict.first == ("a", "c")
+    del rows["grasp"][:5], rows["grasp"][5:]  # b alone
+    assert verdict_on(rows, "forces in a grip").choice == "b (undecided)"
+
+
 def test_pads_that_lose_contact_fail_a_grip_without_tuning() -> None:
     held = {"profile": "defaults"}
     rows = {

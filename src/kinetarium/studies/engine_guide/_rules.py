@@ -256,6 +256,7 @@ RULES = (
         "The ramps alone take the ideal drive 0.022 m off the circle: an engine that is farther"
         " from the ideal adds more error than the commands have.",
         partial(_off_ideal, two_wheels=True),
+        resolution=0.001,  # a step of 2 ms at 0.5 m/s
     ),
     Rule(
         "driving, open loop",

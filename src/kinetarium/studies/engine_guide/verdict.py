@@ -233,7 +233,7 @@ def judge(
     if not samples:
         return None
     marks = {engine: _mark(rule, samples.get(engine), rule.limit) for engine in engines}
-    first = _first(rule, samples, marks)
+    first = _first(rule, samples, marks, limit=rule.limit)
     return Judgement(
         rule, samples, marks, first, _sensitivity(rule, rows, samples=samples, first=first)
     )
@@ -263,13 +263,20 @@ def _mark(rule: Rule, sample: Sample | None, limit: float) -> Mark:
     return Mark.FAILS if low - margin > limit else Mark.UNDECIDED
 
 
-def _first(rule: Rule, samples: Mapping[str, Sample], marks: Mapping[str, Mark]) -> tuple[str, ...]:
-    """Return the best engine, and those that cannot be distinguished from it."""
+def _first(
+    rule: Rule, samples: Mapping[str, Sample], marks: Mapping[str, Mark], *, limit: float
+) -> tuple[str, ...]:
+    """Return the best engine, and those that cannot be distinguished from it.
+
+    Beside engines that meet the limit, one that is undecided must at least have its value within.
+    """
     able = [engine for engine in samples if marks[engine] is Mark.MEETS]
     perhaps = [engine for engine in samples if marks[engine] is Mark.UNDECIDED]
     if not able and not perhaps:
         return ()
     best = min(able or perhaps, key=lambda engine: samples[engine].value)
+    if able:
+        perhaps = [engine for engine in perhaps if samples[engine].value <= limit]
     tied = [e for e in (*able, *perhaps) if _ties(rule, samples[e], samples[best])]
     return tuple(engine for engine in samples if engine in tied)
 
@@ -308,11 +315,11 @@ def _sensitivity(
             limit = changed.limit * factor
             if rule.condition:
                 own: Mapping[str, Sample] = _samples(rule, rows, list(samples), condition=limit)
-                marks = {engine: _mark(rule, sample, rule.limit) for engine, sample in own.items()}
+                most = rule.limit
             else:
-                own = samples
-                marks = {engine: _mark(rule, sample, limit) for engine, sample in own.items()}
-            other = _first(rule, own, marks)
+                own, most = samples, limit
+            marks = {engine: _mark(rule, sample, most) for engine, sample in own.items()}
+            other = _first(rule, own, marks, limit=most)
             if set(other) != set(first):
                 named = " = ".join(other) or "none"
                 texts.append(f"{words.format(f'{limit:.2g} {changed.unit}')}: {named}")
