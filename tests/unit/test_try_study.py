@@ -130,6 +130,11 @@ def test_an_object_without_mass_is_held_and_not_dropped(tmp_path: Path) -> None:
         run(held)
 
 
+def test_a_robot_in_a_plane_is_dropped_without_its_plane() -> None:
+    parts = {case.part for case in Config(robot="husky4", base=BaseKind.PLANAR).cases()}
+    assert Part.DROP in parts
+
+
 def test_lights_and_links_between_joints_are_no_faults_of_a_file(tmp_path: Path) -> None:
     lit = tmp_path / "lit.xml"
     lit.write_text(

@@ -73,9 +73,11 @@ class Config(RoleOptions):
 
 def can_fall(model: "RobotModel") -> bool:
     """Return whether the root has a mass; a root without one is part of the world."""
+    from kinetarium.roles.studied_robot import PLANAR_JOINTS
     from kinetarium.scene.robot import rigid_tree
 
-    return rigid_tree(model)[0].inertia is not None
+    added = [joint for joint in model.joints if joint.name in PLANAR_JOINTS]
+    return rigid_tree(model)[len(added)].inertia is not None
 
 
 @dataclass(frozen=True, kw_only=True)
