@@ -27,7 +27,7 @@ def run(case: Case) -> Recording:
     """Drop the body or the robot and record it, a body at every step.
 
     A bad result of a robot that has shapes is checked by more precise simulations; the verdict
-    stays that of the engine's defaults, and says what these gave.
+    stays that of the engine's defaults, and has their results in its cause.
     """
     dropped = scene(case)
     recording = _dropped(case, dropped)
@@ -214,7 +214,7 @@ def score(case: Case, recording: Recording) -> Row:
 
 
 def _refined(recording: Recording) -> str:
-    """Return the result of more precise simulations in words; the last of them may be good."""
+    """Return in words what more precise simulations gave, the last of which may be good."""
     tried = recording.facts.get("refined") or ()
     if not tried:
         return ""

@@ -34,7 +34,7 @@ def run(case: Case) -> Recording:
     """Hold the robot, and record it with its equilibrium.
 
     A result that nothing about the robot explains is checked by more precise simulations; the
-    verdict stays that of the engine's defaults, and says what these gave.
+    verdict stays that of the engine's defaults, and has their results in its cause.
     """
     robot = case.reading.open(case.robot, sha256=case.sha256)
     held = scene(robot)

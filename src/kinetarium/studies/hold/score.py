@@ -94,7 +94,7 @@ def is_error_of_the_engine(row: Row, expected: Mapping[str, Any]) -> bool:
 
 
 def _refined(tried: Sequence[Mapping[str, str]]) -> str:
-    """Return the result of more precise simulations in words; the last of them may be good."""
+    """Return in words what more precise simulations gave, the last of which may be good."""
     if not tried:
         return ""
     last = tried[-1]
