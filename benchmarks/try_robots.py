@@ -84,8 +84,10 @@ def page(robots: Mapping[str, str], runs: Sequence[Run], *, cpu: Sequence[float]
         runs: All runs of parts in engines.
         cpu: CPU time of each run [s].
     """
-    verdicts = [(run, *_verdict(run)) for run in runs]
-    engines = list(dict.fromkeys(str(run.case["engine"]) for run in runs))
+    order = {path: i for i, path in enumerate(robots)}
+    ordered = sorted(runs, key=lambda run: (order[run.case["robot"]], run.case["engine"]))
+    verdicts = [(run, *_verdict(run)) for run in ordered]
+    engines = sorted({str(run.case["engine"]) for run in runs})
     median = sorted(cpu)[len(cpu) // 2] if cpu else 0.0
     yield (
         f"{len(robots)} robots in {len(engines)} engines, {len(runs)} cases, of which"
