@@ -148,6 +148,17 @@ def test_lights_and_links_between_joints_are_no_faults_of_a_file(tmp_path: Path)
     assert case.reading.open(str(lit)).model.repairs  # which inspect lists
 
 
+def test_light_links_with_several_joints_are_taken_by_mujoco(tmp_path: Path) -> None:
+    finger = tmp_path / "finger.xml"
+    finger.write_text(
+        "<mujoco><worldbody><body name='tip'><joint name='x' axis='1 0 0'/>"
+        "<joint name='y' axis='0 1 0'/><geom type='sphere' size='0.005' mass='1e-4'/></body>"
+        "</worldbody></mujoco>"
+    )
+    [outcome] = tried(str(finger), "mujoco", parts=(Part.DYNAMICS,))
+    assert outcome.rows[0]["verdict"] == "same"
+
+
 def test_an_engine_that_refuses_a_robot_in_dynamics_is_said_to_refuse(tmp_path: Path) -> None:
     light = tmp_path / "light.urdf"
     inertia = '<inertia ixx="1e-16" iyy="1e-16" izz="1e-16" ixy="0" ixz="0" iyz="0"/>'

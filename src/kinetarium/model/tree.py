@@ -20,6 +20,7 @@ from kinetarium.model.robot import (
     Mimic,
     RobotModel,
 )
+from kinetarium.spatial.arrays import frozen
 
 Item = TypeVar("Item", Link, Joint, Loop)
 
@@ -29,6 +30,8 @@ MOST_MIMIC_STEPS = 50
 """The longest chain of joints that follow each other."""
 MASSLESS_SHARE = 1e-6
 """Mass assigned to a massless moving link, as a fraction of the mass it carries."""
+LEAST = 1e-14
+"""Least mass and moment of inertia that such a link gets [kg, kg m^2]: MuJoCo refuses 1e-15."""
 ALLOWED_MASS = 1e-3
 """Mass assigned to each moving link of a massless branch that the user allows [kg]."""
 
@@ -315,7 +318,7 @@ def _ensure_mass(
             continue
         where = f"link {name}"
         if carried[name] > 0:
-            mass = MASSLESS_SHARE * carried[name]
+            mass = max(MASSLESS_SHARE * carried[name], LEAST)
             message = f"moves, is massless and carries {carried[name]:.3g} kg: {mass:.3g} kg added"
         elif Allowance.MASSLESS in diagnostics.allow:
             mass = ALLOWED_MASS
@@ -330,7 +333,8 @@ def _ensure_mass(
                 )
             continue
         diagnostics.repair(Code.MASSLESS, where, message, line=lines[name])
-        added[name] = water_ball(mass)
+        ball = water_ball(mass)
+        added[name] = replace(ball, moment=frozen(np.maximum(ball.moment, LEAST * np.eye(3))))
     return [
         replace(link, inertia=added[link.name]) if link.name in added else link for link in links
     ]
