@@ -1,5 +1,6 @@
 """Robust bases: errors within the box are forgiven, by solutions and collisions found otherwise."""
 
+from itertools import combinations
 from math import pi, radians
 
 import numpy as np
@@ -13,8 +14,11 @@ from kinetarium.reach import Obstacles, solve_ik
 from kinetarium.reach.collision.check import collisions
 from kinetarium.reach.collision.pieces import body_pieces, with_obstacles
 from kinetarium.reach.maps.build import build_map
+from kinetarium.reach.placement import stops
 from kinetarium.reach.placement.query import BasePlacement, Placer
-from kinetarium.reach.placement.robust import BaseError
+from kinetarium.reach.placement.robust import POINTS, BaseError, headed, poses_kept
+from kinetarium.reach.placement.stance import have_room
+from kinetarium.reach.placement.stops import place_stops, shortest_way, smallest_cover
 from kinetarium.roles.roles import BaseKind
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 
@@ -153,3 +157,77 @@ def test_solutions_at_a_given_root(placer: Placer) -> None:
     for X_WT, q in zip(poses, there.joints, strict=True):
         X = link_poses(SCOUT, placer.arm.chain.whole(q), X_WB=tilted)[tool]
         assert np.abs(X - X_WT).max() < 1e-6
+
+
+def two_tables() -> tuple[Obstacles, np.ndarray, np.ndarray]:
+    """Return two tables 2.4 m apart, and grasps of two objects on each."""
+    first, _ = table_scene(0)
+    X = pose((2.4, 0.3, 0.0)) @ inverse_pose(first.shapes[0].X_LG) @ pose((0.0, 0.0, 0.68))
+    shapes = [Geometry(g.shape, X_WL) for g in first.shapes[:5] for X_WL in (X @ g.X_LG, g.X_LG)]
+    tables = [pose((0.0, 0.0, -0.68)) @ g.X_LG for g in shapes[:2]]
+    poses = [
+        X_WT @ pose((x, y, 0.75 + rise), rotation_about((1, 0, 0), pi))
+        for X_WT in tables
+        for x, y in ((-0.5, -0.2), (0.5, 0.2))
+        for rise in (0.0, 0.12)
+    ]
+    return Obstacles(tuple(shapes), ground=True), np.array(poses), np.repeat(np.arange(4), 2)
+
+
+@pytest.mark.parametrize("error", [BaseError(0.0, 0.0, 0.0), ERROR])
+def test_no_fewer_stops_reach_all(
+    placer: Placer, monkeypatch: pytest.MonkeyPatch, error: BaseError
+) -> None:
+    monkeypatch.setattr(stops, "STEPS", (0.15,))
+    obstacles, poses, groups = two_tables()
+    scene = placer.among(obstacles)
+    found = place_stops(scene, poses, groups=groups, error=error, start=(-2.0, 0.0))
+    for n, stop in enumerate(found.stop_of):
+        assert found.bases[stop].reached[n]
+    # Every candidate of the raster, with solutions at all errors: no smaller set has all groups.
+    X_PT = inverse_pose(scene.plane.frame) @ poses
+    x, y, _ = scene.scores(X_PT, step=0.15)
+    places = np.column_stack([each.ravel() for each in np.meshgrid(x, y)])
+    bases = headed(places, headings=stops.HEADINGS)
+    bases = bases[have_room(scene.room, bases)]
+    offsets = error.offsets(POINTS, scene.stance.X_RB)[:9]
+    effort = scene.arm.effort
+    kept = [
+        poses_kept(scene.scene, scene.room, X_PT, b, offsets, effort).all(axis=0) for b in bases
+    ]
+    sets = {tuple(row.reshape(4, 2).all(axis=1)) for row in np.array(kept)}
+    assert len(found.bases) > 1
+    for few in combinations(sets, len(found.bases) - 1):
+        assert not np.any(few, axis=0).all()
+
+
+def test_the_cover_is_the_smallest() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        reach = rng.random((9, 6)) < 0.35
+        chosen = smallest_cover(reach)
+        every = reach.any(axis=0)
+        assert (reach[chosen].any(axis=0) == every).all()
+        for few in combinations(range(9), len(chosen) - 1):
+            assert not (reach[list(few)].any(axis=0) == every).all()
+
+
+def test_the_way_through_stops_is_the_shortest() -> None:
+    corners = [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (1.0, 0.0)]
+    assert shortest_way(corners)[1] == pytest.approx(3.0)
+    order, length = shortest_way(corners, start=(2.0, 0.0))
+    assert order == [3, 0, 2, 1] or order == [3, 1, 2, 0]
+    assert length == pytest.approx(4.0)
+    line = [(float(x), 0.0) for x in (5, 2, 9, 1, 7, 3, 8, 4, 6, 0)]
+    assert shortest_way(line)[1] == pytest.approx(9.0)
+
+
+def test_stops_that_cannot_be_are_refused(placer: Placer) -> None:
+    _, poses, groups = two_tables()
+    far = poses + np.array([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 5.0], [0, 0, 0, 0]])
+    with pytest.raises(KinetariumError, match="no base was found"):
+        place_stops(placer, far)
+    with pytest.raises(KinetariumError, match="one group for each"):
+        place_stops(placer, poses, groups=groups[1:])
+    some = place_stops(placer, np.concatenate([poses[:1], far[:1]]))
+    assert some.stop_of.tolist() == [0, -1]

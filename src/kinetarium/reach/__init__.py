@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kinetarium.reach.ik.solve import solve_ik as solve_ik
     from kinetarium.reach.maps.build import build_map as build_map
     from kinetarium.reach.maps.build import build_part as build_part
+    from kinetarium.reach.maps.build import kept_map as kept_map
     from kinetarium.reach.maps.files import MapFileError as MapFileError
     from kinetarium.reach.maps.files import ReachMap as ReachMap
     from kinetarium.reach.maps.files import open_map as open_map
@@ -38,5 +39,7 @@ if TYPE_CHECKING:
     from kinetarium.reach.placement.robust import BaseError as BaseError
     from kinetarium.reach.placement.score_raster import BaseSlice as BaseSlice
     from kinetarium.reach.placement.score_raster import slice_map as slice_map
+    from kinetarium.reach.placement.stops import Stops as Stops
+    from kinetarium.reach.placement.stops import place_stops as place_stops
 else:
     __all__, __getattr__, __dir__ = lazy_exports(__name__)

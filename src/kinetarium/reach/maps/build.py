@@ -4,9 +4,11 @@ A shard depends on the recipe and its own number alone, so that the result is in
 the number of threads, processes and machines, and of interruptions.
 """
 
+import os
 import shutil
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import version
 from os import PathLike
@@ -22,10 +24,18 @@ from kinetarium.model.robot import RobotModel
 from kinetarium.reach.arm import Arm, prepare_arm
 from kinetarium.reach.collision.kept_pieces import kept_pieces, pieces_digest
 from kinetarium.reach.collision.piece_arrays import PieceArrays
-from kinetarium.reach.maps.files import Field, ReachMap, check_map_path, open_map, write_map
+from kinetarium.reach.maps.files import (
+    Field,
+    MapFileError,
+    ReachMap,
+    check_map_path,
+    open_map,
+    write_map,
+)
 from kinetarium.reach.maps.recipe import MapKind, MapOptions, MapRecipe, map_recipe
 from kinetarium.storage.atomic import (
     FolderLock,
+    cache_folder,
     check_folder,
     make_folder,
     remove_abandoned,
@@ -204,6 +214,44 @@ def compute_map(robot: RobotModel, **options: Unpack[MapOptions]) -> ReachMap:
     recipe, maker = _recipe_and_maker(robot, options)
     values = np.concatenate([maker.shard(number) for number in range(maker.shards)])
     return ReachMap(None, recipe, _fields(maker, values), maker.units, {})
+
+
+def kept_map(
+    robot: RobotModel, *, tool: str | None = None, base_link: str | None = None, workers: int = 1
+) -> ReachMap:
+    """Return a map for base placement from the user's cache, or build and keep it.
+
+    Args:
+        robot: The robot.
+        tool: The tool link; see `serial_chain`.
+        base_link: The base link; by default the one that carries the first joint of the arm, so
+            that the heading of a vehicle does not matter to the map.
+        workers: Number of threads that build it.
+
+    Raises:
+        UnknownNameError: If there is no such link.
+        KinetariumError: If there is no chain to the tool.
+    """
+    chain = serial_chain(robot, base_link=base_link, tool=tool)
+    base_link = base_link or robot.joint(chain.joints[0]).parent
+    chain = serial_chain(robot, base_link=base_link, tool=chain.tool)
+    options: MapOptions = {"base_link": base_link, "tool": chain.tool}
+    parts = (version("kinetarium"), robot.source.sha256, base_link, chain.tool)
+    digest = sha256(repr((*parts, pieces_digest(chain))).encode()).hexdigest()
+    try:
+        path = cache_folder() / "maps" / f"{digest[:32]}.rmap"
+        with suppress(MapFileError):
+            return open_map(path)
+        make_folder(path.parent)
+        own = path.with_name(f"{os.getpid()}-{path.name}")
+        build_map(robot, own, workers=workers, **options)
+        try:
+            own.rename(path)
+        except OSError:  # another process was faster
+            shutil.rmtree(own)
+        return open_map(path)
+    except OutputError:  # there is no place to keep it
+        return compute_map(robot, **options)
 
 
 def _fields(maker: MapMaker, values: Field) -> dict[str, Field]:

@@ -90,6 +90,7 @@ class Placer:
         radius: Radius of the map [m].
         travel: The posture in which it travels [rad or m], shape (joints,).
         scene: The arm with its obstacles.
+        room: The whole robot with its obstacles, its arm as it travels.
     """
 
     def __init__(
@@ -166,20 +167,27 @@ class Placer:
             shapes = [replace(part, X_LG=X_PF @ part.X_LG) for part in obstacles.shapes]
             obstacles = obstacles._replace(shapes=tuple(shapes))
         self.scene: ArmInScene = put_arm_in_scene(self.arm, obstacles, height=self.stance.height)
-        self._room: Room = make_room(self.arm, obstacles.shapes, q=self.travel)
+        self.room: Room = make_room(self.arm, obstacles.shapes, q=self.travel)
 
-    def scores(self, poses: Array, *, step: float = STEP) -> tuple[Array, Array, Array]:
+    def scores(
+        self,
+        poses: Array,
+        *,
+        step: float = STEP,
+        raster: tuple[Array, Array] | None = None,
+    ) -> tuple[Array, Array, Array]:
         """Return the scores of a raster of positions by the map.
 
         Args:
             poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
             step: Distance of neighbouring positions [m].
+            raster: Coordinates x and y of another raster than that around the poses [m].
 
         Returns:
             Coordinates x and y in the plane's frame [m], and the scores, shape (len(x), len(y)).
         """
         recipe = self._map.recipe
-        x, y = base_raster(poses, radius=recipe.radius, step=step)
+        x, y = raster or base_raster(poses, radius=recipe.radius, step=step)
         if recipe.kind is MapKind.IRM3:
             values = self._map.fields["manipulability"]
             grid = self._map.grid
@@ -298,7 +306,7 @@ class Placer:
         ways = X_PT.reshape(alternatives, -1, 4, 4)
         found = find_robust(
             self.scene,
-            self._room,
+            self.room,
             poses=ways,
             error=error,
             X_RB=self.stance.X_RB,
@@ -311,7 +319,7 @@ class Placer:
         elapsed = perf_counter() - start
         return tuple(
             replace(
-                self._at(one.base, X_PT, objective),
+                self.at(one.base, X_PT, objective=objective),
                 kept=one.kept.mean(axis=0).ravel(),
                 robust=one.is_robust,
                 alternative=one.chosen,
@@ -348,7 +356,7 @@ class Placer:
         bases = rows + np.arctan2(X_RB[1, 0], X_RB[0, 0]) * np.array([0.0, 0.0, 1.0])
         bases[:, 0] += c * X_RB[0, 3] - s * X_RB[1, 3]
         bases[:, 1] += s * X_RB[0, 3] + c * X_RB[1, 3]
-        free: NDArray[np.bool_] = have_room(self._room, bases)
+        free: NDArray[np.bool_] = have_room(self.room, bases)
         return free
 
     def _trials(self, ways: Array, effort: Effort) -> Iterator[Trial]:
@@ -366,8 +374,16 @@ class Placer:
             solves *= PATIENCE
         yield Trial(headed(places, headings=16), self.arm.full_effort, solves)
 
-    def _at(self, base: Array, X_PT: Array, objective: Objective) -> BasePlacement:
-        """Return the configurations at a base, by the objective."""
+    def at(
+        self, base: Array, X_PT: Array, *, objective: Objective = Objective.COUNT
+    ) -> BasePlacement:
+        """Return configurations for poses at one base.
+
+        Args:
+            base: x, y [m] and yaw [rad] in the plane's frame, shape (3,).
+            X_PT: Poses of the tool in the plane's frame, shape (n, 4, 4).
+            objective: What they are chosen by.
+        """
         if objective in MARGINS:
             goals, rolls = exact_goals(X_PT), np.ones(len(X_PT), dtype=np.int64)
             examiner = Examiner(

@@ -80,8 +80,9 @@ class BaseError:
         for x, y, yaw in np.unique(points * [self.x, self.y, self.yaw] + 0.0, axis=0):
             X = X_BR @ pose((x, y, 0.0), rotation_about((0, 0, 1), yaw)) @ X_RB
             found.append((X[0, 3], X[1, 3], atan2(X[1, 0], X[0, 0])))
-        # The pose itself first: most bases are refused there.
-        return np.array(sorted(found, key=lambda row: hypot(*row[:2]) + abs(row[2])))
+        # The pose itself first, then the corners: most bases are refused there.
+        found.sort(key=lambda row: -hypot(*row[:2]) - abs(row[2]))
+        return np.array([found[-1], *found[:-1]])
 
 
 class RobustSearch(NamedTuple):
