@@ -63,6 +63,8 @@ class ClusterSettings:
         tls_cert: Certificate of this side (PEM).
         tls_key: Its key (PEM).
         allow_plain_tcp: Whether another machine may be reached without encryption.
+        lease: Time after which a worker that lost its connection has stopped [s]: longer than
+            the 30 s after which Dask gives up a connection. On this machine it is at most 1 s.
     """
 
     address: str = ""
@@ -81,6 +83,7 @@ class ClusterSettings:
     tls_cert: str = ""
     tls_key: str = ""
     allow_plain_tcp: bool = False
+    lease: Annotated[float, Range(0.0, 3600.0, unit="s")] = 35.0
 
     @classmethod
     def read(cls, path: Path) -> "ClusterSettings":

@@ -24,6 +24,7 @@ from kinetarium.batch.cluster._remote import (
     Delivery,
     Parcel,
     Requirements,
+    compute_shards,
     files_digest,
     fingerprint,
     introduce,
@@ -53,10 +54,8 @@ _TASK_COST = 0.015
 _MOST_IN_PARCEL = 500
 _LOOK_EVERY = 0.5
 """Interval at which the list of workers is read [s]."""
-_LEASE = 35.0
-"""Time after which a worker that lost its connection has stopped [s]: Dask's own is 30 s."""
 _LOCAL_LEASE = 1.0
-"""The same on this machine, where only a dead process loses its connection [s]."""
+"""The longest lease on this machine, where only a dead process loses its connection [s]."""
 _NO_WORKER = 60.0
 """Time to wait for a first worker, or for another one when all are lost [s]."""
 _MOST_LOST = 10
@@ -304,6 +303,11 @@ def _difference(asked: Any, expected: dict[str, str]) -> str:
 def _error(error: BaseException) -> Exception:
     if isinstance(error, KinetariumError):
         return error
+    if "deserialization" in str(error):  # the scheduler reads what it passes on
+        return WorkerError(
+            "the scheduler cannot read the cases: it needs the same release of Kinetarium, and the"
+            " package of the study, as the workers"
+        )
     return WorkerError(f"a worker failed: {one_line(f'{type(error).__name__}: {error}')}")
 
 
@@ -383,6 +387,40 @@ class ClusterExecutor:
             rmtree(staging, ignore_errors=True)
 
 
+def cluster_shards(
+    settings: ClusterSettings, *, workers: int, note: Callable[[str], None] = lambda line: None
+) -> Callable[[Any, Sequence[int]], Generator[tuple[int, bytes], None, None]]:
+    """Return a function that computes the shards of a reachability map on a cluster.
+
+    Args:
+        workers: Number of workers of a cluster on this machine.
+        note: Told of workers that are refused or lost.
+
+    Raises:
+        KinetariumError: If the cluster may not be used as described, or Dask is missing.
+    """
+    check_settings(settings)
+
+    def compute(maker: Any, numbers: Sequence[int]) -> Generator[tuple[int, bytes], None, None]:
+        if not numbers:
+            return
+        required = Requirements(modules=(type(maker).__module__,))
+
+        def submit(token: str, items: list[int]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+            return compute_shards, (maker, items)
+
+        with connected(settings, workers=workers) as client:
+            dispatcher = dispatcher_of(client, settings, required, note=note)
+            for items, (shards, _) in dispatcher.run(numbers, submit=submit, seconds=_second_part):
+                yield from zip(items, shards, strict=True)
+
+    return compute
+
+
+def _second_part(result: tuple[Any, float]) -> float:
+    return result[1]
+
+
 def dispatcher_of(
     client: Any,
     settings: ClusterSettings,
@@ -395,7 +433,7 @@ def dispatcher_of(
     return Dispatcher(
         client,
         required,
-        _LOCAL_LEASE if settings.is_local else _LEASE,
+        min(settings.lease, _LOCAL_LEASE) if settings.is_local else settings.lease,
         note,
         _NO_WORKER if started else None,
     )

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import tyro
 
 from kinetarium.cli.core.arguments import UsageError, parse_arguments
-from kinetarium.cli.core.execution import study_command, sweep_progress
+from kinetarium.cli.core.execution import (
+    ExecutorKind,
+    cluster_settings,
+    study_command,
+    sweep_progress,
+)
 from kinetarium.cli.core.invocation import Invocation, Run, provenance
 from kinetarium.cli.core.robot_flags import RobotFlags
 from kinetarium.errors import UnknownNameError
@@ -24,6 +29,7 @@ from kinetarium.studies.reach.placement.config import PlaneConfig
 if TYPE_CHECKING:
     from kinetarium.figure.page import Page
     from kinetarium.model.robot import RobotModel
+    from kinetarium.reach.maps.build import ShardMaker
     from kinetarium.reach.maps.files import ReachMap
     from kinetarium.roles.roles import Arm
 
@@ -105,7 +111,13 @@ class BuildConfig(RobotFlags):
         base_link: Base link; the robot's root by default.
         self_collision: Treat configurations in self-collision as unreachable.
         seed: Seed of the sampled poses.
-        workers: Number of threads; the map does not depend on it.
+        workers: Number of threads, or of workers of a Dask cluster on this machine; the map does
+            not depend on it.
+        executor: Where shards are computed: threads of this process, one after another, or the
+            workers of a Dask cluster.
+        address: Dask scheduler to connect to, such as tls://HOST:8786.
+        cluster: Cluster file (TOML); see docs/cluster.md.
+        allow_plain_tcp: Connect to another machine without encryption.
         part: Build only the K-th of N parts, while other processes build the others in the same
             folder; when all are complete, the same command without --part joins them.
     """
@@ -126,7 +138,18 @@ class BuildConfig(RobotFlags):
     workers: Annotated[int, Range(1, _MOST_THREADS, unit="-")] = min(
         os.cpu_count() or 1, _MOST_THREADS
     )
+    executor: ExecutorKind = ExecutorKind.LOCAL
+    address: Annotated[str, tyro.conf.arg(metavar="URL")] = ""
+    cluster: Annotated[str, tyro.conf.arg(metavar="FILE.toml")] = ""
+    allow_plain_tcp: bool = False
     part: Annotated[str | None, tyro.conf.arg(metavar="K/N")] = None
+
+
+def _on_cluster(config: BuildConfig, invocation: Invocation) -> "ShardMaker":
+    from kinetarium.batch.cluster.executor import cluster_shards
+
+    settings = cluster_settings(config)
+    return cluster_shards(settings, workers=config.workers, note=invocation.console.note)
 
 
 def build(config: BuildConfig, invocation: Invocation) -> None:
@@ -137,7 +160,11 @@ def build(config: BuildConfig, invocation: Invocation) -> None:
 
     console = invocation.console
     make: Callable[..., ReachMap | ShardCount] = build_map
-    if config.part is not None:
+    if config.executor is ExecutorKind.DASK:
+        if config.part is not None:
+            raise UsageError("--part and --executor dask are two ways to share one map; choose one")
+        make = partial(build_map, elsewhere=_on_cluster(config, invocation))
+    elif config.part is not None:
         make = partial(build_part, part=_part(config.part))
     names = [field.name for field in fields(config) if field.name in get_type_hints(MapOptions)]
     options: Any = {name: getattr(config, name) for name in names}
@@ -155,7 +182,7 @@ def build(config: BuildConfig, invocation: Invocation) -> None:
             built = make(
                 robot,
                 config.out,
-                workers=config.workers,
+                workers=1 if config.executor is ExecutorKind.SERIAL else config.workers,
                 progress=lambda done, total: watch(Progress(total, done, 0)),
                 **options,
             )

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from kinetarium.cli.core.execution import ExecutionFlags, execute, finish, free_folder
+from kinetarium.cli.core.execution import (
+    ExecutionFlags,
+    cluster_settings,
+    execute,
+    finish,
+    free_folder,
+)
 from kinetarium.cli.core.invocation import Invocation
 
 if TYPE_CHECKING:
@@ -41,7 +47,7 @@ def run(config: Config, invocation: Invocation) -> int:
     if config.job_script:
         from kinetarium.batch.cluster.connection import job_script
 
-        script = job_script(config.cluster_settings())
+        script = job_script(cluster_settings(config))
         invocation.console.text(script)
         invocation.console.result({"ok": True, "job_script": script})
         return 0

@@ -12,7 +12,7 @@ from itertools import chain, count, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import tyro
 
@@ -104,29 +104,46 @@ class ExecutionFlags:
             raise UsageError("--address and --cluster require --executor dask")
         return executor(workers, timeout=self.timeout, memory=self.memory_limit * 1e9)
 
-    def cluster_settings(self) -> "ClusterSettings":
-        """Return the cluster that the flags describe.
-
-        Raises:
-            KinetariumError: If the cluster file is invalid.
-        """
-        from kinetarium.batch.cluster.connection import ClusterSettings
-
-        settings = ClusterSettings.read(Path(self.cluster)) if self.cluster else ClusterSettings()
-        if self.address:
-            settings = replace(settings, address=self.address)
-        return replace(settings, allow_plain_tcp=settings.allow_plain_tcp or self.allow_plain_tcp)
-
     def _dask(self, console: Console) -> "Executor":
         from kinetarium.batch.cluster.executor import ClusterExecutor
 
         return ClusterExecutor(
-            self.cluster_settings(),
+            cluster_settings(self),
             workers=self.workers,
             timeout=self.timeout,
             memory=self.memory_limit * 1e9,
             note=console.note,
         )
+
+
+class ClusterFlags(Protocol):
+    """The flags of a command that may use a cluster."""
+
+    @property
+    def address(self) -> str:
+        """Address of a scheduler, or empty."""
+
+    @property
+    def cluster(self) -> str:
+        """Cluster file, or empty."""
+
+    @property
+    def allow_plain_tcp(self) -> bool:
+        """Whether another machine may be reached without encryption."""
+
+
+def cluster_settings(flags: ClusterFlags) -> "ClusterSettings":
+    """Return the cluster that flags describe.
+
+    Raises:
+        KinetariumError: If the cluster file is invalid.
+    """
+    from kinetarium.batch.cluster.connection import ClusterSettings
+
+    settings = ClusterSettings.read(Path(flags.cluster)) if flags.cluster else ClusterSettings()
+    if flags.address:
+        settings = replace(settings, address=flags.address)
+    return replace(settings, allow_plain_tcp=settings.allow_plain_tcp or flags.allow_plain_tcp)
 
 
 def execute(

@@ -6,7 +6,7 @@ the number of threads, processes and machines, and of interruptions.
 
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from hashlib import sha256
@@ -71,6 +71,10 @@ class MapMaker(Protocol):
         ...
 
 
+ShardMaker = Callable[[MapMaker, Sequence[int]], Iterable[tuple[int, bytes]]]
+"""Computes shards elsewhere, such as on a cluster: yields the number and the values of each."""
+
+
 class Shards:
     """The shards of one map in a folder."""
 
@@ -86,16 +90,29 @@ class Shards:
         """Return the shards that are missing or damaged."""
         return [number for number in numbers if self._read(number) is None]
 
-    def make(self, numbers: range, *, workers: int, progress: Progress) -> None:
+    def make(
+        self,
+        numbers: range,
+        *,
+        workers: int,
+        progress: Progress,
+        elsewhere: ShardMaker | None = None,
+    ) -> None:
         """Compute the missing shards in parallel.
 
         Args:
             workers: Number of threads; the kernels run without the interpreter lock.
             progress: Called with the number of finished shards.
+            elsewhere: Computes them instead of threads of this process.
         """
         missing = self.missing(numbers)
         there = len(numbers) - len(missing)
         progress(there, len(numbers))
+        if elsewhere is not None:
+            for done, (number, data) in enumerate(elsewhere(self._maker, missing), start=1):
+                write_atomic(self._file(number), self._digest(data) + data)
+                progress(there + done, len(numbers))
+            return
         with ThreadPoolExecutor(workers) as pool:
             try:
                 futures = [pool.submit(self._make, number) for number in missing]
@@ -164,6 +181,7 @@ def build_map(
     *,
     workers: int = 1,
     progress: Progress = lambda done, total: None,
+    elsewhere: ShardMaker | None = None,
     **options: Unpack[MapOptions],
 ) -> ReachMap:
     """Build a map and write it to a folder; an interrupted build is resumed.
@@ -172,6 +190,7 @@ def build_map(
         out: The map's folder, such as "panda.rmap".
         workers: Number of shards that are computed in parallel.
         progress: Called with the number of finished shards and their total.
+        elsewhere: Computes the shards instead of threads of this process; the map is the same.
         **options: kind, voxel, poses, radius, tool, base_link, self_collision, seed and effort;
             see `MapOptions`.
 
@@ -189,7 +208,8 @@ def build_map(
     try:
         _begin(job)
         shards = job.shards
-        shards.make(range(maker.shards), workers=workers, progress=progress)
+        numbers = range(maker.shards)
+        shards.make(numbers, workers=workers, progress=progress, elsewhere=elsewhere)
         # Written in the folder of the shards, so that a kill leaves nothing outside it.
         fields = _fields(maker, shards.join())
         kept = job.digest, job.pieces
