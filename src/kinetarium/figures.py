@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from kinetarium.figure.charts import Heatmap as Heatmap
     from kinetarium.figure.charts import Lines as Lines
     from kinetarium.figure.charts import Mark as Mark
+    from kinetarium.figure.charts import Parallel as Parallel
+    from kinetarium.figure.charts import Scale as Scale
     from kinetarium.figure.charts import Series as Series
     from kinetarium.figure.charts import Side as Side
     from kinetarium.figure.charts import Spot as Spot

@@ -13,7 +13,17 @@ from kinetarium.batch.axes import PlanError, table
 from kinetarium.batch.study import Findings
 from kinetarium.batch.sweep_table import SweepTable
 from kinetarium.errors import UnknownNameError
-from kinetarium.figure.charts import Axis, Bars, BarSeries, Heatmap, Lines, Series, Style
+from kinetarium.figure.charts import (
+    Axis,
+    Bars,
+    BarSeries,
+    Heatmap,
+    Lines,
+    Parallel,
+    Scale,
+    Series,
+    Style,
+)
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.text import Prose, Table, cell_text, header
 from kinetarium.metrics import pareto_front
@@ -125,6 +135,8 @@ def sweep_findings(rows: SweepTable, content: Mapping[str, Any]) -> Findings:
         "effects": {result: [_summary(e) for e in found] for result, found in effects.items()},
     }
     sections = [Section("Main effects", tuple(_effect_figures(rows, factors, results)))]
+    if len(factors) + len(results) > 1:
+        sections.append(Section("All cases", (_parallel(rows, factors, results),)))
     pareto = shown.get("pareto") or (results[:2] if len(results) > 1 else ())
     if pareto:
         sections.append(Section("Pareto front", (_pareto(rows, pareto, shown),)))
@@ -205,7 +217,8 @@ def _effect(rows: SweepTable, factor: Factor, result: str) -> MainEffect | None:
     groups = {name: group for name, group in groups.items() if len(group)}
     if len(groups) < 2:
         return None
-    low, high = (f(groups, key=lambda name: float(groups[name].mean())) for f in (min, max))
+    ranked = sorted(groups, key=lambda name: float(groups[name].mean()))
+    low, high = ranked[0], ranked[-1]
     used = np.concatenate(list(groups.values()))
     spread = float(np.sum((used - used.mean()) ** 2))
     within = sum(float(np.sum((group - group.mean()) ** 2)) for group in groups.values())
@@ -305,15 +318,19 @@ def _failures(rows: SweepTable) -> str:
 def _effect_figures(
     rows: SweepTable, factors: Sequence[Factor], results: Sequence[str]
 ) -> list[Figure]:
+    names = [f"{factor.name} {level}" for factor in factors for level in factor.levels]
     figures: list[Figure] = []
-    for result in results:
+    for result in results if names else ():
         values = _values(rows, result)
-        for factor in factors:
-            spreads = [_mean_interval(values[factor.level == i]) for i in range(len(factor.levels))]
-            bars = BarSeries.of_spreads(result, spreads)
-            caption = "Means of the completed cases, with their 95 % intervals."
-            title = f"{result} over {factor.name}"
-            figures.append(Bars(title, factor.levels, (bars,), Axis(result), caption=caption))
+        spreads = [
+            _mean_interval(values[factor.level == number])
+            for factor in factors
+            for number in range(len(factor.levels))
+        ]
+        bars = BarSeries.of_spreads(result, spreads)
+        caption = "Means of the completed cases at each level, with their 95 % intervals."
+        title = f"Main effects on {result}"
+        figures.append(Bars(title, tuple(names), (bars,), Axis(result), caption=caption))
     return figures or [Prose("No axis has two levels, or no case has a numeric result.")]
 
 
@@ -328,6 +345,52 @@ def _mean_interval(values: Array) -> tuple[float, float, float] | None:
         return mean, mean, mean
     half = float(t.ppf(0.5 + _CONFIDENCE / 2, len(known) - 1) * known.std(ddof=1))
     return mean, mean - half / sqrt(len(known)), mean + half / sqrt(len(known))
+
+
+def _parallel(rows: SweepTable, factors: Sequence[Factor], results: Sequence[str]) -> Parallel:
+    """Draw completed cases across all axes and results, coloured by their engine or first axis."""
+    done = np.flatnonzero(rows.completed())
+    shown = done[:: -(-len(done) // _MOST_LINES) or 1]
+    scales, places = [], []
+    for name in (*(factor.name for factor in factors), *results):
+        scale, place = _scale(name, rows.columns[name])
+        scales.append(scale)
+        places.append(place[shown])
+    heights = np.array(places).reshape(len(scales), len(shown))
+    across = np.array([*range(len(scales)), len(scales) - 1.0])
+    first = "engine" if "engine" in rows.columns else (rows.axes or ("",))[0]
+    colored = next((factor for factor in factors if factor.name == first), None)
+    series = []
+    for number, name in enumerate(colored.levels if colored else ("cases",)):
+        own = heights[:, colored.level[shown] == number] if colored else heights
+        if own.size:
+            gaps = np.full((1, own.shape[1]), nan)
+            y = np.concatenate([own, gaps]).T.ravel()
+            series.append(Series(name, np.tile(across, own.shape[1]), y))
+    note = f"{len(shown)} of {len(done)} completed cases" if len(shown) < len(done) else "Each case"
+    caption = f"{note} as a line across all axes and results."
+    return Parallel("Parallel coordinates", tuple(scales), tuple(series), caption=caption)
+
+
+_MOST_LINES = 500
+"""Cases that parallel coordinates show; of more they show a part, evenly chosen."""
+
+
+def _scale(name: str, column: Sequence[Any]) -> tuple[Scale, Array]:
+    """Return an axis for a column, and the place of each value along it, NaN for none."""
+    known = [value for value in column if value is not None]
+    if all(isinstance(value, int | float) for value in known):
+        values = np.array([nan if value is None else value for value in column], dtype=np.float64)
+        low, high = (float(f(values)) for f in (np.nanmin, np.nanmax)) if known else (0.0, 0.0)
+        span = high - low
+        ticks = [(0.0, cell_text(low)), (1.0, cell_text(high))] if span else [(0.5, cell_text(low))]
+        return Scale(name, tuple(ticks)), (values - low) / span if span else 0.5 + 0 * values
+    levels = list(dict.fromkeys(known))
+    step = 1 / max(1, len(levels) - 1)
+    marks = tuple((number * step, str(level)) for number, level in enumerate(levels))
+    return Scale(name, marks), np.array(
+        [nan if v is None else levels.index(v) * step for v in column]
+    )
 
 
 def _pareto(rows: SweepTable, names: Sequence[str], shown: Mapping[str, Any]) -> Figure:

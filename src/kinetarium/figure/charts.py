@@ -1,4 +1,4 @@
-"""Charts as data: lines, bars and heatmaps, and their axes."""
+"""Charts as data: lines, bars, heatmaps and parallel coordinates, and their axes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -308,3 +308,45 @@ def cell_edges(steps: Steps, axis: Axis) -> Array:
     half = np.diff(middles) / 2 if len(middles) > 1 else np.full(len(middles), 0.5)
     edges = np.concatenate([middles[:1] - half[:1], inner, middles[-1:] + half[-1:]])
     return frozen(10.0**edges if axis.log else edges)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """One of several parallel axes.
+
+    Attributes:
+        label: What it shows.
+        ticks: Places along it, from 0 at the bottom to 1 at the top, and their texts.
+    """
+
+    label: str
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parallel:
+    """Parallel coordinates: each case is a line across several axes (Inselberg, 1985).
+
+    Attributes:
+        title: What it shows.
+        scales: The axes from left to right.
+        series: Cases of one colour: x is the number of the axis, y the place along it, with a
+            NaN after each case.
+        caption: What the reader should notice; may be empty.
+    """
+
+    title: str
+    scales: tuple[Scale, ...]
+    series: tuple[Series, ...]
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        """Check that every case is on the axes.
+
+        Raises:
+            ValueError: If a place is outside them.
+        """
+        for series in self.series:
+            x, y = (values[np.isfinite(values)] for values in (series.x, series.y))
+            if not (np.isin(x, range(len(self.scales))).all() and ((y >= 0) & (y <= 1)).all()):
+                raise ValueError(f"parallel axes '{self.title}': a case is outside of them")

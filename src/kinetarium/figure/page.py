@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kinetarium.figure.charts import Bars, Heatmap, Lines
+from kinetarium.figure.charts import Bars, Heatmap, Lines, Parallel
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.text import Facts, Listing, Prose, Table
 
@@ -70,7 +70,7 @@ class Diagram:
                 raise ValueError(f"diagram '{self.title}': {signal} is neither level nor upright")
 
 
-Chart = Lines | Heatmap | Bars
+Chart = Lines | Heatmap | Bars | Parallel
 Figure = Prose | Facts | Listing | Table | Diagram | Scene3D | Chart
 """What a section can show."""
 
@@ -142,7 +142,7 @@ def tones(page: Page) -> dict[str, int]:
         series.name
         for section in page.sections
         for figure in section.figures
-        if isinstance(figure, Lines | Bars)
+        if isinstance(figure, Lines | Bars | Parallel)
         for series in figure.series
     )
     return {name: number for number, name in enumerate(dict.fromkeys(names))}

@@ -9,7 +9,7 @@ from importlib.resources import files
 from itertools import count
 from typing import Any
 
-from kinetarium.figure.charts import Bars, Heatmap, Lines
+from kinetarium.figure.charts import Bars, Heatmap, Lines, Parallel
 from kinetarium.figure.page import DARK, LIGHT, Chart, Diagram, DiagramBlock, Page, Signal, tones
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.text import Cell, Facts, Listing, Prose, Table, cell_text
@@ -21,6 +21,7 @@ from kinetarium.report.plotly.charts import (
     plotly_bars,
     plotly_heatmap,
     plotly_lines,
+    plotly_parallel,
     plotly_scene,
 )
 from kinetarium.storage.strict_json import strict_json
@@ -88,7 +89,7 @@ def chart_context(
     return {
         "id": f"chart-{number}",
         "height": _height(chart),
-        "shape": "square" if not isinstance(chart, Bars) and chart.equal else "wide",
+        "shape": "square" if isinstance(chart, Lines | Heatmap) and chart.equal else "wide",
         "still": f"data:image/png;base64,{b64encode(still.untitled_png).decode()}",
         "words": _words(chart),
         "json": Markup(embedded_json(_plotly(chart, tones))),
@@ -103,6 +104,8 @@ def _plotly(chart: Chart, tones: Mapping[str, int]) -> dict[str, Any]:
             return plotly_bars(chart, tones)
         case Heatmap():
             return plotly_heatmap(chart)
+        case Parallel():
+            return plotly_parallel(chart, tones)
 
 
 def _height(chart: Chart) -> str:
@@ -115,7 +118,7 @@ def _height(chart: Chart) -> str:
             return f"calc((100cqw - 4.5rem) / {aspect(chart):.3f} + 7.5rem)"
         case Heatmap():
             return f"{min(max(10.0 + 1.6 * len(chart.rows), 20.0), 44.0):.1f}rem"
-        case Lines() | Bars():
+        case Lines() | Bars() | Parallel():
             return f"{23.0 + 0.4 * max(0, len(chart.series) - 8):.1f}rem"
 
 
@@ -127,6 +130,8 @@ def _words(chart: Chart) -> str:
         case Heatmap():
             axes = f"{chart.x.heading} and {chart.y.heading}"
             return f"{chart.title}: {chart.value.heading} over {axes}"
+        case Parallel():
+            return f"{chart.title}: {', '.join(scale.label for scale in chart.scales)}"
         case Lines():
             return f"{chart.title}: {chart.y.heading} over {chart.x.heading}"
 

@@ -1,4 +1,4 @@
-"""Lines, bars and heatmaps drawn by Matplotlib."""
+"""Lines, bars, heatmaps and parallel axes drawn by Matplotlib."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +11,7 @@ from kinetarium.figure.charts import (
     Heatmap,
     Lines,
     Mark,
+    Parallel,
     Side,
     Steps,
     Style,
@@ -254,3 +255,37 @@ def _middles(steps: Steps) -> list[float]:
     if are_names(steps):
         return [float(number) for number in range(len(steps))]
     return [float(step) for step in steps]
+
+
+def draw_parallel(axes: Any, parallel: Parallel, tones: Mapping[str, int]) -> None:
+    """Draw parallel coordinates into empty axes.
+
+    Args:
+        tones: Numbers of all names of series on the page.
+    """
+    curves = []
+    for series in parallel.series:
+        color = LIGHT[tones[series.name] % len(LIGHT)]
+        curves += axes.plot(series.x, series.y, color=color, linewidth=0.7, alpha=0.6)
+    for place, scale_ in enumerate(parallel.scales):
+        axes.axvline(place, color="#5b6570", linewidth=1.0)
+        for height, text in scale_.ticks:
+            axes.annotate(
+                label(text, most=16),
+                (place, height),
+                xytext=(3, 0),
+                textcoords="offset points",
+                verticalalignment="center",
+                size=7,
+                bbox={"facecolor": "#ffffff", "alpha": 0.8, "linewidth": 0, "pad": 0.8},
+            )
+    names = [label(scale_.label, most=24) for scale_ in parallel.scales]
+    crowded = sum(len(name) + 2 for name in names) > 90
+    axes.set_xticks(
+        range(len(names)), names, rotation=30 if crowded else 0, ha="right" if crowded else "center"
+    )
+    axes.set_xlim(-0.2, max(1, len(names)) - 0.6)
+    axes.set_ylim(-0.05, 1.05)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    legend(axes, curves, [series.name for series in parallel.series])

@@ -16,11 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.batch.worker_process import StartedProcess, WorkerStart
-from kinetarium.figure.charts import Bars, Heatmap, Lines
+from kinetarium.figure.charts import Bars, Heatmap, Lines, Parallel
 from kinetarium.figure.page import Chart, Page, tones
 from kinetarium.figure.scene3d import Camera, Scene3D
 from kinetarium.report.drawing import aspect, label
-from kinetarium.report.matplotlib._charts import draw_bars, draw_heatmap, draw_lines, legend_rows
+from kinetarium.report.matplotlib._charts import (
+    draw_bars,
+    draw_heatmap,
+    draw_lines,
+    draw_parallel,
+    legend_rows,
+)
 from kinetarium.spatial.arrays import Array
 
 _WIDTH = 7.0
@@ -130,6 +136,8 @@ def _drawn(chart: Chart, tones: Mapping[str, int]) -> tuple[Any, Any]:
             draw_bars(axes, chart, tones)
         case Heatmap():
             draw_heatmap(axes, chart)
+        case Parallel():
+            draw_parallel(axes, chart, tones)
     words = label(chart.title, most=90)
     return figure, figure.suptitle(words, x=0.01, ha="left", weight="bold", size=10)
 
@@ -144,7 +152,7 @@ def _height(chart: Chart) -> float:
             return 5.8 / aspect(chart) + 0.9 + legend
         case Heatmap():
             return min(max(1.6 + 0.28 * len(chart.rows), 3.2), 8.0)
-        case Lines() | Bars():
+        case Lines() | Bars() | Parallel():
             return 3.6 + legend
 
 

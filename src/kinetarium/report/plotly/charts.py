@@ -1,4 +1,4 @@
-"""Lines, bars, heatmaps and 3-D scenes as Plotly traces and layouts."""
+"""Lines, bars, heatmaps, parallel axes and 3-D scenes as Plotly traces and layouts."""
 
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -15,6 +15,8 @@ from kinetarium.figure.charts import (
     Heatmap,
     Lines,
     Mark,
+    Parallel,
+    Series,
     Side,
     Spot,
     Steps,
@@ -327,6 +329,47 @@ def _label(spot: Spot, heatmap: Heatmap) -> dict[str, Any]:
         "yshift": 17,
         "bgcolor": "rgba(255,255,255,0.85)",
         "font": {"color": "#1c2127", "size": 12},
+    }
+
+
+def plotly_parallel(parallel: Parallel, tones: Mapping[str, int]) -> dict[str, Any]:
+    """Return the traces and the layout that draw parallel coordinates.
+
+    Args:
+        tones: Numbers of all names of series on the page.
+    """
+    x = plotly_axis(Axis(""), np.empty(0))
+    x |= named_ticks(tuple(scale.label for scale in parallel.scales))
+    y = plotly_axis(Axis(""), np.empty(0)) | {"visible": False, "range": [-0.04, 1.04]}
+    layout = plotly_layout(x, y, legend=any(series.name for series in parallel.series))
+    layout["hovermode"] = False
+    layout["shapes"] = [_shape(Mark(place, side=Side.X)) for place in range(len(parallel.scales))]
+    layout["annotations"] = [
+        {
+            "x": place,
+            "y": height,
+            "text": plotly_text(text, most=16),
+            "showarrow": False,
+            "xanchor": "left",
+            "xshift": 3,
+            "bgcolor": "var(--card)",
+            "font": {"size": 11, "color": "var(--ink)"},
+        }
+        for place, scale in enumerate(parallel.scales)
+        for height, text in scale.ticks
+    ]
+    return {"data": [_cases(series, tones) for series in parallel.series], "layout": layout}
+
+
+def _cases(series: Series, tones: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": plotly_text(series.name),
+        "x": typed_values(series.x),
+        "y": typed_values(series.y),
+        "line": {"color": tone_color(tones[series.name]), "width": 1},
+        "opacity": 0.6,
     }
 
 
