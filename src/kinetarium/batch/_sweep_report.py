@@ -64,7 +64,7 @@ class MainEffect:
         high: The level with the highest mean.
         means: Mean at those two levels.
         interval: 95 % interval of the difference; NaN with one case at a level.
-        share: Share of the variance that lies between the levels [-].
+        share: Share of the variance of all completed cases that lies between the levels [-].
     """
 
     axis: str
@@ -220,8 +220,10 @@ def _effect(rows: SweepTable, factor: Factor, result: str) -> MainEffect | None:
     ranked = sorted(groups, key=lambda name: float(groups[name].mean()))
     low, high = ranked[0], ranked[-1]
     used = np.concatenate(list(groups.values()))
-    spread = float(np.sum((used - used.mean()) ** 2))
-    within = sum(float(np.sum((group - group.mean()) ** 2)) for group in groups.values())
+    known = values[np.isfinite(values)]
+    spread = float(np.sum((known - known.mean()) ** 2))
+    between = float(np.sum((used - used.mean()) ** 2))
+    between -= sum(float(np.sum((group - group.mean()) ** 2)) for group in groups.values())
     return MainEffect(
         factor.name,
         result,
@@ -229,7 +231,7 @@ def _effect(rows: SweepTable, factor: Factor, result: str) -> MainEffect | None:
         high,
         (float(groups[low].mean()), float(groups[high].mean())),
         _difference_interval(groups[low], groups[high], levels=len(groups)),
-        1.0 - within / spread if spread > 0 else 0.0,
+        between / spread if spread > 0 else 0.0,
     )
 
 
