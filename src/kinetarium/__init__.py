@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from kinetarium.recording.recording import Recording as Recording
     from kinetarium.rollout.loop import Probe as Probe
     from kinetarium.rollout.loop import run as run
+    from kinetarium.rollout.many import run_many as run_many
     from kinetarium.scene.scene import Scene as Scene
     from kinetarium.studies.dynamics.override import Override as Override
     from kinetarium.studies.dynamics.run import verify_dynamics as verify_dynamics

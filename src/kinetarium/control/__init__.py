@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kinetarium.control.arm.computed_torque import StablePD as StablePD
     from kinetarium.control.arm.tracking import JacobianTracker as JacobianTracker
     from kinetarium.control.arm.tracking import Setpoints as Setpoints
+    from kinetarium.control.interface import CommandSequence as CommandSequence
     from kinetarium.control.interface import ConstantCommand as ConstantCommand
     from kinetarium.control.interface import Controller as Controller
     from kinetarium.control.interface import ExternalWrench as ExternalWrench

@@ -80,6 +80,28 @@ class ConstantCommand:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CommandSequence:
+    """A controller that plays back commands, whatever happens: open loop.
+
+    Attributes:
+        commands: The commands from time zero on, shape (n, c); the last one lasts.
+        rate: How many of them a second has [Hz].
+    """
+
+    commands: Array
+    rate: float = 100.0
+
+    def reset(self) -> None:
+        """Do nothing: it has no state."""
+
+    def update(self, t: float, measurement: Measurement) -> Array:
+        """Return the command at a time [s]."""
+        last = len(self.commands) - 1
+        command: Array = self.commands[min(max(round(t * self.rate), 0), last)]
+        return command
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ExternalWrench:
     """A wrench on a solid from outside the engine.
 

@@ -1,12 +1,15 @@
-"""export_run: write a recorded run in the format of another tool."""
+"""export_run: write a recorded run in the format of another tool; MCAP and bags without ROS."""
 
+import io
 import os
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 from kinetarium.batch.study import open_study
-from kinetarium.errors import KinetariumError, OutputError, one_line
+from kinetarium.errors import KinetariumError, MissingPackageError, OutputError, one_line
 from kinetarium.export.tables import ExportError, csv_bytes, npz_bytes, parquet_bytes
 from kinetarium.figure.replay import Replay
 from kinetarium.plugins import running_plugin
@@ -15,6 +18,18 @@ from kinetarium.recording.result_folder import result_folder_above
 from kinetarium.storage.atomic import check_folder, write_atomic, write_folder_atomic
 from kinetarium.storage.serialization import from_builtins
 from kinetarium.storage.strict_json import strict_json
+
+if TYPE_CHECKING:
+    from rosbags.interfaces import Qos
+
+    from kinetarium.export._messages import RosRun, Topic
+
+
+_BAG_FILES = r"[\w.-]+\.db3|metadata\.yaml"
+"""Names of the files of a bag, a regular expression."""
+
+_BAG = "bag"
+"""Name of the storage of a bag, whatever the folder is called."""
 
 
 class ExportFormat(StrEnum):
@@ -90,7 +105,6 @@ def export_run(
         case ExportFormat.NPZ:
             data = npz_bytes(recording, about)
         case ExportFormat.MCAP | ExportFormat.ROSBAG2:
-            from kinetarium.export._bags import bag_files, mcap_bytes
             from kinetarium.export._messages import RosRun
 
             if replay is None and isinstance(run, Run):
@@ -101,9 +115,9 @@ def export_run(
                 for key, value in about.items()
             }
             if format is ExportFormat.ROSBAG2:
-                write_folder_atomic(path, bag_files(messages, texts))
+                write_folder_atomic(path, _bag_files(messages, texts))
                 return remarks
-            data = mcap_bytes(messages, texts)
+            data = _mcap_bytes(messages, texts)
     write_atomic(path, data, through_links=True)
     return remarks
 
@@ -115,9 +129,7 @@ def _check_place(path: Path, *, bag: bool, overwrite: bool) -> None:
     if os.path.lexists(path) and not overwrite:
         raise OutputError(f"{str(path)!r} already exists; --overwrite replaces it")
     if bag:
-        from kinetarium.export._bags import BAG_FILES
-
-        check_folder(path, ours=BAG_FILES)
+        check_folder(path, ours=_BAG_FILES)
 
 
 def _about(run: Run | Recording, recording: Recording) -> dict[str, Any]:
@@ -144,3 +156,74 @@ def _replay(run: Run, recording: Recording) -> tuple[Replay | None, tuple[str, .
     if replay is None:
         return None, (f"the study '{run.study}' has no bodies to show",)
     return replay, ()
+
+
+def _mcap_bytes(run: "RosRun", about: Mapping[str, str]) -> bytes:
+    """Return a run as an MCAP file of ROS 2 messages (profile "ros2", encoding "cdr").
+
+    Args:
+        about: Facts about the run, stored as the metadata record "kinetarium".
+
+    Raises:
+        MissingPackageError: If mcap is not installed.
+    """
+    try:
+        from mcap.writer import Writer
+    except ImportError:
+        raise MissingPackageError("mcap", extra="export") from None
+    buffer = io.BytesIO()
+    writer = Writer(buffer)
+    writer.start(profile="ros2", library="kinetarium")
+    schemas: dict[str, int] = {}
+    channels: dict[Topic, int] = {}
+    for sequence, (topic, time, data) in enumerate(run.messages()):
+        if topic.type not in schemas:
+            text, _ = run.typestore.generate_msgdef(topic.type, ros_version=2)
+            schemas[topic.type] = writer.register_schema(topic.type, "ros2msg", text.encode())
+        if topic not in channels:
+            channels[topic] = writer.register_channel(topic.name, "cdr", schemas[topic.type])
+        writer.add_message(channels[topic], time, data, time, sequence)
+    writer.add_metadata("kinetarium", {**about, "names": strict_json(run.names, indent=None)})
+    writer.finish()  # type: ignore[no-untyped-call]
+    return buffer.getvalue()
+
+
+def _bag_files(run: "RosRun", about: Mapping[str, str]) -> dict[str, bytes]:
+    """Return a run as the files of a ROS 2 bag by name: SQLite storage, bag version 8.
+
+    Args:
+        about: Facts about the run, stored as custom data.
+    """
+    from rosbags.rosbag2 import Writer
+
+    with TemporaryDirectory(prefix="kinetarium-") as scratch:
+        folder = Path(scratch) / _BAG
+        with Writer(folder, version=8) as writer:
+            connections = {}
+            for key, value in {**about, "names": strict_json(run.names, indent=None)}.items():
+                writer.set_custom_data(f"kinetarium.{key}", value)
+            for topic, time, data in run.messages():
+                if topic not in connections:
+                    connections[topic] = writer.add_connection(
+                        topic.name,
+                        topic.type,
+                        typestore=run.typestore,
+                        offered_qos_profiles=_qos(topic),
+                    )
+                writer.write(connections[topic], time, data)
+        return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def _qos(topic: "Topic") -> "list[Qos]":
+    """Return the profile of a latched topic; none for others, which have that of the system."""
+    from rosbags.interfaces import Qos as Profile
+    from rosbags.interfaces import QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
+
+    if not topic.latched:
+        return []
+    never = QosTime(2**31 - 1, 10**9 - 1)
+    profile = Profile(
+        QosHistory.KEEP_LAST, 1, QosReliability.RELIABLE, QosDurability.TRANSIENT_LOCAL,
+        never, never, QosLiveliness.AUTOMATIC, never, False,
+    )  # fmt: skip
+    return [profile]

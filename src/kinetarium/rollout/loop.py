@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from kinetarium.control.interface import Controller, Interaction, Measurement
 from kinetarium.engines.base.engine import checked_timestep, initial_state
 from kinetarium.engines.protocol import (
     Engine,
+    Layout,
     NotFiniteError,
     Options,
     Simulation,
@@ -128,6 +129,11 @@ class Rollout:
         self._simulation = chosen.compile(scene, timestep=timestep, options=settings, seed=seed)
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """The facts of its recordings: engine, version, options, time step and seed."""
+        return dict(self._facts)
+
+    @property
     def simulation(self) -> Simulation:
         """The compiled scene, after a run in its last state."""
         return self._simulation
@@ -146,8 +152,10 @@ class Rollout:
         """Simulate and record; the arguments are those of `kinetarium.run`."""
         simulation, h = self._simulation, self._timestep
         steps = round(duration / h)
-        sample_steps = _whole(sample_rate, h, "sample rate")
-        control_steps = _whole(controller.rate, h, "controller's rate") if controller else steps + 1
+        sample_steps = whole_steps(sample_rate, h, "sample rate")
+        control_steps = (
+            whole_steps(controller.rate, h, "controller's rate") if controller else steps + 1
+        )
         # Nothing acts on the simulation between two events, so the engine takes several steps.
         stride = int(np.gcd(sample_steps, control_steps if controller else sample_steps))
         if interactions or until:
@@ -266,9 +274,9 @@ def run(
         RunError: If the physics rate is not a multiple of the other rates.
     """
     # Rates are checked before the scene is compiled, which may take long.
-    _whole(sample_rate, checked_timestep(timestep), "sample rate")
+    whole_steps(sample_rate, checked_timestep(timestep), "sample rate")
     if controller:
-        _whole(controller.rate, timestep, "controller's rate")
+        whole_steps(controller.rate, timestep, "controller's rate")
     with Rollout(scene, engine=engine, timestep=timestep, options=options, seed=seed) as rollout:
         return rollout.run(
             duration=duration,
@@ -281,7 +289,12 @@ def run(
         )
 
 
-def _whole(rate: float, timestep: float, what: str) -> int:
+def whole_steps(rate: float, timestep: float, what: str) -> int:
+    """Return the physics steps between two events of a rate [Hz].
+
+    Raises:
+        RunError: If they are not a whole number.
+    """
     steps = 1 / (rate * timestep)
     if round(steps) < 1 or abs(steps - round(steps)) > 1e-6 * steps:
         raise RunError(
@@ -314,6 +327,26 @@ class _SensorReadings(Mapping[str, Array]):
         return len(self._sensors)
 
 
+def state_channels(
+    layout: Layout, times: Sequence[float], *, states: Sequence[State], commands: Sequence[Array]
+) -> dict[str, Channel]:
+    """Return the channels that every recording has.
+
+    Args:
+        times: The times of the samples [s].
+        states: The states then.
+        commands: The commands from then on.
+    """
+    return {
+        "time": Channel(np.array(times), "s"),
+        "q": Channel(np.array([s.q for s in states]), "rad or m", layout.joints),
+        "v": Channel(np.array([s.v for s in states]), "rad/s or m/s", layout.joints),
+        "poses": Channel(np.array([s.poses for s in states]), "m, wxyz", layout.floating),
+        "twists": Channel(np.array([s.twists for s in states]), "m/s, rad/s", layout.floating),
+        "command": Channel(np.array(commands), "by drive", layout.commands),
+    }
+
+
 class _Samples:
     """Collects samples and turns them into channels."""
 
@@ -332,18 +365,12 @@ class _Samples:
         self._rows.append((simulation.state(), command.copy(), read))
 
     def channels(self) -> dict[str, Channel]:
-        layout = self._simulation.layout
-        states = [row[0] for row in self._rows]
-        channels = {
-            "time": Channel(np.array(self._times), "s"),
-            "q": Channel(np.array([s.q for s in states]), "rad or m", layout.joints),
-            "v": Channel(np.array([s.v for s in states]), "rad/s or m/s", layout.joints),
-            "poses": Channel(np.array([s.poses for s in states]), "m, wxyz", layout.floating),
-            "twists": Channel(np.array([s.twists for s in states]), "m/s, rad/s", layout.floating),
-            "command": Channel(
-                np.array([row[1] for row in self._rows]), "by drive", layout.commands
-            ),
-        }
+        channels = state_channels(
+            self._simulation.layout,
+            self._times,
+            states=[row[0] for row in self._rows],
+            commands=[row[1] for row in self._rows],
+        )
         wrench: tuple[str, ...] = ("fx", "fy", "fz", "mx", "my", "mz")
         extra = [(f"wrench/{name}", "N, N m", wrench) for name in self._sensors]
         extra += [(probe.name, probe.unit, tuple(probe.columns)) for probe in self._probes]

@@ -38,6 +38,8 @@ class EngineMujoco(EngineBase[MujocoOptions]):
     })  # fmt: skip
     friction_rule = FrictionRule.MAXIMUM
     options = MujocoOptions
+    open_loop_threads = True
+    """Its simulations have `open_loop_batch`."""
 
     def _version(self) -> str:
         import mujoco

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kinetarium.engines.base.audit import LoadedFrames, limit_of, lumped_solids, merged
 from kinetarium.engines.base.simulation import AppliedWrench, Setup, SimulationBase
+from kinetarium.engines.mujoco.batch import exceeds_effort, open_loop_states, physics_state
 from kinetarium.engines.mujoco.build import IMPLICIT_IN_VELOCITY, INTEGRATORS, UNBOUNDED, body_name
 from kinetarium.engines.mujoco.options import Integrator, MujocoOptions
 from kinetarium.engines.protocol import (
@@ -224,6 +225,18 @@ class LimitedServos:
         if (np.abs(self._unlimited()[free]) > self._effort[free]).any():
             self._again(free=self._places[:0])
 
+    def limit_in(self, states: Array, commands: Array, *, hold: int) -> bool:
+        """Return whether a servo is at its limit in some step of a run, see `exceeds_effort`."""
+        return exceeds_effort(
+            states,
+            commands[:, self._places],
+            hold=hold,
+            positions=self._at.q[self._joints],
+            dofs=self._model.nq + self._at.v[self._joints],
+            gains=(self._scale, self._stiffness, self._damping),
+            effort=self._effort,
+        )
+
     def _unlimited(self) -> Array:
         """Return the forces of the servos at the present state, if they had no limit."""
         q, v = self._now[0][self._at.q[self._joints]], self._now[1][self._at.v[self._joints]]
@@ -276,6 +289,49 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
     def audit(self) -> Audit:
         """Read back the model as MuJoCo loaded it."""
         return audit(self._model, self._scene, layout=self._layout)
+
+    def open_loop_batch(
+        self,
+        starts: Sequence[State],
+        commands: Array,
+        *,
+        hold: int,
+        steps: int,
+        samples: Sequence[int],
+        threads: int,
+    ) -> Iterator[tuple[State, ...]]:
+        """Yield the states of many runs at some steps, computed in threads of MuJoCo's own.
+
+        Each is the same as that of single steps, to the bit. A run in which a servo reaches its
+        limit, or which may diverge, has no states: it is to be stepped, for its steps are judged.
+
+        Args:
+            starts: The state at the start of each run.
+            commands: The commands of each run, shape (runs, ticks, commands).
+            hold: Steps that a command lasts.
+            steps: Steps of each run.
+            samples: The steps after which a state is asked for.
+            threads: Number of threads.
+        """
+        begin = []
+        for start in starts:
+            self.reset(start)
+            begin.append(physics_state(self._model, self._data))
+        runs = open_loop_states(
+            self._model, np.array(begin), commands, hold=hold, steps=steps, threads=threads
+        )
+        h, nq = self._timestep, self._model.nq
+        for start, command, states in zip(starts, commands, runs, strict=True):
+            if not len(states) or (
+                self._servos is not None and self._servos.limit_in(states, command, hold=hold)
+            ):
+                yield ()
+                continue
+            found = []
+            for k in samples:
+                self._qpos[:], self._qvel[:] = states[k, :nq], states[k, nq:]
+                found.append(State(start.time + k * h, *self._read()))
+            yield tuple(found)
 
     def _write(self, state: State) -> None:
         mujoco.mj_resetData(self._model, self._data)
