@@ -18,6 +18,7 @@ from benchmarks import (
     dynamics_backends,
     engine_overhead,
     ground_floor,
+    many_rollouts,
     reach_ik,
     reach_maps,
     verify,
@@ -29,6 +30,7 @@ PARTS = {
     for part in (
         ground_floor,
         engine_overhead,
+        many_rollouts,
         dynamics_backends,
         reach_ik,
         reach_maps,
