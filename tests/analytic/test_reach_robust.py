@@ -15,6 +15,7 @@ from kinetarium.reach.collision.check import collisions
 from kinetarium.reach.collision.pieces import body_pieces, with_obstacles
 from kinetarium.reach.maps.build import build_map
 from kinetarium.reach.placement import stops
+from kinetarium.reach.placement.files import TaskPoses
 from kinetarium.reach.placement.query import BasePlacement, Placer
 from kinetarium.reach.placement.robust import POINTS, BaseError, headed, poses_kept
 from kinetarium.reach.placement.stance import have_room
@@ -191,11 +192,10 @@ def test_no_fewer_stops_reach_all(
     bases = headed(places, headings=stops.HEADINGS)
     bases = bases[have_room(scene.room, bases)]
     offsets = error.offsets(POINTS, scene.stance.X_RB)[:9]
-    effort = scene.arm.effort
-    kept = [
-        poses_kept(scene.scene, scene.room, X_PT, b, offsets, effort).all(axis=0) for b in bases
-    ]
-    sets = {tuple(row.reshape(4, 2).all(axis=1)) for row in np.array(kept)}
+    sets = set()
+    for base in bases:
+        kept = poses_kept(scene.scene, scene.room, X_PT[:, None], base, offsets, scene.arm.effort)
+        sets.add(tuple(kept.all(axis=0).reshape(4, 2).all(axis=1)))
     assert len(found.bases) > 1
     for few in combinations(sets, len(found.bases) - 1):
         assert not np.any(few, axis=0).all()
@@ -231,3 +231,21 @@ def test_stops_that_cannot_be_are_refused(placer: Placer) -> None:
         place_stops(placer, poses, groups=groups[1:])
     some = place_stops(placer, np.concatenate([poses[:1], far[:1]]))
     assert some.stop_of.tolist() == [0, -1]
+
+
+def test_a_free_axis_needs_no_more_stops(placer: Placer) -> None:
+    obstacles, poses, groups = two_tables()
+    scene = placer.among(obstacles)
+    task = TaskPoses(poses, free=np.ones(len(poses), dtype=np.bool_))
+    exact = place_stops(scene, poses, groups=groups, error=ERROR)
+    free = place_stops(scene, task, groups=groups, error=ERROR)
+    assert len(free.bases) <= len(exact.bases)
+    assert (free.stop_of >= 0).all()
+    tool = LINKS.index(TOOL)
+    for n, stop in enumerate(free.stop_of):
+        one = free.bases[stop]
+        X_WL = link_poses(SCOUT, CHAIN.whole(one.joints[n]), X_WB=one.X_WR)
+        assert np.abs(X_WL[tool][:, 2:] - poses[n][:, 2:]).max() < 1e-6  # axis z and position
+    some = TaskPoses(poses[:2], free=np.ones(2, dtype=np.bool_))
+    [found] = scene.place_robust(some, error=ERROR)
+    assert found.robust

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kinetarium.errors import KinetariumError, OutputError
 from kinetarium.reach.ik.solve import checked_poses
@@ -121,6 +121,18 @@ class TaskPoses:
                     R = rotation_about(axis, size) if turned else np.eye(3)
                     found.append(pose(np.zeros(3) if turned else size * axis, R))
         return found
+
+
+def checked_task(poses: ArrayLike | TaskPoses) -> TaskPoses:
+    """Return poses X_WT, shape (n, 4, 4), or poses with tolerances, with exact rotations.
+
+    Raises:
+        KinetariumError: If a pose is invalid, there is none, or not one tolerance for each.
+    """
+    task = poses.checked() if isinstance(poses, TaskPoses) else TaskPoses(checked_poses(poses))
+    if not len(task.X_WT):
+        raise KinetariumError("base placement needs at least one pose")
+    return task
 
 
 class PoseFileError(KinetariumError):

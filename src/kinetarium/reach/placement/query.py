@@ -33,11 +33,18 @@ from kinetarium.reach.maps.files import MapFileError, ReachMap, map_pieces
 from kinetarium.reach.maps.recipe import MapKind, graded_grid
 from kinetarium.reach.placement.base_placement import BasePlacement as BasePlacement
 from kinetarium.reach.placement.branches import MARGINS, Examiner, clearances
-from kinetarium.reach.placement.files import TaskPoses
+from kinetarium.reach.placement.files import TaskPoses, checked_task
 from kinetarium.reach.placement.plane import FLOOR, BasePlane
 from kinetarium.reach.placement.plane import Effort as Effort
 from kinetarium.reach.placement.plane import Objective as Objective
-from kinetarium.reach.placement.robust import BaseError, Trial, eroded, find_robust, headed
+from kinetarium.reach.placement.robust import (
+    BaseError,
+    Trial,
+    eroded,
+    find_robust,
+    headed,
+    variants_of,
+)
 from kinetarium.reach.placement.score_raster import (
     GRADES,
     base_raster,
@@ -187,6 +194,7 @@ class Placer:
             Coordinates x and y in the plane's frame [m], and the scores, shape (len(x), len(y)).
         """
         recipe = self._map.recipe
+        poses = np.ascontiguousarray(poses)  # kernels are compiled for such
         x, y = raster or base_raster(poses, radius=recipe.radius, step=step)
         if recipe.kind is MapKind.IRM3:
             values = self._map.fields["manipulability"]
@@ -223,12 +231,7 @@ class Placer:
                 needs obstacles and there are none.
         """
         objective, effort = self._choices(objective, effort)
-        if isinstance(poses, TaskPoses):
-            task = poses.checked()
-        else:
-            task = TaskPoses(checked_poses(poses))
-        if not len(task.X_WT):
-            raise KinetariumError("base placement needs at least one pose")
+        task = checked_task(poses)
         start = perf_counter()
         goals, rolls = task.goals(inverse_pose(self.plane.frame))
         share = max(len(task.X_WT), 6) / SOLVES_FOR
@@ -265,7 +268,7 @@ class Placer:
 
     def place_robust(
         self,
-        poses: ArrayLike,
+        poses: ArrayLike | TaskPoses,
         *,
         error: BaseError,
         k: int = 1,
@@ -280,7 +283,7 @@ class Placer:
         refused last is returned, and is not `robust`.
 
         Args:
-            poses: Poses X_WT of the tool, shape (n, 4, 4).
+            poses: Poses X_WT of the tool, shape (n, 4, 4), or poses with tolerances.
             error: The box of errors of the robot's root.
             k: Number of bases, which differ by more than 0.15 m or 30 degrees.
             alternatives: Number of equally long parts of the poses, any of which suffices.
@@ -295,31 +298,34 @@ class Placer:
             KinetariumError: If a pose is invalid, or no base was found that reaches any of them.
         """
         objective, effort = self._choices(objective, effort)
-        X_WT = checked_poses(poses)
-        if k < 1 or alternatives < 1 or not len(X_WT) or len(X_WT) % alternatives:
+        task = checked_task(poses)
+        if k < 1 or alternatives < 1 or len(task.X_WT) % alternatives:
             raise KinetariumError(
-                f"{len(X_WT)} poses are not {alternatives} equally long alternatives, "
+                f"{len(task.X_WT)} poses are not {alternatives} equally long alternatives, "
                 f"or {k} bases are not a number to find"
             )
         start = perf_counter()
-        X_PT = inverse_pose(self.plane.frame) @ X_WT
-        ways = X_PT.reshape(alternatives, -1, 4, 4)
+        goals, rolls = task.goals(inverse_pose(self.plane.frame))
+        variants = variants_of(goals)
+        ways = variants.reshape(alternatives, -1, *variants.shape[1:])
         found = find_robust(
             self.scene,
             self.room,
             poses=ways,
             error=error,
             X_RB=self.stance.X_RB,
-            trials=self._trials(ways, effort),
+            trials=self._trials(ways[:, :, 0], effort),
             k=k,
         )
         if not found or not found[0].kept.any():
             where = "reaches any of the poses" if found else "has room among the obstacles"
-            raise KinetariumError(f"no base was found where the robot {where}{self._why(X_PT)}")
+            raise KinetariumError(
+                f"no base was found where the robot {where}{self._why(goals.poses)}"
+            )
         elapsed = perf_counter() - start
         return tuple(
             replace(
-                self.at(one.base, X_PT, objective=objective),
+                self.at(one.base, goals, rolls=rolls, objective=objective),
                 kept=one.kept.mean(axis=0).ravel(),
                 robust=one.is_robust,
                 alternative=one.chosen,
@@ -375,17 +381,21 @@ class Placer:
         yield Trial(headed(places, headings=16), self.arm.full_effort, solves)
 
     def at(
-        self, base: Array, X_PT: Array, *, objective: Objective = Objective.COUNT
+        self,
+        base: Array,
+        goals: Goals,
+        *,
+        rolls: NDArray[np.int64],
+        objective: Objective = Objective.COUNT,
     ) -> BasePlacement:
         """Return configurations for poses at one base.
 
         Args:
             base: x, y [m] and yaw [rad] in the plane's frame, shape (3,).
-            X_PT: Poses of the tool in the plane's frame, shape (n, 4, 4).
+            goals: The poses, with `rolls` from `TaskPoses.goals`.
             objective: What they are chosen by.
         """
         if objective in MARGINS:
-            goals, rolls = exact_goals(X_PT), np.ones(len(X_PT), dtype=np.int64)
             examiner = Examiner(
                 self.arm.chain, self.scene, goals=goals, rolls=rolls, objective=objective, speed=0.0
             )
@@ -393,7 +403,12 @@ class Placer:
             q, w = one.q, one.w
         else:
             effort = self.arm.full_effort
-            q, w = solve_at_base(self.scene, X_PT, base=base, effort=effort)
+            every, values = solve_at_base(self.scene, goals.poses, base=base, effort=effort)
+            # Of the variants of a pose the first that is reached.
+            first = goals.starts[:-1] + [
+                int((part >= 0.0).argmax()) for part in np.split(values, goals.starts[1:-1])
+            ]
+            q, w = every[first], values[first]
         return self._placement(self.plane.frame @ base_pose(base), q, w)
 
     def _placement(self, X_WB: Array, q: Array, w: Array) -> BasePlacement:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kinetarium.errors import KinetariumError
 from kinetarium.reach.collision.arm_in_scene import ArmInScene, carry
 from kinetarium.reach.ik.solver import solve_many
-from kinetarium.reach.placement.search import pose_seen_from
+from kinetarium.reach.placement.search import Goals, pose_seen_from
 from kinetarium.reach.placement.stance import Room, has_room, plane_seen_from
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
@@ -139,8 +139,9 @@ def search_robust(
     """Judge bases until enough are accepted.
 
     Args:
-        poses: Poses of the tool in the plane's frame, shape (alternatives, n, 4, 4); any
-            alternative will do, all poses of which are reached under all errors.
+        poses: Variants of the poses of the tool in the plane's frame, any of which will do,
+            shape (alternatives, n, variants, 4, 4); any alternative will do, all poses of
+            which are reached under all errors.
         candidates: Bases x, y [m] and yaw [rad], shape (k, 3).
         offsets: Errors in the frame of the base, x, y [m] and yaw [rad], shape (m, 3).
         effort: As in `solve_many`.
@@ -180,12 +181,15 @@ def search_robust(
                     start, end = 0, 1
                     while start < count:
                         for k in range(start, end):
-                            pose_seen_from(poses[a, state.poses[a, k]], bx, by, c, s, X_BT[k])
+                            pose_seen_from(poses[a, state.poses[a, k], 0], bx, by, c, s, X_BT[k])
                         solve_many(
                             scene.ik, X_BT[start:end], effort, False, q[start:end], w[start:end]
                         )
                         state.counts[1] += end - start
                         for k in range(start, end):
+                            if w[k] < 0.0:
+                                variants = poses[a, state.poses[a, k]]
+                                w[k] = solve_variants(scene, variants, bx, by, turn, effort)
                             if w[k] < 0.0:
                                 _to_front(state.poses[a], k)
                                 alive[a] = False
@@ -215,6 +219,33 @@ def search_robust(
 
 
 @compiled
+def solve_variants(
+    scene: ArmInScene, variants: Array, x: float, y: float, yaw: float, effort: int
+) -> float:
+    """Return the manipulability of a solution for a variant of a pose after the first.
+
+    Args:
+        variants: Poses of the tool in the plane's frame, shape (variants, 4, 4).
+        x: Coordinate x of the base, to which the obstacles are moved [m].
+        y: Its coordinate y [m].
+        yaw: Its yaw [rad].
+        effort: As in `solve_many`.
+
+    Returns:
+        The manipulability; negative if no variant is reached [m^3].
+    """
+    q, w = np.empty((1, len(scene.ik.chain.lower))), np.full(1, -1.0)
+    X_BT, c, s = np.empty((1, 3, 4)), cos(yaw), sin(yaw)
+    for v in range(1, len(variants)):
+        pose_seen_from(variants[v], x, y, c, s, X_BT[0])
+        solve_many(scene.ik, X_BT, effort, False, q, w)
+        if w[0] >= 0.0:
+            break
+    found: float = w[0]
+    return found
+
+
+@compiled
 def _to_front(order: NDArray[np.int64], k: int) -> None:
     first = order[k]
     for i in range(k, 0, -1):
@@ -239,7 +270,7 @@ def poses_kept(
     """Return whether each pose is reached under each error.
 
     Args:
-        poses: Poses of the tool in the plane's frame, shape (n, 4, 4).
+        poses: Variants of the poses in the plane's frame, shape (n, variants, 4, 4).
         base: x, y [m] and yaw [rad], shape (3,).
         offsets: Errors in the frame of the base, shape (m, 3).
         effort: As in `solve_many`.
@@ -261,9 +292,11 @@ def poses_kept(
             continue
         carry(scene.in_plane, scene.ik.pieces, X_BP)
         for k in range(count):
-            pose_seen_from(poses[k], x, y, cos(turn), sin(turn), X_BT[k])
+            pose_seen_from(poses[k, 0], x, y, cos(turn), sin(turn), X_BT[k])
         solve_many(scene.ik, X_BT, effort, False, q, w)
         for k in range(count):
+            if w[k] < 0.0:
+                w[k] = solve_variants(scene, poses[k], x, y, turn, effort)
             kept[m, k] = w[k] >= 0.0
     return kept
 
@@ -314,7 +347,8 @@ def find_robust(
     """Find bases that forgive errors; if there is none, one that forgives most of them.
 
     Args:
-        poses: Poses of the tool in the plane's frame, shape (alternatives, n, 4, 4).
+        poses: Variants of the poses of the tool in the plane's frame, shape
+            (alternatives, n, variants, 4, 4).
         X_RB: Pose of the base link in the root's frame, shape (4, 4).
         trials: Rounds, each tried only if those before did not find enough.
         k: Number of bases.
@@ -323,7 +357,7 @@ def find_robust(
         The bases, best first; empty if the robot has no room anywhere.
     """
     corners, points = error.offsets(CORNERS, X_RB), error.offsets(POINTS, X_RB)
-    flat = poses.reshape(-1, 4, 4)
+    flat = poses.reshape(-1, *poses.shape[2:])
     accepted: list[RobustBase] = []
     nearest, passed, effort = np.zeros(3), -1.0, 1
 
@@ -355,6 +389,16 @@ def find_robust(
 def _are_near(a: Array, b: Array) -> bool:
     turn = abs((a[2] - b[2] + pi) % (2 * pi) - pi)
     return bool(turn < TURNED and hypot(*(a - b)[:2]) < APART)
+
+
+def variants_of(goals: Goals) -> Array:
+    """Return the variants of poses as one array, shape (n, variants, 4, 4).
+
+    Where a pose has fewer variants than another, its first stands for those it does not have.
+    """
+    sizes = np.diff(goals.starts)
+    numbers = goals.starts[:-1, None] + np.arange(sizes.max())
+    return goals.poses[np.where(numbers < goals.starts[1:, None], numbers, goals.starts[:-1, None])]
 
 
 def eroded(scores: Array) -> Array:

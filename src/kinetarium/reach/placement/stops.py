@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetarium.errors import KinetariumError
 from kinetarium.reach.collision.arm_in_scene import ArmInScene, carry
-from kinetarium.reach.ik.solve import checked_poses
 from kinetarium.reach.ik.solver import solve_many
 from kinetarium.reach.placement.base_placement import BasePlacement
+from kinetarium.reach.placement.files import TaskPoses, checked_task
+from kinetarium.reach.placement.plane import Objective
 from kinetarium.reach.placement.query import Placer
-from kinetarium.reach.placement.robust import POINTS, BaseError, headed
+from kinetarium.reach.placement.robust import POINTS, BaseError, headed, solve_variants, variants_of
 from kinetarium.reach.placement.search import pose_seen_from
 from kinetarium.reach.placement.stance import Room, has_room, have_room, plane_seen_from
 from kinetarium.spatial.arrays import Array
@@ -53,9 +54,10 @@ class Stops:
 
 def place_stops(
     placer: Placer,
-    poses: ArrayLike,
+    poses: ArrayLike | TaskPoses,
     *,
     error: BaseError = EXACTLY,
+    objective: Objective = Objective.COUNT,
     groups: ArrayLike | None = None,
     start: tuple[float, float] | None = None,
 ) -> Stops:
@@ -63,8 +65,9 @@ def place_stops(
 
     Args:
         placer: Map, robot, plane and obstacles.
-        poses: Poses X_WT of the tool, shape (n, 4, 4).
+        poses: Poses X_WT of the tool, shape (n, 4, 4), or poses with tolerances.
         error: The box of errors of the robot's root, which every stop forgives.
+        objective: What configurations at the stops are chosen by.
         groups: For each pose the number of its group; poses of a group are reached from one
             stop, shape (n,). By default each is on its own.
         start: Position x, y from which the robot sets off [m].
@@ -72,16 +75,17 @@ def place_stops(
     Raises:
         KinetariumError: If a pose is invalid, or no base reaches any group of poses.
     """
-    X_WT = checked_poses(poses)
-    labels = np.arange(len(X_WT)) if groups is None else np.asarray(groups)
-    if not len(X_WT) or labels.shape != (len(X_WT),):
+    goals, rolls = checked_task(poses).goals(inverse_pose(placer.plane.frame))
+    size = len(goals.starts) - 1
+    labels = np.arange(size) if groups is None else np.asarray(groups)
+    if not size or labels.shape != (size,):
         raise KinetariumError("stops need at least one pose, and one group for each")
     _, group = np.unique(labels, return_inverse=True)
     count = int(group.max()) + 1
     if count > MOST_GROUPS:
         raise KinetariumError(f"stops are found for at most {MOST_GROUPS} groups of poses")
     order = np.argsort(group, kind="stable")
-    X_PT = (inverse_pose(placer.plane.frame) @ X_WT)[order]
+    X_PT = variants_of(goals)[order]
     starts = np.searchsorted(group[order], np.arange(count + 1))
     bases, reach = np.zeros((0, 3)), np.zeros((0, count), dtype=np.bool_)
     for step in STEPS:
@@ -92,7 +96,16 @@ def place_stops(
     if not reach.any():
         raise KinetariumError("no base was found from which the robot reaches any of the poses")
     chosen = smallest_cover(reach)
-    return _toured(placer, X_WT, bases[chosen], reach[chosen], group=group, start=start)
+    placed = [
+        placer.at(base, goals, rolls=rolls, objective=Objective(objective))
+        for base in bases[chosen]
+    ]
+    places = [(float(one.X_WR[0, 3]), float(one.X_WR[1, 3])) for one in placed]
+    tour, length = shortest_way(places, start=start)
+    stop_of = np.full(size, -1)
+    for stop, n in reversed(list(enumerate(tour))):
+        stop_of[reach[chosen[n]][group]] = stop
+    return Stops(tuple(placed[n] for n in tour), stop_of, length)
 
 
 def _tried(
@@ -105,11 +118,12 @@ def _tried(
     only: NDArray[np.bool_],
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Return bases, shape (k, 3), and which groups each reaches, shape (k, groups)."""
-    x, y, _ = placer.scores(X_PT, step=step)
+    x, y, _ = placer.scores(X_PT[:, 0], step=step)
     hope = np.ones((len(only), len(x), len(y)), dtype=np.bool_)
     for g in range(len(only)):
-        for X in X_PT[starts[g] : starts[g + 1]]:
-            hope[g] &= placer.scores(X[None], raster=(x, y))[2] > 0.0
+        for variants in X_PT[starts[g] : starts[g + 1]]:
+            # A rotation about the tool's axis is all one to the map; tolerances are small.
+            hope[g] &= placer.scores(variants[:1], raster=(x, y))[2] > 0.0
     rows = hope.reshape(len(only), -1).T
     some = np.flatnonzero(rows[:, only].any(axis=1))
     some = some[np.argsort(-rows[some].sum(axis=1), kind="stable")]
@@ -140,7 +154,8 @@ def try_bases(
     """Find which groups of poses bases reach under all errors, unless another reaches them all.
 
     Args:
-        poses: Poses of the tool in the plane's frame, group by group, shape (n, 4, 4).
+        poses: Variants of the poses of the tool in the plane's frame, group by group, shape
+            (n, variants, 4, 4).
         starts: First pose of each group, and the end, shape (groups + 1,).
         candidates: Bases x, y [m] and yaw [rad], shape (k, 3).
         hopes: The groups that each may reach by the map, shape (k, groups).
@@ -177,11 +192,15 @@ def try_bases(
                 start, end = 0, 1
                 while alive[g] and start < size:
                     for k in range(start, end):
-                        pose_seen_from(poses[starts[g] + k], x, y, c, s, X_BT[k])
+                        pose_seen_from(poses[starts[g] + k, 0], x, y, c, s, X_BT[k])
                     solve_many(scene.ik, X_BT[start:end], effort, False, q[start:end], w[start:end])
                     for k in range(start, end):
                         if w[k] < 0.0:
+                            variants = poses[starts[g] + k]
+                            w[k] = solve_variants(scene, variants, x, y, turn, effort)
+                        if w[k] < 0.0:
                             alive[g] = False
+                            break
                     start, end = end, size
             if _is_covered(alive, reach, tried, count):
                 alive[:] = False
@@ -232,26 +251,6 @@ def smallest_cover(reach: NDArray[np.bool_]) -> NDArray[np.int64]:
     if solved.x is None:
         raise KinetariumError(f"the smallest cover was not found: {solved.message}")
     return np.flatnonzero(solved.x > 0.5)
-
-
-def _toured(
-    placer: Placer,
-    X_WT: Array,
-    bases: Array,
-    reach: NDArray[np.bool_],
-    *,
-    group: NDArray[np.int64],
-    start: tuple[float, float] | None,
-) -> Stops:
-    """Order stops by the shortest way, and solve for the poses at each."""
-    X_PT = inverse_pose(placer.plane.frame) @ X_WT
-    placed = [placer.at(base, X_PT) for base in bases]
-    places = [(float(one.X_WR[0, 3]), float(one.X_WR[1, 3])) for one in placed]
-    order, length = shortest_way(places, start=start)
-    stop_of = np.full(len(X_WT), -1)
-    for stop, n in reversed(list(enumerate(order))):
-        stop_of[reach[n][group]] = stop
-    return Stops(tuple(placed[n] for n in order), stop_of, length)
 
 
 def shortest_way(
