@@ -19,6 +19,7 @@ from benchmarks import (
     engine_overhead,
     ground_floor,
     many_rollouts,
+    planning,
     reach_ik,
     reach_maps,
     verify,
@@ -34,6 +35,7 @@ PARTS = {
         dynamics_backends,
         reach_ik,
         reach_maps,
+        planning,
         walk_planning,
         verify,
     )

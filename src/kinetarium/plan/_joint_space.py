@@ -6,7 +6,7 @@ towards each other. Distances are weighted with the levers of the joints, so tha
 far a point of the arm moves.
 """
 
-from math import ceil, inf, sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +18,15 @@ from kinetarium.reach.collision.check import collides, no_last_contact, sinks
 from kinetarium.reach.collision.piece_arrays import PieceArrays
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
+from kinetarium.spatial.kernels import cross, dot, minus
 
-REACH = 0.5
+REACH = 1.0
 """Longest edge that is added to a tree in one step, as the motion of a point [m]."""
+
+COARSE = 4
+"""Checks on an edge, one less, before the exact ones."""
+AHEAD = 0.95
+"""How far ahead of what is covered the next check is, over what the one before covers."""
 
 
 class ArmArrays(NamedTuple):
@@ -120,26 +126,111 @@ def contact(arm: ArmArrays, q: Array) -> NDArray[np.int64]:
 def free_edge(arm: ArmArrays, a: Array, b: Array) -> bool:
     """Return whether the straight line between two free configurations is free.
 
-    No point of the arm moves farther than the step between two configurations that are checked.
-    They are checked from coarse to fine, since a collision is mostly as long as many steps.
+    Every configuration on the line is so near to a checked one that no point of the arm is farther
+    than half of the step from where it was checked. With s from 0 to 1 along the line, a point
+    moves by at most v h + A h^2 / 2 within h, where v bounds its speed at the checked
+    configuration and A its acceleration.
     """
-    way = 0.0
-    for j in range(len(a)):
-        way += arm.levers[j] * abs(b[j] - a[j])
-    count = ceil(way / arm.step)
     X, last_contact = np.empty((len(a) + 2, 3, 4)), no_last_contact()
-    q = np.empty(len(a))
-    stride = 1
-    while 2 * stride < count:
-        stride *= 2
-    while stride > 0:
-        for k in range(stride, count, 2 * stride):
-            for j in range(len(a)):
-                q[j] = a[j] + (b[j] - a[j]) * (k / count)
+    q, way = np.empty(len(a)), b - a
+    # A collision is mostly long: a few checks find it first.
+    for k in range(1, COARSE):
+        _between(a, way, _scattered(k), q)
+        if blocked(arm, q, X, last_contact):
+            return False
+    bend, slack = _acceleration(arm, way), 0.5 * arm.step
+    place(arm.chain, a, X)
+    span = _span(_speed(arm, way, X), bend, slack)
+    done = span
+    while done < 1.0:
+        ahead = AHEAD * span
+        while True:
+            s = min(done + ahead, 1.0)
+            _between(a, way, s, q)
             if blocked(arm, q, X, last_contact):
                 return False
-        stride //= 2
+            span = _span(_speed(arm, way, X), bend, slack)
+            if s - span <= done:
+                break
+            ahead = 0.5 * min(ahead, span)
+        done = s + span
     return True
+
+
+@compiled
+def _between(a: Array, way: Array, s: float, q: Array) -> None:
+    for j in range(len(a)):
+        q[j] = a[j] + s * way[j]
+
+
+@compiled
+def _scattered(k: int) -> float:
+    """Return the k-th number of the sequence 1/2, 1/4, 3/4, 1/8 ... (van der Corput)."""
+    s, place_value = 0.0, 0.5
+    while k > 0:
+        s += place_value * (k % 2)
+        place_value *= 0.5
+        k //= 2
+    return s
+
+
+@compiled
+def _span(speed: float, bend: float, slack: float) -> float:
+    """Return the h with speed h + bend h^2 / 2 = slack."""
+    if speed <= 0.0 and bend <= 0.0:
+        return inf
+    return 2.0 * slack / (speed + sqrt(speed * speed + 2.0 * bend * slack))
+
+
+@compiled
+def _acceleration(arm: ArmArrays, way: Array) -> float:
+    """Return a bound of the acceleration of all points when the joints move by `way` in unit time.
+
+    A joint's part of the velocity, at most |way| times its lever, is turned by the joints before it
+    and by itself, and changed by joints after it, each by its own part.
+    """
+    bound, turning = 0.0, 0.0
+    for j in range(len(way)):
+        speed = arm.levers[j] * abs(way[j])
+        bound += speed * turning
+        if not arm.chain.prismatic[j]:
+            turning += abs(way[j])
+        bound += speed * turning
+    return bound
+
+
+@compiled
+def _speed(arm: ArmArrays, way: Array, X: Array) -> float:
+    """Return the greatest speed of any point when the joints move by `way` in unit time.
+
+    Args:
+        X: The chain's frames, as `place` writes them, shape (joints + 2, 3, 4).
+    """
+    bodies = arm.pieces.bodies
+    v, w, p = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    most = 0.0
+    for j in range(len(way)):
+        F = X[j + 1]
+        o = (F[0, 3], F[1, 3], F[2, 3])
+        u = cross(w, minus(o, p))
+        v, p = (v[0] + u[0], v[1] + u[1], v[2] + u[2]), o
+        d = way[j]
+        if arm.chain.prismatic[j]:
+            v = (v[0] + d * F[0, 2], v[1] + d * F[1, 2], v[2] + d * F[2, 2])
+        else:
+            w = (w[0] + d * F[0, 2], w[1] + d * F[1, 2], w[2] + d * F[2, 2])
+        ball = bodies[j + 1]
+        if ball[3] < 0.0:
+            continue
+        c = (
+            F[0, 0] * ball[0] + F[0, 1] * ball[1] + F[0, 2] * ball[2],
+            F[1, 0] * ball[0] + F[1, 1] * ball[1] + F[1, 2] * ball[2],
+            F[2, 0] * ball[0] + F[2, 1] * ball[1] + F[2, 2] * ball[2],
+        )
+        u = cross(w, c)
+        u = (v[0] + u[0], v[1] + u[1], v[2] + u[2])
+        most = max(most, sqrt(dot(u, u)) + ball[3] * sqrt(dot(w, w)))
+    return most
 
 
 @compiled

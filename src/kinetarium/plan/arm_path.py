@@ -35,7 +35,7 @@ SAMPLES = 2000
 """Random configurations in which the levers of joints are measured."""
 TRIES = 4000
 """Random configurations before a search is given up."""
-SHORTCUTS = 12
+SHORTCUTS = 6
 """Random shortcuts that are tried."""
 SLACK = 1e-9
 """How far a position may be beyond a limit [rad or m]."""
