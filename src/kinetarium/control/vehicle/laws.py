@@ -82,3 +82,38 @@ class Kanayama:
             reference.v * cos(e_t) + self.along * e_x,
             reference.w + reference.v * (self.aside * e_y + self.turn * sin(e_t)),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class LegTracking:
+    """Kanayama's law with a heading error that counts at any speed, also while turning in place.
+
+    w = w_r + Ky v_r e_y + Kt sin(e_t); with Kanayama's own term, Kt v_r sin(e_t), a vehicle that
+    turns in place has no feedback of its heading. The gains lose a lateral error within legs of
+    less than a metre.
+
+    Attributes:
+        along: Gain Kx of the longitudinal error [1/s].
+        aside: Gain Ky of the lateral error [1/m^2].
+        turn: Gain Kt of the heading error [1/s].
+    """
+
+    along: float = 2.0
+    aside: float = 12.0
+    turn: float = 4.0
+
+    def speeds(self, actual: PlanarPose, *, wanted: PlanarPose, reference: Speeds) -> Speeds:
+        """Return the speeds that reduce the errors.
+
+        Args:
+            actual: The vehicle's pose.
+            wanted: The pose of the reference.
+            reference: The speeds of the reference.
+        """
+        c, s = cos(actual.heading), sin(actual.heading)
+        dx, dy = wanted.x - actual.x, wanted.y - actual.y
+        e_x, e_y, e_t = c * dx + s * dy, c * dy - s * dx, wanted.heading - actual.heading
+        return Speeds(
+            reference.v * cos(e_t) + self.along * e_x,
+            reference.w + reference.v * self.aside * e_y + self.turn * sin(e_t),
+        )

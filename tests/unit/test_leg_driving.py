@@ -1,0 +1,140 @@
+"""Driving along legs: a kinematic vehicle reaches poses, however it is located; turning centres."""
+
+from collections.abc import Callable, Iterator
+from math import cos, hypot, pi, sin
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kinetarium.control.interface import Measurement
+from kinetarium.control.phases import Phase, PhasedController, Wait
+from kinetarium.control.vehicle.laws import LegTracking, PlanarPose, Speeds
+from kinetarium.control.vehicle.legs import LegDriver, LegEnd, turning_centre
+from kinetarium.control.vehicle.robot_base import vehicle
+from kinetarium.control.vehicle.wheeled_base import Chassis, placed
+from kinetarium.roles import RoleOptions
+
+PERIOD = 0.01
+
+
+def measured(pose: PlanarPose) -> Measurement:
+    half = pose.heading / 2
+    row = np.array([pose.x, pose.y, 0.0, cos(half), 0.0, 0.0, sin(half)])
+    return Measurement(np.zeros(0), np.zeros(0), row[None], np.zeros((1, 6)), {})
+
+
+def driven(
+    legs: list[LegEnd],
+    heading: float,
+    *,
+    centre: PlanarPose,
+    off: PlanarPose = PlanarPose(0.0, 0.0, 0.0),  # noqa: B008
+) -> PlanarPose:
+    """Return the pose of the root at the end, of a vehicle that turns exactly about a point."""
+    chassis = Chassis(vehicle(RoleOptions().open("husky4")))
+
+    def known(measurement: Measurement) -> PlanarPose:
+        x, y, _, qw, _, _, qz = measurement.poses[0]
+        return PlanarPose(x + off.x, y + off.y, 2 * np.arctan2(qz, qw) + off.heading)
+
+    driver = LegDriver(legs, heading=heading, chassis=chassis, centre=centre, locate=known)
+    root, command = PlanarPose(0.0, 0.0, 0.0), np.zeros(4)
+    driver.begin(0.0, measured(root))
+    for k in range(20_000):
+        if driver.update(k * PERIOD, measured(root), command):
+            return root
+        (v,), (w,) = chassis.commanded_speeds(command[None])
+        point = placed(centre, root)
+        turned = root.heading + w * PERIOD
+        middle = point.heading + w * PERIOD / 2
+        x, y = point.x + v * PERIOD * cos(middle), point.y + v * PERIOD * sin(middle)
+        c, s = cos(turned), sin(turned)
+        root = PlanarPose(
+            x - (c * centre.x - s * centre.y), y - (s * centre.x + c * centre.y), turned
+        )
+    raise AssertionError("the vehicle did not arrive")
+
+
+@pytest.mark.parametrize("off", [(0.0, 0.0, 0.0), (0.03, -0.02, 0.05), (-0.03, 0.03, -0.05)])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_pose_is_reached_as_it_is_known(off: tuple[float, ...], backwards: bool) -> None:
+    """A heading that is off does not carry the vehicle off its line."""
+    centre, wrong = PlanarPose(0.06, 0.0, 0.0), PlanarPose(*off)
+    heading = 2.0
+    end = (1.0 + 0.5 * cos(heading), -0.7 + 0.5 * sin(heading))
+    legs = [
+        LegEnd(1.0, -0.7, backwards, 0.0),
+        LegEnd(*end, False, heading),
+    ]
+    point = placed(centre, driven(legs, heading, centre=centre, off=wrong))
+    assert hypot(point.x + wrong.x - end[0], point.y + wrong.y - end[1]) < 4e-3
+    assert point.heading + wrong.heading == pytest.approx(heading, abs=5e-3)
+
+
+def test_a_turn_in_place_leaves_the_steered_point() -> None:
+    centre = PlanarPose(0.1, 0.02, 0.0)
+    root = driven([], 1.5, centre=centre)
+    point = placed(centre, root)
+    assert (point.x, point.y) == pytest.approx((centre.x, centre.y), abs=1e-6)
+    assert turning_centre(PlanarPose(0.0, 0.0, 0.0), root) == pytest.approx((0.1, 0.02), abs=1e-6)
+
+
+@given(st.floats(-2, 2), st.floats(-2, 2), st.floats(-3, 3), st.floats(0.2, 3.0))
+def test_the_turning_centre_is_found_in_any_frame(x: float, y: float, h: float, t: float) -> None:
+    centre = PlanarPose(0.07, -0.03, 0.0)
+    begin = PlanarPose(x, y, h)
+    point = placed(centre, begin)
+    c, s = cos(h + t), sin(h + t)
+    end = PlanarPose(
+        point.x - (c * centre.x - s * centre.y), point.y - (s * centre.x + c * centre.y), h + t
+    )
+    assert turning_centre(begin, end) == pytest.approx((0.07, -0.03), abs=1e-9)
+
+
+@given(st.floats(-pi / 2, pi / 2))
+def test_at_rest_the_heading_is_corrected(off: float) -> None:
+    wanted = PlanarPose(0.0, 0.0, off)
+    v, w = LegTracking().speeds(
+        PlanarPose(0.0, 0.0, 0.0), wanted=wanted, reference=Speeds(0.0, 0.0)
+    )
+    assert (v, w) == (0.0, pytest.approx(4 * sin(off)))
+
+
+class Count:
+    """A phase of some updates."""
+
+    def __init__(self, name: str, updates: int) -> None:
+        self.name, self.left = name, updates
+
+    def begin(self, t: float, measurement: Measurement) -> None:
+        pass
+
+    def update(self, t: float, measurement: Measurement, command: np.ndarray) -> bool:
+        command[0] += 1
+        self.left -= 1
+        return self.left == 0
+
+
+def test_phases_follow_each_other_and_later_ones_see_how_earlier_ones_ended() -> None:
+    seen: list[float] = []
+
+    def phases(controller: PhasedController) -> Iterator[Phase]:
+        yield Count("first", 3)
+        seen.append(float(controller.measurement.poses[0, 0]))
+        yield Wait("pause", 0.02)
+        yield Count("last", 1)
+
+    controller = PhasedController(phases, start=[10.0], rate=100.0)
+    update: Callable[[int], np.ndarray] = lambda k: controller.update(  # noqa: E731
+        k / 100, measured(PlanarPose(float(k), 0.0, 0.0))
+    )
+    for _ in range(2):
+        controller.reset()
+        for k in range(8):
+            command = update(k)
+        assert controller.done and command[0] == 14.0
+        assert [each.name for each in controller.times] == ["first", "pause", "last"]
+        assert controller.times[1].begin == 0.02 and controller.times[1].end == 0.04
+    assert seen == [2.0, 2.0]
