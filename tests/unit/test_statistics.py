@@ -1,6 +1,7 @@
 """Statistics over repeated runs, compared with closed forms and with their nominal coverage."""
 
 from math import comb, inf, sqrt
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from kinetarium.metrics import (
     bootstrap,
     bootstrap_interval,
     failure_share,
+    wilson_interval,
 )
 from kinetarium.spatial.arrays import Array
 
@@ -97,3 +99,12 @@ def test_the_share_of_failures_is_exact() -> None:
     assert failure_share(0, 15).low == 0.0
     assert failure_share(0, 15).high == pytest.approx(1 - tail ** (1 / 15))
     assert failure_share(15, 15).high == 1.0
+
+
+def test_wilsons_interval_solves_the_equation_of_the_normal_approximation() -> None:
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    for successes, runs in ((0, 20), (19, 20), (50, 100), (20, 20)):
+        for end in wilson_interval(successes, runs):
+            deviation = z * (end * (1 - end) / runs) ** 0.5
+            assert abs(successes / runs - end) == pytest.approx(deviation, abs=1e-9)
+    assert wilson_interval(0, 0) == (0.0, 1.0)
