@@ -117,6 +117,7 @@ _OWN_STUDIES = {
     "grasp": "carry a cube between two fingers along a path",
     "hold": "hold any robot at its home pose: does it stand?",
     "league": "compare engines and their versions: checks, error, speed",
+    "pick": "drive to a table, grasp, lift and hold objects",
     "reach-compare": "compare base placement methods with published results",
     "reach-follow": "plan the motion of a mobile base along a tool trajectory",
     "reach-place": "find the best base pose for a set of tool poses",

@@ -1,0 +1,434 @@
+"""The mission: drive, correct, plan again, approach, grasp, lift and hold, as phases."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from math import cos, degrees, radians, sin
+from typing import Any
+
+import numpy as np
+
+from kinetarium.control.interface import Measurement
+from kinetarium.control.phases import Phase, PhasedController, Wait
+from kinetarium.control.vehicle.laws import PlanarPose
+from kinetarium.control.vehicle.legs import LegDriver, LegEnd
+from kinetarium.control.vehicle.wheel_driver import planar_pose
+from kinetarium.control.vehicle.wheeled_base import Chassis
+from kinetarium.dynamics import RobotDynamics
+from kinetarium.plan import TimedMotion
+from kinetarium.scene.held_object import Holder
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+from kinetarium.studies.pick.config import Case, Placement
+from kinetarium.studies.pick.planning import (
+    ArmPlan,
+    Planner,
+    PlanningError,
+    Way,
+    distance,
+)
+from kinetarium.studies.pick.robot import FINGER_STIFFNESS, Picker
+
+RATE = 500.0
+"""Control rate [Hz]; wheels get commands at a fifth of it."""
+HOLD = 2.0
+"""How long an object is held [s]."""
+_SETTLE = 0.5
+"""Time to come to rest on the wheels [s]."""
+_REST = 0.4
+"""Time for the base to come to rest after a drive [s]."""
+_CLOSING = 0.8
+"""Duration of the fingers' way to the object [s]."""
+_PRESSING = 0.4
+"""Time for the grip force to build up [s]."""
+_GIVEN_UP = 0.2
+"""How long a robot stands that has no plan [s]."""
+_NEAR_ENOUGH = 0.010, radians(0.5)
+"""Distance from the goal [m] and heading error [rad] up to which a stop is not corrected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turning:
+    """How a robot turns in an engine, found by a turn beforehand.
+
+    Attributes:
+        x: The point about which it turns, in the root's frame, to the front [m].
+        y: The same to the left [m].
+        multiplier: Commanded over actual yaw rate [-].
+    """
+
+    x: float = 0.0
+    y: float = 0.0
+    multiplier: float = 1.0
+
+
+class ArmMotion:
+    """A phase that moves the arm: servo commands with the torques that the motion needs.
+
+    A position servo gives k (command - q) - d v, so that command = q + (d v + tau) / k with the
+    torques tau of inverse dynamics.
+
+    Attributes:
+        name: Name of the phase.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        motion: TimedMotion,
+        *,
+        picker: Picker,
+        holder: Holder,
+        loaded: bool = False,
+        backwards: bool = False,
+    ) -> None:
+        """Compute the commands of the whole motion.
+
+        Args:
+            holder: The gripper with the object.
+            loaded: Whether the arm carries it.
+            backwards: Whether the motion is run in reverse.
+        """
+        self.name = name
+        times = np.arange(round(motion.duration * RATE) + 2) / RATE
+        q, v, a = motion.sample(times)
+        if backwards:
+            q, v, a = q[::-1], -v[::-1], a[::-1]
+        self._commands = servo_commands(picker, holder, (q, v, a), loaded=loaded)
+        self._places = [picker.commands[joint] for joint in picker.arm.joints]
+        self._begin = 0.0
+
+    def begin(self, t: float, measurement: Measurement) -> None:
+        """Start at a time [s]."""
+        self._begin = t
+
+    def update(self, t: float, measurement: Measurement, command: Array) -> bool:
+        """Write the commands of the arm; return whether the motion is over."""
+        k = min(round((t - self._begin) * RATE), len(self._commands) - 1)
+        command[self._places] = self._commands[k]
+        return k == len(self._commands) - 1
+
+
+def servo_commands(
+    picker: Picker, holder: Holder, motion: tuple[Array, Array, Array], *, loaded: bool
+) -> Array:
+    """Return commands of the arm's servos along positions, speeds and accelerations, (k, arm)."""
+    dynamics = RobotDynamics(holder.carrying() if loaded else holder.model)
+    servos = [picker.servos[joint] for joint in picker.arm.joints]
+    stiffness = np.array([servo.stiffness for servo in servos])
+    damping = np.array([servo.damping for servo in servos])
+    fingers, still = holder.home[holder.arm :], np.zeros(len(holder.home) - holder.arm)
+    q, v, a = motion
+    tau = np.array(
+        [
+            dynamics.inverse_dynamics(
+                np.concatenate([q[k], fingers]),
+                np.concatenate([v[k], still]),
+                np.concatenate([a[k], still]),
+            )[: holder.arm]
+            for k in range(len(q))
+        ]
+    )
+    return np.asarray(q + (damping * v + tau) / stiffness)
+
+
+class Fingers:
+    """A phase that moves the fingers from one opening to another, and may press.
+
+    Attributes:
+        name: Name of the phase.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        picker: Picker,
+        holder: Holder,
+        force: float = 0.0,
+        duration: float = _CLOSING,
+    ) -> None:
+        """Compute where the fingers go.
+
+        Args:
+            holder: The gripper with the object.
+            force: Grip force at each finger [N]; 0 to open.
+            duration: Of their way [s].
+        """
+        self.name = name
+        sides = holder.moving
+        self._places = [picker.commands[side.joint] for side in sides]
+        touching = holder.home[holder.arm :]
+        wide = np.array([picker.positions[side.joint] for side in sides])
+        self._end = touching if force else wide
+        # One finger gives way by the force that the other presses with; that one presses with all
+        # its effort.
+        give = force / FINGER_STIFFNESS / holder.openings
+        self._press = np.where(np.arange(len(sides)) < len(sides) - 1, -give, -3.0 * give)
+        self._duration, self._more = duration, _PRESSING if force else 0.0
+
+    def begin(self, t: float, measurement: Measurement) -> None:
+        """Start at a time [s]."""
+        self._begin, self._started = t, False
+
+    def update(self, t: float, measurement: Measurement, command: Array) -> bool:
+        """Write the commands of the fingers; return whether they have arrived."""
+        if not self._started:
+            self._from, self._started = command[self._places].copy(), True
+        since = t - self._begin
+        share = min(since / self._duration, 1.0)
+        press = min(max((since - self._duration) / (_PRESSING / 4), 0.0), 1.0)
+        command[self._places] = (1 - share) * self._from + share * self._end + press * self._press
+        return since >= self._duration + self._more
+
+
+@dataclass(eq=False)
+class Stop:
+    """A place where the robot picks objects.
+
+    Attributes:
+        goal: The chosen pose of the root.
+        way: The way there.
+        objects: The objects that are picked from there.
+        base_error: True distance from the goal [mm, deg].
+        stop_error: The same at the first stop, as localisation knows it [mm, deg].
+        corrections: Correction drives.
+        phases: The first phase, and the first of what follows, among those of the controller.
+    """
+
+    goal: PlanarPose
+    way: Way
+    objects: list[int]
+    base_error: tuple[float, float] | None = None
+    stop_error: tuple[float, float] | None = None
+    corrections: int = 0
+    phases: tuple[int, int] = (0, 0)
+
+
+@dataclass(eq=False)
+class Attempt:
+    """An attempt to pick an object.
+
+    Attributes:
+        object: The object.
+        stop: Number of the stop; None if there was none.
+        failed: What could not be planned, and empty otherwise.
+        reason: Why not.
+        limit_margin: Least distance of a joint from its limits [rad or m].
+        phases: The first phase, and the first of what follows, among those of the controller.
+    """
+
+    object: int
+    stop: int | None = None
+    failed: str = ""
+    reason: str = ""
+    limit_margin: float | None = None
+    phases: tuple[int, int] = (0, 0)
+
+
+class Mission:
+    """One run: phases of a controller, and what happened."""
+
+    def __init__(self, case: Case, planner: Planner, turning: Turning) -> None:
+        """Choose the stops, and plan the way to the first one."""
+        self._case, self._planner, self._turning = case, planner, turning
+        self._picker = planner.picker
+        self._rng = np.random.default_rng((case.seed, case.number, 1))
+        self._off = PlanarPose(0.0, 0.0, 0.0)
+        self.attempts = [Attempt(i) for i in range(len(case.layout.objects))]
+        self.stops: list[Stop] = []
+        stand = case.layout.start
+        start = PlanarPose(stand.x, stand.y, radians(stand.yaw))
+        self._queue: list[tuple[PlanarPose, list[int]]] = []
+        by_map = case.placement in (Placement.ROBUST, Placement.MAP)
+        if len(self.attempts) > 1 and by_map:
+            self._queue = planner.stops(placement=case.placement, start=start)
+        self._plan_stop(start)
+
+    @property
+    def planned(self) -> bool:
+        """Whether there is anything to do."""
+        return bool(self.stops)
+
+    def controller(self) -> PhasedController:
+        """Return the controller of all joints."""
+        return PhasedController(self._phases, start=first_commands(self._picker), rate=RATE)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the run is judged by besides its recording, as JSON values."""
+        stops = [
+            {
+                **{name: getattr(stop, name) for name in ("base_error", "stop_error", "phases")},
+                "goal": list(stop.goal),
+                "way": [list(each) for each in stop.way.poses],
+                "objects": list(stop.objects),
+                "corrections": stop.corrections,
+            }
+            for stop in self.stops
+        ]
+        return {"stops": stops, "attempts": [asdict(each) for each in self.attempts]}
+
+    def known_pose(self, measurement: Measurement) -> PlanarPose:
+        """Return the pose of the root as localisation knows it."""
+        true = planar_pose(measurement.poses[0])
+        off = self._off
+        return PlanarPose(true.x + off.x, true.y + off.y, true.heading + off.heading)
+
+    @property
+    def _centre(self) -> PlanarPose:
+        """The steered point in the root's frame, and the direction forwards."""
+        return PlanarPose(self._turning.x, self._turning.y, self._picker.base.frame[2])
+
+    def _plan_stop(self, start: PlanarPose) -> None:
+        """Plan the next stop: that of the queue, or for the first object that is left."""
+        while self._queue:
+            goal, objects = self._queue.pop(0)
+            try:
+                way = self._planner.way(start, goal, centre=self._centre)
+            except PlanningError:
+                continue  # its objects are tried one by one
+            self._add_stop(Stop(goal, way, objects))
+            return
+        for attempt in self.attempts:
+            if attempt.stop is not None or attempt.failed:
+                continue
+            try:
+                goal, way = self._planner.stop(
+                    attempt.object,
+                    placement=self._case.placement,
+                    rng=np.random.default_rng((self._case.seed, self._case.number, 2)),
+                    start=start,
+                    centre=self._centre,
+                )
+            except PlanningError as reason:
+                attempt.failed, attempt.reason = reason.what, str(reason)
+                continue
+            left = [a.object for a in self.attempts if a.stop is None and not a.failed]
+            others = [i for i in left if i != attempt.object]
+            near = self._planner.reachable(goal, others) if others else []
+            self._add_stop(Stop(goal, way, [attempt.object, *near]))
+            return
+
+    def _add_stop(self, stop: Stop) -> None:
+        self.stops.append(stop)
+        for i in stop.objects:
+            self.attempts[i].stop = len(self.stops) - 1
+
+    def _draw_error(self, goal: PlanarPose) -> None:
+        """Draw the error of localisation for a stop, along the axes of its goal."""
+        most, turn = self._case.localisation
+        x, y, yaw = self._rng.uniform(-1.0, 1.0, 3) * (most, most, radians(turn))
+        c, s = cos(goal.heading), sin(goal.heading)
+        self._off = PlanarPose(c * x - s * y, s * x + c * y, float(yaw))
+
+    def _phases(self, controller: PhasedController) -> Iterator[Phase]:
+        yield Wait("settle", _SETTLE)
+        done = 0
+        while done < len(self.stops):
+            stop = self.stops[done]
+            self._draw_error(stop.goal)
+            first = len(controller.times)
+            yield from self._drive(stop, controller)
+            stop.phases = (first, len(controller.times))
+            last = stop.objects[-1]
+            for i in stop.objects:
+                more = i != last or any(a.stop is None and not a.failed for a in self.attempts)
+                yield from self._pick(self.attempts[i], stop, controller, put_back=more)
+            done += 1
+            self._plan_stop(self.known_pose(controller.measurement))
+
+    def _drive(self, stop: Stop, controller: PhasedController) -> Iterator[Phase]:
+        yield self._driver(stop.way.legs, stop.goal, "drive")
+        yield Wait("rest", _REST)
+        off, turn = distance(self.known_pose(controller.measurement), stop.goal)
+        stop.stop_error = (1e3 * off, degrees(turn))
+        while stop.corrections < self._case.corrections:
+            if off <= _NEAR_ENOUGH[0] and turn <= _NEAR_ENOUGH[1]:
+                break
+            stop.corrections += 1
+            legs = () if off <= _NEAR_ENOUGH[0] else self._correction(stop, controller)
+            yield self._driver(legs, stop.goal, "correct")
+            yield Wait("rest", _REST)
+            off, turn = distance(self.known_pose(controller.measurement), stop.goal)
+        off, turn = distance(planar_pose(controller.measurement.poses[0]), stop.goal)
+        stop.base_error = (1e3 * off, degrees(turn))
+
+    def _correction(self, stop: Stop, controller: PhasedController) -> tuple[LegEnd, ...]:
+        """Return a way to the goal from where the base is; none if there is no room."""
+        try:
+            now = self.known_pose(controller.measurement)
+            return self._planner.way(now, stop.goal, centre=self._centre).legs
+        except PlanningError:
+            return ()
+
+    def _driver(self, legs: Sequence[LegEnd], goal: PlanarPose, name: str) -> LegDriver:
+        return LegDriver(
+            legs,
+            heading=goal.heading + self._centre.heading,
+            chassis=Chassis(self._picker.base, self._turning.multiplier),
+            centre=self._centre,
+            name=name,
+            locate=self.known_pose,
+        )
+
+    def _pick(
+        self, attempt: Attempt, stop: Stop, controller: PhasedController, *, put_back: bool
+    ) -> Iterator[Phase]:
+        first = len(controller.times)
+        plan = self._plan(attempt, stop, controller.measurement)
+        if plan is None:
+            yield Wait("give up", _GIVEN_UP)
+            attempt.phases = (first, len(controller.times))
+            return
+        attempt.limit_margin = plan.limit_margin
+        layout = self._case.layout
+        move = partial(
+            ArmMotion,
+            picker=self._picker,
+            holder=self._picker.widths(layout.objects[attempt.object])[plan.quarter],
+        )
+        fingers = partial(Fingers, picker=self._picker, holder=move.keywords["holder"])
+        yield move("approach", plan.approach)
+        yield move("line down", plan.down)
+        yield fingers("close", force=self._case.force)
+        yield move("line up", plan.up, loaded=True)
+        yield Wait("hold", HOLD)
+        attempt.phases = (first, len(controller.times))
+        if put_back:
+            yield move("put back", plan.up, loaded=True, backwards=True)
+            yield fingers("open")
+            yield move("retreat", plan.down, backwards=True)
+            yield move("return", plan.approach, backwards=True)
+
+    def _plan(self, attempt: Attempt, stop: Stop, measurement: Measurement) -> ArmPlan | None:
+        """Plan the arm's motion, from where the base is or from where it should be."""
+        layout = self._case.layout
+        base = self._planner.root(stop.goal)
+        places = [layout.object_pose(i) for i in range(len(layout.objects))]
+        if self._case.replan:
+            base = _pose(measurement.poses[0])
+            places = [_pose(row) for row in measurement.poses[1 : 1 + len(places)]]
+        try:
+            return self._planner.reach(attempt.object, base=base, places=places)
+        except PlanningError as reason:
+            attempt.failed, attempt.reason = reason.what, str(reason)
+            return None
+
+
+def first_commands(picker: Picker) -> Array:
+    """Return the first commands: wheels at rest, arm and fingers held, shape (c,)."""
+    command = np.zeros(len(picker.commands))
+    for name, place in picker.commands.items():
+        command[place] = picker.positions[name]
+    for wheel in picker.base.driven:
+        command[wheel.command] = 0.0
+    home = picker.home[None]
+    still = np.zeros_like(home)
+    arm = [picker.commands[name] for name in picker.arm.joints]
+    motion = home, still, still
+    command[arm] = servo_commands(picker, picker.usual_holder, motion, loaded=False)[0]
+    return command
+
+
+def _pose(row: Array) -> Array:
+    return pose(row[:3], rotation_from_quaternion(row[3:]))

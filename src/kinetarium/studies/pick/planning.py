@@ -1,0 +1,462 @@
+"""Plans of a pick: where the base stands, its way there, and the motions of the arm."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import atan2, cos, hypot, pi, radians, sin
+from time import process_time
+
+import numpy as np
+
+from kinetarium.control.vehicle.laws import PlanarPose
+from kinetarium.control.vehicle.legs import LegEnd
+from kinetarium.control.vehicle.wheeled_base import placed
+from kinetarium.errors import KinetariumError
+from kinetarium.model.robot import Geometry
+from kinetarium.plan import (
+    BasePath,
+    PlanningRobot,
+    TimedMotion,
+    motion_limits,
+    place_arm,
+    plan_arm_path,
+    plan_base_path,
+    plan_tool_lines,
+    planning_robot,
+    time_line,
+    time_path,
+)
+from kinetarium.reach import BaseError, BasePlacement, Obstacles, Placer, kept_map, place_stops
+from kinetarium.scene.tables import TableScene
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
+from kinetarium.studies.pick.config import Placement
+from kinetarium.studies.pick.robot import Picker
+
+PRE_GRASP = 0.12
+"""Height of the tool over the grasp before it moves down [m]."""
+LIFT = 0.15
+"""How far an object is lifted [m]."""
+STAND_OFF = 0.7
+"""Distance of the arm's base from the object of a fixed placement [m]."""
+_RANDOM_REACH = (0.4, 0.85)
+"""Distance of the arm's base from the object of a random placement [m]."""
+_DRAWS = 2000
+_BASES = 6
+"""Bases of a map that are compared."""
+_MARGIN = 0.03
+"""Distance kept on the way besides what localisation takes [m]."""
+_END_MARGIN = 0.01
+"""The same near start and goal, where placement has considered errors [m]."""
+_LAST_LEGS = 0.5, 0.3, -0.5, -0.3
+"""Lengths of a straight leg to the goal that are tried, backwards if negative [m]."""
+_SPARE = 0.005, radians(0.3)
+"""Errors of driving that are added to those of localisation [m, rad]."""
+_ARM_MARGIN = 0.01
+"""Distance of the arm from everything else [m]."""
+_TOOL_SPEED = 0.1
+"""Speed of the tool along lines [m/s]."""
+_SCALE = 0.5
+"""Speed of the arm over its limits [-]."""
+
+
+class PlanningError(KinetariumError):
+    """A part of a mission for which there is no plan.
+
+    Attributes:
+        what: What was not found.
+    """
+
+    def __init__(self, what: str, reason: str) -> None:
+        """Keep both."""
+        super().__init__(reason)
+        self.what = what
+
+
+NO_BASE, NO_PATH, OUT_OF_REACH = "no base", "no path", "out of reach"
+"""What may not be found."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArmPlan:
+    """The motions of the arm for one object.
+
+    Attributes:
+        quarter: The grasp, in quarter turns about the vertical.
+        X_WG: The grip frame at the grasp, shape (4, 4).
+        approach: From the travelling posture to the pre-grasp.
+        down: From there to the grasp.
+        up: From the grasp to the lifted object.
+        retreat: From there to the travelling posture.
+        limit_margin: Least distance of a joint from its limits [rad or m].
+    """
+
+    quarter: int
+    X_WG: Array
+    approach: TimedMotion
+    down: TimedMotion
+    up: TimedMotion
+    limit_margin: float
+
+
+@dataclass(frozen=True)
+class Way:
+    """The way of a base.
+
+    Attributes:
+        legs: The ends of its straight legs, by the point that is steered.
+        poses: Poses of the root between legs and turns.
+        straight: Whether it ends with a straight leg along the last heading.
+    """
+
+    legs: tuple[LegEnd, ...]
+    poses: tuple[PlanarPose, ...]
+    straight: bool
+
+
+@lru_cache(maxsize=2)
+def _placer(picker: Picker) -> Placer:
+    return Placer(kept_map(picker.model, tool=picker.arm.tool), robot=picker.model)
+
+
+@lru_cache(maxsize=2)
+def _planning_robot(picker: Picker) -> PlanningRobot:
+    return planning_robot(
+        picker.model, tool=picker.arm.tool, X_LT=picker.grip_in_tool, positions=picker.positions
+    )
+
+
+@dataclass(eq=False)
+class Planner:
+    """Plans for a robot among tables.
+
+    Attributes:
+        picker: The robot.
+        tables: The scene.
+        error: Largest error of the base, along its axes [m] and of its heading [rad].
+        elapsed: Computing time of each kind of plan [s].
+    """
+
+    picker: Picker
+    tables: TableScene
+    error: tuple[float, float]
+    elapsed: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Prepare the robot; what depends on it alone is computed once in a process."""
+        standing = tuple(geometry for _, geometry in self.tables.standing())
+        self._standing = standing
+        everything = Obstacles((*standing, *self.tables.object_shapes()), ground=True)
+        self.everything = everything
+        self._placer = _placer(self.picker).among(everything)
+        self._robot = _planning_robot(self.picker)
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        begin = process_time()
+        yield
+        self.elapsed[what] = self.elapsed.get(what, 0.0) + process_time() - begin
+
+    def tool_poses(self, index: int) -> Array:
+        """Return poses of the tool's link for an object, three for each grasp, (3 k, 4, 4).
+
+        Pre-grasp, grasp and lifted.
+        """
+        held, X_WO = self.tables.objects[index], self.tables.object_pose(index)
+        X_GL = inverse_pose(self.picker.grip_in_tool)
+        poses = []
+        for quarter in self.picker.widths(held):
+            X_WG = self.picker.grasp(held, X_WO, quarter)
+            for up in (PRE_GRASP, 0.0, LIFT):
+                poses.append(pose((0.0, 0.0, up)) @ X_WG @ X_GL)
+        return np.array(poses)
+
+    def stop(
+        self,
+        index: int,
+        *,
+        placement: Placement,
+        rng: np.random.Generator,
+        start: PlanarPose,
+        centre: PlanarPose,
+    ) -> tuple[PlanarPose, Way]:
+        """Return the pose of the root from which to pick an object, and the way there.
+
+        Of several bases the first is taken to which a straight leg leads.
+
+        Raises:
+            PlanningError: If there is none.
+        """
+        with self._timed("placement"):
+            bases = list(self._bases(index, placement, rng))
+        fallback: tuple[PlanarPose, Way] | None = None
+        fault = PlanningError(NO_PATH, "")
+        for base in bases:
+            try:
+                way = self.way(start, base, centre=centre)
+            except PlanningError as reason:
+                fault = reason
+                continue
+            if way.straight and (len(bases) == 1 or self.reachable(base, [index])):
+                return base, way
+            fallback = fallback or (base, way)
+        if fallback is None:
+            raise fault
+        return fallback
+
+    def stops(
+        self, *, placement: Placement, start: PlanarPose
+    ) -> list[tuple[PlanarPose, list[int]]]:
+        """Return the fewest bases for all objects by the map, each with its objects, in order.
+
+        The first grasp of each object counts; objects without a base are left out.
+        """
+        count = len(self.tables.objects)
+        error = self._box if placement is Placement.ROBUST else BaseError(0.0, 0.0, 0.0)
+        with self._timed("placement"):
+            try:
+                found = place_stops(
+                    self._placer.among(Obstacles(self._standing, ground=True)),
+                    np.concatenate([self.tool_poses(i)[:3] for i in range(count)]),
+                    error=error,
+                    groups=np.repeat(np.arange(count), 3),
+                    start=(start.x, start.y),
+                )
+            except KinetariumError:
+                return []
+        stop_of = found.stop_of[::3]
+        return [
+            (_planar(base), [i for i in range(count) if stop_of[i] == number])
+            for number, base in enumerate(found.bases)
+        ]
+
+    @property
+    def _box(self) -> BaseError:
+        most, turn = self.error[0] + _SPARE[0], self.error[1] + _SPARE[1]
+        return BaseError(most, most, turn)
+
+    def _bases(
+        self, index: int, placement: Placement, rng: np.random.Generator
+    ) -> Sequence[PlanarPose]:
+        match placement:
+            case Placement.ROBUST:
+                return self._by_map(index, self._box)
+            case Placement.MAP:
+                return self._by_map(index, BaseError(0.0, 0.0, 0.0))
+            case Placement.FIXED:
+                return [self._in_front(index)]
+            case Placement.RANDOM:
+                return [self._anywhere(index, rng)]
+
+    def _by_map(self, index: int, error: BaseError) -> list[PlanarPose]:
+        """Return bases by the map, those first from which the arm's motions are found."""
+        others = [shape for i, shape in enumerate(self.tables.object_shapes()) if i != index]
+        bases = self._placer.among(Obstacles((*self._standing, *others), ground=True))
+        held = self.tables.objects[index]
+        try:
+            found = bases.place_robust(
+                self.tool_poses(index),
+                error=error,
+                k=_BASES,
+                alternatives=len(self.picker.widths(held)),
+            )
+        except KinetariumError as reason:
+            raise PlanningError(NO_BASE, str(reason)) from None
+        return [_planar(one) for one in found]
+
+    def root(self, base: PlanarPose) -> Array:
+        """Return the pose of the root on the ground as a matrix, shape (4, 4)."""
+        upright = rotation_about((0.0, 0.0, 1.0), base.heading)
+        return pose((base.x, base.y, self.picker.height), upright)
+
+    def _facing(self, index: int, *, away: float, angle: float, turn: float = 0.0) -> PlanarPose:
+        """Return the root such that the arm's base is away from the object and faces it."""
+        x, y = self.tables.object_pose(index)[:2, 3]
+        heading = angle + pi + turn
+        bx, by = self.picker.shoulder
+        return PlanarPose(
+            float(x + away * cos(angle) - (cos(heading) * bx - sin(heading) * by)),
+            float(y + away * sin(angle) - (sin(heading) * bx + cos(heading) * by)),
+            (heading + pi) % (2 * pi) - pi,
+        )
+
+    def _in_front(self, index: int) -> PlanarPose:
+        held = self.tables.objects[index]
+        table = self.tables.tables[held.table - 1]
+        length, width, _ = table.size
+        gaps = {0.0: length / 2 - held.x, pi: length / 2 + held.x,
+                pi / 2: width / 2 - held.y, -pi / 2: width / 2 + held.y}  # fmt: skip
+        side = min(gaps, key=lambda angle: gaps[angle])
+        for more in np.arange(0.0, 0.6, 0.05).tolist():
+            base = self._facing(index, away=STAND_OFF + more, angle=radians(table.yaw) + side)
+            if self.free([base])[0]:
+                return base
+        raise PlanningError(NO_BASE, "there is no room in front of the object")
+
+    def _anywhere(self, index: int, rng: np.random.Generator) -> PlanarPose:
+        for _ in range(_DRAWS):
+            base = self._facing(
+                index,
+                away=float(rng.uniform(*_RANDOM_REACH)),
+                angle=float(rng.uniform(-pi, pi)),
+                turn=float(rng.uniform(-pi / 4, pi / 4)),
+            )
+            if self.free([base])[0]:
+                return base
+        raise PlanningError(NO_BASE, "there is no room around the object")
+
+    def free(self, bases: list[PlanarPose]) -> Array:
+        """Return whether the robot is free of everything at poses of its root, shape (n,)."""
+        return np.asarray(self._placer.free(np.array(bases)))
+
+    def way(self, start: PlanarPose, goal: PlanarPose, *, centre: PlanarPose) -> Way:
+        """Return the way of the base to a goal.
+
+        It ends with a straight leg along the last heading where there is room for one: how far a
+        turn shifts the robot is known less well than how far it drives.
+
+        Args:
+            centre: The point that is steered, in the root's frame, and the direction forwards.
+
+        Raises:
+            PlanningError: If there is none.
+        """
+        with self._timed("base path"):
+            spread = self.error[0] + self.error[1] * 0.5
+            wide, narrow = _MARGIN + spread, _MARGIN + spread / 2
+            for margins in ((wide, _END_MARGIN), (narrow, _END_MARGIN), (narrow, 0.0)):
+                for before in (*_LAST_LEGS, 0.0):
+                    via = _moved(goal, before, direction=centre.heading)
+                    last = self._way(via, goal, margins, centre=centre) if before else None
+                    if last is not None and (not last.found or len(last.legs) > 1):
+                        continue
+                    path = self._way(start, via, margins, centre=centre)
+                    if path.found:
+                        return _joined(path, last, centre=centre)
+                    if not before:
+                        reason = path.reason
+        raise PlanningError(NO_PATH, reason)
+
+    def _way(
+        self,
+        start: PlanarPose,
+        goal: PlanarPose,
+        margins: tuple[float, float],
+        centre: PlanarPose,
+    ) -> BasePath:
+        return plan_base_path(
+            self._robot,
+            self.everything,
+            start=start,
+            goal=goal,
+            posture=self.picker.home,
+            height=self.picker.height,
+            steered=centre,
+            motion=self.picker.base.kind.value,
+            margin=margins[0],
+            end_margin=margins[1],
+        )
+
+    def reach(self, index: int, *, base: Array, places: Sequence[Array]) -> ArmPlan:
+        """Return the motions of the arm for an object.
+
+        Args:
+            base: Pose of the root, shape (4, 4).
+            places: Poses of all objects, shape (4, 4) each.
+
+        Raises:
+            PlanningError: If there are none.
+        """
+        with self._timed("arm"):
+            return self._reach(index, base=base, places=places)
+
+    def reachable(self, base: PlanarPose, objects: Sequence[int]) -> list[int]:
+        """Return the objects that the arm reaches from a base, placed as planned."""
+        places = [self.tables.object_pose(i) for i in range(len(self.tables.objects))]
+        found = []
+        for i in objects:
+            try:
+                self.reach(i, base=self.root(base), places=places)
+                found.append(i)
+            except PlanningError:
+                continue
+        return found
+
+    def _reach(self, index: int, *, base: Array, places: Sequence[Array]) -> ArmPlan:
+        held, picker = self.tables.objects[index], self.picker
+        shapes = [
+            Geometry(shape.shape, X_WO)
+            for shape, X_WO in zip(self.tables.object_shapes(), places, strict=True)
+        ]
+        others = [shape for i, shape in enumerate(shapes) if i != index]
+        about = (*self._standing, *others)
+        arm = place_arm(self._robot, base, obstacles=Obstacles(about, ground=True),
+                        margin=_ARM_MARGIN)  # fmt: skip
+        every = Obstacles((*about, shapes[index]), ground=True)
+        above = place_arm(self._robot, base, obstacles=every, margin=_ARM_MARGIN)
+        X_WO = _upright(places[index])
+        quarters = list(picker.widths(held))
+        grasps = [picker.grasp(held, X_WO, quarter) for quarter in quarters]
+        down = plan_tool_lines(
+            arm, np.array([[pose((0.0, 0.0, PRE_GRASP)) @ X, X] for X in grasps]), near=picker.home
+        )
+        order = sorted(
+            range(len(down)), key=lambda i: -down[i].limit_margin if down[i].found else 1e9
+        )
+        limits = motion_limits(self._robot.chain, scale=_SCALE)
+        reason = down[order[0]].reason
+        for i in order:
+            if not down[i].found:
+                break
+            lifted = np.array([[grasps[i], pose((0.0, 0.0, LIFT)) @ grasps[i]]])
+            (up,) = plan_tool_lines(arm, lifted, start=down[i].q[-1])
+            if not up.found:
+                reason = up.reason
+                continue
+            path = plan_arm_path(above, picker.home, goal=down[i].q[0])
+            if not path.found:
+                reason = path.reason
+                continue
+            return ArmPlan(
+                quarters[i],
+                grasps[i],
+                time_path(path.q, limits),
+                time_line(down[i], limits, tool_speed=_TOOL_SPEED),
+                time_line(up, limits, tool_speed=_TOOL_SPEED),
+                min(down[i].limit_margin, up.limit_margin),
+            )
+        raise PlanningError(OUT_OF_REACH, reason)
+
+
+def _planar(base: BasePlacement) -> PlanarPose:
+    return PlanarPose(float(base.X_WR[0, 3]), float(base.X_WR[1, 3]), float(base.root_yaw))
+
+
+def _moved(base: PlanarPose, ahead: float, *, direction: float) -> PlanarPose:
+    """Return a pose before another one on a straight line; behind it if `ahead` is negative."""
+    angle = base.heading + direction
+    return base._replace(x=base.x - ahead * cos(angle), y=base.y - ahead * sin(angle))
+
+
+def _joined(path: BasePath, last: BasePath | None, *, centre: PlanarPose) -> Way:
+    legs = (*path.legs, *(last.legs if last else ()))
+    ends, poses = [], [path.legs[0].start] if path.legs else []
+    for leg in legs:
+        poses.append(leg.end)
+        if leg.length:
+            end = placed(centre, PlanarPose(*leg.end))
+            ends.append(LegEnd(end.x, end.y, leg.length < 0, end.heading))
+    return Way(tuple(ends), tuple(PlanarPose(*each) for each in poses), last is not None)
+
+
+def _upright(X_WO: Array) -> Array:
+    """Return the pose of an object that stands, without the small tilt of a soft contact."""
+    yaw = atan2(X_WO[1, 0], X_WO[0, 0])
+    return pose(X_WO[:3, 3], rotation_about((0.0, 0.0, 1.0), yaw))
+
+
+def distance(a: PlanarPose, b: PlanarPose) -> tuple[float, float]:
+    """Return the distance of two poses [m] and the angle between their headings [rad]."""
+    turn = (a.heading - b.heading + pi) % (2 * pi) - pi
+    return hypot(a.x - b.x, a.y - b.y), abs(turn)

@@ -1,0 +1,205 @@
+"""One run: a turn that shows where the robot turns about, plans, and the mission in an engine."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from math import pi, radians
+from time import process_time
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.control.phases import Phase, PhasedController, Wait
+from kinetarium.control.vehicle.laws import LegTracking, PlanarPose
+from kinetarium.control.vehicle.legs import LegDriver, turning_centre
+from kinetarium.control.vehicle.wheel_driver import planar_pose
+from kinetarium.control.vehicle.wheeled_base import Chassis
+from kinetarium.dynamics import link_poses
+from kinetarium.engines.protocol import Engine, Simulation
+from kinetarium.engines.registry import matched_options, open_engine
+from kinetarium.metrics import LOOP_TIME
+from kinetarium.recording.recording import Channel, Recording
+from kinetarium.rollout.loop import Rollout
+from kinetarium.scene import Scene
+from kinetarium.scene.tables import Stand, TableScene, object_name
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import pose, quaternion_from_rotation, rotation_from_quaternion
+from kinetarium.studies.pick.config import Case
+from kinetarium.studies.pick.mission import RATE, Mission, Turning, first_commands
+from kinetarium.studies.pick.planning import Planner
+from kinetarium.studies.pick.robot import ROBOT, Picker, open_picker
+
+SAMPLE_RATE = 50.0
+"""How often samples are taken [Hz]."""
+SIDES = ("first", "second")
+"""The sides of the grip, in names of channels."""
+_LONGEST = 150.0
+"""Simulated time after which a mission is given up, for each object [s]."""
+
+
+@dataclass(frozen=True)
+class ContactsProbe:
+    """Reads what the robot touches, and how its fingers press on objects.
+
+    Attributes:
+        fingers: The links of each of two fingers.
+        objects: Number of objects.
+    """
+
+    fingers: tuple[tuple[str, ...], tuple[str, ...]]
+    objects: int
+
+    name: ClassVar[str] = "contacts"
+    unit: ClassVar[str] = "N, 1, N, N"
+    columns: ClassVar[tuple[str, ...]] = ("touch", "number", *SIDES)
+
+    def read(self, simulation: Simulation) -> Array:
+        """Return normal forces and number of contacts.
+
+        Force on, and number of contacts with, everything but the ground and objects at the
+        fingers; and the force of each finger on objects.
+        """
+        own, allowed, pressing = _kinds(simulation.layout.solids, self.fingers, self.objects)
+        contacts = simulation.contacts()
+        a, b = contacts.solids.reshape(-1, 2).T
+        forces = np.abs(np.vecdot(contacts.forces, contacts.normals))
+        touched = (own[a] != own[b]) & ~allowed[a, b]
+        sides = [forces[pressing[i][a, b]].sum() for i in range(2)]
+        return np.array([forces[touched].sum(), float(touched.sum()), *sides])
+
+
+@lru_cache(maxsize=8)
+def _kinds(
+    solids: tuple[str, ...], fingers: tuple[tuple[str, ...], ...], objects: int
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the robot's solids, pairs that may be in contact, and finger and object by side."""
+    own = np.array([name.startswith(f"{ROBOT}/") for name in solids])
+    pressing = np.zeros((len(fingers), len(solids), len(solids)), dtype=np.bool_)
+    held = [solids.index(object_name(i)) for i in range(objects)]
+    for side, links in enumerate(fingers):
+        for i in (solids.index(f"{ROBOT}/{link}") for link in links):
+            pressing[side, i, held] = pressing[side, held, i] = True
+    allowed = np.logical_or.reduce(pressing)
+    ground = solids.index("ground")
+    allowed[ground] = allowed[:, ground] = True
+    return own, allowed, pressing
+
+
+def run(case: Case) -> Recording:
+    """Plan and run the mission; what cannot be planned is not run."""
+    engine, picker = open_engine(case.engine), open_picker(case.robot, case.reading, case.sha256)
+    options = matched_options(engine).options
+    turning = Turning()
+    if case.calibrate:
+        turning = calibrated(picker, case.engine, case.friction, case.tyres, case.timestep)
+    most, turn = case.localisation
+    planner = Planner(picker, case.layout, (most, radians(turn)))
+    mission = Mission(case, planner, turning)
+    controller = mission.controller()
+    with Rollout(
+        scene(case, engine=engine), engine=engine, timestep=case.timestep, options=options
+    ) as rollout:
+        begin = process_time()
+        recording = rollout.run(
+            duration=_LONGEST * len(case.layout.objects) if mission.planned else 0.0,
+            controller=controller,
+            probes=[_probe(case, picker)],
+            sample_rate=SAMPLE_RATE,
+            until=lambda _: controller.done,
+        )
+        timing = {LOOP_TIME: process_time() - begin}
+    phases = [[each.name, each.begin, each.end] for each in controller.times]
+    facts = {**mission.facts(), "turning": asdict(turning), "phases": phases}
+    timing |= {f"{what}_s": seconds for what, seconds in planner.elapsed.items()}
+    return replace(
+        recording,
+        channels={**recording.channels, **_grip_channels(picker, recording)},
+        facts={**recording.facts, **facts},
+        timing=timing,
+    )
+
+
+def scene(case: Case, *, engine: Engine | None = None) -> Scene:
+    """Return the scene of a case."""
+    engine = engine or open_engine(case.engine)
+    picker = open_picker(case.robot, case.reading, case.sha256)
+    return picker.scene(
+        case.layout,
+        friction=case.friction,
+        tyres=case.tyres or case.friction,
+        rule=engine.info.friction_rule,
+        force=case.force,
+    )
+
+
+def _probe(case: Case, picker: Picker) -> ContactsProbe:
+    first, second = picker.gripper.fingers[:2]
+    return ContactsProbe((first.links, second.links), len(case.layout.objects))
+
+
+def _grip_channels(picker: Picker, recording: Recording) -> dict[str, Channel]:
+    """Return the grip frame in the world over time, as rows of position and quaternion."""
+    model = picker.model
+    columns = recording.channels["q"].columns
+    order = [columns.index(f"{ROBOT}/{joint.name}") for joint in model.moving_joints]
+    X_WR = np.array(
+        [pose(row[:3], rotation_from_quaternion(row[3:])) for row in recording["poses"][:, 0]]
+    )
+    tool = [link.name for link in model.links].index(picker.arm.tool)
+    X_WL = link_poses(model, recording["q"][:, order], X_WB=X_WR)[:, tool]
+    X_WG = X_WL @ picker.grip_in_tool
+    rows = np.concatenate([X_WG[:, :3, 3], quaternion_from_rotation(X_WG[:, :3, :3])], axis=1)
+    return {"grip": Channel(rows, "m, wxyz", ("x", "y", "z", "qw", "qx", "qy", "qz"))}
+
+
+@lru_cache(maxsize=16)
+def calibrated(
+    picker: Picker, name: str, friction: float, tyres: float, timestep: float
+) -> Turning:
+    """Turn the robot by 90 degrees to and fro on empty ground, without feedback of its position.
+
+    Where friction is not the same in all directions, the two turns shift it to different sides.
+    """
+    engine = open_engine(name)
+    options = matched_options(engine).options
+    empty = picker.scene(
+        TableScene(start=Stand(), tables=(), objects=()),
+        friction=friction,
+        tyres=tyres or friction,
+        rule=engine.info.friction_rule,
+        force=1.0,
+    )
+    poses: list[PlanarPose] = []
+    chassis = Chassis(picker.base, 1.0)
+    forwards = picker.base.frame[2]
+
+    def phases(controller: PhasedController) -> Iterator[Phase]:
+        yield Wait("settle", 0.5)
+        poses.append(planar_pose(controller.measurement.poses[0]))
+        for heading in (pi / 2, 0.0):
+            yield LegDriver(
+                [],
+                heading=heading + forwards,
+                chassis=chassis,
+                centre=PlanarPose(0.0, 0.0, forwards),
+                law=LegTracking(along=0.0),
+            )
+            yield Wait("rest", 0.3)
+            poses.append(planar_pose(controller.measurement.poses[0]))
+
+    controller = PhasedController(phases, start=first_commands(picker), rate=RATE)
+    with Rollout(empty, engine=engine, timestep=timestep, options=options) as rollout:
+        recording = rollout.run(
+            duration=30.0,
+            controller=controller,
+            sample_rate=SAMPLE_RATE,
+            until=lambda _: controller.done,
+        )
+    if len(poses) < 3:
+        return Turning()
+    x, y = np.mean([turning_centre(*pair) for pair in pairwise(poses)], axis=0).tolist()
+    asked = np.abs(chassis.commanded_speeds(recording["command"])[1]).sum() / SAMPLE_RATE
+    turned = sum(abs(b.heading - a.heading) for a, b in pairwise(poses))
+    return Turning(x, y, float(asked / turned) if picker.base.skids else 1.0)

@@ -1,0 +1,138 @@
+"""pick: a mission in MuJoCo, its score on the recording, refusals and the conclusion."""
+
+from dataclasses import replace
+from math import radians
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kinetarium.batch.study import Outcome
+from kinetarium.cli import main
+from kinetarium.errors import KinetariumError
+from kinetarium.recording.recording import Channel, Recording, RunStatus
+from kinetarium.roles import RoleOptions
+from kinetarium.studies.pick.config import Case, Config, Placement, Replan, cases
+from kinetarium.studies.pick.figures import replay, report
+from kinetarium.studies.pick.robot import open_picker
+from kinetarium.studies.pick.run import run
+from kinetarium.studies.pick.score import score
+
+NEAR = """start = { x = 0.0, y = -1.3, yaw = 60 }
+[[tables]]
+[[objects]]
+x = 0.1
+y = -0.2
+yaw = 25
+"""
+
+
+@pytest.fixture(scope="module")
+def mission(tmp_path_factory: pytest.TempPathFactory) -> tuple[Case, Recording]:
+    file = tmp_path_factory.mktemp("scene") / "near.toml"
+    file.write_text(NEAR)
+    [case] = cases(Config(engine=("mujoco",), scene=(str(file),)))
+    return case, run(case)
+
+
+def test_the_object_is_lifted_and_held_although_the_base_stops_elsewhere(
+    mission: tuple[Case, Recording],
+) -> None:
+    case, recording = mission
+    [row] = score(case, recording)
+    assert row["success"] and row["cause"] == ""
+    assert row["stop_error_mm"] < 10 and row["stop_error_deg"] < 0.5
+    # Localisation, not driving, displaces the base.
+    assert 1 < row["base_error_mm"] < 1e3 * 0.03 * 2**0.5 + 10
+    assert row["tool_error_mm"] < 1 and row["slip_mm"] < 1
+    assert row["grip_n"] == pytest.approx(case.force, abs=0.5)
+    assert row["touches"] == 0
+    names = [name for name, *_ in recording.facts["phases"]]
+    assert names[:2] == ["settle", "drive"]
+    assert names[-5:] == ["approach", "line down", "close", "line up", "hold"]
+    # The arm loads the front axle: the robot turns about a point ahead of the middle.
+    assert 0.03 < recording.facts["turning"]["x"] < 0.1
+    assert abs(recording.facts["turning"]["y"]) < 0.01
+
+
+def changed(recording: Recording, *, falls: float) -> Recording:
+    """Return a recording in which the object falls from some time before the end on [s]."""
+    poses = recording["poses"].copy()
+    late = recording["time"] > recording["time"][-1] - falls
+    poses[late, 1, 2] = poses[0, 1, 2]
+    channel = recording.channels["poses"]
+    channels = {**recording.channels, "poses": Channel(poses, channel.unit, channel.columns)}
+    return replace(recording, channels=channels)
+
+
+def test_what_is_dropped_before_the_end_is_no_success(mission: tuple[Case, Recording]) -> None:
+    case, recording = mission
+    [row] = score(case, changed(recording, falls=0.5))
+    assert (row["success"], row["cause"]) == (False, "dropped")
+    [row] = score(case, changed(recording, falls=100.0))
+    assert (row["success"], row["cause"]) == (False, "missed")
+
+
+def outcome(case: Case, recording: Recording | None = None, **row: Any) -> Outcome[Case]:
+    status = RunStatus.COMPLETED if row else RunStatus.CRASHED
+    rows = ({**dict.fromkeys(("base_error_mm", "touches")), **row},) if row else ()
+    return Outcome(case, status, "", rows, recording, {})
+
+
+def test_the_conclusion_counts_successes_and_names_causes(
+    mission: tuple[Case, Recording],
+) -> None:
+    case, recording = mission
+    other = replace(case, placement=Placement.RANDOM, replan=False)
+    found = report(
+        [
+            outcome(case, recording, **score(case, recording)[0]),
+            outcome(case, success=False, cause="out of reach"),
+            outcome(other, success=False, cause="missed"),
+            outcome(other),
+        ]
+    )
+    words = found.conclusion
+    assert "lifts and holds 1 of 2 in mujoco (9% to 91%)" in words
+    assert "placed at random and not planned again" in words and "0 of 2 in mujoco" in words
+    assert "out of reach 1, missed 1, crashed 1" in words
+    assert "1 of 4 runs did not complete (1 crashed)." in words
+    assert [section.title for section in found.sections][:2] == ["Success", "From above"]
+    assert len(replay(case, recording).guides) == 1
+
+
+def test_fingers_are_closed_one_by_one_and_the_grasp_is_above_the_object() -> None:
+    picker = open_picker("scout-panda", RoleOptions())
+    assert not any(joint.mimic for joint in picker.model.joints)
+    held = cases(Config(engine=("mujoco",), scenes=1))[0].layout.objects[0]
+    X_WO = np.eye(4)
+    for quarter in picker.widths(held):
+        X_WG = picker.grasp(held, X_WO, quarter)
+        assert X_WG[:3, 2] == pytest.approx((0, 0, -1))
+        assert 0 < X_WG[2, 3] < held.size[2] / 2
+        assert abs(X_WG[:2, 1] @ (0, 1)) == pytest.approx((quarter + 1) % 2, abs=1e-9)
+
+
+def test_what_cannot_be_picked_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = ["--engine", "mujoco", "--scenes", "1"]
+    assert main(["pick", "--robot", "panda", *short]) == 2
+    assert "wheels" in capsys.readouterr().err
+    assert main(["pick", "--robot", "husky4", *short]) == 2
+    assert "gripper" in capsys.readouterr().err
+    wide = tmp_path / "wide.toml"
+    wide.write_text(NEAR.replace("yaw = 25", "size = [0.2, 0.2, 0.1]"))
+    assert main(["pick", "--scene", str(wide), *short]) == 2
+    message = capsys.readouterr().err
+    assert "200 mm wide" in message and message.count("\n") == 1
+    with pytest.raises(KinetariumError, match="needs at least one value"):
+        cases(Config(engine=("mujoco",), placement=()))
+
+
+def test_every_factor_makes_cases() -> None:
+    config = Config(engine=("mujoco",), scenes=2, placement=tuple(Placement), replan=Replan.BOTH)
+    found = cases(config)
+    assert len(found) == len(set(found)) == 2 * 4 * 2
+    assert {radians(case.localisation[1]) for case in found} == {radians(3)}
