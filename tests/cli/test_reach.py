@@ -218,8 +218,9 @@ def test_a_base_follows(call: Any, maps: Path, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert done.json["reached"] == done.json["poses"] == len(times)
     assert "Paths of base and tool" in (out / "report.html").read_text()
-    assert done.json["rate_hz"] > 0
-    assert json.loads((out / "timing.json").read_text())["runs"][0]["tick_s"] > 0
+    assert done.json["drivable"] and done.json["violations"] == 0 and done.json["faults"] == []
+    assert 0 < done.json["joint_speed_use"] <= 1 and done.json["plan_s"] > 0
+    assert json.loads((out / "timing.json").read_text())["runs"][0]["plan_s"] > 0
 
 
 def test_a_folder_of_release_0_1_is_refused_in_one_line(call: Any, tmp_path: Path) -> None:

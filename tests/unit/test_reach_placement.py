@@ -19,11 +19,12 @@ from kinetarium.reach.maps.build import build_map
 from kinetarium.reach.maps.files import ReachMap
 from kinetarium.reach.maps.recipe import graded_grid
 from kinetarium.reach.placement.files import read_poses, read_trajectory
-from kinetarium.reach.placement.follow import BaseSpeedLimits, follow
+from kinetarium.reach.placement.follow import ACCELERATION, follow
 from kinetarium.reach.placement.plane import BasePlane, base_plane
 from kinetarium.reach.placement.query import BasePlacement, Effort, Placer, place_base
 from kinetarium.reach.placement.score_raster import sum_of_slices
 from kinetarium.reach.placement.search import solve_at_base
+from kinetarium.reach.placement.whole_body import BaseLimits, course, sum_of_squares
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 from kinetarium.studies.reach.comparison._baselines import (
     algorithm_2,
@@ -258,31 +259,101 @@ def test_a_map_of_another_robot_is_refused(graded: ReachMap) -> None:
         place_base(graded, [pose((0.4, 0, 0.4))], effort="x")
 
 
-def test_a_base_that_follows(placer: Placer) -> None:
-    t = np.arange(0, 8, 0.05)
-    poses = np.array(
-        [
-            pose((0.3 * s, np.sin(0.5 * s), 0.4), rotation_about((0, 0, 1), 0.4 * s) @ DOWN)
-            for s in t
-        ]
-    )
-    limits = BaseSpeedLimits(speed=1.0, turning=2.0)
-    found = follow(placer, t, poses=poses, limits=limits)
-    assert found.reached.all()
-    steps = np.diff(found.bases, axis=0)
-    assert np.hypot(steps[:, 0], steps[:, 1]).max() <= 0.05 * limits.speed * (1 + 1e-9)
-    assert np.abs(steps[:, 2]).max() <= 0.05 * limits.turning * (1 + 1e-9)
+WAVE = np.arange(0, 8, 0.05)
+WAVES = np.array(
+    [pose((0.3 * s, np.sin(0.5 * s), 0.4), rotation_about((0, 0, 1), 0.4 * s) @ DOWN) for s in WAVE]
+)
+
+
+@pytest.mark.parametrize("sideways", [True, False])
+def test_a_base_that_follows_can_be_driven(placer: Placer, sideways: bool) -> None:
+    limits = BaseLimits(sideways=sideways)
+    found = follow(placer, WAVE, poses=WAVES, limits=limits)
+    assert found.reached.all() and not found.collides.any() and not found.faults
+    steps, h = np.diff(found.vehicle, axis=0), 0.05
+    speeds = np.hypot(steps[:, 0], steps[:, 1]) / h
+    assert speeds.max() <= limits.speed and np.abs(steps[:, 2]).max() <= h * limits.turning
+    # From rest, within the acceleration limit.
+    assert speeds[0] <= limits.acceleration * h
+    assert np.abs(np.diff(steps[:, 2], prepend=0.0)).max() <= h * h * limits.turning_acceleration
+    if not sideways:
+        mean = found.vehicle[:-1, 2] + steps[:, 2] / 2
+        aside = np.cos(mean) * steps[:, 1] - np.sin(mean) * steps[:, 0]
+        assert np.abs(aside).max() < 1e-12
+    chain = placer.arm.chain
+    fastest = np.array([chain.model.joint(name).limits.velocity for name in chain.joints])
+    rates = np.diff(found.joints, axis=0) / h
+    assert (np.abs(rates) <= fastest).all()
+    assert np.abs(np.diff(rates, axis=0)).max() <= ACCELERATION * h
     X_BT = np.array(
         [
             inverse_pose(pose((x, y, 0), rotation_about((0, 0, 1), yaw))) @ X
-            for (x, y, yaw), X in zip(found.bases, poses, strict=True)
+            for (x, y, yaw), X in zip(found.bases, WAVES, strict=True)
         ]
     )
-    chain = placer.arm.chain
     X_found = np.array([link_frames(chain.arrays, q)[-1] for q in found.joints])
     assert np.abs(X_found - X_BT).max() < 1e-6
     with pytest.raises(KinetariumError):
-        follow(placer, t[::-1], poses=poses)
+        follow(placer, WAVE[::-1], poses=WAVES)
+
+
+def test_where_a_trajectory_cannot_be_driven(placer: Placer) -> None:
+    """The tool rises out of reach, and a base may be too slow."""
+    t = np.arange(0, 8, 0.05)
+    rising = np.array([pose((0.2 * s, 0.0, 0.4 + 0.15 * s), DOWN) for s in t])
+    high = follow(placer, t, poses=rising)
+    assert not high.reached.all() and high.faults
+    lost = next(fault for fault in high.faults if "the tool is off" in fault.reason)
+    # Shoulder 0.333 m, arm 0.327 m + 0.393 m, and the flange 0.107 m below the wrist: 0.946 m.
+    assert 0.8 < 0.4 + 0.15 * t[lost.first] < 0.95
+    assert lost.begin == pytest.approx(0.25 * t[lost.first])
+    slow = follow(placer, WAVE, poses=WAVES, limits=BaseLimits(speed=0.05))
+    assert slow.faults and "m: " in str(slow.faults[0])
+
+
+def test_the_mount_of_the_arm_moves_sideways_and_the_vehicle_does_not(placer: Placer) -> None:
+    limits = BaseLimits(sideways=False, mount=(0.2, 0.05, 0.3))
+    found = follow(placer, WAVE, poses=WAVES, limits=limits)
+    x, y, yaw = found.vehicle.T
+    at = np.column_stack(
+        [x + 0.2 * np.cos(yaw) - 0.05 * np.sin(yaw), y + 0.2 * np.sin(yaw) + 0.05 * np.cos(yaw)]
+    )
+    assert np.abs(found.bases[:, :2] - at).max() < 1e-12
+    assert np.abs(found.bases[:, 2] - yaw - 0.3).max() < 1e-12
+    assert found.reached.all()
+
+
+def test_the_normal_equations_are_those_of_the_sum(placer: Placer) -> None:
+    """The gradient agrees with finite differences of the sum of squares."""
+    chain, rng = placer.arm.chain.arrays, np.random.default_rng(0)
+    count, joints = 6, len(chain.lower)
+    z = rng.uniform(-0.4, 0.4, (count, 3 + joints))
+    z[:, 3:] += chain.middle
+    times = np.cumsum(rng.uniform(0.05, 0.1, count))
+    near = z[:, 3:] + rng.normal(0.0, 1e-3, (count, joints))
+    for sideways in (True, False):
+        limits = BaseLimits(sideways=sideways)
+        X_PT = np.array(
+            [
+                pose((x, y, 0), rotation_about((0, 0, 1), yaw)) @ link_frames(chain, q)[-1]
+                for (x, y, yaw), q in zip(z[:, :3], near, strict=True)
+            ]
+        )
+        task = course(
+            chain, times, X_PT=X_PT, posture=chain.middle, limits=limits,
+            speeds=np.full(joints, 2.0), accelerations=np.full(joints, 10.0),
+        )  # fmt: skip
+        band, slopes = np.zeros((3 * z.shape[1], z.size)), np.zeros(z.size)
+        sum_of_squares(chain, task, z, band, slopes)
+        for n in rng.choice(z.size, 12, replace=False):
+            ends = []
+            for step in (1e-6, -1e-6):
+                moved = z.copy()
+                moved.flat[n] += step
+                ends.append(sum_of_squares(chain, task, moved, np.zeros((0, 0)), slopes))
+            assert (ends[0] - ends[1]) / 4e-6 == pytest.approx(
+                slopes[n], rel=1e-4, abs=1e-5 * np.abs(slopes).max()
+            )
 
 
 def test_the_numerical_solver_claims_nothing_false(placer: Placer) -> None:

@@ -11,6 +11,7 @@ from kinetarium.figure.page import Figure
 from kinetarium.figure.replay import Guide, Replay
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.text import Cell, Column, Table, header
+from kinetarium.reach.placement.follow import USES
 from kinetarium.reach.placement.search import base_pose
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
@@ -53,36 +54,70 @@ _SNAPSHOTS = 7
 
 def _cells(outcome: Outcome[Any]) -> tuple[Cell, ...]:
     [row] = outcome.rows
-    tick, slowest = (outcome.timing.get(n, np.nan) for n in ("tick_s", "slowest_tick_s"))
-    names = ("poses", "reached", "duration_s", "way_m")
-    return *(row[name] for name in names), 1.0 / tick, 1e3 * slowest
+    names = ("poses", "reached", "duration_s", "way_m", "violations")
+    uses = (row.get(f"{name.replace(' ', '_')}_use") for name in USES[:1] + USES[2:3])
+    return *(row.get(name) for name in names), *uses, outcome.timing.get("plan_s")
 
 
 def _conclude(outcome: Outcome[Any]) -> str:
     [row] = outcome.rows
-    return (
+    words = (
         f"The arm reaches {row['reached']} of {row['poses']} poses in {row['duration_s']:.3g} s"
         f" while the base drives {row['way_m']:.2f} m."
     )
+    if "drivable" not in row:  # a run of an earlier release
+        return words
+    if row["drivable"]:
+        return words + (
+            f" It can be driven: joints use {100 * row['joint_speed_use']:.0f} % of their speed"
+            f" and {100 * row['joint_acceleration_use']:.0f} % of their acceleration, the base"
+            f" {100 * row['base_speed_use']:.0f} % and {100 * row['base_acceleration_use']:.0f} %."
+        )
+    first = row["faults"][0]
+    where = f"at {first['begin_m']:.2f} m"
+    if first["end_m"] > first["begin_m"]:
+        where = f"from {first['begin_m']:.2f} to {first['end_m']:.2f} m of the tool's path"
+    more = f" ({len(row['faults'])} such parts)" if len(row["faults"]) > 1 else ""
+    return words + f" It cannot be driven {where}: {first['reason']}{more}."
 
 
 def _figures(recording: Recording, stage: Stage) -> dict[str, tuple[Figure, ...]]:
     return {
         "Path": (_from_above(recording, stage), _snapshots(recording, stage)),
         "Over time": _over_time(recording),
+        **({"Limits": _limits(recording)} if "limit_use" in recording.channels else {}),
     }
 
 
 FOLLOW = View(
-    "A mobile base drives so that its arm follows a trajectory. At every tick it looks ahead,"
-    " keeps a position from which all poses within the horizon are reached, and otherwise drives"
-    " to another.",
-    header("poses | reached | duration [s] | path length [m] | planning [Hz] | slowest tick [ms]"),
+    "A mobile base drives so that its arm follows a trajectory. Base and arm are optimised together"
+    " over the whole trajectory, within the limits of joints and base; a base with wheels never"
+    " moves sideways.",
+    header(
+        "poses | reached | duration [s] | path length [m] | ticks with violations"
+        " | joint speed [of limit] | base speed [of limit] | planning [s]"
+    ),
     _cells,
     _figures,
-    lambda timing: {"rate_hz": 1.0 / timing["tick_s"]},
+    lambda timing: {"plan_s": timing["plan_s"]} if "plan_s" in timing else {},
     _conclude,
 )
+
+
+def _limits(recording: Recording) -> tuple[Figure, ...]:
+    time, use = recording["time"], recording["limit_use"]
+    lines = Lines(
+        "Use of the limits",
+        Axis("time", "s"),
+        Axis("use of the limit"),
+        tuple(Series(name, time, use[:, i]) for i, name in enumerate(USES)),
+        caption="A limit is exceeded above 1.",
+    )
+    faults = recording.facts["faults"]
+    if not faults:
+        return (lines,)
+    rows = tuple((fault["begin"], fault["end"], fault["reason"]) for fault in faults)
+    return lines, Table("Where it cannot be driven", header("from [m] | to [m] | reason"), rows)
 
 
 def _from_above(recording: Recording, stage: Stage) -> Lines:

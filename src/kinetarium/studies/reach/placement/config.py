@@ -1,6 +1,7 @@
 """Configs and cases of reach-place and reach-follow."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated
 
 from kinetarium.model.diagnostics import RobotOptions
@@ -78,6 +79,17 @@ class PlaceConfig(SiteConfig):
     free: FreeAxis | None = None
 
 
+class BaseDrive(StrEnum):
+    """How the base moves."""
+
+    AUTO = "auto"
+    """As its wheels allow, if the robot has any; otherwise in all directions."""
+    WHEELS = "wheels"
+    """Forwards, backwards and in turns, never sideways."""
+    OMNIDIRECTIONAL = "omnidirectional"
+    """In all directions."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class FollowConfig(SiteConfig):
     """A trajectory that an arm on a mobile base has to follow.
@@ -85,13 +97,22 @@ class FollowConfig(SiteConfig):
     Attributes:
         trajectory: JSON file with the tool's trajectory: {"times": [s ...], "poses": [...]};
             required.
+        drive: How the base moves: wheels never sideways, auto by the roles of the robot.
         speed: Maximum speed of the base [m/s].
         turning: Maximum yaw rate of the base [rad/s].
+        acceleration: Maximum acceleration of the base, which starts from rest [m/s^2].
+        turning_acceleration: Maximum yaw acceleration of the base [rad/s^2].
+        joint_acceleration: Maximum acceleration of the joints, which robot files do not have
+            [rad/s^2 or m/s^2].
     """
 
     trajectory: str | None = None
-    speed: Annotated[float, Range(0.0, 100.0, unit="m/s")] = 1.0
-    turning: Annotated[float, Range(0.0, 100.0, unit="rad/s")] = 2.0
+    drive: BaseDrive = BaseDrive.AUTO
+    speed: Annotated[float, Range(1e-3, 100.0, unit="m/s")] = 1.0
+    turning: Annotated[float, Range(1e-3, 100.0, unit="rad/s")] = 2.0
+    acceleration: Annotated[float, Range(1e-3, 1000.0, unit="m/s^2")] = 1.0
+    turning_acceleration: Annotated[float, Range(1e-3, 1000.0, unit="rad/s^2")] = 2.0
+    joint_acceleration: Annotated[float, Range(1e-3, 1e4, unit="rad/s^2")] = 7.5
 
 
 @dataclass(frozen=True, kw_only=True)

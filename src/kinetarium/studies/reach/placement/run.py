@@ -1,20 +1,27 @@
 """One query: the base for a set of poses, or the motion of a base along a trajectory; measures."""
 
 from functools import partial
+from math import atan2
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetarium.control.vehicle.robot_base import vehicle
+from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.reach.placement.branches import Flip, limit_margins
 from kinetarium.reach.placement.files import read_task, read_trajectory
-from kinetarium.reach.placement.follow import BaseSpeedLimits, follow
+from kinetarium.reach.placement.follow import USES, follow
 from kinetarium.reach.placement.query import BasePlacement, Placer
+from kinetarium.reach.placement.whole_body import BaseLimits
 from kinetarium.recording.recording import Channel, Recording, Row
+from kinetarium.roles.find import find_roles
+from kinetarium.roles.roles import RolesError
+from kinetarium.roles.studied_robot import StudiedRobot, with_base
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import inverse_pose
+from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 from kinetarium.storage.serialization import from_builtins, to_builtins
 from kinetarium.studies.reach.placement.cases import Case, placer_of, read_unchanged
-from kinetarium.studies.reach.placement.config import FollowCase
+from kinetarium.studies.reach.placement.config import BaseDrive, FollowCase
 
 
 def run(case: Case) -> Recording:
@@ -84,16 +91,48 @@ def was_reached(recording: Recording) -> NDArray[np.bool_]:
 
 def _follow(case: FollowCase, placer: Placer) -> Recording:
     times, poses = read_unchanged(case, "trajectory", read_trajectory)
-    way = follow(placer, times, poses=poses, limits=BaseSpeedLimits(case.speed, case.turning))
+    limits = _base_limits(case, placer)
+    way = follow(placer, times, poses=poses, limits=limits, acceleration=case.joint_acceleration)
     channels = {
         "time": Channel(way.times, "s"),
         "poses": Channel(poses, "m"),
         "bases": Channel(way.bases, "m, m, rad", ("x", "y", "yaw")),
+        "vehicle": Channel(way.vehicle, "m, m, rad", ("x", "y", "yaw")),
         "joints": Channel(way.joints, "rad or m", placer.arm.chain.joints),
         "manipulability": Channel(way.manipulability, "m^3"),
+        "limit_use": Channel(way.use, "-", USES),
+        "collides": Channel(way.collides.astype(float), "-"),
+        "arc": Channel(way.arc, "m"),
     }
-    timing = {"tick_s": float(way.plans.mean()), "slowest_tick_s": float(way.plans.max())}
-    return Recording(channels, "running", _arm(placer), timing)
+    facts = {
+        "base_limits": to_builtins(limits),
+        "faults": [to_builtins(fault) for fault in way.faults],
+    }
+    return Recording(channels, "running", {**_arm(placer), **facts}, {"plan_s": way.elapsed})
+
+
+def _base_limits(case: FollowCase, placer: Placer) -> BaseLimits:
+    """Return what the base can do: by its wheels, if it has any, and the flags."""
+    mount, wheels = (0.0, 0.0, 0.0), case.drive is BaseDrive.WHEELS
+    chain = placer.arm.chain
+    if case.drive is not BaseDrive.OMNIDIRECTIONAL:
+        found = find_roles(chain.model)
+        robot = StudiedRobot(with_base(chain.model, found.base.kind), found)
+        try:
+            x, y, heading = vehicle(robot).frame
+        except RolesError:  # no wheels, or wheels with rollers
+            pass
+        else:
+            wheels = True
+            links = [link.name for link in robot.model.links]
+            q = [robot.home[joint.name] for joint in robot.model.moving_joints]
+            X_RB = link_poses(robot.model, q)[links.index(chain.base_link)]
+            X_RV = pose((x, y, 0.0), rotation_about((0.0, 0.0, 1.0), heading))
+            X_VB = inverse_pose(X_RV) @ X_RB
+            mount = (float(X_VB[0, 3]), float(X_VB[1, 3]), atan2(X_VB[1, 0], X_VB[0, 0]))
+    return BaseLimits(
+        case.speed, case.turning, case.acceleration, case.turning_acceleration, not wheels, mount
+    )
 
 
 def _arm(placer: Placer) -> dict[str, object]:
@@ -121,6 +160,12 @@ def score(case: Case, recording: Recording) -> Row:
         poses, reached: How many poses there are, and how many were reached.
         duration_s: Time from the first to the last [s].
         way_m: Length of the base's path [m].
+        drivable: Whether all are reached, no limit is exceeded and nothing collides.
+        violations: Ticks at which one of this is not so.
+        joint_speed_use, joint_acceleration_use, base_speed_use, base_turning_use,
+            base_acceleration_use, base_turning_acceleration_use: The greatest use of a limit [-].
+        sideways_mm: The greatest sideways motion of the vehicle in a tick [mm].
+        faults: Where it cannot be driven: "begin_m" and "end_m" along the tool's path, "reason".
     """
     if not isinstance(case, FollowCase):
         placement = recorded_placement(recording)
@@ -137,6 +182,26 @@ def score(case: Case, recording: Recording) -> Row:
         "reached": int(was_reached(recording).sum()),
         "duration_s": float(time[-1] - time[0]),
         "way_m": float(np.hypot(steps[:, 0], steps[:, 1]).sum()),
+        **(_driven(recording) if "limit_use" in recording.channels else {}),
+    }
+
+
+def _driven(recording: Recording) -> Row:
+    """Return what is used of the limits; recordings of earlier releases do not have it."""
+    use, vehicle = recording["limit_use"], recording["vehicle"]
+    steps, mean = np.diff(vehicle, axis=0), 0.5 * (vehicle[1:, 2] + vehicle[:-1, 2])
+    aside = np.cos(mean) * steps[:, 1] - np.sin(mean) * steps[:, 0]
+    faults = recording.facts["faults"]
+    names = [f"{name.replace(' ', '_')}_use" for name in USES]
+    return {
+        "drivable": not faults,
+        "violations": sum(fault["last"] - fault["first"] + 1 for fault in faults),
+        **dict(zip(names, use.max(axis=0).tolist(), strict=True)),
+        "sideways_mm": 1e3 * float(np.abs(aside).max(initial=0.0)),
+        "faults": [
+            {"begin_m": fault["begin"], "end_m": fault["end"], "reason": fault["reason"]}
+            for fault in faults
+        ],
     }
 
 
