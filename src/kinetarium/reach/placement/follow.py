@@ -222,7 +222,7 @@ class LinePlanner:
         if best is None:
             raise KinetariumError(
                 f"no base in the plane was found from which {self._chain.tool!r} reaches the first"
-                " pose of the trajectory"
+                " pose of the trajectory, at 0.00 m"
             )
         return replace(best, elapsed=process_time() - begin)
 
