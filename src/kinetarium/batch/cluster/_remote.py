@@ -110,10 +110,12 @@ class Delivery:
     """The result of a parcel.
 
     Attributes:
+        token: The parcel's.
         runs: Its cases.
         seconds: Wall time on the worker [s].
     """
 
+    token: str
     runs: tuple[Delivered, ...]
     seconds: float
 
@@ -138,7 +140,7 @@ def run_parcel(parcel: Parcel) -> Delivery:
     finally:
         if not shared:
             rmtree(folder, ignore_errors=True)
-    return Delivery(packed, perf_counter() - began)
+    return Delivery(parcel.token, packed, perf_counter() - began)
 
 
 def compute_shards(maker: Any, numbers: list[int]) -> tuple[list[bytes], float]:

@@ -36,7 +36,6 @@ from kinetarium.batch.worker import Finished, Task, study_of_class
 from kinetarium.batch.worker_pool import WorkerError, engines_of
 from kinetarium.errors import KinetariumError, OutputError, one_line
 from kinetarium.interruption import stop_if_requested
-from kinetarium.recording.run_folder import RunFileError, verify_run
 from kinetarium.storage.atomic import (
     make_folder,
     remove_leftovers,
@@ -380,9 +379,11 @@ class ClusterExecutor:
                     client, self._settings, _requirements(tasks), note=self._note
                 )
                 for _, delivery in dispatcher.run(tasks, submit=submit, seconds=_seconds):
+                    folder = staging / delivery.token
                     for delivered in delivery.runs:
-                        _accept(delivered, staging, runs)
+                        _accept(delivered, folder, runs)
                         yield delivered.finished
+                    rmtree(folder, ignore_errors=True)
         finally:
             rmtree(staging, ignore_errors=True)
 
@@ -452,8 +453,12 @@ def _requirements(tasks: Sequence[Task]) -> Requirements:
     return Requirements(cases=tuple(kinds.values()), engines=engines_of(tasks))
 
 
-def _accept(delivered: Delivered, staging: Path, runs: Path) -> None:
+def _accept(delivered: Delivered, folder: Path, runs: Path) -> None:
     """Put a delivered run into its place, checked by its hash.
+
+    Args:
+        folder: The parcel's folder, if the worker shares it.
+        runs: The folder of all runs.
 
     Raises:
         OutputError: If it was damaged on its way, or cannot be written.
@@ -462,7 +467,7 @@ def _accept(delivered: Delivered, staging: Path, runs: Path) -> None:
     target = runs / key
     try:
         if delivered.files is None:
-            [source] = staging.glob(f"*/{key}")
+            source = folder / key
             files = {path.name: path.read_bytes() for path in source.iterdir()}
             _check(files, delivered)
             rmtree(target, ignore_errors=True)  # a failed run that was retried
@@ -471,8 +476,7 @@ def _accept(delivered: Delivered, staging: Path, runs: Path) -> None:
         else:
             _check(dict(delivered.files), delivered)
             write_folder_atomic(target, delivered.files)
-        verify_run(target)
-    except (OSError, ValueError, RunFileError) as error:
+    except (OSError, ValueError) as error:
         raise OutputError(f"cannot accept the run {key}: {one_line(str(error))}") from None
 
 
