@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kinetarium import gym as gym
     from kinetarium import legs as legs
     from kinetarium import model as model
+    from kinetarium import plan as plan
     from kinetarium import reach as reach
     from kinetarium import recording as recording
     from kinetarium import roles as roles
