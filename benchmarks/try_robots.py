@@ -15,7 +15,7 @@ from typing import Any
 from kinetarium.batch.outcomes import verdict_of
 from kinetarium.batch.plan import Plan
 from kinetarium.batch.study import Outcome
-from kinetarium.batch.sweep import Progress, sweep
+from kinetarium.batch.sweep import Progress, run_plan
 from kinetarium.batch.worker_pool import executor
 from kinetarium.model.assets import installed_packages
 from kinetarium.recording.recording import Run
@@ -64,7 +64,7 @@ def main(out: Path, names: Sequence[str], *, write: bool = False) -> None:
     study = open_study("try")
     content = {"study": "try", "grid": {"robot": list(robots)}}
     work = executor(_WORKERS, timeout=_TIMEOUT, memory=_MEMORY)
-    folder, _ = sweep(Plan(study, content), out=out, executor=work, watch=_watch)
+    folder, _ = run_plan(Plan(study, content), out=out, executor=work, watch=_watch)
     timings = folder.timings()
     runs = [run for run in folder.rows() if run.case["part"] in _PARTS]
     cpu = [timings.get(run.key, {}).get("cpu_s", 0.0) for run in runs]
