@@ -246,7 +246,7 @@ RULES = (
         "A quarter of the 2 mm by which starts displace the cube: with more it is the slip, not the"
         " start, that decides where the cube ends up.",
         _grip_friction,
-        relative=0.05,
+        resolution=0.01,
     ),
     Rule(
         "two wheels, open loop",
