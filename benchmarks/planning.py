@@ -49,7 +49,7 @@ HEIGHT = 0.235
 HOME = np.array([0.0, -pi / 4, 0.0, -3 * pi / 4, 0.0, pi / 2, pi / 4])
 CENTRE = (0.064, 0.0, 0.0)
 DOWN = np.diag([1.0, -1.0, -1.0])
-_SCENES = 50
+_SCENES = 40
 _PEER_SCENES = 3
 _PROBLEMS = 50
 
