@@ -8,6 +8,7 @@ import pytest
 
 from kinetarium.errors import KinetariumError
 from kinetarium.scene import Scene, ground
+from kinetarium.scene.table_scenes import random_table_scene, read_table_scene
 from kinetarium.scene.tables import (
     TOP,
     Obstacle,
@@ -15,8 +16,6 @@ from kinetarium.scene.tables import (
     Table,
     TableObject,
     TableScene,
-    random_table_scene,
-    read_table_scene,
 )
 
 FILE = """start = { x = -2.0, y = 0.4, yaw = 30 }

@@ -121,7 +121,7 @@ def cases(config: Config) -> tuple[Case, ...]:
     from kinetarium.batch.study import case_of, refuse_empty
     from kinetarium.engines.registry import check_timesteps, chosen_engines
     from kinetarium.ranges import check_ranges
-    from kinetarium.scene.tables import random_table_scene, read_table_scene
+    from kinetarium.scene.table_scenes import random_table_scene, read_table_scene
     from kinetarium.studies.pick.robot import open_picker
 
     check_ranges(config)

@@ -14,33 +14,19 @@ from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.control.vehicle.legs import LegDriver, LegEnd
 from kinetarium.control.vehicle.wheel_driver import planar_pose
 from kinetarium.control.vehicle.wheeled_base import Chassis
-from kinetarium.dynamics import RobotDynamics
-from kinetarium.plan import TimedMotion
-from kinetarium.scene.held_object import Holder
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+from kinetarium.studies.pick.arm_motion import RATE, ArmMotion, Fingers, first_commands
 from kinetarium.studies.pick.config import Case, Placement
-from kinetarium.studies.pick.planning import (
-    ArmPlan,
-    Planner,
-    PlanningError,
-    Way,
-    distance,
-)
-from kinetarium.studies.pick.robot import FINGER_STIFFNESS, Picker
+from kinetarium.studies.pick.planning import ArmPlan, Planner
+from kinetarium.studies.pick.way import PlanningError, Way, distance
 
-RATE = 500.0
-"""Control rate [Hz]; wheels get commands at a fifth of it."""
 HOLD = 2.0
 """How long an object is held [s]."""
 _SETTLE = 0.5
 """Time to come to rest on the wheels [s]."""
 _REST = 0.4
 """Time for the base to come to rest after a drive [s]."""
-_CLOSING = 0.8
-"""Duration of the fingers' way to the object [s]."""
-_PRESSING = 0.4
-"""Time for the grip force to build up [s]."""
 _GIVEN_UP = 0.2
 """How long a robot stands that has no plan [s]."""
 _NEAR_ENOUGH = 0.010, radians(0.5)
@@ -60,126 +46,6 @@ class Turning:
     x: float = 0.0
     y: float = 0.0
     multiplier: float = 1.0
-
-
-class ArmMotion:
-    """A phase that moves the arm: servo commands with the torques that the motion needs.
-
-    A position servo gives k (command - q) - d v, so that command = q + (d v + tau) / k with the
-    torques tau of inverse dynamics.
-
-    Attributes:
-        name: Name of the phase.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        motion: TimedMotion,
-        *,
-        picker: Picker,
-        holder: Holder,
-        loaded: bool = False,
-        backwards: bool = False,
-    ) -> None:
-        """Compute the commands of the whole motion.
-
-        Args:
-            holder: The gripper with the object.
-            loaded: Whether the arm carries it.
-            backwards: Whether the motion is run in reverse.
-        """
-        self.name = name
-        times = np.arange(round(motion.duration * RATE) + 2) / RATE
-        q, v, a = motion.sample(times)
-        if backwards:
-            q, v, a = q[::-1], -v[::-1], a[::-1]
-        self._commands = servo_commands(picker, holder, (q, v, a), loaded=loaded)
-        self._places = [picker.commands[joint] for joint in picker.arm.joints]
-        self._begin = 0.0
-
-    def begin(self, t: float, measurement: Measurement) -> None:
-        """Start at a time [s]."""
-        self._begin = t
-
-    def update(self, t: float, measurement: Measurement, command: Array) -> bool:
-        """Write the commands of the arm; return whether the motion is over."""
-        k = min(round((t - self._begin) * RATE), len(self._commands) - 1)
-        command[self._places] = self._commands[k]
-        return k == len(self._commands) - 1
-
-
-def servo_commands(
-    picker: Picker, holder: Holder, motion: tuple[Array, Array, Array], *, loaded: bool
-) -> Array:
-    """Return commands of the arm's servos along positions, speeds and accelerations, (k, arm)."""
-    dynamics = RobotDynamics(holder.carrying() if loaded else holder.model)
-    servos = [picker.servos[joint] for joint in picker.arm.joints]
-    stiffness = np.array([servo.stiffness for servo in servos])
-    damping = np.array([servo.damping for servo in servos])
-    fingers, still = holder.home[holder.arm :], np.zeros(len(holder.home) - holder.arm)
-    q, v, a = motion
-    tau = np.array(
-        [
-            dynamics.inverse_dynamics(
-                np.concatenate([q[k], fingers]),
-                np.concatenate([v[k], still]),
-                np.concatenate([a[k], still]),
-            )[: holder.arm]
-            for k in range(len(q))
-        ]
-    )
-    return np.asarray(q + (damping * v + tau) / stiffness)
-
-
-class Fingers:
-    """A phase that moves the fingers from one opening to another, and may press.
-
-    Attributes:
-        name: Name of the phase.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        *,
-        picker: Picker,
-        holder: Holder,
-        force: float = 0.0,
-        duration: float = _CLOSING,
-    ) -> None:
-        """Compute where the fingers go.
-
-        Args:
-            holder: The gripper with the object.
-            force: Grip force at each finger [N]; 0 to open.
-            duration: Of their way [s].
-        """
-        self.name = name
-        sides = holder.moving
-        self._places = [picker.commands[side.joint] for side in sides]
-        touching = holder.home[holder.arm :]
-        wide = np.array([picker.positions[side.joint] for side in sides])
-        self._end = touching if force else wide
-        # One finger gives way by the force that the other presses with; that one presses with all
-        # its effort.
-        give = force / FINGER_STIFFNESS / holder.openings
-        self._press = np.where(np.arange(len(sides)) < len(sides) - 1, -give, -3.0 * give)
-        self._duration, self._more = duration, _PRESSING if force else 0.0
-
-    def begin(self, t: float, measurement: Measurement) -> None:
-        """Start at a time [s]."""
-        self._begin, self._started = t, False
-
-    def update(self, t: float, measurement: Measurement, command: Array) -> bool:
-        """Write the commands of the fingers; return whether they have arrived."""
-        if not self._started:
-            self._from, self._started = command[self._places].copy(), True
-        since = t - self._begin
-        share = min(since / self._duration, 1.0)
-        press = min(max((since - self._duration) / (_PRESSING / 4), 0.0), 1.0)
-        command[self._places] = (1 - share) * self._from + share * self._end + press * self._press
-        return since >= self._duration + self._more
 
 
 @dataclass(eq=False)
@@ -413,21 +279,6 @@ class Mission:
         except PlanningError as reason:
             attempt.failed, attempt.reason = reason.what, str(reason)
             return None
-
-
-def first_commands(picker: Picker) -> Array:
-    """Return the first commands: wheels at rest, arm and fingers held, shape (c,)."""
-    command = np.zeros(len(picker.commands))
-    for name, place in picker.commands.items():
-        command[place] = picker.positions[name]
-    for wheel in picker.base.driven:
-        command[wheel.command] = 0.0
-    home = picker.home[None]
-    still = np.zeros_like(home)
-    arm = [picker.commands[name] for name in picker.arm.joints]
-    motion = home, still, still
-    command[arm] = servo_commands(picker, picker.usual_holder, motion, loaded=False)[0]
-    return command
 
 
 def _pose(row: Array) -> Array:

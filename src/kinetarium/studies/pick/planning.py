@@ -4,24 +4,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import atan2, cos, hypot, pi, radians, sin
+from math import atan2, cos, pi, radians, sin
 from time import process_time
 
 import numpy as np
 
 from kinetarium.control.vehicle.laws import PlanarPose
-from kinetarium.control.vehicle.legs import LegEnd
-from kinetarium.control.vehicle.wheeled_base import placed
 from kinetarium.errors import KinetariumError
 from kinetarium.model.robot import Geometry
 from kinetarium.plan import (
-    BasePath,
     PlanningRobot,
     TimedMotion,
     motion_limits,
     place_arm,
     plan_arm_path,
-    plan_base_path,
     plan_tool_lines,
     planning_robot,
     time_line,
@@ -33,6 +29,7 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 from kinetarium.studies.pick.config import Placement
 from kinetarium.studies.pick.robot import Picker
+from kinetarium.studies.pick.way import NO_BASE, NO_PATH, OUT_OF_REACH, PlanningError, Way, plan_way
 
 PRE_GRASP = 0.12
 """Height of the tool over the grasp before it moves down [m]."""
@@ -42,15 +39,13 @@ STAND_OFF = 0.7
 """Distance of the arm's base from the object of a fixed placement [m]."""
 _RANDOM_REACH = (0.4, 0.85)
 """Distance of the arm's base from the object of a random placement [m]."""
+_ROOM = 0.04
+"""Distance to all sides by which a base is free that no map chose [m]."""
 _DRAWS = 2000
 _BASES = 6
 """Bases of a map that are compared."""
-_MARGIN = 0.03
-"""Distance kept on the way besides what localisation takes [m]."""
-_END_MARGIN = 0.01
-"""The same near start and goal, where placement has considered errors [m]."""
-_LAST_LEGS = 0.5, 0.3, -0.5, -0.3
-"""Lengths of a straight leg to the goal that are tried, backwards if negative [m]."""
+_CORNER = 0.5
+"""Distance of the robot's outline from the middle, for errors of its heading [m]."""
 _SPARE = 0.005, radians(0.3)
 """Errors of driving that are added to those of localisation [m, rad]."""
 _ARM_MARGIN = 0.01
@@ -59,23 +54,6 @@ _TOOL_SPEED = 0.1
 """Speed of the tool along lines [m/s]."""
 _SCALE = 0.5
 """Speed of the arm over its limits [-]."""
-
-
-class PlanningError(KinetariumError):
-    """A part of a mission for which there is no plan.
-
-    Attributes:
-        what: What was not found.
-    """
-
-    def __init__(self, what: str, reason: str) -> None:
-        """Keep both."""
-        super().__init__(reason)
-        self.what = what
-
-
-NO_BASE, NO_PATH, OUT_OF_REACH = "no base", "no path", "out of reach"
-"""What may not be found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,21 +76,6 @@ class ArmPlan:
     down: TimedMotion
     up: TimedMotion
     limit_margin: float
-
-
-@dataclass(frozen=True)
-class Way:
-    """The way of a base.
-
-    Attributes:
-        legs: The ends of its straight legs, by the point that is steered.
-        poses: Poses of the root between legs and turns.
-        straight: Whether it ends with a straight leg along the last heading.
-    """
-
-    legs: tuple[LegEnd, ...]
-    poses: tuple[PlanarPose, ...]
-    straight: bool
 
 
 @lru_cache(maxsize=2)
@@ -290,7 +253,7 @@ class Planner:
         side = min(gaps, key=lambda angle: gaps[angle])
         for more in np.arange(0.0, 0.6, 0.05).tolist():
             base = self._facing(index, away=STAND_OFF + more, angle=radians(table.yaw) + side)
-            if self.free([base])[0]:
+            if self._has_room(base):
                 return base
         raise PlanningError(NO_BASE, "there is no room in front of the object")
 
@@ -302,61 +265,27 @@ class Planner:
                 angle=float(rng.uniform(-pi, pi)),
                 turn=float(rng.uniform(-pi / 4, pi / 4)),
             )
-            if self.free([base])[0]:
+            if self._has_room(base):
                 return base
         raise PlanningError(NO_BASE, "there is no room around the object")
 
-    def free(self, bases: list[PlanarPose]) -> Array:
-        """Return whether the robot is free of everything at poses of its root, shape (n,)."""
-        return np.asarray(self._placer.free(np.array(bases)))
+    def _has_room(self, base: PlanarPose) -> bool:
+        """Return whether the robot is free of everything at a base and beside it."""
+        beside = np.array([(0, 0, 0), *((x, y, 0) for x in (-1, 1) for y in (-1, 1))])
+        return bool(self._placer.free(np.array(base) + _ROOM * beside).all())
 
     def way(self, start: PlanarPose, goal: PlanarPose, *, centre: PlanarPose) -> Way:
-        """Return the way of the base to a goal.
-
-        It ends with a straight leg along the last heading where there is room for one: how far a
-        turn shifts the robot is known less well than how far it drives.
-
-        Args:
-            centre: The point that is steered, in the root's frame, and the direction forwards.
-
-        Raises:
-            PlanningError: If there is none.
-        """
+        """Return the way of the base to a goal; see `plan_way`."""
         with self._timed("base path"):
-            spread = self.error[0] + self.error[1] * 0.5
-            wide, narrow = _MARGIN + spread, _MARGIN + spread / 2
-            for margins in ((wide, _END_MARGIN), (narrow, _END_MARGIN), (narrow, 0.0)):
-                for before in (*_LAST_LEGS, 0.0):
-                    via = _moved(goal, before, direction=centre.heading)
-                    last = self._way(via, goal, margins, centre=centre) if before else None
-                    if last is not None and (not last.found or len(last.legs) > 1):
-                        continue
-                    path = self._way(start, via, margins, centre=centre)
-                    if path.found:
-                        return _joined(path, last, centre=centre)
-                    if not before:
-                        reason = path.reason
-        raise PlanningError(NO_PATH, reason)
-
-    def _way(
-        self,
-        start: PlanarPose,
-        goal: PlanarPose,
-        margins: tuple[float, float],
-        centre: PlanarPose,
-    ) -> BasePath:
-        return plan_base_path(
-            self._robot,
-            self.everything,
-            start=start,
-            goal=goal,
-            posture=self.picker.home,
-            height=self.picker.height,
-            steered=centre,
-            motion=self.picker.base.kind.value,
-            margin=margins[0],
-            end_margin=margins[1],
-        )
+            return plan_way(
+                self._robot,
+                self.picker,
+                obstacles=self.everything,
+                start=start,
+                goal=goal,
+                centre=centre,
+                spread=self.error[0] + self.error[1] * _CORNER,
+            )
 
     def reach(self, index: int, *, base: Array, places: Sequence[Array]) -> ArmPlan:
         """Return the motions of the arm for an object.
@@ -433,30 +362,7 @@ def _planar(base: BasePlacement) -> PlanarPose:
     return PlanarPose(float(base.X_WR[0, 3]), float(base.X_WR[1, 3]), float(base.root_yaw))
 
 
-def _moved(base: PlanarPose, ahead: float, *, direction: float) -> PlanarPose:
-    """Return a pose before another one on a straight line; behind it if `ahead` is negative."""
-    angle = base.heading + direction
-    return base._replace(x=base.x - ahead * cos(angle), y=base.y - ahead * sin(angle))
-
-
-def _joined(path: BasePath, last: BasePath | None, *, centre: PlanarPose) -> Way:
-    legs = (*path.legs, *(last.legs if last else ()))
-    ends, poses = [], [path.legs[0].start] if path.legs else []
-    for leg in legs:
-        poses.append(leg.end)
-        if leg.length:
-            end = placed(centre, PlanarPose(*leg.end))
-            ends.append(LegEnd(end.x, end.y, leg.length < 0, end.heading))
-    return Way(tuple(ends), tuple(PlanarPose(*each) for each in poses), last is not None)
-
-
 def _upright(X_WO: Array) -> Array:
     """Return the pose of an object that stands, without the small tilt of a soft contact."""
     yaw = atan2(X_WO[1, 0], X_WO[0, 0])
     return pose(X_WO[:3, 3], rotation_about((0.0, 0.0, 1.0), yaw))
-
-
-def distance(a: PlanarPose, b: PlanarPose) -> tuple[float, float]:
-    """Return the distance of two poses [m] and the angle between their headings [rad]."""
-    turn = (a.heading - b.heading + pi) % (2 * pi) - pi
-    return hypot(a.x - b.x, a.y - b.y), abs(turn)

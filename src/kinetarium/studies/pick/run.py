@@ -26,8 +26,9 @@ from kinetarium.scene import Scene
 from kinetarium.scene.tables import Stand, TableScene, object_name
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, quaternion_from_rotation, rotation_from_quaternion
+from kinetarium.studies.pick.arm_motion import RATE, first_commands
 from kinetarium.studies.pick.config import Case
-from kinetarium.studies.pick.mission import RATE, Mission, Turning, first_commands
+from kinetarium.studies.pick.mission import Mission, Turning
 from kinetarium.studies.pick.planning import Planner
 from kinetarium.studies.pick.robot import ROBOT, Picker, open_picker
 

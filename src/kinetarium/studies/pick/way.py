@@ -1,0 +1,128 @@
+"""The way of a base to its goal: legs that end with a straight one, where there is room."""
+
+from dataclasses import dataclass
+from math import cos, hypot, pi, sin
+
+from kinetarium.control.vehicle.laws import PlanarPose
+from kinetarium.control.vehicle.legs import LegEnd
+from kinetarium.control.vehicle.wheeled_base import placed
+from kinetarium.errors import KinetariumError
+from kinetarium.plan import BasePath, PlanningRobot, plan_base_path
+from kinetarium.reach import Obstacles
+from kinetarium.studies.pick.robot import Picker
+
+_MARGIN = 0.03
+"""Distance kept on the way besides what localisation takes [m]."""
+_END_MARGIN = 0.01
+"""The same near start and goal, where placement has considered errors [m]."""
+_LAST_LEGS = 0.5, 0.3, -0.5, -0.3
+"""Lengths of a straight leg to the goal that are tried, backwards if negative [m]."""
+
+
+class PlanningError(KinetariumError):
+    """A part of a mission for which there is no plan.
+
+    Attributes:
+        what: What was not found.
+    """
+
+    def __init__(self, what: str, reason: str) -> None:
+        """Keep both."""
+        super().__init__(reason)
+        self.what = what
+
+
+NO_BASE, NO_PATH, OUT_OF_REACH = "no base", "no path", "out of reach"
+"""What may not be found."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """The way of a base.
+
+    Attributes:
+        legs: The ends of its straight legs, by the point that is steered.
+        poses: Poses of the root between legs and turns.
+        straight: Whether it ends with a straight leg along the last heading.
+    """
+
+    legs: tuple[LegEnd, ...]
+    poses: tuple[PlanarPose, ...]
+    straight: bool
+
+
+def plan_way(
+    robot: PlanningRobot,
+    picker: Picker,
+    *,
+    obstacles: Obstacles,
+    start: PlanarPose,
+    goal: PlanarPose,
+    centre: PlanarPose,
+    spread: float,
+) -> Way:
+    """Return the way of a base to a goal.
+
+    It ends with a straight leg along the last heading where there is room for one: how far a
+    turn shifts the robot is known less well than how far it drives.
+
+    Args:
+        obstacles: Everything, in the world's frame.
+        centre: The point that is steered, in the root's frame, and the direction forwards.
+        spread: Distance that errors of localisation take [m].
+
+    Raises:
+        PlanningError: If there is none.
+    """
+
+    def legs(a: PlanarPose, b: PlanarPose, margins: tuple[float, float]) -> BasePath:
+        return plan_base_path(
+            robot,
+            obstacles,
+            start=a,
+            goal=b,
+            posture=picker.home,
+            height=picker.height,
+            steered=centre,
+            motion=picker.base.kind.value,
+            margin=margins[0],
+            end_margin=margins[1],
+        )
+
+    wide, narrow = _MARGIN + spread, _MARGIN + spread / 2
+    reason = ""
+    for margins in ((wide, _END_MARGIN), (narrow, _END_MARGIN), (narrow, 0.0)):
+        for before in (*_LAST_LEGS, 0.0):
+            via = _moved(goal, before, direction=centre.heading)
+            last = legs(via, goal, margins) if before else None
+            if last is not None and (not last.found or len(last.legs) > 1):
+                continue
+            path = legs(start, via, margins)
+            if path.found:
+                return _joined(path, last, centre=centre)
+            if not before:
+                reason = path.reason
+    raise PlanningError(NO_PATH, reason)
+
+
+def _moved(base: PlanarPose, ahead: float, *, direction: float) -> PlanarPose:
+    """Return a pose before another one on a straight line; behind it if `ahead` is negative."""
+    angle = base.heading + direction
+    return base._replace(x=base.x - ahead * cos(angle), y=base.y - ahead * sin(angle))
+
+
+def _joined(path: BasePath, last: BasePath | None, *, centre: PlanarPose) -> Way:
+    legs = (*path.legs, *(last.legs if last else ()))
+    ends, poses = [], [path.legs[0].start] if path.legs else []
+    for leg in legs:
+        poses.append(leg.end)
+        if leg.length:
+            end = placed(centre, PlanarPose(*leg.end))
+            ends.append(LegEnd(end.x, end.y, leg.length < 0, end.heading))
+    return Way(tuple(ends), tuple(PlanarPose(*each) for each in poses), last is not None)
+
+
+def distance(a: PlanarPose, b: PlanarPose) -> tuple[float, float]:
+    """Return the distance of two poses [m] and the angle between their headings [rad]."""
+    turn = (a.heading - b.heading + pi) % (2 * pi) - pi
+    return hypot(a.x - b.x, a.y - b.y), abs(turn)
