@@ -38,6 +38,7 @@ demo: page  ## Test the installed engines, run the studies on all of them in sho
 	$(BIN)/kinetarium walk --path straight side --out out/demo/walk
 	$(BIN)/kinetarium walk --engine mujoco --stride 31.87 --step-time 1 --out out/demo/walk-physics
 	$(BIN)/kinetarium compare-engines --quick --out out/demo/engines
+	$(BIN)/kinetarium pick --engine mujoco bullet --scene examples/08_table.toml --out out/demo/pick
 	@echo "watch all of it in 3-D: $(BIN)/kinetarium studio out/demo"
 
 lint: page  ## Check style, types and layers

@@ -9,7 +9,18 @@ import numpy as np
 
 from kinetarium.batch.outcomes import Outcomes, and_list, case_labels, completion
 from kinetarium.batch.study import Findings, Outcome
-from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Mark, Series, Side, Style
+from kinetarium.figure.charts import (
+    Axis,
+    Bars,
+    BarSeries,
+    Heatmap,
+    Lines,
+    Mark,
+    Series,
+    Side,
+    Spot,
+    Style,
+)
 from kinetarium.figure.page import Section
 from kinetarium.figure.replay import Guide, Replay
 from kinetarium.figure.scene_replay import scene_replay
@@ -183,6 +194,7 @@ def _sections(groups: dict[_Group, list[Outcome[Case]]], named: Named) -> tuple[
     views = run[:_MOST_VIEWS]
     if views:
         sections.append(Section("From above", tuple(_from_above(*each) for each in views)))
+        sections.append(Section("Map on the floor", tuple(_map(*each) for each in views)))
         sections.append(Section("Grip forces", tuple(_forces(*each) for each in views)))
     sections.append(Section("Missions", (_missions(named),)))
     return tuple(sections)
@@ -236,6 +248,30 @@ def _from_above(label: str, outcome: Outcome[Case]) -> Lines:
     places = np.array([layout.object_pose(i)[:2, 3] for i in range(len(layout.objects))])
     series.append(Series("objects", places[:, 0], places[:, 1], Style.MARKERS))
     return Lines(label, Axis("x", "m"), Axis("y", "m"), tuple(series), equal=True)
+
+
+def _map(label: str, outcome: Outcome[Case]) -> Heatmap:
+    """Return the map of bases around the first object, with the chosen ones."""
+    facts, layout = outcome.recorded.facts, outcome.case.layout
+    x, y = layout.object_pose(0)[:2, 3].tolist()
+    spots = [Spot(x, y, "object 1")]
+    spots += [
+        Spot(stop["goal"][0], stop["goal"][1], f"root at stop {i}")
+        for i, stop in enumerate(facts["stops"], 1)
+    ]
+    found = facts["map"]
+    return Heatmap(
+        label,
+        Axis("x", "m"),
+        Axis("y", "m"),
+        tuple(found["x"]),
+        tuple(found["y"]),
+        np.array(found["scores"], dtype=np.float64).T,
+        Axis("reach of the arm's base", "%"),
+        marks=tuple(spots),
+        caption="By the reachability map, without obstacles; the root is beside the arm's base.",
+        equal=True,
+    )
 
 
 def _forces(label: str, outcome: Outcome[Case]) -> Lines:

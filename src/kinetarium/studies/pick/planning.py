@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from math import atan2, cos, pi, radians, sin
 from time import process_time
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +40,8 @@ STAND_OFF = 0.7
 """Distance of the arm's base from the object of a fixed placement [m]."""
 _RANDOM_REACH = (0.4, 0.85)
 """Distance of the arm's base from the object of a random placement [m]."""
+_SLICE = 0.1
+"""Distance of neighbouring positions of a drawn map [m]."""
 _ROOM = 0.04
 """Distance to all sides by which a base is free that no map chose [m]."""
 _DRAWS = 2000
@@ -268,6 +271,17 @@ class Planner:
             if self._has_room(base):
                 return base
         raise PlanningError(NO_BASE, "there is no room around the object")
+
+    def slice(self, index: int) -> dict[str, list[Any]]:
+        """Return the map around an object: how well bases of the arm reach its poses [%].
+
+        Returns:
+            Coordinates "x" and "y" of the arm's base [m], and "scores" by x and y.
+        """
+        poses = inverse_pose(self._placer.plane.frame) @ self.tool_poses(index)
+        x, y, scores = self._placer.scores(poses, step=_SLICE)
+        share = np.rint(100 * scores / max(float(scores.max()), 1e-9)).astype(int)
+        return {"x": x.round(3).tolist(), "y": y.round(3).tolist(), "scores": share.tolist()}
 
     def _has_room(self, base: PlanarPose) -> bool:
         """Return whether the robot is free of everything at a base and beside it."""

@@ -113,6 +113,7 @@ def run(case: Case) -> Recording:
         timing = {LOOP_TIME: process_time() - begin}
     phases = [[each.name, each.begin, each.end] for each in controller.times]
     facts = {**mission.facts(), "turning": asdict(turning), "phases": phases}
+    facts["map"] = planner.slice(0)
     timing |= {f"{what}_s": seconds for what, seconds in planner.elapsed.items()}
     return replace(
         recording,
