@@ -23,7 +23,7 @@ SUBSTEPS = 30
 TABLE = Obstacles((Geometry(Box((0.5, 1.6, 0.04)), pose((0.9, 0.0, 0.15))),))
 
 
-@pytest.fixture(scope="module", params=["ur5", "panda"])
+@pytest.fixture(scope="module", params=["ur5", pytest.param("panda", marks=pytest.mark.slow)])
 def placer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Placer:
     robot = load_robot(request.param)
     path = tmp_path_factory.mktemp("maps") / "arm.rmap"

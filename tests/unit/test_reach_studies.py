@@ -21,7 +21,7 @@ from kinetarium.reach.placement.files import read_poses
 from kinetarium.spatial.rotation import pose
 from kinetarium.studies.reach.comparison.config import Config, Method
 from kinetarium.studies.reach.comparison.run import random_poses
-from kinetarium.studies.reach.placement.config import FollowConfig, PlaceConfig
+from kinetarium.studies.reach.placement.config import FollowConfig, PlaceConfig, StopCount
 
 PANDA = load_robot("panda")
 DOWN = np.diag([1.0, -1.0, -1.0])
@@ -204,3 +204,32 @@ def test_claims_of_a_way_are_true(files: Path, place: PlaceConfig) -> None:
         turn = np.array([[np.cos(yaw), -np.sin(yaw), 0], [np.sin(yaw), np.cos(yaw), 0], [0, 0, 1]])
         X = link_poses(PANDA, q, X_WB=pose((x, y, 0.0), turn))[tool]
         assert np.abs(X - X_WT).max() < 1e-6
+
+
+def test_robust_bases_and_stops(files: Path, place: PlaceConfig) -> None:
+    near = [pose((x, 0.5, 0.4), DOWN).tolist() for x in (0.0, 0.1)]
+    (files / "near.json").write_text(json.dumps(near))
+    words = replace(place, poses=str(files / "near.json"), base_error=("0.01", "0.01m", "2deg"))
+    [row] = run_study("reach-place", **vars(replace(words, k=2))).rows
+    assert row["robust"]
+    assert row["kept"] == [1.0, 1.0]
+    assert len(row["others"]) == 1
+    assert row["root_pose"]["pose"] == row["base"]["pose"]  # the root is the base link
+    far = [*near, pose((3.0, 0.5, 0.4), DOWN).tolist()]
+    (files / "far.json").write_text(json.dumps(far))
+    words = replace(words, poses=str(files / "far.json"), stops=StopCount.AUTO)
+    [row] = run_study("reach-place", **vars(words)).rows
+    assert [stop["poses"] for stop in row["tour"]] in ([[0, 1], [2]], [[2], [0, 1]])
+    assert row["reachable"] == 3
+    assert faults("reach-place", words) == []
+
+
+def test_contradictions_of_robust_queries_are_refused(place: PlaceConfig) -> None:
+    for words, fault in (
+        ({"base_error": ("0.01", "0.01", "2 degrees")}, "such as 0.03 0.03 3deg"),
+        ({"base_error": ("0.01", "0.01", "-2deg")}, "three numbers from 0 to 1"),
+        ({"k": 2}, "--k is for one base with --base-error"),
+        ({"stops": StopCount.AUTO, "continuous": True}, "--continuous is for one base"),
+    ):
+        with pytest.raises(KinetariumError, match=fault):
+            run_study("reach-place", **vars(replace(place, **words)))

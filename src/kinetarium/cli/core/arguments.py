@@ -30,6 +30,8 @@ _PLACEHOLDERS = {
     "xacro_arg": "NAME:=VALUE", "root": "BODY",
 }  # fmt: skip
 """Placeholders in the help of flags of studies, whose configs do not know the command line."""
+_NAMES = {"base_kind": "base"}
+"""Flags of fields whose names would hide a result in the rows of a study."""
 _SEEN = object()
 """Marks a dataclass whose flags are being described."""
 
@@ -207,8 +209,9 @@ def _described(field: StructFieldSpec) -> StructFieldSpec:
     if any(getattr(part, "metavar", None) for part in get_args(field.type)[1:]):
         placeholder = ""  # a command has its own
     hint = "" if isinstance(default, bool) or default in ("", (), None) else None
-    if placeholder or hint == "":
-        look = tyro.conf.arg(metavar=placeholder or None, help_behavior_hint=hint)
+    name = _NAMES.get(field.name)
+    if placeholder or name or hint == "":
+        look = tyro.conf.arg(name=name, metavar=placeholder or None, help_behavior_hint=hint)
         described: Any = Annotated[field.type, look]
         field = replace(field, type=described)
     if limits is None:

@@ -455,7 +455,7 @@ class Placer:
             raise UnknownNameError("objective", str(objective), known=Objective)
         if effort not in tuple(Effort):
             raise UnknownNameError("effort", str(effort), known=Effort)
-        if objective is Objective.CLEARANCE and not self._has_obstacles:
+        if objective == Objective.CLEARANCE and not self._has_obstacles:
             raise KinetariumError("the objective 'clearance' needs obstacles")
         return Objective(objective), Effort(effort)
 

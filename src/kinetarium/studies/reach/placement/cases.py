@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
 from hashlib import file_digest, sha256
+from math import radians
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -29,15 +30,19 @@ from kinetarium.studies.reach.placement.config import (
     PlaceCase,
     PlaceConfig,
     SiteConfig,
+    StopCount,
 )
 
 if TYPE_CHECKING:
+    from kinetarium.reach.placement.robust import BaseError
     from kinetarium.studies.reach.markers import Stage
 
 T = TypeVar("T")
 
 
 Case = PlaceCase | FollowCase
+ROLES = ("roles", "srdf")
+"""Fields that name files of roles."""
 
 
 class _Survey(NamedTuple):
@@ -76,7 +81,7 @@ def placer_of(case: Case) -> Placer:
         KinetariumError: If a file has changed since the case was made.
     """
     site = SiteConfig(**{each.name: getattr(case, each.name) for each in fields(SiteConfig)})
-    names = ("map", "robot", "obstacles")
+    names = ("map", "robot", "obstacles", *ROLES)
     return _placer(site, tuple((n, case.sha256[n]) for n in names if n in case.sha256))
 
 
@@ -92,7 +97,13 @@ def _placer(site: SiteConfig, digests: tuple[tuple[str, str], ...]) -> Placer:
 @lru_cache(maxsize=2)
 def _arm_alone(site: SiteConfig, map_sha256: str, robot_sha256: str) -> Placer:
     """Prepare what does not depend on obstacles; the digests tell changed files apart."""
-    return Placer(open_map(str(site.map)), robot=_robot(site), plane=site.plane)
+    robot, base = _robot(site), site.base_kind
+    if base is None and (site.roles or site.srdf):
+        # Imported here: without these files roles are found only where they matter.
+        from kinetarium.roles.find import find_roles
+
+        base = find_roles(robot, roles=site.roles or None, srdf=site.srdf or None).base.kind
+    return Placer(open_map(str(site.map)), robot=robot, plane=site.plane, base=base)
 
 
 def stage_of(case: Case, recording: Recording) -> "Stage":
@@ -121,6 +132,8 @@ def _opened(
         read: Reads that file.
     """
     check_ranges(config)
+    if isinstance(config, PlaceConfig):
+        _check_errors(config)
     path = getattr(config, field)
     for name, value in (("map", config.map), (field, path)):
         if value is None:
@@ -135,6 +148,36 @@ def _opened(
     return {each.name: getattr(config, each.name) for each in fields(config)} | {"sha256": digests}
 
 
+def _check_errors(config: PlaceConfig) -> None:
+    """Refuse a query for robust bases, or for several, that contradicts itself."""
+    error = error_of(config)
+    if config.continuous and (error is not None or config.stops is not StopCount.ONE):
+        raise ConfigError("--continuous is for one base without --base-error")
+    if config.k > 1 and (error is None or config.stops is not StopCount.ONE):
+        raise ConfigError("--k is for one base with --base-error")
+
+
+def error_of(config: PlaceConfig) -> "BaseError | None":
+    """Return the box of errors of a query: metres, and radians or degrees ("3deg").
+
+    Raises:
+        ConfigError: If it is not three numbers in their range.
+    """
+    if config.base_error is None:
+        return None
+    from kinetarium.reach.placement.robust import BaseError
+
+    try:
+        x, y, turn = (text.strip() for text in config.base_error)
+        yaw = radians(float(turn[:-3])) if turn.endswith("deg") else float(turn.removesuffix("rad"))
+        return BaseError(float(x.removesuffix("m")), float(y.removesuffix("m")), yaw)
+    except ValueError:
+        given = " ".join(config.base_error)
+        raise ConfigError(
+            f"--base-error must be two lengths and an angle, such as 0.03 0.03 3deg, not {given!r}"
+        ) from None
+
+
 def _survey(site: SiteConfig) -> _Survey:
     """Load the robot and the obstacles."""
     robot = _robot(site)
@@ -144,6 +187,7 @@ def _survey(site: SiteConfig) -> _Survey:
         files = [Path(site.obstacles)]
         files += [part.shape.path for part in obstacles.shapes if isinstance(part.shape, MeshFile)]
         digests["obstacles"] = sha256("".join(map(_digest, files)).encode()).hexdigest()
+    digests |= {name: _digest(path) for name in ROLES if (path := getattr(site, name))}
     return _Survey(robot, site.plane, obstacles, digests)
 
 

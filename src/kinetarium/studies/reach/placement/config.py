@@ -8,6 +8,14 @@ from kinetarium.model.diagnostics import RobotOptions
 from kinetarium.ranges import Range
 from kinetarium.reach.placement.files import FreeAxis
 from kinetarium.reach.placement.plane import BasePlane, Effort, Objective, base_plane
+from kinetarium.roles.roles import BaseKind
+
+
+class StopCount(StrEnum):
+    """How many bases a query may use."""
+
+    ONE = "one"
+    AUTO = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +52,18 @@ class SiteConfig(PlaneConfig, RobotOptions):
         map: Inverse reachability map, irm3 or irm4; required.
         robot: Name of a robot in the catalogue, or a robot file; the map's robot by default.
         obstacles: JSON file of obstacles: ground, spheres, boxes, meshes.
+        roles: Roles file; by default NAME.roles.toml beside the robot file.
+        srdf: SRDF file; by default NAME.srdf beside the robot file or in ../srdf.
+        base_kind: How the root moves, instead of what is found; one that is not fixed stands on its
+            wheels.
     """
 
     map: str | None = None
     robot: str | None = None
     obstacles: str | None = None
+    roles: str = ""
+    srdf: str = ""
+    base_kind: BaseKind | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +84,10 @@ class PlaceConfig(SiteConfig):
             flip.
         tool_speed: Speed of the tool between them, for joint speeds.
         free: Axis about which the tool may be rotated at all poses.
+        base_error: Largest errors of the robot's root along x and y and about z, such as 0.03 0.03
+            3deg: find a base that reaches all poses wherever it stops within them.
+        k: Number of different bases to find, the best first; more than one needs --base-error.
+        stops: one: one base for all poses. auto: the fewest bases that reach all of them.
     """
 
     poses: str | None = None
@@ -77,6 +96,9 @@ class PlaceConfig(SiteConfig):
     continuous: bool = False
     tool_speed: Annotated[float, Range(1e-4, 10.0, unit="m/s")] = 0.1
     free: FreeAxis | None = None
+    base_error: tuple[str, str, str] | None = None
+    k: Annotated[int, Range(1, 100, unit="-")] = 1
+    stops: StopCount = StopCount.ONE
 
 
 class BaseDrive(StrEnum):

@@ -105,11 +105,16 @@ def _conclude(outcome: Outcome[Case]) -> str:
     if row.get("flips") is not None:
         flips = [str(from_builtins(Flip, flip, where="a flip")) for flip in row["flips"]]
         parts.append(_counted(flips) if flips else "one branch without a flip")
-    words = (
-        f"Put the base at ({base['x']:.2f}, {base['y']:.2f}), {degrees(base['yaw']):.0f} degrees: "
-        + ", ".join(parts)
-        + "."
+    if row.get("kept") is not None:
+        kept = "all" if row["robust"] else f"at worst {min(row['kept']):.0%}"
+        parts.append(f"{kept} kept under the errors of the base")
+    stops = row.get("tour") or [row]
+    roots = [each.get("root_pose") or base for each in stops]
+    where = ", then ".join(
+        f"({root['x']:.2f}, {root['y']:.2f}), {degrees(root['yaw']):.0f} degrees" for root in roots
     )
+    start = f"Stop {len(stops)} times, at" if len(stops) > 1 else "Put the base at"
+    words = f"{start} {where}: " + ", ".join(parts) + "."
     if row.get("slow"):
         words += (
             f" Joints would exceed their speed limits before {_listed(row['slow'])}:"
@@ -278,7 +283,7 @@ def replay(case: Case, recording: Recording) -> Replay:
     last = len(joints) - 1
     time = np.linspace(0.0, last, _SAMPLES * last + 1)
     q = np.column_stack([np.interp(time, np.arange(last + 1), each) for each in joints.T])
-    X_WB = np.broadcast_to(bases[0], (len(time), 4, 4))
+    X_WB = bases[time.astype(np.int64)]
     still = (*_best_positions(recording, stage), *surroundings(stage, recording["poses"]))
     solids = (*moving_links(stage.arm, bases=X_WB, joints=q), *still_solids(still))
     return Replay(time, solids, trails=(stage.arm.tool,))
@@ -288,6 +293,8 @@ def _reached(recording: Recording) -> tuple[Array, Array]:
     """Return base poses and joint positions for every reached pose."""
     placement = recorded_placement(recording)
     joints = placement.joints[placement.reached]
+    if "pose_bases" in recording.channels:  # several stops
+        return recording["pose_bases"][placement.reached], joints
     return np.tile(placement.X_WB, (len(joints), 1, 1)), joints
 
 

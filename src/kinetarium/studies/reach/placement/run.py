@@ -1,7 +1,9 @@
 """One query: the base for a set of poses, or the motion of a base along a trajectory; measures."""
 
+from dataclasses import replace
 from functools import partial
 from math import atan2
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +11,10 @@ from numpy.typing import NDArray
 from kinetarium.control.vehicle.robot_base import vehicle
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.reach.placement.branches import Flip, limit_margins
-from kinetarium.reach.placement.files import read_task, read_trajectory
+from kinetarium.reach.placement.files import TaskPoses, read_task, read_trajectory
 from kinetarium.reach.placement.follow import USES, follow
 from kinetarium.reach.placement.query import BasePlacement, Placer
+from kinetarium.reach.placement.robust import BaseError
 from kinetarium.reach.placement.whole_body import BaseLimits
 from kinetarium.recording.recording import Channel, Recording, Row
 from kinetarium.roles.find import find_roles
@@ -20,8 +23,11 @@ from kinetarium.roles.studied_robot import StudiedRobot, with_base
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 from kinetarium.storage.serialization import from_builtins, to_builtins
-from kinetarium.studies.reach.placement.cases import Case, placer_of, read_unchanged
-from kinetarium.studies.reach.placement.config import BaseDrive, FollowCase
+from kinetarium.studies.reach.placement.cases import Case, error_of, placer_of, read_unchanged
+from kinetarium.studies.reach.placement.config import BaseDrive, FollowCase, PlaceCase, StopCount
+
+_STANDING = ("root_pose", "kept", "robust", "others", "tour")
+"""What a row has of where the robot stands."""
 
 
 def run(case: Case) -> Recording:
@@ -34,6 +40,15 @@ def run(case: Case) -> Recording:
     if isinstance(case, FollowCase):
         return _follow(case, placer)
     task = read_unchanged(case, "poses", partial(read_task, free=case.free))
+    error = error_of(case)
+    if case.stops is StopCount.AUTO:
+        return _record_stops(case, task, placer=placer, error=error)
+    if error is not None:
+        found = placer.place_robust(
+            task, error=error, k=case.k, objective=case.objective, effort=case.effort
+        )
+        others = [_root(one) for one in found[1:]]
+        return record_placement(found[0], task.X_WT, placer=placer, others=others)
     placement = placer.place(
         task,
         objective=case.objective,
@@ -44,12 +59,54 @@ def run(case: Case) -> Recording:
     return record_placement(placement, task.X_WT, placer=placer)
 
 
-def record_placement(placement: BasePlacement, poses: Array, *, placer: Placer) -> Recording:
+def _record_stops(
+    case: PlaceCase, task: TaskPoses, *, placer: Placer, error: BaseError | None
+) -> Recording:
+    """Find the fewest stops, and record for each pose its solution at the stop that reaches it."""
+    # Imported here, since one base needs no cover.
+    from kinetarium.reach.placement.stops import EXACTLY, place_stops
+
+    start = perf_counter()
+    found = place_stops(placer, task, error=error or EXACTLY, objective=case.objective)
+    elapsed = perf_counter() - start
+    first, stop_of = found.bases[0], found.stop_of
+    joints, quality = np.full_like(first.joints, np.nan), np.full(len(stop_of), np.nan)
+    clearance = np.full(len(stop_of), np.nan)
+    for stop, one in enumerate(found.bases):
+        here = stop_of == stop
+        joints[here], quality[here] = one.joints[here], one.manipulability[here]
+        clearance[here] = placer.clearances(one)[here]
+    whole = replace(
+        first, reached=stop_of >= 0, joints=joints, manipulability=quality, elapsed=elapsed
+    )
+    stops = [
+        {**_root(one), "poses": np.flatnonzero(stop_of == stop).tolist()}
+        for stop, one in enumerate(found.bases)
+    ]
+    recording = record_placement(whole, task.X_WT, placer=placer, tour=stops)
+    bases = np.array([found.bases[max(stop, 0)].X_WB for stop in stop_of])
+    channels = {"clearance": Channel(clearance, "m"), "pose_bases": Channel(bases, "m")}
+    return replace(recording, channels={**recording.channels, **channels})
+
+
+def _root(placement: BasePlacement) -> dict[str, object]:
+    """Return where the root of a robot is to stop, as JSON-like data."""
+    x, y, z = placement.X_WR[:3, 3].tolist()
+    pose = {"x": x, "y": y, "z": z, "yaw": placement.root_yaw, "pose": placement.X_WR.tolist()}
+    if placement.kept is None:
+        return {"root_pose": pose}
+    return {"root_pose": pose, "kept": placement.kept.tolist(), "robust": placement.robust}
+
+
+def record_placement(
+    placement: BasePlacement, poses: Array, *, placer: Placer, **facts: object
+) -> Recording:
     """Record a base, its solutions, and the scores of a raster of positions by the map.
 
     Args:
         poses: Poses X_WT of the tool, shape (n, 4, 4).
         placer: The map, the robot and the obstacles.
+        facts: What else is known of the base.
     """
     arm = placer.arm
     x, y, scores = placer.scores(inverse_pose(placer.plane.frame) @ poses)
@@ -65,6 +122,7 @@ def record_placement(placement: BasePlacement, poses: Array, *, placer: Placer) 
         "scores": Channel(scores, "-"),
     }
     base: dict[str, object] = {"X_WB": placement.X_WB.tolist(), "yaw_rad": placement.yaw}
+    base |= {**_root(placement), **facts}
     if placement.flips is not None and placement.strain is not None:
         base["flips"] = [to_builtins(flip) for flip in placement.flips]
         channels["strain"] = Channel(placement.strain, "1")
@@ -155,6 +213,11 @@ def score(case: Case, recording: Recording) -> Row:
         flips: Changes of the configuration along the list, each with the poses "before" and
             "after", the "joint" that moves most and its "positions"; None if not continuous.
         slow: Poses on the way to which a joint would exceed its speed; None if not continuous.
+        root_pose: Where the robot's root stands: "x", "y", "z" [m], "yaw" [rad], "pose" X_WR.
+        kept: The fraction of the errors of the base at which each pose is reached, and robust:
+            whether that is all of them everywhere; None without such errors.
+        others: Further bases, each with "root_pose", "kept" and "robust".
+        tour: The stops in their order, each with its "root_pose" and "poses"; None for one base.
 
         For reach-follow:
         poses, reached: How many poses there are, and how many were reached.
@@ -175,6 +238,7 @@ def score(case: Case, recording: Recording) -> Row:
             "limit_margin": _least(recording["limit_margin"]),
             "clearance_m": _least(recording["clearance"]),
             "slow": None if strain is None else np.flatnonzero(strain > 1.0).tolist(),
+            **{name: recording.facts.get(name) for name in _STANDING},
         }
     time, steps = recording["time"], np.diff(recording["bases"][:, :2], axis=0)
     return {
