@@ -17,7 +17,7 @@ from kinetarium.engines.registry import list_engines
 from kinetarium.rollout import Rollout
 from kinetarium.scene import driving_ground
 
-RUNS, DURATION, TIMESTEP, RATE = 100, 0.2, 2e-3, 50.0
+RUNS, DURATION, TIMESTEP, RATE = 50, 0.2, 2e-3, 50.0
 STEPS = RUNS * round(DURATION / TIMESTEP)
 
 
@@ -64,8 +64,8 @@ def ratios() -> Iterator[Ratio]:
             ("a bare loop over mj_step", bare),
         ):
             yield _per_step(
-                compare("run_many, 100 runs of 0.2 s in MuJoCo: one step",
-                        ours=lambda: many("mujoco"), peer=work, peer_name=peer, repeats=1, rounds=5)
+                compare("run_many, 50 runs of 0.2 s in MuJoCo: one step",
+                        ours=lambda: many("mujoco"), peer=work, peer_name=peer, repeats=1, rounds=3)
             )  # fmt: skip
     for name in [engine.name for engine in list_engines() if engine.available]:
         if name != "mujoco":
