@@ -12,7 +12,7 @@ class Follow(Study[Config, Case]):
     """How near the tool of a driving robot stays to a line, by what is known of its base."""
 
     name = "follow"
-    help = "hold a tool on a line while the base drives, by what is known of the base"
+    help = "hold a tool on a line while the base drives"
     title = "A tool on a line while the base drives"
     config = Config
     case = Case
