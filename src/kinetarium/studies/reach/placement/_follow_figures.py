@@ -11,7 +11,6 @@ from kinetarium.figure.page import Figure
 from kinetarium.figure.replay import Guide, Replay
 from kinetarium.figure.scene3d import Scene3D
 from kinetarium.figure.text import Cell, Column, Table, header
-from kinetarium.reach.placement.follow import USES
 from kinetarium.reach.placement.search import base_pose
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
@@ -53,6 +52,9 @@ _SNAPSHOTS = 7
 
 
 def _cells(outcome: Outcome[Any]) -> tuple[Cell, ...]:
+    # Imported here: it loads SciPy's splines, and a placement has figures too.
+    from kinetarium.reach.placement.follow import USES
+
     [row] = outcome.rows
     names = ("poses", "reached", "duration_s", "way_m", "violations")
     uses = (row.get(f"{name.replace(' ', '_')}_use") for name in USES[:1] + USES[2:3])
@@ -105,6 +107,9 @@ FOLLOW = View(
 
 
 def _limits(recording: Recording) -> tuple[Figure, ...]:
+    # Imported here: it loads SciPy's splines, and a placement has figures too.
+    from kinetarium.reach.placement.follow import USES
+
     time, use = recording["time"], recording["limit_use"]
     lines = Lines(
         "Use of the limits",

@@ -4,27 +4,25 @@ from dataclasses import replace
 from functools import partial
 from math import atan2
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetarium.control.vehicle.robot_base import vehicle
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.reach.placement.branches import Flip, limit_margins
 from kinetarium.reach.placement.files import TaskPoses, read_task, read_trajectory
-from kinetarium.reach.placement.follow import USES, follow
 from kinetarium.reach.placement.query import BasePlacement, Placer
 from kinetarium.reach.placement.robust import BaseError
-from kinetarium.reach.placement.whole_body import BaseLimits
 from kinetarium.recording.recording import Channel, Recording, Row
-from kinetarium.roles.find import find_roles
-from kinetarium.roles.roles import RolesError
-from kinetarium.roles.studied_robot import StudiedRobot, with_base
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 from kinetarium.storage.serialization import from_builtins, to_builtins
 from kinetarium.studies.reach.placement.cases import Case, error_of, placer_of, read_unchanged
 from kinetarium.studies.reach.placement.config import BaseDrive, FollowCase, PlaceCase, StopCount
+
+if TYPE_CHECKING:
+    from kinetarium.reach.placement.whole_body import BaseLimits
 
 _STANDING = ("root_pose", "kept", "robust", "others", "tour")
 """What a row has of where the robot stands."""
@@ -148,6 +146,9 @@ def was_reached(recording: Recording) -> NDArray[np.bool_]:
 
 
 def _follow(case: FollowCase, placer: Placer) -> Recording:
+    # Imported here: a placement is over before SciPy's splines are loaded.
+    from kinetarium.reach.placement.follow import USES, follow
+
     times, poses = read_unchanged(case, "trajectory", read_trajectory)
     limits = _base_limits(case, placer)
     way = follow(placer, times, poses=poses, limits=limits, acceleration=case.joint_acceleration)
@@ -169,8 +170,15 @@ def _follow(case: FollowCase, placer: Placer) -> Recording:
     return Recording(channels, "running", {**_arm(placer), **facts}, {"plan_s": way.elapsed})
 
 
-def _base_limits(case: FollowCase, placer: Placer) -> BaseLimits:
+def _base_limits(case: FollowCase, placer: Placer) -> "BaseLimits":
     """Return what the base can do: by its wheels, if it has any, and the flags."""
+    # Imported here, as above: it loads what finds roles.
+    from kinetarium.control.vehicle.robot_base import vehicle
+    from kinetarium.reach.placement.whole_body import BaseLimits
+    from kinetarium.roles.find import find_roles
+    from kinetarium.roles.roles import RolesError
+    from kinetarium.roles.studied_robot import StudiedRobot, with_base
+
     mount, wheels = (0.0, 0.0, 0.0), case.drive is BaseDrive.WHEELS
     chain = placer.arm.chain
     if case.drive is not BaseDrive.OMNIDIRECTIONAL:
@@ -252,6 +260,8 @@ def score(case: Case, recording: Recording) -> Row:
 
 def _driven(recording: Recording) -> Row:
     """Return what is used of the limits; recordings of earlier releases do not have it."""
+    from kinetarium.reach.placement.follow import USES
+
     use, vehicle = recording["limit_use"], recording["vehicle"]
     steps, mean = np.diff(vehicle, axis=0), 0.5 * (vehicle[1:, 2] + vehicle[:-1, 2])
     aside = np.cos(mean) * steps[:, 1] - np.sin(mean) * steps[:, 0]
