@@ -41,11 +41,13 @@ class Turning:
         x: The point about which it turns, in the root's frame, to the front [m].
         y: The same to the left [m].
         multiplier: Commanded over actual yaw rate [-].
+        spread: How far that point of single turns is from it [m].
     """
 
     x: float = 0.0
     y: float = 0.0
     multiplier: float = 1.0
+    spread: float = 0.0
 
 
 @dataclass(eq=False)

@@ -101,12 +101,14 @@ class Planner:
         picker: The robot.
         tables: The scene.
         error: Largest error of the base, along its axes [m] and of its heading [rad].
+        shift: How far a turn may displace the robot [m].
         elapsed: Computing time of each kind of plan [s].
     """
 
     picker: Picker
     tables: TableScene
     error: tuple[float, float]
+    shift: float = 0.0
     elapsed: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -298,7 +300,7 @@ class Planner:
                 start=start,
                 goal=goal,
                 centre=centre,
-                spread=self.error[0] + self.error[1] * _CORNER,
+                spread=self.error[0] + self.error[1] * _CORNER + self.shift,
             )
 
     def reach(self, index: int, *, base: Array, places: Sequence[Array]) -> ArmPlan:

@@ -36,6 +36,11 @@ SAMPLE_RATE = 50.0
 """How often samples are taken [Hz]."""
 SIDES = ("first", "second")
 """The sides of the grip, in names of channels."""
+_TYRES = {"physx": 0.4}
+"""Friction of tyres, where it is not that of everything else [-]: PhysX, which has friction in
+patches, needs 3.5 times the yaw rate to turn in place at 0.8, and 1.3 times on arcs."""
+_WIDEST = 2.0
+"""Largest multiplier of the track: beyond it a vehicle on an arc would be steered too hard [-]."""
 _LONGEST = 150.0
 """Simulated time after which a mission is given up, for each object [s]."""
 
@@ -96,7 +101,7 @@ def run(case: Case) -> Recording:
     if case.calibrate:
         turning = calibrated(picker, case.engine, case.friction, case.tyres, case.timestep)
     most, turn = case.localisation
-    planner = Planner(picker, case.layout, (most, radians(turn)))
+    planner = Planner(picker, case.layout, (most, radians(turn)), turning.spread)
     mission = Mission(case, planner, turning)
     controller = mission.controller()
     with Rollout(
@@ -130,7 +135,7 @@ def scene(case: Case, *, engine: Engine | None = None) -> Scene:
     return picker.scene(
         case.layout,
         friction=case.friction,
-        tyres=case.tyres or case.friction,
+        tyres=case.tyres or _TYRES.get(case.engine, case.friction),
         rule=engine.info.friction_rule,
         force=case.force,
     )
@@ -169,7 +174,7 @@ def calibrated(
     empty = picker.scene(
         TableScene(start=Stand(), tables=(), objects=()),
         friction=friction,
-        tyres=tyres or friction,
+        tyres=tyres or _TYRES.get(name, friction),
         rule=engine.info.friction_rule,
         force=1.0,
     )
@@ -201,7 +206,10 @@ def calibrated(
         )
     if len(poses) < 3:
         return Turning()
-    x, y = np.mean([turning_centre(*pair) for pair in pairwise(poses)], axis=0).tolist()
+    centres = np.array([turning_centre(*pair) for pair in pairwise(poses)])
+    x, y = centres.mean(axis=0).tolist()
+    spread = float(np.linalg.norm(centres - (x, y), axis=1).max())
     asked = np.abs(chassis.commanded_speeds(recording["command"])[1]).sum() / SAMPLE_RATE
     turned = sum(abs(b.heading - a.heading) for a, b in pairwise(poses))
-    return Turning(x, y, float(asked / turned) if picker.base.skids else 1.0)
+    wider = min(float(asked / turned), _WIDEST) if picker.base.skids else 1.0
+    return Turning(x, y, wider, spread)
