@@ -37,8 +37,8 @@ SAMPLE_RATE = 50.0
 SIDES = ("first", "second")
 """The sides of the grip, in names of channels."""
 _TYRES = {"physx": 0.4}
-"""Friction of tyres, where it is not that of everything else [-]: PhysX, which has friction in
-patches, needs 3.5 times the yaw rate to turn in place at 0.8, and 1.3 times on arcs."""
+"""Friction of tyres, where it is not that of everything else [-]: at 0.8 PhysX turns the Scout
+about one of its front wheels, which sticks, and by less than a third of the commanded yaw rate."""
 _WIDEST = 2.0
 """Largest multiplier of the track: beyond it a vehicle on an arc would be steered too hard [-]."""
 _LONGEST = 150.0
