@@ -241,7 +241,10 @@ def sweep(
     Raises:
         KinetariumError: If an axis or a value is invalid, or the folder cannot be written.
     """
-    plan = Plan.of_content(source) if isinstance(source, Mapping) else Plan.read(Path(source))
+    if isinstance(source, Mapping):
+        plan = Plan.of_content(to_builtins(source))
+    else:
+        plan = Plan.read(Path(source))
     return _result(
         plan.as_sweep(),
         out=out,

@@ -218,7 +218,7 @@ def test_numbers_of_commands(
     monkeypatch.chdir(tmp_path)
     # What a command needs beside it; ranges are looked at before anything is opened.
     needed = {
-        "batch": ["plan.toml"], "resume": ["out"], "compare": ["a", "b"],
+        "batch": ["plan.toml"], "sweep": ["plan.toml"], "resume": ["out"], "compare": ["a", "b"],
         "reach build": ["--robot", "panda", "--out", "x.rmap"],
         "convert": ["panda", "--to", "mjcf", "--out", "x.xml"],
         "reach slice": ["--map", "x", "--pose", "x", "--out", "x"],

@@ -652,7 +652,7 @@ def test_two_processes_give_the_same_bits(tmp_path):
 
 def test_refuses_what_it_cannot_hold():
     hollow = RobotModel("hollow", (Link("root"),), (), SOURCE)
-    with pytest.raises(SceneError, match="no mass"):
+    with pytest.raises(SceneError, match="without a mass"):
         compiled(Scene((PlacedRobot("r", hollow, Base.FREE),)))
     model, positions = crank_rocker()
     scene = Scene((PlacedRobot("r", model, positions=positions),),

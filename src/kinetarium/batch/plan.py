@@ -201,7 +201,7 @@ class Plan:
                 raise UnknownNameError(f"entry of {where}", entry, known=_ENTRIES)
         if not isinstance(content.get("study"), str):
             raise PlanError(f'{where} has no study; its first line should be: study = "NAME"')
-        plan = cls(open_study(content["study"]), to_builtins(content))
+        plan = cls(open_study(content["study"]), content)
         plan.configs()
         return plan
 

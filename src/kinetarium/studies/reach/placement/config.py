@@ -86,7 +86,7 @@ class PlaceConfig(SiteConfig):
         free: Axis about which the tool may be rotated at all poses.
         base_error: Largest errors of the robot's root along x and y and about z, such as 0.03 0.03
             3deg: find a base that reaches all poses wherever it stops within them.
-        k: Number of different bases to find, the best first; more than one needs --base-error.
+        k: Number of different bases to find, the best first; more than one needs a base error.
         stops: one: one base for all poses. auto: the fewest bases that reach all of them.
     """
 
