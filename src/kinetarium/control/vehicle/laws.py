@@ -75,9 +75,7 @@ class Kanayama:
             wanted: The pose of the reference.
             reference: The speeds of the reference.
         """
-        c, s = cos(actual.heading), sin(actual.heading)
-        dx, dy = wanted.x - actual.x, wanted.y - actual.y
-        e_x, e_y, e_t = c * dx + s * dy, c * dy - s * dx, wanted.heading - actual.heading
+        e_x, e_y, e_t = _errors(actual, wanted)
         return Speeds(
             reference.v * cos(e_t) + self.along * e_x,
             reference.w + reference.v * (self.aside * e_y + self.turn * sin(e_t)),
@@ -110,10 +108,15 @@ class LegTracking:
             wanted: The pose of the reference.
             reference: The speeds of the reference.
         """
-        c, s = cos(actual.heading), sin(actual.heading)
-        dx, dy = wanted.x - actual.x, wanted.y - actual.y
-        e_x, e_y, e_t = c * dx + s * dy, c * dy - s * dx, wanted.heading - actual.heading
+        e_x, e_y, e_t = _errors(actual, wanted)
         return Speeds(
             reference.v * cos(e_t) + self.along * e_x,
             reference.w + reference.v * self.aside * e_y + self.turn * sin(e_t),
         )
+
+
+def _errors(actual: PlanarPose, wanted: PlanarPose) -> tuple[float, float, float]:
+    """Return the errors ahead, aside [m] and of the heading [rad] in the vehicle's frame."""
+    c, s = cos(actual.heading), sin(actual.heading)
+    dx, dy = wanted.x - actual.x, wanted.y - actual.y
+    return c * dx + s * dy, c * dy - s * dx, wanted.heading - actual.heading
