@@ -141,7 +141,7 @@ class SimulationBase(ABC, Generic[MemoryT]):
         self._failed = self._closed = False
         self._last: State | None = None  # of a run that has diverged
         # What is known is good for one number of steps, which is all that `step` has to change.
-        self._start, self._steps, self._judged_at = 0.0, 0, 0
+        self._start, self._steps, self._judge_at = 0.0, 0, _LOOK
         self._state, self._state_at = setup.start, -1
         self._readings = _Readings(0, NO_CONTACTS, {})
 
@@ -153,7 +153,7 @@ class SimulationBase(ABC, Generic[MemoryT]):
     @property
     def status(self) -> Status:
         """Whether the numbers still mean anything, see `LIMIT`."""
-        if self._judged_at != self._steps:
+        if self._judge_at != self._steps + _LOOK:
             self._judge()
         if self._last is None:
             return Status.RUNNING
@@ -202,14 +202,14 @@ class SimulationBase(ABC, Generic[MemoryT]):
             self._refuse_closed()
             return
         while n > 0:
-            wrenches: Sequence[AppliedWrench] = ()
-            count = n if n < _LOOK else _LOOK
             if self._pending:
-                wrenches, self._pending, count = self._pending, [], 1
-            made = self._advance(command, count, wrenches)
+                wrenches, self._pending = self._pending, []
+                made = self._advance(command, 1, wrenches)
+            else:
+                made = self._advance(command, n if n < _LOOK else _LOOK, ())
             n -= made
             self._steps += made
-            if self._failed or self._steps - self._judged_at >= _LOOK:
+            if self._steps >= self._judge_at:
                 self._judge()
                 if self._last is not None:
                     return
@@ -405,20 +405,20 @@ class SimulationBase(ABC, Generic[MemoryT]):
 
     def _diverge(self) -> None:
         """Mark the run diverged when `_advance` returns."""
-        self._failed = True
+        self._failed, self._judge_at = True, 0
 
     def _suspect(self) -> None:
         """Have the state judged when `_advance` returns, because it may look sound again later."""
-        self._judged_at = self._steps - _LOOK
+        self._judge_at = 0
 
     def _judge(self) -> None:
         now = self.state()
-        self._state, self._state_at, self._judged_at = now, self._steps, self._steps
+        self._state, self._state_at, self._judge_at = now, self._steps, self._steps + _LOOK
         if self._failed or not _is_sound(now):
             self._failed, self._last = False, now
 
     def _begin(self, start: float, steps: int, *, last: State | None, readings: _Readings) -> None:
-        self._start, self._steps, self._judged_at, self._state_at = start, steps, steps, -1
+        self._start, self._steps, self._judge_at, self._state_at = start, steps, steps + _LOOK, -1
         self._last, self._readings = last, readings
 
     def _present_readings(self) -> _Readings:

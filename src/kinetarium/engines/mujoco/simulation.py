@@ -273,7 +273,7 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
         self._at = at = Addresses.of(setup.scene, setup.layout, model=model)
         # Views of MuJoCo's own memory, which stay where they are.
         self._qpos, self._qvel = self._data.qpos, self._data.qvel
-        self._ctrl, self._warnings = self._data.ctrl, self._data.warning.number
+        self._ctrl, self._warnings = self._data.ctrl, memoryview(self._data.warning.number)
         self._gather = (at.q, at.v, at.poses, at.twists)
         # Angular velocity, which MuJoCo has in body axes, and orientation of what floats.
         self._spins = [
@@ -354,7 +354,7 @@ class MujocoSimulation(SimulationBase[mujoco.MjData]):
         return qpos[q], qvel[v], qpos[poses], V_WB
 
     def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> int:
-        self._ctrl[:] = command
+        self._ctrl[...] = command
         if wrenches:
             self._push(wrenches)
         if self._servos is not None:
