@@ -98,11 +98,6 @@ class _Place:
         return None
 
 
-@cache
-def _found(place: _Place) -> tuple[Path, str] | None:
-    return place.find()
-
-
 @dataclass(frozen=True, slots=True)
 class _Code:
     """A source file: a digest of its code, what it imports, and the names it exports lazily."""
@@ -118,24 +113,11 @@ def _closure(places: Iterable[_Place]) -> ImportClosure:
     files: dict[str, str] = {}
     packages: set[str] = set()
     while waiting:
-        place = waiting.pop()
-        if not (found := _found(place)):
-            continue
-        file, name = found
-        code = _code(file, file.parent.relative_to(place.root).parts)
-        if name in code.exports:
-            names = [code.exports[name]]
-        else:
-            files[file.relative_to(place.root).as_posix()] = code.digest
-            names = [*code.imports, *(() if name else code.exports.values())]
-        top = _own_top(file, place.root)
-        for each in names:
-            target = _target(each, top, place.root)
-            if target is None:
-                packages.add(each.partition(".")[0])
-            elif target not in seen:
-                seen.add(target)
-                waiting.append(target)
+        node = _node(waiting.pop())
+        files |= node.file
+        packages |= node.packages
+        waiting += node.targets - seen
+        seen |= node.targets
     _kept().save()
     listed = "\n".join(f"{name} {digest}" for name, digest in sorted(files.items()))
     return ImportClosure(
@@ -145,10 +127,41 @@ def _closure(places: Iterable[_Place]) -> ImportClosure:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A place in the graph of imports.
+
+    Attributes:
+        file: Its source file, from the package on, with the digest of its code; empty if there is
+            none, or if it only passes on a name of another module.
+        targets: The places it leads to.
+        packages: Other packages that it imports.
+    """
+
+    file: dict[str, str]
+    targets: frozenset[_Place]
+    packages: frozenset[str]
+
+
 @cache
-def _own_top(file: Path, root: Path) -> str:
-    """Return the package of a file; empty for a module without one."""
-    return "" if file.parent == root else file.relative_to(root).parts[0]
+def _node(place: _Place) -> _Node:
+    if not (found := place.find()):
+        return _Node({}, frozenset(), frozenset())
+    path, name = found
+    inner = path.relative_to(place.root)
+    code = _code(path, inner.parent.parts)
+    if name in code.exports:
+        file, names = {}, [code.exports[name]]
+    else:
+        file = {inner.as_posix(): code.digest}
+        names = [*code.imports, *(() if name else code.exports.values())]
+    top = inner.parts[0] if len(inner.parts) > 1 else ""
+    targets = {each: _target(each, top, place.root) for each in names}
+    return _Node(
+        file,
+        frozenset(target for target in targets.values() if target),
+        frozenset(each.partition(".")[0] for each, target in targets.items() if not target),
+    )
 
 
 def _target(name: str, top: str, root: Path) -> _Place | None:

@@ -183,6 +183,7 @@ def _text(distribution: Distribution) -> str:
         return ""
 
 
+@cache  # of Kinetarium it is asked for each engine and study, and reads the whole description
 def _package(distribution: Distribution | None) -> str:
     """Return the normalized name of a distribution (PEP 503)."""
     try:

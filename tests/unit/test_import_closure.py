@@ -54,6 +54,7 @@ def plugged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def forget() -> None:
+    import_closure._node.cache_clear()
     import_closure._code.cache_clear()
     import_closure.file_closure.cache_clear()
 

@@ -36,7 +36,7 @@ root = Path(sys.argv[1]) / "kinetarium"
 assert Path(plan.__file__).is_relative_to(root), plan.__file__
 
 def keys():
-    for kept in (import_closure._code, plan._run_versions):
+    for kept in (import_closure._node, import_closure._code, plan._run_versions):
         kept.cache_clear()
     pairs = [("drop", "mujoco"), ("drop", "ode"), ("grasp", "mujoco"), ("walk", "none")]
     return {f"{s} {e}": plan.case_key(open_study(s), {"engine": e}) for s, e in pairs}
@@ -100,7 +100,13 @@ def test_a_key_depends_on_the_case_and_the_study() -> None:
 
 @pytest.fixture
 def fresh() -> Iterator[None]:
-    kept = (plan._run_versions, versions, plugins._survey, import_closure._code)
+    kept = (
+        plan._run_versions,
+        versions,
+        plugins._survey,
+        import_closure._node,
+        import_closure._code,
+    )
     for each in kept:
         each.cache_clear()
     yield
@@ -162,7 +168,12 @@ def test_a_plug_in_counts_with_what_it_imports(
     monkeypatch.setattr(plan, "_library_version", lambda name: "1")
 
     def keys() -> list[str]:
-        for kept in (plan._run_versions, import_closure._code, plugins._survey):
+        for kept in (
+            plan._run_versions,
+            import_closure._node,
+            import_closure._code,
+            plugins._survey,
+        ):
             kept.cache_clear()
         return [case_key(Drop(), {"engine": name}) for name in ("fine", "mujoco")]
 

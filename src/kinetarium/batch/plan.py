@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, distribution, requires
 from importlib.resources import files
 from math import prod
 from pathlib import Path
@@ -27,6 +27,7 @@ from kinetarium.storage.serialization import from_builtins, read_toml, to_builti
 from kinetarium.storage.strict_json import strict_json
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
+_VERSION = re.compile(r"^Version:(.*)$", re.MULTILINE | re.IGNORECASE)
 _FOR_DEVELOPMENT = re.compile(r"extra\s*==\s*['\"](dev|test|tests|docs)['\"]")
 _DISTRIBUTIONS = {"pinocchio": "pin", "pydrake": "drake"}
 """Distributions whose name differs from their import name."""
@@ -101,10 +102,14 @@ def environment(
 
 
 def _version(package: str) -> str:
+    # `importlib.metadata.version` parses the whole description, a millisecond for each package.
     try:
-        return version(package)
+        found = distribution(package)
+        text = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
     except (PackageNotFoundError, ValueError, KeyError):  # unreadable metadata
         return ""
+    line = _VERSION.search(text.partition("\n\n")[0])
+    return line[1].strip() if line else ""
 
 
 def _required(package: str) -> set[str]:
