@@ -135,7 +135,6 @@ def descend(
     Returns:
         Whether the pose is reached to EXACT within the limits.
     """
-    lower, upper = chain.lower, chain.upper
     count, weight = len(q), 1.0 / length
     before = inf
     for step in range(STEPS):
@@ -154,28 +153,39 @@ def descend(
             A[row, 6] *= weight
             for j in range(count):
                 J[row, j] *= weight
-        # A joint at a limit that the gradient pushes beyond it is taken out of this step.
-        for j in range(count):
-            if lower[j] < q[j] < upper[j]:
-                continue
-            slope = 0.0
-            for row in range(6):
-                slope += J[row, j] * A[row, 6]
-            if (slope < 0.0 and q[j] <= lower[j]) or (slope > 0.0 and q[j] >= upper[j]):
-                for row in range(6):
-                    J[row, j] = 0.0
+        hold_at_limits(chain, q, J, A)
         damped(J, DAMPING * total + LEAST, A)
-        longest = 0.0
-        for j in range(count):
-            move = 0.0
-            for row in range(6):
-                move += J[row, j] * A[row, 6]
-            J[0, j] = move
-            longest = max(longest, abs(move))
-        scale = LONGEST / longest if longest > LONGEST else 1.0
-        for j in range(count):
-            q[j] = min(max(q[j] + scale * J[0, j], lower[j]), upper[j])
+        move(chain, q, J, A)
     return False
+
+
+@compiled
+def hold_at_limits(chain: ChainArrays, q: Array, J: Array, A: Array) -> None:
+    """Take joints out of a step whose gradient, J' times A's last column, is beyond a limit."""
+    for j in range(len(q)):
+        if chain.lower[j] < q[j] < chain.upper[j]:
+            continue
+        slope = 0.0
+        for row in range(6):
+            slope += J[row, j] * A[row, 6]
+        if (slope < 0.0 and q[j] <= chain.lower[j]) or (slope > 0.0 and q[j] >= chain.upper[j]):
+            for row in range(6):
+                J[row, j] = 0.0
+
+
+@compiled
+def move(chain: ChainArrays, q: Array, J: Array, A: Array) -> None:
+    """Make a step of J' times A's last column, within LONGEST and the limits; J is overwritten."""
+    longest = 0.0
+    for j in range(len(q)):
+        step = 0.0
+        for row in range(6):
+            step += J[row, j] * A[row, 6]
+        J[0, j] = step
+        longest = max(longest, abs(step))
+    scale = LONGEST / longest if longest > LONGEST else 1.0
+    for j in range(len(q)):
+        q[j] = min(max(q[j] + scale * J[0, j], chain.lower[j]), chain.upper[j])
 
 
 @compiled

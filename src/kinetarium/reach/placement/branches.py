@@ -22,11 +22,12 @@ from kinetarium.reach.collision.piece_arrays import PieceArrays
 from kinetarium.reach.ik.generic import (
     DAMPING,
     LEAST,
-    LONGEST,
     descend,
     eliminate,
     error,
     fill,
+    hold_at_limits,
+    move,
     nearest,
     rank,
 )
@@ -247,7 +248,7 @@ def _correct(
         X_BT: The pose of the tool in the base link's frame, shape (3, 4).
         free: Whether the tool may be rotated about its z axis.
     """
-    lower, upper, count, weight = chain.lower, chain.upper, len(q), 1.0 / length
+    count, weight = len(q), 1.0 / length
     for _ in range(CORRECTIONS):
         place(chain, q, X)
         shift, turn = error(X[count + 1], X_BT, A)
@@ -271,14 +272,7 @@ def _correct(
                 J[3, j] -= along * x
                 J[4, j] -= along * y
                 J[5, j] -= along * z
-            if lower[j] < q[j] < upper[j]:
-                continue
-            slope = 0.0
-            for row in range(6):
-                slope += J[row, j] * A[row, 6]
-            if (slope < 0.0 and q[j] <= lower[j]) or (slope > 0.0 and q[j] >= upper[j]):
-                for row in range(6):
-                    J[row, j] = 0.0
+        hold_at_limits(chain, q, J, A)
         total = weight * weight * shift + turn
         fill(J, DAMPING * total + LEAST, A)
         if free:  # J and e have no part along the axis: let the matrix be the identity there
@@ -289,16 +283,7 @@ def _correct(
             A[5, 4] += z * y
             A[5, 5] += z * z
         eliminate(A)
-        longest = 0.0
-        for j in range(count):
-            move = 0.0
-            for row in range(6):
-                move += J[row, j] * A[row, 6]
-            J[0, j] = move
-            longest = max(longest, abs(move))
-        scale = LONGEST / longest if longest > LONGEST else 1.0
-        for j in range(count):
-            q[j] = min(max(q[j] + scale * J[0, j], lower[j]), upper[j])
+        move(chain, q, J, A)
     return False
 
 
