@@ -26,7 +26,7 @@ from kinetarium.batch.cluster.connection import (
     connected,
     job_script,
 )
-from kinetarium.batch.cluster.executor import dispatcher_of
+from kinetarium.batch.cluster.executor import Dispatcher, _Member, dispatcher_of
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.recording.verification import verify_folder
 from kinetarium.storage.serialization import to_builtins, to_toml
@@ -343,6 +343,13 @@ def files_of(folder: Path) -> dict[str, bytes]:
 def test_settings_that_are_refused(settings: ClusterSettings, message: str) -> None:
     with pytest.raises(ClusterError, match=message):
         check_settings(settings)
+
+
+def test_the_last_items_are_not_given_in_advance() -> None:
+    members = {"busy": _Member(1, holds=1), "idle": _Member(1), "full": _Member(1, holds=2)}
+    dispatcher: Dispatcher[int] = Dispatcher(None, Requirements(), lease=1.0, _members=members)
+    assert dispatcher._free(100) == ["idle", "busy"]
+    assert dispatcher._free(6) == ["idle"]  # what three workers can hold
 
 
 def test_plain_connections_that_are_allowed() -> None:

@@ -1,7 +1,7 @@
 """run_plan: run the cases of a plan into a folder; finished cases are not lost or run again."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,6 @@ from kinetarium.engines.registry import engine_names
 from kinetarium.errors import KinetariumError, one_line
 from kinetarium.recording.recording import Row, Run, RunStatus
 from kinetarium.recording.result_folder import METRICS, ResultFolder
-from kinetarium.recording.run_folder import read_run
 from kinetarium.storage.serialization import from_builtins
 from kinetarium.storage.strict_json import strict_json
 
@@ -39,7 +38,9 @@ def conclude(
         KinetariumError: If a run cannot be read or a file cannot be written.
     """
     runs = list(folder.runs())
-    findings = findings_of(folder, study) if varied is None else _sweep_findings(folder, varied)
+    findings = (
+        findings_of(folder, study) if varied is None else _sweep_findings(folder, varied, runs)
+    )
     metrics = {"study": study.name, "rows": _all_rows(runs), "summary": findings.summary}
     folder.write_metrics({**metrics, **findings.extra})
     timings = folder.timings()
@@ -69,7 +70,7 @@ def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
     """
     try:
         if SWEEP in folder.config:
-            return _sweep_findings(folder, folder.metrics["sweep"]["varied"])
+            return _sweep_findings(folder, folder.metrics["sweep"]["varied"], folder.runs())
         return study.report(_outcomes(folder, study))
     except Exception as error:  # the study may be a plug-in's, the runs received from others
         if _is_of_other_code(folder, study):
@@ -85,12 +86,14 @@ def findings_of(folder: ResultFolder, study: Study[Any, Any]) -> Findings:
         ) from error
 
 
-def _sweep_findings(folder: ResultFolder, varied: Mapping[str, Point]) -> Findings:
+def _sweep_findings(
+    folder: ResultFolder, varied: Mapping[str, Point], runs: Iterable[Run]
+) -> Findings:
     """Summarise a sweep, and write its table if the folder is open for writing."""
     from kinetarium.batch._sweep_report import sweep_findings
     from kinetarium.batch.sweep_table import parquet, sweep_table
 
-    table = sweep_table(folder.runs(), varied)
+    table = sweep_table(runs, varied)
     if folder.is_writing:
         folder.write_table(parquet(table))
     findings = sweep_findings(table, folder.config)
@@ -215,19 +218,20 @@ def run_plan(
         statuses = {run.key: run.status for run in folder.rows() if run.key in kept}
         if retry_failed:
             statuses = {key: status for key, status in statuses.items() if status in FINAL}
+        failed = sum(status is not RunStatus.COMPLETED for status in statuses.values())
         positions = {task.key: position for position, task in enumerate(tasks)}
         todo = [task for task in tasks if task.key not in statuses]
 
         def progress(latest: Finished | None = None) -> Progress:
-            failed = sum(status is not RunStatus.COMPLETED for status in statuses.values())
             return Progress(len(tasks), len(statuses), failed, latest)
 
         watch(progress())
         with closing(executor.execute(todo, runs=folder.runs_path.absolute())) as finished_tasks:
             for finished in finished_tasks:
                 key = finished.task.key
-                folder.add(read_run(folder.run_folder(key)), position=positions[key])
+                folder.add_written(key, positions[key])
                 statuses[key] = finished.status
+                failed += finished.status is not RunStatus.COMPLETED
                 watch(progress(finished))
         points = {task.key: point for task, point in varied} if plan.is_sweep else None
         return folder, conclude(folder, plan.study, points)

@@ -361,12 +361,24 @@ class ResultFolder:
         Raises:
             OutputError: If it cannot be written.
         """
+        self._begin_change()
+        if not self._opens(run.key):
+            write_run(self.run_folder(run.key), run, timing=timing or {})
+        self.add_written(run.key, position)
+
+    def add_written(self, key: str, position: int) -> None:
+        """List a run whose folder a worker has written.
+
+        Args:
+            position: Its position in the report, counted from 0.
+
+        Raises:
+            RunFileError: If it cannot be read.
+            OutputError: If the index cannot be written.
+        """
         index = self._writing_index()
         self._begin_change()
-        folder = self.run_folder(run.key)
-        if not self._opens(run.key):
-            write_run(folder, run, timing=timing or {})
-        index[position] = replace(read_run(folder), recording=None)
+        index[position] = replace(read_run(self.run_folder(key)), recording=None)
         self._index_is_old = True
         if monotonic() > self._index_due:
             self._write_index()

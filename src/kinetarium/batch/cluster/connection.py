@@ -202,17 +202,18 @@ def _security(settings: ClusterSettings) -> Any:
 def _started(settings: ClusterSettings, security: Any, *, workers: int) -> Any:
     """Start a scheduler, and workers on this machine or through a queue."""
     if settings.system is QueueSystem.LOCAL:
-        return _library("distributed").LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host=LOOPBACK,
-            protocol="tls://",
-            security=security,
-            dashboard_address=_DASHBOARD,
-            worker_dashboard_address=_DASHBOARD,
-            memory_limit=0,  # our own limit is that of the child process
-            silence_logs=logging.CRITICAL,
-        )
+        with _library("dask.config").set(_FRUGAL):  # nannies pass it on to their workers
+            return _library("distributed").LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                host=LOOPBACK,
+                protocol="tls://",
+                security=security,
+                dashboard_address=_DASHBOARD,
+                worker_dashboard_address=_DASHBOARD,
+                memory_limit=0,  # our own limit is that of the child process
+                silence_logs=logging.CRITICAL,
+            )
     jobqueue = _library("dask_jobqueue")
     kinds = {QueueSystem.SLURM: jobqueue.SLURMCluster, QueueSystem.PBS: jobqueue.PBSCluster}
     cluster = kinds[settings.system](
@@ -236,7 +237,12 @@ def _started(settings: ClusterSettings, security: Any, *, workers: int) -> Any:
     return cluster
 
 
-_ENVIRONMENT = ("export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1",)
+_FRUGAL = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "500ms"}
+"""Without Dask's sampling of its own threads, 100 times a second, while a child process works."""
+_ENVIRONMENT = (
+    "export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1",
+    "export DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False",
+)
 """One thread for each worker process."""
 
 
@@ -253,4 +259,6 @@ def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise MissingPackageError(name.replace("_", "-"), extra="cluster") from None
+        raise MissingPackageError(
+            name.partition(".")[0].replace("_", "-"), extra="cluster"
+        ) from None

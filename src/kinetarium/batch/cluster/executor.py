@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from secrets import token_bytes, token_hex
@@ -89,10 +90,15 @@ class _Given(Generic[T]):
 
 @dataclass(slots=True)
 class _Member:
-    """A worker: the parcels that it can hold, and those that it holds."""
+    """A worker: the parcels that it runs at a time, and those that it holds."""
 
-    slots: int
+    threads: int
     holds: int = 0
+
+    @property
+    def slots(self) -> int:
+        """One more than it runs at a time, so that it does not wait for the next."""
+        return self.threads + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +150,11 @@ class Dispatcher(Generic[T]):
                 if monotonic() - looked > _LOOK_EVERY:
                     looked = monotonic()
                     self._look(expected, waiting, given)
-                if any(member.slots for member in self._members.values()):
+                if self._members:
                     seen = monotonic()
                 elif self.patience is not None and monotonic() - seen > self.patience:
                     raise WorkerError(self._without_workers())
-                for address in self._free():
+                for address in self._free(len(waiting)):
                     size = self._size(per_item, len(waiting))
                     if jobs := _taken(waiting, size):
                         token = token_hex(16)
@@ -197,8 +203,7 @@ class Dispatcher(Generic[T]):
                 name = about.get("name", address)
                 self.note(f"worker {name} ({address}) is refused: {one_line(reason)}")
             else:
-                # One more than it runs at a time, so that it does not wait for the next.
-                self._members[address] = _Member(int(about.get("nthreads", 1)) + 1)
+                self._members[address] = _Member(int(about.get("nthreads", 1)))
         for address in [address for address in self._asked if address not in known]:
             del self._asked[address]
             self._refused.pop(address, None)
@@ -238,9 +243,14 @@ class Dispatcher(Generic[T]):
         self._members[address].holds += 1
         return _Given(jobs, address, future)
 
-    def _free(self) -> list[str]:
-        """Return the workers that can hold another parcel, those with the fewest first."""
-        free = [(m.holds, address) for address, m in self._members.items() if m.holds < m.slots]
+    def _free(self, left: int) -> list[str]:
+        """Return the workers that can hold another parcel, those with the fewest first.
+
+        The last items are not given in advance, since another worker could run them at once.
+        """
+        members = self._members
+        ahead = 1 if left > sum(member.slots for member in members.values()) else 0
+        free = [(m.holds, address) for address, m in members.items() if m.holds < m.threads + ahead]
         return [address for _, address in sorted(free)]
 
     def _release(self, address: str) -> None:
@@ -269,7 +279,8 @@ class Dispatcher(Generic[T]):
 def _taken(waiting: deque[_Job[T]], size: int) -> list[_Job[T]]:
     """Take jobs that may run now."""
     now = monotonic()
-    taken = [job for job in waiting if job.not_before <= now][:size]
+    ready = (job for job in waiting if job.not_before <= now)
+    taken = list(islice(ready, size))
     for job in taken:
         waiting.remove(job)
     return taken

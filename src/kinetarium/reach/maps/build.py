@@ -105,7 +105,10 @@ class Shards:
             progress: Called with the number of finished shards.
             elsewhere: Computes them instead of threads of this process.
         """
-        missing = self.missing(numbers)
+        # From the middle outwards: those layers take the longest, and what begins last should be
+        # short, so that no worker waits for another at the end.
+        middle = (self._maker.shards - 1) / 2
+        missing = sorted(self.missing(numbers), key=lambda number: abs(number - middle))
         there = len(numbers) - len(missing)
         progress(there, len(numbers))
         if elsewhere is not None:
