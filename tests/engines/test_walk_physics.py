@@ -18,7 +18,8 @@ from kinetarium.model.load import load_robot
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import Actuation, DriveMode, PlacedRobot, Scene
 from kinetarium.studies.walk.config import Config, Ground, cases
-from kinetarium.studies.walk.run import run, score
+from kinetarium.studies.walk.run import run
+from kinetarium.studies.walk.score import score
 
 pytestmark = pytest.mark.engine
 UNIT = 0.01
@@ -159,6 +160,46 @@ def test_a_straight_walk():
     assert recording["body"][-1, 0] - recording["body"][0, 0] == pytest.approx(1.27, abs=0.04)
     assert row["end_error_m"] <= 0.04 and row["tilt_max_deg"] <= 5 and row["loop_gap_m"] <= 1e-4
     assert recording["links"].shape[1:] == (36, 7) and recording["joints"].shape[1] == 12
+
+
+def waypoints(tmp_path, text):
+    path = tmp_path / "way.csv"
+    path.write_text(text)
+    return (str(path),)
+
+
+def test_a_walk_without_dynamic_margin_tips_over_and_a_stable_one_walks(tmp_path):
+    path = waypoints(tmp_path, "0,0\n16,0\n16,16\n")
+    fast, _ = walked(path=path, sway=(2.0,), step_time=1.0)
+    assert fast["min_margin_units"] == pytest.approx(2.0)  # of statics, which does not warn
+    assert fast["min_dynamic_margin_units"] < 0 and "zero-moment point" in fast["warnings"][0]
+    assert fast["verdict"] == "tipped over"
+    stable, recording = walked(path=path, stable=True, margin=2.0)
+    assert stable["verdict"] == "walked" and not stable["warnings"]
+    assert 2.0 <= stable["min_dynamic_margin_units"] < 2.1
+    assert stable["measured_margin_units"] > 0 and stable["tilt_max_deg"] < 2
+    walking = (recording["support"] > 0).all(axis=1)
+    difference = (recording["dynamic_margin"] - recording["measured_margin"])[walking] / UNIT
+    assert np.median(np.abs(difference)) < 1.5  # planned and simulated margins agree
+
+
+@pytest.mark.slow
+def test_the_waypoints_that_statics_takes_as_safe(tmp_path):
+    path = waypoints(tmp_path, "0,0\n60,0\n60,60\n0,60\n")
+    row, _ = walked(path=path, sway=(2.0,))
+    assert row["verdict"] == "tipped over" and "zero-moment point" in row["warnings"][0]
+    assert walked(path=path, sway=(5.0,))[0]["verdict"] == "walked"
+    assert walked(path=path, sway=(2.0,), step_time=5.0)[0]["verdict"] == "walked"
+    assert walked(path=path, stable=True)[0]["verdict"] == "walked"
+
+
+@pytest.mark.slow
+def test_random_paths_of_stable_plans_walk():
+    """40 of the 200 of `kinetarium walk --stable --margin 2 --path random:{0..199}`."""
+    rows = [walked(path=(f"random:{i}",), stable=True, margin=2.0)[0] for i in range(40)]
+    tipped = [row for row in rows if row["verdict"] != "walked"]
+    assert len(tipped) <= 1
+    assert all(row["min_dynamic_margin_units"] < 1 for row in tipped)
 
 
 @pytest.mark.parametrize("wrong", [{"timing": (GaitTiming.PAPER,)}, {"order": ("5",)}])

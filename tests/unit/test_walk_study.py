@@ -124,7 +124,8 @@ def test_broken_way_points_are_refused(tmp_path, text):
      {"mass": -1.0}, {"frames": 1}, {"engine": ("nothing",)},
      {"machine": "nowhere.json"}, {"step_time": 0.0}, {"lift": -1.0},
      {"ground": (Ground.SLOPE,), "slope_deg": 80.0}, {"stride": (1e-3,)}, {"frames": 10_000},
-     {"engine": ("mujoco",), "step_time": 1000.0}],
+     {"engine": ("mujoco",), "step_time": 1000.0}, {"stable": True, "sway": (1.0,)},
+     {"stable": True, "step_time": 1.0}, {"margin": -1.0}, {"path": ("random:x",)}],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(values):
     with pytest.raises(KinetariumError):
@@ -139,6 +140,20 @@ def test_an_engine_that_cannot_close_loops_is_refused(monkeypatch):
     monkeypatch.setattr("kinetarium.engines.registry.open_engine", lambda name: Open)
     with pytest.raises(KinetariumError, match="no closed-loops, which a pantograph needs"):
         STUDY.cases(Config(engine=("open",)))
+
+
+def test_random_paths_are_those_of_their_numbers():
+    one, other, again = (
+        STUDY.cases(Config(type=(LegKind.TTT2,), path=(f"random:{n}",)))[0].waypoints
+        for n in (1, 2, 1)
+    )
+    assert one == again != other and len(one) == 4
+
+
+def test_a_stable_walk_is_reported_with_its_sway_and_time():
+    (row,) = rows_of(type=(LegKind.TTT2,), path=("side",), stable=True, margin=3.0)
+    assert row["min_dynamic_margin_units"] == pytest.approx(3.0, abs=0.1)
+    assert row["sway_units"] > 3.0 and 0.2 < row["step_time_s"] < 20.0
 
 
 def test_a_saved_machine_walks(tmp_path):

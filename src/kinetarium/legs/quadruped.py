@@ -45,7 +45,7 @@ ARMATURE = 5.0
 """Inertia of a slide's drive, seen at the slide [kg]; less makes stiff drives unstable."""
 _DAMPING = 0.002
 """Of the passive hinges [N m s/rad]."""
-_SHARES = {
+MASS_SHARES = {
     "carriage": 0.006,
     "vertical": 0.006,
     "hinge": 0.002,
@@ -254,7 +254,7 @@ class _Leg:
         return joint, link
 
     def _mass(self, part: str) -> float:
-        return _SHARES[part] * self.mass
+        return MASS_SHARES[part] * self.mass
 
 
 def _solid(

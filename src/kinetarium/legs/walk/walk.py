@@ -31,6 +31,8 @@ class WarningKind(StrEnum):
     """The centre of mass leaves the support."""
     SWAY = "sway"
     """The static margin requested by the sway is not reached."""
+    BALANCE = "balance"
+    """The zero-moment point leaves the support, or comes closer to its edge than wanted."""
     FOOT_GAP = "foot-gap"
     """Two feet come too close to each other."""
     TERRAIN = "terrain"

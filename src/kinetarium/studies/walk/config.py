@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import product
+from math import cos, radians, sin
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,11 +58,15 @@ class Config:
 
     Attributes:
         type: Leg actuation: ttt1, ttt2 or ttr.
-        path: straight, curve, side, spin, or files of waypoints (CSV or JSON) [unit].
+        path: straight, curve, side, spin, random:N for the random path number N, or files of
+            waypoints (CSV or JSON) [unit].
         stride: Distance that the body moves in one cycle of four legs [unit].
         timing: When the body moves within a cycle.
         order: Leg order: auto for the best of all 24, or rows 1 to 8 of the paper's Table 1.
         sway: Stability margin to reach in each swing by swaying the body [unit]; 0 for no sway.
+        stable: Choose sway and step time: the fastest walk that keeps the margin.
+        margin: Dynamic margin that a stable walk keeps: distance of the zero-moment point from the
+            edge of the support [unit].
         engine: Engines that simulate the walk; none for a planned walk without physics.
         heading: Whether the body turns along a path from a file, keeps its heading, or spins.
         curve: Interpolation of the waypoints of a file.
@@ -85,6 +90,8 @@ class Config:
     timing: tuple[GaitTiming, ...] = (GaitTiming.TWO_PHASE,)
     order: tuple[str, ...] = ("auto",)
     sway: Annotated[tuple[float, ...], LENGTH] = (0.0,)
+    stable: bool = False
+    margin: Annotated[float, LENGTH] = 2.0
     engine: tuple[str, ...] = (NO_ENGINE,)
     heading: Heading = Heading.TURN
     curve: Curve = Curve.SPLINE
@@ -132,6 +139,8 @@ class Case:
     frames: Frames
     unit_m: Unit
     mass: Mass
+    stable: bool = False
+    margin: Annotated[float, LENGTH] = 2.0
 
 
 Waypoints = tuple[tuple[float, float], ...]
@@ -141,6 +150,9 @@ PAPER_STRIDE = 31.87
 _STRAIGHT = 4 * PAPER_STRIDE
 _SIDE = 64.0
 _CURVE: Waypoints = ((0.0, 0.0), (135.0, 20.0), (265.0, 80.0), (360.0, 180.0))
+_RANDOM = re.compile(r"random:(\d{1,9})", re.ASCII)
+_RANDOM_LEGS = (30.0, 60.0)
+_MOST_BEND = 100.0
 _MOST_BYTES = 1_000_000
 _MOST_WAYPOINTS = 10_000
 _FARTHEST = 1e6
@@ -171,7 +183,7 @@ def find_path(name: str, *, stride: float, heading: Heading) -> NamedPath:
     Straight and side walks are a whole number of strides long, near 1.27 m and 0.64 m at 1 cm.
 
     Args:
-        name: "straight", "curve", "side", "spin" or a file.
+        name: "straight", "curve", "side", "spin", "random:N" or a file.
         stride: Distance that the body moves in one cycle [unit].
         heading: What the heading does on a path from a file.
 
@@ -186,7 +198,28 @@ def find_path(name: str, *, stride: float, heading: Heading) -> NamedPath:
         return NamedPath(_CURVE, Heading.TURN)
     if name == "spin":
         return NamedPath(((0.0, 0.0),), Heading.SPIN)
+    if number := _RANDOM.fullmatch(name):
+        return NamedPath(random_waypoints(int(number[1])), heading)
     return NamedPath(read_waypoints(Path(name)), heading)
+
+
+def random_waypoints(seed: int) -> Waypoints:
+    """Draw four waypoints: three legs of 30 to 60 units, with bends of up to 100 degrees.
+
+    Args:
+        seed: Seed of the random numbers.
+    """
+    from random import Random
+
+    draw = Random(seed)
+    x, y, heading = 0.0, 0.0, 0.0
+    points = [(x, y)]
+    for bend in (0.0, _MOST_BEND, _MOST_BEND):
+        heading += radians(draw.uniform(-bend, bend))
+        length = draw.uniform(*_RANDOM_LEGS)
+        x, y = x + length * cos(heading), y + length * sin(heading)
+        points.append((round(x, 3), round(y, 3)))
+    return tuple(points)
 
 
 def terrain_of(ground: Ground, *, slope_deg: float, step_height: float) -> Terrain:
@@ -221,8 +254,8 @@ def read_waypoints(path: Path) -> Waypoints:
         raise ConfigError(f"{str(path)!r} is not UTF-8 text") from None
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"--path {str(path)!r} is neither straight, curve, side or spin nor a readable file:"
-            f" {reason(error)}"
+            f"--path {str(path)!r} is neither straight, curve, side, spin or random:N nor a"
+            f" readable file: {reason(error)}"
         ) from None
     try:
         rows = _json_rows(text) if text.lstrip()[:1] in ("[", "{") else _csv_rows(text)
@@ -314,7 +347,7 @@ def cases(config: Config) -> tuple[Case, ...]:
             )
         )
     for case in chosen:
-        _refuse_long(case)
+        refuse_long(case)
     return tuple(chosen)
 
 
@@ -323,6 +356,8 @@ def _check(config: Config) -> None:
     from kinetarium.engines.registry import open_engine
 
     refuse_empty(config, "type", "path", "stride", "timing", "order", "sway", "ground")
+    if config.stable and (config.sway != Config.sway or config.step_time != Config.step_time):
+        raise ConfigError("--stable chooses sway and step time; leave out --sway and --step-time")
     for order in config.order:
         if order not in _ORDERS:
             raise ConfigError(f"--order must be auto or a row from 1 to 8, not '{order}'")
@@ -331,7 +366,7 @@ def _check(config: Config) -> None:
             raise CapabilityError(name, Capability.CLOSED_LOOPS, reason="a pantograph")
 
 
-def _refuse_long(case: Case) -> None:
+def refuse_long(case: Case) -> None:
     """Plan the route, which checks the values, and refuse walks that take too long."""
     from kinetarium.legs.walk.route import lay_route
 
@@ -348,7 +383,7 @@ _FRAMES_IN_PHYSICS = 48
 
 
 def walk_plan(case: Case) -> WalkPlan:
-    """Return the plan of a case.
+    """Return the plan of a case, with the sway and the step time of the config.
 
     In physics the feet are placed about the true centre of mass, which is behind the centre
     of the hips, since all knees point backwards.
@@ -356,9 +391,19 @@ def walk_plan(case: Case) -> WalkPlan:
     Raises:
         KinetariumError: If a value is invalid.
     """
-    physical = case.engine != NO_ENGINE
+    if case.engine != NO_ENGINE:
+        return physical_plan(case)
+    return _plan(case, case.machine, frames=case.frames)
+
+
+def physical_plan(case: Case) -> WalkPlan:
+    """Return the plan of a case as it is walked in physics, with an engine or without."""
+    return _plan(case, true_machine(case), frames=_FRAMES_IN_PHYSICS)
+
+
+def _plan(case: Case, machine: Machine, *, frames: int) -> WalkPlan:
     return WalkPlan(
-        machine=true_machine(case) if physical else case.machine,
+        machine=machine,
         waypoints=case.waypoints,
         curve=case.curve,
         heading=case.heading,
@@ -368,7 +413,7 @@ def walk_plan(case: Case) -> WalkPlan:
         sway=case.sway,
         timing=case.timing,
         order=() if case.leg_order == "auto" else TABLE_1[int(case.leg_order)],
-        frames_per_step=_FRAMES_IN_PHYSICS if physical else case.frames,
+        frames_per_step=frames,
         step_time=case.step_time,
         terrain=case.terrain,
     )

@@ -20,19 +20,25 @@ from kinetarium.legs.walk.walk import walking_volume
 from kinetarium.recording.recording import Recording
 from kinetarium.studies.walk._paper import paper_sections
 from kinetarium.studies.walk.config import NO_ENGINE, Case
-from kinetarium.studies.walk.run import LEGS, TIPPED, drives, tilt
+from kinetarium.studies.walk.run import LEGS, drives
+from kinetarium.studies.walk.score import TIPPED, tilt
 
 _LEAD = (
     "A robot with four pantograph legs crawls, one leg at a time. Its three types differ in the"
     " lateral drive of a leg: TTT1 slides the whole leg, TTT2 is a hinged spatial pantograph, TTR"
     " turns the whole leg. The static margin is the distance of the centre of mass from the edge"
-    " of the support polygon, negative where the robot tips over. Lengths are in the machine's"
-    " unit unless stated otherwise."
+    " of the support polygon, negative where the robot tips over; the dynamic margin is that of"
+    " the zero-moment point, all links included, displaced in each swing by the yielding of the"
+    " legs that take over the load. Lengths are in the machine's unit unless stated otherwise."
 )
 _COLUMNS = (
     ("verdict", "verdict", ""),
     ("min_margin_units", "least margin", "unit"),
     ("mean_margin_units", "mean margin", "unit"),
+    ("min_dynamic_margin_units", "least dynamic margin", "unit"),
+    ("measured_margin_units", "measured margin", "unit"),
+    ("sway_units", "sway", "unit"),
+    ("step_time_s", "step time", "s"),
     ("max_slip_units", "slip", "unit"),
     ("drive_work_j_per_m", "drive work", "J/m"),
     ("walking_volume_units3", "walking volume", "unit³"),
@@ -47,6 +53,8 @@ _COLUMNS = (
 _MOST_SHOWN = 6
 """Maximum number of cases with figures of their own; the others are in the tables."""
 _INSTANTS = 3
+FORESEEN = 1.0
+"""Dynamic margin below which a robot that tips over was predicted to [unit]."""
 
 
 def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
@@ -82,6 +90,12 @@ def _conclusion(named: Named[Case]) -> str:
     least, label = min(margins)
     words = f"Of {len(results)} walks: {verdicts}. The least static margin is {least:.3g} units"
     words += f" ({label})" if label and len(named) > 1 else ""
+    dynamic = results.values("min_dynamic_margin_units")
+    words += f", the least dynamic one {min(dynamic):.3g}" if dynamic else ""
+    tipped = [row for row in results.rows if row["verdict"] == "tipped over"]
+    foreseen = sum(row.get("min_dynamic_margin_units", 0.0) < FORESEEN for row in tipped)
+    if tipped:
+        words += f"; {foreseen} of the {len(tipped)} that tipped over had one below 1 unit"
     errors = results.values("end_error_m")
     words += f"; in physics walks end up to {max(errors):.2g} m from the plan" if errors else ""
     violations = sum(results.values("limit_violations"))
@@ -114,10 +128,8 @@ def _headline(named: Named[Case]) -> Table:
     rows = []
     for label, outcome in named:
         row = outcome.rows[0] if outcome.rows else {"verdict": str(outcome.status)}
-        cells = [row.get(key) for key, _, _ in _COLUMNS]
-        order = row.get("order")
-        cells[6] = " ".join(map(str, order)) if order else None
-        rows.append((label, *cells))
+        shown = {**row, "order": " ".join(map(str, row.get("order") or ())) or None}
+        rows.append((label, *(shown.get(key) for key, _, _ in _COLUMNS)))
     return Table("", columns, tuple(rows))
 
 
@@ -251,6 +263,26 @@ def _physics(physical: Named[Case]) -> tuple[Figure, ...]:
             marks=(Mark(TIPPED, "tipped over"),),
         ),
         Lines("Gap of the closed loops", seconds, Axis("gap", "µm"), tuple(off)),
+        *(_balance(label, outcome) for label, outcome in physical[:_MOST_SHOWN]),
+    )
+
+
+def _balance(label: str, outcome: Outcome[Case]) -> Lines:
+    """Compare the dynamic margin as planned and as simulated, until the robot tips over."""
+    recording = outcome.recorded
+    standing = np.cumsum(tilt(recording) > TIPPED) == 0
+    series = tuple(
+        Series(name, recording["time"][standing], recording[key][standing] / outcome.case.unit_m)
+        for name, key in (("planned", "dynamic_margin"), ("simulated", "measured_margin"))
+        if key in recording.channels  # release 0.1 has none
+    )
+    return Lines(
+        f"Dynamic margin: {label}",
+        Axis("time", "s"),
+        Axis("margin", "unit"),
+        series,
+        marks=(Mark(0.0, "edge of the support"),),
+        caption="Simulated: the zero-moment point of the recorded links.",
     )
 
 

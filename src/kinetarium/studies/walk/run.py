@@ -1,15 +1,17 @@
-"""One run: a walk is planned, and simulated if an engine is named; and its measures."""
+"""One run: a walk is planned, and simulated if an engine is named."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from math import radians
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import convolve1d
 
 from kinetarium.control.interface import Measurement
 from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.legs import LegKind, PlannedWalk, Terrain, WarningKind, plan_walk
+from kinetarium.legs import LegKind, PlannedWalk, Terrain, WalkWarning, WarningKind, plan_walk
 from kinetarium.legs.mechanism.machine import LINK_NAMES
 from kinetarium.legs.quadruped import (
     FOOT_RADIUS,
@@ -18,9 +20,18 @@ from kinetarium.legs.quadruped import (
     joint_positions,
     quadruped_model,
 )
+from kinetarium.legs.walk.balance import (
+    GRAVITY,
+    Physics,
+    balance_warnings,
+    mass_points,
+    stable_plan,
+    walk_margins,
+)
+from kinetarium.legs.walk.crawl import support_margins
 from kinetarium.legs.walk.walk import walk_figures
 from kinetarium.model.robot import Box, RobotModel
-from kinetarium.recording.recording import Channel, Recording, Row
+from kinetarium.recording.recording import Channel, Recording
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import (
     Actuation,
@@ -39,28 +50,50 @@ from kinetarium.spatial.rotation import (
     rotation_about,
     rotation_from_quaternion,
 )
-from kinetarium.studies.walk.config import NO_ENGINE, Case, walk_plan
+from kinetarium.studies.walk.config import NO_ENGINE, Case, physical_plan, refuse_long, walk_plan
 
 
 def run(case: Case) -> Recording:
     """Plan a walk, and simulate it in an engine."""
+    physics = Physics.of(case.machine, unit_m=case.unit_m, mass=case.mass)
+    if case.stable:
+        chosen = stable_plan(physical_plan(case), margin=case.margin, physics=physics)
+        case = replace(case, sway=chosen.sway, step_time=chosen.step_time)
+        refuse_long(case)
     walk = plan_walk(walk_plan(case))
+    real = walk if case.engine != NO_ENGINE else plan_walk(physical_plan(case))
+    dynamic = walk_margins(real, physics)
     if case.engine == NO_ENGINE:
         recording = Recording(planned_channels(walk, unit_m=case.unit_m), "running")
+        time = walk.time
     else:
         recording = walk_in_engine(case, walk)
-    return replace(recording, facts={**recording.facts, "plan": _plan_facts(walk)})
+        time = recording["time"] - SETTLE
+    planned = np.interp(time, real.time, dynamic) * case.unit_m
+    warned = balance_warnings(real, dynamic, wanted=case.margin if case.stable else 0.0)
+    return replace(
+        recording,
+        channels={**recording.channels, "dynamic_margin": Channel(planned, "m")},
+        facts={**recording.facts, "plan": _plan_facts(walk, dynamic, warned)},
+    )
 
 
-def _plan_facts(walk: PlannedWalk) -> dict[str, Any]:
+def _plan_facts(walk: PlannedWalk, dynamic: Array, warned: Iterable[WalkWarning]) -> dict[str, Any]:
     """Return the facts of a walk for its rows and figures, in the machine's unit."""
     limits = (WarningKind.REACH, WarningKind.DRIVE)
+    # Of up to one warning for each step and kind few are kept; of balance, only the worst.
+    unbalanced = sorted(warned, key=lambda warning: -warning.amount)
+    worst = [f"{each.text} (so in {len(unbalanced)} steps)" for each in unbalanced[:1]]
+    texts = [*worst, *(warning.text for warning in walk.warnings)]
     return {
         **walk_figures(walk),
+        "min_dynamic_margin": float(dynamic.min()),
+        "sway": walk.plan.sway,
+        "step_time": walk.plan.step_time,
         "goal": walk.body[-1, :2].tolist(),
         "path": walk.path.tolist(),
         "limit_violations": sum(warning.kind in limits for warning in walk.warnings),
-        "warnings": [warning.text for warning in walk.warnings[:_MOST_WARNINGS]],
+        "warnings": texts[:_MOST_WARNINGS],
     }
 
 
@@ -73,6 +106,8 @@ HOLD = 0.5
 """Time to stand still after its end [s]."""
 _CONTROL_RATE = 200.0
 _SAMPLE_RATE = 50.0
+_AVERAGED = 9
+"""Samples over which positions are averaged, for accelerations."""
 _ROBOT = "robot"
 _BLOCK = 2.0
 """Depth of a block below the ground [m]; feet would penetrate thin ones."""
@@ -200,7 +235,27 @@ def _channels(
         "loop_gap": Channel(gap, "m"),
         "drive_force": Channel(_forces(case, walk, recorded), "N or N m", drive_names(machine)),
         "drive_rate": Channel(recorded["v"][:, driven], "m/s or rad/s", drive_names(machine)),
+        "measured_margin": Channel(measured_margins(case, channels), "m"),
     }
+
+
+def measured_margins(case: Case, channels: dict[str, Channel]) -> Array:
+    """Return the margin of the zero-moment point in physics [m], shape (n,).
+
+    Positions are averaged over 0.18 s before they are differentiated: drives that follow
+    commands frame by frame vibrate.
+    """
+    body, feet = channels["body"].values, channels["feet"].values
+    support = channels["support"].values > 0
+    links = channels["links"].values.reshape(-1, 4, 9, 7)
+    points = mass_points(case.machine, body, links, unit=case.unit_m)
+    window = np.hanning(_AVERAGED + 2)[1:-1]
+    smooth = convolve1d(points.places, window / window.sum(), axis=0, mode="nearest")
+    ground = (feet[:, :, 2] * support).sum(axis=1) / np.maximum(support.sum(axis=1), 1)
+    zmp = replace(points, places=smooth).zero_moment_points(
+        1 / _SAMPLE_RATE, gravity=GRAVITY, ground=ground
+    )
+    return support_margins(np.ascontiguousarray(feet), support, np.column_stack([zmp, ground]))
 
 
 def _forces(case: Case, walk: PlannedWalk, recorded: Recording) -> Array:
@@ -315,112 +370,3 @@ def planned_channels(walk: PlannedWalk, *, unit_m: float) -> dict[str, Channel]:
         margin=walk.margin * unit_m,
         com=walk.com * unit_m,
     )
-
-
-GRAVITY = 9.81
-TIPPED = 10.0
-"""Tilt above which a robot has tipped over [deg]."""
-OFF_COURSE = 0.1
-"""Allowed final position error over the length of the path [-]."""
-
-
-def score(case: Case, recording: Recording) -> Row:
-    """Measure a walk.
-
-    Returns:
-        min_margin_units, mean_margin_units: The planned static margin.
-        max_slip_units: Maximum motion of a foot in stance.
-        joint_travel: Travel of the drives h_x, lateral and v_z of all legs [unit, rad].
-        drive_work: Work of all drives [J], per metre in drive_work_j_per_m; without an engine
-            that of a slow walk with friction in the slides.
-        walking_volume_units3: Reachable volume of a foot.
-        order, table1_row: The order of the legs, and its row in Table 1, 0 if none.
-        limit_violations: Number of leg steps that exceed the joint limits.
-        foot_gap_min_units: Minimum distance between two feet.
-        warnings: Up to ten warnings, as sentences.
-        verdict: planned, walked, tipped over, off course or diverged.
-        tilt_max_deg, end_error_m, loop_gap_m: In physics, maximum tilt of the body, final
-            position error, and maximum gap of the closed loops.
-    """
-    plan = recording.facts["plan"]
-    way = plan["way"] * case.unit_m
-    work = _work(case, recording)
-    return {
-        "min_margin_units": _clean(plan["min_margin"]),
-        "mean_margin_units": _clean(plan["mean_margin"]),
-        "max_slip_units": slip(recording["feet"], recording["support"] > 0) / case.unit_m,
-        "joint_travel": dict(zip(("h_x", "lateral", "v_z"), plan["joint_travel"], strict=True)),
-        "drive_work": work,
-        "drive_work_j_per_m": work / way if way else None,
-        "walking_volume_units3": plan["walking_volume"],
-        "order": plan["order"],
-        "table1_row": plan["table1_row"],
-        "stride_units": plan["stride"],
-        "limit_violations": plan["limit_violations"],
-        "foot_gap_min_units": plan["foot_gap"],
-        "warnings": plan["warnings"],
-        **_physics(case, recording),
-    }
-
-
-def slip(feet: Array, support: NDArray[np.bool_]) -> float:
-    """Return the maximum motion of a foot since the start of its stance [m].
-
-    Args:
-        feet: The feet [m], shape (n, 4, 3).
-        support: Which of them are in stance, shape (n, 4).
-    """
-    farthest = 0.0
-    for leg in range(feet.shape[1]):
-        stands = support[:, leg]
-        begins = stands & ~np.concatenate([[False], stands[:-1]])
-        origin = np.maximum.accumulate(np.where(begins, np.arange(len(stands)), 0))
-        moved = np.linalg.norm(feet[:, leg] - feet[origin, leg], axis=1)
-        farthest = max(farthest, float(moved[stands].max(initial=0.0)))
-    return farthest
-
-
-def tilt(recording: Recording) -> Array:
-    """Return the angle between the body's z axis and the vertical [deg], shape (n,)."""
-    _, x, y, _ = np.asarray(recording["body"][:, 3:]).T
-    return np.asarray(np.degrees(np.arccos(np.clip(1 - 2 * (x * x + y * y), -1.0, 1.0))))
-
-
-def _physics(case: Case, recording: Recording) -> dict[str, Any]:
-    if case.engine == NO_ENGINE:
-        return {
-            "verdict": "planned",
-            "tilt_max_deg": None,
-            "end_error_m": None,
-            "loop_gap_m": None,
-        }
-    leaning = float(tilt(recording).max())
-    plan = recording.facts["plan"]
-    goal = np.array(plan["goal"]) * case.unit_m
-    end_error = float(np.hypot(*(recording["body"][-1, :2] - goal)))
-    if recording.status == "diverged":
-        verdict = "diverged"
-    elif leaning > TIPPED:
-        verdict = "tipped over"
-    elif end_error > OFF_COURSE * max(plan["way"], plan["stride"]) * case.unit_m:
-        verdict = "off course"
-    else:
-        verdict = "walked"
-    return {
-        "verdict": verdict,
-        "tilt_max_deg": leaning,
-        "end_error_m": end_error,
-        "loop_gap_m": float(recording["loop_gap"].max()),
-    }
-
-
-def _work(case: Case, recording: Recording) -> float:
-    if case.engine == NO_ENGINE:
-        return float(recording.facts["plan"]["drive_work"] * case.mass * GRAVITY * case.unit_m)
-    power = np.abs(recording["drive_force"] * recording["drive_rate"]).sum(axis=1)
-    return float(np.trapezoid(power, recording["time"]))
-
-
-def _clean(value: float) -> float:
-    """Remove rounding: a margin of -1e-14 is zero."""
-    return round(float(value), 9) + 0.0

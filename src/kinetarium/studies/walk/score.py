@@ -1,0 +1,129 @@
+"""The measures of a walk."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetarium.legs.walk.balance import GRAVITY
+from kinetarium.recording.recording import Recording, Row
+from kinetarium.spatial.arrays import Array
+from kinetarium.studies.walk.config import NO_ENGINE, Case
+
+TIPPED = 10.0
+"""Tilt above which a robot has tipped over [deg]."""
+OFF_COURSE = 0.1
+"""Allowed final position error over the length of the path [-]."""
+
+
+def score(case: Case, recording: Recording) -> Row:
+    """Measure a walk.
+
+    Returns:
+        min_margin_units, mean_margin_units: The planned static margin.
+        min_dynamic_margin_units: The planned dynamic margin, of the zero-moment point.
+        measured_margin_units: That of the simulated robot, until it tips over.
+        sway_units, step_time_s: Sway and duration of a leg step, as chosen by --stable.
+        max_slip_units: Maximum motion of a foot in stance.
+        joint_travel: Travel of the drives h_x, lateral and v_z of all legs [unit, rad].
+        drive_work: Work of all drives [J], per metre in drive_work_j_per_m; without an engine
+            that of a slow walk with friction in the slides.
+        walking_volume_units3: Reachable volume of a foot.
+        order, table1_row: The order of the legs, and its row in Table 1, 0 if none.
+        limit_violations: Number of leg steps that exceed the joint limits.
+        foot_gap_min_units: Minimum distance between two feet.
+        warnings: Up to ten warnings, as sentences.
+        verdict: planned, walked, tipped over, off course or diverged.
+        tilt_max_deg, end_error_m, loop_gap_m: In physics, maximum tilt of the body, final
+            position error, and maximum gap of the closed loops.
+    """
+    plan = recording.facts["plan"]
+    way = plan["way"] * case.unit_m
+    work = _work(case, recording)
+    return {
+        "min_margin_units": _clean(plan["min_margin"]),
+        "mean_margin_units": _clean(plan["mean_margin"]),
+        "min_dynamic_margin_units": _clean(plan["min_dynamic_margin"]),
+        "sway_units": plan["sway"],
+        "step_time_s": plan["step_time"],
+        "max_slip_units": slip(recording["feet"], recording["support"] > 0) / case.unit_m,
+        "joint_travel": dict(zip(("h_x", "lateral", "v_z"), plan["joint_travel"], strict=True)),
+        "drive_work": work,
+        "drive_work_j_per_m": work / way if way else None,
+        "walking_volume_units3": plan["walking_volume"],
+        "order": plan["order"],
+        "table1_row": plan["table1_row"],
+        "stride_units": plan["stride"],
+        "limit_violations": plan["limit_violations"],
+        "foot_gap_min_units": plan["foot_gap"],
+        "warnings": plan["warnings"],
+        **_physics(case, recording),
+    }
+
+
+def slip(feet: Array, support: NDArray[np.bool_]) -> float:
+    """Return the maximum motion of a foot since the start of its stance [m].
+
+    Args:
+        feet: The feet [m], shape (n, 4, 3).
+        support: Which of them are in stance, shape (n, 4).
+    """
+    farthest = 0.0
+    for leg in range(feet.shape[1]):
+        stands = support[:, leg]
+        begins = stands & ~np.concatenate([[False], stands[:-1]])
+        origin = np.maximum.accumulate(np.where(begins, np.arange(len(stands)), 0))
+        moved = np.linalg.norm(feet[:, leg] - feet[origin, leg], axis=1)
+        farthest = max(farthest, float(moved[stands].max(initial=0.0)))
+    return farthest
+
+
+def tilt(recording: Recording) -> Array:
+    """Return the angle between the body's z axis and the vertical [deg], shape (n,)."""
+    _, x, y, _ = np.asarray(recording["body"][:, 3:]).T
+    return np.asarray(np.degrees(np.arccos(np.clip(1 - 2 * (x * x + y * y), -1.0, 1.0))))
+
+
+def _physics(case: Case, recording: Recording) -> dict[str, Any]:
+    if case.engine == NO_ENGINE:
+        return {
+            "verdict": "planned",
+            "measured_margin_units": None,
+            "tilt_max_deg": None,
+            "end_error_m": None,
+            "loop_gap_m": None,
+        }
+    tilts = tilt(recording)
+    leaning = float(tilts.max())
+    standing = int(np.argmax(tilts > TIPPED)) if leaning > TIPPED else len(tilts)
+    measured = float(recording["measured_margin"][: max(standing, 1)].min())
+    plan = recording.facts["plan"]
+    goal = np.array(plan["goal"]) * case.unit_m
+    end_error = float(np.hypot(*(recording["body"][-1, :2] - goal)))
+    if recording.status == "diverged":
+        verdict = "diverged"
+    elif leaning > TIPPED:
+        verdict = "tipped over"
+    elif end_error > OFF_COURSE * max(plan["way"], plan["stride"]) * case.unit_m:
+        verdict = "off course"
+    else:
+        verdict = "walked"
+    return {
+        "verdict": verdict,
+        "measured_margin_units": measured / case.unit_m,
+        "tilt_max_deg": leaning,
+        "end_error_m": end_error,
+        "loop_gap_m": float(recording["loop_gap"].max()),
+    }
+
+
+def _work(case: Case, recording: Recording) -> float:
+    if case.engine == NO_ENGINE:
+        return float(recording.facts["plan"]["drive_work"] * case.mass * GRAVITY * case.unit_m)
+    power = np.abs(recording["drive_force"] * recording["drive_rate"]).sum(axis=1)
+    return float(np.trapezoid(power, recording["time"]))
+
+
+def _clean(value: float) -> float:
+    """Remove rounding: a margin of -1e-14 is zero."""
+    return round(float(value), 9) + 0.0
