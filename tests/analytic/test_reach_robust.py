@@ -8,7 +8,7 @@ import pytest
 
 from kinetarium import KinetariumError, load_robot
 from kinetarium.dynamics import link_poses
-from kinetarium.dynamics.chain import serial_chain
+from kinetarium.dynamics.chain import ranges, serial_chain
 from kinetarium.model.robot import Box, Geometry
 from kinetarium.reach import Obstacles, solve_ik
 from kinetarium.reach.collision.check import collisions
@@ -16,6 +16,7 @@ from kinetarium.reach.collision.pieces import body_pieces, with_obstacles
 from kinetarium.reach.maps.build import build_map
 from kinetarium.reach.placement import stops
 from kinetarium.reach.placement.files import TaskPoses
+from kinetarium.reach.placement.plane import Objective
 from kinetarium.reach.placement.query import BasePlacement, Placer
 from kinetarium.reach.placement.robust import POINTS, BaseError, headed, poses_kept
 from kinetarium.reach.placement.stance import have_room
@@ -233,7 +234,7 @@ def test_stops_that_cannot_be_are_refused(placer: Placer) -> None:
     assert some.stop_of.tolist() == [0, -1]
 
 
-def test_a_free_axis_needs_no_more_stops(placer: Placer) -> None:
+def test_a_free_axis_needs_no_more_stops_whatever_the_objective(placer: Placer) -> None:
     obstacles, poses, groups = two_tables()
     scene = placer.among(obstacles)
     task = TaskPoses(poses, free=np.ones(len(poses), dtype=np.bool_))
@@ -246,6 +247,18 @@ def test_a_free_axis_needs_no_more_stops(placer: Placer) -> None:
         one = free.bases[stop]
         X_WL = link_poses(SCOUT, CHAIN.whole(one.joints[n]), X_WB=one.X_WR)
         assert np.abs(X_WL[tool][:, 2:] - poses[n][:, 2:]).max() < 1e-6  # axis z and position
+    limits = ranges(CHAIN.arrays)
+    for objective in (Objective.LIMITS, Objective.SINGULARITY, Objective.CLEARANCE):
+        other = place_stops(scene, task, groups=groups, error=ERROR, objective=objective)
+        assert len(other.bases) == len(free.bases) and (other.stop_of == free.stop_of).all()
+        for n, stop in enumerate(other.stop_of):
+            q, first = other.bases[stop].joints[n], free.bases[stop].joints[n]
+            assert other.bases[stop].reached[n]
+            if objective is Objective.LIMITS:
+                margins = [
+                    np.minimum(each - limits[0], limits[1] - each).min() for each in (q, first)
+                ]
+                assert margins[0] >= margins[1] - 1e-9
     some = TaskPoses(poses[:2], free=np.ones(2, dtype=np.bool_))
     [found] = scene.place_robust(some, error=ERROR)
     assert found.robust

@@ -408,29 +408,29 @@ class Examiner:
         rolls: NDArray[np.int64],
         objective: Objective,
         speed: float,
+        effort: int,
     ) -> None:
         """Prepare the search for configurations.
 
         Args:
             rolls: See `track`.
             speed: Speed of the tool along one branch [m/s]; 0 for poses without an order.
+            effort: As in `solve_many`.
         """
         self._chain, self._scene, self._goals, self._rolls = chain, scene, goals, rolls
-        self._objective, self._speed = objective, speed
+        self._objective, self._speed, self._effort = objective, speed, effort
         table = scene.ik.table
         self._table = table if len(table.starts) else start_table(chain.arrays, seed=0)
         limits = [chain.model.joint(name).limits.velocity for name in chain.joints]
         self._fastest = np.array([limit if limit > 0 else inf for limit in limits])
 
-    def best(self, found: BestBase, *, steps: Array, effort: int) -> Examined:
+    def best(self, found: BestBase, *, steps: Array) -> Examined:
         """Examine the best bases of a search, then others about the best of them.
 
         Args:
             steps: Steps to the others, x, y [m] and yaw [rad], which are shrunk to a tenth,
                 shape (k, 3); as many of the best bases are examined.
-            effort: As in `solve_many`.
         """
-        self._effort = effort
         judged = found.judged[: found.counts[1]]
         # The base that was found may reach more than was seen when it was judged.
         good = judged[judged[:, 3] >= judged[:, 3].max() - MISSED]
@@ -478,8 +478,8 @@ class Examiner:
         found = np.empty((1, MOST, len(self._chain.joints)))
         ends = np.array([0, len(X)])
         [count] = solutions(ik.chain, self._table, ik.pieces, X, ends, found)
-        if not count and ik.closed:
-            # The closed form finds what the search may miss.
+        if not count:
+            # The closed form, or a search with more starts, finds what this one may miss.
             q, w = np.empty((len(X), found.shape[2])), np.empty(len(X))
             solve_many(ik, X, self._effort, False, q, w)
             return q[w >= 0.0][:1]

@@ -250,9 +250,10 @@ class Placer:
                 rolls=rolls,
                 objective=objective,
                 speed=tool_speed if continuous else 0.0,
+                effort=self.arm.full_effort,
             )
             steps = WIDTHS * STEPS[: EXAMINED[effort]]
-            examined = examiner.best(best, steps=steps, effort=self.arm.full_effort)
+            examined = examiner.best(best, steps=steps)
         chosen = best if examined is None else examined
         base, q, w = chosen.base, chosen.q, chosen.w
         elapsed = perf_counter() - start
@@ -397,7 +398,13 @@ class Placer:
         """
         if objective in MARGINS:
             examiner = Examiner(
-                self.arm.chain, self.scene, goals=goals, rolls=rolls, objective=objective, speed=0.0
+                self.arm.chain,
+                self.scene,
+                goals=goals,
+                rolls=rolls,
+                objective=objective,
+                speed=0.0,
+                effort=self.arm.full_effort,
             )
             one = examiner.examine(base)
             q, w = one.q, one.w
