@@ -6,6 +6,7 @@ from math import cos, hypot, pi, sin, sqrt
 import numpy as np
 import pytest
 
+from kinetarium.figure.text import Table
 from kinetarium.legs import (
     TABLE_1,
     Curve,
@@ -25,7 +26,17 @@ from kinetarium.legs.walk.plan import table1_row
 from kinetarium.legs.walk.planner import judge_all_orders
 from kinetarium.legs.walk.route import lay_route
 from kinetarium.legs.walk.walk import joint_travel
-from kinetarium.studies.walk._paper import pictures, printed_values, slips
+from kinetarium.studies.walk._paper import (
+    SAMPLE_TTT1,
+    SCENES,
+    link_differences,
+    paper_sections,
+    pictures,
+    planned_values,
+    printed_angles,
+    printed_values,
+    slips,
+)
 
 A, B, S = 18.5, 20.75, 31.87
 LONG = WalkPlan(waypoints=((0.0, 0.0), (4 * S, 0.0)), stride=S)
@@ -174,6 +185,42 @@ def test_figure_12_as_it_should_be():
     np.testing.assert_allclose(exact[2], (5.858, -0.579), atol=0.001)
     np.testing.assert_allclose(exact[1], (4.765, 0.579), atol=0.001)
     np.testing.assert_allclose(slips(), (0, 4.949, 6.070, 0), atol=0.001)
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_figures_13_and_14_are_planned(scene):
+    """The planner's joint values are the printed ones, to the digits printed."""
+    assert planned_values(scene, Machine()) == pytest.approx(scene.printed, abs=0.005)
+    longer = planned_values(scene, Machine(gain=5.0))
+    assert longer[0] == pytest.approx(scene.printed[0] * 6 / 5, abs=0.01)
+
+
+def table(sections, start):
+    return next(
+        figure
+        for section in sections
+        for figure in section.figures
+        if isinstance(figure, Table) and figure.title.startswith(start)
+    )
+
+
+def test_the_papers_tables_follow_the_machine():
+    ours, longer = (paper_sections(Machine(l1=l1)) for l1 in (6.0, 7.0))
+    for start in ("Figs. 13", "Table 2", "Table 4", "Table 5"):
+        assert table(ours, start).rows != table(longer, start).rows, start
+    raised = paper_sections(Machine(rail_height=-8.0))
+    assert table(ours, "Table 3").rows != table(raised, "Table 3").rows
+
+
+def test_the_papers_tables_differ_where_they_are_misprinted():
+    links = link_differences(Machine(), LegKind.TTT1, SAMPLE_TTT1)
+    apart = [each[2] for each in links]
+    assert apart[1] == pytest.approx(21.83) and apart[4:] == pytest.approx([0.0] * 5, abs=1e-9)
+    # Table 4 with the correct angles is the program's: the difference is that of equation (17).
+    right = Machine(kind=LegKind.TTT1).leg.passive_angles(np.array(SAMPLE_TTT1))
+    wrong = np.array(printed_angles(Machine(), SAMPLE_TTT1))
+    np.testing.assert_allclose([each[3] for each in links[4:6]], abs(right - wrong)[0], atol=1e-9)
+    assert links[4][1][1] == pytest.approx(right[0]) and links[7][1][1] == pytest.approx(right[1])
 
 
 def test_a_planned_paper_step_is_the_exact_figure_12():

@@ -66,7 +66,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
         *(_walk_sections(walked) if walked else ()),
         *_warnings(named),
         _legs(walked),
-        *paper_sections(),
+        *paper_sections(outcomes[0].case.machine if outcomes else Machine()),
     )
     return Findings(
         _headline(named),
