@@ -8,10 +8,11 @@ tables in Markdown; `--write` puts them into docs/try.md. A folder of an interru
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.markdown import table, write_part
 from kinetarium.batch.outcomes import verdict_of
 from kinetarium.batch.plan import Plan
 from kinetarium.batch.study import Outcome
@@ -21,10 +22,7 @@ from kinetarium.model.assets import installed_packages
 from kinetarium.recording.recording import Run
 from kinetarium.study import open_study
 
-_ROOT = Path(__file__).parents[1]
-_TRUTH = _ROOT / "tests/golden/roles_truth.toml"
-_PAGE = _ROOT / "docs/try.md"
-_BEGIN, _END = "<!-- begin benchmarks.try_robots -->", "<!-- end benchmarks.try_robots -->"
+_TRUTH = Path(__file__).parents[1] / "tests/golden/roles_truth.toml"
 _WORKERS = 2
 _MEMORY = 4e9
 _TIMEOUT = 900.0
@@ -71,9 +69,7 @@ def main(out: Path, names: Sequence[str], *, write: bool = False) -> None:
     text = "\n".join(page(robots, runs, cpu=cpu))
     print(text)
     if write:
-        before, _, rest = _PAGE.read_text("utf-8").partition(_BEGIN)
-        after = rest.partition(_END)[2]
-        _PAGE.write_text(f"{before}{_BEGIN}\n{text}\n{_END}{after}", "utf-8")
+        write_part("try.md", name="benchmarks.try_robots", text=text)
 
 
 def page(robots: Mapping[str, str], runs: Sequence[Run], *, cpu: Sequence[float]) -> Iterator[str]:
@@ -96,13 +92,13 @@ def page(robots: Mapping[str, str], runs: Sequence[Run], *, cpu: Sequence[float]
         f" {max(cpu, default=0.0):.0f} s."
     )
     yield ""
-    yield from _table(["part", "verdict", *engines], _counts(verdicts, engines))
+    yield from table(["part", "verdict", *engines], _counts(verdicts, engines))
     yield ""
-    yield from _table(["refused", "cases", "robots", "what to do"], _refusals(verdicts, robots))
+    yield from table(["refused", "cases", "robots", "what to do"], _refusals(verdicts, robots))
     yield ""
     yield "Results that nothing about the robot explains, so that they are the engine's:"
     yield ""
-    yield from _table(["robot", "engine", "result"], _surprises(verdicts, robots))
+    yield from table(["robot", "engine", "result"], _surprises(verdicts, robots))
     yield ""
     yield "Verdicts of hold and drop:"
     yield ""
@@ -115,7 +111,7 @@ def page(robots: Mapping[str, str], runs: Sequence[Run], *, cpu: Sequence[float]
         )]
         for path, name in robots.items()
     )  # fmt: skip
-    yield from _table(["robot", *engines], rows)
+    yield from table(["robot", *engines], rows)
 
 
 def _verdict(run: Run) -> tuple[str, str]:
@@ -163,13 +159,6 @@ def _surprises(verdicts: Judged, robots: Mapping[str, str]) -> Iterator[list[obj
         if run.rows and verdict not in _GOOD and not any(words in cause for words in _EXPLAINED):
             name = Path(robots[run.case["robot"]]).stem
             yield [name, run.case["engine"], f"{run.case['part']} {verdict}: {cause}"]
-
-
-def _table(heading: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    yield f"| {' | '.join(heading)} |"
-    yield f"|{'---|' * len(heading)}"
-    for row in rows:
-        yield f"| {' | '.join(map(str, row))} |"
 
 
 def _watch(progress: Progress) -> None:
