@@ -5,10 +5,12 @@ unit="kg")]`, and applies to every number in it, those of a tuple included. It i
 files (`storage.serialization`) and flags (`cli.core.arguments`) are read; --help shows it.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from itertools import repeat
+from math import pi
 from numbers import Integral, Real
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -75,6 +77,34 @@ def check_ranges(config: Any, *, flags: bool = False) -> None:
         if value not in limits:
             shown = f"--{name.replace('_', '-')}" if flags else name
             raise RangeError(f"{shown}: {_text(value)} is outside {limits}")
+
+
+_UNITS = {
+    "": 1.0, "m": 1.0, "mm": 1e-3, "cm": 1e-2, "km": 1e3, "rad": 1.0, "mrad": 1e-3,
+    "deg": pi / 180, "s": 1.0, "ms": 1e-3, "min": 60.0, "deg/s": pi / 180, "rad/s": 1.0,
+}  # fmt: skip
+_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([a-z/]*)")
+
+
+def quantity(text: str, *, units: tuple[str, ...], limits: Range, name: str) -> float:
+    """Return a number with a unit, such as 5mm, 2deg or 4ms, in SI units.
+
+    Args:
+        units: The units it may have; without one it is in SI units.
+        limits: The valid values, in SI units.
+        name: What it is, for messages.
+
+    Raises:
+        RangeError: If it is not such a number, or outside its range.
+    """
+    found = _QUANTITY.fullmatch(text.strip()[:_LONGEST])
+    if found is None or found[2] not in ("", *units):
+        known = ", ".join(units)
+        raise RangeError(f"{name}: {_text(text)} is not a number, or one with a unit of {known}")
+    value = float(found[1]) * _UNITS[found[2]]
+    if value not in limits:
+        raise RangeError(f"{name}: {text} is outside {limits}")
+    return value
 
 
 def declared_range(hint: Any) -> Range | None:

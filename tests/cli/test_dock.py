@@ -9,12 +9,17 @@ import pytest
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("dock --case D", "Expected one of ('A', 'B', 'C')"),
+        ("dock --case D", "Expected one of ('A', 'B', 'C', 'free')"),
         ("dock --preset papr", "'recommended', 'paper-rebound'"),
         ("dock --engine warp", "unknown engine 'warp'"),
         ("dock --payload-kg 400", "too heavy for the virtual mass"),
         ("dock --anti-windup off", "Expected one of ('gated', 'clamped', 'none')"),
         ("dock --start-deg 0 -90 130 0 0 0", "must face along x"),
+        ("dock --case free", "--case free requires --wrench"),
+        ("dock --wrench -500 0 0 20 10 0", "use --contact face with --friction"),
+        ("dock --misalign 5mm 0 0 2deg 0", "--misalign needs six values"),
+        ("dock --misalign 5mm 0 0 2kg 0 0", "a unit of deg, mrad, rad"),
+        ("dock --speed 3", "--speed: 3 is outside 0.001 .. 0.2 m/s, or 0"),
         ("dock --form dexp", "Expected one of ('reduced', 'paper')"),
         ("dock --seeds 99999999999", "--seeds: 99999999999 is outside 1 .. 10000"),
         ("dock-stability --delay-ms 0", "--delay-ms: 0 is outside 0.01 .. 1000 ms"),

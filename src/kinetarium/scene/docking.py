@@ -1,6 +1,6 @@
 """Two arms that hold satellites face to face, each on a force-torque sensor."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from math import pi
@@ -152,6 +152,7 @@ def docking_scene(
     target_positions: Mapping[str, float] | None = None,
     contact: bool = False,
     friction: float = 0.0,
+    misalign: Sequence[float] = (),
 ) -> DockingScene:
     """Put two arms face to face, their satellites a gap apart.
 
@@ -168,6 +169,9 @@ def docking_scene(
         target_positions: Its joint positions; by default the same.
         contact: Whether the engine's own contact acts between the satellites.
         friction: Of the satellites' surfaces [-], if it does.
+        misalign: Displacement and roll, pitch, yaw of the target's face, about its centre, from
+            where it would face the chaser's [m, rad]; its nearest point is `gap` away, and x
+            farther.
 
     Raises:
         SceneError: If the docking faces do not face each other at these positions.
@@ -190,6 +194,8 @@ def docking_scene(
             )
     distance = sum(each.face[0, 3] + SATELLITE_LENGTH / 2 for each in (chasing, holding)) + gap
     X_WT = frozen(pose((distance, 0.0, up), rotation_about((0.0, 0.0, 1.0), pi)))
+    if any(misalign):
+        X_WT = _misaligned(X_WT, chasing.face, X_WT @ holding.face, misalign=misalign)
     arms = (chasing.at(frozen(np.eye(4))), holding.at(X_WT))
     robots = tuple(
         PlacedRobot(
@@ -214,6 +220,27 @@ def docking_scene(
     apart = frozenset({frozenset((f"{CHASER}/{SATELLITE}", f"{TARGET}/{SATELLITE}"))})
     scene = Scene(robots, (), sensors, no_contact=frozenset() if contact else apart)
     return DockingScene(scene, *arms)
+
+
+def _misaligned(X_WT: Array, X_WC: Array, X_WF: Array, *, misalign: Sequence[float]) -> Array:
+    """Return the pose of the target's base with its face out of line, shape (4, 4).
+
+    Args:
+        X_WT: The base, with the faces in line, shape (4, 4).
+        X_WC: The chaser's centre of mass, shape (4, 4).
+        X_WF: The target's, shape (4, 4).
+        misalign: Displacement and roll, pitch, yaw [m, rad].
+    """
+    half = SATELLITE_LENGTH / 2
+    center = X_WF[:3, 3] + half * X_WF[:3, 0]
+    gap = center[0] - X_WC[0, 3] - half
+    turn = pose_from_rpy((0.0, 0.0, 0.0), misalign[3:])
+    moved = pose(center + misalign[:3]) @ turn @ pose(-center)
+    normal, on_face = turn[:3, :3] @ X_WF[:3, 0], center + misalign[:3]
+    vertices = X_WC[:3, 3] + FACE_VERTICES @ X_WC[:3, :3].T
+    nearest = float(((on_face - vertices) @ normal / normal[0]).min())
+    moved[0, 3] += gap + misalign[0] - nearest
+    return frozen(moved @ X_WT)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,8 @@ Kv = dexp(-l)^-1 D^-1 (equations 14 and 15); dexp cancels, and both forms are eq
 In stiff contact a delay makes the loop unstable (`critical_delay`).
 """
 
-from cmath import phase
+from cmath import exp, phase
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import hypot, inf, pi, sqrt
@@ -56,13 +57,16 @@ HALF_TURN_MARGIN = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdmittanceGains:
-    """The gains of the law, all diagonal.
+    """The gains of the law: one number for all axes, one for each, or matrices.
 
     Attributes:
-        D: Acts as a virtual mass D/s [kg, kg m^2], shape (6,) or one number for all.
-        K: Acts as a virtual damper K/s [N s/m, N m s], shape (6,) or one number for all.
+        D: Acts as a virtual mass D/s [kg, kg m^2], shape (), (6,) or (6, 6).
+        K: Acts as a virtual damper K/s [N s/m, N m s], shape (), (6,) or (6, 6).
         wrench_gain: The factor s of the wrench error [-].
         impulse_limit: Bound of each entry of the impulse [N s, N m s].
+        diagonal_D: The diagonal of D, shape (6,).
+        diagonal_K: The diagonal of K, shape (6,).
+        matrices: D and K as matrices, shape (6, 6) each; None if both are diagonal.
     """
 
     D: ArrayLike
@@ -71,18 +75,35 @@ class AdmittanceGains:
     impulse_limit: float = 1000.0
     diagonal_D: Array = field(init=False)
     diagonal_K: Array = field(init=False)
+    matrices: tuple[Array, Array] | None = field(init=False)
 
     def __post_init__(self) -> None:
         """Broadcast scalars and check signs.
 
         Raises:
-            KinetariumError: If D, s or the limit is not positive, or K is negative.
+            KinetariumError: If D, s or the limit is not positive, K is negative, or a matrix is
+                not symmetric.
         """
+        matrices = []
         for name in ("D", "K"):
             values = np.asarray(getattr(self, name), dtype=np.float64)
-            if values.shape not in ((), (6,)):
-                raise KinetariumError(f"{name} must be one number or six, not {values.shape}")
-            object.__setattr__(self, f"diagonal_{name}", frozen(np.broadcast_to(values, 6)))
+            if values.shape not in ((), (6,), (6, 6)):
+                raise KinetariumError(
+                    f"{name} must be one number, six, or 6 by 6, not {values.shape}"
+                )
+            full = values if values.ndim == 2 else np.diag(np.broadcast_to(values, 6))
+            matrices.append(frozen(full))
+            object.__setattr__(self, f"diagonal_{name}", frozen(np.diag(full)))
+        both = matrices[0], matrices[1]
+        coupled = any((each != np.diag(np.diag(each))).any() for each in both)
+        object.__setattr__(self, "matrices", both if coupled else None)
+        if coupled:
+            least = [np.linalg.eigvalsh(each)[0] for each in both]
+            alike = all(np.allclose(each, each.T, rtol=1e-12) for each in both)
+            if not alike or least[0] <= 0 or least[1] < -1e-9 * float(np.abs(both[1]).max()):
+                raise KinetariumError(
+                    "the matrices D and K must be symmetric, D positive definite, K not negative"
+                )
         positive = (*self.diagonal_D, self.wrench_gain, self.impulse_limit)
         if not (all(value > 0 for value in positive) and (self.diagonal_K >= 0).all()):
             raise KinetariumError("D, s and the impulse limit must be positive, K not negative")
@@ -187,6 +208,10 @@ class AdmittanceSE3:
             X_WB, X_WD, V_D, F_B, F_D, self.impulse, D, K, gains.wrench_gain,
             0.0 if rests else self.timestep, limit, self.X_BD, V_ref,
         )  # fmt: skip
+        if gains.matrices is not None:
+            D, K = gains.matrices
+            V = V_D - np.linalg.solve(D, self.impulse - K @ self.error)
+            return np.asarray(self._se3.adjoint(self.X_BD) @ V)
         if self._form is Form.PAPER:
             return paper_law(self.X_BD, V_D, impulse=self.impulse, D=D, K=K)
         return V_ref
@@ -197,14 +222,28 @@ class AdmittanceSE3:
         Args:
             V: Body twist at that moment [m/s, rad/s], shape (6,).
         """
-        self.impulse = -self.gains.diagonal_D * V
+        D, _ = self._products()
+        self.impulse = -D(V)
 
     def change_gains(self, gains: AdmittanceGains) -> None:
         """Replace the gains so that V_ref stays the same as at the last tick."""
         error = self.error
-        held = (self.impulse - self.gains.diagonal_K * error) / self.gains.diagonal_D
+        _, K = self._products()
+        held = self.impulse - K(error)
+        if self.gains.matrices is None:
+            held = held / self.gains.diagonal_D
+        else:
+            held = np.asarray(np.linalg.solve(self.gains.matrices[0], held), dtype=np.float64)
         self.gains = gains
-        self.impulse = gains.diagonal_D * held + gains.diagonal_K * error
+        D, K = self._products()
+        self.impulse = D(held) + K(error)
+
+    def _products(self) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
+        """Return the products with D and with K."""
+        if self.gains.matrices is None:
+            D, K = self.gains.diagonal_D, self.gains.diagonal_K
+            return D.__mul__, K.__mul__
+        return self.gains.matrices[0].__matmul__, self.gains.matrices[1].__matmul__
 
 
 def paper_law(X_BD: Array, V_D: Array, *, impulse: Array, D: Array, K: Array) -> Array:
@@ -271,3 +310,92 @@ def critical_delay(D: float, K: float, *, s: float, stiffness: float, damping: f
     w = critical_frequency(D, K, s=s, stiffness=stiffness, damping=damping)
     angle = -phase(complex(D * w * w, -K * w) / complex(s * stiffness, s * damping * w))
     return (angle % (2 * pi)) / w
+
+
+def contact_roots(
+    D: float,
+    K: float,
+    *,
+    s: float,
+    stiffness: float,
+    damping: float,
+    delay: float,
+    compliance: float = 0.0,
+    from_reference: bool = False,
+) -> tuple[complex, complex]:
+    """Return the two slow roots p of the loop in contact [1/s].
+
+    D p^2 (1 + C k_p) + K p + s k_p exp(-tau p) = 0 with k_p = k + c p: the arm is a spring of
+    compliance C in series with the contact, and D moves its reference. With the pose error of the
+    reference K p has the factor 1 + C k_p too. Newton's method from the roots without delay.
+
+    Args:
+        D: Virtual mass times s [kg or kg m^2].
+        K: Virtual damper times s [N s/m or N m s].
+        s: Gain of the wrench error [-].
+        stiffness: k of the contact [N/m or N m/rad].
+        damping: c of the contact [N s/m or N m s/rad].
+        delay: tau of the loop [s].
+        compliance: C of the arms [m/N or rad/(N m)].
+        from_reference: Whether the pose error is that of the reference.
+    """
+
+    def loop(p: complex) -> complex:
+        k_p = stiffness + damping * p
+        more = 1 + compliance * k_p
+        return (
+            D * p * p * more + K * p * (more if from_reference else 1) + s * k_p * exp(-delay * p)
+        )
+
+    quadratic = np.roots([D * (1 + compliance * stiffness), K + s * damping, s * stiffness])
+    w = critical_frequency(D, K, s=s, stiffness=stiffness, damping=damping)
+    found: list[complex] = []
+    # Real roots become complex with delay: starts beside the real axis find both kinds.
+    for start in (*(complex(p) * (1 + 0.05j) for p in quadratic), complex(-0.1 * w, w)):
+        p = start
+        for _ in range(100):
+            h = 1e-6 * (abs(p) + 1)
+            step = 2 * h * loop(p) / (loop(p + h) - loop(p - h))
+            # Far from a root exp(-tau p) is huge: short steps keep the neighbourhood.
+            p -= step * min(1.0, 0.3 * (abs(p) + 1) / max(abs(step), 1e-300))
+            if abs(step) < 1e-9 * (abs(p) + 1):
+                break
+        else:
+            continue
+        found += [p] if abs(p.imag) < 1e-6 * abs(p) else [p, p.conjugate()]
+    apart = [p for i, p in enumerate(found) if all(abs(p - q) > 1e-6 * abs(p) for q in found[:i])]
+    slow, fast = sorted(apart, key=lambda p: (-p.real, p.imag))[:2]
+    return slow, fast
+
+
+def settling_time(roots: tuple[complex, complex], *, error: float, rate: float) -> float:
+    """Return when the deviation of a second-order loop stays below 1 [s]; infinite if never.
+
+    The deviation e(t) = a exp(p1 t) + b exp(p2 t) is bounded by the sum of the two magnitudes.
+
+    Args:
+        roots: p1 and p2 [1/s].
+        error: Deviation at the start, over the band within which it is settled [-].
+        rate: Its rate [1/s].
+    """
+    slow, fast = roots
+    if slow.real >= 0:
+        return inf
+    apart = slow - fast
+    if abs(apart) < 1e-3 * abs(slow):  # nearly equal: the limit has a factor of t
+        apart = complex(1e-3 * abs(slow))
+    a = (rate - fast * error) / apart
+    b = error - a
+    low, high = 0.0, 1.0
+
+    def bound(t: float) -> float:
+        return float(abs(a) * np.exp(slow.real * t) + abs(b) * np.exp(fast.real * t))
+
+    if bound(0.0) <= 1:
+        return 0.0
+    while bound(high) > 1:
+        high *= 2
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        low, high = (middle, high) if bound(middle) > 1 else (low, middle)
+    return high

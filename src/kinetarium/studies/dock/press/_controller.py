@@ -10,7 +10,7 @@ from time import thread_time
 
 import numpy as np
 
-from kinetarium.control.admittance.law import AdmittanceGains, AdmittanceSE3
+from kinetarium.control.admittance.law import AdmittanceSE3
 from kinetarium.control.admittance.sensing import (
     ContactGate,
     PayloadWrench,
@@ -22,15 +22,17 @@ from kinetarium.control.arm.tracking import Setpoints
 from kinetarium.control.interface import Measurement
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.scene.docking import CENTER, CHASER, X_SB, DockingScene
+from kinetarium.spatial import se3
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.dock.press.cases import Approach
+from kinetarium.spatial.rotation import inverse_pose
+from kinetarium.studies.dock.press.arms import path_scale
+from kinetarium.studies.dock.press.cases import Approach, cruise
 from kinetarium.studies.dock.press.config import DockCase
 from kinetarium.studies.dock.press.presets import (
     MOMENT_NOISE,
     PRESETS,
-    WRENCH_GAIN,
-    damper,
-    desired_wrench,
+    case_gains,
+    wanted_wrench,
 )
 
 ARMED_AFTER = 0.2
@@ -60,10 +62,9 @@ class DockingController:
         self._tick = self._tick_steps * timestep
         arm, held = docking.chaser, docking.target
         self._dynamics = RobotDynamics(arm.model, gravity=docking.scene.gravity)
-        self._wanted = desired_wrench(case.case)
-        gains = AdmittanceGains(preset.D, damper(case.case, case.preset), wrench_gain=WRENCH_GAIN)
+        self._wanted = wanted_wrench(case)
         self._law = AdmittanceSE3(
-            gains, timestep=self._tick, form=case.form, anti_windup=case.anti_windup
+            case_gains(case), timestep=self._tick, form=case.form, anti_windup=case.anti_windup
         )
         self._clik = Clik(arm.model, link=CENTER, gain=CLIK_GAIN, timestep=self._tick)
         self._gate = ContactGate(threshold=case.gate, armed_after=ARMED_AFTER)
@@ -75,7 +76,8 @@ class DockingController:
         self._kalman = RandomWalkKalman(preset.kalman) if preset.kalman else None
         # In a position servo a torque corresponds to an offset of its command.
         self._per_rate = arm.damping / arm.stiffness
-        weight = RobotDynamics(held.model, gravity=docking.scene.gravity)
+        down = held.X_WA[:3, :3].T @ docking.scene.gravity
+        weight = RobotDynamics(held.model, gravity=down)
         self._hold = held.q_start + weight.gravity_forces(held.q_start) / held.stiffness
         self.reset()
 
@@ -95,7 +97,7 @@ class DockingController:
         self._average.reset()
         if self._kalman:
             self._kalman.reset()
-        self._approach = Approach(X_WB)
+        self._approach = Approach(X_WB, scale=path_scale(self._case), cruise=cruise(self._case))
         self._V_ref = np.zeros(6)
         self._frozen: Array | None = None
         self._q_command = q.copy()
@@ -143,6 +145,9 @@ class DockingController:
         else:
             X_WD, V_D = self._frozen, np.zeros(6)
         F_D = self._ramp(t) * self._wanted
+        if self._case.is_free:
+            # The faces align, and with them the wrench: it is that of the body's frame, in {d}.
+            F_D = se3.adjoint(inverse_pose(X_WE) @ X_WD).T @ F_D
         V_ref = law.step(X_WE, X_WD=X_WD, V_D=V_D, F_B=F_B, F_D=F_D, contact=gate.is_open)
         self._V_ref = V_ref
         self._q_command = self._q_command + clik.rates(q, V_ref=V_ref) * self._tick

@@ -13,7 +13,11 @@ from kinetarium.figure.text import Prose
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dock.press.config import DockCase, ForceCase
-from kinetarium.studies.dock.press.presets import PRESETS, damper, desired_wrench
+from kinetarium.studies.dock.press.presets import (
+    case_gains,
+    desired_wrench,
+    wanted_wrench,
+)
 
 
 def loop_diagram() -> Diagram:
@@ -132,8 +136,8 @@ def _wrenches(label: str, recording: Recording) -> tuple[Figure, ...]:
 
 
 def _gain_terms(label: str, case: DockCase, recording: Recording) -> tuple[Figure, ...]:
-    D = np.full(6, PRESETS[case.preset].D)
-    K = np.full(6, damper(case.case, case.preset))
+    gains = case_gains(case)
+    D, K = gains.diagonal_D, gains.diagonal_K
     pull, push = gain_terms(recording["error"], recording["impulse"], D=D, K=K)
     time = recording["time"]
     return (
@@ -170,7 +174,9 @@ def _forces(runs: Named) -> tuple[Figure, ...]:
                 _SECONDS,
                 Axis("force", "N"),
                 tuple(series),
-                marks=(Mark(float(desired_wrench(wanted)[0]), "wanted"),),
+                marks=(Mark(float(wanted_wrench(runs[0][1].case)[0]), "wanted"),)
+                if wanted is ForceCase.FREE
+                else (Mark(float(desired_wrench(wanted)[0]), "wanted"),),
             )
         )
     if ForceCase.B in _by_case(runs):

@@ -13,16 +13,16 @@ import numpy as np
 from kinetarium.control.admittance.sensing import RandomWalkKalman
 from kinetarium.control.arm.tracking import Setpoints
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.dock.press.arms import GAP
-from kinetarium.studies.dock.press.cases import Approach
+from kinetarium.studies.dock.press.arms import GAP, path_scale
+from kinetarium.studies.dock.press.cases import Approach, cruise
 from kinetarium.studies.dock.press.config import Contact, DockCase
 from kinetarium.studies.dock.press.presets import (
     PRESETS,
     STEP,
     WRENCH_GAIN,
     case_contact,
-    damper,
-    desired_wrench,
+    case_gains,
+    wanted_wrench,
 )
 
 
@@ -47,15 +47,17 @@ def one_axis_docking(case: DockCase, *, duration: float) -> Reference | None:
     Returns:
         The contact force; None if the contact is not the prescribed one.
     """
-    if case.contact is not Contact.PRESCRIBED:
+    if case.contact not in (Contact.PRESCRIBED, Contact.FACE):
         return None
     preset, (k, c) = PRESETS[case.preset], case_contact(case)
-    D, K = preset.D, damper(case.case, case.preset)
+    gains = case_gains(case)
+    D, K = float(gains.diagonal_D[0]), float(gains.diagonal_K[0])
     tick = round(1 / (preset.tick_rate * STEP))
     gain = RandomWalkKalman(preset.kalman).gain if preset.kalman else 1.0
-    approach = Approach(np.eye(4))
+    scale = path_scale(case)
+    approach, gap = Approach(np.eye(4), scale=scale, cruise=cruise(case)), GAP * scale
     setpoints = Setpoints(np.zeros(1), tick=tick * STEP, delay=case.delay_ms * 1e-3)
-    wanted = float(desired_wrench(case.case)[0])
+    wanted = float(wanted_wrench(case)[0])
     opened = 0.0 if case.gate == 0 else np.inf
     x = before = reference = impulse = V = sensed = 0.0
     frozen: float | None = None
@@ -65,7 +67,7 @@ def one_axis_docking(case: DockCase, *, duration: float) -> Reference | None:
     for n in range(1, steps + 1):
         t = n * STEP
         before, x = x, float(setpoints.at(t)[0][0])
-        depth, rate = x - GAP, (x - before) / STEP
+        depth, rate = x - gap, (x - before) / STEP
         force[n] = max(0.0, k * depth + c * rate) if depth > 0 else 0.0
         readings.append(force[n])
         if n % tick:

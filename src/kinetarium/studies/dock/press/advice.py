@@ -7,6 +7,8 @@ from kinetarium.control.admittance.sensing import RandomWalkKalman
 from kinetarium.figure.page import Section
 from kinetarium.figure.text import Cell, Column, Prose, Table, header
 from kinetarium.studies.dock.press.config import PresetName
+from kinetarium.studies.dock.press.contact import turning_stiffness
+from kinetarium.studies.dock.press.free import MOST_INERTIA
 from kinetarium.studies.dock.press.presets import (
     PRESETS,
     STEP,
@@ -40,6 +42,10 @@ _RULES = (
     "Gains. Because the wrench error is integrated, D/s is a virtual mass and K/s a virtual damper:"
     " the paper's 300 and 200 with s = 0.5 are 600 kg and 400 N s/m. A greater K settles faster and"
     " tolerates more delay; a smaller D responds faster but must stay above the payload.",
+    "Moments. One D and K for all axes make a moment slow: K/(s k r^2) is 1.8 s for K = 4000 at"
+    " 1e5 N/m. Gains of the moments that are r^2 times those of the forces, with k r^2 the"
+    " rotational stiffness of the contact, settle as fast; --wrench uses them unless --gains-d and"
+    " --gains-k say otherwise.",
     "Gate. Above four times the filtered noise and above the uncompensated weight and inertia:"
     " 20 N for 5 N of noise, 40 N with a heavy payload whose path is measured. Without a gate F_des"
     " winds up before contact, and the impact reaches kilonewtons.",
@@ -69,6 +75,7 @@ def advice() -> Section:
             _critical_table(0.02),
             _damper_table(0.0),
             _damper_table(0.02),
+            _turning_table(),
             _filter_table(),
             *map(Prose, _RULES),
         ),
@@ -148,6 +155,21 @@ def _damper_table(ratio: float) -> Table:
         *(Column(f"K at {_power(k)} N/m", "N s/m") for k in _STIFFNESS),
     )
     title = f"Smallest K for twice the delay, contact {_damped(ratio)}; * from the reference"
+    return Table(title, columns, tuple(rows))
+
+
+def _turning_table() -> Table:
+    """List the rotational gains that settle as fast as those of the forces."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, preset in PRESETS.items():
+        for words, elastic in (("vertices", False), ("elastic face", True)):
+            across, _ = turning_stiffness(elastic=elastic)
+            D, K = preset.D * max(across, MOST_INERTIA), preset.K * across
+            rows.append((str(name), words, preset.stiffness * across, D, K))
+    columns = header(
+        "preset | contact | stiffness about y and z [N m/rad] | D [kg m^2] | K [N m s]"
+    )
+    title = "Gains of the moments, from the rotational stiffness of the contact"
     return Table(title, columns, tuple(rows))
 
 

@@ -1,6 +1,6 @@
 """The two arms of a docking: any robot with an arm, where it starts, and what it can bear."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import degrees, isfinite, radians
 
 import numpy as np
@@ -27,6 +27,9 @@ GAP = 0.1674
 DISTANCE = 0.20
 """Length of the path [m]; it would end inside the target."""
 
+CONTACT_SPEED = 0.06615
+"""Speed at which the faces meet on this path [m/s]."""
+
 KR250_START = (0.0, -90.0, 130.0, 0.0, -40.0, 0.0)
 """Initial joint positions A1 to A6 of the KR 250 [deg]."""
 
@@ -34,8 +37,13 @@ _GRID = (9, 7)
 """Numbers of distances and heights at which a start is searched."""
 _LIMIT_ROOM = 0.3
 """Distance to a joint limit that is as good as none [rad or m]."""
-_WAY = np.linspace(0.0, DISTANCE, 9)
-"""Places of the path at which a start is judged [m]."""
+PLACES = 9
+"""Number of places of the path at which a start is judged."""
+
+
+def path_scale(case: DockCase) -> float:
+    """Return length and gap of the path of a case over those of the paper [-]."""
+    return case.speed / CONTACT_SPEED if case.speed else 1.0
 
 
 def open_arms(config: DockConfig) -> tuple[StudiedRobot, StudiedRobot]:
@@ -70,13 +78,14 @@ def docking_of(case: DockCase, *, contact: bool = False) -> DockingScene:
     placed = [_positions(model, start) for model, start in zip(arms, starts, strict=True)]
     return docking_scene(
         payload=case.payload_kg,
-        gap=GAP,
+        gap=GAP * path_scale(case),
         positions=placed[0],
         chaser=chaser,
         target=target,
         target_positions=None if placed[0] == placed[1] else placed[1],
         contact=contact,
         friction=case.friction if contact else 0.0,
+        misalign=case.misalign,
     )
 
 
@@ -100,7 +109,12 @@ def _positions(model: RobotModel, start_deg: Sequence[float]) -> dict[str, float
 
 
 def start_of(
-    robot: StudiedRobot, *, given: Sequence[float], payload: float, wrench: Array
+    robot: StudiedRobot,
+    *,
+    given: Sequence[float],
+    payload: float,
+    wrench: Array,
+    length: float = DISTANCE,
 ) -> tuple[float, ...]:
     """Return where an arm starts, and check that it is within its limits [deg or m].
 
@@ -113,6 +127,7 @@ def start_of(
         given: The start that was asked for, or empty.
         payload: Mass of the satellite [kg].
         wrench: Desired wrench on the face in the frame of the satellite [N, N m], shape (6,).
+        length: Length of the path [m].
 
     Raises:
         ConfigError: If it is beyond a limit, or none is found.
@@ -121,7 +136,7 @@ def start_of(
     if not given and robot.model.source.file == KR250:
         given = KR250_START
     if not given:
-        return _found(model, wrench)
+        return _found(model, wrench, length)
     for joint, value in zip(model.moving_joints, _positions(model, given).values(), strict=True):
         lower, upper = joint.limits.lower, joint.limits.upper
         if not lower <= value <= upper:
@@ -132,7 +147,7 @@ def start_of(
     return tuple(given)
 
 
-def _found(model: RobotModel, wrench: Array) -> tuple[float, ...]:
+def _found(model: RobotModel, wrench: Array, length: float) -> tuple[float, ...]:
     from kinetarium.reach.ik.solve import Policy, solve_ik
 
     dynamics = RobotDynamics(model)
@@ -148,12 +163,12 @@ def _found(model: RobotModel, wrench: Array) -> tuple[float, ...]:
     for q_chain in solved.q[solved.found]:
         q = np.zeros(dynamics.nq)
         q[columns] = q_chain
-        found = _room(dynamics, q, wrench)
+        found = _room(dynamics, q, wrench, length)
         if found > room:
             best, room = q, found
     if best is None:
         raise ConfigError(
-            f"{model.name} cannot move its tool {DISTANCE:g} m along x in its plane, away from"
+            f"{model.name} cannot move its tool {length:g} m along x in its plane, away from"
             " singularities and limits; give a start by --start-deg"
         )
     return tuple(
@@ -162,7 +177,7 @@ def _found(model: RobotModel, wrench: Array) -> tuple[float, ...]:
     )
 
 
-def _room(dynamics: RobotDynamics, q: Array, wrench: Array) -> float:
+def _room(dynamics: RobotDynamics, q: Array, wrench: Array, length: float) -> float:
     """Return how far a path along x stays from singularities and limits, 0 to about 1.
 
     Joint positions are followed by Newton's method; a step that does not converge ends it.
@@ -172,9 +187,30 @@ def _room(dynamics: RobotDynamics, q: Array, wrench: Array) -> float:
     lower = np.array([joint.limits.lower for joint in joints]) + LIMIT_MARGIN
     upper = np.array([joint.limits.upper for joint in joints]) - LIMIT_MARGIN
     efforts = np.array([joint.limits.effort or np.inf for joint in joints])
+    room, places = np.inf, 0
+    for at, J in joint_path(dynamics, q, length=length):
+        places += 1
+        single = float(np.linalg.svd(J, compute_uv=False)[-1])
+        limit = float(np.minimum(at - lower, upper - at).min())
+        spare = max(1 - float((np.abs(joint_load(dynamics, at, wrench)) / efforts).max()), 1e-3)
+        room = min(room, single / SINGULAR - 1.0, limit / _LIMIT_ROOM, spare)
+    return float(room) if places == PLACES else 0.0
+
+
+def joint_path(
+    dynamics: RobotDynamics, q: Array, *, length: float
+) -> Iterator[tuple[Array, Array]]:
+    """Yield joint positions and Jacobians along a path in x, by Newton's method.
+
+    It ends where a step does not converge, before `PLACES` of them.
+
+    Args:
+        dynamics: The arm.
+        q: Its initial joint positions [rad or m], shape (n,).
+        length: Length of the path [m].
+    """
     start = dynamics.link_pose(q, CENTER)
-    room = np.inf
-    for way in _WAY:
+    for way in np.linspace(0.0, length, PLACES):
         for _ in range(6):
             X = dynamics.link_pose(q, CENTER)
             R = start[:3, :3] @ X[:3, :3].T
@@ -183,12 +219,8 @@ def _room(dynamics: RobotDynamics, q: Array, wrench: Array) -> float:
             J = dynamics.jacobian(q, CENTER)
             q = q + np.linalg.pinv(J) @ off
         if np.abs(off).max() > 1e-6:
-            return 0.0
-        single = float(np.linalg.svd(J, compute_uv=False)[-1])
-        limit = float(np.minimum(q - lower, upper - q).min())
-        spare = max(1 - float((np.abs(_load(dynamics, q, wrench)) / efforts).max()), 1e-3)
-        room = min(room, single / SINGULAR - 1.0, limit / _LIMIT_ROOM, spare)
-    return float(room)
+            return
+        yield q, J
 
 
 _SUDDEN = 0.15
@@ -243,7 +275,7 @@ def refuse_overload(
     model = satellite_arm(payload, robot=robot)
     dynamics = RobotDynamics(model)
     q = np.array(list(_positions(model, start_deg).values()))
-    load = _load(dynamics, q, wrench)
+    load = joint_load(dynamics, q, wrench)
     for joint, torque in zip(model.moving_joints, load, strict=True):
         most = joint.limits.effort
         if isfinite(most) and most > 0 and abs(torque) > most:
@@ -254,7 +286,7 @@ def refuse_overload(
             )
 
 
-def _load(dynamics: RobotDynamics, q: Array, wrench: Array) -> Array:
+def joint_load(dynamics: RobotDynamics, q: Array, wrench: Array) -> Array:
     """Return the efforts that bear the weight and a wrench on the face [N m or N], shape (n,)."""
     R = dynamics.link_pose(q, CENTER)[:3, :3]
     F_W = np.concatenate([R @ wrench[:3], R @ wrench[3:]])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from kinetarium.roles.roles import BaseKind
 from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dock.press.arms import (
+    CONTACT_SPEED,
     DISTANCE,
     docking_of,
     open_arms,
@@ -19,12 +21,25 @@ from kinetarium.studies.dock.press.arms import (
     softer,
     start_of,
 )
-from kinetarium.studies.dock.press.config import Contact, DockCase, DockConfig, PresetName
+from kinetarium.studies.dock.press.config import (
+    Contact,
+    DockCase,
+    DockConfig,
+    ForceCase,
+    PresetName,
+)
+from kinetarium.studies.dock.press.free import (
+    HEAVIEST,
+    free_values,
+    is_free,
+    refuse_unsettled,
+)
 from kinetarium.studies.dock.press.presets import (
     PRESETS,
     STEP,
     WRENCH_GAIN,
     Preset,
+    case_contact,
     desired_wrench,
 )
 
@@ -33,33 +48,67 @@ DURATION = 4.0
 
 
 class Approach:
-    """Pose and twist along x of the start pose: s = 10 u^3 - 15 u^4 + 6 u^5 with u = t/T."""
+    """Pose and twist along x of the start pose: s = 10 u^3 - 15 u^4 + 6 u^5 with u = t/T.
 
-    def __init__(self, X_WB: Array) -> None:
+    At the time of contact it may go on at constant speed, for a target that is farther.
+    """
+
+    def __init__(self, X_WB: Array, *, scale: float = 1.0, cruise: float = 0.0) -> None:
         """Create a path that starts at rest.
 
         Args:
             X_WB: Initial pose, shape (4, 4).
+            scale: Length over that of the paper, and so the speed [-].
+            cruise: Length at constant speed [m].
         """
-        self._start, self._along = X_WB.copy(), DISTANCE * X_WB[:3, 0]
+        self._cruise = cruise / (scale * CONTACT_SPEED)
+        self._length = scale * DISTANCE
+        self._start, self._along = X_WB.copy(), self._length * X_WB[:3, 0]
 
     def at(self, t: float) -> tuple[Array, Array]:
         """Return pose and body twist at a time [s], shapes (4, 4) and (6,)."""
+        t, cruising = self._law_time(t)
         u = min(t / DURATION, 1.0)
         s = u**3 * (10 - 15 * u + 6 * u**2)
         X, V = self._start.copy(), np.zeros(6)
+        if cruising:
+            s += cruising * _SPEED_SHARE
         X[:3, 3] += s * self._along
-        V[0] = DISTANCE / DURATION * 30 * u**2 * (1 - u) ** 2
+        V[0] = self._length / DURATION * 30 * u**2 * (1 - u) ** 2
         return X, V
 
     def acceleration(self, t: float) -> Array:
         """Return the acceleration in the world at a time [m/s^2], shape (3,)."""
+        t, cruising = self._law_time(t)
+        if 0 < cruising < self._cruise:
+            return np.zeros(3)
         u = min(t / DURATION, 1.0)
         return np.asarray(60 * u * (1 - u) * (1 - 2 * u) / DURATION**2 * self._along)
 
+    def _law_time(self, t: float) -> tuple[float, float]:
+        """Return the time in the law of the path and the time at constant speed [s]."""
+        if t <= CONTACT_TIME or not self._cruise:
+            return t, 0.0
+        cruising = min(t - CONTACT_TIME, self._cruise)
+        return t - cruising, cruising
 
-HEAVIEST = 0.6
-"""Maximum ratio of payload to virtual mass D/s [-]; from 1 on the loop diverges."""
+
+CONTACT_TIME = 2.8
+"""When the path meets a target in its place [s]."""
+_SPEED_SHARE = 30 * 0.7**2 * 0.3**2 / DURATION
+"""Speed at that time over the length of the path [1/s]."""
+
+
+def cruise(case: DockCase) -> float:
+    """Return how far a free docking goes on at constant speed [m].
+
+    A target may be farther than expected, and a tilted face must be pressed on by one vertex until
+    the gate opens.
+    """
+    if not case.is_free:
+        return 0.0
+    farther = max(case.misalign[0], 0.0) if case.misalign else 0.0
+    return farther + 12 * case.gate / case_contact(case)[0]
 
 
 def cases(config: DockConfig) -> tuple[DockCase, ...]:
@@ -71,31 +120,47 @@ def cases(config: DockConfig) -> tuple[DockCase, ...]:
     """
     check_ranges(config)
     refuse_empty(config, "case", "preset")
-    for name in config.preset:
-        _refuse_heavy(name, config.payload_kg or PRESETS[name].payload)
+    free = is_free(config)
+    wanted = (ForceCase.FREE,) if config.wrench else config.case
+    if ForceCase.FREE in wanted and not config.wrench:
+        raise ConfigError("--case free requires --wrench")
+    if not config.gains_d:
+        for name in config.preset:
+            _refuse_heavy(name, config.payload_kg or PRESETS[name].payload)
+    own = {
+        (name, case): free_values(config, case=case, preset=name) if free else {}
+        for name, case in product(config.preset, wanted)
+    }
+    wrenches = {
+        key: np.array(values["wrench"]) if free else desired_wrench(key[1])
+        for key, values in own.items()
+    }
     if config.base not in (None, BaseKind.FIXED):
         raise ConfigError("docking arms stand on fixed bases: --base fixed")
     engines = chosen_engines(config.engine)
     chaser, target = open_arms(config)
     payload = max(config.payload_kg or PRESETS[name].payload for name in config.preset)
-    wrench = max(map(desired_wrench, config.case), key=np.linalg.norm)
-    start = start_of(chaser, given=config.start_deg, payload=payload, wrench=wrench)
+    wrench = max(wrenches.values(), key=np.linalg.norm)
+    length = DISTANCE * (config.speed / CONTACT_SPEED if config.speed else 1.0)
+    asked: Any = {"payload": payload, "wrench": wrench, "length": length}
+    start = start_of(chaser, given=config.start_deg, **asked)
     facing: tuple[float, ...] = ()
     if target is not chaser:
-        facing = start_of(target, given=(), payload=payload, wrench=wrench)
-    for name, case in product(config.preset, config.case):
+        facing = start_of(target, given=(), **asked)
+    for name, case in own:
         for arm, posture in ((chaser, start), (target, facing or start)):
             refuse_overload(
                 arm,
                 start_deg=posture,
                 payload=config.payload_kg or PRESETS[name].payload,
-                wrench=desired_wrench(case),
+                wrench=wrenches[name, case],
             )
     both = ((chaser, target), (start, facing or start))
     found = tuple(
         case_of(
             config,
             DockCase,
+            **(own[name, case] if free else {"misalign": ()}),
             case=case,
             preset=name,
             engine=engine,
@@ -112,12 +177,15 @@ def cases(config: DockConfig) -> tuple[DockCase, ...]:
         )
         for name, case, engine, run in product(
             dict.fromkeys(config.preset),
-            dict.fromkeys(config.case),
+            dict.fromkeys(wanted),
             engines,
             range(config.seeds),
         )
     )
     docking_of(found[0])  # refuses faces that do not face each other, before anything runs
+    if free:
+        for one in {(each.preset, each.case): each for each in found}.values():
+            refuse_unsettled(one, docking_of(one))
     return found
 
 

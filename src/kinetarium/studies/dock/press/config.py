@@ -25,6 +25,13 @@ DAMPING = Range(0.0, 1e6, unit="N s/m")
 GATE = Range(0.0, 1e5, unit="N")
 """A gate above the desired force never opens, which the run reports."""
 
+WRENCHES = Range(-1e5, 1e5, unit="N or N m")
+GAINS = Range(-1e7, 1e7, unit="SI")
+"""Matrices may have negative entries; signs are checked with the gains."""
+SPEED = Range(1e-3, 0.2, unit="m/s")
+"""Faster ones are impacts, not dockings."""
+MISALIGNMENT = (Range(-0.25, 0.25, unit="m"), Range(-0.35, 0.35, unit="rad"))
+
 
 class ForceCase(StrEnum):
     """The desired contact wrench, as in the paper."""
@@ -35,6 +42,8 @@ class ForceCase(StrEnum):
     """-200 N along x and z, with K 700 (Fig. 6a)."""
     C = "C"
     """-200 N along x (Figs. 6b and 7)."""
+    FREE = "free"
+    """That of --wrench."""
 
 
 class PresetName(StrEnum):
@@ -59,6 +68,8 @@ class Contact(StrEnum):
     """A spring and a damper at each vertex of the face, the same in every engine."""
     HUNT_CROSSLEY = "hunt-crossley"
     """A hardening spring, with damping proportional to its force."""
+    FACE = "face"
+    """Elastic faces with edges and friction that sticks, the same in every engine."""
     ENGINE = "engine"
     """The engine's own contact model."""
 
@@ -72,6 +83,14 @@ class DockConfig(RoleOptions):
             file; roles, SRDF and tool are its own.
         target: Arm that it faces; by default that of the chaser.
         case: Desired contact wrenches: A -500 N along x, B -200 N along x and z, C -200 N along x.
+        wrench: Desired contact wrench FX FY FZ MX MY MZ on the chaser, in its frame [N, N m],
+            instead of a case; FX is negative.
+        gains_d: D, instead of the preset's [kg, kg m^2]: one number, two (forces and moments), six,
+            or the 36 of a matrix, row by row.
+        gains_k: K, likewise [N s/m, N m s].
+        misalign: Misalignment X Y Z ROLL PITCH YAW of the target's face, such as 5mm 0 0 2deg 0 0
+            [m, rad].
+        speed: Speed at contact [m/s]; 0 for the preset's 0.066. Gap and path scale with it.
         preset: Gains, control rate and filter.
         engine: Engines to run; all available ones by default.
         seeds: Runs per case, each with different noise [-].
@@ -95,6 +114,11 @@ class DockConfig(RoleOptions):
     chaser: str = KR250
     target: str = ""
     case: tuple[ForceCase, ...] = (ForceCase.A,)
+    wrench: Annotated[tuple[float, ...], WRENCHES] = ()
+    gains_d: Annotated[tuple[float, ...], GAINS] = ()
+    gains_k: Annotated[tuple[float, ...], GAINS] = ()
+    misalign: tuple[str, ...] = ()
+    speed: Annotated[float, replace(SPEED, also=(0.0,))] = 0.0
     preset: tuple[PresetName, ...] = (PresetName.PAPER,)
     engine: tuple[str, ...] = ()
     seeds: Annotated[int, Range(1, MOST_SEEDS, unit="-")] = 1
@@ -120,6 +144,11 @@ class DockCase:
         target: The second arm.
         target_start_deg: Its initial joint positions [deg or m]; empty for those of the chaser.
         reading: How the chaser is read.
+        wrench: The desired wrench of a free docking; empty for that of the paper's case.
+        gains_d: Its gains D, six or 36; empty for the preset's.
+        gains_k: Its gains K, likewise.
+        misalign: Misalignment of the target's face [m, rad]; empty for none.
+        speed: Speed at contact [m/s]; 0 for that of the paper's path.
         sha256: Hash of all that was read of the chaser.
         target_sha256: The same of the target.
     """
@@ -145,3 +174,13 @@ class DockCase:
     reading: RoleOptions = field(default_factory=RoleOptions)
     sha256: str = ""
     target_sha256: str = ""
+    wrench: Annotated[tuple[float, ...], WRENCHES] = ()
+    gains_d: Annotated[tuple[float, ...], GAINS] = ()
+    gains_k: Annotated[tuple[float, ...], GAINS] = ()
+    misalign: Annotated[tuple[float, ...], Range(-0.35, 0.35, unit="m or rad")] = ()
+    speed: Annotated[float, replace(SPEED, also=(0.0,))] = 0.0
+
+    @property
+    def is_free(self) -> bool:
+        """Whether wrench, gains, alignment or speed are the user's: judged on all six axes."""
+        return bool(self.wrench)

@@ -1,4 +1,4 @@
-"""FaceContact: a prescribed contact model of the docking faces, the same in every engine.
+"""FaceContact and ElasticFaces: contact models of the docking faces, the same in every engine.
 
 At each of the six vertices of the chaser's face a spring and a damper act against the
 plane of the target's face; the force is never tensile:
@@ -10,9 +10,15 @@ Both have the same force at rest and the same damping at the depth d0 (Hunt, Cro
 "Coefficient of restitution interpreted as damping in vibroimpact", 1975). Friction is
 Coulomb's, regularised below a slip speed. The plane is infinite, so that a satellite that
 drifts sideways keeps contact at all its vertices.
+
+With `face` the faces are elastic foundations with edges (Johnson, "Contact Mechanics", 1985,
+section 4.3): every cell of the chaser's face is a spring and a damper, as far as it lies over the
+target's face, and a tangential spring that slips at the limit of Coulomb. Friction therefore bears
+forces and moments at rest.
 """
 
 from collections.abc import Iterable
+from math import cos, pi
 
 import numpy as np
 
@@ -21,6 +27,7 @@ from kinetarium.dynamics import RobotDynamics
 from kinetarium.scene.docking import (
     CENTER,
     CHASER,
+    CIRCUMRADIUS,
     FACE_VERTICES,
     SATELLITE,
     SATELLITE_LENGTH,
@@ -28,7 +35,7 @@ from kinetarium.scene.docking import (
     DockingScene,
 )
 from kinetarium.spatial import so3
-from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.arrays import Array, frozen
 
 REFERENCE_DEPTH = 5e-3
 """Depth d0 at which both laws agree [m]: that of 500 N at 1e5 N/m."""
@@ -41,6 +48,7 @@ class FaceContact:
 
     Attributes:
         force: Sum of the normal forces at the present step [N].
+        F_B: Wrench on the chaser, in its frame [N, N m], shape (6,).
         point: Centre of pressure in the world [m], shape (3,); NaN without contact.
     """
 
@@ -69,7 +77,7 @@ class FaceContact:
         self._vertices = vertices
         self._k, self._c = stiffness / len(vertices), damping / len(vertices)
         self._friction, self._hardening = friction, hardening
-        self.force, self.point = 0.0, np.full(3, np.nan)
+        self.force, self.point, self.F_B = 0.0, np.full(3, np.nan), np.zeros(6)
 
     def update(self, t: float, measurement: Measurement) -> Iterable[ExternalWrench]:
         """Return the wrenches on both satellites for the next step."""
@@ -81,12 +89,13 @@ class FaceContact:
         vertices = X_WC[:3, 3] + self._vertices @ X_WC[:3, :3].T
         on_face = X_WT[:3, 3] + SATELLITE_LENGTH / 2 * normal
         depth = (on_face - vertices) @ normal
-        self.force, self.point = 0.0, np.full(3, np.nan)
+        self.force, self.point, self.F_B = 0.0, np.full(3, np.nan), np.zeros(6)
         if not (depth > 0).any():
             return ()
         slip = _velocities(self._chaser, vertices, X_WC, q=q[:n], v=v[:n])
         slip -= _velocities(self._target, vertices, X_WT, q=q[n:], v=v[n:], R=self._X_WT[:3, :3])
         forces = np.where(depth > 0, self._normal_forces(depth, -slip @ normal), 0.0)
+        forces = self._covered(forces, vertices, X_WT)
         self.force = float(forces.sum())
         if self.force == 0.0:
             return ()
@@ -94,14 +103,24 @@ class FaceContact:
         pushes = forces[:, np.newaxis] * normal
         if self._friction:
             slip -= (slip @ normal)[:, np.newaxis] * normal
-            speed = np.maximum(np.linalg.norm(slip, axis=1), SLIP_SPEED)
-            pushes -= (self._friction * forces / speed)[:, np.newaxis] * slip
+            pushes -= self._drag(t, forces, slip, normal)
         moments = np.cross(vertices - self.point, pushes)
         F = np.concatenate([pushes.sum(axis=0), moments.sum(axis=0)])
+        about_center = F[3:] + np.cross(self.point - X_WC[:3, 3], F[:3])
+        self.F_B = np.concatenate([F[:3] @ X_WC[:3, :3], about_center @ X_WC[:3, :3]])
         return (
             ExternalWrench(f"{CHASER}/{SATELLITE}", F, self.point),
             ExternalWrench(f"{TARGET}/{SATELLITE}", -F, self.point),
         )
+
+    def _covered(self, forces: Array, points: Array, X_WT: Array) -> Array:
+        """Return the normal forces at the points that lie over the target's face, shape (n,)."""
+        return forces
+
+    def _drag(self, t: float, forces: Array, slip: Array, normal: Array) -> Array:
+        """Return the friction of the target, against the slip, shape (n, 3)."""
+        speed = np.maximum(np.linalg.norm(slip, axis=1), SLIP_SPEED)
+        return np.asarray((self._friction * forces / speed)[:, np.newaxis] * slip)
 
     def _normal_forces(self, depth: Array, rate: Array) -> Array:
         if self._hardening:
@@ -111,6 +130,85 @@ class FaceContact:
         else:
             force = self._k * depth + self._c * rate
         return np.maximum(force, 0.0)
+
+
+def _face_cells(rings: int) -> Array:
+    """Return the centres of 6 rings^2 equal triangles of the docking face, shape (n, 3)."""
+    cells = []
+    for corner in range(6):
+        a, b = FACE_VERTICES[corner], FACE_VERTICES[(corner + 1) % 6]
+        a, b = a - CENTER_OF_FACE, b - CENTER_OF_FACE
+        for i in range(rings):
+            for j in range(rings - i):
+                cells.append(((i + 1 / 3) * a + (j + 1 / 3) * b) / rings)
+                if i + j < rings - 1:
+                    cells.append(((i + 2 / 3) * a + (j + 2 / 3) * b) / rings)
+    return frozen(CENTER_OF_FACE + np.array(cells))
+
+
+CENTER_OF_FACE = frozen([SATELLITE_LENGTH / 2, 0.0, 0.0])
+_RINGS = 3
+FACE_CELLS = _face_cells(_RINGS)
+"""Contact points of elastic faces, from the centre of mass [m], shape (54, 3)."""
+_EDGE_NORMALS = frozen([[0.0, np.cos(a), np.sin(a)] for a in pi / 6 + pi / 3 * np.arange(6)])
+APOTHEM = CIRCUMRADIUS * cos(pi / 6)
+_CELL = CIRCUMRADIUS / _RINGS / 2
+"""Width over which a cell at an edge loses its force [m]: that of a cell."""
+
+
+class ElasticFaces(FaceContact):
+    """Two elastic faces with edges; friction sticks."""
+
+    def __init__(
+        self, docking: DockingScene, *, stiffness: float, damping: float, friction: float = 0.0
+    ) -> None:
+        """Set the parameters of the contact, as those of `FaceContact`."""
+        super().__init__(
+            docking,
+            stiffness=stiffness,
+            damping=damping,
+            friction=friction,
+            vertices=FACE_CELLS,
+        )
+        self._bristles, self._time = np.zeros_like(FACE_CELLS), 0.0
+
+    def update(self, t: float, measurement: Measurement) -> Iterable[ExternalWrench]:
+        """Return the wrenches on both satellites for the next step."""
+        wrenches = super().update(t, measurement)
+        self._time = t
+        if self.force == 0.0:
+            self._bristles[:] = 0.0
+        return wrenches
+
+    def _covered(self, forces: Array, points: Array, X_WT: Array) -> Array:
+        inside = APOTHEM - ((points - X_WT[:3, 3]) @ X_WT[:3, :3] @ _EDGE_NORMALS.T).max(axis=1)
+        return np.asarray(forces * np.clip(0.5 + inside / _CELL, 0.0, 1.0))
+
+    def _drag(self, t: float, forces: Array, slip: Array, normal: Array) -> Array:
+        stretched = self._bristles + slip * (t - self._time)
+        stretched -= (stretched @ normal)[:, np.newaxis] * normal
+        drag = self._k * stretched + self._c * slip
+        size = np.linalg.norm(drag, axis=1)
+        most = self._friction * forces
+        slipping = size > most
+        share = np.where(slipping, most / np.maximum(size, 1e-300), 1.0)[:, np.newaxis]
+        # A slipping spring keeps the length that its limit can hold.
+        self._bristles = np.where(slipping[:, np.newaxis], share * drag / self._k, stretched)
+        self._bristles[forces == 0.0] = 0.0
+        return np.asarray(share * drag)
+
+
+def turning_stiffness(*, elastic: bool) -> tuple[float, float]:
+    """Return the stiffness about axes in and along the normal of a face, over its own [m^2].
+
+    The second is that of the tangential springs, which only elastic faces have.
+
+    Args:
+        elastic: Whether the whole face bears, or only its vertices.
+    """
+    points = FACE_CELLS if elastic else FACE_VERTICES
+    across = float(np.mean(points[:, 1] ** 2))
+    return across, 2 * across if elastic else 0.0
 
 
 def _velocities(

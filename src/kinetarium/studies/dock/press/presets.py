@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from kinetarium.control.admittance.law import critical_delay
+import numpy as np
+
+from kinetarium.control.admittance.law import AdmittanceGains, critical_delay
 from kinetarium.control.admittance.sensing import RandomWalkKalman
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.studies.dock.press.config import DockCase, ForceCase, PresetName
@@ -94,6 +96,24 @@ def damper(case: ForceCase, preset: PresetName) -> float:
     return _PAPER_K_OF_B if case is ForceCase.B and K == Preset().K else K
 
 
+def wanted_wrench(case: DockCase) -> Array:
+    """Return F_des of a docking [N, N m], shape (6,): of a free one in {b}, otherwise in {d}."""
+    return frozen(case.wrench) if case.is_free else desired_wrench(case.case)
+
+
+def case_gains(case: DockCase) -> AdmittanceGains:
+    """Return the gains of a docking."""
+    if not case.is_free:
+        D, K = PRESETS[case.preset].D, damper(case.case, case.preset)
+        return AdmittanceGains(D, K, wrench_gain=WRENCH_GAIN)
+    shapes = {6: (6,), 36: (6, 6)}
+    return AdmittanceGains(
+        np.reshape(case.gains_d, shapes[len(case.gains_d)]),
+        np.reshape(case.gains_k, shapes[len(case.gains_k)]),
+        wrench_gain=WRENCH_GAIN,
+    )
+
+
 STEP = 1e-3
 """Age of a reading of the sensor: one physics step [s]."""
 
@@ -131,10 +151,10 @@ def case_contact(case: DockCase) -> tuple[float, float]:
 
 def case_critical_delay(case: DockCase) -> float:
     """Return the delay above which the loop of a case is unstable on its prescribed contact [s]."""
-    preset, (stiffness, damping) = PRESETS[case.preset], case_contact(case)
+    gains, (stiffness, damping) = case_gains(case), case_contact(case)
     return critical_delay(
-        preset.D,
-        damper(case.case, case.preset),
+        float(gains.diagonal_D[0]),
+        float(gains.diagonal_K[0]),
         s=WRENCH_GAIN,
         stiffness=stiffness,
         damping=damping,
