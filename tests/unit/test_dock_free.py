@@ -175,7 +175,10 @@ def test_elastic_faces_have_edges_and_stick():
         ({"misalign": ("5mm", "0")}, "six values"),
         ({"misalign": ("5kg", *"00000")}, "unit of mm, cm, m"),
         ({"misalign": (*"000", "40deg", "0", "0")}, "outside"),
-        ({"chaser": "ur5", "payload_kg": 1.0, "speed": 0.05}, "wrist_1_joint needs 55 of 28 N m"),
+        (
+            {"chaser": "ur5", "payload_kg": 1.0, "wrench": (-900.0, 0, 0, 0, 0, 0)},
+            "shoulder_lift_joint needs 427 of 150 N m",
+        ),
         ({"speed": 1.0}, "speed: 1 is outside"),
     ],
 )

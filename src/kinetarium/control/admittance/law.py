@@ -364,8 +364,8 @@ def contact_roots(
             continue
         found += [p] if abs(p.imag) < 1e-6 * abs(p) else [p, p.conjugate()]
     apart = [p for i, p in enumerate(found) if all(abs(p - q) > 1e-6 * abs(p) for q in found[:i])]
-    slow, fast = sorted(apart, key=lambda p: (-p.real, p.imag))[:2]
-    return slow, fast
+    slowest = sorted(apart or map(complex, quadratic), key=lambda p: (-p.real, p.imag))
+    return slowest[0], slowest[min(1, len(slowest) - 1)]  # a root alone is a double one
 
 
 def settling_time(roots: tuple[complex, complex], *, error: float, rate: float) -> float:

@@ -50,7 +50,7 @@ DURATION = 4.0
 class Approach:
     """Pose and twist along x of the start pose: s = 10 u^3 - 15 u^4 + 6 u^5 with u = t/T.
 
-    At the time of contact it may go on at constant speed, for a target that is farther.
+    At the time of contact it may continue at constant speed, for a target that is farther.
     """
 
     def __init__(self, X_WB: Array, *, scale: float = 1.0, cruise: float = 0.0) -> None:
@@ -100,7 +100,7 @@ _SPEED_SHARE = 30 * 0.7**2 * 0.3**2 / DURATION
 
 
 def cruise(case: DockCase) -> float:
-    """Return how far a free docking goes on at constant speed [m].
+    """Return how far a free docking continues at constant speed [m].
 
     A target may be farther than expected, and a tilted face must be pressed on by one vertex until
     the gate opens.
