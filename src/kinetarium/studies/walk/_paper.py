@@ -8,7 +8,7 @@ import numpy as np
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.scene3d import Mesh3D, Scene3D
 from kinetarium.figure.scene_replay import machine_meshes
-from kinetarium.figure.text import Column, Prose, Table, header
+from kinetarium.figure.text import Cell, Column, Prose, Table, header
 from kinetarium.legs import (
     TABLE_1,
     Curve,
@@ -449,7 +449,7 @@ _HEADER = (
 
 def _link_rows(
     machine: Machine, kind: LegKind, q: tuple[float, float, float], *, first: int = 1
-) -> tuple[tuple[object, ...], ...]:
+) -> tuple[tuple[Cell, ...], ...]:
     column = 1 if kind is LegKind.TTT2 else 0
     rows = enumerate(link_differences(machine, kind, q), 1)
     return tuple(
