@@ -19,12 +19,17 @@ SOFTWARE_WEBGL = [
 SIZE = {"width": 1280, "height": 800}
 
 
-def write_runs(path, runs):
+def write_runs(path, runs, *, varied=None):
+    """Write a folder of runs; a finished sweep if it is known what was varied."""
     environment = {"versions": {}, "command": "", "seed": 0, "platform": "", "git_hash": ""}
     config = {"study": runs[0].study, "config": {}}
+    if varied is not None:
+        config["sweep"] = {}
     with ResultFolder.create(path, config=config, environment=environment) as folder:
         for position, run in enumerate(runs):
             folder.add(run, position)
+        if varied is not None:
+            folder.write_metrics({"sweep": {"varied": varied}})
 
 
 def grasp_run(key, *, engine="mujoco", duration=4.0, rate=100.0, shift=0.0):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -13,6 +14,7 @@ from browser.studio_page import (
     write_runs,
 )
 from hostile.injections import INJECTIONS
+from kinetarium.recording.recording import RunStatus
 from kinetarium.studio.results import ResultTree, case_of
 from unit.studio_server import running_studio
 from unit.test_studio_server import drop_run
@@ -88,6 +90,56 @@ def test_the_page_loads_from_its_server_alone_and_links_are_where_python_puts_th
     host = f"http://{studio.host}/"
     assert [url for url in view.requests if not url.startswith((host, "data:", "blob:"))] == []
     assert view.complaints == []
+
+
+@pytest.fixture
+def swept(tmp_path):
+    """A folder of falls over height and engine, one of which crashed, and a batch of others."""
+    falls = [
+        replace(fall, rows=({"rest_depth_m": height * 1e-3, "falls": True},))
+        for number, height in enumerate((0.25, 0.5, 1.0, 2.0))
+        for engine in ("mujoco", "ode")
+        for fall in [drop_run(f"f{number}{engine}", height=height, engine=engine)]
+    ]
+    lost = replace(falls[7], status=RunStatus.CRASHED, message="SIGSEGV", rows=(), recording=None)
+    varied = {f.key: {"height": f.case["height"], "engine": f.case["engine"]} for f in falls}
+    write_runs(tmp_path / "aaa", [drop_run("p"), drop_run("q", mass=2.0)])
+    write_runs(tmp_path / "falls", [*falls[:7], lost], varied=varied)
+    return tmp_path
+
+
+def test_a_point_of_a_sweep_opens_its_replay(opened, swept):
+    with running_studio(swept) as studio:
+        view = opened(studio.address)
+        view.page.locator("[data-mode=sweep]").click()
+        state = view.until(lambda s: s.get("rows") == 8)  # the sweep, before the batch
+        chosen = view.page.locator("select[aria-label=x], select[aria-label=y]")
+        assert [chosen.nth(i).input_value() for i in range(2)] == ["height", "rest_depth_m"]
+        assert state["replays"] == [] and state["key"] is None
+        # Greater heights further right, greater depths higher up; the crashed one on the axis.
+        across = [point[0] for point in state["points"]]
+        up = [-point[1] for point in state["points"][:7]]
+        assert across[::2] == sorted(set(across)) and up[::2] == sorted(set(up))
+        assert state["points"][7][1] > max(point[1] for point in state["points"][2:7])
+        view.page.mouse.click(*state["points"][2])
+        state = view.until(lambda s: len(s["replays"]) == 1)
+        assert state["key"] == "f1mujoco" and state["duration"] == pytest.approx(0.3)
+        assert "height 0.5" in view.page.locator(".details h3").text_content()
+        view.page.locator("select[aria-label=colour]").select_option("rest_depth_m")
+        view.page.locator("input[aria-label='logarithmic x']").check()
+        spaced = [point[0] for point in view.state()["points"]][::2]
+        np.testing.assert_allclose(np.diff(spaced), spaced[1] - spaced[0], atol=1e-6)
+        view.page.mouse.click(*view.state()["points"][7])
+        view.until(lambda s: s["key"] == "f3ode" and s["replays"] == [])
+        assert "SIGSEGV" in view.page.locator(".failed").text_content()
+        view.page.locator("table.sweep tr").nth(3).locator("button").click()
+        view.until(lambda s: s["key"] == "f1mujoco" and len(s["replays"]) == 1)
+        view.page.locator("select[aria-label=Sweep]").select_option(label="aaa")
+        assert view.until(lambda s: s["rows"] == 2)["replays"] == []
+        assert chosen.first.input_value() == "mass"
+        view.page.locator("[data-mode=runs]").click()
+        view.until(lambda s: s["mode"] == "runs" and len(s["replays"]) == 1)
+        assert view.complaints == []
 
 
 def test_time_is_played_stepped_and_set(opened, studio):

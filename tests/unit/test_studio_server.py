@@ -92,6 +92,28 @@ def test_a_folder_that_is_not_there_has_no_runs(tmp_path):
     assert ResultTree(tmp_path / "out").listing()["folders"] == []
 
 
+def test_the_table_of_a_folder(results):
+    tree = ResultTree(results)
+    (place,) = tree.run_folders()
+    table = tree.table(place.id)  # no sweep: what differs stands for what was varied
+    assert list(table["axes"]) == ["engine"] and list(table["results"]) == ["fall_error_m"]
+    assert table["columns"]["engine"] == ["mujoco", "bullet", "mujoco"]
+    assert table["columns"]["fall_error_m"] == [1e-3, 1e-3, None]
+    assert table["columns"]["key"] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("sweep", [None, 3, {"varied": [1]}, {"varied": {"a": 2}}])
+def test_a_sweep_that_says_nonsense_of_its_axes_is_refused(tmp_path, sweep):
+    environment = {"versions": {}, "command": "", "seed": 0, "platform": "", "git_hash": ""}
+    config = {"study": "drop", "config": {}, "sweep": {}}
+    with ResultFolder.create(tmp_path / "x", config=config, environment=environment) as folder:
+        folder.add(drop_run("a"), 0)
+        folder.write_metrics({"sweep": sweep})
+    tree = ResultTree(tmp_path)
+    with pytest.raises(KinetariumError, match=r"metrics\.json"):
+        tree.table(tree.run_folders()[0].id)
+
+
 def test_a_run_becomes_a_replay(results):
     run, label = ResultTree(results).run(ResultTree(results).run_folders()[0].id, "a")
     read = ReplayReader(run_replay(run, label))
@@ -119,6 +141,7 @@ def test_the_server_gives_runs_parts_and_pages(results):
             (f"/api/replay/{folder['id']}/c", 404),  # crashed: nothing was recorded
             (f"/api/replay/{folder['id']}/zz", 400),
             ("/api/replay/0000/a", 404),
+            ("/api/sweeps/0000", 404),
             ("/api/export?runs=", 400),
             ("/api/export?runs=0000/a", 404),
             ("/api/export?map=0000&field=reachable", 404),

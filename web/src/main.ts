@@ -7,6 +7,7 @@ import { ExportedWalkMode, type Walks } from "./exported/walk_mode";
 import { MapsMode } from "./maps/mode";
 import { RunsMode } from "./runs/mode";
 import { MemorySource } from "./server/source";
+import { SweepMode } from "./sweep/mode";
 import { remote } from "./testing";
 import { WalkingMode } from "./walking/mode";
 
@@ -18,7 +19,7 @@ const modes: Mode[] = walks
   ? [new ExportedWalkMode(replays, walks)]
   : exported
     ? [new ExportedMode(replays, volume)]
-    : [new RunsMode(), new MapsMode(), new WalkingMode()];
+    : [new RunsMode(), new SweepMode(), new MapsMode(), new WalkingMode()];
 
 const app = new App();
 for (const mode of modes) app.add(mode);

@@ -162,6 +162,7 @@ class ResultRoutes:
         return (
             route("GET", "/api/runs", lambda request: json_response(self._results.listing())),
             route("GET", "/api/replay/{folder}/{key}", self._replay),
+            route("GET", "/api/sweeps/{folder}", self._sweep),
             route("GET", "/api/maps/{map}", self._map),
             route("GET", "/api/maps/{map}/robot", self._robot),
             route("GET", "/api/maps/{map}/volume/{field}", self._volume),
@@ -178,6 +179,9 @@ class ResultRoutes:
                 self._files.popitem(last=False)
             data = self._files[place]
         return ranged(request, data)
+
+    def _sweep(self, request: Request) -> Response:
+        return json_response(self._results.table(request.parts["folder"]))
 
     def _map(self, request: Request) -> Response:
         return json_response(describe_volumes(self._results.map(request.parts["map"])))

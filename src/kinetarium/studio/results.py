@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from kinetarium.batch.outcomes import case_labels
+from kinetarium.batch.plan import SWEEP
 from kinetarium.batch.study import open_study
+from kinetarium.batch.sweep_table import sweep_table
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Run
 from kinetarium.recording.result_folder import CONFIG, INDEX, METRICS, RUNS, ResultFolder
@@ -75,11 +77,34 @@ class ResultTree:
 
     def run(self, folder: str, key: str) -> tuple[Run, str]:
         """Return a run and its label."""
+        place = self._run_folder(folder)
+        labels = {run.key: label for run, label in _labelled(place)}
+        run = read_run(ResultFolder(place.path).run_folder(key))
+        return run, labels.get(key) or key
+
+    def table(self, folder: str) -> dict[str, Any]:
+        """Return the table of a sweep as JSON data; of a batch, or an unfinished sweep, as well.
+
+        What was varied is known when a sweep is finished; before, the fields in which cases
+        differ are what was varied.
+        """
+        held = ResultFolder.open(self._run_folder(folder).path)
+        varied: dict[str, dict[str, Any]] = {}
+        if SWEEP in held.config and held.is_finished:
+            found = held.metrics.get(SWEEP)
+            given = found.get("varied") if isinstance(found, dict) else None
+            varied = from_builtins(dict[str, dict[str, Any]], given, where="metrics.json")
+        table = sweep_table(held.rows(), varied)
+        return {
+            "axes": table.axes or table.others,
+            "results": table.results,
+            "columns": dict(table.columns),
+        }
+
+    def _run_folder(self, folder: str) -> FolderEntry:
         for place in self.run_folders():
             if place.id == folder:
-                labels = {run.key: label for run, label in _labelled(place)}
-                run = read_run(ResultFolder(place.path).run_folder(key))
-                return run, labels.get(key) or key
+                return place
         raise HttpError(404, "no such folder of runs")
 
     def map(self, id: str) -> Path:
@@ -110,6 +135,7 @@ def _folder(place: FolderEntry) -> dict[str, Any]:
             "study": folder.config["study"],
             "title": _title(folder.config["study"]),
             "finished": folder.is_finished,
+            "sweep": SWEEP in folder.config,
             "runs": [
                 {
                     "key": run.key,

@@ -15,6 +15,7 @@ export interface FolderEntry {
   study?: string;
   title?: string;
   finished?: boolean;
+  sweep?: boolean;
   error?: string;
   runs: RunEntry[];
 }

@@ -1,0 +1,235 @@
+import type { App } from "../app";
+import { h, short } from "../shell/dom";
+import { Event } from "../shell/events";
+import { SEQUENTIAL } from "../shell/palette";
+
+export type Value = number | string | boolean | null;
+
+/** What a scatter plot shows of a table: a value for each row, and the name of the column. */
+export interface Dimension {
+  name: string;
+  values: Value[];
+  /** Numbers by their logarithms, if all are positive. */
+  log?: boolean;
+}
+
+const HEIGHT = 300;
+const LEFT = 58;
+const BOTTOM = 40;
+const MARGIN = 14;
+/** How near a click must be to a point [px]. */
+const NEAR = 10;
+const RADIUS = 3.5;
+/** Room before the first and after the last value, as a part of their range. */
+const EDGE = 0.04;
+
+/** Places the values of a column between 0 and 1: numbers by size, others in alphabetical order. */
+class Scale {
+  /** The values of a column that is not of numbers. */
+  readonly names: string[] | null;
+  private readonly log: boolean;
+  private readonly low: number;
+  private readonly high: number;
+
+  constructor(dimension: Dimension) {
+    const given = dimension.values.filter((value) => value !== null);
+    const numbers = given.filter((value) => typeof value === "number");
+    this.names = numbers.length === given.length ? null : [...new Set(given.map(String))].sort();
+    this.log = Boolean(dimension.log) && numbers.every((value) => value > 0);
+    const ends = this.names ? [0, this.names.length - 1] : numbers.map((value) => this.number(value));
+    // Not Math.min(...ends): a long table has more rows than a function takes arguments.
+    const low = ends.reduce((a, b) => Math.min(a, b), Infinity);
+    const high = ends.reduce((a, b) => Math.max(a, b), -Infinity);
+    const pad = high > low ? EDGE * (high - low) : 0.5;
+    [this.low, this.high] = ends.length ? [low - pad, high + pad] : [0, 1];
+  }
+
+  /** The place of a value; NaN without one. */
+  at(value: Value): number {
+    if (value === null) return NaN;
+    const number = this.names ? this.names.indexOf(String(value)) : this.number(Number(value));
+    return (number - this.low) / (this.high - this.low);
+  }
+
+  ticks(): { at: number; text: string }[] {
+    const { names, low, high } = this;
+    if (names) {
+      const step = Math.ceil(names.length / 8);
+      return names.filter((_, i) => i % step === 0).map((name) => ({ at: this.at(name), text: name }));
+    }
+    const rough = (high - low) / 5;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
+    const found = [];
+    for (let i = Math.ceil(low / step); i * step <= high + 1e-9 * step; i++) {
+      const value = this.log ? 10 ** (i * step) : i * step;
+      found.push({ at: (i * step - low) / (high - low), text: short(value, 3) });
+    }
+    return found;
+  }
+
+  private number(value: number): number {
+    return this.log ? Math.log10(value) : value;
+  }
+}
+
+/** Points of a table over two of its columns, coloured by a third; a click chooses a row. */
+export class Scatter {
+  /** The row that was clicked. */
+  readonly picked = new Event<number>();
+  readonly element = h("div.scatter");
+  /** Where each row is drawn [px]; null if it has no value for x. */
+  places: ([number, number] | null)[] = [];
+  private readonly canvas = h("canvas", { role: "img" });
+  private readonly legend = h("div.entries");
+  private readonly stop: (() => void)[];
+  private shown: { x: Dimension; y: Dimension; color: Dimension } | null = null;
+  private selected = -1;
+
+  constructor(private readonly app: App) {
+    this.element.append(this.canvas, this.legend);
+    const resize = new ResizeObserver(() => this.draw());
+    resize.observe(this.element);
+    this.stop = [app.theme.changed.on(() => this.draw()), () => resize.disconnect()];
+    this.canvas.addEventListener("click", (event) => {
+      const row = this.nearest(event);
+      if (row >= 0) this.picked.emit(row);
+    });
+    this.canvas.addEventListener("pointermove", (event) => {
+      this.canvas.style.cursor = this.nearest(event) >= 0 ? "pointer" : "";
+    });
+  }
+
+  dispose(): void {
+    for (const stop of this.stop) stop();
+    this.element.remove();
+  }
+
+  show(x: Dimension, y: Dimension, color: Dimension): void {
+    this.shown = { x, y, color };
+    this.canvas.setAttribute("aria-label", `${y.name} over ${x.name}, coloured by ${color.name}`);
+    this.draw();
+  }
+
+  /** Mark a row; -1 for none. */
+  select(row: number): void {
+    this.selected = row;
+    this.draw();
+  }
+
+  private nearest(event: MouseEvent): number {
+    const box = this.canvas.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    let [row, least] = [-1, NEAR];
+    this.places.forEach((place, i) => {
+      const distance = place ? Math.hypot(place[0] - x, place[1] - y) : Infinity;
+      if (distance < least) [row, least] = [i, distance];
+    });
+    return row;
+  }
+
+  private draw(): void {
+    const width = this.element.clientWidth;
+    const pen = this.canvas.getContext("2d");
+    if (!this.shown || !pen || !width) return;
+    const { x, y, color } = this.shown;
+    const ratio = devicePixelRatio;
+    [this.canvas.width, this.canvas.height] = [width * ratio, HEIGHT * ratio];
+    [this.canvas.style.width, this.canvas.style.height] = [`${width}px`, `${HEIGHT}px`];
+    pen.scale(ratio, ratio);
+    const [across, up] = [new Scale(x), new Scale(y)];
+    const [w, t] = [width - LEFT - MARGIN, HEIGHT - BOTTOM - 2 * MARGIN];
+    const at = (u: number, v: number): [number, number] => [LEFT + u * w, 2 * MARGIN + (1 - v) * t];
+    this.axes(pen, across, up, at);
+    const paint = this.painter(color);
+    this.places = x.values.map((value, row) => {
+      const [u, v] = [across.at(value), up.at(y.values[row] ?? null)];
+      // A case without a result, for it failed, lies on the axis.
+      return Number.isNaN(u) ? null : at(u, Number.isNaN(v) ? 0 : v);
+    });
+    this.places.forEach((place, row) => {
+      if (!place) return;
+      const failed = (y.values[row] ?? null) === null;
+      pen.strokeStyle = pen.fillStyle = failed ? this.app.theme.color("bad") : paint(row);
+      pen.beginPath();
+      if (failed) cross(pen, place);
+      else pen.arc(...place, RADIUS, 0, 2 * Math.PI);
+      if (failed) pen.stroke();
+      else pen.fill();
+    });
+    const chosen = this.places[this.selected];
+    if (!chosen) return;
+    pen.strokeStyle = this.app.theme.color("ink");
+    pen.lineWidth = 2;
+    pen.beginPath();
+    pen.arc(...chosen, RADIUS + 4, 0, 2 * Math.PI);
+    pen.stroke();
+  }
+
+  private axes(
+    pen: CanvasRenderingContext2D,
+    across: Scale,
+    up: Scale,
+    at: (u: number, v: number) => [number, number],
+  ): void {
+    pen.strokeStyle = this.app.theme.color("line");
+    pen.fillStyle = this.app.theme.color("soft");
+    pen.font = "11px system-ui";
+    const line = (from: [number, number], to: [number, number]) => {
+      pen.beginPath();
+      pen.moveTo(...from);
+      pen.lineTo(...to);
+      pen.stroke();
+    };
+    pen.textAlign = "center";
+    for (const tick of across.ticks()) {
+      line(at(tick.at, 0), at(tick.at, 1));
+      pen.fillText(clipped(tick.text), at(tick.at, 0)[0], HEIGHT - BOTTOM + 14);
+    }
+    pen.fillText(this.shown!.x.name, at(0.5, 0)[0], HEIGHT - 8);
+    pen.textAlign = "left";
+    pen.fillText(this.shown!.y.name, 2, MARGIN);
+    pen.textAlign = "right";
+    for (const tick of up.ticks()) {
+      line(at(0, tick.at), at(1, tick.at));
+      pen.fillText(clipped(tick.text), LEFT - 6, at(0, tick.at)[1] + 4);
+    }
+  }
+
+  /** The colour of each row, and a legend that says what it means. */
+  private painter(color: Dimension): (row: number) => string {
+    const scale = new Scale(color);
+    const { names } = scale;
+    const entry = (text: string, shade: string) => {
+      const element = h("span.entry", {}, h("i"), text);
+      element.style.setProperty("--series", shade);
+      return element;
+    };
+    const { theme } = this.app;
+    if (names) {
+      this.legend.replaceChildren(...names.slice(0, 16).map((name, i) => entry(name, theme.series(i))));
+      return (row) => {
+        const value = color.values[row] ?? null;
+        return value === null ? theme.color("soft") : theme.series(names.indexOf(String(value)));
+      };
+    }
+    const shade = (at: number) => SEQUENTIAL[Math.round(at * (SEQUENTIAL.length - 1))]!;
+    const ticks = scale.ticks().map((tick) => entry(tick.text, shade(tick.at)));
+    this.legend.replaceChildren(color.name, ...ticks);
+    return (row) => {
+      const at = scale.at(color.values[row] ?? null);
+      return Number.isNaN(at) ? theme.color("soft") : shade(at);
+    };
+  }
+}
+
+function cross(pen: CanvasRenderingContext2D, [x, y]: [number, number]): void {
+  for (const side of [-1, 1]) {
+    pen.moveTo(x - RADIUS, y - side * RADIUS);
+    pen.lineTo(x + RADIUS, y + side * RADIUS);
+  }
+}
+
+function clipped(text: string): string {
+  return text.length > 9 ? `${text.slice(0, 8)}…` : text;
+}
