@@ -3,6 +3,7 @@
 import json
 import re
 import sqlite3
+from base64 import b64decode
 from io import BytesIO
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
@@ -59,11 +60,16 @@ def bits(values) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def messages(scene: Scene, recording: Recording, tmp_path_factory) -> dict[str, list]:
+def mcap(scene: Scene, recording: Recording, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("export") / "run.mcap"
     replay = scene_replay(scene, recording)
     assert export_run(recording, path, format="mcap", replay=replay) == ()
-    return decoded(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def messages(mcap: Path) -> dict[str, list]:
+    return decoded(mcap)
 
 
 def test_joints_and_wrenches_are_equal_to_the_bit(messages, recording) -> None:
@@ -124,6 +130,76 @@ def test_the_robot_comes_with_the_file(messages, scene) -> None:
     links = {link.name for link in model.links if link.visuals or link.collisions}
     assert {each.header.frame_id for each in shapes} == links | {"box"}
     assert all(each.type == 11 and len(each.points) % 3 == 0 and each.points for each in shapes)
+
+
+SHOWN = {
+    "/tf": "tf2_msgs/msg/TFMessage",
+    "/tf_static": "tf2_msgs/msg/TFMessage",
+    "/scene": "visualization_msgs/msg/MarkerArray",
+    "/contacts": "visualization_msgs/msg/MarkerArray",
+    "/joint_states": "sensor_msgs/msg/JointState",
+    "/robot_description": "std_msgs/msg/String",
+    "/wrench/wrist": "geometry_msgs/msg/WrenchStamped",
+}
+"""Topics and schemas by which the panels of Foxglove recognise what they show."""
+
+
+def test_the_file_is_one_that_foxglove_reads(mcap) -> None:
+    """The profile "ros2" of MCAP, and an index by which a player finds any time."""
+    reader = make_reader(BytesIO(mcap.read_bytes()))
+    summary = reader.get_summary()
+    assert reader.get_header().profile == "ros2"
+    assert summary.chunk_indexes and summary.statistics.message_start_time == 0
+    topics = {channel.topic: channel for channel in summary.channels.values()}
+    assert len(topics) == len(summary.channels)
+    for channel in topics.values():
+        schema = summary.schemas[channel.schema_id]
+        assert (channel.message_encoding, schema.encoding) == ("cdr", "ros2msg")
+        assert re.fullmatch(r"[a-z0-9_]+/msg/[A-Z][A-Za-z0-9]*", schema.name)
+        latched = channel.topic in ("/tf_static", "/scene", "/robot_description")
+        assert ("durability: 1" in channel.metadata["offered_qos_profiles"]) == latched
+    found = {topic: summary.schemas[channel.schema_id].name for topic, channel in topics.items()}
+    assert {topic: found.get(topic) for topic in SHOWN} == SHOWN
+    times = [message.log_time for _, _, message in reader.iter_messages(log_time_order=False)]
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.37, 1.0])
+def test_foxglove_finds_every_frame_at_any_time(messages, share: float) -> None:
+    """After a jump a player has the last message of each topic, and no other."""
+    last = messages["/tf"][-1][0]
+    known = {topic: [ros for time, ros in each if time <= share * last][-1:]
+             for topic, each in messages.items()}  # fmt: skip
+    transforms = [
+        each for topic in ("/tf_static", "/tf") for ros in known[topic] for each in ros.transforms
+    ]
+    parents = {each.child_frame_id: each.header.frame_id for each in transforms}
+    assert len(parents) == len(transforms), "a frame has two parents"
+    for each in transforms:
+        turn = each.transform.rotation
+        assert np.linalg.norm([turn.w, turn.x, turn.y, turn.z]) == pytest.approx(1.0, abs=1e-9)
+    assert set(parents.values()) - set(parents) == {"world"}
+    for frame in parents:
+        path = [frame]
+        while path[-1] != "world":
+            path.append(parents[path[-1]])
+            assert len(path) <= len(parents) + 1, "frames form a cycle"
+    frames = {"world", *parents}
+    markers = [each for topic in ("/scene", "/contacts") for each in known[topic][0].markers]
+    assert {each.header.frame_id for each in markers} <= frames
+    assert len({(each.ns, each.id) for each in known["/scene"][0].markers}) == len(
+        known["/scene"][0].markers
+    )
+    assert known["/wrench/wrist"][0].header.frame_id in frames
+    robot = fromstring(known["/robot_description"][0].data)
+    assert {each.get("name") for each in robot.iter("link")} <= frames
+    joints = {each.get("name"): each for each in robot.findall("joint")}
+    for joint in joints.values():  # the description agrees with the transforms
+        assert parents[joint.find("child").get("link")] == joint.find("parent").get("link")
+    assert set(known["/joint_states"][0].name) <= set(joints)
+    for mesh in robot.iter("mesh"):
+        data = b64decode(mesh.get("filename").removeprefix("data:model/stl;base64,"))
+        assert len(data) == 84 + 50 * int.from_bytes(data[80:84], "little") > 84
 
 
 def test_contacts_are_arrows_and_numbers(messages, recording) -> None:

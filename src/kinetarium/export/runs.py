@@ -161,6 +161,8 @@ def _replay(run: Run, recording: Recording) -> tuple[Replay | None, tuple[str, .
 def _mcap_bytes(run: "RosRun", about: Mapping[str, str]) -> bytes:
     """Return a run as an MCAP file of ROS 2 messages (profile "ros2", encoding "cdr").
 
+    The profile requires the quality of service of each channel, by which players latch topics.
+
     Args:
         about: Facts about the run, stored as the metadata record "kinetarium".
 
@@ -171,6 +173,8 @@ def _mcap_bytes(run: "RosRun", about: Mapping[str, str]) -> bytes:
         from mcap.writer import Writer
     except ImportError:
         raise MissingPackageError("mcap", extra="export") from None
+    from rosbags.rosbag2.metadata import dump_qos_v8
+
     buffer = io.BytesIO()
     writer = Writer(buffer)
     writer.start(profile="ros2", library="kinetarium")
@@ -181,7 +185,9 @@ def _mcap_bytes(run: "RosRun", about: Mapping[str, str]) -> bytes:
             text, _ = run.typestore.generate_msgdef(topic.type, ros_version=2)
             schemas[topic.type] = writer.register_schema(topic.type, "ros2msg", text.encode())
         if topic not in channels:
-            channels[topic] = writer.register_channel(topic.name, "cdr", schemas[topic.type])
+            profiles = {"offered_qos_profiles": dump_qos_v8(_qos(topic))}
+            schema = schemas[topic.type]
+            channels[topic] = writer.register_channel(topic.name, "cdr", schema, profiles)
         writer.add_message(channels[topic], time, data, time, sequence)
     writer.add_metadata("kinetarium", {**about, "names": strict_json(run.names, indent=None)})
     writer.finish()  # type: ignore[no-untyped-call]
