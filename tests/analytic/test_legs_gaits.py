@@ -5,6 +5,7 @@ from math import cos, hypot, pi, sin, sqrt
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from kinetarium.figure.text import Table
 from kinetarium.legs import (
@@ -22,6 +23,7 @@ from kinetarium.legs import (
     plan_walk,
 )
 from kinetarium.legs.walk.crawl import hull_margin, into_triangle
+from kinetarium.legs.walk.height_map import HeightMap, read_height_map
 from kinetarium.legs.walk.plan import table1_row
 from kinetarium.legs.walk.planner import judge_all_orders
 from kinetarium.legs.walk.route import lay_route
@@ -358,3 +360,61 @@ def test_default_machine_stands_at_45_degrees():
     assert machine.height == pytest.approx(50.912, abs=1e-3)
     angles = np.degrees(machine.leg.passive_angles(np.zeros((1, 3)))[0])
     np.testing.assert_allclose(angles, (45, 135, 0), atol=1e-12)
+
+
+def bumps():
+    heights = np.random.default_rng(3).uniform(0.0, 1.5, (8, 14))
+    heights[[0, -1]] = 0.0
+    heights[:, [0, -1]] = 0.0
+    return heights
+
+
+@pytest.mark.parametrize(("kind", "white"), [(np.uint8, 255), (np.uint16, 65535)])
+def test_height_maps_from_png_and_npy(tmp_path, kind, white):
+    grid = bumps() / 1.5
+    Image.fromarray((grid * white).astype(kind)).save(tmp_path / "map.png")
+    np.save(tmp_path / "map.npy", bumps())
+    png, npy = (
+        read_height_map(tmp_path / name, cell=10.0, rise=1.5, start=30.0)
+        for name in ("map.png", "map.npy")
+    )
+    assert (npy.x0, npy.y0) == (30.0, -65.0)
+    np.testing.assert_allclose(png.grid, npy.grid, atol=1.5 / white)
+    points = npy.x0 + 10.0 * np.arange(8)
+    np.testing.assert_allclose(npy.height(points, np.full(8, -35.0)), bumps()[:, 3])
+    assert npy.height(np.array([29.9, 1e3]), np.zeros(2)).tolist() == [0.0, 0.0]
+
+
+def test_feet_stand_on_a_height_map_where_it_is_flat_enough():
+    """A ridge across the path: feet stand on its triangles, and beside its flanks."""
+    heights = np.zeros((9, 9))
+    heights[4] = 4.0
+    ridge = HeightMap(heights=tuple(map(tuple, heights.tolist())), cell=5.0, x0=40.0, y0=-20.0)
+    middle = np.array([57.5, 60.0]), np.zeros(2)
+    np.testing.assert_allclose(ridge.height(*middle), (2.0, 4.0))
+    np.testing.assert_allclose(ridge.slope(*middle)[0], 0.8)
+    walk = plan_walk(WalkPlan(waypoints=((0.0, 0.0), (96.0, 0.0)), terrain=Terrain(map=ridge)))
+    standing = walk.feet[walk.support]
+    np.testing.assert_allclose(
+        standing[:, 2], walk.plan.terrain.height(standing[:, 0], standing[:, 1]), atol=1e-9
+    )
+    x, y = np.array([56.0]), np.array([1.0])
+    assert ridge.slope(*ridge.flatter(x, y))[0] <= ridge.max_slope < ridge.slope(x, y)[0]
+    assert len(ridge.triangles(np.array([[0.0, 0.0]]))) == 0 < len(ridge.triangles())
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\x89PNG\r\n\x1a\n", b"\x93NUMPY", b"x" * 100, b"\x89PNG\r\n\x1a\n" + b"\0" * 99]
+)
+def test_broken_height_maps_are_refused(tmp_path, data):
+    (tmp_path / "map.png").write_bytes(data)
+    with pytest.raises(LegsError, match="not a height map"):
+        read_height_map(tmp_path / "map.png", cell=1.0, rise=1.0, start=0.0)
+
+
+def test_a_slope_downhill_lowers_the_body():
+    plan = WalkPlan(terrain=Terrain(slope_deg=-8.0, slope_from=98.0))
+    walk = plan_walk(plan)
+    fall = walk.body[0, 2] - walk.body[-1, 2]
+    # Two of the four feet start half a stride ahead, the mean of all 4 units.
+    assert fall == pytest.approx((98.0 - 4.0) * np.tan(np.radians(8.0)))

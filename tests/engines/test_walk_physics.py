@@ -7,6 +7,7 @@ from kinetarium.control.interface import ExternalWrench
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.legs import GaitTiming, LegKind, Machine, quadruped_mjcf
 from kinetarium.legs.quadruped import (
+    MotorDrive,
     drive_gains,
     drive_names,
     joint_positions,
@@ -17,7 +18,7 @@ from kinetarium.legs.quadruped import (
 from kinetarium.model.load import load_robot
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import Actuation, DriveMode, PlacedRobot, Scene
-from kinetarium.studies.walk.config import Config, Ground, cases
+from kinetarium.studies.walk.config import Config, Drives, Ground, cases
 from kinetarium.studies.walk.run import run
 from kinetarium.studies.walk.score import score
 
@@ -181,6 +182,43 @@ def test_a_walk_without_dynamic_margin_tips_over_and_a_stable_one_walks(tmp_path
     walking = (recording["support"] > 0).all(axis=1)
     difference = (recording["dynamic_margin"] - recording["measured_margin"])[walking] / UNIT
     assert np.median(np.abs(difference)) < 1.5  # planned and simulated margins agree
+
+
+def test_motors_have_limits_and_losses(tmp_path):
+    path = waypoints(tmp_path, "0,0\n16,0\n")
+    row, recording = walked(path=path, drives=Drives.MOTOR)
+    motor = MotorDrive()
+    assert motor.armature == pytest.approx(181e-7 * (2 * np.pi / 0.01) ** 2)
+    assert row["verdict"] == "walked" and row["drive_load"] <= 1
+    assert np.abs(recording["drive_force"]).max() <= motor.greatest_force
+    # A leg that carries W/4 loads its vertical drive with (K - 1) W/4: at least that is lost in
+    # the windings while the robot stands.
+    holding = motor.power(np.array(5 * 6.08 * 9.81 / 4), np.array(0.0))
+    duration = recording["time"][-1]
+    assert row["energy_j_per_m"] * 0.16 > 4 * holding * duration
+    assert row["cost_of_transport"] == pytest.approx(row["energy_j_per_m"] / (6.08 * 9.81))
+
+
+def test_a_push_tips_the_robot_over_by_the_capture_point(tmp_path):
+    """An impulse J moves the capture point by J / m sqrt(h / g)."""
+    path = waypoints(tmp_path, "0,0\n16,0\n")
+    per_metre = 6.08 * np.sqrt(9.81 / 0.51)
+    # Inside the support by 3.28 units at least; no foot is farther away than 45.
+    stands, _ = walked(path=path, push=(0.4 * 0.0328 * per_metre,))
+    falls, _ = walked(path=path, push=(1.5 * 0.45 * per_metre,))
+    assert stands["min_margin_units"] == pytest.approx(3.28, abs=0.01)
+    assert stands["verdict"] == "walked" and falls["verdict"] == "tipped over"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("terrain", ["map", "slope"])
+def test_rough_ground_and_slopes_downhill(tmp_path, terrain):
+    heights = np.random.default_rng(3).uniform(0.0, 1.5, (8, 14))
+    heights[[0, -1]] = 0.0
+    np.save(tmp_path / "map.npy", heights)
+    ground = str(tmp_path / "map.npy") if terrain == "map" else "slope"
+    row, _ = walked(terrain=(ground,), slope_deg=-8.0, stable=True)
+    assert row["verdict"] == "walked" and row["tilt_max_deg"] < 3
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from kinetarium.recording.recording import Run, RunStatus
 from kinetarium.recording.run_folder import read_run, write_run
 from kinetarium.storage.serialization import to_builtins
 from kinetarium.studies.walk import Walk
-from kinetarium.studies.walk.config import Config, Ground
+from kinetarium.studies.walk.config import Config, Drives, Ground
 
 STUDY = Walk()
 ROWS = {
@@ -125,7 +125,9 @@ def test_broken_way_points_are_refused(tmp_path, text):
      {"machine": "nowhere.json"}, {"step_time": 0.0}, {"lift": -1.0},
      {"ground": (Ground.SLOPE,), "slope_deg": 80.0}, {"stride": (1e-3,)}, {"frames": 10_000},
      {"engine": ("mujoco",), "step_time": 1000.0}, {"stable": True, "sway": (1.0,)},
-     {"stable": True, "step_time": 1.0}, {"margin": -1.0}, {"path": ("random:x",)}],
+     {"stable": True, "step_time": 1.0}, {"margin": -1.0}, {"push": (1.0,)},
+     {"push": (-1.0,)}, {"drives": Drives.MOTOR}, {"terrain": ("nowhere.png",)},
+     {"path": ("random:x",)}],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(values):
     with pytest.raises(KinetariumError):

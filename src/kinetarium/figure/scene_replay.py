@@ -251,12 +251,14 @@ def _ground(terrain: Terrain, path: Array, *, unit_m: float) -> list[Solid]:
         return Solid(shape.name, "", (mesh,), place)
 
     solids = []
-    if terrain.slope_deg and terrain.slope_from < x1:
+    start, end = max(terrain.slope_from, x0), x1
+    if terrain.slope_deg < 0:
+        start, end = x0, min(terrain.slope_from, x1)
+    if terrain.slope_deg and start < end:
         # A wedge on its side: its section is in the plane of x and z.
-        start = max(terrain.slope_from, x0)
-        length = x1 - start
+        length = end - start
         rise = tan(radians(terrain.slope_deg))
-        low, high = (start - terrain.slope_from) * rise, (x1 - terrain.slope_from) * rise
+        low, high = (start - terrain.slope_from) * rise, (end - terrain.slope_from) * rise
         section = ((0.0, 0.0), (length, 0.0), (length, high), (0.0, low))
         # Rotated by 90 deg about x: y points up, and z points along -y.
         turn = (sqrt(0.5), sqrt(0.5), 0.0, 0.0)
@@ -268,4 +270,11 @@ def _ground(terrain: Terrain, path: Array, *, unit_m: float) -> list[Solid]:
             corners = ((xs[0], ys[0]), (xs[1], ys[0]), (xs[1], ys[1]), (xs[0], ys[1]))
             block = LinkShape(f"step{number}", corners, step.height, 0.0)
             solids.append(solid(block, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
+    if terrain.map is not None:
+        points = terrain.map.triangles().reshape(-1, 3) * unit_m
+        faces = np.arange(len(points), dtype=np.int32).reshape(-1, 3)
+        if len(faces):
+            surface = TriangleMesh(frozen(points), faces)
+            still = np.array([[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]])
+            solids.append(Solid("heights", "", (DisplayMesh(surface, _GROUND_COLOR),), still))
     return solids

@@ -6,7 +6,7 @@ the shank at g, and both to the horizontal slider at b.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import inf
+from math import inf, pi
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -59,7 +59,9 @@ MASS_SHARES = {
 _COLOR = (0.55, 0.6, 0.68, 1.0)
 
 
-def quadruped_model(machine: Machine, *, unit_m: float = 0.01, mass: float = MASS) -> RobotModel:
+def quadruped_model(
+    machine: Machine, *, unit_m: float = 0.01, mass: float = MASS, armature: float = ARMATURE
+) -> RobotModel:
     """Return the whole robot with a free base; its feet are small balls.
 
     Joint values are those of a leg in SI: "leg1_x", "leg1_y" or "leg1_turn", and "leg1_z" are
@@ -69,13 +71,14 @@ def quadruped_model(machine: Machine, *, unit_m: float = 0.01, mass: float = MAS
     Args:
         unit_m: Its unit of length [m].
         mass: Its whole mass [kg].
+        armature: Inertia of a slide's drive, seen at the slide [kg].
     """
     links: list[Link] = []
     joints: list[Joint] = []
     loops: list[Loop] = []
     leg_mass = 0.0
     for number, hip in enumerate(machine.hips * unit_m, 1):
-        leg = _Leg(machine, f"leg{number}_", hip, unit_m, mass)
+        leg = _Leg(machine, f"leg{number}_", hip, unit_m, mass, armature)
         parts = list(leg.parts())
         joints += [joint for joint, _ in parts]
         links += [link for _, link in parts]
@@ -159,6 +162,7 @@ class _Leg:
     hip: Array
     unit: float
     mass: float
+    armature: float
 
     def parts(self) -> Iterator[tuple[Joint, Link]]:
         """Yield each joint with the link it moves, depth first."""
@@ -171,7 +175,12 @@ class _Leg:
             base, at = self.prefix + "carriage", np.zeros(3)
         elif m.kind is LegKind.TTR:
             yield self._hinge(
-                "turn", base, "carriage", at=at, axis=Z_AXIS, armature=ARMATURE * (l1 + l2) ** 2
+                "turn",
+                base,
+                "carriage",
+                at=at,
+                axis=Z_AXIS,
+                armature=self.armature * (l1 + l2) ** 2,
             )
             base, at = self.prefix + "carriage", np.zeros(3)
         yield self._slide("z", base, "vertical", at=at, axis=Z_AXIS)
@@ -217,7 +226,7 @@ class _Leg:
             link.name,
             frozen(pose(at)),
             axis,
-            armature=ARMATURE,
+            armature=self.armature,
         )
         return joint, link
 
@@ -290,6 +299,72 @@ def drive_gains(machine: Machine, *, unit_m: float) -> dict[str, tuple[float, fl
         share = arm if name.endswith("turn") else 1.0
         gains[name] = (STIFFNESS * share, DAMPING * share)
     return gains
+
+
+@dataclass(frozen=True, slots=True)
+class MotorDrive:
+    """A slide's drive: a brushless motor on a ball screw.
+
+    The defaults are a maxon EC 45 flat, 70 W, 24 V (part 397172; maxon catalogue 2012/13, p. 197)
+    on a screw of 10 mm lead; the efficiency is usual for rolled ball screws. The turning drive of
+    a TTR leg is one that acts at the end of the stretched pantograph.
+
+    Attributes:
+        nominal_torque: Of the motor, for any time [N m].
+        overload: Greatest torque relative to the nominal one, for seconds [-].
+        torque_constant: [N m/A].
+        resistance: Of the winding [ohm].
+        rotor_inertia: [kg m^2].
+        no_load_speed: [rad/s].
+        lead: Travel of the slide in a turn of the motor [m].
+        efficiency: Of the screw [-].
+    """
+
+    nominal_torque: float = 0.128
+    overload: float = 3.0
+    torque_constant: float = 0.0369
+    resistance: float = 0.608
+    rotor_inertia: float = 181e-7
+    no_load_speed: float = 6110 * 2 * pi / 60
+    lead: float = 0.01
+    efficiency: float = 0.9
+
+    @property
+    def ratio(self) -> float:
+        """Angle of the motor over travel of the slide [rad/m]."""
+        return 2 * pi / self.lead
+
+    @property
+    def armature(self) -> float:
+        """Inertia of the rotor, seen at the slide [kg]."""
+        return self.rotor_inertia * self.ratio**2
+
+    @property
+    def nominal_force(self) -> float:
+        """Force for any time [N]."""
+        return self.nominal_torque * self.ratio * self.efficiency
+
+    @property
+    def greatest_force(self) -> float:
+        """Force for seconds [N]."""
+        return self.overload * self.nominal_force
+
+    @property
+    def greatest_speed(self) -> float:
+        """Speed of the slide without load [m/s]."""
+        return self.no_load_speed / self.ratio
+
+    def power(self, force: Array, speed: Array) -> Array:
+        """Return the electrical power, that of braking not being recovered [W].
+
+        Args:
+            force: Of the slide [N].
+            speed: Of the slide [m/s].
+        """
+        driving = force * speed > 0
+        torque = np.where(driving, force / self.efficiency, force * self.efficiency) / self.ratio
+        copper = self.resistance * (torque / self.torque_constant) ** 2
+        return np.maximum(torque * speed * self.ratio + copper, 0.0)
 
 
 def quadruped_mjcf(machine: Machine, *, unit_m: float = 0.01, mass: float = MASS) -> str:

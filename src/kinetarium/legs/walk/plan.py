@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kinetarium.legs.mechanism.machine import Machine
 from kinetarium.legs.mechanism.pantograph import LegsError, checked
+from kinetarium.legs.walk.height_map import HeightMap
 from kinetarium.spatial.arrays import Array
 
 if TYPE_CHECKING:
@@ -38,20 +39,23 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Terrain:
-    """The ground z = 0, a slope that rises out of it along x, and steps; the highest counts.
+    """The ground z = 0, a slope along x, steps and a height map; the highest counts.
 
     Attributes:
-        slope_deg: Angle of the slope, not negative [deg].
-        slope_from: Where the slope begins along x [unit].
+        slope_deg: Angle of the slope [deg]: it rises from `slope_from` on, or, if negative,
+            descends to there.
+        slope_from: Where the slope meets the ground along x [unit].
         steps: The blocks; one that is higher than the lift of a foot is an obstacle, which
             feet avoid.
         clearance: Least distance of a foothold from the edge of a block [unit].
+        map: Heights on a grid; None for none.
     """
 
     slope_deg: float = 0.0
     slope_from: float = 0.0
     steps: tuple[Step, ...] = ()
     clearance: float = 2.0
+    map: HeightMap | None = None
 
     def __post_init__(self) -> None:
         """Check all values.
@@ -59,7 +63,7 @@ class Terrain:
         Raises:
             LegsError: If a value is invalid.
         """
-        checked("slope_deg of the terrain", self.slope_deg, low=0.0, high=45.0)
+        checked("slope_deg of the terrain", self.slope_deg, low=-45.0, high=45.0)
         checked("slope_from of the terrain", self.slope_from, low=-1e6, high=1e6)
         checked("clearance of the terrain", self.clearance, low=0.0, high=1e6)
         for step in self.steps:
@@ -69,7 +73,7 @@ class Terrain:
     @property
     def level(self) -> bool:
         """Whether there is nothing but level ground."""
-        return self.slope_deg == 0 and not self.steps
+        return self.slope_deg == 0 and not self.steps and self.map is None
 
     def height(self, x: "Array", y: "Array") -> "Array":
         """Return the height of the ground at points [unit], shape (...)."""
@@ -82,20 +86,22 @@ def ground_height(terrain: Terrain, x: Array, y: Array) -> Array:
     for step in terrain.steps:
         on = (step.x0 <= x) & (x <= step.x1) & (step.y0 <= y) & (y <= step.y1)
         z = np.where(on, np.maximum(z, step.height), z)
-    return np.asarray(z)
+    return np.asarray(z if terrain.map is None else np.maximum(z, terrain.map.height(x, y)))
 
 
 def footholds(terrain: Terrain, points: Array, *, highest: float) -> Array:
     """Return the footholds on the terrain for points on level ground [unit], shape (..., 3).
 
     A foothold keeps clear of the edges of blocks, on the nearer side, and off blocks that are
-    too high.
+    too high; on a height map it is where the ground is flat enough.
 
     Args:
         points: The footholds on level ground, shape (..., 2).
         highest: The highest block that a foot may step on [unit].
     """
     x, y = points[..., 0].copy(), points[..., 1].copy()
+    if terrain.map is not None:
+        x, y = terrain.map.flatter(x, y)
     for step in terrain.steps:
         free = min(terrain.clearance, (step.x1 - step.x0) / 2, (step.y1 - step.y0) / 2)
         if step.height > highest:

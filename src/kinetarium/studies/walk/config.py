@@ -31,6 +31,7 @@ NO_ENGINE = "none"
 STRIDE = Range(1e-3, 1e6, unit="unit")
 LENGTH = Range(0.0, 1e6, unit="unit")
 """The unit of length is the machine's own, so that lengths may have any magnitude."""
+PUSH = Range(0.0, 1e6, unit="N s")
 Spin = Annotated[float, Range(-1e4, 1e4, unit="deg")]
 """About thirty turns to each side."""
 StepTime = Annotated[float, Range(1e-3, 1e3, unit="s")]
@@ -52,6 +53,15 @@ class Ground(StrEnum):
     """Low steps across the path, up and down again."""
 
 
+class Drives(StrEnum):
+    """The drives of the legs in physics."""
+
+    IDEAL = "ideal"
+    """Servos of unlimited force."""
+    MOTOR = "motor"
+    """Brushless motors on ball screws, with their limits, inertia and losses."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Config:
     """Walks of a robot on four pantograph legs.
@@ -68,11 +78,18 @@ class Config:
         margin: Dynamic margin that a stable walk keeps: distance of the zero-moment point from the
             edge of the support [unit].
         engine: Engines that simulate the walk; none for a planned walk without physics.
+        drives: Drives of the legs in physics: ideal servos, or motors with their limits.
+        push: Impulses on the body half way, one a case [N s]; 0 for none.
+        push_deg: Direction of the push, from forward to the left [deg].
         heading: Whether the body turns along a path from a file, keeps its heading, or spins.
         curve: Interpolation of the waypoints of a file.
         lift: Height of a foot during its swing [unit].
         ground: Ground to walk on.
-        slope_deg: Angle of the slope [deg].
+        terrain: level, slope, steps, or files of heights (PNG in grey, or .npy [unit]), instead
+            of --ground.
+        cell: Distance between two points of a file of heights [unit].
+        rise: Height of white in a PNG [unit].
+        slope_deg: Angle of the slope [deg]; negative downhill.
         step_height: Height of the steps [unit].
         spin_deg: Angle of a spin, positive to the left [deg].
         foot_offset: Distance of each foot outward from its hip [unit].
@@ -93,11 +110,17 @@ class Config:
     stable: bool = False
     margin: Annotated[float, LENGTH] = 2.0
     engine: tuple[str, ...] = (NO_ENGINE,)
+    drives: Drives = Drives.IDEAL
+    push: Annotated[tuple[float, ...], PUSH] = (0.0,)
+    push_deg: Annotated[float, Range(-360.0, 360.0, unit="deg")] = 90.0
     heading: Heading = Heading.TURN
     curve: Curve = Curve.SPLINE
     lift: Annotated[float, LENGTH] = 5.0
     ground: tuple[Ground, ...] = (Ground.LEVEL,)
-    slope_deg: Annotated[float, Range(0.0, 45.0, unit="deg")] = 6.0
+    terrain: tuple[str, ...] = ()
+    cell: Annotated[float, Range(1e-3, 1e6, unit="unit")] = 10.0
+    rise: Annotated[float, LENGTH] = 3.0
+    slope_deg: Annotated[float, Range(-45.0, 45.0, unit="deg")] = 6.0
     step_height: Annotated[float, Range(1e-3, 1e5, unit="unit")] = 2.0
     spin_deg: Spin = 90.0
     foot_offset: Annotated[float, LENGTH] = 0.0
@@ -123,7 +146,7 @@ class Case:
     engine: str
     type: LegKind
     path: str
-    ground: Ground
+    ground: str
     timing: GaitTiming
     leg_order: str
     stride: Annotated[float, STRIDE]
@@ -141,6 +164,9 @@ class Case:
     mass: Mass
     stable: bool = False
     margin: Annotated[float, LENGTH] = 2.0
+    drives: Drives = Drives.IDEAL
+    push: Annotated[float, PUSH] = 0.0
+    push_deg: Annotated[float, Range(-360.0, 360.0, unit="deg")] = 90.0
 
 
 Waypoints = tuple[tuple[float, float], ...]
@@ -160,6 +186,8 @@ _FARTHEST = 1e6
 _LONGEST_NUMBER = 400
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _SLOPE_FROM = 30.0
+_SLOPE_TO = 98.0
+"""Where a slope downhill ends [unit]: as long before the end of a straight walk."""
 _STEP_EDGES = ((35.0, 120.0), (65.0, 95.0))
 _WIDE = 1000.0
 
@@ -222,24 +250,28 @@ def random_waypoints(seed: int) -> Waypoints:
     return tuple(points)
 
 
-def terrain_of(ground: Ground, *, slope_deg: float, step_height: float) -> Terrain:
-    """Return the terrain of a name.
+def terrain_of(ground: str, config: Config) -> Terrain:
+    """Return the terrain of a name, or of a file of heights.
 
-    Args:
-        ground: Its name.
-        slope_deg: Angle of the slope [deg].
-        step_height: Height of a step [unit].
+    Raises:
+        LegsError: If the file is invalid.
     """
-    if ground is Ground.SLOPE:
-        return Terrain(slope_deg=slope_deg, slope_from=_SLOPE_FROM)
-    if ground is Ground.STEPS:
+    if ground == Ground.SLOPE:
+        start = _SLOPE_FROM if config.slope_deg >= 0 else _SLOPE_TO
+        return Terrain(slope_deg=config.slope_deg, slope_from=start)
+    if ground == Ground.STEPS:
         return Terrain(
             steps=tuple(
-                Step(x0, x1, -_WIDE, _WIDE, (i + 1) * step_height)
+                Step(x0, x1, -_WIDE, _WIDE, (i + 1) * config.step_height)
                 for i, (x0, x1) in enumerate(_STEP_EDGES)
             )
         )
-    return Terrain()
+    if ground == Ground.LEVEL:
+        return Terrain()
+    from kinetarium.legs.walk.height_map import read_height_map
+
+    heights = read_height_map(Path(ground), cell=config.cell, rise=config.rise, start=_SLOPE_FROM)
+    return Terrain(map=heights)
 
 
 def read_waypoints(path: Path) -> Waypoints:
@@ -314,15 +346,18 @@ def cases(config: Config) -> tuple[Case, ...]:
     machine = load_machine(Path(config.machine)) if config.machine else Machine()
     if config.foot_offset:
         machine = replace(machine, foot_offset=config.foot_offset)
+    grounds = config.terrain or tuple(map(str, config.ground))
+    terrains = {ground: terrain_of(ground, config) for ground in grounds}
     chosen = []
-    for engine, path, ground, timing, order, stride, sway, kind in product(
+    for engine, path, ground, timing, order, stride, sway, push, kind in product(
         dict.fromkeys(config.engine) or (NO_ENGINE,),
         dict.fromkeys(config.path),
-        dict.fromkeys(config.ground),
+        terrains,
         dict.fromkeys(config.timing),
         dict.fromkeys(config.order),
         dict.fromkeys(config.stride),
         dict.fromkeys(config.sway),
+        dict.fromkeys(config.push),
         dict.fromkeys(config.type),
     ):
         way = find_path(path, stride=stride, heading=config.heading)
@@ -338,12 +373,11 @@ def cases(config: Config) -> tuple[Case, ...]:
                 leg_order=order,
                 stride=stride,
                 sway=sway,
+                push=push,
                 waypoints=way.waypoints,
                 heading=way.heading,
                 machine=replace(machine, kind=kind),
-                terrain=terrain_of(
-                    ground, slope_deg=config.slope_deg, step_height=config.step_height
-                ),
+                terrain=terrains[ground],
             )
         )
     for case in chosen:
@@ -355,9 +389,11 @@ def _check(config: Config) -> None:
     from kinetarium.engines.protocol import Capability, CapabilityError
     from kinetarium.engines.registry import open_engine
 
-    refuse_empty(config, "type", "path", "stride", "timing", "order", "sway", "ground")
+    refuse_empty(config, "type", "path", "stride", "timing", "order", "sway", "ground", "push")
     if config.stable and (config.sway != Config.sway or config.step_time != Config.step_time):
         raise ConfigError("--stable chooses sway and step time; leave out --sway and --step-time")
+    if set(config.engine) <= {NO_ENGINE} and (any(config.push) or config.drives is Drives.MOTOR):
+        raise ConfigError("--push and --drives motor need an --engine")
     for order in config.order:
         if order not in _ORDERS:
             raise ConfigError(f"--order must be auto or a row from 1 to 8, not '{order}'")

@@ -46,6 +46,8 @@ _COLUMNS = (
     ("table1_row", "row of Table 1", ""),
     ("limit_violations", "limit violations", ""),
     ("foot_gap_min_units", "least foot gap", "unit"),
+    ("energy_j_per_m", "energy", "J/m"),
+    ("cost_of_transport", "cost of transport", ""),
     ("tilt_max_deg", "tilt", "deg"),
     ("end_error_m", "end error", "m"),
     ("loop_gap_m", "loop gap", "m"),
@@ -65,6 +67,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
     sections = (
         *(_walk_sections(walked) if walked else ()),
         *_warnings(named),
+        *_pushed(named),
         _legs(walked),
         *paper_sections(outcomes[0].case.machine if outcomes else Machine()),
     )
@@ -98,6 +101,12 @@ def _conclusion(named: Named[Case]) -> str:
         words += f"; {foreseen} of the {len(tipped)} that tipped over had one below 1 unit"
     errors = results.values("end_error_m")
     words += f"; in physics walks end up to {max(errors):.2g} m from the plan" if errors else ""
+    costs = results.values("cost_of_transport")
+    words += f"; the cost of transport is {min(costs):.2g} at least" if costs else ""
+    pushed = [(o.case.push, o.rows[0]["verdict"]) for _, o in named if o.rows and o.case.push]
+    if pushed:
+        stood = sum(verdict == "walked" for _, verdict in pushed)
+        words += f"; {stood} of {len(pushed)} pushes are withstood"
     violations = sum(results.values("limit_violations"))
     words += f"; {violations} leg steps exceed the joint limits" if violations else ""
     return f"{words}. {completion(results)}"
@@ -119,7 +128,18 @@ def replay(case: Case, recording: Recording) -> Replay:
 
 def _short(case: Case) -> dict[str, Any]:
     """Return the fields that identify a case for a reader."""
-    names = ("engine", "type", "path", "ground", "timing", "leg_order", "stride", "sway", "lift")
+    names = (
+        "engine",
+        "type",
+        "path",
+        "ground",
+        "timing",
+        "leg_order",
+        "stride",
+        "sway",
+        "lift",
+        "push",
+    )
     return {name: getattr(case, name) for name in (*names, "machine")}
 
 
@@ -297,6 +317,28 @@ def _warnings(named: Named[Case]) -> tuple[Section, ...]:
         return ()
     table = Table("", (Column("case"), Column("warning")), tuple(rows))
     return (Section("Warnings", (table,)),)
+
+
+def _pushed(named: Named[Case]) -> tuple[Section, ...]:
+    """Return for each engine and type the impulses that it withstands."""
+    tests: dict[tuple[Any, ...], list[tuple[float, str]]] = {}
+    for _, outcome in named:
+        case = outcome.case
+        if case.push and outcome.rows:
+            key = (case.engine, case.type, str(case.drives), case.push_deg)
+            tests.setdefault(key, []).append((case.push, outcome.rows[0]["verdict"]))
+    if not tests:
+        return ()
+    rows = []
+    for key, results in tests.items():
+        stood = [push for push, verdict in results if verdict == "walked"]
+        fell = [push for push, verdict in results if verdict != "walked"]
+        rows.append((*key, max(stood, default=None), min(fell, default=None)))
+    columns = header(
+        "engine | type | drives | direction [deg] | greatest walked [N s] | least fallen [N s]"
+    )
+    table = Table("Impulses on the body", columns, tuple(rows))
+    return (Section("Push tests", (table,)),)
 
 
 def _legs(walked: Named[Case]) -> Section:

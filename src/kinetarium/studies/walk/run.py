@@ -2,19 +2,22 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from math import radians
+from math import atan2, cos, inf, radians, sin, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import convolve1d
 
-from kinetarium.control.interface import Measurement
+from kinetarium.control.interface import ExternalWrench, Measurement
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.legs import LegKind, PlannedWalk, Terrain, WalkWarning, WarningKind, plan_walk
-from kinetarium.legs.mechanism.machine import LINK_NAMES
+from kinetarium.legs.mechanism.machine import LINK_NAMES, Machine
 from kinetarium.legs.quadruped import (
+    ARMATURE,
     FOOT_RADIUS,
+    STIFFNESS,
+    MotorDrive,
     drive_gains,
     drive_names,
     joint_positions,
@@ -30,7 +33,7 @@ from kinetarium.legs.walk.balance import (
 )
 from kinetarium.legs.walk.crawl import support_margins
 from kinetarium.legs.walk.walk import walk_figures
-from kinetarium.model.robot import Box, RobotModel
+from kinetarium.model.robot import Box, MeshData, RobotModel, TriangleMesh
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import (
@@ -50,7 +53,14 @@ from kinetarium.spatial.rotation import (
     rotation_about,
     rotation_from_quaternion,
 )
-from kinetarium.studies.walk.config import NO_ENGINE, Case, physical_plan, refuse_long, walk_plan
+from kinetarium.studies.walk.config import (
+    NO_ENGINE,
+    Case,
+    Drives,
+    physical_plan,
+    refuse_long,
+    walk_plan,
+)
 
 
 def run(case: Case) -> Recording:
@@ -108,7 +118,16 @@ _CONTROL_RATE = 200.0
 _SAMPLE_RATE = 50.0
 _AVERAGED = 9
 """Samples over which positions are averaged, for accelerations."""
+PUSH_TIME = 0.1
+"""Duration of a push [s]."""
 _ROBOT = "robot"
+_PRISM = 0.1
+"""Depth of the ground of a height map below zero [m]."""
+_PRISM_FACES = np.array(
+    [[0, 1, 2], [3, 5, 4], [0, 3, 4], [0, 4, 1], [1, 4, 5], [1, 5, 2], [2, 5, 3], [2, 3, 0]],
+    dtype=np.int32,
+)
+_PRISM_FACES.flags.writeable = False
 _BLOCK = 2.0
 """Depth of a block below the ground [m]; feet would penetrate thin ones."""
 
@@ -142,7 +161,7 @@ class WalkDriver:
 def walk_in_engine(case: Case, walk: PlannedWalk) -> Recording:
     """Simulate a planned walk in an engine."""
     machine = walk.plan.machine
-    model = quadruped_model(machine, unit_m=case.unit_m, mass=case.mass)
+    model = walking_model(case, machine)
     names = drive_names(machine)
     driven = [joint.name for joint in model.moving_joints if joint.name in names]
     columns = [names.index(name) for name in driven]
@@ -152,34 +171,89 @@ def walk_in_engine(case: Case, walk: PlannedWalk) -> Recording:
         engine=case.engine,
         duration=SETTLE + float(walk.time[-1]) + HOLD,
         controller=WalkDriver(walk.time + SETTLE, joints[:, columns]),
+        interactions=_pushes(case, walk),
         timestep=TIMESTEP,
         sample_rate=_SAMPLE_RATE,
     )
     return Recording(_channels(case, walk, model, recorded), recorded.status, recorded.facts)
 
 
+def walking_model(case: Case, machine: Machine) -> RobotModel:
+    """Return the robot of a case, with the inertia of its drives."""
+    armature = MotorDrive().armature if case.drives is Drives.MOTOR else ARMATURE
+    return quadruped_model(machine, unit_m=case.unit_m, mass=case.mass, armature=armature)
+
+
+def drive_limit(case: Case, stiffness: float) -> float:
+    """Return the greatest force or torque of a drive [N or N m]; servos of unlimited force: inf.
+
+    Args:
+        case: The case.
+        stiffness: Of the drive: that of a turning one is reduced as its torque is [N m/rad].
+    """
+    if case.drives is Drives.IDEAL:
+        return inf
+    return MotorDrive().greatest_force * sqrt(stiffness / STIFFNESS)
+
+
+class Push:
+    """A force on the body for a tenth of a second."""
+
+    def __init__(self, impulse: Array, start: float) -> None:
+        """Set it.
+
+        Args:
+            impulse: Impulse in world axes [N s], shape (3,).
+            start: When it begins [s].
+        """
+        self._force = np.concatenate([impulse / PUSH_TIME, np.zeros(3)])
+        self._start = start
+
+    def update(self, t: float, measurement: Measurement) -> tuple[ExternalWrench, ...]:
+        """Return the force at the body's centre, while it acts."""
+        if not self._start <= t < self._start + PUSH_TIME:
+            return ()
+        return (ExternalWrench(f"{_ROBOT}/body", self._force, measurement.poses[0, :3]),)
+
+
+def _pushes(case: Case, walk: PlannedWalk) -> tuple[Push, ...]:
+    """Return the push half way, in the first swing after it: the robot is on three feet."""
+    if not case.push:
+        return ()
+    step = walk.steps[len(walk.steps) // 2]
+    middle = (step.first + step.last) // 2
+    w, z = walk.body[middle, 3], walk.body[middle, 6]
+    angle = 2 * atan2(z, w) + radians(case.push_deg)
+    impulse = case.push * np.array([cos(angle), sin(angle), 0.0])
+    return (Push(impulse, SETTLE + float(walk.time[middle])),)
+
+
 def walking_scene(case: Case, walk: PlannedWalk) -> Scene:
     """Return the scene at the start of the walk, the feet just in contact with the ground."""
     machine = walk.plan.machine
-    model = quadruped_model(machine, unit_m=case.unit_m, mass=case.mass)
     start = walk.body[0]
     position = (start[:3] + np.array([0.0, 0.0, FOOT_RADIUS])) * case.unit_m
     servos = {
-        name: Actuation(DriveMode.POSITION, stiffness=stiffness, damping=damping)
+        name: Actuation(
+            DriveMode.POSITION,
+            stiffness=stiffness,
+            damping=damping,
+            effort=drive_limit(case, stiffness),
+        )
         for name, (stiffness, damping) in drive_gains(machine, unit_m=case.unit_m).items()
     }
     robot = PlacedRobot(
         _ROBOT,
-        model,
+        walking_model(case, machine),
         Base.FREE,
         frozen(pose(position, rotation_from_quaternion(start[3:]))),
         positions=joint_positions(machine, walk.joints[0], unit_m=case.unit_m),
         actuation=servos,
     )
-    return Scene((robot,), _terrain_bodies(case.terrain, unit_m=case.unit_m))
+    return Scene((robot,), _terrain_bodies(case.terrain, walk, unit_m=case.unit_m))
 
 
-def _terrain_bodies(terrain: Terrain, *, unit_m: float) -> tuple[Body, ...]:
+def _terrain_bodies(terrain: Terrain, walk: PlannedWalk, *, unit_m: float) -> tuple[Body, ...]:
     bodies = [ground()]
     if terrain.slope_deg:
         tilt = rotation_about((0.0, 1.0, 0.0), -radians(terrain.slope_deg))
@@ -194,6 +268,15 @@ def _terrain_bodies(terrain: Terrain, *, unit_m: float) -> tuple[Body, ...]:
             (height - _BLOCK) / 2,
         )
         bodies.append(Body(f"step{i}", Box(size), X_WB=frozen(pose(middle))))
+    if terrain.map is not None:
+        # A mesh collides as its convex hull, so that each triangle is a prism of its own.
+        near = np.unique(walk.feet[:, :, :2].reshape(-1, 2).round(), axis=0)
+        for i, top in enumerate(terrain.map.triangles(near) * unit_m, 1):
+            center = top.mean(axis=0)
+            bottom = np.column_stack([top[:, :2], np.full(3, -_PRISM)])
+            mesh = TriangleMesh(frozen(np.concatenate([top, bottom]) - center), _PRISM_FACES)
+            shape = MeshData(f"prism{i}", mesh)
+            bodies.append(Body(f"ground{i}", shape, X_WB=frozen(pose(center))))
     return tuple(bodies)
 
 
@@ -267,7 +350,8 @@ def _forces(case: Case, walk: PlannedWalk, recorded: Recording) -> Array:
     for name, (stiffness, damping) in drive_gains(machine, unit_m=case.unit_m).items():
         q, v = recorded["q"][:, joints.index(name)], recorded["v"][:, joints.index(name)]
         wanted = recorded["command"][:, commands.index(name)]
-        forces.append(stiffness * (wanted - q) - damping * v)
+        limit = drive_limit(case, stiffness)
+        forces.append(np.clip(stiffness * (wanted - q) - damping * v, -limit, limit))
     return np.stack(forces, axis=1)
 
 

@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetarium.legs import LegKind
+from kinetarium.legs.quadruped import MotorDrive
 from kinetarium.legs.walk.balance import GRAVITY
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.walk.config import NO_ENGINE, Case
+from kinetarium.studies.walk.config import NO_ENGINE, Case, Drives
 
 TIPPED = 10.0
 """Tilt above which a robot has tipped over [deg]."""
@@ -34,6 +36,11 @@ def score(case: Case, recording: Recording) -> Row:
         foot_gap_min_units: Minimum distance between two feet.
         warnings: Up to ten warnings, as sentences.
         verdict: planned, walked, tipped over, off course or diverged.
+        drive_load, drive_rms_load, drive_speed_load: With motors, the greatest force of a drive
+            over its limit, the root mean square of the most loaded one over its force for any
+            time, and the greatest speed over that without load.
+        energy_j_per_m, cost_of_transport: With motors, electrical energy over distance, and over
+            weight times distance [-].
         tilt_max_deg, end_error_m, loop_gap_m: In physics, maximum tilt of the body, final
             position error, and maximum gap of the closed loops.
     """
@@ -58,6 +65,25 @@ def score(case: Case, recording: Recording) -> Row:
         "foot_gap_min_units": plan["foot_gap"],
         "warnings": plan["warnings"],
         **_physics(case, recording),
+        **(_motors(case, recording) if case.drives is Drives.MOTOR else {}),
+    }
+
+
+def _motors(case: Case, recording: Recording) -> dict[str, Any]:
+    """Return how the motors are used. A turning drive is judged as the slide that it stands for."""
+    motor, kind = MotorDrive(), case.machine.kind
+    arm = (case.machine.l1 + case.machine.l2) * case.unit_m
+    lever = np.tile([1.0, arm if kind is LegKind.TTR else 1.0, 1.0], 4)
+    force, speed = recording["drive_force"] / lever, recording["drive_rate"] * lever
+    energy = float(np.trapezoid(motor.power(force, speed).sum(axis=1), recording["time"]))
+    way = recording.facts["plan"]["way"] * case.unit_m
+    rms = float(np.sqrt((force**2).mean(axis=0)).max())
+    return {
+        "drive_load": float(np.abs(force).max()) / motor.greatest_force,
+        "drive_rms_load": rms / motor.nominal_force,
+        "drive_speed_load": float(np.abs(speed).max()) / motor.greatest_speed,
+        "energy_j_per_m": energy / way if way else None,
+        "cost_of_transport": energy / (case.mass * GRAVITY * way) if way else None,
     }
 
 
