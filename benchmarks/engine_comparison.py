@@ -34,23 +34,20 @@ def main(out: Path, *, write: bool = False) -> None:
     lines = [
         *_guide(engine_guide(parts, provenance=())),
         "### Average moving variance of the grip force [N²]",
+        "",
         "Medians over the starts; the reference sets off smoothly.",
         "",
         *_variances(rows["grasp"]),
         "",
         "### Cross-track error [m]",
+        "",
         "Matched, RMSE, medians over the starts; in brackets the distance of open loop from the"
         " ideal drive.",
         "",
         *_tracks([*rows["drive"], *rows.get("drive-two", ())]),
         "",
-        "### Friction in all directions",
-        "Deceleration over friction times gravity, of all speeds the one that differs most from 1,"
-        " and the greatest hop.",
-        "",
-        *_sliding(rows["slide"]),
-        "",
         "### CPU time of the runs",
+        "",
         *_costs(parts),
     ]
     text = "\n".join(lines)
@@ -68,6 +65,7 @@ def _guide(page: Page) -> Iterator[str]:
         if section.title in _LEFT_OUT or not tables:
             continue
         yield f"### {section.title}"
+        yield ""
         for each in tables:
             columns = [column.heading for column in each.columns]
             body = [[cell_text(cell) for cell in row] for row in each.rows]
@@ -121,26 +119,6 @@ def _tracks(rows: Sequence[Row]) -> Iterator[str]:
         for robot, control, path in _grouped(matched, "robot", "control", "path")
     ]
     yield from table(["robot, control", "path", *engines], body)
-
-
-def _sliding(rows: Sequence[Row]) -> Iterator[str]:
-    heading, body = ["engine"], {}
-    for profile, of_profile in _grouped(rows, "profile").items():
-        for angle in (0.0, 45.0):
-            heading.append(f"{profile[0]}, {angle:.0f}°")
-            for (engine,), runs in _grouped(of_profile, "engine").items():
-                ratios = [
-                    x
-                    for row in runs
-                    if row["angle_deg"] == angle and (x := row["deceleration_ratio"]) is not None
-                ]
-                worst = max(ratios, key=lambda ratio: abs(ratio - 1), default=None)
-                body.setdefault(engine, []).append("" if worst is None else f"{worst:.3f}")
-        heading.append("hop [mm]")
-        for (engine,), runs in _grouped(of_profile, "engine").items():
-            hop = max((row["hop_m"] for row in runs if row["hop_m"] is not None), default=inf)
-            body[engine].append(f"{hop * 1e3:.2f}")
-    yield from table(heading, ([engine, *cells] for engine, cells in sorted(body.items())))
 
 
 def _costs(parts: Mapping[str, Sequence[ResultFolder]]) -> Iterator[str]:

@@ -37,6 +37,7 @@ LIBRARIES = {
     "kinetarium.engines.rapier": ("rapier3d",),
     "kinetarium.export": ("mcap", "polars", "rosbags"),
     "kinetarium.gym": ("gymnasium",),
+    "kinetarium.legs": ("PIL",),
     "kinetarium.recording": ("msgspec",),
     "kinetarium.report": ("PIL", "jinja2", "markupsafe", "matplotlib", "mpl_toolkits", "plotly"),
     "kinetarium.spatial": ("numba",),

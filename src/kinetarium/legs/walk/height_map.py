@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetarium.errors import one_line
 from kinetarium.legs.mechanism.pantograph import LegsError, checked
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.storage.regular_file import read_regular, reason
@@ -139,12 +140,15 @@ def read_height_map(path: Path, *, cell: float, rise: float, start: float) -> He
     """
     try:
         data = read_regular(path, most=_MOST_BYTES)
+    except (OSError, ValueError) as error:
+        raise LegsError(f"cannot read the height map {str(path)!r}: {reason(error)}") from None
+    try:
         if data.startswith(_PNG):
             grid = _grey(data) * rise
         else:
             grid = np.asarray(np.load(BytesIO(data), allow_pickle=False), dtype=np.float64)
     except (OSError, ValueError, SyntaxError, EOFError) as error:  # SyntaxError: of a broken PNG
-        raise LegsError(f"{str(path)!r} is not a height map: {reason(error)}") from None
+        raise LegsError(f"{str(path)!r} is not a height map: {one_line(str(error))}") from None
     if grid.ndim != 2 or not np.isfinite(grid).all():
         raise LegsError(f"{str(path)!r} is not a height map: it needs a table of finite numbers")
     width = (grid.shape[1] - 1) * cell
