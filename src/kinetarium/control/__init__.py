@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from kinetarium.control.admittance.sensing import PayloadWrench as PayloadWrench
     from kinetarium.control.admittance.sensing import RandomWalkKalman as RandomWalkKalman
     from kinetarium.control.admittance.sensing import TickAverage as TickAverage
+    from kinetarium.control.admittance.tank import EnergyTank as EnergyTank
+    from kinetarium.control.admittance.tank import VariableImpedance as VariableImpedance
     from kinetarium.control.arm.clik import Clik as Clik
     from kinetarium.control.arm.clik import ClikWarnings as ClikWarnings
     from kinetarium.control.arm.computed_torque import ComputedTorque as ComputedTorque

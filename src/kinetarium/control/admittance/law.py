@@ -164,6 +164,15 @@ class AdmittanceSE3:
         return error
 
     @property
+    def departure(self) -> Array:
+        """D^-1 (I - K l): the twist by which the body departs from its path, in {d}, shape (6,)."""
+        _, K = self._products()
+        pushed = self.impulse - K(self.error)
+        if self.gains.matrices is None:
+            return np.asarray(pushed / self.gains.diagonal_D)
+        return np.asarray(np.linalg.solve(self.gains.matrices[0], pushed), dtype=np.float64)
+
+    @property
     def near_half_turn(self) -> bool:
         """Whether the rotation error is so near to pi that the coordinates may jump."""
         return float(np.linalg.norm(self.error[3:])) > pi - HALF_TURN_MARGIN
@@ -227,13 +236,7 @@ class AdmittanceSE3:
 
     def change_gains(self, gains: AdmittanceGains) -> None:
         """Replace the gains so that V_ref stays the same as at the last tick."""
-        error = self.error
-        _, K = self._products()
-        held = self.impulse - K(error)
-        if self.gains.matrices is None:
-            held = held / self.gains.diagonal_D
-        else:
-            held = np.asarray(np.linalg.solve(self.gains.matrices[0], held), dtype=np.float64)
+        error, held = self.error, self.departure
         self.gains = gains
         D, K = self._products()
         self.impulse = D(held) + K(error)
@@ -364,8 +367,11 @@ def contact_roots(
             continue
         found += [p] if abs(p.imag) < 1e-6 * abs(p) else [p, p.conjugate()]
     apart = [p for i, p in enumerate(found) if all(abs(p - q) > 1e-6 * abs(p) for q in found[:i])]
-    slowest = sorted(apart or map(complex, quadratic), key=lambda p: (-p.real, p.imag))
-    return slowest[0], slowest[min(1, len(slowest) - 1)]  # a root alone is a double one
+    if not apart:
+        return 0j, 0j
+    # All starts may find the slow root; as a double one it settles later.
+    slow, fast = (sorted(apart, key=lambda p: (-p.real, p.imag)) * 2)[:2]
+    return slow, fast
 
 
 def settling_time(roots: tuple[complex, complex], *, error: float, rate: float) -> float:

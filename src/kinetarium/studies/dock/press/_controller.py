@@ -17,6 +17,7 @@ from kinetarium.control.admittance.sensing import (
     RandomWalkKalman,
     TickAverage,
 )
+from kinetarium.control.admittance.tank import EnergyTank, VariableImpedance
 from kinetarium.control.arm.clik import Clik
 from kinetarium.control.arm.tracking import Setpoints
 from kinetarium.control.interface import Measurement
@@ -32,11 +33,14 @@ from kinetarium.studies.dock.press.presets import (
     MOMENT_NOISE,
     PRESETS,
     case_gains,
+    pressing_gains,
     wanted_wrench,
 )
 
 ARMED_AFTER = 0.2
 """Time before which the gate stays closed [s]."""
+TANK_CAPACITY = 10.0
+"""Greatest energy of the tank [J], so that a long contact does not pay for a wild change."""
 CLIK_GAIN = 5.0
 """Gain of the pose error in the inverse kinematics [1/s]."""
 
@@ -66,6 +70,7 @@ class DockingController:
         self._law = AdmittanceSE3(
             case_gains(case), timestep=self._tick, form=case.form, anti_windup=case.anti_windup
         )
+        self._impedance: VariableImpedance | None = None
         self._clik = Clik(arm.model, link=CENTER, gain=CLIK_GAIN, timestep=self._tick)
         self._gate = ContactGate(threshold=case.gate, armed_after=ARMED_AFTER)
         self._payload = PayloadWrench(
@@ -90,6 +95,11 @@ class DockingController:
         """Reset to the initial state."""
         q = self._docking.chaser.q_start
         X_WB = self._dynamics.link_pose(q, CENTER)
+        if self._case.contact_d:
+            self._law.gains = case_gains(self._case)
+            level = self._case.tank
+            tank = EnergyTank(level, capacity=max(TANK_CAPACITY, level)) if level >= 0 else None
+            self._impedance = VariableImpedance(self._law, tank=tank)
         self._noise = np.random.default_rng(self._case.seed)
         self._law.reset()
         self._clik.reset(X_WB)
@@ -100,6 +110,7 @@ class DockingController:
         self._approach = Approach(X_WB, scale=path_scale(self._case), cruise=cruise(self._case))
         self._V_ref = np.zeros(6)
         self._frozen: Array | None = None
+        self._switched = False
         self._q_command = q.copy()
         self._setpoints = Setpoints(q, tick=self._tick, delay=self._case.delay_ms * 1e-3)
         self._steps = 0
@@ -149,6 +160,11 @@ class DockingController:
             # The faces align, and with them the wrench: it is that of the body's frame, in {d}.
             F_D = se3.adjoint(inverse_pose(X_WE) @ X_WD).T @ F_D
         V_ref = law.step(X_WE, X_WD=X_WD, V_D=V_D, F_B=F_B, F_D=F_D, contact=gate.is_open)
+        if self._impedance:
+            if gate.is_open and not self._switched:
+                self._impedance.request(pressing_gains(self._case))
+                self._switched = True
+            self._impedance.advance()
         self._V_ref = V_ref
         self._q_command = self._q_command + clik.rates(q, V_ref=V_ref) * self._tick
         self._setpoints.add(t, self._q_command)
@@ -158,6 +174,17 @@ class DockingController:
     def error(self) -> Array:
         """Exponential coordinates l = [eta; xi] of the last tick [m, rad], shape (6,)."""
         return self._law.error
+
+    @property
+    def energies(self) -> Array:
+        """Virtual energy, energy added by changes of the gains, level of the tank [J], shape (3,).
+
+        The level is NaN without a tank.
+        """
+        impedance = self._impedance
+        assert impedance is not None
+        level = impedance.tank.level if impedance.tank else np.nan
+        return np.array([impedance.energy, impedance.added, level])
 
     @property
     def impulse(self) -> Array:

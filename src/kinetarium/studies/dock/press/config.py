@@ -30,6 +30,7 @@ GAINS = Range(-1e7, 1e7, unit="SI")
 """Matrices may have negative entries; signs are checked with the gains."""
 SPEED = Range(1e-3, 0.2, unit="m/s")
 """Faster ones are impacts, not dockings."""
+TANK = Range(0.0, 1e3, unit="J", also=(-1.0,))
 MISALIGNMENT = (Range(-0.25, 0.25, unit="m"), Range(-0.35, 0.35, unit="rad"))
 
 
@@ -88,6 +89,10 @@ class DockConfig(RoleOptions):
         gains_d: D, instead of the preset's [kg, kg m^2]: one number, two (forces and moments), six,
             or the 36 of a matrix, row by row.
         gains_k: K, likewise [N s/m, N m s].
+        contact_d: D after contact, likewise: the impedance is switched there.
+        contact_k: K after contact, likewise.
+        tank: Energy that the switched impedance may add at first [J]; what K dissipates refills it.
+            -1 for no tank, and no guarantee.
         misalign: Misalignment X Y Z ROLL PITCH YAW of the target's face, such as 5mm 0 0 2deg 0 0
             [m, rad].
         speed: Speed at contact [m/s]; 0 for the preset's 0.066. Gap and path scale with it.
@@ -117,6 +122,9 @@ class DockConfig(RoleOptions):
     wrench: Annotated[tuple[float, ...], WRENCHES] = ()
     gains_d: Annotated[tuple[float, ...], GAINS] = ()
     gains_k: Annotated[tuple[float, ...], GAINS] = ()
+    contact_d: Annotated[tuple[float, ...], GAINS] = ()
+    contact_k: Annotated[tuple[float, ...], GAINS] = ()
+    tank: Annotated[float, TANK] = -1.0
     misalign: tuple[str, ...] = ()
     speed: Annotated[float, replace(SPEED, also=(0.0,))] = 0.0
     preset: tuple[PresetName, ...] = (PresetName.PAPER,)
@@ -147,6 +155,9 @@ class DockCase:
         wrench: The desired wrench of a free docking; empty for that of the paper's case.
         gains_d: Its gains D, six or 36; empty for the preset's.
         gains_k: Its gains K, likewise.
+        contact_d: D after contact, six or 36; empty if it does not change.
+        contact_k: K after contact, likewise.
+        tank: Energy of the tank at first [J]; -1 for none.
         misalign: Misalignment of the target's face [m, rad]; empty for none.
         speed: Speed at contact [m/s]; 0 for that of the paper's path.
         sha256: Hash of all that was read of the chaser.
@@ -177,6 +188,9 @@ class DockCase:
     wrench: Annotated[tuple[float, ...], WRENCHES] = ()
     gains_d: Annotated[tuple[float, ...], GAINS] = ()
     gains_k: Annotated[tuple[float, ...], GAINS] = ()
+    contact_d: Annotated[tuple[float, ...], GAINS] = ()
+    contact_k: Annotated[tuple[float, ...], GAINS] = ()
+    tank: Annotated[float, TANK] = -1.0
     misalign: Annotated[tuple[float, ...], Range(-0.35, 0.35, unit="m or rad")] = ()
     speed: Annotated[float, replace(SPEED, also=(0.0,))] = 0.0
 

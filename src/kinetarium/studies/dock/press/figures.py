@@ -10,7 +10,7 @@ import numpy as np
 from kinetarium.batch.outcomes import Named, Outcomes, case_table, completion, flag_table
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.control.admittance.law import critical_delay
-from kinetarium.figure.charts import Axis, Bars, BarSeries, Heatmap, Spot
+from kinetarium.figure.charts import Axis, Bars, BarSeries, Heatmap, Lines, Series, Spot
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Arrow, Replay
 from kinetarium.figure.scene_replay import scene_replay
@@ -103,6 +103,8 @@ _FREE = (
     " noise of a sample, in at most 1.5 times the time of the closed form: the slowest of the six"
     " axes, after the alignment of the faces, the ramp and the delay."
 )
+_MOST_DRAWN = 6
+"""Maximum number of runs whose energies are drawn."""
 _BOUNDS = (
     "These are regression bounds from our own runs; what is required follows from the closed form"
     " and the same loop on one axis, beside each run."
@@ -225,7 +227,21 @@ def _six_axes(named: Named[DockCase]) -> list[Section]:
     if not free:
         return []
     table = case_table(free, _SIX, first="run")
-    return [Section("Force and moment on six axes", (Prose(_FREE), table))]
+    switched = [(label, o) for label, o in free if o.case.contact_d and o.recording]
+    energies = tuple(
+        Lines(
+            f"Energy of the switched impedance, {label}",
+            Axis("time", "s"),
+            Axis("energy", "J"),
+            tuple(
+                Series(name, o.recorded["time"], o.recorded["energies"][:, i])
+                for i, name in enumerate(("virtual", "added by the change", "in the tank"))
+                if np.isfinite(o.recorded["energies"][:, i]).all()
+            ),
+        )
+        for label, o in switched[:_MOST_DRAWN]
+    )
+    return [Section("Force and moment on six axes", (Prose(_FREE), table, *energies))]
 
 
 def _overrides(cases: Sequence[DockCase]) -> Section:

@@ -50,9 +50,9 @@ from kinetarium.studies.dock.press.presets import (
     WRENCH_GAIN,
     case_contact,
     case_delay,
-    case_gains,
     damper,
     desired_wrench,
+    pressing_gains,
     wanted_wrench,
 )
 
@@ -72,7 +72,13 @@ _AXES = ("x", "y", "z", "about x", "about y", "about z")
 def is_free(config: DockConfig) -> bool:
     """Return whether a config has a wrench, gains, a misalignment or a speed of its own."""
     return bool(
-        config.wrench or config.gains_d or config.gains_k or config.misalign or config.speed
+        config.wrench
+        or config.gains_d
+        or config.gains_k
+        or config.contact_d
+        or config.contact_k
+        or config.misalign
+        or config.speed
     )
 
 
@@ -89,10 +95,23 @@ def free_values(config: DockConfig, *, case: ForceCase, preset: PresetName) -> d
     own = (PRESETS[preset].D, damper(case, preset))
     # A virtual inertia is never lighter, for its payload, than the virtual mass.
     inert = max(across, MOST_INERTIA)
-    return {
-        "wrench": wrench,
+    if config.tank >= 0 and not (config.contact_d or config.contact_k):
+        raise ConfigError("--tank requires --contact-d or --contact-k")
+    gains = {
         "gains_d": _gains("--gains-d", config.gains_d, own[0], inert),
         "gains_k": _gains("--gains-k", config.gains_k, own[1], across),
+    }
+    later: dict[str, tuple[float, ...]] = {"contact_d": (), "contact_k": ()}
+    if config.contact_d or config.contact_k:
+        for name, of_r in (("d", inert), ("k", across)):
+            given = getattr(config, f"contact_{name}")
+            kept = gains[f"gains_{name}"]
+            now = _gains(f"--contact-{name}", given, kept[0], of_r) if given else kept
+            later[f"contact_{name}"] = now
+    return {
+        **gains,
+        **later,
+        "wrench": wrench,
         "misalign": _misalignment(config.misalign),
         "speed": config.speed or CONTACT_SPEED,
     }
@@ -145,7 +164,7 @@ def settling_formula(case: DockCase, docking: DockingScene) -> float:
 
     The slowest axis, after the alignment of the faces, the ramp of the wrench and the delay.
     """
-    preset, gains, wrench = PRESETS[case.preset], case_gains(case), wanted_wrench(case)
+    preset, gains, wrench = PRESETS[case.preset], pressing_gains(case), wanted_wrench(case)
     k, c = stiffnesses(case)
     delay, compliance = case_delay(case), arm_compliance(docking)
     force, tilt = -float(wrench[0]), hypot(*case.misalign[4:]) if case.misalign else 0.0
@@ -237,7 +256,7 @@ def _refuse_wrench(case: DockCase, wrench: Array) -> None:
 
 def _refuse_loop(case: DockCase, docking: DockingScene) -> None:
     """Refuse gains that are unstable on this contact, or too light for the payload."""
-    gains, delay = case_gains(case), case_delay(case)
+    gains, delay = pressing_gains(case), case_delay(case)
     inertia = docking.chaser.model.link("satellite").inertia
     assert inertia is not None
     payload = np.array([inertia.mass] * 3 + np.diag(inertia.moment).tolist())

@@ -114,6 +114,13 @@ def case_gains(case: DockCase) -> AdmittanceGains:
     )
 
 
+def pressing_gains(case: DockCase) -> AdmittanceGains:
+    """Return the gains of a docking after contact, if they are switched there."""
+    if not case.contact_d:
+        return case_gains(case)
+    return case_gains(replace(case, gains_d=case.contact_d, gains_k=case.contact_k))
+
+
 STEP = 1e-3
 """Age of a reading of the sensor: one physics step [s]."""
 
@@ -151,7 +158,7 @@ def case_contact(case: DockCase) -> tuple[float, float]:
 
 def case_critical_delay(case: DockCase) -> float:
     """Return the delay above which the loop of a case is unstable on its prescribed contact [s]."""
-    gains, (stiffness, damping) = case_gains(case), case_contact(case)
+    gains, (stiffness, damping) = pressing_gains(case), case_contact(case)
     return critical_delay(
         float(gains.diagonal_D[0]),
         float(gains.diagonal_K[0]),

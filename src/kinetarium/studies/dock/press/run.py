@@ -58,6 +58,7 @@ def engine_options(name: str) -> Options:
 
 COORDINATES = ("eta_x", "eta_y", "eta_z", "xi_x", "xi_y", "xi_z")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
+ENERGIES = ("virtual", "added", "tank")
 WARNINGS = ("gate", "bounded", "half_turn", "singular", "joint_limit", "too_fast")
 
 
@@ -154,6 +155,7 @@ def run(case: DockCase) -> Recording:
             hardening=case.contact is Contact.HUNT_CROSSLEY,
         )
     pressed = Watched("pressed", "N, N m", WRENCH, lambda: law.F_B)
+    energies = Watched("energies", "J", ENERGIES, lambda: controller.energies)
     recording = simulate(
         docking.scene,
         engine=case.engine,
@@ -163,6 +165,7 @@ def run(case: DockCase) -> Recording:
             *controller_channels(controller),
             EngineContact() if by_engine else contact_channel(law),
             *((pressed,) if case.is_free and not by_engine else ()),
+            *((energies,) if case.contact_d else ()),
         ),
         duration=duration(case, docking),
         timestep=TIMESTEP,
@@ -292,6 +295,8 @@ def score(case: DockCase, recording: Recording) -> Row:
         settle_formula_s: The same by the closed form.
         settled: Whether it settled within 1.5 times that.
         force_error_n, moment_error_nm: Of free dockings: mean deviation in the last half second.
+        energy_added_j, energy_end_j: Of a switched impedance: most and final energy that the
+            change has added.
         flags: Warnings, as sentences.
     """
     time, force = recording["time"], recording["contact"][:, 0]
@@ -335,7 +340,15 @@ def _on_six_axes(case: DockCase, recording: Recording, *, first: int | None) -> 
         "settled": settle is not None and settle <= ALLOWED * limit,
         "force_error_n": float(off[0, last].mean()),
         "moment_error_nm": float(off[1, last].mean()),
+        **_added_energy(case, recording),
     }
+
+
+def _added_energy(case: DockCase, recording: Recording) -> Row:
+    if not case.contact_d:
+        return {}
+    added = recording["energies"][:, 1]
+    return {"energy_added_j": float(added.max(initial=0.0)), "energy_end_j": float(added[-1])}
 
 
 _PARTS = (slice(0, 3), slice(3, 6))
