@@ -31,8 +31,17 @@ def driven(
     *,
     centre: PlanarPose,
     off: PlanarPose = PlanarPose(0.0, 0.0, 0.0),  # noqa: B008
+    about: PlanarPose | None = None,
+    seen: list[PlanarPose] | None = None,
 ) -> PlanarPose:
-    """Return the pose of the root at the end, of a vehicle that turns exactly about a point."""
+    """Return the pose of the root at the end, of a vehicle that turns exactly about a point.
+
+    Args:
+        centre: The steered point.
+        about: The point about which it turns; the steered one by default.
+        seen: Is given all poses of the root.
+    """
+    about = about or centre
     chassis = Chassis(vehicle(RoleOptions().open("husky4")))
 
     def known(measurement: Measurement) -> PlanarPose:
@@ -46,14 +55,14 @@ def driven(
         if driver.update(k * PERIOD, measured(root), command):
             return root
         (v,), (w,) = chassis.commanded_speeds(command[None])
-        point = placed(centre, root)
+        point = placed(about, root)
         turned = root.heading + w * PERIOD
         middle = point.heading + w * PERIOD / 2
         x, y = point.x + v * PERIOD * cos(middle), point.y + v * PERIOD * sin(middle)
         c, s = cos(turned), sin(turned)
-        root = PlanarPose(
-            x - (c * centre.x - s * centre.y), y - (s * centre.x + c * centre.y), turned
-        )
+        root = PlanarPose(x - (c * about.x - s * about.y), y - (s * about.x + c * about.y), turned)
+        if seen is not None:
+            seen.append(root)
     raise AssertionError("the vehicle did not arrive")
 
 
@@ -79,6 +88,23 @@ def test_a_turn_in_place_leaves_the_steered_point() -> None:
     point = placed(centre, root)
     assert (point.x, point.y) == pytest.approx((centre.x, centre.y), abs=1e-6)
     assert turning_centre(PlanarPose(0.0, 0.0, 0.0), root) == pytest.approx((0.1, 0.02), abs=1e-6)
+
+
+@pytest.mark.parametrize("ahead", [-0.1, 0.1])
+@pytest.mark.parametrize("turn", [pi / 2, -3 * pi / 4])
+def test_a_turn_about_another_point_ends_on_the_line_of_the_next_leg(
+    ahead: float, turn: float
+) -> None:
+    """Kept in place, the steered point would be some 0.1 m beside the line after the turn."""
+    seen: list[PlanarPose] = []
+    end = (2 * cos(turn), 2 * sin(turn))
+    about = PlanarPose(ahead, 0.03, 0.0)
+    legs = [LegEnd(*end, False, turn)]
+    last = driven(legs, turn, centre=PlanarPose(0.0, 0.0, 0.0), about=about, seen=seen)
+    faced = next(pose for pose in seen if abs(pose.heading - turn) < 0.02)
+    assert abs(cos(turn) * faced.y - sin(turn) * faced.x) < 0.03
+    assert max(hypot(pose.x, pose.y) for pose in seen if abs(pose.heading - turn) > 0.02) < 0.2
+    assert (last.x, last.y) == pytest.approx(end, abs=0.02)
 
 
 @given(st.floats(-2, 2), st.floats(-2, 2), st.floats(-3, 3), st.floats(0.2, 3.0))

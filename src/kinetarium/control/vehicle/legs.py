@@ -40,6 +40,14 @@ _COURSE = 0.3
 """Length over which the course is averaged [m]."""
 _LEAST_SPEED = 0.05
 """Speed from which on the course is measured [m/s]."""
+_DRIFT = 0.4
+"""Angle over which the drift of a turn is averaged [rad]."""
+_DRIFT_FLOOR = 3e-4
+"""Squared angle below which the drift is not yet known [rad^2]."""
+_ACROSS = 0.2
+"""Square of the sine of an angle to a line below which driving hardly moves towards it [-]."""
+_MOST_AHEAD = 0.15
+"""How far ahead of where a turn began, or behind, a vehicle may be told to be [m]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +155,7 @@ class LegDriver:
     def begin(self, t: float, measurement: Measurement) -> None:
         """Start at a time [s]."""
         self._now, self._due = (0.0, 0.0), t
-        self._next, self._course = 0, np.zeros(2)
+        self._next, self._course, self._drift = 0, np.zeros(2), np.zeros(2)
         self._last = self._pose(measurement)
         self._start_turn(t)
 
@@ -157,6 +165,7 @@ class LegDriver:
             return False
         self._due += self._period
         actual = self._pose(measurement)
+        self._learn_drift(actual)
         self._learn_course(actual)
         over = self._step(t, actual)
         while over and self._next <= len(self._legs):
@@ -179,6 +188,35 @@ class LegDriver:
             self._course = self._course * exp(-hypot(dx, dy) / _COURSE) + step
         self._last = actual
 
+    def _learn_drift(self, actual: PlanarPose) -> None:
+        """Learn how far a turn moves the steered point aside, from the step before."""
+        turn = _wrapped(actual.heading - self._last.heading)
+        dx, dy = actual.x - self._last.x, actual.y - self._last.y
+        aside = cos(actual.heading) * dy - sin(actual.heading) * dx
+        faded = self._drift * exp(-abs(turn) / _DRIFT)
+        self._drift = faded + np.array([turn * aside, turn * turn])
+
+    def _held_place(self, actual: PlanarPose) -> tuple[float, float]:
+        """Return where the steered point is to be while the vehicle turns.
+
+        Wheels move it ahead and back alone. Before a leg it is to be on its line at the end of
+        the turn; what a turn through phi is still to move it across that line, by the drift d for
+        each angle d sin(phi), is made up for while the vehicle still points across. The last
+        turn keeps it where it is.
+        """
+        if self._next >= len(self._legs):
+            return self._origin.x, self._origin.y
+        left = _wrapped(self._wanted - actual.heading)
+        c, s = cos(self._wanted), sin(self._wanted)
+        across = c * (actual.y - self._origin.y) - s * (actual.x - self._origin.x)
+        moved, turned = self._drift.tolist()
+        expected = across + moved / (turned + _DRIFT_FLOOR) * sin(left)
+        ahead = expected * sin(left) / (sin(left) ** 2 + _ACROSS)
+        c, s = cos(actual.heading), sin(actual.heading)
+        done = c * (actual.x - self._origin.x) + s * (actual.y - self._origin.y)
+        ahead = min(max(ahead, -_MOST_AHEAD - done), _MOST_AHEAD - done)
+        return actual.x + ahead * c, actual.y + ahead * s
+
     @property
     def _bias(self) -> float:
         """By how much the known heading is off the course over the ground [rad]."""
@@ -199,6 +237,7 @@ class LegDriver:
         turn = _wrapped(self._wanted - here.heading)
         limits = self._limits
         self._driving, self._origin, self._t0, self._pushed = False, here, t, 0.0
+        self._drift = np.zeros(2)
         self._sign = copysign(1.0, turn)
         self._profile = _Trapezoid(abs(turn), limits.turn_rate, limits.turn_acceleration)
         self._skip = abs(turn) < _TURN
@@ -254,7 +293,8 @@ class LegDriver:
         else:
             heading = self._wanted - self._sign * (self._profile.distance - way)
             off = _wrapped(heading - actual.heading)
-            wanted = PlanarPose(self._origin.x, self._origin.y, actual.heading + off)
+            x, y = self._held_place(actual)
+            wanted = PlanarPose(x, y, actual.heading + off)
             if since > self._profile.duration:
                 self._pushed += _INTEGRAL * off * self._period
             reference = Speeds(0.0, self._sign * speed + self._pushed)

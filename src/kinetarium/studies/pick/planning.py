@@ -300,7 +300,8 @@ class Planner:
                 start=start,
                 goal=goal,
                 centre=centre,
-                spread=self.error[0] + self.error[1] * _CORNER + self.shift,
+                spread=self.error[0] + self.error[1] * _CORNER,
+                shift=self.shift,
             )
 
     def reach(self, index: int, *, base: Array, places: Sequence[Array]) -> ArmPlan:

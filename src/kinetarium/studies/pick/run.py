@@ -41,6 +41,9 @@ _TYRES = {"physx": 0.4}
 about one of its front wheels, which sticks, and by less than a third of the commanded yaw rate."""
 _WIDEST = 2.0
 """Largest multiplier of the track: beyond it a vehicle on an arc would be steered too hard [-]."""
+_TURNS = pi / 2, 0.0, -pi / 4, pi / 4
+"""Headings to which a robot turns beforehand [rad]: along axes of the ground, to which friction
+may be tied, and between them."""
 _LONGEST = 150.0
 """Simulated time after which a mission is given up, for each object [s]."""
 
@@ -165,9 +168,9 @@ def _grip_channels(picker: Picker, recording: Recording) -> dict[str, Channel]:
 def calibrated(
     picker: Picker, name: str, friction: float, tyres: float, timestep: float
 ) -> Turning:
-    """Turn the robot by 90 degrees to and fro on empty ground, without feedback of its position.
+    """Turn the robot to and fro on empty ground, without feedback of its position.
 
-    Where friction is not the same in all directions, the two turns shift it to different sides.
+    Where friction is not the same in all directions, turns shift it to different sides.
     """
     engine = open_engine(name)
     options = matched_options(engine).options
@@ -185,7 +188,7 @@ def calibrated(
     def phases(controller: PhasedController) -> Iterator[Phase]:
         yield Wait("settle", 0.5)
         poses.append(planar_pose(controller.measurement.poses[0]))
-        for heading in (pi / 2, 0.0):
+        for heading in _TURNS:
             yield LegDriver(
                 [],
                 heading=heading + forwards,
@@ -204,7 +207,7 @@ def calibrated(
             sample_rate=SAMPLE_RATE,
             until=lambda _: controller.done,
         )
-    if len(poses) < 3:
+    if len(poses) <= len(_TURNS):
         return Turning()
     centres = np.array([turning_centre(*pair) for pair in pairwise(poses)])
     x, y = centres.mean(axis=0).tolist()

@@ -60,6 +60,7 @@ def plan_way(
     goal: PlanarPose,
     centre: PlanarPose,
     spread: float,
+    shift: float,
 ) -> Way:
     """Return the way of a base to a goal.
 
@@ -70,6 +71,7 @@ def plan_way(
         obstacles: Everything, in the world's frame.
         centre: The point that is steered, in the root's frame, and the direction forwards.
         spread: Distance that errors of localisation take [m].
+        shift: How far a turn may displace the robot [m].
 
     Raises:
         PlanningError: If there is none.
@@ -89,12 +91,18 @@ def plan_way(
             end_margin=margins[1],
         )
 
-    wide, narrow = _MARGIN + spread, _MARGIN + spread / 2
+    wide, narrow = _MARGIN + spread + shift, _MARGIN + (spread + shift) / 2
     reason = ""
-    for margins in ((wide, _END_MARGIN), (narrow, _END_MARGIN), (narrow, 0.0)):
+    for margins in (
+        (wide, _END_MARGIN + shift),
+        (narrow, _END_MARGIN + shift / 2),
+        (narrow, _END_MARGIN),
+        (narrow, 0.0),
+    ):
+        straight = margins[0], min(margins[1], _END_MARGIN)
         for before in (*_LAST_LEGS, 0.0):
             via = _moved(goal, before, direction=centre.heading)
-            last = legs(via, goal, margins) if before else None
+            last = legs(via, goal, straight) if before else None
             if last is not None and (not last.found or len(last.legs) > 1):
                 continue
             path = legs(start, via, margins)
