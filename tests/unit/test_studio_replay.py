@@ -67,6 +67,7 @@ def test_a_replay_file_says_what_the_replay_says(encoding, off):
         "gap": Channel(gap, "m"),
         "pairs": Channel(RNG.normal(size=(350, 2)), "N", ("left", "right")),
         "poses": Channel(RNG.normal(size=(350, 2, 7)), "m, wxyz", ("a", "b")),
+        "twists": Channel(RNG.normal(size=(350, 1, 6)), "m/s, rad/s", ("a",)),
         "another time": Channel(np.zeros(3), "1"),
     }
     read = ReplayReader(replay_file(replay, channels, title="a </script> title", encoding=encoding))
@@ -81,12 +82,15 @@ def test_a_replay_file_says_what_the_replay_says(encoding, off):
     vertices, faces = read.meshes()[0]
     np.testing.assert_allclose(vertices, triangulate(Box((1, 2, 3))).vertices, atol=3e-5)
     np.testing.assert_array_equal(faces, triangulate(Box((1, 2, 3))).faces)
-    assert [entry["name"] for entry in read.head["channels"]] == ["gap", "pairs", "poses"]
+    assert [entry["name"] for entry in read.head["channels"]] == [
+        "gap", "pairs", "poses", "twists",
+    ]  # fmt: skip
     np.testing.assert_allclose(read.channel("gap")[:, 0], gap, atol=2e-5)
     np.testing.assert_allclose(read.channel("pairs"), channels["pairs"].values, atol=1e-4)
     columns = [entry["columns"] for entry in read.head["channels"]]
     assert columns[0] == [""] and columns[1] == ["left", "right"]
     assert columns[2][:4] == ["a x", "a y", "a z", "a qw"] and len(columns[2]) == 14
+    assert columns[3] == ["a vx", "a vy", "a vz", "a wx", "a wy", "a wz"]
 
 
 def test_arrows_keep_their_gaps():
@@ -101,8 +105,32 @@ def test_long_replays_are_thinned_with_their_channels():
     replay = box_replay(count, dt=1e-3)
     read = ReplayReader(replay_file(replay, {"x": Channel(np.arange(float(count)), "1")}, title=""))
     assert read.head["step"] == 3 and len(read.time) == len(read.channel("x")) <= MOST_SAMPLES
-    np.testing.assert_array_equal(read.channel("x")[:, 0], np.arange(0, count, 3))
+    # The first and the last of every six samples that rise.
+    x = read.channel("x")[:, 0]
+    np.testing.assert_array_equal(x[:400:2], np.arange(0, 1200, 6))
+    np.testing.assert_array_equal(x[1:400:2], np.arange(5, 1200, 6))
+    assert x[-1] == count - 1
     assert thinned(replay, most=count) is replay
+
+
+@pytest.mark.parametrize("samples", [2 * MOST_SAMPLES + 5, 2 * MOST_SAMPLES - 1])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_peak_of_one_sample_is_kept_wherever_it_is(samples, sign):
+    replay = box_replay(samples, dt=1e-3)
+    at = [0, 1, 2, 777, samples // 2, samples - 4, samples - 3, samples - 2, samples - 1]
+    values = np.zeros((samples, len(at)))
+    values[at, range(len(at))] = sign
+    gaps = np.where(np.arange(samples) % 5 == 0, 1.0, np.nan)
+    channels = {"peaks": Channel(values, "1", tuple(map(str, at))), "gaps": Channel(gaps, "1")}
+    read = ReplayReader(replay_file(replay, channels, title=""))
+    peaks = read.channel("peaks")
+    assert len(peaks) == len(read.time) <= MOST_SAMPLES
+    step = read.head["step"]
+    for column, sample in enumerate(at):
+        found = np.flatnonzero(peaks[:, column])
+        assert 1 <= len(found) <= 2 and (peaks[found, column] == sign).all()
+        assert np.abs(read.time[found] - replay.time[sample]).max() <= 3 * step * 1e-3
+    assert np.isfinite(read.channel("gaps")).mean() > 0.9
 
 
 def test_an_arm_is_where_forward_kinematics_puts_it():

@@ -122,13 +122,19 @@ class MeshBlock:
 
 MAGIC = b"KINREPL1"
 MOST_SAMPLES = 20_000
-"""Maximum samples of a replay; longer ones are thinned to every second, third ... sample."""
+"""Maximum samples of a replay; of longer ones every second, third ... pose is kept, and of
+channels the extremes between (`extremes`)."""
 
 _PART = 1.0
 """Length of a part [s]."""
 _LEAST_SAMPLES = 250
 """Minimum samples of a part; each part is a separate request."""
-_AXES = ("x", "y", "z", "qw", "qx", "qy", "qz")
+_AXES = {
+    3: ("x", "y", "z"),
+    6: ("vx", "vy", "vz", "wx", "wy", "wz"),
+    7: ("x", "y", "z", "qw", "qx", "qy", "qz"),
+}
+"""Components of the columns of a channel by their number: a point, a twist, a pose."""
 
 
 def replay_file(
@@ -263,16 +269,20 @@ def _parts(time: Array) -> list[tuple[int, int]]:
 def _channels(
     channels: Mapping[str, Channel], samples: int, *, blocks: _Blocks, encoding: Encoding
 ) -> list[dict[str, Any]]:
-    """Encode each channel as streams, one for each of its columns."""
+    """Encode each channel as streams, one for each of its columns.
+
+    Streams have the times of the replay.
+    """
     step = -(-samples // MOST_SAMPLES)
     entries = []
     for name, channel in channels.items():
         values = np.asarray(channel.values)
         if name == "time" or len(values) != samples or values.dtype.kind not in "biuf":
             continue
-        rows = values[::step].astype(np.float64).reshape(len(values[::step]), -1).T
+        rows = values.reshape(samples, -1).T.astype(np.float64)
         if not rows.size:
             continue
+        rows = extremes(rows, step)
         spans = ranges(rows)
         entries.append(
             {
@@ -286,11 +296,44 @@ def _channels(
     return entries
 
 
+def extremes(rows: Array, step: int) -> Array:
+    """Thin streams so that no peak is lost, shape (streams, ceil(samples / step)).
+
+    Of every bin of two steps the least and the greatest value are kept, in the order in which
+    they occur. The page thins in the same way.
+
+    Args:
+        rows: The streams, shape (streams, samples).
+        step: Samples for each one that is kept.
+    """
+    streams, samples = rows.shape
+    kept = -(-samples // step)
+    if step == 1:
+        return rows
+    if kept < 2:
+        return rows[:, ::step]
+    # The last bin takes what is left; an odd one at the end is its last sample.
+    whole = kept // 2 - 1
+    end = 2 * step * whole
+    parts = [rows[:, :end].reshape(streams, whole, 2 * step), rows[:, np.newaxis, end:]]
+    thin = [_extreme_pairs(bins).reshape(streams, -1) for bins in parts]
+    return np.concatenate([*thin, rows[:, samples - kept % 2 :]], axis=1)
+
+
+def _extreme_pairs(bins: Array) -> Array:
+    """Return the least and the greatest value of bins, shape (..., n), as they occur in them."""
+    missing = ~np.isfinite(bins)
+    low = np.where(missing, np.inf, bins).argmin(axis=-1)
+    high = np.where(missing, -np.inf, bins).argmax(axis=-1)
+    order = np.sort(np.stack([low, high], axis=-1), axis=-1)
+    return np.take_along_axis(bins, order, axis=-1)
+
+
 def _columns(channel: Channel, count: int) -> list[str]:
     """Return the names of the columns of a channel, including those of vector columns."""
     names = list(channel.columns)
     if not names or len(names) == count:
         return names or [str(n) if count > 1 else "" for n in range(count)]
     each = count // len(names)
-    axes = _AXES[:each] if each <= len(_AXES) else [str(n) for n in range(each)]
+    axes = _AXES.get(each, [str(n) for n in range(each)])
     return [f"{name} {axis}" for name in names for axis in axes][:count]

@@ -2,6 +2,7 @@ import uPlot from "uplot";
 import type { App } from "../app";
 import { h, short } from "../shell/dom";
 import { after } from "../time/clock";
+import { thinned } from "./thinned";
 
 export interface Line {
   name: string;
@@ -27,6 +28,7 @@ export class Plot {
   private readonly marker = h("div.marker");
   private readonly stop: (() => void)[] = [];
   private readonly values: HTMLOutputElement[] = [];
+  private readonly lines: Line[];
   private told = 0;
 
   /**
@@ -38,6 +40,7 @@ export class Plot {
     title: string,
     lines: Line[],
   ) {
+    this.lines = lines;
     const ink = app.theme.color("soft");
     const grid = { stroke: app.theme.color("line"), width: 1 };
     this.chart = new uPlot(
@@ -50,7 +53,7 @@ export class Plot {
         scales: { x: { time: false } },
         axes: [
           { stroke: ink, grid, ticks: grid, size: 26, font: "11px system-ui" },
-          { stroke: ink, grid, ticks: grid, size: 52, font: "11px system-ui", values: (_, v) => v.map(String) },
+          { stroke: ink, grid, ticks: grid, size: axisWidth, font: "11px system-ui", values: (_, v, __, ___, step) => tickTexts(v, step) },
         ],
         series: [
           {},
@@ -117,10 +120,11 @@ export class Plot {
     const now = performance.now();
     if (playing && now < this.told + LEGEND_EVERY) return;
     this.told = now;
-    const index = Math.max(0, after(this.chart.data[0], time + 1e-9) - 1);
     const grain = FINEST * ((this.chart.scales.y?.max ?? 0) - (this.chart.scales.y?.min ?? 0));
     this.values.forEach((output, i) => {
-      const value = this.chart.data[i + 1]?.[index] ?? NaN;
+      // Of the line itself, as the chart may show fewer samples.
+      const line = this.lines[i]!;
+      const value = line.values[Math.max(0, after(line.time, time + 1e-9) - 1)] ?? NaN;
       output.textContent = short(Math.abs(value) < grain ? 0 : value);
     });
   }
@@ -135,18 +139,44 @@ export class Plot {
   }
 }
 
-/** Put lines of different times on one axis; of many samples every second, third ... is kept. */
-function aligned(lines: Line[]): uPlot.AlignedData {
-  const tables = lines.map((line) => {
-    const step = Math.max(1, Math.ceil(line.time.length / MOST));
-    const time: number[] = [];
-    const values: (number | null)[] = [];
-    for (let i = 0; i < line.time.length; i += step) {
-      const value = line.values[i]!;
-      time.push(line.time[i]!);
-      values.push(Number.isFinite(value) ? value : null);
-    }
-    return [time, values] as uPlot.AlignedData;
+/**
+ * Write the values of ticks with the digits that tell them apart; very large and very small ones
+ * with an exponent, a multiple of three.
+ *
+ * @param step Distance of two ticks.
+ */
+export function tickTexts(values: readonly number[], step: number): string[] {
+  const greatest = Math.max(...values.map(Math.abs), step);
+  const power = Math.floor(Math.log10(greatest));
+  const exponent = power >= 5 || power < -3 ? 3 * Math.floor(power / 3) : 0;
+  // Steps are 1, 2, 2.5 or 5 times a power of ten.
+  const digits = [0, 1].find((more) => isWhole(step / 10 ** (Math.floor(Math.log10(step)) - more))) ?? 2;
+  const places = Math.min(Math.max(0, exponent - Math.floor(Math.log10(step)) + digits), 15);
+  const end = exponent ? `e${exponent}` : "";
+  return values.map((value) => {
+    const text = (value / 10 ** exponent).toFixed(places);
+    return Number(text) === 0 ? "0" : text + end;
   });
+}
+
+function isWhole(value: number): boolean {
+  return Math.abs(value - Math.round(value)) < 1e-6;
+}
+
+/** The width of an axis: that of its longest text. */
+function axisWidth(chart: uPlot, texts: string[] | null, index: number, cycle: number): number {
+  const axis = chart.axes[index]! as uPlot.Axis & { _size: number };
+  const { ctx } = chart;
+  ctx.save();
+  ctx.font = "11px system-ui";
+  const width = Math.max(0, ...(texts ?? []).map((text) => ctx.measureText(text).width));
+  ctx.restore();
+  const needed = Math.ceil(width + (axis.ticks?.size ?? 0) + (axis.gap ?? 0)) + 2;
+  return cycle > 1 ? Math.max(needed, axis._size) : needed; // sizes have to settle
+}
+
+/** Put lines of different times on one axis. */
+function aligned(lines: Line[]): uPlot.AlignedData {
+  const tables = lines.map(({ time, values }) => thinned(time, values, MOST) as uPlot.AlignedData);
   return tables.length ? uPlot.join(tables) : [[]];
 }

@@ -31,21 +31,36 @@ export class Cast {
   }
 
   /** Bring a replay on the stage, after those that were asked for before. */
-  add(source: Source): Promise<Actor> {
-    const added = this.adding.then(() => this.bring(source));
+  async add(source: Source): Promise<Actor> {
+    return (await this.queue(source, false, () => true))!;
+  }
+
+  /**
+   * Show a replay instead of all that are on the stage; they stay until it is loaded.
+   *
+   * @param wanted Tells whether it is still wanted then; if not, nothing changes.
+   */
+  replace(source: Source, wanted: () => boolean): Promise<Actor | null> {
+    return this.queue(source, true, wanted);
+  }
+
+  private queue(source: Source, alone: boolean, wanted: () => boolean): Promise<Actor | null> {
+    const added = this.adding.then(() => (wanted() ? this.bring(source, alone, wanted) : null));
     this.adding = added.catch(() => {});
     return added;
   }
 
-  private async bring(source: Source): Promise<Actor> {
+  private async bring(source: Source, alone: boolean, wanted: () => boolean): Promise<Actor | null> {
     const { app } = this;
     const file = await ReplayFile.open(source);
-    const color = this.freeColor();
+    const color = alone ? app.theme.series(0) : this.freeColor();
     const actor = await Actor.make(file, color, app.clock.time);
-    if (this.gone) {
+    if (this.gone || !wanted()) {
       actor.dispose();
-      throw new Error("the mode was changed while a replay was loading");
+      if (this.gone) throw new Error("the mode was changed while a replay was loading");
+      return null;
     }
+    if (alone) for (const other of this.actors.splice(0)) other.dispose();
     this.actors.push(actor);
     app.stage.scene.add(actor.object);
     file.arrived.on(() => app.stage.request());
@@ -64,7 +79,9 @@ export class Cast {
   }
 
   remove(actor: Actor): void {
-    this.actors.splice(this.actors.indexOf(actor), 1);
+    const index = this.actors.indexOf(actor);
+    if (index < 0) return;
+    this.actors.splice(index, 1);
     actor.dispose();
     this.arrange();
   }

@@ -12,7 +12,7 @@ export class RunList {
   private readonly open = new Map<string, Actor>();
   private readonly closed = new Set<string>();
   private readonly loading = new Set<string>();
-  /** How often the stage was cleared for another run. */
+  /** How often a run was asked for alone. */
   private turn = 0;
   private readonly filter = h("input.filter", { type: "search", placeholder: "Filter", "aria-label": "Filter" });
   private readonly export: HTMLButtonElement;
@@ -56,25 +56,31 @@ export class RunList {
       this.draw();
       return;
     }
-    if (!together) this.closeAll();
+    if (!together) this.turn++;
     const { turn } = this;
     this.loading.add(id);
     this.draw();
     try {
-      const added = await this.cast.add(new ServerSource(`api/replay/${folder.id}/${encodeURIComponent(run.key)}`));
-      // Another run may have been chosen meanwhile.
-      if (turn === this.turn && !this.open.has(id)) this.open.set(id, added);
-      else this.cast.remove(added);
+      const source = new ServerSource(`api/replay/${folder.id}/${encodeURIComponent(run.key)}`);
+      if (together) await this.bring(id, source, turn);
+      else {
+        // Another run may be chosen meanwhile.
+        const shown = await this.cast.replace(source, () => turn === this.turn);
+        if (shown) {
+          this.open.clear();
+          this.open.set(id, shown);
+        }
+      }
     } finally {
       this.loading.delete(id);
       this.draw();
     }
   }
 
-  private closeAll(): void {
-    this.turn++;
-    for (const actor of this.open.values()) this.cast.remove(actor);
-    this.open.clear();
+  private async bring(id: string, source: ServerSource, turn: number): Promise<void> {
+    const added = await this.cast.add(source);
+    if (turn === this.turn && !this.open.has(id)) this.open.set(id, added);
+    else this.cast.remove(added);
   }
 
   private draw(): void {

@@ -13,6 +13,11 @@ export class Clock {
   readonly changed = new Event();
   private last = 0;
 
+  constructor() {
+    // No pictures are drawn while the page is hidden; time goes on where it was left.
+    document.addEventListener("visibilitychange", () => (this.last = performance.now()));
+  }
+
   get duration(): number {
     return this.end - this.start;
   }
@@ -64,7 +69,8 @@ export class Clock {
   /** Move on by the time that has passed, if it is playing. */
   advance(now: number): void {
     if (!this.playing) return;
-    const passed = Math.min((now - this.last) / 1000, 0.25) * this.speed;
+    // However long a picture takes, time keeps its pace.
+    const passed = (Math.max(now - this.last, 0) / 1000) * this.speed;
     this.last = now;
     let time = this.time + passed;
     if (time > this.end) {
