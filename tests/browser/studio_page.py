@@ -32,7 +32,7 @@ def write_runs(path, runs, *, varied=None):
             folder.write_metrics({"sweep": {"varied": varied}})
 
 
-def grasp_run(key, *, engine="mujoco", duration=4.0, rate=100.0, shift=0.0):
+def grasp_run(key, *, engine="mujoco", duration=4.0, rate=100.0, shift=0.0, facts=None):
     """A Panda that moves all its joints, with a cube and two forces."""
     time = np.arange(0.0, duration + 1e-9, 1 / rate)
     joints = load_robot("panda").moving_joints
@@ -54,7 +54,7 @@ def grasp_run(key, *, engine="mujoco", duration=4.0, rate=100.0, shift=0.0):
         "timestep": 1e-3, "iterations": 0, "friction": 1.0, "seed": 0,
     }  # fmt: skip
     rows = ({"held_s": 4.0, "slip_m": 1e-4},)
-    recording = Recording(channels, "running", {})
+    recording = Recording(channels, "running", facts or {})
     return Run(key, "grasp", case, RunStatus.COMPLETED, "", rows, recording)
 
 

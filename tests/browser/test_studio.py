@@ -164,6 +164,32 @@ def test_time_is_played_stepped_and_set(opened, studio):
     assert view.complaints == []
 
 
+def test_phases_are_marked_on_the_time_line(opened, tmp_path):
+    name = "lift <img src=x onerror=window.hacked=1>"
+    phases = [["drive", 0.0, 1.0], ["close", 1.0, 3.0], [name, 3.0, 4.0], ["nonsense"]]
+    write_runs(tmp_path / "grasp", [grasp_run("a", facts={"phases": phases}), grasp_run("b")])
+    with running_studio(tmp_path) as studio:
+        view = opened(studio.address)
+        marks = view.page.locator(".timeline .mark")
+        assert marks.count() == 3 and marks.nth(1).get_attribute("title") == "close (1.00 s)"
+        shown = view.page.locator(".timeline .phase")
+        for time, phase in ((0.5, "drive"), (1.0, "close"), (2.99, "close"), (3.5, name)):
+            view.page.evaluate("time => window.kinetarium.setTime(time)", time)
+            assert shown.text_content() == phase
+        marks.nth(1).click()
+        assert view.state()["time"] == 1.0
+        # Each is below the knob of the slider at its time, about.
+        slider = view.page.locator("input.slider").bounding_box()
+        mark = marks.nth(2).bounding_box()
+        middle = slider["x"] + 8 + 0.75 * (slider["width"] - 16)
+        assert mark["x"] + mark["width"] / 2 == pytest.approx(middle, abs=2)
+        view.page.locator(".run").nth(1).locator(".name").click()
+        view.until(lambda _: marks.count() == 0)
+        assert shown.text_content() == ""
+        assert view.page.evaluate("window.hacked") is None
+        assert view.complaints == []
+
+
 def test_plots_stay_in_sync(opened, studio):
     view = opened(studio.address)
     view.page.locator(".plot").first.wait_for()

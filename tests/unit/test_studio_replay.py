@@ -47,6 +47,19 @@ def test_pose_rows_do_not_jump_and_mean_the_same():
     assert np.abs(np.diff(again[:, 3:], axis=0)).max() < 0.1
 
 
+def test_recorded_phases_become_markers_and_nonsense_does_not():
+    scene = arm_with_cube()
+    time = Channel(np.array([0.0, 1.0]), "s")
+    phases = [["drive", 0, 0.5], ["hold", 0.5, 1.0], ["x"], "drive", ["y", float("nan"), 1.0]]
+    replay = scene_replay(scene, Recording({"time": time}, "running", {"phases": phases}))
+    assert [(each.name, each.time) for each in replay.markers] == [("drive", 0.0), ("hold", 0.5)]
+    head = ReplayReader(replay_file(replay, {}, title="")).head
+    assert head["markers"] == [{"name": "drive", "time": 0.0}, {"name": "hold", "time": 0.5}]
+    for nonsense in (3, "drive", {"a": 1}):
+        wrong = Recording({"time": time}, "running", {"phases": nonsense})
+        assert scene_replay(scene, wrong).markers == ()
+
+
 def box_replay(count, dt=0.01, **extra):
     mesh = DisplayMesh(triangulate(Box((1, 2, 3))), (0.5, 0.5, 0.5, 1.0))
     time = dt * np.arange(count)

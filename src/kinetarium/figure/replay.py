@@ -72,6 +72,19 @@ class Guide:
     points: Array
 
 
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A named time, such as the start of a phase.
+
+    Attributes:
+        name: What begins then.
+        time: When [s].
+    """
+
+    name: str
+    time: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Replay:
     """Bodies in time.
@@ -84,6 +97,7 @@ class Replay:
         trails: Names of the solids whose path is drawn.
         scene: The scene that was simulated, for exports that need more than its display; None
             if there is none.
+        markers: Named times, rising.
     """
 
     time: Array
@@ -92,6 +106,7 @@ class Replay:
     guides: tuple[Guide, ...] = ()
     trails: tuple[str, ...] = ()
     scene: Scene | None = None
+    markers: tuple[Marker, ...] = ()
 
 
 def pose_rows(X: Array) -> Array:
@@ -136,4 +151,5 @@ def thinned(replay: Replay, *, most: int) -> Replay:
         replay.guides,
         replay.trails,
         replay.scene,
+        replay.markers,
     )

@@ -5,12 +5,21 @@ The forward kinematics of a scene is computed for all samples at once.
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from math import radians, sqrt, tan
+from math import isfinite, radians, sqrt, tan
 
 import numpy as np
 
 from kinetarium.dynamics.kinematics import link_poses
-from kinetarium.figure.replay import Arrow, DisplayMesh, Guide, Replay, Solid, continuous, pose_rows
+from kinetarium.figure.replay import (
+    Arrow,
+    DisplayMesh,
+    Guide,
+    Marker,
+    Replay,
+    Solid,
+    continuous,
+    pose_rows,
+)
 from kinetarium.figure.scene3d import Color, Mesh3D, decimate
 from kinetarium.legs import LEG_NAMES, LinkShape, Machine, Terrain
 from kinetarium.legs.mechanism.machine import BODY_COLOR, LEG_COLORS, LINK_NAMES, link_mesh
@@ -79,11 +88,12 @@ def scene_replay(
     """Return a recorded scene as a replay.
 
     Recorded joints and free bodies move; everything else stays where the scene puts it.
-    Recorded force-torque sensors become arrows.
+    Recorded force-torque sensors become arrows, recorded phases markers.
 
     Args:
         scene: The scene that was simulated.
-        recording: The recording, with the channels "q" and "poses" of `rollout`.
+        recording: The recording, with the channels "q" and "poses" of `rollout`; its fact
+            "phases", if any, lists names with their first and last time [s].
         arrows: Vectors to show besides those of the sensors.
         guides: Static lines to show.
         trails: Names of the solids whose path is drawn.
@@ -108,7 +118,25 @@ def scene_replay(
         for sensor in scene.sensors
         if f"wrench/{sensor.name}" in recording.channels
     ]
-    return Replay(time, tuple(solids), (*sensed, *arrows), tuple(guides), tuple(trails), scene)
+    return Replay(
+        time,
+        tuple(solids),
+        (*sensed, *arrows),
+        tuple(guides),
+        tuple(trails),
+        scene,
+        tuple(_phases(recording)),
+    )
+
+
+def _phases(recording: Recording) -> Iterator[Marker]:
+    """Yield the start of each recorded phase; facts of received recordings may be anything."""
+    phases = recording.facts.get("phases")
+    for phase in phases if isinstance(phases, Sequence) else ():
+        match phase:
+            case [str(name), int() | float() as begin, int() | float()]:
+                if isfinite(begin):
+                    yield Marker(name, float(begin))
 
 
 def _robot_poses(robot: PlacedRobot, recording: Recording, *, samples: int) -> Array:

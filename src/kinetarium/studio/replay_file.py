@@ -190,6 +190,7 @@ def replay_file(
             for guide in replay.guides
         ],
         "trails": list(replay.trails),
+        "markers": [{"name": marker.name, "time": marker.time} for marker in replay.markers],
         "constants": table.constants,
         "ranges": spans,
         "meshes": meshes.entries,

@@ -109,7 +109,9 @@ export class Cast {
     app.layout.labels(beside ? panes.map((pane) => pane.title) : []);
     const longest = actors.reduce<Actor | null>(
       (a, b) => (a && a.file.end >= b.file.end ? a : b), null);
-    if (longest) app.clock.setRange(longest.file.time[0]!, longest.file.end, longest.file.time);
+    // Phases of the others, which are ghosts, would only confuse.
+    const { markers } = actors[0]?.file.head ?? {};
+    if (longest) app.clock.setRange(longest.file.time[0]!, longest.file.end, longest.file.time, markers);
     else app.clock.setRange(0, 0);
     this.changed.emit();
     app.stage.request();

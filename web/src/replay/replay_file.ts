@@ -1,6 +1,6 @@
 import type { Source } from "../server/source";
 import { Event } from "../shell/events";
-import { after } from "../time/clock";
+import { after, type NamedTime } from "../time/clock";
 import { type Encoding, float32s, float64s, streams, unpack } from "./streams";
 
 interface Block {
@@ -39,6 +39,8 @@ interface Head {
   arrows: { name: string; unit: string; streams: number[] }[];
   guides: ({ name: string; points: number } & Block)[];
   trails: string[];
+  /** Named times [s]; files of earlier versions have none. */
+  markers?: NamedTime[];
   constants: (number | null)[];
   ranges: [number, number][];
   meshes: MeshEntry[];

@@ -1,4 +1,5 @@
 import type { App } from "../app";
+import type { NamedTime } from "../time/clock";
 import { h } from "./dom";
 
 /** How often the slider follows while playing [ms]: without a graphics card it costs as much as a robot. */
@@ -12,6 +13,10 @@ export function timeline(app: App): void {
   const slider = h("input.slider", { type: "range", min: 0, max: 1, step: "any", "aria-label": "Time" });
   const play = h("button.play", { title: "Play or pause (space)", onclick: () => clock.toggle() });
   const shown = h("output.time");
+  const phase = h("output.phase");
+  const marks = h("div.marks");
+  let marked: readonly NamedTime[] = [];
+  let markedUpTo = 0;
   const speed = h(
     "select",
     { title: "Speed ([ and ])", "aria-label": "Speed" },
@@ -29,17 +34,31 @@ export function timeline(app: App): void {
     h("button", { title: "Previous sample (←)", onclick: () => clock.step(-1) }, "‹"),
     play,
     h("button", { title: "Next sample (→)", onclick: () => clock.step(1) }, "›"),
-    slider,
+    h("div.track", {}, slider, marks),
+    phase,
     shown,
     speed,
     loop,
   );
+  const mark = () => {
+    [marked, markedUpTo] = [clock.markers, clock.end];
+    marks.replaceChildren(
+      ...marked.map(({ name, time }) => {
+        const label = `${name} (${time.toFixed(2)} s)`;
+        const tick = h("button.mark", { title: label, "aria-label": label, onclick: () => clock.set(time) });
+        tick.style.setProperty("--at", String((time - clock.start) / (clock.duration || 1)));
+        return tick;
+      }),
+    );
+  };
   let shownAt = 0;
   const show = () => {
     const now = performance.now();
     if (clock.playing && now < shownAt + SHOW_EVERY) return;
     shownAt = clock.playing ? now : 0;
     host.classList.toggle("idle", clock.duration <= 0);
+    if (clock.markers !== marked || clock.end !== markedUpTo) mark();
+    phase.textContent = clock.marker?.name ?? "";
     slider.min = String(clock.start);
     slider.max = String(clock.end);
     slider.value = String(clock.time);

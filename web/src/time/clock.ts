@@ -1,5 +1,11 @@
 import { Event } from "../shell/events";
 
+/** A time with a name [s]. */
+export interface NamedTime {
+  readonly name: string;
+  readonly time: number;
+}
+
 /** The time that is shown [s]: set, played, stepped. */
 export class Clock {
   time = 0;
@@ -10,6 +16,8 @@ export class Clock {
   loop = true;
   /** The times that single steps go to [s], rising. */
   steps: ArrayLike<number> = [];
+  /** Named times, such as the starts of phases, rising. */
+  markers: readonly NamedTime[] = [];
   readonly changed = new Event();
   private last = 0;
 
@@ -23,10 +31,20 @@ export class Clock {
   }
 
   /** Choose what part of time there is to see. */
-  setRange(start: number, end: number, steps: ArrayLike<number> = []): void {
-    [this.start, this.end, this.steps] = [start, end, steps];
+  setRange(
+    start: number,
+    end: number,
+    steps: ArrayLike<number> = [],
+    markers: readonly NamedTime[] = [],
+  ): void {
+    [this.start, this.end, this.steps, this.markers] = [start, end, steps, markers];
     this.time = Math.min(Math.max(this.time, start), end);
     this.changed.emit();
+  }
+
+  /** The last marker that has passed, if any. */
+  get marker(): NamedTime | undefined {
+    return this.markers[after(this.markers.map((each) => each.time), this.time + 1e-9) - 1];
   }
 
   set(time: number): void {
