@@ -74,9 +74,29 @@ def test_what_is_dropped_before_the_end_is_no_success(mission: tuple[Case, Recor
     assert (row["success"], row["cause"]) == (False, "missed")
 
 
+def test_what_a_drive_touched_counts_although_it_did_not_end(
+    mission: tuple[Case, Recording],
+) -> None:
+    case, recording = mission
+    contacts = recording["contacts"].copy()
+    contacts[100:110, 0] = 50.0
+    channel = recording.channels["contacts"]
+    facts = dict(recording.facts)
+    facts["phases"] = [each for each in facts["phases"] if each[0] in ("settle", "drive")]
+    facts["stops"] = [{**facts["stops"][0], "phases": [1, None], "base_error": None}]
+    facts["attempts"] = [{**facts["attempts"][0], "phases": [0, 0]}]
+    stuck = replace(
+        recording,
+        channels={**recording.channels, "contacts": Channel(contacts, "", channel.columns)},
+        facts=facts,
+    )
+    [row] = score(case, stuck)
+    assert (row["success"], row["cause"], row["touches"]) == (False, "too late", 1)
+
+
 def outcome(case: Case, recording: Recording | None = None, **row: Any) -> Outcome[Case]:
     status = RunStatus.COMPLETED if row else RunStatus.CRASHED
-    rows = ({**dict.fromkeys(("base_error_mm", "touches")), **row},) if row else ()
+    rows = ({**dict.fromkeys(("base_error_mm", "touches", "stop")), **row},) if row else ()
     return Outcome(case, status, "", rows, recording, {})
 
 
@@ -99,7 +119,9 @@ def test_the_conclusion_counts_successes_and_names_causes(
     assert "out of reach 1, missed 1, crashed 1" in words
     assert "1 of 4 runs did not complete (1 crashed)." in words
     assert [section.title for section in found.sections][:2] == ["Success", "From above"]
-    assert len(replay(case, recording).guides) == 1
+    shown = replay(case, recording)
+    assert len(shown.guides) == 1
+    assert {"drive", "approach", "close", "hold"} <= {each.name for each in shown.markers}
 
 
 def test_fingers_are_closed_one_by_one_and_the_grasp_is_above_the_object() -> None:

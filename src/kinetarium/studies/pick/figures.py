@@ -115,7 +115,12 @@ def _counts(group: Sequence[Outcome[Case]]) -> dict[str, Any]:
         str(row["cause"]) for outcome in group for row in outcome.rows if not row["success"]
     )
     causes.update(str(outcome.status) for outcome in group if not outcome.rows)
-    driven = [row for outcome in group for row in outcome.rows if row["touches"] is not None]
+    # Objects of one stop share its drive.
+    stops = [
+        {row["stop"]: row for row in outcome.rows if row["touches"] is not None}
+        for outcome in group
+    ]
+    driven = [row for rows in stops for row in rows.values()]
     return {
         "objects": total,
         "successes": won,

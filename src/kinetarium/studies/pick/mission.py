@@ -61,7 +61,8 @@ class Stop:
         base_error: True distance from the goal [mm, deg].
         stop_error: The same at the first stop, as localisation knows it [mm, deg].
         corrections: Correction drives.
-        phases: The first phase, and the first of what follows, among those of the controller.
+        phases: The first phase, and the first of what follows, among those of the controller;
+            None if the run ended before.
     """
 
     goal: PlanarPose
@@ -70,7 +71,7 @@ class Stop:
     base_error: tuple[float, float] | None = None
     stop_error: tuple[float, float] | None = None
     corrections: int = 0
-    phases: tuple[int, int] = (0, 0)
+    phases: tuple[int, int | None] = (0, 0)
 
 
 @dataclass(eq=False)
@@ -83,7 +84,8 @@ class Attempt:
         failed: What could not be planned, and empty otherwise.
         reason: Why not.
         limit_margin: Least distance of a joint from its limits [rad or m].
-        phases: The first phase, and the first of what follows, among those of the controller.
+        phases: The first phase, and the first of what follows, among those of the controller;
+            None if the run ended before.
     """
 
     object: int
@@ -91,7 +93,7 @@ class Attempt:
     failed: str = ""
     reason: str = ""
     limit_margin: float | None = None
-    phases: tuple[int, int] = (0, 0)
+    phases: tuple[int, int | None] = (0, 0)
 
 
 class Mission:
@@ -196,6 +198,7 @@ class Mission:
             stop = self.stops[done]
             self._draw_error(stop.goal)
             first = len(controller.times)
+            stop.phases = (first, None)
             yield from self._drive(stop, controller)
             stop.phases = (first, len(controller.times))
             last = stop.objects[-1]
@@ -243,6 +246,7 @@ class Mission:
         self, attempt: Attempt, stop: Stop, controller: PhasedController, *, put_back: bool
     ) -> Iterator[Phase]:
         first = len(controller.times)
+        attempt.phases = (first, None)
         plan = self._plan(attempt, stop, controller.measurement)
         if plan is None:
             yield Wait("give up", _GIVEN_UP)

@@ -130,11 +130,9 @@ def _cause(
 ) -> Cause:
     if attempt["failed"]:
         return Cause(attempt["failed"])
-    if recording.status == Status.DIVERGED:
-        return Cause.DIVERGED
     hold = sum(end - begin for name, begin, end in phases if name == "hold")
     if row["lift_mm"] is None or hold < HOLD - 0.01:
-        return Cause.TOO_LATE
+        return Cause.DIVERGED if recording.status == Status.DIVERGED else Cause.TOO_LATE
     if row["lift_mm"] >= LIFTED * 1e3 * LIFT:
         return Cause.NONE if row["slip_mm"] < MOST_SLIP else Cause.SLIPPED
     height = _poses(recording, object_name(attempt["object"]))[:, 2, 3]
