@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from kinetarium.errors import KinetariumError
 from kinetarium.figure.text import Table
 from kinetarium.legs import (
     TABLE_1,
@@ -23,6 +24,7 @@ from kinetarium.legs import (
     plan_walk,
 )
 from kinetarium.legs.walk.crawl import hull_margin, into_triangle
+from kinetarium.legs.walk.gait import TROT, Gait, read_gait
 from kinetarium.legs.walk.height_map import HeightMap, read_height_map
 from kinetarium.legs.walk.plan import table1_row
 from kinetarium.legs.walk.planner import judge_all_orders
@@ -418,3 +420,37 @@ def test_a_slope_downhill_lowers_the_body():
     fall = walk.body[0, 2] - walk.body[-1, 2]
     # Two of the four feet start half a stride ahead, the mean of all 4 units.
     assert fall == pytest.approx((98.0 - 4.0) * np.tan(np.radians(8.0)))
+
+
+def test_a_trot_swings_diagonal_legs_together():
+    plan = WalkPlan(waypoints=((0.0, 0.0), (160.0, 0.0)), gait=TROT, frames_per_step=20)
+    walk = plan_walk(plan)
+    assert plan.step_time == TROT.cycle_time / 4 and plan.lift == TROT.lift
+    support = walk.support
+    np.testing.assert_array_equal(support[:, 0], support[:, 3])
+    np.testing.assert_array_equal(support[:, 1], support[:, 2])
+    cycle = support[80 * 4 : 80 * 5, 0]
+    assert cycle.mean() == pytest.approx(TROT.duty, abs=0.02)
+    assert (support.sum(axis=1) >= 2).all() and not walk.warnings
+    # Steady in the middle: a stride a cycle; feet on the ground do not move.
+    steady = walk.body[80 * 5, 0] - walk.body[80 * 4, 0]
+    assert steady == pytest.approx(16.0)
+    for leg in range(4):
+        stands = support[1:, leg] & support[:-1, leg]
+        assert np.abs(np.diff(walk.feet[:, leg], axis=0))[stands].max() < 1e-9
+    at_rest = walk.feet[-1] - walk.body[-1, :3]
+    np.testing.assert_allclose(at_rest, plan.machine.neutral_feet, atol=1e-9)
+
+
+def test_a_gait_is_data(tmp_path):
+    path = tmp_path / "amble.toml"
+    path.write_text('name = "amble"\noffsets = [0.0, 0.25, 0.5, 0.75]\nduty = 0.8\n')
+    gait = read_gait(path)
+    assert (gait.order, gait.duty, gait.cycle_time) == ((1, 2, 3, 4), 0.8, 0.5)
+    walk = plan_walk(WalkPlan(gait=gait))
+    assert walk.support.sum(axis=1).min() == 3
+    path.write_text("offsets = [0.0, 0.25]\n")
+    with pytest.raises(KinetariumError):
+        read_gait(path)
+    with pytest.raises(LegsError, match="duty"):
+        Gait(duty=1.5)

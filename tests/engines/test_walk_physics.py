@@ -210,6 +210,23 @@ def test_a_push_tips_the_robot_over_by_the_capture_point(tmp_path):
     assert stands["verdict"] == "walked" and falls["verdict"] == "tipped over"
 
 
+def test_a_trot_is_faster_than_a_crawl(tmp_path):
+    row, _ = walked(path=waypoints(tmp_path, "0,0\n100,0\n"), gait="trot")
+    assert row["verdict"] == "walked" and row["tilt_max_deg"] < 3 and row["end_error_m"] < 0.05
+    fastest_crawl = 0.3187 / 4.0  # the stride of the paper at 1 s a leg step
+    assert row["speed_m_per_s"] > 2.5 * fastest_crawl
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["mujoco", "ode"])
+def test_ten_metres_of_trot(tmp_path, engine):
+    path = waypoints(tmp_path, "0,0\n1000,0\n")
+    (case,) = cases(Config(engine=(engine,), type=(LegKind.TTT2,), path=path, gait="trot"))
+    row = score(case, run(case))
+    assert row["verdict"] == "walked" and row["tilt_max_deg"] < 5 and row["end_error_m"] < 0.1
+    assert row["speed_m_per_s"] > 2.5 * 0.3187 / 4.0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("terrain", ["map", "slope"])
 def test_rough_ground_and_slopes_downhill(tmp_path, terrain):

@@ -127,7 +127,8 @@ def test_broken_way_points_are_refused(tmp_path, text):
      {"engine": ("mujoco",), "step_time": 1000.0}, {"stable": True, "sway": (1.0,)},
      {"stable": True, "step_time": 1.0}, {"margin": -1.0}, {"push": (1.0,)},
      {"push": (-1.0,)}, {"drives": Drives.MOTOR}, {"terrain": ("nowhere.png",)},
-     {"path": ("random:x",)}],
+     {"path": ("random:x",)}, {"gait": "nowhere.toml"}, {"gait": "trot", "stable": True},
+     {"gait": "trot", "step_time": 1.0}, {"gait": "trot", "engine": ("mujoco",)}],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(values):
     with pytest.raises(KinetariumError):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kinetarium.legs.mechanism.machine import Machine
 from kinetarium.legs.mechanism.pantograph import LegsError, checked
+from kinetarium.legs.walk.gait import Gait
 from kinetarium.legs.walk.height_map import HeightMap
 from kinetarium.spatial.arrays import Array
 
@@ -206,6 +207,8 @@ class WalkPlan:
         frames_per_step: Frames of one leg step, body moves included; at least 3.
         step_time: Duration of one leg step, body moves included [s].
         terrain: The ground.
+        gait: A periodic gait; None for a crawl. Its cycle, of four leg steps, replaces
+            `step_time`, and its lift `lift`; timing, order and sway are not used.
     """
 
     machine: Machine = field(default_factory=Machine)
@@ -222,6 +225,7 @@ class WalkPlan:
     frames_per_step: int = 12
     step_time: float = 1.0
     terrain: Terrain = field(default_factory=Terrain)
+    gait: Gait | None = None
 
     def __post_init__(self) -> None:
         """Check all values.
@@ -236,6 +240,9 @@ class WalkPlan:
         checked("spin_deg", abs(self.spin_deg), low=1e-3, high=1e6)
         checked("frames_per_step", self.frames_per_step, low=3, high=10_000)
         checked("step_time", self.step_time, low=1e-3, high=1e6)
+        if self.gait is not None:
+            object.__setattr__(self, "step_time", self.gait.cycle_time / 4)
+            object.__setattr__(self, "lift", self.gait.lift)
         if self.order and self.order not in ALL_ORDERS:
             raise LegsError(f"an order must name each of the legs 1 to 4 once, not {self.order}")
         if not self.waypoints:

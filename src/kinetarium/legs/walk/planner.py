@@ -82,12 +82,16 @@ def plan_walk(plan: WalkPlan) -> PlannedWalk:
     # Imported here, since Numba takes a second to load.
     from kinetarium.legs.mechanism.link_kernel import place_links
     from kinetarium.legs.walk.crawl import support_margins
-    from kinetarium.legs.walk.route import crawl_frames
+    from kinetarium.legs.walk.route import crawl_frames, gait_frames
 
     machine = plan.machine
     route = lay_route(plan)
-    order: Order = tuple(plan.order) or best_order(plan, route)  # type: ignore[assignment]
-    frames = crawl_frames(plan, route, order=order)
+    if plan.gait is not None:
+        order: Order = plan.gait.order
+        frames = gait_frames(plan, route, plan.gait)
+    else:
+        order = tuple(plan.order) or best_order(plan, route)  # type: ignore[assignment]
+        frames = crawl_frames(plan, route, order=order)
     count = len(frames.body)
     hips = _hips(frames.body, machine.hips)
     local = _into_body(frames.feet - hips[:, :, :3], frames.body[:, 3])
@@ -173,7 +177,7 @@ def find_warnings(
         *_of_reach(plan, frames, joints),
         *_of_drives(plan, frames, joints),
         *_of_axes(plan, frames, local),
-        *_of_stability(plan, frames, margin),
+        *(_of_stability(plan, frames, margin) if plan.gait is None else ()),
         *_of_foot_gaps(frames),
         *_of_terrain(plan, frames),
     ]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kinetarium.legs.mechanism.pantograph import LegsError
 from kinetarium.legs.walk.crawl import body_index, crawl_bodies, crawl_feet
+from kinetarium.legs.walk.gait import Gait, gait_motion, swing_arc
 from kinetarium.legs.walk.plan import Curve, GaitTiming, Heading, Order, WalkPlan, footholds
 from kinetarium.legs.walk.walk import LegStep
 from kinetarium.spatial.arrays import Array
@@ -274,6 +275,42 @@ def crawl_frames(plan: WalkPlan, route: WalkRoute, *, order: Order) -> Frames:
         tuple(LegStep(order[i % 4], int(end) - swing, int(end)) for i, end in enumerate(ends)),
         step,
     )
+
+
+def gait_frames(plan: WalkPlan, route: WalkRoute, gait: Gait) -> Frames:
+    """Return the frames of a periodic gait."""
+    motion = gait_motion(
+        gait, route.path.length, stride=plan.stride, frames=4 * plan.frames_per_step
+    )
+    poses = route.path.poses(motion.ways)
+    rest = plan.machine.neutral_feet
+    feet = np.empty((len(poses), 4, 3))
+    feet[:] = footholds(plan.terrain, _placed(rest, poses[:1]), highest=plan.lift)[0]
+    step = np.zeros(len(poses), dtype=np.int64)
+    goals = route.path.poses(np.array([swing[3] for swing in motion.swings]))
+    holds = footholds(plan.terrain, _placed(rest, goals), highest=plan.lift)
+    for number, (leg, first, last, _) in enumerate(motion.swings, 1):
+        goal = holds[number - 1, leg]
+        part = np.arange(1, last - first + 1) / (last - first)
+        feet[first + 1 : last + 1, leg] = swing_arc(feet[first, leg], goal, part, lift=plan.lift)
+        feet[last + 1 :, leg] = goal
+        step[first + 1 :] = number
+    height = plan.machine.height + _stance_height(feet, motion.support)
+    return Frames(
+        np.column_stack([poses[:, :2], height, poses[:, 2]]),
+        feet,
+        motion.support,
+        tuple(LegStep(leg + 1, first, last) for leg, first, last, _ in motion.swings),
+        step,
+    )
+
+
+def _stance_height(feet: Array, support: NDArray[np.bool_]) -> Array:
+    """Return the mean height of the feet on the ground, as last known [unit], shape (n,)."""
+    count = support.sum(axis=1)
+    mean = (feet[:, :, 2] * support).sum(axis=1) / np.maximum(count, 1)
+    last = np.maximum.accumulate(np.where(count > 0, np.arange(len(count)), 0))
+    return np.asarray(mean[last])
 
 
 def _stops(plan: WalkPlan, route: WalkRoute, *, legs: Indices, feet: Array) -> _Stops:

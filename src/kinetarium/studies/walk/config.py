@@ -13,6 +13,7 @@ from kinetarium.batch.study import ConfigError, case_of, refuse_empty
 from kinetarium.errors import one_line
 from kinetarium.legs.mechanism.machine import Machine, load_machine
 from kinetarium.legs.mechanism.pantograph import LegKind
+from kinetarium.legs.walk.gait import TROT, Gait, read_gait
 from kinetarium.legs.walk.plan import (
     TABLE_1,
     Curve,
@@ -28,6 +29,12 @@ from kinetarium.storage.strict_json import parse_json
 
 NO_ENGINE = "none"
 """The engine of a planned walk without physics."""
+SETTLE = 0.5
+"""Time to come to rest before a walk in physics begins [s]."""
+HOLD = 0.5
+"""Time to stand still after its end [s]."""
+CRAWL = "crawl"
+"""The gait of one leg at a time."""
 STRIDE = Range(1e-3, 1e6, unit="unit")
 LENGTH = Range(0.0, 1e6, unit="unit")
 """The unit of length is the machine's own, so that lengths may have any magnitude."""
@@ -71,6 +78,8 @@ class Config:
         path: straight, curve, side, spin, random:N for the random path number N, or files of
             waypoints (CSV or JSON) [unit].
         stride: Distance that the body moves in one cycle of four legs [unit].
+        gait: crawl, trot, or a TOML file of a periodic gait (offsets, duty, cycle_time, lift),
+            whose cycle and lift replace --step-time and --lift.
         timing: When the body moves within a cycle.
         order: Leg order: auto for the best of all 24, or rows 1 to 8 of the paper's Table 1.
         sway: Stability margin to reach in each swing by swaying the body [unit]; 0 for no sway.
@@ -104,6 +113,7 @@ class Config:
     type: tuple[LegKind, ...] = (LegKind.TTT1, LegKind.TTT2, LegKind.TTR)
     path: tuple[str, ...] = ("straight",)
     stride: Annotated[tuple[float, ...], STRIDE] = (16.0,)
+    gait: str = CRAWL
     timing: tuple[GaitTiming, ...] = (GaitTiming.TWO_PHASE,)
     order: tuple[str, ...] = ("auto",)
     sway: Annotated[tuple[float, ...], LENGTH] = (0.0,)
@@ -167,6 +177,7 @@ class Case:
     drives: Drives = Drives.IDEAL
     push: Annotated[float, PUSH] = 0.0
     push_deg: Annotated[float, Range(-360.0, 360.0, unit="deg")] = 90.0
+    gait: Gait | None = None
 
 
 Waypoints = tuple[tuple[float, float], ...]
@@ -248,6 +259,25 @@ def random_waypoints(seed: int) -> Waypoints:
         x, y = x + length * cos(heading), y + length * sin(heading)
         points.append((round(x, 3), round(y, 3)))
     return tuple(points)
+
+
+def find_gait(config: Config) -> Gait | None:
+    """Return the periodic gait of a config; None for a crawl.
+
+    Raises:
+        KinetariumError: If it is invalid, or contradicts other values.
+    """
+    if config.gait == CRAWL:
+        return None
+    gait = TROT if config.gait == TROT.name else read_gait(Path(config.gait))
+    if config.stable or config.sway != Config.sway or config.step_time != Config.step_time:
+        raise ConfigError(
+            "a periodic --gait has its own cycle time and no sway; leave out --stable, --sway and"
+            " --step-time"
+        )
+    if LegKind.TTR in config.type and set(config.engine) - {NO_ENGINE}:
+        raise ConfigError("feedback of a periodic --gait needs legs that slide: --type ttt1 ttt2")
+    return gait
 
 
 def terrain_of(ground: str, config: Config) -> Terrain:
@@ -346,6 +376,7 @@ def cases(config: Config) -> tuple[Case, ...]:
     machine = load_machine(Path(config.machine)) if config.machine else Machine()
     if config.foot_offset:
         machine = replace(machine, foot_offset=config.foot_offset)
+    gait = find_gait(config)
     grounds = config.terrain or tuple(map(str, config.ground))
     terrains = {ground: terrain_of(ground, config) for ground in grounds}
     chosen = []
@@ -374,6 +405,7 @@ def cases(config: Config) -> tuple[Case, ...]:
                 stride=stride,
                 sway=sway,
                 push=push,
+                gait=gait,
                 waypoints=way.waypoints,
                 heading=way.heading,
                 machine=replace(machine, kind=kind),
@@ -406,10 +438,11 @@ def refuse_long(case: Case) -> None:
     """Plan the route, which checks the values, and refuse walks that take too long."""
     from kinetarium.legs.walk.route import lay_route
 
-    time = 4 * lay_route(walk_plan(case)).cycles * case.step_time
+    plan = walk_plan(case)
+    time = 4 * lay_route(plan).cycles * plan.step_time
     if case.engine != NO_ENGINE and time > _LONGEST:
         raise ConfigError(
-            f"a walk of {time:g} s with a --step-time of {case.step_time:g} s is too long for an"
+            f"a walk of {time:g} s with a --step-time of {plan.step_time:g} s is too long for an"
             f" engine; the maximum is {_LONGEST:g} s"
         )
 
@@ -452,6 +485,7 @@ def _plan(case: Case, machine: Machine, *, frames: int) -> WalkPlan:
         frames_per_step=frames,
         step_time=case.step_time,
         terrain=case.terrain,
+        gait=case.gait,
     )
 
 

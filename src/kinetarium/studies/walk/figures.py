@@ -19,7 +19,7 @@ from kinetarium.legs import LegKind, Machine
 from kinetarium.legs.walk.walk import walking_volume
 from kinetarium.recording.recording import Recording
 from kinetarium.studies.walk._paper import paper_sections
-from kinetarium.studies.walk.config import NO_ENGINE, Case
+from kinetarium.studies.walk.config import CRAWL, NO_ENGINE, Case
 from kinetarium.studies.walk.run import LEGS, drives
 from kinetarium.studies.walk.score import TIPPED, tilt
 
@@ -37,6 +37,7 @@ _COLUMNS = (
     ("mean_margin_units", "mean margin", "unit"),
     ("min_dynamic_margin_units", "least dynamic margin", "unit"),
     ("measured_margin_units", "measured margin", "unit"),
+    ("speed_m_per_s", "speed", "m/s"),
     ("sway_units", "sway", "unit"),
     ("step_time_s", "step time", "s"),
     ("max_slip_units", "slip", "unit"),
@@ -96,7 +97,8 @@ def _conclusion(named: Named[Case]) -> str:
     dynamic = results.values("min_dynamic_margin_units")
     words += f", the least dynamic one {min(dynamic):.3g}" if dynamic else ""
     tipped = [row for row in results.rows if row["verdict"] == "tipped over"]
-    foreseen = sum(row.get("min_dynamic_margin_units", 0.0) < FORESEEN for row in tipped)
+    known = [row["min_dynamic_margin_units"] for row in tipped if "sway_units" in row]
+    foreseen = sum(margin is not None and margin < FORESEEN for margin in known)
     if tipped:
         words += f"; {foreseen} of the {len(tipped)} that tipped over had one below 1 unit"
     errors = results.values("end_error_m")
@@ -140,7 +142,8 @@ def _short(case: Case) -> dict[str, Any]:
         "lift",
         "push",
     )
-    return {name: getattr(case, name) for name in (*names, "machine")}
+    gait = case.gait.name if case.gait else CRAWL
+    return {"gait": gait, **{name: getattr(case, name) for name in (*names, "machine")}}
 
 
 def _headline(named: Named[Case]) -> Table:
@@ -325,7 +328,8 @@ def _pushed(named: Named[Case]) -> tuple[Section, ...]:
     for _, outcome in named:
         case = outcome.case
         if case.push and outcome.rows:
-            key = (case.engine, case.type, str(case.drives), case.push_deg)
+            gait = case.gait.name if case.gait else CRAWL
+            key = (case.engine, case.type, gait, str(case.drives), case.push_deg)
             tests.setdefault(key, []).append((case.push, outcome.rows[0]["verdict"]))
     if not tests:
         return ()
@@ -335,7 +339,8 @@ def _pushed(named: Named[Case]) -> tuple[Section, ...]:
         fell = [push for push, verdict in results if verdict != "walked"]
         rows.append((*key, max(stood, default=None), min(fell, default=None)))
     columns = header(
-        "engine | type | drives | direction [deg] | greatest walked [N s] | least fallen [N s]"
+        "engine | type | gait | drives | direction [deg] | greatest walked [N s] |"
+        " least fallen [N s]"
     )
     table = Table("Impulses on the body", columns, tuple(rows))
     return (Section("Push tests", (table,)),)

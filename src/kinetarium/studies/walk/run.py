@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import convolve1d
 
-from kinetarium.control.interface import ExternalWrench, Measurement
+from kinetarium.control.interface import Controller, ExternalWrench, Measurement
 from kinetarium.dynamics.kinematics import link_poses
 from kinetarium.legs import LegKind, PlannedWalk, Terrain, WalkWarning, WarningKind, plan_walk
 from kinetarium.legs.mechanism.machine import LINK_NAMES, Machine
@@ -53,8 +53,11 @@ from kinetarium.spatial.rotation import (
     rotation_about,
     rotation_from_quaternion,
 )
+from kinetarium.studies.walk._drivers import BodyFeedback, WalkDriver
 from kinetarium.studies.walk.config import (
+    HOLD,
     NO_ENGINE,
+    SETTLE,
     Case,
     Drives,
     physical_plan,
@@ -72,49 +75,50 @@ def run(case: Case) -> Recording:
         refuse_long(case)
     walk = plan_walk(walk_plan(case))
     real = walk if case.engine != NO_ENGINE else plan_walk(physical_plan(case))
-    dynamic = walk_margins(real, physics)
     if case.engine == NO_ENGINE:
         recording = Recording(planned_channels(walk, unit_m=case.unit_m), "running")
         time = walk.time
     else:
         recording = walk_in_engine(case, walk)
         time = recording["time"] - SETTLE
-    planned = np.interp(time, real.time, dynamic) * case.unit_m
-    warned = balance_warnings(real, dynamic, wanted=case.margin if case.stable else 0.0)
-    return replace(
-        recording,
-        channels={**recording.channels, "dynamic_margin": Channel(planned, "m")},
-        facts={**recording.facts, "plan": _plan_facts(walk, dynamic, warned)},
-    )
+    facts = _plan_facts(walk)
+    channels = dict(recording.channels)
+    if case.gait is None:  # a periodic gait does not rest on its feet
+        dynamic = walk_margins(real, physics)
+        warned = balance_warnings(real, dynamic, wanted=case.margin if case.stable else 0.0)
+        facts |= {
+            "min_dynamic_margin": float(dynamic.min()),
+            "warnings": [*_worst_balance(warned), *facts["warnings"]][:_MOST_WARNINGS],
+        }
+        planned = np.interp(time, real.time, dynamic) * case.unit_m
+        channels["dynamic_margin"] = Channel(planned, "m")
+    return replace(recording, channels=channels, facts={**recording.facts, "plan": facts})
 
 
-def _plan_facts(walk: PlannedWalk, dynamic: Array, warned: Iterable[WalkWarning]) -> dict[str, Any]:
+def _worst_balance(warned: Iterable[WalkWarning]) -> list[str]:
+    """Return one warning for all steps: of up to one for each step and kind few are kept."""
+    found = sorted(warned, key=lambda warning: -warning.amount)
+    return [f"{each.text} (so in {len(found)} steps)" for each in found[:1]]
+
+
+def _plan_facts(walk: PlannedWalk) -> dict[str, Any]:
     """Return the facts of a walk for its rows and figures, in the machine's unit."""
     limits = (WarningKind.REACH, WarningKind.DRIVE)
-    # Of up to one warning for each step and kind few are kept; of balance, only the worst.
-    unbalanced = sorted(warned, key=lambda warning: -warning.amount)
-    worst = [f"{each.text} (so in {len(unbalanced)} steps)" for each in unbalanced[:1]]
-    texts = [*worst, *(warning.text for warning in walk.warnings)]
     return {
         **walk_figures(walk),
-        "min_dynamic_margin": float(dynamic.min()),
+        "min_dynamic_margin": None,
         "sway": walk.plan.sway,
         "step_time": walk.plan.step_time,
         "goal": walk.body[-1, :2].tolist(),
         "path": walk.path.tolist(),
         "limit_violations": sum(warning.kind in limits for warning in walk.warnings),
-        "warnings": texts[:_MOST_WARNINGS],
+        "warnings": [warning.text for warning in walk.warnings[:_MOST_WARNINGS]],
     }
 
 
 _MOST_WARNINGS = 10
 TIMESTEP = 1e-3
 """Physics time step [s]."""
-SETTLE = 0.5
-"""Time to come to rest before the walk begins [s]."""
-HOLD = 0.5
-"""Time to stand still after its end [s]."""
-_CONTROL_RATE = 200.0
 _SAMPLE_RATE = 50.0
 _AVERAGED = 9
 """Samples over which positions are averaged, for accelerations."""
@@ -132,32 +136,6 @@ _BLOCK = 2.0
 """Depth of a block below the ground [m]; feet would penetrate thin ones."""
 
 
-class WalkDriver:
-    """Interpolates the planned joint values linearly between frames."""
-
-    rate = _CONTROL_RATE
-
-    def __init__(self, time: Array, joints: Array) -> None:
-        """Set the plan.
-
-        Args:
-            time: Times of the frames [s], shape (n,).
-            joints: Commands at the frames [m or rad], shape (n, c).
-        """
-        self._time, self._joints = time, joints
-
-    def reset(self) -> None:
-        """Do nothing: it has no state."""
-
-    def update(self, t: float, measurement: Measurement) -> Array:
-        """Return the commands at a time [s], shape (c,)."""
-        time, joints = self._time, self._joints
-        i = int(np.clip(np.searchsorted(time, t, side="right") - 1, 0, len(time) - 2))
-        part = np.clip((t - time[i]) / (time[i + 1] - time[i]), 0.0, 1.0)
-        command: Array = (1 - part) * joints[i] + part * joints[i + 1]
-        return command
-
-
 def walk_in_engine(case: Case, walk: PlannedWalk) -> Recording:
     """Simulate a planned walk in an engine."""
     machine = walk.plan.machine
@@ -166,11 +144,15 @@ def walk_in_engine(case: Case, walk: PlannedWalk) -> Recording:
     driven = [joint.name for joint in model.moving_joints if joint.name in names]
     columns = [names.index(name) for name in driven]
     joints = (walk.joints * joint_scale(machine.kind, case.unit_m)).reshape(-1, len(names))
+    time = walk.time + SETTLE
+    driver: Controller = WalkDriver(time, joints[:, columns])
+    if walk.plan.gait is not None:
+        driver = BodyFeedback(walk, time, joints, columns=columns, unit_m=case.unit_m)
     recorded = simulate(
         walking_scene(case, walk),
         engine=case.engine,
         duration=SETTLE + float(walk.time[-1]) + HOLD,
-        controller=WalkDriver(walk.time + SETTLE, joints[:, columns]),
+        controller=driver,
         interactions=_pushes(case, walk),
         timestep=TIMESTEP,
         sample_rate=_SAMPLE_RATE,

@@ -10,7 +10,7 @@ from kinetarium.legs.quadruped import MotorDrive
 from kinetarium.legs.walk.balance import GRAVITY
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.walk.config import NO_ENGINE, Case, Drives
+from kinetarium.studies.walk.config import HOLD, NO_ENGINE, SETTLE, Case, Drives
 
 TIPPED = 10.0
 """Tilt above which a robot has tipped over [deg]."""
@@ -23,8 +23,10 @@ def score(case: Case, recording: Recording) -> Row:
 
     Returns:
         min_margin_units, mean_margin_units: The planned static margin.
-        min_dynamic_margin_units: The planned dynamic margin, of the zero-moment point.
+        min_dynamic_margin_units: The planned dynamic margin, of the zero-moment point; None for a
+            periodic gait, which does not rest on its feet.
         measured_margin_units: That of the simulated robot, until it tips over.
+        speed_m_per_s: In physics, distance covered along the path over time.
         sway_units, step_time_s: Sway and duration of a leg step, as chosen by --stable.
         max_slip_units: Maximum motion of a foot in stance.
         joint_travel: Travel of the drives h_x, lateral and v_z of all legs [unit, rad].
@@ -50,7 +52,7 @@ def score(case: Case, recording: Recording) -> Row:
     return {
         "min_margin_units": _clean(plan["min_margin"]),
         "mean_margin_units": _clean(plan["mean_margin"]),
-        "min_dynamic_margin_units": _clean(plan["min_dynamic_margin"]),
+        "min_dynamic_margin_units": None if case.gait else _clean(plan["min_dynamic_margin"]),
         "sway_units": plan["sway"],
         "step_time_s": plan["step_time"],
         "max_slip_units": slip(recording["feet"], recording["support"] > 0) / case.unit_m,
@@ -115,6 +117,7 @@ def _physics(case: Case, recording: Recording) -> dict[str, Any]:
         return {
             "verdict": "planned",
             "measured_margin_units": None,
+            "speed_m_per_s": None,
             "tilt_max_deg": None,
             "end_error_m": None,
             "loop_gap_m": None,
@@ -136,11 +139,23 @@ def _physics(case: Case, recording: Recording) -> dict[str, Any]:
         verdict = "walked"
     return {
         "verdict": verdict,
-        "measured_margin_units": measured / case.unit_m,
+        "measured_margin_units": None if case.gait else measured / case.unit_m,
+        "speed_m_per_s": _speed(case, recording),
         "tilt_max_deg": leaning,
         "end_error_m": end_error,
         "loop_gap_m": float(recording["loop_gap"].max()),
     }
+
+
+def _speed(case: Case, recording: Recording) -> float:
+    """Return the distance that the body covers along its path over the time of the walk [m/s]."""
+    body, plan = recording["body"], recording.facts["plan"]
+    goal = np.array(plan["goal"]) * case.unit_m
+    start, end = body[0, :2], body[-1, :2]
+    whole = float(np.linalg.norm(goal - start))
+    done = float((end - start) @ (goal - start)) / whole**2 if whole else 0.0
+    walking = recording["time"][-1] - SETTLE - HOLD
+    return done * float(plan["way"]) * case.unit_m / max(float(walking), 1e-9)
 
 
 def _work(case: Case, recording: Recording) -> float:
