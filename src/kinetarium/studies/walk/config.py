@@ -79,7 +79,7 @@ class Config:
             waypoints (CSV or JSON) [unit].
         stride: Distance that the body moves in one cycle of four legs [unit].
         gait: crawl, trot, or a TOML file of a periodic gait (offsets, duty, cycle_time, lift),
-            whose cycle and lift replace --step-time and --lift.
+            whose cycle and lift replace step time and lift.
         timing: When the body moves within a cycle.
         order: Leg order: auto for the best of all 24, or rows 1 to 8 of the paper's Table 1.
         sway: Stability margin to reach in each swing by swaying the body [unit]; 0 for no sway.
