@@ -163,7 +163,7 @@ def _conclusion(
     groups: dict[_Group, list[Outcome[Case]]], outcomes: Sequence[Outcome[Case]]
 ) -> str:
     robot = outcomes[0].case.robot.rpartition("/")[2]
-    words = []
+    words: list[str] = []
     for (placement, replan), names in _engines(groups).items():
         shares = [
             "{successes} of {objects} in {engine} ({success_low:.0%} to {success_high:.0%})".format(
@@ -173,7 +173,8 @@ def _conclusion(
         ]
         how = f"placed {placement}ly" if placement == "robust" else f"placed {_HOW[placement]}"
         again = "planned again at the stop" if replan else "not planned again"
-        words.append(f"{how} and {again}, it lifts and holds {and_list(shares)}")
+        verb = "" if words else ", it lifts and holds"
+        words.append(f"{how} and {again}{verb} {and_list(shares)}")
     causes: Counter[str] = Counter()
     for group in groups.values():
         causes.update(_counts(group)["causes"])

@@ -57,8 +57,9 @@ def score(case: Case, recording: Recording) -> list[Row]:
         drive_s, way_m: Time of all drives to this stop, and the way of the root.
         tool_error_mm: Distance of the grip frame from the middle of the object, across the
             vertical, before the fingers close.
-        grip_n: Least mean normal force of a finger while the object is held.
-        slip_mm: Largest motion of the object in the grip frame from the end of closing on.
+        grip_n: Least mean normal force of a finger while the object is held; None if missed.
+        slip_mm: Largest motion of the object in the grip frame from the end of closing on;
+            None if missed.
         lift_mm: Least height of the object over its place on the table while it is held.
         touches: How often the robot touched something on its way to this stop.
         limit_margin_rad: Least distance of a joint of the plan from its limits.
@@ -85,6 +86,8 @@ def score(case: Case, recording: Recording) -> list[Row]:
         own = phases[slice(*attempt["phases"])]
         row |= _holding(recording, own, name)
         cause = _cause(recording, row, own, attempt)
+        if cause is Cause.MISSED:  # what was never held has not slipped
+            row["slip_mm"] = row["grip_n"] = None
         rows.append({**row, "success": cause is Cause.NONE, "cause": str(cause)})
     return rows
 
