@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 from hostile.cluster_script import SLOW, slow_address
 from hostile.fake_package import install
 from hostile.faulty_study import Fault
-from hostile.processes import _children, wait_until
+from hostile.processes import _children, _stat, wait_until
 from kinetarium.batch.cluster._remote import Requirements
 from kinetarium.batch.cluster.connection import (
     ClusterError,
@@ -193,6 +194,37 @@ def test_killed_workers_and_coordinator_lose_no_case_and_run_none_twice_at_a_tim
     for times in begun.values():
         for before, after in pairwise(times):
             assert after - before >= SLOW, "a case ran twice at a time"
+
+
+def test_a_case_of_a_killed_coordinator_has_stopped_before_it_runs_again(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    out, diary = tmp_path / "out", tmp_path / "diary"
+    diary.touch()
+    plan = tmp_path / "plan.json"
+    config = {"fault": "hang", "diary": str(diary)}
+    plan.write_text(json.dumps({"study": "faulty", "config": config, "sweep": {}}))
+
+    def begun() -> list[tuple[float, int]]:
+        lines = [line.split() for line in diary.read_text().splitlines()]
+        return [(float(when), int(pid)) for when, pid, what, *_ in lines if what == "begin"]
+
+    first = start_script(plan, str(cluster.file), out, timeout=600.0)
+    wait_until(begun, seconds=120.0)
+    first.kill()
+    first.wait()
+    again = time.time()
+    second = start_script(plan, str(cluster.file), out, timeout=600.0)
+    try:
+        wait_until(lambda: len(begun()) > 1, seconds=120.0)
+        (_, before), (when, _) = begun()
+        assert _stat(before)[0] in "ZX", "a case ran twice at a time"
+        assert when - again >= cluster.settings().lease
+    finally:
+        second.send_signal(signal.SIGINT)
+        _, said = second.communicate()
+    assert "an earlier coordinator was killed" in said
+    assert not [path for path in (out / "runs").iterdir() if "staging" in path.name]
 
 
 def test_a_wrong_certificate_is_refused(cluster: Cluster, tmp_path: Path) -> None:

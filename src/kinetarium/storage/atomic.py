@@ -168,20 +168,21 @@ def write_folder_atomic(path: Path, files: Mapping[str, bytes]) -> None:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def remove_leftovers(folder: Path) -> None:
+def remove_leftovers(folder: Path, *, keep: Path | None = None) -> None:
     """Remove the temporary files that a killed process left in a folder.
 
     Only for callers that know that no other process is writing there.
 
     Args:
         folder: The folder; its subfolders are not searched.
+        keep: A temporary file or folder that stays, or None.
 
     Raises:
         OutputError: If the folder cannot be read.
     """
     with _saying_which(folder):
         for path in list(folder.iterdir()):
-            if is_temporary(path.name):
+            if is_temporary(path.name) and path != keep:
                 _remove(path)
 
 

@@ -128,18 +128,21 @@ class Dispatcher(Generic[T]):
         *,
         submit: Callable[[str, list[T]], tuple[Callable[..., Any], tuple[Any, ...]]],
         seconds: Callable[[Any], float],
+        delay: float = 0.0,
     ) -> Generator[tuple[list[T], Any], None, None]:
         """Run all items and yield each parcel with its result.
 
         Args:
             submit: Given a token and items, returns the function and its arguments.
             seconds: Returns the wall time of a parcel from its result [s].
+            delay: Time before the first item is given [s].
 
         Raises:
             WorkerError: If there is no worker that may be used, or the scheduler is lost.
             KinetariumError: Whatever the function raises.
         """
-        waiting = deque(_Job(item) for item in items)
+        first = monotonic() + delay
+        waiting = deque(_Job(item, not_before=first) for item in items)
         given: dict[str, _Given[T]] = {}
         done: SimpleQueue[str] = SimpleQueue()
         expected = fingerprint(self.required)
@@ -375,9 +378,12 @@ class ClusterExecutor:
         """
         if not tasks:
             return
-        remove_leftovers(runs)  # of a killed coordinator
+        # The folder of deliveries is the lease that outlives a coordinator: one that is left
+        # says that workers may still be running cases which it had given to them.
+        killed = any(path.name.startswith(_STAGING) for path in runs.iterdir())
         staging, probe = runs / f"{_STAGING}-{token_hex(8)}", token_bytes(32)
         make_folder(staging)
+        remove_leftovers(runs, keep=staging)
         write_atomic(staging / PROBE, probe)
 
         def submit(token: str, items: list[Task]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -389,7 +395,14 @@ class ClusterExecutor:
                 dispatcher: Dispatcher[Task] = dispatcher_of(
                     client, self._settings, _requirements(tasks), note=self._note
                 )
-                for _, delivery in dispatcher.run(tasks, submit=submit, seconds=_seconds):
+                delay = dispatcher.lease if killed else 0.0
+                if killed:
+                    self._note(
+                        f"an earlier coordinator was killed: its workers stop in {delay:g} s"
+                    )
+                for _, delivery in dispatcher.run(
+                    tasks, submit=submit, seconds=_seconds, delay=delay
+                ):
                     folder = staging / delivery.token
                     for delivered in delivery.runs:
                         _accept(delivered, folder, runs)
