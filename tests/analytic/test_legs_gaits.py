@@ -24,9 +24,8 @@ from kinetarium.legs import (
     plan_walk,
 )
 from kinetarium.legs.walk.crawl import hull_margin, into_triangle
-from kinetarium.legs.walk.gait import TROT, Gait, read_gait
 from kinetarium.legs.walk.height_map import HeightMap, read_height_map
-from kinetarium.legs.walk.plan import table1_row
+from kinetarium.legs.walk.plan import TROT, Gait, read_gait, table1_row
 from kinetarium.legs.walk.planner import judge_all_orders
 from kinetarium.legs.walk.route import lay_route
 from kinetarium.legs.walk.walk import joint_travel

@@ -227,6 +227,14 @@ def test_ten_metres_of_trot(tmp_path, engine):
     assert row["speed_m_per_s"] > 2.5 * 0.3187 / 4.0
 
 
+@pytest.mark.parametrize("legs", ["klann", "jansen"])
+def test_a_machine_on_four_linkages_walks(legs):
+    (case,) = cases(Config(engine=("mujoco",), legs=legs))
+    row = score(case, run(case))
+    assert row["verdict"] == "walked" and row["tilt_max_deg"] < 3 and row["end_error_m"] < 0.03
+    assert row["loop_gap_m"] < 5e-4 and row["speed_m_per_s"] > 0.04
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("terrain", ["map", "slope"])
 def test_rough_ground_and_slopes_downhill(tmp_path, terrain):

@@ -128,6 +128,8 @@ def test_broken_way_points_are_refused(tmp_path, text):
      {"stable": True, "step_time": 1.0}, {"margin": -1.0}, {"push": (1.0,)},
      {"push": (-1.0,)}, {"drives": Drives.MOTOR}, {"terrain": ("nowhere.png",)},
      {"path": ("random:x",)}, {"gait": "nowhere.toml"}, {"gait": "trot", "stable": True},
+     {"legs": "nowhere.toml"}, {"legs": "klann", "stable": True},
+     {"legs": "klann", "path": ("side",)},
      {"gait": "trot", "step_time": 1.0}, {"gait": "trot", "engine": ("mujoco",)}],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(values):
@@ -157,6 +159,19 @@ def test_a_stable_walk_is_reported_with_its_sway_and_time():
     (row,) = rows_of(type=(LegKind.TTT2,), path=("side",), stable=True, margin=3.0)
     assert row["min_dynamic_margin_units"] == pytest.approx(3.0, abs=0.1)
     assert row["sway_units"] > 3.0 and 0.2 < row["step_time_s"] < 20.0
+
+
+def test_linkages_and_gaits_are_reported_and_shown():
+    outcomes = []
+    for values in ({"legs": "jansen"}, {"gait": "trot", "type": (LegKind.TTT2,)}):
+        (case,) = STUDY.cases(Config(**values))
+        recording = STUDY.run(case)
+        rows = tuple(STUDY.score(case, recording))
+        outcomes.append(Outcome(case, RunStatus.COMPLETED, "", rows, recording, {}))
+        assert STUDY.replay(case, recording).solids
+    findings = STUDY.report(outcomes)
+    titles = [getattr(figure, "title", "") for s in findings.sections for figure in s.figures]
+    assert "Foot curve: jansen" in titles and "2 planned" in findings.conclusion
 
 
 def test_a_saved_machine_walks(tmp_path):

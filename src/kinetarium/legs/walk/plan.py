@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import permutations
 from math import radians, tan
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 
 from kinetarium.legs.mechanism.machine import Machine
 from kinetarium.legs.mechanism.pantograph import LegsError, checked
-from kinetarium.legs.walk.gait import Gait
 from kinetarium.legs.walk.height_map import HeightMap
 from kinetarium.spatial.arrays import Array
+from kinetarium.storage.serialization import from_builtins, read_toml
 
 if TYPE_CHECKING:
     from kinetarium.spatial.arrays import Array
@@ -180,6 +181,61 @@ class GaitTiming(StrEnum):
 def table1_row(order: Order) -> int:
     """Return the row of Table 1 with an order, 0 if there is none."""
     return next((row for row, legs in TABLE_1.items() if legs == order), 0)
+
+
+@dataclass(frozen=True)
+class Gait:
+    """A periodic gait: the body moves steadily while the legs swing in their phases.
+
+    Statics does not hold a robot on two feet; in physics it needs feedback.
+
+    Attributes:
+        name: What it is called.
+        offsets: When each of the legs 1 to 4 lifts, as a fraction of the cycle [-].
+        duty: Fraction of the cycle that a foot is on the ground [-].
+        cycle_time: Duration of a cycle [s].
+        lift: Height by which a foot is lifted [unit].
+    """
+
+    name: str = "trot"
+    offsets: tuple[float, float, float, float] = (0.0, 0.5, 0.5, 0.0)
+    duty: float = 0.6
+    cycle_time: float = 0.5
+    lift: float = 2.0
+
+    def __post_init__(self) -> None:
+        """Check all values.
+
+        Raises:
+            LegsError: If a value is invalid.
+        """
+        if len(self.offsets) != 4:
+            raise LegsError(f"a gait needs four offsets, not {len(self.offsets)}")
+        for value in self.offsets:
+            checked("an offset of a gait", value, low=0.0, high=1.0)
+        checked("duty of a gait", self.duty, low=0.05, high=0.95)
+        checked("cycle_time of a gait", self.cycle_time, low=1e-2, high=1e3)
+        checked("lift of a gait", self.lift, low=0.0, high=1e6)
+
+    @property
+    def order(self) -> tuple[int, int, int, int]:
+        """The legs in the order in which they lift."""
+        a, b, c, d = sorted((1, 2, 3, 4), key=lambda leg: (self.offsets[leg - 1] % 1.0, leg))
+        return a, b, c, d
+
+
+TROT = Gait()
+"""Legs 1 and 4 together, then 2 and 3."""
+
+
+def read_gait(path: Path) -> Gait:
+    """Read a gait from a TOML file with the fields of `Gait`.
+
+    Raises:
+        SerializationError: If the file cannot be read or does not match.
+        LegsError: If a value is invalid.
+    """
+    return from_builtins(Gait, read_toml(path), where=f"gait {str(path)!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from kinetarium.legs.mechanism.pantograph import LegsError
 from kinetarium.legs.walk.crawl import body_index, crawl_bodies, crawl_feet
-from kinetarium.legs.walk.gait import Gait, gait_motion, swing_arc
-from kinetarium.legs.walk.plan import Curve, GaitTiming, Heading, Order, WalkPlan, footholds
+from kinetarium.legs.walk.plan import Curve, Gait, GaitTiming, Heading, Order, WalkPlan, footholds
 from kinetarium.legs.walk.walk import LegStep
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.paths import Bezier, BezierSpline, Path, PathError
@@ -277,9 +276,82 @@ def crawl_frames(plan: WalkPlan, route: WalkRoute, *, order: Order) -> Frames:
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _GaitMotion:
+    """A gait along a path, frame by frame.
+
+    Attributes:
+        ways: Distance of the body along its path [unit], shape (n,).
+        support: Which feet are on the ground, shape (n, 4).
+        swings: For each swing leg 0 to 3, first and last frame, and the distance along the path
+            of the body whose neutral foothold is its goal; in the order of their ends.
+    """
+
+    ways: Array
+    support: NDArray[np.bool_]
+    swings: tuple[tuple[int, int, int, float], ...]
+
+
+def _gait_motion(gait: Gait, length: float, *, stride: float, frames: int) -> _GaitMotion:
+    """Return when the body moves and the feet swing.
+
+    The body's speed rises over the first cycle and falls over the last; feet land where they
+    are neutral in the middle of their stance.
+
+    Args:
+        gait: The gait.
+        length: Length of the path [unit].
+        stride: Distance that the body moves in one cycle [unit].
+        frames: Frames of a cycle.
+    """
+    moving = max(2, ceil(length / stride) + 1)  # cycles; the first and the last at half speed
+    cycles = moving + 1  # and one to bring all feet to rest
+    phase = np.arange(cycles * frames + 1) / frames
+    ways = travelled(phase, moving) * length
+    support = np.ones((len(phase), 4), dtype=np.bool_)
+    swings = []
+    for leg, offset in enumerate(gait.offsets):
+        for cycle in range(cycles):
+            begin = cycle + offset % 1.0
+            end = begin + 1 - gait.duty
+            if end > cycles:
+                continue
+            first, last = round(begin * frames), round(end * frames)
+            support[first + 1 : last, leg] = False
+            middle = end + gait.duty / 2
+            goal = float(travelled(np.array([middle]), moving)[0]) * length
+            swings.append((leg, first, last, goal))
+    swings.sort(key=lambda swing: (swing[2], swing[0]))
+    return _GaitMotion(ways, support, tuple(swings))
+
+
+def travelled(phase: Array, moving: int) -> Array:
+    """Return the travelled fraction of a path at a phase: speed ramps over a cycle at each end."""
+    p = np.clip(phase, 0.0, moving)
+    up = np.minimum(p, 1.0)
+    down = np.maximum(p - (moving - 1), 0.0)
+    ramp = up**2 / 2 + np.clip(p - 1.0, 0.0, moving - 2) + down - down**2 / 2
+    return np.asarray(ramp / (moving - 1))
+
+
+def _arc(start: Array, goal: Array, part: Array, *, lift: float) -> Array:
+    """Return a foot in the air, shape (n, 3): it leaves and lands without vertical speed.
+
+    Args:
+        start: Where it lifts [unit], shape (3,).
+        goal: Where it lands [unit], shape (3,).
+        part: Completed fractions of its swing, 0 to 1, shape (n,).
+        lift: Height over the straight line [unit].
+    """
+    across = _eased(part)[:, np.newaxis]
+    places: Array = (1 - across) * start + across * goal
+    places[:, 2] += lift * 16 * part**2 * (1 - part) ** 2
+    return places
+
+
 def gait_frames(plan: WalkPlan, route: WalkRoute, gait: Gait) -> Frames:
     """Return the frames of a periodic gait."""
-    motion = gait_motion(
+    motion = _gait_motion(
         gait, route.path.length, stride=plan.stride, frames=4 * plan.frames_per_step
     )
     poses = route.path.poses(motion.ways)
@@ -292,7 +364,7 @@ def gait_frames(plan: WalkPlan, route: WalkRoute, gait: Gait) -> Frames:
     for number, (leg, first, last, _) in enumerate(motion.swings, 1):
         goal = holds[number - 1, leg]
         part = np.arange(1, last - first + 1) / (last - first)
-        feet[first + 1 : last + 1, leg] = swing_arc(feet[first, leg], goal, part, lift=plan.lift)
+        feet[first + 1 : last + 1, leg] = _arc(feet[first, leg], goal, part, lift=plan.lift)
         feet[last + 1 :, leg] = goal
         step[first + 1 :] = number
     height = plan.machine.height + _stance_height(feet, motion.support)

@@ -11,17 +11,20 @@ from typing import Annotated, Any
 
 from kinetarium.batch.study import ConfigError, case_of, refuse_empty
 from kinetarium.errors import one_line
+from kinetarium.legs.linkage import LINKAGES, Linkage, read_linkage
 from kinetarium.legs.mechanism.machine import Machine, load_machine
 from kinetarium.legs.mechanism.pantograph import LegKind
-from kinetarium.legs.walk.gait import TROT, Gait, read_gait
 from kinetarium.legs.walk.plan import (
     TABLE_1,
+    TROT,
     Curve,
+    Gait,
     GaitTiming,
     Heading,
     Step,
     Terrain,
     WalkPlan,
+    read_gait,
 )
 from kinetarium.ranges import Range, check_ranges
 from kinetarium.storage.regular_file import read_regular, reason
@@ -33,6 +36,8 @@ SETTLE = 0.5
 """Time to come to rest before a walk in physics begins [s]."""
 HOLD = 0.5
 """Time to stand still after its end [s]."""
+PANTOGRAPH = "pantograph"
+"""The legs of the paper."""
 CRAWL = "crawl"
 """The gait of one leg at a time."""
 STRIDE = Range(1e-3, 1e6, unit="unit")
@@ -75,6 +80,8 @@ class Config:
 
     Attributes:
         type: Leg actuation: ttt1, ttt2 or ttr.
+        legs: pantograph, klann, jansen, or a TOML file of a planar linkage; linkages walk straight
+            on level ground.
         path: straight, curve, side, spin, random:N for the random path number N, or files of
             waypoints (CSV or JSON) [unit].
         stride: Distance that the body moves in one cycle of four legs [unit].
@@ -111,6 +118,7 @@ class Config:
     """
 
     type: tuple[LegKind, ...] = (LegKind.TTT1, LegKind.TTT2, LegKind.TTR)
+    legs: str = PANTOGRAPH
     path: tuple[str, ...] = ("straight",)
     stride: Annotated[tuple[float, ...], STRIDE] = (16.0,)
     gait: str = CRAWL
@@ -151,6 +159,8 @@ class Case:
         heading: What the heading does.
         machine: The robot.
         terrain: Shape of the ground.
+        gait: The periodic gait; None for a crawl.
+        linkage: The linkage that the robot walks on; None for pantograph legs.
     """
 
     engine: str
@@ -178,6 +188,12 @@ class Case:
     push: Annotated[float, PUSH] = 0.0
     push_deg: Annotated[float, Range(-360.0, 360.0, unit="deg")] = 90.0
     gait: Gait | None = None
+    linkage: Linkage | None = None
+
+    @property
+    def rests(self) -> bool:
+        """Whether it crawls on pantograph legs, which has a dynamic margin."""
+        return self.gait is None and self.linkage is None
 
 
 Waypoints = tuple[tuple[float, float], ...]
@@ -280,6 +296,25 @@ def find_gait(config: Config) -> Gait | None:
     return gait
 
 
+def find_linkage(config: Config) -> Linkage | None:
+    """Return the linkage of a config; None for pantograph legs.
+
+    Raises:
+        KinetariumError: If it is invalid, or contradicts other values.
+    """
+    if config.legs == PANTOGRAPH:
+        return None
+    linkage = LINKAGES.get(config.legs) or read_linkage(Path(config.legs))
+    level = (Ground.LEVEL,)
+    if config.path != Config.path or config.terrain or config.ground != level:
+        raise ConfigError("linkages walk on level ground, along --path straight")
+    if config.stable or config.gait != CRAWL or any(config.push) or any(config.sway):
+        raise ConfigError("linkages crawl: leave out --stable, --gait, --sway and --push")
+    if config.drives is not Drives.IDEAL:
+        raise ConfigError("--drives motor is for pantograph legs")
+    return linkage
+
+
 def terrain_of(ground: str, config: Config) -> Terrain:
     """Return the terrain of a name, or of a file of heights.
 
@@ -376,7 +411,7 @@ def cases(config: Config) -> tuple[Case, ...]:
     machine = load_machine(Path(config.machine)) if config.machine else Machine()
     if config.foot_offset:
         machine = replace(machine, foot_offset=config.foot_offset)
-    gait = find_gait(config)
+    gait, linkage = find_gait(config), find_linkage(config)
     grounds = config.terrain or tuple(map(str, config.ground))
     terrains = {ground: terrain_of(ground, config) for ground in grounds}
     chosen = []
@@ -389,7 +424,7 @@ def cases(config: Config) -> tuple[Case, ...]:
         dict.fromkeys(config.stride),
         dict.fromkeys(config.sway),
         dict.fromkeys(config.push),
-        dict.fromkeys(config.type),
+        dict.fromkeys(config.type if linkage is None else config.type[:1]),
     ):
         way = find_path(path, stride=stride, heading=config.heading)
         chosen.append(
@@ -406,6 +441,7 @@ def cases(config: Config) -> tuple[Case, ...]:
                 sway=sway,
                 push=push,
                 gait=gait,
+                linkage=linkage,
                 waypoints=way.waypoints,
                 heading=way.heading,
                 machine=replace(machine, kind=kind),

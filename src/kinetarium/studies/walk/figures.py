@@ -13,13 +13,14 @@ from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Mark, Series,
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene3d import Scene3D
-from kinetarium.figure.scene_replay import machine_meshes, walk_replay
+from kinetarium.figure.scene_replay import machine_meshes, scene_replay, walk_replay
 from kinetarium.figure.text import Column, Prose, Table, header
 from kinetarium.legs import LegKind, Machine
 from kinetarium.legs.walk.walk import walking_volume
 from kinetarium.recording.recording import Recording
+from kinetarium.studies.walk._linkage import linkage_scene
 from kinetarium.studies.walk._paper import paper_sections
-from kinetarium.studies.walk.config import CRAWL, NO_ENGINE, Case
+from kinetarium.studies.walk.config import CRAWL, NO_ENGINE, PANTOGRAPH, Case
 from kinetarium.studies.walk.run import LEGS, drives
 from kinetarium.studies.walk.score import TIPPED, tilt
 
@@ -117,6 +118,8 @@ def _conclusion(named: Named[Case]) -> str:
 def replay(case: Case, recording: Recording) -> Replay:
     """Return a walk as a replay; a recording of release 0.1 has no path."""
     plan = recording.facts.get("plan")
+    if case.linkage is not None:
+        return scene_replay(linkage_scene(case), recording, trails=("robot/body",))
     return walk_replay(
         case.machine,
         case.terrain,
@@ -143,7 +146,12 @@ def _short(case: Case) -> dict[str, Any]:
         "push",
     )
     gait = case.gait.name if case.gait else CRAWL
-    return {"gait": gait, **{name: getattr(case, name) for name in (*names, "machine")}}
+    legs = case.linkage.name if case.linkage else PANTOGRAPH
+    return {
+        "legs": legs,
+        "gait": gait,
+        **{name: getattr(case, name) for name in (*names, "machine")},
+    }
 
 
 def _headline(named: Named[Case]) -> Table:
@@ -172,21 +180,51 @@ def _walk_sections(walked: Named[Case]) -> tuple[Section, ...]:
     shown = walked[:_MOST_SHOWN]
     plans = tuple(_plan_view(label, outcome) for label, outcome in shown)
     gaits = tuple(_gait(label, outcome) for label, outcome in shown)
-    types = {pair[1].case.type: pair for pair in reversed(walked)}
+    panto = [pair for pair in walked if pair[1].case.linkage is None]
+    types = {pair[1].case.type: pair for pair in reversed(panto)}
     joints = tuple(
         figure for label, outcome in types.values() for figure in _joints(label, outcome)
     )
-    first = walked[0]
+    strobe = [
+        Section("The walk", (_strobe(*first), Prose(f"Equal time intervals: {first[0]}.")))
+        for first in panto[:1]
+    ]
     physical = [pair for pair in walked if pair[1].case.engine != NO_ENGINE]
     sections = [
-        Section("The walk", (_strobe(*first), Prose(f"Equal time intervals: {first[0]}."))),
+        *strobe,
         Section("Plan view", plans),
         Section("Stability", (_margins(walked), *gaits)),
-        Section("Joints", joints),
+        *([Section("Joints", joints)] if joints else []),
+        *_foot_curves(walked),
     ]
     if physical:
         sections.append(Section("In physics", _physics(physical)))
     return tuple(sections)
+
+
+def _foot_curves(walked: Named[Case]) -> list[Section]:
+    """Return the foot curves of the linkages, with their stance and the closure of their bars."""
+    linkages = {o.case.linkage.name: o.case.linkage for _, o in walked if o.case.linkage}
+    figures: list[Figure] = []
+    angles = np.linspace(0.0, 2 * np.pi, 361)
+    for linkage in linkages.values():
+        x, z = linkage.points(angles)[linkage.foot].T
+        stance = linkage.stance
+        figures += [
+            Lines(
+                f"Foot curve: {linkage.name}",
+                Axis("x", "unit"),
+                Axis("z", "unit"),
+                (Series("foot", x, z),),
+                equal=True,
+            ),
+            Prose(
+                f"Bars: {linkage.source}; closed to {linkage.closure(angles):.1e} units. Stance:"
+                f" {stance.length:.1f} units in {abs(np.degrees(stance.angle)):.0f} degrees of the"
+                f" crank, level to {stance.ripple:.2f}."
+            ),
+        ]
+    return [Section("Linkages", tuple(figures))] if figures else []
 
 
 def _plan_view(label: str, outcome: Outcome[Case]) -> Lines:
@@ -286,7 +324,7 @@ def _physics(physical: Named[Case]) -> tuple[Figure, ...]:
             marks=(Mark(TIPPED, "tipped over"),),
         ),
         Lines("Gap of the closed loops", seconds, Axis("gap", "µm"), tuple(off)),
-        *(_balance(label, outcome) for label, outcome in physical[:_MOST_SHOWN]),
+        *(_balance(label, o) for label, o in physical[:_MOST_SHOWN] if o.case.rests),
     )
 
 
@@ -361,7 +399,11 @@ def _legs(walked: Named[Case]) -> Section:
             caption="Reachable volume of a foot in its leg's frame, in closed form.",
         )
     ]
-    planned = [(label, o) for label, o in walked if o.rows and o.case.engine == NO_ENGINE]
+    planned = [
+        (label, o)
+        for label, o in walked
+        if o.rows and o.case.engine == NO_ENGINE and o.case.linkage is None
+    ]
     if planned:
         columns = header(
             "case | h_x [unit] | lateral [unit or rad] | v_z [unit] | work [J] | "

@@ -54,6 +54,7 @@ from kinetarium.spatial.rotation import (
     rotation_from_quaternion,
 )
 from kinetarium.studies.walk._drivers import BodyFeedback, WalkDriver
+from kinetarium.studies.walk._linkage import run_linkage
 from kinetarium.studies.walk.config import (
     HOLD,
     NO_ENGINE,
@@ -68,6 +69,8 @@ from kinetarium.studies.walk.config import (
 
 def run(case: Case) -> Recording:
     """Plan a walk, and simulate it in an engine."""
+    if case.linkage is not None:
+        return run_linkage(case)
     physics = Physics.of(case.machine, unit_m=case.unit_m, mass=case.mass)
     if case.stable:
         chosen = stable_plan(physical_plan(case), margin=case.margin, physics=physics)

@@ -52,13 +52,15 @@ def score(case: Case, recording: Recording) -> Row:
     return {
         "min_margin_units": _clean(plan["min_margin"]),
         "mean_margin_units": _clean(plan["mean_margin"]),
-        "min_dynamic_margin_units": None if case.gait else _clean(plan["min_dynamic_margin"]),
+        "min_dynamic_margin_units": _clean(plan["min_dynamic_margin"]) if case.rests else None,
         "sway_units": plan["sway"],
         "step_time_s": plan["step_time"],
         "max_slip_units": slip(recording["feet"], recording["support"] > 0) / case.unit_m,
-        "joint_travel": dict(zip(("h_x", "lateral", "v_z"), plan["joint_travel"], strict=True)),
+        "joint_travel": plan["joint_travel"]
+        if case.linkage
+        else dict(zip(("h_x", "lateral", "v_z"), plan["joint_travel"], strict=True)),
         "drive_work": work,
-        "drive_work_j_per_m": work / way if way else None,
+        "drive_work_j_per_m": work / way if way and work is not None else None,
         "walking_volume_units3": plan["walking_volume"],
         "order": plan["order"],
         "table1_row": plan["table1_row"],
@@ -125,7 +127,9 @@ def _physics(case: Case, recording: Recording) -> dict[str, Any]:
     tilts = tilt(recording)
     leaning = float(tilts.max())
     standing = int(np.argmax(tilts > TIPPED)) if leaning > TIPPED else len(tilts)
-    measured = float(recording["measured_margin"][: max(standing, 1)].min())
+    measured = None
+    if case.rests:
+        measured = float(recording["measured_margin"][: max(standing, 1)].min()) / case.unit_m
     plan = recording.facts["plan"]
     goal = np.array(plan["goal"]) * case.unit_m
     end_error = float(np.hypot(*(recording["body"][-1, :2] - goal)))
@@ -139,7 +143,7 @@ def _physics(case: Case, recording: Recording) -> dict[str, Any]:
         verdict = "walked"
     return {
         "verdict": verdict,
-        "measured_margin_units": None if case.gait else measured / case.unit_m,
+        "measured_margin_units": measured,
         "speed_m_per_s": _speed(case, recording),
         "tilt_max_deg": leaning,
         "end_error_m": end_error,
@@ -158,7 +162,9 @@ def _speed(case: Case, recording: Recording) -> float:
     return done * float(plan["way"]) * case.unit_m / max(float(walking), 1e-9)
 
 
-def _work(case: Case, recording: Recording) -> float:
+def _work(case: Case, recording: Recording) -> float | None:
+    if case.engine == NO_ENGINE and case.linkage is not None:
+        return None
     if case.engine == NO_ENGINE:
         return float(recording.facts["plan"]["drive_work"] * case.mass * GRAVITY * case.unit_m)
     power = np.abs(recording["drive_force"] * recording["drive_rate"]).sum(axis=1)
