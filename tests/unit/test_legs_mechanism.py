@@ -1,5 +1,6 @@
 """The pantograph leg: kinematics, closed loops, link poses, and machines as files."""
 
+from dataclasses import replace
 from math import degrees, radians
 
 import numpy as np
@@ -13,10 +14,12 @@ from kinetarium.legs import (
     LinkShape,
     Machine,
     PantographLeg,
+    WalkPlan,
     load_machine,
+    plan_walk,
     save_machine,
 )
-from kinetarium.legs.mechanism.machine import default_link_shapes, machine_toml
+from kinetarium.legs.mechanism.machine import default_link_shapes, machine_toml, missed_pivots
 from kinetarium.legs.walk.walk import walking_volume
 from kinetarium.spatial import rotation_from_quaternion
 
@@ -220,3 +223,43 @@ def test_a_machine_file_to_edit_reads_back_and_names_its_faults(tmp_path):
     path.write_text("l1 = -1.0\n")
     with pytest.raises(LegsError, match="l1 of the machine"):
         load_machine(path)
+
+
+def test_shapes_are_stored_for_some_links_and_stay_at_their_pivots():
+    triangle = ((-1.0, -1.0), (2.0, 0.0), (-1.0, 1.0))
+    thigh = LinkShape("thigh", triangle, 0.5, -36.5, 36.0)
+    machine = Machine(shapes=(thigh,))
+    assert machine.link_shapes[2][4] == thigh
+    plain = Machine().link_shapes[2]
+    assert machine.link_shapes[2][5:] == plain[5:]
+    longer = replace(machine, l1=7.0, gain=5.0)
+    drawn = longer.link_shapes[2][4]
+    assert (drawn.top, drawn.bottom, drawn.section) == (0.5, -35.5, triangle)
+    assert longer.link_shapes[2][7].bottom == -30.0
+    # A shape without a length, as files of before have it, keeps its size.
+    fixed = replace(longer, shapes=(replace(thigh, length=0.0),))
+    assert fixed.link_shapes[2][4].bottom == -36.5
+    for wrong in ((replace(thigh, name="thing"),), (thigh, thigh)):
+        with pytest.raises(LegsError):
+            Machine(shapes=wrong)
+
+
+def test_shapes_that_miss_a_pivot_are_warned_of():
+    assert all(missed_pivots(Machine(kind=kind, l1=5.0, gain=4.0)) == {} for kind in LegKind)
+    triangle = ((-1.0, -1.0), (2.0, 0.0), (-1.0, 1.0))
+    beside = tuple((x + 3.0, y) for x, y in triangle)
+    cases = {
+        LinkShape("thigh", triangle, 0.0, -34.0, 36.0): 2.0,  # the knee
+        LinkShape("thigh", triangle, -0.75, -36.0, 36.0): 0.75,  # the upper pivot
+        LinkShape("thigh", beside, 0.0, -36.0, 36.0): 2.0,  # the axis
+        LinkShape("foot", triangle, 3.0, 1.5): 1.5,
+        LinkShape("bracket", beside, 9.0, 8.0): 0.0,  # it has no pivot
+    }
+    for shape, amount in cases.items():
+        machine = Machine(shapes=(shape,))
+        expected = {shape.name: pytest.approx(amount)} if amount else {}
+        assert missed_pivots(machine) == expected
+    walk = plan_walk(WalkPlan(machine=Machine(shapes=(next(iter(cases)),))))
+    (warning,) = [each for each in walk.warnings if each.kind == "shape"]
+    assert warning.text == "the shape of the thigh misses a pivot by 2.00"
+    assert (warning.leg, warning.frame) == (0, 0)

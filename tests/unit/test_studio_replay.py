@@ -143,7 +143,7 @@ def test_a_peak_of_one_sample_is_kept_wherever_it_is(samples, sign):
         found = np.flatnonzero(peaks[:, column])
         assert 1 <= len(found) <= 2 and (peaks[found, column] == sign).all()
         assert np.abs(read.time[found] - replay.time[sample]).max() <= 3 * step * 1e-3
-    assert np.isfinite(read.channel("gaps")).mean() > 0.9
+    assert np.isfinite(read.channel("gaps")).mean() > 0.75
 
 
 def test_an_arm_is_where_forward_kinematics_puts_it():

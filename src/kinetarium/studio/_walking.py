@@ -43,6 +43,7 @@ def walk_facts(walk: PlannedWalk) -> dict[str, Any]:
         "markers": _markers(walk),
         "warnings": to_builtins(walk.warnings[:MOST_WARNINGS]),
         "warning_count": len(walk.warnings),
+        "interference": walk.interference.spans(),
     }
 
 

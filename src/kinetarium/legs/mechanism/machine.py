@@ -1,6 +1,6 @@
 """Machine: a body and four mirrored pantograph legs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi, radians, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +41,8 @@ LINK_NAMES = (
 MOST_CORNERS = 256
 """Corners of a section."""
 _LONGEST_NAME = 60
+_MISSED = 1e-6
+"""Distance above which a shape misses a pivot [unit]."""
 _GREATEST = 1e9
 """Greatest dimension of a shape, as of a machine [unit]."""
 
@@ -54,17 +56,27 @@ class LinkShape:
         section: Corners (x, y) of its section, in order round it [unit].
         top: Height of its upper end [unit].
         bottom: Height of its lower end [unit].
+        length: Distance of the two pivots between which it was drawn [unit]: on a link of
+            another length its lower end keeps its distance from the lower pivot. 0 for a shape
+            that keeps its size.
     """
 
     name: str
     section: tuple[tuple[float, float], ...]
     top: float
     bottom: float
+    length: float = 0.0
 
     def mirrored(self) -> "LinkShape":
         """Return its mirror image in the plane of x and z."""
         section = tuple((x, -y) for x, y in reversed(self.section))
-        return LinkShape(self.name, section, self.top, self.bottom)
+        return replace(self, section=section)
+
+    def bound(self, length: float) -> "LinkShape":
+        """Return it on a link of a length [unit]."""
+        if self.length == 0 or length == self.length:
+            return self
+        return replace(self, bottom=self.bottom + self.length - length, length=length)
 
 
 def check_shape(shape: LinkShape) -> None:
@@ -76,6 +88,7 @@ def check_shape(shape: LinkShape) -> None:
             f"the section of link '{shape.name}' has {len(shape.section)} corners;"
             f" it must have from 3 to {MOST_CORNERS}"
         )
+    checked(f"the length of link '{shape.name}'", shape.length, low=0.0, high=_GREATEST)
     for value in (shape.top, shape.bottom, *(part for corner in shape.section for part in corner)):
         checked(f"a dimension of link '{shape.name}'", value, low=-_GREATEST, high=_GREATEST)
 
@@ -92,7 +105,7 @@ def default_link_shapes(*, l1: float, l2: float, gain: float) -> tuple[LinkShape
     lengths = (gain * l1, (gain - 1) * l1, l2, gain * l2)
     widths = (w, 0.7 * w, 0.7 * w, 0.9 * w)
     bars = [
-        LinkShape(name, _square(width), 0.0, -length)
+        LinkShape(name, _square(width), 0.0, -length, length)
         for name, width, length in zip(LINK_NAMES[4:8], widths, lengths, strict=True)
     ]
     return (
@@ -130,7 +143,8 @@ class Machine:
         com: Centre of mass in the body frame, forward and to the left [unit].
         lateral_stroke: How far a TTT1 leg slides to either side [unit].
         turn_limit_deg: How far a TTR leg turns to either side [deg].
-        shapes: Shapes of the nine links of one leg; empty for default bars.
+        shapes: Shapes of links of one leg, by their names, or all nine in order; the others
+            are default bars.
     """
 
     kind: LegKind = LegKind.TTT2
@@ -166,10 +180,14 @@ class Machine:
         checked("turn_limit_deg of the machine", self.turn_limit_deg, low=0.0, high=90.0)
         for value in self.com:
             checked("com of the machine", value, low=-1e6, high=1e6)
-        if len(self.shapes) not in (0, len(LINK_NAMES)):
-            raise LegsError(f"a leg needs {len(LINK_NAMES)} shapes, not {len(self.shapes)}")
         for shape in self.shapes:
             check_shape(shape)
+        names = [shape.name for shape in self.shapes]
+        if len(names) != len(LINK_NAMES) and not set(names) <= set(LINK_NAMES):
+            wrong = next(name for name in names if name not in LINK_NAMES)
+            raise LegsError(f"no link is named '{wrong}' (known: {', '.join(LINK_NAMES)})")
+        if len(names) != len(LINK_NAMES) and len(set(names)) < len(names):
+            raise LegsError("two shapes have the name of one link")
 
     @property
     def leg(self) -> "PantographLeg":
@@ -221,15 +239,52 @@ class Machine:
 
         Five tuples: nine shapes for each leg, mirrored like the legs, and one for the body.
         """
-        own = self.shapes or default_link_shapes(l1=self.l1, l2=self.l2, gain=self.gain)
+        own = default_link_shapes(l1=self.l1, l2=self.l2, gain=self.gain)
+        drawn = dict(zip(LINK_NAMES, self.shapes, strict=False))
+        if len(self.shapes) != len(LINK_NAMES):
+            drawn = {shape.name: shape for shape in self.shapes}
+        own = tuple(drawn.get(bar.name, bar).bound(bar.length) for bar in own)
         right = tuple(shape.mirrored() for shape in own)
         return (right, right, own, own, (self.body_shape,))
+
+    @property
+    def bars(self) -> dict[str, float]:
+        """Distances of the outer pivots of the four bars of a leg by their names [unit]."""
+        lengths = (self.gain * self.l1, (self.gain - 1) * self.l1, self.l2, self.gain * self.l2)
+        return dict(zip(LINK_NAMES[4:8], lengths, strict=True))
 
     @property
     def body_shape(self) -> LinkShape:
         """Shape of the body, in the body frame."""
         a, b = self.body_length / 2, self.body_width / 2 - 2.0
         return LinkShape("body", ((-a, -b), (a, -b), (a, b), (-a, b)), 2.0, -2.0)
+
+
+def missed_pivots(machine: Machine) -> dict[str, float]:
+    """Return by how much shapes miss a pivot of their link, by the link's name [unit].
+
+    A bar has to contain both of its ends, the other links but the bracket their origins.
+    """
+    missed = {}
+    for name, shape in zip(LINK_NAMES[1:], machine.link_shapes[2][1:], strict=True):
+        lower, upper = sorted((shape.bottom, shape.top))
+        length = machine.bars.get(name, 0.0)
+        beyond = max(-upper, lower + length, lower, _distance_outside(shape.section))
+        if beyond > _MISSED:
+            missed[name] = beyond
+    return missed
+
+
+def _distance_outside(section: tuple[tuple[float, float], ...]) -> float:
+    """Return the distance of the origin from a section, 0 if it is inside."""
+    x, y = np.array(section).T
+    dx, dy = np.roll(x, -1) - x, np.roll(y, -1) - y
+    # The origin is inside if a ray from it crosses the edges an odd number of times.
+    crossing = (y > 0) != (np.roll(y, -1) > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = (crossing & (x - y * dx / dy > 0)).sum() % 2 == 1
+        part = np.nan_to_num(np.clip(-(x * dx + y * dy) / (dx**2 + dy**2), 0, 1))
+    return 0.0 if inside else float(np.hypot(x + part * dx, y + part * dy).min())
 
 
 LEG_COLORS = (
@@ -317,7 +372,7 @@ def machine_toml(machine: Machine) -> str:
         ),
     ]
     if shapes:
-        lines += ["", "# The nine links of one leg: prisms along z, from top to bottom.", ""]
+        lines += ["", "# Links of a leg that are no plain bars: prisms along z.", ""]
         lines.append(to_toml({"shapes": shapes}).strip())
     return "\n".join(lines) + "\n"
 

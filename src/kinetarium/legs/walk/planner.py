@@ -6,6 +6,8 @@ from math import degrees
 
 import numpy as np
 
+from kinetarium.legs.mechanism.interference import Interference, find_interference
+from kinetarium.legs.mechanism.machine import Machine, missed_pivots
 from kinetarium.legs.mechanism.pantograph import LegKind
 from kinetarium.legs.walk.plan import ALL_ORDERS, Order, WalkPlan, table1_row
 from kinetarium.legs.walk.route import Frames, WalkRoute, lay_route
@@ -113,6 +115,12 @@ def plan_walk(plan: WalkPlan) -> PlannedWalk:
     com = _center_of_mass(frames.body, machine.com)
     margin = support_margins(frames.feet, frames.support, com)
     body = np.column_stack([frames.body[:, :3], hips[:, 0, 3:]])
+    interference = find_interference(machine, body, links)
+    warnings = (
+        *find_warnings(plan, frames, joints=joints, local=local, margin=margin),
+        *_of_interference(frames, interference),
+        *_of_shapes(machine),
+    )
     return PlannedWalk(
         plan=plan,
         time=np.arange(count, dtype=np.float64) * (plan.step_time / plan.frames_per_step),
@@ -126,7 +134,8 @@ def plan_walk(plan: WalkPlan) -> PlannedWalk:
         order=order,
         table1_row=table1_row(order),
         steps=frames.steps,
-        warnings=find_warnings(plan, frames, joints=joints, local=local, margin=margin),
+        warnings=tuple(sorted(warnings, key=lambda warning: (warning.frame, warning.leg))),
+        interference=interference,
         stride=route.stride,
         path=route.path.outline(),
     )
@@ -182,6 +191,19 @@ def find_warnings(
         *_of_terrain(plan, frames),
     ]
     return tuple(sorted(found, key=lambda warning: (warning.frame, warning.leg)))
+
+
+def _of_interference(frames: Frames, interference: Interference) -> Iterator[WalkWarning]:
+    def text(at: int, of: int, amount: float) -> str:
+        return interference.words(at, of)
+
+    yield from _by_leg(WarningKind.INTERFERENCE, frames, interference.depth, text)
+
+
+def _of_shapes(machine: Machine) -> Iterator[WalkWarning]:
+    for name, amount in missed_pivots(machine).items():
+        text = f"the shape of the {name} misses a pivot by {amount:.2f}"
+        yield WalkWarning(WarningKind.SHAPE, 0, 0, 0, amount, text)
 
 
 def _of_reach(plan: WalkPlan, frames: Frames, joints: Array) -> Iterator[WalkWarning]:

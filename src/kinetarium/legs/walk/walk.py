@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetarium.legs.mechanism.interference import Interference
 from kinetarium.legs.mechanism.machine import Machine
 from kinetarium.legs.mechanism.pantograph import LegKind
 from kinetarium.legs.walk.plan import WalkPlan
@@ -35,6 +36,10 @@ class WarningKind(StrEnum):
     """The zero-moment point leaves the support, or comes closer to its edge than wanted."""
     FOOT_GAP = "foot-gap"
     """Two feet come too close to each other."""
+    SHAPE = "shape"
+    """The shape of a link does not reach a pivot of it."""
+    INTERFERENCE = "interference"
+    """A link penetrates the body or another leg."""
     TERRAIN = "terrain"
     """A foot penetrates the ground, or has no foothold."""
 
@@ -96,6 +101,7 @@ class PlannedWalk:
         table1_row: The row of the paper's Table 1 with that order; 0 if there is none.
         steps: The swings in time order, as in a gait diagram.
         warnings: The violations, in time order.
+        interference: The links that penetrate the body or another leg.
         stride: Greatest travel of the body in one cycle [unit], of the feet in a spin.
         path: Points of the body's path on the ground, for drawing [unit], shape (m, 2).
     """
@@ -113,6 +119,7 @@ class PlannedWalk:
     table1_row: int
     steps: tuple[LegStep, ...]
     warnings: tuple[WalkWarning, ...]
+    interference: Interference
     stride: float
     path: Array
 

@@ -47,6 +47,7 @@ _COLUMNS = (
     ("order", "order", ""),
     ("table1_row", "row of Table 1", ""),
     ("limit_violations", "limit violations", ""),
+    ("interference_max_units", "interference", "unit"),
     ("foot_gap_min_units", "least foot gap", "unit"),
     ("energy_j_per_m", "energy", "J/m"),
     ("cost_of_transport", "cost of transport", ""),

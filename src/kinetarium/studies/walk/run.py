@@ -115,6 +115,7 @@ def _plan_facts(walk: PlannedWalk) -> dict[str, Any]:
         "goal": walk.body[-1, :2].tolist(),
         "path": walk.path.tolist(),
         "limit_violations": sum(warning.kind in limits for warning in walk.warnings),
+        "interference": float(walk.interference.depth.max()),
         "warnings": [warning.text for warning in walk.warnings[:_MOST_WARNINGS]],
     }
 

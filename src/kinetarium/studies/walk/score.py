@@ -35,6 +35,7 @@ def score(case: Case, recording: Recording) -> Row:
         walking_volume_units3: Reachable volume of a foot.
         order, table1_row: The order of the legs, and its row in Table 1, 0 if none.
         limit_violations: Number of leg steps that exceed the joint limits.
+        interference_max_units: How deep a link is at most in the body or in another leg.
         foot_gap_min_units: Minimum distance between two feet.
         warnings: Up to ten warnings, as sentences.
         verdict: planned, walked, tipped over, off course or diverged.
@@ -66,6 +67,7 @@ def score(case: Case, recording: Recording) -> Row:
         "table1_row": plan["table1_row"],
         "stride_units": plan["stride"],
         "limit_violations": plan["limit_violations"],
+        "interference_max_units": plan["interference"],
         "foot_gap_min_units": plan["foot_gap"],
         "warnings": plan["warnings"],
         **_physics(case, recording),
