@@ -1,4 +1,5 @@
 import json
+import stat
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from kinetarium.studio._routes import run_replay
 from kinetarium.studio.exported_page import PagePart, _inert, exported_page
 from kinetarium.studio.http import Request, ranged
 from kinetarium.studio.results import ResultTree
-from kinetarium.studio.serve import StudioServer
+from kinetarium.studio.serve import SESSION, StudioServer
 from unit.replay_reader import ReplayReader
 from unit.studio_server import running_studio
 
@@ -185,3 +186,69 @@ def test_exported_pages_hold_what_is_theirs_alone():
     assert page.count("</script>") == 2 and "<title>&lt;/title&gt;" in page
     assert "http-equiv" in page and "unsafe" not in page
     assert _inert('"</script>" "<!--" "</SCRIPT"') == '"\\x3C/script>" "\\x3C!--" "\\x3C/SCRIPT"'
+
+
+def test_a_restarted_studio_has_its_token_and_port(tmp_path):
+    with running_studio(tmp_path) as studio:
+        first = studio.address
+        kept = tmp_path / SESSION
+        assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+        assert studio.token in kept.read_text()
+    with running_studio(tmp_path) as studio:
+        assert studio.address == first
+        # Another one beside it has a port of its own.
+        with running_studio(tmp_path) as other:
+            assert other.port != studio.port and other.token == studio.token
+        assert studio.request("/api/runs")[0] == 200
+
+
+def test_a_token_that_others_may_know_is_not_used(tmp_path):
+    kept = tmp_path / SESSION
+    with running_studio(tmp_path) as studio:
+        token = studio.token
+    text = kept.read_text()
+
+    def next_token():
+        with running_studio(tmp_path) as studio:
+            assert stat.S_IMODE(kept.stat().st_mode) == 0o600 and kept.is_file()
+            return studio.token
+
+    assert next_token() == token
+    kept.chmod(0o644)  # others could have read it
+    second = next_token()
+    assert second != token
+    copy = tmp_path / "copy"
+    copy.write_text(kept.read_text())
+    copy.chmod(0o600)
+    copy.replace(kept)  # as one that came with the folder, from elsewhere
+    assert next_token() not in (token, second)
+    (tmp_path / "elsewhere").write_text(text)
+    (tmp_path / "elsewhere").chmod(0o600)
+    kept.unlink()
+    kept.symlink_to(tmp_path / "elsewhere")
+    assert next_token() != token and not kept.is_symlink()
+    assert (tmp_path / "elsewhere").read_text() == text
+    for damaged in ("", "x" * 10_000, text.replace(" ", "\n")):
+        kept.write_text(damaged)
+        assert len(next_token()) == 32
+
+
+def test_a_studio_of_a_folder_that_does_not_exist_keeps_nothing(tmp_path):
+    with running_studio(tmp_path / "none") as studio:
+        assert studio.request("/api/runs")[0] == 200
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_browser_without_the_token_is_told_what_to_do(tmp_path):
+    with running_studio(tmp_path) as studio:
+        accept = {"Accept": "text/html,application/xhtml+xml"}
+        status, headers, body = studio.request("/", headers=accept, cookie=False)
+        assert status == 403 and headers["content-type"] == "text/html; charset=utf-8"
+        assert b"<h1>" in body and b"kinetarium studio" in body
+        assert studio.token.encode() not in body and "set-cookie" not in headers
+        assert headers["content-security-policy"].startswith("default-src 'none'")
+        status, _, body = studio.request("/<script>", headers=accept)
+        assert status == 404 and b"<script>" not in body
+        # Programs are told in JSON.
+        status, headers, body = studio.request("/api/runs", cookie=False)
+        assert (status, headers["content-type"]) == (403, "application/json")

@@ -7,6 +7,7 @@ import { ExportedWalkMode, type Walks } from "./exported/walk_mode";
 import { MapsMode } from "./maps/mode";
 import { RunsMode } from "./runs/mode";
 import { MemorySource } from "./server/source";
+import { connectionBanner } from "./shell/banner";
 import { SweepMode } from "./sweep/mode";
 import { remote } from "./testing";
 import { WalkingMode } from "./walking/mode";
@@ -26,6 +27,7 @@ for (const mode of modes) app.add(mode);
 if (!exported) {
   // The token has become a cookie; it need not stay in the history.
   history.replaceState(null, "", location.pathname);
+  connectionBanner(app);
   app.live.open();
 }
 window.kinetarium = remote(app, app.enter(modes[0]!).then(() => app.stage.draw()));

@@ -15,6 +15,7 @@ from kinetarium.studio.http import (
     HttpRoute,
     Request,
     Response,
+    error_response,
     json_response,
 )
 
@@ -101,9 +102,9 @@ class Application:
             body = await _body(receive)
             response = await self._answer(request, body)
         except HttpError as error:
-            response = json_response({"error": str(error)}, status=error.status)
+            response = error_response(request, error, status=error.status)
         except KinetariumError as error:
-            response = json_response({"error": str(error)}, status=400)
+            response = error_response(request, error, status=400)
         except Exception as error:  # report it to the page, and keep serving
             text = f"internal error: {type(error).__name__}: {error}"
             response = json_response({"error": text}, status=500)

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
@@ -78,6 +79,24 @@ class Response:
 def json_response(data: Any, *, status: int = 200) -> Response:
     """Return a response with JSON data."""
     return Response(strict_json(data, indent=None).encode(errors="replace"), JSON, status)
+
+
+def error_response(request: Request, error: KinetariumError, *, status: int) -> Response:
+    """Return an error as JSON or, where a browser would show it, as a page."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return json_response({"error": str(error)}, status=status)
+    title = "This page needs its key" if status == 403 else "This page cannot be shown"
+    help_ = (
+        "<p>The studio lets in only those who have the whole address, with its token. Copy it from"
+        " the terminal in which <code>kinetarium studio</code> runs, or start it again.</p>"
+        if status == 403
+        else ""
+    )
+    text = (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title} - Kinetarium</title>'
+        f"<h1>{title}</h1><p>{status}: {escape(str(error))}</p>{help_}"
+    )
+    return Response(text.encode(errors="replace"), "text/html; charset=utf-8", status)
 
 
 @dataclass(frozen=True, slots=True)

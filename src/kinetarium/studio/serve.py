@@ -1,8 +1,11 @@
 """Serving the studio on this machine until it is stopped."""
 
 import asyncio
+import os
+import re
 import secrets
 import socket
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +23,8 @@ from kinetarium.studio.http import Guard
 from kinetarium.studio.results import ResultTree
 
 HOST = "127.0.0.1"
+SESSION = ".studio-session"
+"""File beside the runs with the token and the last port, so that pages outlive a restart."""
 
 _LOOK_EVERY = 1.0
 """Interval at which the folder is scanned for new runs [s]."""
@@ -65,8 +70,10 @@ class StudioServer:
         """
         limits = limits or HttpLimits()
         check_page()
-        self._listening = _listen(port)
-        guard = Guard(secrets.token_urlsafe(24), self._listening.getsockname()[1])
+        session = _Session(root / SESSION)
+        self._listening = session.listen(port)
+        guard = Guard(session.token, self._listening.getsockname()[1])
+        session.keep(guard.port)
         self.address = f"http://{HOST}:{guard.port}/?token={guard.token}"
         self.broadcast = Broadcast()
         self._results = ResultTree(root.resolve())
@@ -116,6 +123,54 @@ class StudioServer:
                 if now != known:
                     known = now
                     self.broadcast.publish(strict_json({"type": "runs"}, indent=None))
+
+
+class _Session:
+    """The token and the port of the last time, if the folder has them; else a new token.
+
+    Only the user may read the file. It contains its own inode: one that came with a folder of
+    others, who would know the token, is not used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.token, self._port = secrets.token_urlsafe(24), 0
+        with suppress(OSError, ValueError):
+            self._read()
+
+    def listen(self, port: int) -> socket.socket:
+        """Listen on a port; instead of any free one on the last, if it is free."""
+        if port == 0 and self._port:
+            with suppress(KinetariumError):
+                return _listen(self._port)
+        return _listen(port)
+
+    def keep(self, port: int) -> None:
+        """Save the token and the port; without a folder that can be written nothing is kept."""
+        if port == self._port:
+            return
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            with os.fdopen(os.open(self._path, flags, 0o600), "w") as file:
+                file.write(f"{self.token} {port} {_place(os.fstat(file.fileno()))}\n")
+
+    def _read(self) -> None:
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        with os.fdopen(os.open(self._path, flags)) as file:
+            status = os.fstat(file.fileno())
+            private = os.name == "nt" or (
+                status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
+            )
+            if not (stat.S_ISREG(status.st_mode) and private):
+                return
+            kept = re.fullmatch(r"([\w-]{32}) (\d{1,5}) (\S+)\n", file.read(200))
+        if kept and kept[3] == _place(status):
+            self.token, self._port = kept[1], int(kept[2])
+
+
+def _place(status: os.stat_result) -> str:
+    return f"{status.st_dev}:{status.st_ino}"
 
 
 def _listen(port: int) -> socket.socket:
