@@ -257,7 +257,8 @@ def test_what_is_saved_can_be_loaded(workshop, tmp_path):
     workshop.after(lambda: page.click("[data-preset=side]"))
     before = workshop.state()["plan"]
     assert before["machine"]["gain"] == 5.0
-    assert before["machine"]["shapes"][4]["section"] == [[-1, -1], [2, 0], [-1, 1]]
+    (thigh,) = before["machine"]["shapes"]
+    assert (thigh["name"], thigh["section"]) == ("thigh", [[-1, -1], [2, 0], [-1, 1]])
     assert before["heading"] == "crab"
     walk_file = workshop.saved("walk.json", tmp_path)
     machine_file = workshop.saved("machine.json", tmp_path)
@@ -409,7 +410,7 @@ def test_a_leg_is_modelled_link_by_link_and_mirrored(workshop):
     workshop.after(lambda: page.locator("[aria-label=top]").press("Enter"))
     page.fill("[aria-label=section]", "-1 -1, 4 0, -1 1")
     state = workshop.after(lambda: page.locator("[aria-label=section]").blur())
-    shape = state["plan"]["machine"]["shapes"][7]
+    (shape,) = state["plan"]["machine"]["shapes"]
     assert (shape["top"], shape["section"]) == (3.5, [[-1, -1], [4, 0], [-1, 1]])
     right, _, left, *_ = workshop.planned().plan.machine.link_shapes
     assert left[7].section == ((-1, -1), (4, 0), (-1, 1))
@@ -500,7 +501,7 @@ def test_gait_diagram_and_plots_lead_through_time(workshop):
     assert scrubbed["frame"] == pytest.approx(0.75 * frames, abs=5)
 
 
-def test_leaving_and_coming_back_starts_afresh(workshop):
+def test_leaving_takes_everything_away(workshop):
     page = workshop.page
     page.click("[data-mode=runs]")
     assert workshop.state()["mode"] == "runs"

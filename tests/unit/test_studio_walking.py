@@ -194,3 +194,18 @@ def test_kinds_are_walked_once_each():
     assert asked.kinds == (LegKind.TTT1, LegKind.TTR)
     assert asked.plan.machine.kind is LegKind.TTT1
     assert walk_request({"kinds": []}).kinds == (LegKind.TTT2,)
+
+
+def test_the_path_is_drawn_on_the_ground():
+    terrain = Terrain(slope_deg=6.0, slope_from=30.0, steps=(Step(60, 80, -9, 9, 5.0),))
+    walk = plan_walk(WalkPlan(waypoints=((0, 0), (128, 0)), terrain=terrain))
+    (guide,) = walk_replay(walk).guides
+    x, y, z = guide.points.T / UNIT
+    np.testing.assert_allclose(z, terrain.height(x, y) + 0.1, atol=1e-5)
+    # Between its corners, too: no bend of the ground is left out, nor a step cut short.
+    dense = np.linspace(0.0, 128.0, 2001)[1:-1]
+    edges = np.abs(dense[:, np.newaxis] - [60, 80]).min(axis=1) > 1e-3
+    level = np.interp(dense, x, z)
+    np.testing.assert_allclose(
+        level[edges], terrain.height(dense, 0 * dense)[edges] + 0.1, atol=1e-4
+    )

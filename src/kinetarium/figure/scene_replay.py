@@ -5,6 +5,7 @@ The forward kinematics of a scene is computed for all samples at once.
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from math import isfinite, radians, sqrt, tan
 
 import numpy as np
@@ -194,6 +195,8 @@ _AROUND = 80.0
 """How far beside the path the ground is shown [unit]."""
 _ABOVE = 0.1
 """Height of the drawn path above the ground, so that it is visible [unit]."""
+_BESIDE = 1e-9
+"""How far beside an edge the height of the ground is taken, relative to the stretch there."""
 
 
 def walk_replay(
@@ -225,11 +228,46 @@ def walk_replay(
         solids.append(Solid(name, group, (mesh,), poses))
     guides: tuple[Guide, ...] = ()
     if path is not None:
-        heights = terrain.height(*path.T) + _ABOVE
-        guides = (Guide("path", np.column_stack([path, heights]) * unit_m),)
+        laid = _laid_on(terrain, path) + np.array([0.0, 0.0, _ABOVE])
+        guides = (Guide("path", laid * unit_m),)
     near = body[:, :2] / unit_m if path is None else path
     solids += _ground(terrain, near, unit_m=unit_m)
     return Replay(time, tuple(solids), guides=guides, trails=("body",))
+
+
+def _laid_on(terrain: Terrain, path: Array) -> Array:
+    """Return a path on the ground with a corner at every bend of it [unit], shape (m, 3).
+
+    Args:
+        terrain: The ground.
+        path: Corners of the path [unit], shape (n, 2).
+    """
+    rise = tan(radians(terrain.slope_deg))
+    along = [terrain.slope_from, *(x for step in terrain.steps for x in (step.x0, step.x1))]
+    # Where the slope comes out of the top of a step.
+    along += [terrain.slope_from + step.height / rise for step in terrain.steps if rise]
+    across = [y for step in terrain.steps for y in (step.y0, step.y1)]
+    diagonal: list[float] = []
+    if terrain.map is not None:
+        n, m = terrain.map.grid.shape
+        along += (terrain.map.x0 + terrain.map.cell * np.arange(n)).tolist()
+        across += (terrain.map.y0 + terrain.map.cell * np.arange(m)).tolist()
+        first = terrain.map.x0 + terrain.map.y0
+        diagonal += (first + terrain.map.cell * np.arange(1, n + m)).tolist()
+    edges = [(np.array(along), (1, 0)), (np.array(across), (0, 1)), (np.array(diagonal), (1, 1))]
+    points = []
+    for start, end in pairwise(path):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            crossed = np.concatenate(
+                [(at - start @ normal) / ((end - start) @ normal) for at, normal in edges]
+            )
+        parts = np.sort([0.0, *crossed[(crossed > 0) & (crossed < 1)], 1.0])
+        # At an edge the ground has two heights: before it and behind it.
+        inner = _BESIDE * np.diff(parts)
+        parts = np.column_stack([parts[:-1] + inner, parts[1:] - inner]).ravel()
+        points.append(start + parts[:, np.newaxis] * (end - start))
+    flat = np.concatenate(points) if points else path
+    return np.column_stack([flat, terrain.height(*flat.T)])
 
 
 def machine_meshes(

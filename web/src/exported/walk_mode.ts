@@ -46,7 +46,7 @@ export class ExportedWalkMode implements Mode {
     app.layout.panel("right", "Joints").append(joints.table, joints.plots);
     for (const part of [buttons, findings, diagram, joints]) this.stop.push(() => part.dispose());
     this.stop.push(() => view.close());
-    await troupe.show(walks.map((facts, i) => ({ facts, source: this.sources[i]! })), plan.machine);
+    await troupe.show(walks.map((facts, i) => ({ facts, source: this.sources[i]! })), plan);
     troupe.look();
   }
 

@@ -6,6 +6,7 @@ import type { ReplayFile, SolidEntry } from "./replay_file";
 import { Trails } from "./trails";
 
 const EDGE_ANGLE = 30;
+const ALARM = 0xe0241b;
 
 type Triple = [number, number, number];
 
@@ -27,6 +28,9 @@ export class Actor {
     side: THREE.DoubleSide, // few triangles leave gaps, through which the inside is better than nothing
   });
   private readonly lines = new THREE.LineBasicMaterial();
+  private readonly alarm = new THREE.MeshLambertMaterial({ color: ALARM, polygonOffset: true, side: THREE.DoubleSide });
+  private readonly alarmLines = new THREE.LineBasicMaterial({ color: ALARM });
+  private alarmed: ReadonlySet<string> = new Set();
   private style: Style = "shaded";
   private ghost = false;
   private background = new THREE.Color();
@@ -99,6 +103,21 @@ export class Actor {
     this.restyle();
   }
 
+  /** The solids that are drawn red. */
+  get alarms(): ReadonlySet<string> {
+    return this.alarmed;
+  }
+
+  /** Draw some solids red. */
+  setAlarm(names: ReadonlySet<string>): void {
+    this.alarmed = names;
+    for (const { entry, mesh, edges } of this.parts) {
+      const red = names.has(entry.name);
+      if (mesh) mesh.material = red ? this.alarm : this.material;
+      if (edges) edges.material = red ? this.alarmLines : this.lines;
+    }
+  }
+
   private restyle(): void {
     const { material, ghost, style } = this;
     const hidden = style === "hidden-line";
@@ -124,6 +143,8 @@ export class Actor {
       }
       if (part.edges) part.edges.visible = style !== "shaded";
     }
+    this.alarm.visible = style !== "wireframe";
+    this.setAlarm(this.alarmed);
   }
 
   /** Where each solid is, [x y z, wxyz] by name. */
@@ -168,5 +189,7 @@ export class Actor {
     });
     this.material.dispose();
     this.lines.dispose();
+    this.alarm.dispose();
+    this.alarmLines.dispose();
   }
 }

@@ -18,7 +18,10 @@ export class Findings {
   private show(): void {
     const { troupe } = this;
     const { walker, walkers } = troupe;
-    if (!walker) return;
+    if (!walker) {
+      this.element.replaceChildren(h("p.warning", { role: "status", "data-kind": "path" }, "No walk: the path has too few waypoints. Click the ground to place them."));
+      return;
+    }
     const robots = walkers.map(({ facts }, i) =>
       h("button.chip", { "aria-pressed": String(walkers[i] === walker), onclick: () => troupe.choose(i) }, `${facts.kind.toUpperCase()}${facts.warning_count ? ` ⚠${facts.warning_count}` : ""}`),
     );

@@ -45,7 +45,7 @@ export class GaitDiagram {
 
   private draw(): void {
     const walker = this.troupe.walker;
-    if (!walker) return;
+    if (!walker) return this.drawing.replaceChildren();
     const { steps, warnings, frames } = walker.facts;
     const bars: SVGElement[] = [];
     for (let leg = 1; leg <= 4; leg++) {

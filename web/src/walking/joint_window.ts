@@ -43,7 +43,7 @@ export class JointWindow {
 
   private renew(): void {
     const { walker } = this.troupe;
-    if (!walker) return;
+    if (!walker) return this.clear();
     const turning = walker.facts.kind === "ttr";
     const head = ["leg", "h_x", turning ? "ω [°]" : "h_y", "v_z", ""].map((name) => h("th", {}, name));
     const rows = LEG_NAMES.map((name, leg) => {
@@ -55,6 +55,13 @@ export class JointWindow {
     this.tell();
     clearTimeout(this.waiting);
     this.waiting = window.setTimeout(() => (this.busy() ? this.renew() : this.plot(walker)), QUIET);
+  }
+
+  private clear(): void {
+    clearTimeout(this.waiting);
+    this.cells = [];
+    this.table.replaceChildren();
+    for (const plot of this.drawn.splice(0)) plot.dispose();
   }
 
   /** Write the values at the time shown. */

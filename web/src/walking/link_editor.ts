@@ -87,9 +87,12 @@ export class LinkEditor {
     const ends = [this.top.valueAsNumber, this.bottom.valueAsNumber];
     if (!fine || !ends.every(Number.isFinite)) return this.show();
     const { machine } = this.planner.plan;
-    const shapes = this.shapes.map((shape, i) =>
-      i === this.index ? { ...shape, section: section as Point[], top: ends[0]!, bottom: ends[1]! } : shape,
-    );
+    const shape = this.shapes[this.index]!;
+    const changed = { ...shape, section: section as Point[], top: ends[0]!, bottom: ends[1]! };
+    // Links that were not changed stay plain bars, of whatever lengths the machine will have.
+    const order = this.shapes.map(({ name }) => name);
+    const shapes = [...machine.shapes.filter(({ name }) => name !== shape.name), changed];
+    shapes.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
     void this.planner.edit({ machine: { ...machine, shapes } });
   }
 

@@ -1,5 +1,6 @@
 import * as THREE from "three";
-import { type Facts, type Machine, type Point, UNIT } from "./plan";
+import { laidOn } from "./ground";
+import { type Facts, type Machine, type Point, type Terrain, UNIT } from "./plan";
 
 const ABOVE = 0.002;
 
@@ -10,19 +11,21 @@ const HEAD = [7, 3.5] as const;
 export class Markers {
   readonly object: THREE.LineSegments;
 
-  constructor(facts: Facts, machine: Machine, color: string) {
+  constructor(facts: Facts, machine: Machine, terrain: Terrain, color: string) {
     const [a, b] = [machine.body_length / 2, machine.body_width / 2];
     const outline: Point[] = [[-a, -b], [a, -b], [a, b], [-a, b]];
     const head: Point[] = [[0, -HEAD[1]], [HEAD[0], 0], [0, HEAD[1]]];
     const lines: number[] = [];
     facts.markers.forEach(([x, y, heading], i) => {
       const [c, s] = [Math.cos(heading), Math.sin(heading)];
-      const put = (u: number, v: number) => lines.push((x + c * u - s * v) * UNIT, (y + s * u + c * v) * UNIT, ABOVE);
+      const at = ([u, v]: Point): Point => [x + c * u - s * v, y + s * u + c * v];
       const ends = i === 0 || i === facts.markers.length - 1;
       for (const shape of ends ? [head, outline] : [head]) {
         shape.forEach(([u, v], corner) => {
-          put(u, v);
-          put(...shape[(corner + 1) % shape.length]!);
+          const laid = laidOn(terrain, [at([u, v]), at(shape[(corner + 1) % shape.length]!)]);
+          laid.slice(1).forEach((end, j) => {
+            for (const [px, py, pz] of [laid[j]!, end]) lines.push(px * UNIT, py * UNIT, pz * UNIT + ABOVE);
+          });
         });
       }
     });

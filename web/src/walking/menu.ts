@@ -3,6 +3,8 @@ import { h } from "../shell/dom";
 /** The main menu: one of its pages is seen at a time. */
 export class Menu {
   readonly element: HTMLElement;
+  /** The page that is seen. */
+  page = "";
   private readonly tabs = new Map<string, HTMLButtonElement>();
 
   constructor(private readonly pages: Record<string, HTMLElement>) {
@@ -14,6 +16,7 @@ export class Menu {
   }
 
   open(name: string): void {
+    this.page = name;
     for (const [other, page] of Object.entries(this.pages)) {
       page.hidden = other !== name;
       this.tabs.get(other)!.setAttribute("aria-pressed", String(other === name));

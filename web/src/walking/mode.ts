@@ -7,6 +7,7 @@ import { Findings } from "./findings";
 import { GaitDiagram } from "./gait_diagram";
 import { GaitPanel } from "./gait_panel";
 import { GroundPanel } from "./ground_panel";
+import { History } from "./history";
 import { JointWindow } from "./joint_window";
 import { Menu } from "./menu";
 import { PathPanel } from "./path_panel";
@@ -16,6 +17,7 @@ import { PlanView } from "./plan_view";
 import { Planner } from "./planner";
 import { RobotPanel } from "./robot_panel";
 import { Troupe } from "./troupe";
+import { UndoButtons } from "./undo_buttons";
 import { ViewButtons } from "./view_buttons";
 
 type Places = Record<"view" | "menu" | "walk" | "gait" | "joints", HTMLElement>;
@@ -27,7 +29,11 @@ export class WalkingMode implements Mode {
   private planner: Planner | null = null;
   private troupe: Troupe | null = null;
   private tool: PathTool | null = null;
+  private menu: Menu | null = null;
   private stop: (() => void)[] = [];
+  /** The drafts, which outlive a change of the mode, as do the time and the page of the menu. */
+  private readonly history = new History();
+  private left = { time: 0, page: "Robot" };
 
   get cast(): Cast | null {
     return this.troupe?.cast ?? null;
@@ -35,7 +41,7 @@ export class WalkingMode implements Mode {
 
   async enter(app: App): Promise<void> {
     const troupe = (this.troupe = new Troupe(app));
-    const planner: Planner = new Planner(app, (walks) => troupe.show(walks, planner.plan.machine));
+    const planner: Planner = new Planner(app, this.history, (walks) => troupe.show(walks, planner.plan));
     this.planner = planner;
     // Panels first, for the view to have its final size when the walk is fitted into it.
     const places: Places = {
@@ -51,13 +57,15 @@ export class WalkingMode implements Mode {
     if (this.troupe !== troupe) return;
     this.open(app, planner, troupe, places);
     troupe.look();
+    app.clock.set(this.left.time);
     troupe.changed.emit();
   }
 
-  leave(): void {
+  leave(app: App): void {
+    if (this.menu) this.left = { time: app.clock.time, page: this.menu.page };
     for (const stop of this.stop.splice(0)) stop();
     this.troupe?.clear();
-    this.planner = this.troupe = this.tool = null;
+    this.planner = this.troupe = this.tool = this.menu = null;
     window.kinetarium.addWaypoint = null;
   }
 
@@ -71,6 +79,7 @@ export class WalkingMode implements Mode {
       busy: planner.busy,
       waypoints: planner.plan.waypoints.map(([x, y]) => [x * UNIT, y * UNIT]),
       pen: this.tool?.pen ?? false,
+      places: this.tool?.places ?? [],
       ...troupe.state(),
     };
   }
@@ -88,14 +97,19 @@ export class WalkingMode implements Mode {
     const findings = new Findings(troupe);
     const diagram = new GaitDiagram(app, troupe);
     const joints = new JointWindow(app, troupe, () => planner.dragging);
-    const menu = new Menu({ Robot: robot.element, Path: path.element, Gait: gait.element, Ground: ground.element, Files: files.element });
+    const menu = (this.menu = new Menu({ Robot: robot.element, Path: path.element, Gait: gait.element, Ground: ground.element, Files: files.element }));
+    menu.open(this.left.page);
+    const steps = new UndoButtons(app, planner);
     places.view.append(buttons.element);
-    places.menu.append(menu.element);
+    places.menu.append(steps.element, menu.element);
     places.walk.replaceChildren(findings.element);
     places.gait.append(diagram.element);
     places.joints.append(joints.table, joints.plots);
-    for (const part of [tool, robot, path, gait, ground, buttons, findings, diagram, joints]) this.stop.push(() => part.dispose());
+    for (const part of [tool, steps, robot, path, gait, ground, buttons, findings, diagram, joints]) this.stop.push(() => part.dispose());
     this.stop.push(() => view.close());
+    this.stop.push(app.live.changed.on((connection) => {
+      if (connection === "here") void app.guarded(() => planner.renew());
+    }));
     window.kinetarium.addWaypoint = (x, y) => tool.add(x, y);
   }
 }

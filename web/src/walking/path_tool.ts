@@ -1,6 +1,7 @@
 import * as THREE from "three";
 import type { App } from "../app";
 import { h } from "../shell/dom";
+import { groundHeight, groundUnder, laidOn } from "./ground";
 import { type Point, UNIT } from "./plan";
 import type { Planner } from "./planner";
 
@@ -104,8 +105,8 @@ export class PathTool {
     let found = -1;
     let nearest = NEAR;
     stage.viewpoint.camera.updateMatrixWorld();
-    this.planner.plan.waypoints.forEach(([x, y], i) => {
-      const seen = new THREE.Vector3(x * UNIT, y * UNIT, 0).project(stage.viewpoint.camera);
+    this.planner.plan.waypoints.forEach((point, i) => {
+      const seen = this.onGround(point).project(stage.viewpoint.camera);
       const distance = Math.hypot(((seen.x + 1) / 2) * width - mx, ((1 - seen.y) / 2) * box.height - my);
       if (seen.z < 1 && distance < nearest) [found, nearest] = [i, distance];
     });
@@ -127,7 +128,7 @@ export class PathTool {
     if (this.held >= 0) {
       event.stopImmediatePropagation();
       if (this.slipped(event)) this.drag(event);
-    } else if (this.pen) this.stretch(this.app.stage.groundAt(event.clientX, event.clientY));
+    } else if (this.pen) this.stretch(this.pointAt(event));
   }
 
   private release(event: PointerEvent): void {
@@ -138,7 +139,7 @@ export class PathTool {
       this.drop();
       if (moved) void planner.edit({});
     } else if (this.pen && this.pressed && !this.slipped(event)) {
-      const point = this.app.stage.groundAt(event.clientX, event.clientY);
+      const point = this.pointAt(event);
       if (point) void this.add(point.x, point.y, event.shiftKey ? this.stretchNear(point) : undefined);
     }
     this.pressed = null;
@@ -156,7 +157,7 @@ export class PathTool {
   }
 
   private drag(event: PointerEvent): void {
-    const point = this.app.stage.groundAt(event.clientX, event.clientY);
+    const point = this.pointAt(event);
     if (!point) return;
     this.planner.dragging = true;
     const waypoints = this.planner.plan.waypoints.map((old, i): Point =>
@@ -170,7 +171,7 @@ export class PathTool {
     const points = this.planner.plan.waypoints.map(([x, y]) => new THREE.Vector3(x * UNIT, y * UNIT, 0));
     let [index, least] = [points.length, Infinity];
     for (let i = 0; i + 1 < points.length; i++) {
-      const near = new THREE.Line3(points[i], points[i + 1]).closestPointToPoint(point, true, new THREE.Vector3());
+      const near = new THREE.Line3(points[i], points[i + 1]).closestPointToPoint(point.setZ(0), true, new THREE.Vector3());
       const distance = near.distanceTo(point);
       if (distance < least) [index, least] = [i + 1, distance];
     }
@@ -181,7 +182,7 @@ export class PathTool {
   private stretch(point: THREE.Vector3 | null): void {
     const last = this.planner.plan?.waypoints.at(-1);
     this.band.visible = Boolean(point && last);
-    if (point && last) lay(this.band, [last, [point.x / UNIT, point.y / UNIT]]);
+    if (point && last) this.lay(this.band, [last, [point.x / UNIT, point.y / UNIT]]);
     this.app.stage.request();
   }
 
@@ -196,14 +197,35 @@ export class PathTool {
   private draw(): void {
     const { plan } = this.planner;
     this.handles.clear();
-    plan.waypoints.forEach(([x, y], i) => {
+    plan.waypoints.forEach((point, i) => {
       const sprite = new THREE.Sprite(numeral(i + 1));
-      sprite.position.set(x * UNIT, y * UNIT, 0);
+      sprite.position.copy(this.onGround(point));
       sprite.renderOrder = 5;
       this.handles.add(sprite);
     });
-    lay(this.polygon, plan.heading === "spin" ? [] : plan.waypoints);
+    this.lay(this.polygon, plan.heading === "spin" ? [] : plan.waypoints);
     this.app.stage.request();
+  }
+
+  /** Where the waypoints are seen [m]. */
+  get places(): number[][] {
+    return this.handles.children.map((sprite) => sprite.position.toArray());
+  }
+
+  /** The point of the ground under the mouse [m]. */
+  private pointAt(event: PointerEvent): THREE.Vector3 | null {
+    return groundUnder(this.planner.plan.terrain, this.app.stage.rayAt(event.clientX, event.clientY));
+  }
+
+  private onGround([x, y]: Point): THREE.Vector3 {
+    return new THREE.Vector3(x, y, groundHeight(this.planner.plan.terrain, x, y)).multiplyScalar(UNIT);
+  }
+
+  private lay(object: THREE.Line, points: readonly Point[]): void {
+    object.geometry.dispose();
+    object.geometry = new THREE.BufferGeometry();
+    const values = laidOn(this.planner.plan.terrain, points).flatMap(([x, y, z]) => [x * UNIT, y * UNIT, z * UNIT + ABOVE]);
+    object.geometry.setAttribute("position", new THREE.Float32BufferAttribute(values, 3));
   }
 }
 
@@ -211,13 +233,6 @@ function line(color: number): THREE.Line {
   const object = new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color }));
   object.frustumCulled = false;
   return object;
-}
-
-function lay(object: THREE.Line, points: readonly Point[]): void {
-  object.geometry.dispose();
-  object.geometry = new THREE.BufferGeometry();
-  const values = points.flatMap(([x, y]) => [x * UNIT, y * UNIT, ABOVE]);
-  object.geometry.setAttribute("position", new THREE.Float32BufferAttribute(values, 3));
 }
 
 const NUMERALS = new Map<number, THREE.SpriteMaterial>();

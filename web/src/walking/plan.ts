@@ -25,6 +25,8 @@ export interface LinkShape {
   section: Point[];
   top: number;
   bottom: number;
+  /** Distance of the pivots between which it was drawn; 0 if it keeps its size. */
+  length: number;
 }
 
 export interface Machine {
@@ -40,7 +42,7 @@ export interface Machine {
   com: Point;
   lateral_stroke: number;
   turn_limit_deg: number;
-  /** Nine, or none for plain bars. */
+  /** Of the links that are no plain bars. */
   shapes: LinkShape[];
 }
 
@@ -52,11 +54,20 @@ export interface Block {
   height: number;
 }
 
+/** Heights on a grid: rows along x. */
+export interface HeightMap {
+  heights: number[][];
+  cell: number;
+  x0: number;
+  y0: number;
+}
+
 export interface Terrain {
   slope_deg: number;
   slope_from: number;
   steps: Block[];
   clearance: number;
+  map?: HeightMap | null;
 }
 
 export interface Plan {
@@ -110,6 +121,8 @@ export interface Facts {
   markers: [x: number, y: number, heading: number][];
   warnings: WalkWarning[];
   warning_count: number;
+  /** Parts that are in the body or in another leg, from frame to frame. */
+  interference: [part: string, first: number, last: number][];
 }
 
 /** Paths to begin with. */

@@ -1,5 +1,6 @@
 import * as THREE from "three";
-import { UNIT } from "./plan";
+import { groundHeight } from "./ground";
+import { type Terrain, UNIT } from "./plan";
 import type { Numbers } from "./walker";
 
 type Vector = [x: number, y: number];
@@ -27,10 +28,17 @@ function turn(a: Vector, b: Vector, c: Vector): number {
   return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
 }
 
+/** The nearest point of a hull: on which of its edges, and how far along it, 0..1. */
+interface Nearest {
+  point: Vector;
+  edge: number;
+  part: number;
+}
+
 /** Give the distance of a point from the nearest edge of a hull, negative outside, and where that is. */
-export function hullMargin(hull: readonly Vector[], [x, y]: Vector): { margin: number; nearest: Vector } {
+export function hullMargin(hull: readonly Vector[], [x, y]: Vector): { margin: number; nearest: Nearest } {
   let least = Infinity;
-  let nearest: Vector = [x, y];
+  let nearest: Nearest = { point: [x, y], edge: 0, part: 0 };
   let inside = hull.length > 2;
   hull.forEach((a, i) => {
     const b = hull[(i + 1) % hull.length]!;
@@ -39,7 +47,7 @@ export function hullMargin(hull: readonly Vector[], [x, y]: Vector): { margin: n
     const t = length ? Math.min(Math.max(((x - a[0]) * dx + (y - a[1]) * dy) / length, 0), 1) : 0;
     const foot: Vector = [a[0] + t * dx, a[1] + t * dy];
     const distance = Math.hypot(x - foot[0], y - foot[1]);
-    if (distance < least) [least, nearest] = [distance, foot];
+    if (distance < least) [least, nearest] = [distance, { point: foot, edge: i, part: t }];
     if (turn(a, b, [x, y]) < 0) inside = false;
   });
   return { margin: inside ? least : -least, nearest };
@@ -50,6 +58,8 @@ export class Support {
   readonly object = new THREE.Group();
   /** The static margin as drawn [unit]. */
   margin = 0;
+  /** The corners of the support polygon, each where its foot stands [m]. */
+  corners: [x: number, y: number, z: number][] = [];
   private readonly area = geometry(4);
   private readonly edge = geometry(8);
   private readonly reach = geometry(2);
@@ -63,6 +73,7 @@ export class Support {
   constructor(
     private readonly numbers: Numbers,
     private readonly frames: number,
+    private readonly terrain: Terrain,
   ) {
     this.area.setIndex([0, 1, 2, 0, 2, 3]);
     this.center = new THREE.Mesh(quarteredDisc(1.6 * UNIT), new THREE.MeshBasicMaterial({ vertexColors: true, depthTest: false, side: THREE.DoubleSide }));
@@ -85,28 +96,30 @@ export class Support {
       return part === 0 ? here : here + (values[column * frames + frame + 1]! - here) * part;
     };
     const feet: Vector[] = [];
-    let z = 0;
+    const heights = new Map<Vector, number>();
     for (let leg = 0; leg < 4; leg++) {
       if (numbers.support[leg * frames + frame]! < 0.5) continue;
       feet.push([value(numbers.feet, 3 * leg), value(numbers.feet, 3 * leg + 1)]);
-      z += value(numbers.feet, 3 * leg + 2);
+      heights.set(feet.at(-1)!, value(numbers.feet, 3 * leg + 2));
     }
-    z = z / Math.max(1, feet.length) + ABOVE;
     const hull = convexHull(feet);
+    this.corners = hull.map((foot) => [...foot, heights.get(foot)!]);
+    const raised = this.corners.map(([a, b, c]): [number, number, number] => [a, b, c + ABOVE]);
+    const corner = (i: number) => raised[i % raised.length]!;
     const [x, y, height] = [0, 1, 2].map((axis) => value(numbers.com, axis)) as [number, number, number];
     const { margin, nearest } = hullMargin(hull, [x, y]);
     this.margin = margin / UNIT;
     const color = margin > 1e-9 ? GOOD : BAD;
     this.fill.color.set(color);
     this.ink.color.set(color);
-    place(this.area, hull.map(([a, b]) => [a, b, z]));
+    place(this.area, raised);
     this.area.setDrawRange(0, Math.max(0, 3 * (hull.length - 2)));
-    place(this.edge, hull.flatMap(([a, b], i) => {
-      const [c, d] = hull[(i + 1) % hull.length]!;
-      return [[a, b, z], [c, d, z]];
-    }));
+    place(this.edge, raised.flatMap((from, i) => [from, corner(i + 1)]));
     this.edge.setDrawRange(0, 2 * hull.length);
-    place(this.reach, [[x, y, z], [...nearest, z]]);
+    const z = groundHeight(this.terrain, x / UNIT, y / UNIT) * UNIT + ABOVE;
+    const { edge, part: along } = nearest;
+    const [from, to] = raised.length ? [corner(edge)[2], corner(edge + 1)[2]] : [z, z];
+    place(this.reach, [[x, y, z], [...nearest.point, from + along * (to - from)]]);
     place(this.plumb, [[x, y, z], [x, y, height]]);
     this.center.position.set(x, y, z);
   }

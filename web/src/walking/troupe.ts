@@ -5,7 +5,7 @@ import { Cast } from "../replay/cast";
 import { ReplayFile } from "../replay/replay_file";
 import { Event } from "../shell/events";
 import { Markers } from "./markers";
-import { type Machine, UNIT } from "./plan";
+import { type Plan, UNIT } from "./plan";
 import type { PlannedWalk } from "./planner";
 import { Support } from "./support";
 import type { Numbers, Walker } from "./walker";
@@ -64,9 +64,9 @@ export class Troupe {
   }
 
   /** Put walks on the stage instead of those that are there; the eye stays where it is. */
-  async show(walks: PlannedWalk[], machine: Machine): Promise<void> {
+  async show(walks: PlannedWalk[], plan: Plan): Promise<void> {
     const turn = ++this.turn;
-    const made = await Promise.all(walks.map((walk, i) => this.make(walk, machine, i)));
+    const made = await Promise.all(walks.map((walk, i) => this.make(walk, plan, i)));
     if (turn !== this.turn) {
       for (const { actor } of made) actor.dispose();
       return;
@@ -141,6 +141,8 @@ export class Troupe {
       frame: this.frame,
       facts: this.walkers.map(({ facts }) => facts),
       margin: this.walker?.support.margin ?? null,
+      support: this.walker?.support.corners ?? [],
+      red: [...(this.walker?.actor.alarms ?? [])],
     };
   }
 
@@ -151,7 +153,7 @@ export class Troupe {
     this.walkers = [];
   }
 
-  private async make({ facts, source }: PlannedWalk, machine: Machine, index: number): Promise<Walker> {
+  private async make({ facts, source }: PlannedWalk, plan: Plan, index: number): Promise<Walker> {
     const file = await ReplayFile.open(source);
     const color = this.app.theme.series(index);
     const actor = await Actor.make(file, color, this.app.clock.time);
@@ -159,8 +161,8 @@ export class Troupe {
       CHANNELS.map((name) => file.channel(file.head.channels.find((entry) => entry.name === name)!)),
     );
     const numbers = Object.fromEntries(CHANNELS.map((name, i) => [name, values[i]])) as unknown as Numbers;
-    const support = new Support(numbers, facts.frames);
-    const markers = new Markers(facts, machine, color);
+    const support = new Support(numbers, facts.frames, plan.terrain);
+    const markers = new Markers(facts, plan.machine, plan.terrain, color);
     actor.object.add(support.object, markers.object);
     return { facts, actor, support, markers, numbers };
   }
@@ -176,6 +178,11 @@ export class Troupe {
   }
 
   private update(): void {
-    for (const { actor, support } of this.walkers) support.setTime(...actor.file.place(this.app.clock.time));
+    for (const { actor, support, facts } of this.walkers) {
+      const [frame, part] = actor.file.place(this.app.clock.time);
+      support.setTime(frame, part);
+      const red = facts.interference.filter(([, first, last]) => first <= frame && frame <= last);
+      actor.setAlarm(new Set(red.map(([name]) => name)));
+    }
   }
 }
