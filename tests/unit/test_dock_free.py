@@ -23,6 +23,7 @@ from kinetarium.studies.dock.press.arms import CONTACT_SPEED, GAP, docking_of
 from kinetarium.studies.dock.press.cases import CONTACT_TIME, Approach, cases, cruise
 from kinetarium.studies.dock.press.config import Contact, DockConfig, PresetName
 from kinetarium.studies.dock.press.contact import ElasticFaces, turning_stiffness
+from kinetarium.studies.dock.press.probe import SHAPE
 from kinetarium.studies.dock.press.run import run, score
 
 FREE = DockConfig(
@@ -229,6 +230,19 @@ def test_friction_bears_forces_and_moments_in_the_face():
     (case,) = cases(replace(FREE, **changes, friction=0.3, misalign=(*"0000", "1deg", "0")))
     row = score(case, run(case))
     assert row["settled"], row
+
+
+@pytest.mark.engine
+def test_a_probe_10_mm_beside_the_cone_is_captured():
+    """The contact force and the latch in an engine; wedging is tested without one."""
+    changes = {"wrench": (-500.0, 0, 0, 0, 0, 0), "contact": Contact.PROBE, "friction": 0.2}
+    (case,) = cases(replace(FREE, **changes, misalign=("0", "10mm", *"0000"), speed=0.05))
+    row = score(case, run(case))
+    assert row["latched"] and not row["jammed"], row
+    assert row["settled"] and row["insertion_m"] > SHAPE.mouth + SHAPE.latch
+    assert row["wedging_tilt_rad"] == pytest.approx(0.1)
+    with pytest.raises(KinetariumError, match="along its axis alone"):
+        cases(replace(FREE, **{**changes, "wrench": FREE.wrench}))
 
 
 @pytest.mark.slow

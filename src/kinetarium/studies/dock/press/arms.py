@@ -20,7 +20,8 @@ from kinetarium.scene.docking import (
 )
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose
-from kinetarium.studies.dock.press.config import KR250, DockCase, DockConfig
+from kinetarium.studies.dock.press.config import KR250, Contact, DockCase, DockConfig
+from kinetarium.studies.dock.press.probe import SHAPE
 
 GAP = 0.1674
 """Initial distance of the docking faces [m]."""
@@ -78,7 +79,7 @@ def docking_of(case: DockCase, *, contact: bool = False) -> DockingScene:
     placed = [_positions(model, start) for model, start in zip(arms, starts, strict=True)]
     return docking_scene(
         payload=case.payload_kg,
-        gap=GAP * path_scale(case),
+        gap=GAP * path_scale(case) + (SHAPE.length if case.contact is Contact.PROBE else 0.0),
         positions=placed[0],
         chaser=chaser,
         target=target,

@@ -42,6 +42,7 @@ from kinetarium.studies.dock.press.presets import (
     case_contact,
     desired_wrench,
 )
+from kinetarium.studies.dock.press.probe import SHAPE
 
 DURATION = 4.0
 """Duration of the path [s]."""
@@ -108,6 +109,8 @@ def cruise(case: DockCase) -> float:
     if not case.is_free:
         return 0.0
     farther = max(case.misalign[0], 0.0) if case.misalign else 0.0
+    if case.contact is Contact.PROBE:  # a probe in line meets nothing before the socket's bottom
+        farther += SHAPE.mouth + SHAPE.socket
     return farther + 12 * case.gate / case_contact(case)[0]
 
 

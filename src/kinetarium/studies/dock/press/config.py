@@ -71,6 +71,8 @@ class Contact(StrEnum):
     """A hardening spring, with damping proportional to its force."""
     FACE = "face"
     """Elastic faces with edges and friction that sticks, the same in every engine."""
+    PROBE = "probe-cone"
+    """A probe that a cone guides into a socket with a latch, the same in every engine."""
     ENGINE = "engine"
     """The engine's own contact model."""
 

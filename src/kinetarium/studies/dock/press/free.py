@@ -79,6 +79,7 @@ def is_free(config: DockConfig) -> bool:
         or config.contact_k
         or config.misalign
         or config.speed
+        or config.contact is Contact.PROBE
     )
 
 
@@ -154,6 +155,8 @@ def stiffnesses(case: DockCase) -> tuple[Array, Array]:
     k, c = case_contact(case)
     elastic = case.contact is Contact.FACE
     across, along = turning_stiffness(elastic=elastic)
+    if case.contact is Contact.PROBE:  # the socket guides it; it is pressed along its axis
+        across = along = 0.0
     sticks = 1.0 if elastic and case.friction else 0.0
     share = np.array([1.0, sticks, sticks, along * sticks, across, across])
     return k * share, c * share
@@ -228,6 +231,10 @@ def _refuse_wrench(case: DockCase, wrench: Array) -> None:
             f"--wrench: FX = {-force:g} N does not press by more than the gate of {case.gate:g} N,"
             " which would never open"
         )
+    if case.contact is Contact.PROBE:
+        if wrench[1:].any():
+            raise ConfigError("--wrench: a probe presses along its axis alone: FX 0 0 0 0 0")
+        return
     side, twist = hypot(*wrench[1:3]), abs(float(wrench[3]))
     across, _ = turning_stiffness(elastic=case.contact is Contact.FACE)
     needed = side / force + twist / (force * across**0.5)

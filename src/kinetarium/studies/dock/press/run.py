@@ -42,8 +42,10 @@ from kinetarium.studies.dock.press.presets import (
     case_delay,
     case_gains,
     damper,
+    pressing_gains,
     wanted_wrench,
 )
+from kinetarium.studies.dock.press.probe import SHAPE, ProbeCone
 
 _CHOICES: Mapping[str, Mapping[str, Any]] = {"mujoco": {"integrator": "discrete"}}
 
@@ -58,6 +60,7 @@ def engine_options(name: str) -> Options:
 
 COORDINATES = ("eta_x", "eta_y", "eta_z", "xi_x", "xi_y", "xi_z")
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
+INSERTION = ("depth", "latched", "side")
 ENERGIES = ("virtual", "added", "tank")
 WARNINGS = ("gate", "bounded", "half_turn", "singular", "joint_limit", "too_fast")
 
@@ -114,7 +117,14 @@ def controller_channels(controller: DockingController) -> tuple[Watched, ...]:
     )
 
 
-def contact_channel(law: FaceContact) -> Watched:
+def _insertion(law: ProbeCone) -> Watched:
+    """Return a probe of the insertion into the cone."""
+    return Watched(
+        "insertion", "m, 1, N", INSERTION, lambda: np.array([law.depth, law.is_latched, law.side])
+    )
+
+
+def contact_channel(law: FaceContact | ProbeCone) -> Watched:
     """Return a probe of the prescribed contact."""
     return Watched(
         "contact", "N, m", EngineContact.columns, lambda: np.array([law.force, *law.point])
@@ -134,6 +144,10 @@ def duration(case: DockCase, docking: DockingScene) -> float:
     if not case.is_free:
         return DURATION
     needed = ALLOWED * settling_formula(case, docking) + WINDOW
+    if case.contact is Contact.PROBE:
+        # F_des moves it at s F/K against no resistance.
+        K, F = float(pressing_gains(case).diagonal_K[0]), -float(wanted_wrench(case)[0])
+        needed += ALLOWED * (SHAPE.mouth + SHAPE.socket) * K / (WRENCH_GAIN * F)
     return round(CONTACT_TIME + cruise(case) / case.speed + max(needed, 1.0), 3)
 
 
@@ -143,8 +157,10 @@ def run(case: DockCase) -> Recording:
     by_engine = case.contact is Contact.ENGINE
     docking = docking_of(case, contact=by_engine)
     controller = DockingController(case, docking, timestep=TIMESTEP)
-    law: FaceContact
-    if case.contact is Contact.FACE:
+    law: FaceContact | ProbeCone
+    if case.contact is Contact.PROBE:
+        law = ProbeCone(docking, stiffness=stiffness, damping=damping, friction=case.friction)
+    elif case.contact is Contact.FACE:
         law = ElasticFaces(docking, stiffness=stiffness, damping=damping, friction=case.friction)
     else:
         law = FaceContact(
@@ -166,6 +182,7 @@ def run(case: DockCase) -> Recording:
             EngineContact() if by_engine else contact_channel(law),
             *((pressed,) if case.is_free and not by_engine else ()),
             *((energies,) if case.contact_d else ()),
+            *((_insertion(law),) if isinstance(law, ProbeCone) else ()),
         ),
         duration=duration(case, docking),
         timestep=TIMESTEP,
@@ -223,6 +240,9 @@ def flags(case: DockCase, recording: Recording, row: Row) -> list[str]:
         said.append(_ringing(case))
     elif row["contact_time_s"] is not None and seen[0] and row["settle_s"] is None:
         said.append("the contact force did not come to stay within 5 % of the wanted one")
+    if row.get("latched") is False:
+        where = f"{1e3 * row['insertion_m']:.0f} mm below the target's face"
+        said.append(f"the probe {'jammed' if row['jammed'] else 'was not captured'}, {where}")
     load = WRENCH_GAIN * case.payload_kg / float(case_gains(case).diagonal_D[0])
     if load > _NOTABLE_LOAD:
         said.append(
@@ -295,6 +315,9 @@ def score(case: DockCase, recording: Recording) -> Row:
         settle_formula_s: The same by the closed form.
         settled: Whether it settled within 1.5 times that.
         force_error_n, moment_error_nm: Of free dockings: mean deviation in the last half second.
+        insertion_m, latched, jammed, side_n: Of a probe: final depth of its tip below the target's
+            face, whether the latch closed or it stopped before under load, greatest side force.
+        wedging_tilt_rad: Tilt above which it wedges by the two-point formula.
         energy_added_j, energy_end_j: Of a switched impedance: most and final energy that the
             change has added.
         flags: Warnings, as sentences.
@@ -318,7 +341,9 @@ def score(case: DockCase, recording: Recording) -> Row:
         **_drift(case, recording),
         **_on_one_axis(case, duration=float(time[-1]), wanted=wanted),
     }
-    if case.is_free:
+    if case.contact is Contact.PROBE:
+        row |= _inserted(case, recording, row)
+    elif case.is_free:
         row |= _on_six_axes(case, recording, first=first)
     return {**row, "flags": flags(case, recording, row)}
 
@@ -342,6 +367,31 @@ def _on_six_axes(case: DockCase, recording: Recording, *, first: int | None) -> 
         "moment_error_nm": float(off[1, last].mean()),
         **_added_energy(case, recording),
     }
+
+
+def _inserted(case: DockCase, recording: Recording, row: Row) -> Row:
+    depth, latched, side = recording["insertion"].T
+    tail = recording["time"] > recording["time"][-1] - _STILL
+    stopped = bool(np.ptp(depth[tail]) < _STUCK)
+    done = bool(latched.any())
+    pushed = recording["contact"][tail, 0].mean() > -_PUSHED * wanted_wrench(case)[0]
+    return {
+        "settle_wrench_s": row["settle_s"],
+        "settle_formula_s": None,
+        "settled": done and row["settle_s"] is not None,
+        "force_error_n": row["steady_error_n"],
+        "moment_error_nm": None,
+        "insertion_m": float(depth[-1]),
+        "latched": done,
+        "jammed": not done and stopped and bool(pushed),
+        "side_n": float(side[-1]),
+        "wedging_tilt_rad": SHAPE.wedging_tilt(case.friction) if case.friction else None,
+        **_added_energy(case, recording),
+    }
+
+
+_STILL, _STUCK, _PUSHED = 0.2, 1e-4, 0.5
+"""Time [s] and way [m] of a probe that does not move, and the share of the force that pushes it."""
 
 
 def _added_energy(case: DockCase, recording: Recording) -> Row:
