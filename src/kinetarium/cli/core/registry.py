@@ -110,6 +110,7 @@ _OWN_STUDIES = {
     "calibrate": "identify the track-width multiplier of a skid-steer robot",
     "dock": "dock two satellites with two arms under admittance control",
     "dock-float": "simulate the contact of free-floating satellites on two arms",
+    "dock-mission": "fly from 50 m in orbit to the capture of a tumbling target",
     "dock-stability": "map the delay and stiffness at which admittance is stable",
     "drive": "drive a mobile robot along paths, open or closed loop",
     "drop": "drop a body or a robot and compare with the closed form",

@@ -6,14 +6,15 @@ Velocities are advanced first and poses by the new ones (symplectic Euler), so t
 between two such bodies neither gains nor loses energy over a period.
 """
 
-from math import copysign, sqrt
+from functools import lru_cache
+from math import copysign, cos, sin, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetarium.spatial import kernels as se3_kernel
 from kinetarium.spatial import so3
-from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.arrays import Array, frozen
 
 
 class FloatingBody:
@@ -178,3 +179,45 @@ def relative_acceleration(p: Array, v: Array, *, n: float) -> Array:
     return np.array(
         [3 * n * n * p[0] + 2 * n * v[1], -2 * n * v[0], -n * n * p[2]], dtype=np.float64
     )
+
+
+@lru_cache(maxsize=64)
+def orbit_transition(n: float, t: float) -> tuple[Array, Array]:
+    """Return the closed form of relative motion on a circular orbit.
+
+    [p; v](t) = A [p; v](0) + B a for a constant acceleration a (Clohessy, Wiltshire, "Terminal
+    guidance system for satellite rendezvous", 1960): x along the radius, y along the velocity.
+
+    Args:
+        n: Angular rate of the orbit [rad/s].
+        t: Time [s].
+
+    Returns:
+        A, shape (6, 6), and B, shape (6, 3).
+    """
+    w = n * t
+    s, c, rest = sin(w), cos(w), 2 * sin(w / 2) ** 2
+    lag = w - s if w > 0.1 else w**3 / 6 * (1 - w**2 / 20 * (1 - w**2 / 42 * (1 - w**2 / 72)))
+    A = np.array(
+        [
+            [4 - 3 * c, 0, 0, s / n, 2 * rest / n, 0],
+            [-6 * lag, 1, 0, -2 * rest / n, (4 * s - 3 * w) / n, 0],
+            [0, 0, c, 0, 0, s / n],
+            [3 * n * s, 0, 0, c, 2 * s, 0],
+            [-6 * n * rest, 0, 0, -2 * s, 4 * c - 3, 0],
+            [0, 0, -n * s, 0, 0, c],
+        ]
+    )
+    # The integral of the last three columns of A over the time since each part of a acted.
+    n2 = n * n
+    B = np.array(
+        [
+            [rest / n2, 2 * lag / n2, 0],
+            [-2 * lag / n2, (4 * rest - 1.5 * w * w) / n2, 0],
+            [0, 0, rest / n2],
+            [s / n, 2 * rest / n, 0],
+            [-2 * rest / n, (4 * s - 3 * w) / n, 0],
+            [0, 0, s / n],
+        ]
+    )
+    return frozen(A), frozen(B)

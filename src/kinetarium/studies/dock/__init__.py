@@ -1,11 +1,12 @@
-"""dock, dock-stability and dock-float: a ground test of satellite docking with two arms."""
+"""dock, dock-stability, dock-float and dock-mission: satellite docking, on arms and in orbit."""
 
 from kinetarium.batch.study import Study
 from kinetarium.studies.dock.floating.config import FloatCase, FloatConfig
+from kinetarium.studies.dock.mission.config import MissionCase, MissionConfig
 from kinetarium.studies.dock.press.config import DockCase, DockConfig
 from kinetarium.studies.dock.stability.config import StabilityCase, StabilityConfig
 
-__all__ = ["Dock", "DockFloat", "DockStability"]
+__all__ = ["Dock", "DockFloat", "DockMission", "DockStability"]
 
 
 class Dock(Study[DockConfig, DockCase]):
@@ -36,3 +37,13 @@ class DockFloat(Study[FloatConfig, FloatCase]):
     title = "Free-floating satellites on two arms"
     config = FloatConfig
     case = FloatCase
+
+
+class DockMission(Study[MissionConfig, MissionCase]):
+    """A rendezvous in orbit, from tens of metres to the capture of a tumbling target."""
+
+    name = "dock-mission"
+    help = "fly from 50 m in orbit to the capture of a tumbling target"
+    title = "From orbit to capture"
+    config = MissionConfig
+    case = MissionCase

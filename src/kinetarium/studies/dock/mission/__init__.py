@@ -1,0 +1,1 @@
+"""The study dock-mission: from orbit to capture."""

@@ -1,0 +1,113 @@
+"""Report of the mission, and its replay."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetarium.batch.outcomes import case_labels, case_table, completion, flag_table
+from kinetarium.batch.study import Findings, Outcome
+from kinetarium.figure.charts import Axis, Lines, Series
+from kinetarium.figure.page import Section
+from kinetarium.figure.replay import Arrow, Replay, Solid, pose_rows
+from kinetarium.figure.scene_replay import shape_mesh
+from kinetarium.model.robot import Box
+from kinetarium.recording.recording import Recording
+from kinetarium.scene.docking import CIRCUMRADIUS, SATELLITE_LENGTH
+from kinetarium.studies.dock.mission.config import MissionCase
+from kinetarium.studies.dock.press.probe import SHAPE
+
+_LEAD = (
+    "A chaser comes along its bar, flies round to the docking axis of a tumbling target, closes in"
+    " along that and is captured by a probe and a cone. Between thrusts both move by the closed"
+    " form of Clohessy and Wiltshire. The books compare momentum, angular momentum and energy with"
+    " the impulses and the work of all forces."
+)
+_COLUMNS = (
+    ("contact_time_s", "contact at", "s", 1.0),
+    ("contact_speed_ms", "speed", "mm/s", 1e3),
+    ("contact_offset_m", "offset", "mm", 1e3),
+    ("contact_tilt_rad", "tilt", "mrad", 1e3),
+    ("captured", "captured", "", 1),
+    ("peak_n", "peak", "N", 1.0),
+    ("delta_v_ms", "delta v", "m/s", 1.0),
+    ("momentum_error", "momentum error", "", 1.0),
+    ("spin_error", "angular momentum error", "", 1.0),
+    ("energy_error", "energy error", "", 1.0),
+)
+_TONES = ((0.85, 0.65, 0.25, 1.0), (0.45, 0.52, 0.62, 1.0))
+_NEAR = 5.0
+"""Time around the contact that is drawn [s]."""
+
+
+def report(outcomes: Sequence[Outcome[MissionCase]]) -> Findings:
+    """Summarise the missions."""
+    labels = case_labels([outcome.case for outcome in outcomes])
+    named = [(label or "mission", o) for label, o in zip(labels, outcomes, strict=True)]
+    sections = [_mission(label, outcome.recorded) for label, outcome in named if outcome.recording]
+    rows = [outcome.rows[0] for _, outcome in named if outcome.rows]
+    words = ""
+    if rows:
+        worst = max(max(row["momentum_error"], row["energy_error"]) for row in rows)
+        words = (
+            f"{sum(row['captured'] for row in rows)} of {len(named)} missions end with a capture;"
+            f" momentum and energy balance to {100 * worst:.2g} %. "
+        )
+    summary: dict[str, Any] = {label: dict(o.rows[0]) for label, o in named if o.rows}
+    return Findings(
+        case_table(named, _COLUMNS, first="mission"),
+        (*sections, Section("Flags", (flag_table(named),))),
+        summary,
+        lead=_LEAD,
+        conclusion=words + completion(outcomes),
+    )
+
+
+def _mission(label: str, recording: Recording) -> Section:
+    time, state = recording["time"], recording["state"]
+    p = (
+        recording["chaser"].reshape(-1, 4, 4)[:, :3, 3]
+        - recording["target"].reshape(-1, 4, 4)[:, :3, 3]
+    )
+    names = ("radial", "along the velocity", "across")
+    touching = np.flatnonzero(state[:, 1] > 0)
+    figures = [
+        Lines(
+            f"Position of the chaser in the orbit's frame, {label}",
+            Axis("time", "s"),
+            Axis("position", "m"),
+            tuple(Series(name, time, p[:, i]) for i, name in enumerate(names)),
+        )
+    ]
+    if touching.size:
+        start = float(time[touching[0]])
+        near = np.abs(time - start) < _NEAR
+        figures.append(
+            Lines(
+                f"Contact force, {label}",
+                Axis("time after contact", "s"),
+                Axis("force", "N"),
+                (Series("force", time[near] - start, state[near, 1]),),
+            )
+        )
+    return Section(label.capitalize(), tuple(figures))
+
+
+def replay(case: MissionCase, recording: Recording) -> Replay:
+    """Return the whole mission as one replay, with the contact force on the chaser."""
+    size = (SATELLITE_LENGTH, 2 * CIRCUMRADIUS, 2 * CIRCUMRADIUS)
+    poses = {name: recording[name].reshape(-1, 4, 4) for name in ("chaser", "target")}
+    solids = tuple(
+        Solid(name, "", (shape_mesh(Box(size), tone),), pose_rows(X))
+        for (name, X), tone in zip(poses.items(), _TONES, strict=True)
+    )
+    X = poses["chaser"]
+    tips = X[:, :3, 3] + (SATELLITE_LENGTH / 2 + SHAPE.length) * X[:, :3, 0]
+    force = -recording["state"][:, 1:2] * X[:, :3, 0]
+    tips[recording["state"][:, 1] == 0] = np.nan
+    return Replay(
+        recording["time"],
+        solids,
+        arrows=(Arrow("contact", "N", tips, force),),
+        trails=("chaser",),
+    )

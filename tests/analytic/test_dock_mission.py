@@ -1,0 +1,97 @@
+"""The mission: closed form of the orbit, books of momentum and energy, and the capture."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from kinetarium.control.admittance.floating import (
+    mean_motion,
+    orbit_transition,
+    relative_acceleration,
+)
+from kinetarium.errors import KinetariumError
+from kinetarium.studies.dock.mission.config import MissionConfig, Side, cases
+from kinetarium.studies.dock.mission.figures import replay, report
+from kinetarium.studies.dock.mission.run import Craft, Guidance, run, score
+
+
+@pytest.mark.parametrize("time", [1e-3, 30.0, 5000.0])
+def test_the_closed_form_solves_the_relative_motion(time: float) -> None:
+    n, a = mean_motion(500e3), np.array([1e-4, -2e-4, 3e-4])
+    start = np.array([30.0, -50.0, 10.0, 0.02, -0.05, 0.01])
+
+    def rates(_: float, y: np.ndarray) -> np.ndarray:
+        return np.concatenate([y[3:], relative_acceleration(y[:3], y[3:], n=n) + a])
+
+    exact = solve_ivp(rates, (0, time), start, method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
+    A, B = orbit_transition(n, time)
+    np.testing.assert_allclose(A @ start + B @ a, exact, rtol=1e-9, atol=1e-9)
+
+
+def test_steps_of_a_craft_are_the_closed_form() -> None:
+    n = mean_motion(500e3)
+    state = np.array([5.0, -50.0, 3.0, 0.01, 0.02, -0.01])
+    craft = Craft(100.0, p=state[:3], v=state[3:], R=np.eye(3), w=np.zeros(3), n=n)
+    for _ in range(12_000):
+        craft.step(np.zeros(3), np.zeros(3), dt=0.05)
+    exact = orbit_transition(n, 600.0)[0] @ state
+    np.testing.assert_allclose(np.concatenate([craft.p, craft.v]), exact, rtol=1e-6, atol=1e-6)
+
+
+def test_a_tumbling_craft_keeps_its_energy_and_angular_momentum() -> None:
+    w = np.radians([0.3, 0.5, 0.9])
+    craft = Craft(150.0, p=np.zeros(3), v=np.zeros(3), R=np.eye(3), w=w, n=1e-3)
+    energy, spin = craft.energy, craft.spin.copy()
+    for _ in range(7200):
+        craft.step(np.zeros(3), np.zeros(3), dt=0.05)
+    assert craft.energy == pytest.approx(energy, rel=1e-6)
+    np.testing.assert_array_equal(craft.spin, spin)
+
+
+def test_the_gap_is_smooth_and_ends_at_the_speed_of_contact() -> None:
+    (case,) = cases(MissionConfig())
+    guidance = Guidance(case)
+    t = np.linspace(0.0, guidance.contact_from + 0.3, 40_000)
+    rate = np.gradient([guidance.gap(float(each)) for each in t], t)
+    assert guidance.gap(0.0) == pytest.approx(50.0)
+    assert rate[-10] == pytest.approx(-case.speed, rel=1e-3)
+    assert np.abs(np.diff(rate)).max() < 1e-3 and rate.min() > -0.31
+
+
+def test_a_tumbling_target_is_captured_and_the_books_balance() -> None:
+    (case,) = cases(MissionConfig())
+    recording = run(case)
+    row = score(case, recording)
+    assert row["captured"] and row["flags"] == []
+    assert row["contact_speed_ms"] == pytest.approx(0.05, rel=0.1)
+    assert row["contact_offset_m"] < 0.01 and row["contact_tilt_rad"] < np.radians(3)
+    for name in ("momentum_error", "spin_error", "energy_error"):
+        assert row[name] < 1e-3, (name, row)
+    shown = replay(case, recording)
+    assert {solid.name for solid in shown.solids} == {"chaser", "target"}
+    assert shown.time[0] == 0.0 and len(shown.time) == len(recording["time"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"tumble": "90deg/s"}, "--tumble: 90deg/s is outside"),
+        ({"tumble": "1rpm"}, "a unit of deg/s, rad/s"),
+        ({"distance": 5.0}, "distance"),
+        ({"stiffness": 1e6, "mass": (1.0, 1.0)}, "too stiff for 1 kg"),
+    ],
+)
+def test_nonsense_is_refused(changes: dict[str, object], said: str) -> None:
+    with pytest.raises(KinetariumError, match=said):
+        cases(MissionConfig(**changes))
+
+
+@pytest.mark.slow
+def test_a_mission_from_below() -> None:
+    (case,) = cases(MissionConfig(approach=Side.R_BAR, altitude_km=400.0, tumble="0.5deg/s"))
+    row = score(case, run(case))
+    assert row["captured"] and row["energy_error"] < 1e-3
+
+
+def test_reports_say_what_failed() -> None:
+    assert report([]).conclusion
