@@ -148,5 +148,8 @@ COMMANDS: dict[str, Command] = {
     ),
     "reach": Command("build reachability maps and place robot bases", _of_reach),
     "studio": Command("view runs in the browser, in 3-D", _in_module("studio")),
+    "dock-serve": Command(
+        "serve the docking controller to a robot by UDP (RSI)", _in_module("dock_serve")
+    ),
     "completion": Command("print a shell completion script", _in_module("completion")),
 }
