@@ -137,6 +137,12 @@ def test_what_makes_no_sense_is_refused(values):
         STUDY.cases(Config(**values))
 
 
+@pytest.mark.parametrize(("flag", "known"), [("gait", "crawl, trot"), ("legs", "klann")])
+def test_unknown_gaits_and_legs_are_refused_with_the_known_ones(flag, known):
+    with pytest.raises(KinetariumError, match=f"--{flag} must be .*{known}.* not 'gallop'"):
+        STUDY.cases(Config(**{flag: "gallop"}))
+
+
 def test_an_engine_that_cannot_close_loops_is_refused(monkeypatch):
     class Open:
         class info:  # noqa: N801

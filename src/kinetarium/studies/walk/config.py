@@ -285,6 +285,8 @@ def find_gait(config: Config) -> Gait | None:
     """
     if config.gait == CRAWL:
         return None
+    if config.gait != TROT.name and not Path(config.gait).is_file():
+        raise ConfigError(f"--gait must be crawl, trot or a TOML file, not '{config.gait}'")
     gait = TROT if config.gait == TROT.name else read_gait(Path(config.gait))
     if config.stable or config.sway != Config.sway or config.step_time != Config.step_time:
         raise ConfigError(
@@ -304,6 +306,9 @@ def find_linkage(config: Config) -> Linkage | None:
     """
     if config.legs == PANTOGRAPH:
         return None
+    if config.legs not in LINKAGES and not Path(config.legs).is_file():
+        known = ", ".join((PANTOGRAPH, *LINKAGES))
+        raise ConfigError(f"--legs must be {known} or a TOML file, not '{config.legs}'")
     linkage = LINKAGES.get(config.legs) or read_linkage(Path(config.legs))
     level = (Ground.LEVEL,)
     if config.path != Config.path or config.terrain or config.ground != level:
