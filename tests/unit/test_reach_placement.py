@@ -1,6 +1,7 @@
 """Bases: what is claimed is true, the search finds what is there, bad input is refused."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -307,6 +308,8 @@ def test_where_a_trajectory_cannot_be_driven(placer: Placer) -> None:
     # Shoulder 0.333 m, arm 0.327 m + 0.393 m, and the flange 0.107 m below the wrist: 0.946 m.
     assert 0.8 < 0.4 + 0.15 * t[lost.first] < 0.95
     assert lost.begin == pytest.approx(0.25 * t[lost.first])
+    [first] = re.findall(r"no base reaches (\S+) m to", lost.reason)
+    assert 0.9 < 0.4 + 0.6 * float(first) < 1.0  # the tool rises by 0.15 m on 0.25 m
     slow = follow(placer, WAVE, poses=WAVES, limits=BaseLimits(speed=0.05))
     assert slow.faults and "m: " in str(slow.faults[0])
 

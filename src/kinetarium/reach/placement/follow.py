@@ -1,12 +1,12 @@
 """follow: a mobile base that drives while its arm follows a trajectory; the paper's future work.
 
-The base starts at the best of several places beside the first pose, on the branch of the arm's
-configurations that it has there, and base and arm are optimised together over the whole
-trajectory (`whole_body`). What is returned can be driven: joints are continuous and each pose is
-reached to 1e-7 m and rad, a vehicle with wheels moves along arcs and never sideways, and where a
-limit is exceeded, a pose is lost or something collides, it is said where and why.
+From the best of several places beside the first pose, on one branch of the arm's configurations,
+base and arm are optimised together over the whole trajectory (`whole_body`). The result can be
+driven: joints are continuous, each pose is reached to 1e-7 m and rad, and a vehicle with wheels
+moves along arcs. Where a limit is exceeded, a pose lost or something hit, it is said where and why.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf, pi
@@ -29,6 +29,7 @@ from kinetarium.reach.placement.branches import jacobians, limit_margins
 from kinetarium.reach.placement.query import Placer
 from kinetarium.reach.placement.search import base_pose, move_base_to, solve_at_base
 from kinetarium.reach.placement.whole_body import BaseLimits, Course, course, optimised
+from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
 from kinetarium.spatial.rotation import inverse_pose
@@ -38,10 +39,12 @@ ACCELERATION = 7.5
 Panda's."""
 COARSE = 100
 """Most ticks of the paths by which starts are compared."""
-STARTS = 8
-"""Starts that are compared by such paths."""
-TRIED = 3
-"""Starts from which the whole path is planned until one has no fault."""
+STARTS = (8, 16)
+"""Starts that are compared by such paths: at first, and all around if none can be driven."""
+TRIED = (3, 5)
+"""Starts from which the whole path is planned until one has no fault, likewise."""
+EXPLAINED = 12
+"""Lost poses for which a base is sought that reaches them alone."""
 DIFFERENT = 0.2
 """Least difference of two starts in any coordinate [m or rad]."""
 PLACES = 60
@@ -209,22 +212,63 @@ class LinePlanner:
                 all around the first pose.
 
         Raises:
-            KinetariumError: If the first pose is reached from none of them.
+            KinetariumError: If the first pose is not reached.
         """
         begin = process_time()
         best: Following | None = None
-        for path, posture in self._coarse(times, X_PT, places)[:TRIED]:
-            found = self._planned(times, X_PT, path=path, posture=posture)
-            if best is None or _undriven(found) < _undriven(best):
-                best = found
-            if not best.faults:
-                break
+        for tried, guesses in zip(TRIED, self._rounds(times, X_PT, places), strict=True):
+            for path, posture in self._coarse(times, X_PT, guesses)[:tried]:
+                found = self._planned(times, X_PT, path=path, posture=posture)
+                if best is None or _undriven(found) < _undriven(best):
+                    best = found
+                if not best.faults:
+                    return replace(best, elapsed=process_time() - begin)
         if best is None:
             raise KinetariumError(
                 f"no base in the plane was found from which {self._chain.tool!r} reaches the first"
                 " pose of the trajectory, at 0.00 m"
             )
-        return replace(best, elapsed=process_time() - begin)
+        faults = self._explained(best, X_PT)
+        return replace(best, faults=faults, elapsed=process_time() - begin)
+
+    def _rounds(self, times: Array, X_PT: Array, places: Array | None) -> Iterator[list[Array]]:
+        """Yield first guesses, then others for a trajectory that these do not follow."""
+        X = X_PT[_spread(len(times), COARSE)]
+        guesses = self._guesses(X, places, most=sum(STARTS))
+        yield guesses[: STARTS[0]]
+        yield guesses[STARTS[0] :] if places is None else self._guesses(X, None, most=STARTS[1])
+
+    def _explained(self, found: Following, X_PT: Array) -> tuple[Fault, ...]:
+        """Return the faults; of lost poses it is said which of them no base reaches."""
+        lost = np.flatnonzero(~found.reached)
+        some = lost[_spread(len(lost), EXPLAINED)] if len(lost) else lost
+        never = [k for k in some.tolist() if not self._is_reached(X_PT[k])]
+        faults = []
+        for fault in found.faults:
+            if inside := [k for k in never if fault.first <= k <= fault.last]:
+                where = [f"{found.arc[k]:.2f} m" for k in dict.fromkeys((inside[0], inside[-1]))]
+                reason = f"{fault.reason}; no base reaches {' to '.join(where)}"
+                fault = replace(fault, reason=reason)
+            faults.append(fault)
+        return tuple(faults)
+
+    def _is_reached(self, X_PT: Array) -> bool:
+        """Return whether any base of many all around a pose reaches it."""
+        for x, y in self._around(X_PT, np.linspace(1 / 16, 1.0, 16)):
+            facing = float(np.arctan2(X_PT[1, 3] - y, X_PT[0, 3] - x))
+            for turn in (0.0, pi / 2, pi, -pi / 2):
+                base = np.array([x, y, facing + turn])
+                _, w = solve_at_base(self._scene, X_PT[None], base=base, effort=self._effort)
+                if w[0] >= 0.0:
+                    return True
+        return False
+
+    def _around(self, X_PT: Array, radii: Array) -> Array:
+        """Return positions in 12 directions from a pose; radii are in lengths of the arm."""
+        reach = sum(float(np.linalg.norm(X[:, 3])) for X in self._chain.arrays.frames[1:])
+        bearings = np.arange(12) * (pi / 6)
+        around = np.column_stack([np.cos(bearings), np.sin(bearings)])
+        return np.asarray(X_PT[:2, 3] + (reach * radii[:, None, None] * around).reshape(-1, 2))
 
     def _planned(self, times: Array, X_PT: Array, *, path: Array, posture: Array) -> Following:
         """Plan the motion at all ticks from that at some of them."""
@@ -262,21 +306,21 @@ class LinePlanner:
             accelerations=self._accelerations,
         )
 
-    def _coarse(self, times: Array, X_PT: Array, places: Array | None) -> list[tuple[Array, Array]]:
-        """Return paths at some ticks from several starts, the best first, and their postures."""
+    def _coarse(self, times: Array, X_PT: Array, guesses: list[Array]) -> list[tuple[Array, Array]]:
+        """Return paths at some ticks from first guesses, the best first, and their postures."""
         some = _spread(len(times), COARSE)
         t, X = times[some], X_PT[some]
         found = []
-        for guess in self._guesses(X, places):
+        for guess in guesses:
             posture = guess[0, 3:].copy()
             z, cost = self._optimised(self._course(t, X, posture), guess)
             lost = float((self._errors(z, X) > LOST).sum())
-            lost += float(self._collisions(self._bases(z), z[:, 3:]).sum())
+            lost += float(collisions_along(self._scene, self._bases(z), z[:, 3:].copy()).sum())
             found.append(((lost, cost), z, posture))
         found.sort(key=lambda one: one[0])
         return [(z, posture) for _, z, posture in found]
 
-    def _guesses(self, X_PT: Array, places: Array | None) -> list[Array]:
+    def _guesses(self, X_PT: Array, places: Array | None, *, most: int) -> list[Array]:
         """Return paths to begin with: a base that moves with the tool, and what its arm does.
 
         Those come first whose arm follows farthest within its limits, and of these the ones that
@@ -307,7 +351,7 @@ class LinePlanner:
         chosen: list[Array] = []
         for n in order:
             apart = all(np.abs(path[n, 0] - other[0]).max() > DIFFERENT for other in chosen)
-            if apart and len(chosen) < STARTS:
+            if apart and len(chosen) < most:
                 chosen.append(path[n])
         return chosen
 
@@ -321,11 +365,7 @@ class LinePlanner:
             places: As in `plan`.
         """
         if places is None:
-            reach = sum(float(np.linalg.norm(X[:, 3])) for X in self._chain.arrays.frames[1:])
-            bearings = np.arange(12) * (pi / 6)
-            radii = np.linspace(0.2, 0.8, 5) * reach
-            around = np.array([[np.cos(b), np.sin(b)] for b in bearings])
-            places = X_PT[:2, 3] + (radii[:, None, None] * around).reshape(-1, 2)
+            places = self._around(X_PT, np.linspace(0.2, 0.8, 5))
         found = []
         for x, y in places:
             facing = float(np.arctan2(X_PT[1, 3] - y, X_PT[0, 3] - x))
@@ -343,15 +383,11 @@ class LinePlanner:
     def _carried(self, base: Array, guide: Array) -> Array:
         """Return the vehicle's way if a base at the start keeps its place beside a guide."""
         vehicle = _vehicle_of(base, self._limits.mount)
-        c, s = np.cos(guide[:, 2] - guide[0, 2]), np.sin(guide[:, 2] - guide[0, 2])
+        turn = guide[:, 2] - guide[0, 2]
+        c, s = np.cos(turn), np.sin(turn)
         dx, dy = vehicle[:2] - guide[0, :2]
-        return np.column_stack(
-            [
-                guide[:, 0] + c * dx - s * dy,
-                guide[:, 1] + s * dx + c * dy,
-                vehicle[2] + guide[:, 2] - guide[0, 2],
-            ]
-        )
+        shift = np.column_stack([c * dx - s * dy, s * dx + c * dy])
+        return np.column_stack([guide[:, :2] + shift, vehicle[2] + turn])
 
     def _bases(self, z: Array) -> Array:
         """Return the poses of the arm's base link for the vehicle's, shape (n, 3)."""
@@ -369,9 +405,6 @@ class LinePlanner:
         off = np.abs(_twists(tool_poses(self._chain.arrays, z[:, 3:]), wanted))
         return np.asarray(off.max(axis=1))
 
-    def _collisions(self, bases: Array, q: Array) -> NDArray[np.bool_]:
-        return collisions_along(self._scene, bases, np.ascontiguousarray(q))
-
     def _judged(self, times: Array, X_PT: Array, z: Array) -> Following:
         """Make a path exact, and find out where limits are exceeded."""
         chain = self._chain.arrays
@@ -385,7 +418,7 @@ class LinePlanner:
         reached = (np.linalg.norm(e[:, :3], axis=1) <= EXACT) & (
             np.linalg.norm(e[:, 3:], axis=1) <= EXACT
         )
-        struck = self._collisions(bases, q)
+        struck = collisions_along(self._scene, bases, q)
         J = jacobians(chain, 1.0, q)
         volume = np.sqrt(np.maximum(np.linalg.det(J @ J.mT), 0.0))
         arc = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(X_PT[:, :3, 3], axis=0), axis=1)))
@@ -452,7 +485,10 @@ class LinePlanner:
             last = int(end) - 1
             part = slice(int(first), last + 1)
             if kind[first] == 1:
-                reason = f"the tool is off by {_distance(e[part])}"
+                shift, turn = (np.linalg.norm(e[part, i : i + 3], axis=1).max() for i in (0, 3))
+                reason = (
+                    f"the tool is off by {1e3 * shift:.1f} mm and {np.degrees(turn):.1f} degrees"
+                )
                 tight = [f"{names[j]} at its limit" for j in range(len(names))
                          if margins[part, j].min() < 1e-3]  # fmt: skip
                 tight += [f"{name} at its limit" for i, name in enumerate(USES)
@@ -474,12 +510,6 @@ class LinePlanner:
 def _undriven(found: Following) -> tuple[int, float]:
     """Return how many ticks are in faults, and the greatest use of a limit."""
     return sum(f.last - f.first + 1 for f in found.faults), float(found.use.max())
-
-
-def _distance(e: Array) -> str:
-    shift = float(np.linalg.norm(e[:, :3], axis=1).max())
-    turn = float(np.linalg.norm(e[:, 3:], axis=1).max())
-    return f"{1e3 * shift:.1f} mm and {np.degrees(turn):.1f} degrees"
 
 
 def _spread(count: int, most: int) -> NDArray[np.int64]:
@@ -550,14 +580,8 @@ def _steps(chain: ChainArrays, q: Array, wanted: Array, *, most: float) -> Array
 
 def _twists(X: Array, wanted: Array) -> Array:
     """Return what moves poses onto others: shifts and rotation vectors, shape (n, 6)."""
-    R = wanted[:, :3, :3] @ X[:, :3, :3].mT
-    axis = 0.5 * np.stack(
-        [R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=1
-    )
-    sine = np.linalg.norm(axis, axis=1)
-    angle = np.arctan2(sine, 0.5 * (np.trace(R, axis1=1, axis2=2) - 1.0))
-    scale = np.where(sine > 1e-9, angle / np.maximum(sine, 1e-9), np.where(angle > 1, pi, 1.0))
-    return np.concatenate([wanted[:, :3, 3] - X[:, :3, 3], scale[:, None] * axis], axis=1)
+    turns = so3.log(wanted[:, :3, :3] @ X[:, :3, :3].mT)
+    return np.concatenate([wanted[:, :3, 3] - X[:, :3, 3], turns], axis=1)
 
 
 @compiled

@@ -80,7 +80,7 @@ def _conclude(outcome: Outcome[Any]) -> str:
     if first["end_m"] > first["begin_m"]:
         where = f"from {first['begin_m']:.2f} to {first['end_m']:.2f} m of the tool's path"
     more = f" ({len(row['faults'])} such parts)" if len(row["faults"]) > 1 else ""
-    return words + f" It cannot be driven {where}: {first['reason']}{more}."
+    return words + f" No motion was found that can be driven {where}: {first['reason']}{more}."
 
 
 def _figures(recording: Recording, stage: Stage) -> dict[str, tuple[Figure, ...]]:
@@ -122,7 +122,9 @@ def _limits(recording: Recording) -> tuple[Figure, ...]:
     if not faults:
         return (lines,)
     rows = tuple((fault["begin"], fault["end"], fault["reason"]) for fault in faults)
-    return lines, Table("Where it cannot be driven", header("from [m] | to [m] | reason"), rows)
+    return lines, Table(
+        "Where no motion was found that can be driven", header("from [m] | to [m] | reason"), rows
+    )
 
 
 def _from_above(recording: Recording, stage: Stage) -> Lines:

@@ -182,7 +182,9 @@ def _base_limits(case: FollowCase, placer: Placer) -> "BaseLimits":
     mount, wheels = (0.0, 0.0, 0.0), case.drive is BaseDrive.WHEELS
     chain = placer.arm.chain
     if case.drive is not BaseDrive.OMNIDIRECTIONAL:
-        found = find_roles(chain.model)
+        found = find_roles(
+            chain.model, roles=case.roles or None, srdf=case.srdf or None, base=case.base_kind
+        )
         robot = StudiedRobot(with_base(chain.model, found.base.kind), found)
         try:
             x, y, heading = vehicle(robot).frame
