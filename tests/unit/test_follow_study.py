@@ -138,6 +138,34 @@ def test_a_short_line_in_mujoco(case: Case) -> None:
     assert replay.guides[0].name == "line" and len(replay.time) == len(outcomes[0].recorded["time"])
 
 
+def test_the_line_of_the_readme_is_followed(tmp_path: Path) -> None:
+    """As written: a bent line by positions and quaternions, in the order of the file."""
+    text = (Path(figures.__file__).parent / "README.md").read_text("utf-8")
+    file = tmp_path / "line.json"
+    file.write_text(text.partition("```json\n")[2].partition("```")[0])
+    [one] = replace(SHORT, line=str(file)).cases()
+    recording = run(one)
+    row = score(one, recording)
+    assert row["success"] and row["tool_max_mm"] < 0.5
+    line = recording["line"]
+    for place in json.loads(file.read_text()):
+        assert np.linalg.norm(line - place["position"], axis=1).min() < 5e-3
+
+
+def test_a_report_without_a_completed_run(case: Case) -> None:
+    failed = Outcome(case, RunStatus.FAILED, "no such line", (), None, {})
+    findings = figures.report([failed])
+    assert findings.sections == () and "not at all" in findings.conclusion
+
+
+@pytest.mark.parametrize("poses", [[pose()], [pose(), pose()]])
+def test_files_that_are_no_line_are_refused(poses: list[np.ndarray], tmp_path: Path) -> None:
+    file = tmp_path / "line.json"
+    file.write_text(json.dumps([X.tolist() for X in poses]))
+    with pytest.raises(KinetariumError, match="must have two poses or more"):
+        replace(SHORT, line=str(file)).cases()
+
+
 def test_robots_and_lines_that_do_not_fit_are_refused(case: Case, tmp_path: Path) -> None:
     with pytest.raises(KinetariumError, match="wheels"):
         replace(SHORT, robot="panda").cases()

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
+from itertools import pairwise
+from math import dist
 from typing import Annotated
 
-from kinetarium.batch.study import case_of, refuse_empty
+from kinetarium.batch.study import ConfigError, case_of, refuse_empty
 from kinetarium.ranges import Range, Seed, check_ranges
 from kinetarium.roles.options import RoleOptions
 
@@ -16,6 +18,8 @@ Timestep = Annotated[float, Range(1e-4, 0.002, unit="s")]
 
 CONTROL_RATE = 500.0
 """Of the arm's law [Hz]."""
+LEAST_STEP = 1e-6
+"""Least distance between consecutive poses of a line [m]."""
 
 
 class Sensing(StrEnum):
@@ -42,9 +46,9 @@ class Config(RoleOptions):
     Attributes:
         robot: Name of a robot in the catalogue, or a URDF, xacro or MJCF file.
         engine: Engines to run.
-        line: JSON file with poses of the tool along the line: a list of 4x4 matrices by rows, or
-            of {"position", "quaternion_wxyz"}; by default a straight line along x with the tool
-            pointing to its left.
+        line: JSON file with two poses of the tool or more along the line: a list of 4x4 matrices
+            by rows, or of {"position", "quaternion_wxyz"}; straight between two, a spline through
+            more. By default a straight line along x with the tool pointing to its left.
         length: Length of the default line [m].
         height: Height of the default line above the ground [m].
         speed: Speeds of the tool along the line [m/s].
@@ -83,8 +87,8 @@ class Config(RoleOptions):
         """Return a case for each engine, speed and sensing.
 
         Raises:
-            KinetariumError: If the robot has no wheels or no arm, the line cannot be read, or an
-                engine is not available.
+            KinetariumError: If the robot has no wheels or no arm, the line cannot be read or has
+                less than two places, or an engine is not available.
         """
         from kinetarium.control.vehicle.robot_base import vehicle
         from kinetarium.engines.registry import check_timesteps, chosen_engines
@@ -98,7 +102,14 @@ class Config(RoleOptions):
         vehicle(robot)
         digest = ""
         if self.line is not None:
-            digest = sha256(read_poses(self.line).tobytes()).hexdigest()
+            poses = read_poses(self.line)
+            steps = [dist(a, b) for a, b in pairwise(poses[:, :3, 3].tolist())]
+            if min(steps, default=0.0) < LEAST_STEP:
+                raise ConfigError(
+                    f"--line {self.line!r} must have two poses or more, each at another place than"
+                    " the one before"
+                )
+            digest = sha256(poses.tobytes()).hexdigest()
         return tuple(
             case_of(
                 self,

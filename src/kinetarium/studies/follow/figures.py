@@ -64,12 +64,16 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
         for (engine,), group in Outcomes(outcomes).by("engine").items()
     }
     sections = (
-        Section("Tool error along the line", _errors(done)),
-        Section("Path of the base", _paths(done)),
+        (
+            Section("Tool error along the line", _errors(done)),
+            Section("Path of the base", _paths(done)),
+        )
+        if done
+        else ()
     )
     return Findings(
         Table("", columns, tuple(rows)),
-        sections if done else (),
+        sections,
         summary,
         lead=_LEAD,
         conclusion=_conclusion(outcomes),
