@@ -3,7 +3,7 @@
 import pytest
 
 from browser.studio_page import SIZE, SOFTWARE_WEBGL, Opened, write_runs
-from kinetarium.studio.serve import SESSION
+from kinetarium.storage.atomic import STUDIO_SESSION
 from unit.studio_server import running_studio
 from unit.test_studio_server import drop_run
 
@@ -33,8 +33,8 @@ def test_a_page_outlives_its_server(browser, tmp_path):
             view.page.evaluate("window.kinetarium.ready")
             assert view.state()["runs"] == 2
         banner.wait_for(state="visible")
-        text = (tmp_path / SESSION).read_text().split()
-        (tmp_path / SESSION).unlink()
+        text = (tmp_path / STUDIO_SESSION).read_text().split()
+        (tmp_path / STUDIO_SESSION).unlink()
         # With another token, on the same port, the page is told so.
         with running_studio(tmp_path, port=int(text[1])) as studio:
             view.page.get_by_text("with another token").wait_for()

@@ -8,11 +8,12 @@ import pytest
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Channel, Recording, Run, RunStatus
 from kinetarium.recording.result_folder import ResultFolder
+from kinetarium.storage.atomic import STUDIO_SESSION
 from kinetarium.studio._routes import run_replay
 from kinetarium.studio.exported_page import PagePart, _inert, exported_page
 from kinetarium.studio.http import Request, ranged
 from kinetarium.studio.results import ResultTree
-from kinetarium.studio.serve import SESSION, StudioServer
+from kinetarium.studio.serve import StudioServer
 from unit.replay_reader import ReplayReader
 from unit.studio_server import running_studio
 
@@ -191,7 +192,7 @@ def test_exported_pages_hold_what_is_theirs_alone():
 def test_a_restarted_studio_has_its_token_and_port(tmp_path):
     with running_studio(tmp_path) as studio:
         first = studio.address
-        kept = tmp_path / SESSION
+        kept = tmp_path / STUDIO_SESSION
         assert stat.S_IMODE(kept.stat().st_mode) == 0o600
         assert studio.token in kept.read_text()
     with running_studio(tmp_path) as studio:
@@ -200,10 +201,14 @@ def test_a_restarted_studio_has_its_token_and_port(tmp_path):
         with running_studio(tmp_path) as other:
             assert other.port != studio.port and other.token == studio.token
         assert studio.request("/api/runs")[0] == 200
+    # A study may write its results there, as into an empty folder, and the token stays.
+    before = kept.read_bytes()
+    drop_folder(tmp_path, [drop_run("a")])
+    assert kept.read_bytes() == before
 
 
 def test_a_token_that_others_may_know_is_not_used(tmp_path):
-    kept = tmp_path / SESSION
+    kept = tmp_path / STUDIO_SESSION
     with running_studio(tmp_path) as studio:
         token = studio.token
     text = kept.read_text()

@@ -22,6 +22,8 @@ if sys.platform != "win32":
 
 
 _TEMPORARY = ".kinetarium-"
+STUDIO_SESSION = _TEMPORARY + "studio"
+"""File of the studio in the folder of results it shows; like temporary ones, no content of it."""
 _SIDE_BY_SIDE = 4
 _OWNED = re.compile(
     rf"{re.escape(_TEMPORARY)}(?P<boot>[0-9a-f]+)-(?P<pid>\d+)-(?P<start>[1-9]\d*)-[0-9a-f]{{16}}",
@@ -182,7 +184,7 @@ def remove_leftovers(folder: Path, *, keep: Path | None = None) -> None:
     """
     with _saying_which(folder):
         for path in list(folder.iterdir()):
-            if is_temporary(path.name) and path != keep:
+            if is_temporary(path.name) and path != keep and path.name != STUDIO_SESSION:
                 _remove(path)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import uvicorn
 
 from kinetarium.errors import KinetariumError
+from kinetarium.storage.atomic import STUDIO_SESSION
 from kinetarium.storage.strict_json import strict_json
 from kinetarium.studio._application import Application, Broadcast
 from kinetarium.studio._connections import HttpLimits, protocols
@@ -23,8 +24,6 @@ from kinetarium.studio.http import Guard
 from kinetarium.studio.results import ResultTree
 
 HOST = "127.0.0.1"
-SESSION = ".studio-session"
-"""File beside the runs with the token and the last port, so that pages outlive a restart."""
 
 _LOOK_EVERY = 1.0
 """Interval at which the folder is scanned for new runs [s]."""
@@ -70,7 +69,7 @@ class StudioServer:
         """
         limits = limits or HttpLimits()
         check_page()
-        session = _Session(root / SESSION)
+        session = _Session(root / STUDIO_SESSION)
         self._listening = session.listen(port)
         guard = Guard(session.token, self._listening.getsockname()[1])
         session.keep(guard.port)

@@ -16,7 +16,7 @@ class Config:
 
     Attributes:
         folder: Result folder of a study or batch, or a folder that contains some.
-        port: TCP port on this machine; 0 for any free one.
+        port: TCP port on this machine; 0 for the last one, or any free one.
         browser: Only serve the page; do not open a browser.
     """
 
