@@ -274,6 +274,7 @@ JANSEN = Linkage(
     foot="G",
     forward=-1,
 )
+"""The leg of Jansen's beach animals."""
 KLANN = Linkage(
     name="klann",
     source="the optimised Klann linkage of boim.com/Walkin8r/Klann.html, after US patent 6,260,862",
@@ -295,6 +296,7 @@ KLANN = Linkage(
     ),
     foot="G",
 )
+"""Klann's spider leg."""
 LINKAGES = {linkage.name: linkage for linkage in (JANSEN, KLANN)}
 
 DUTY = 0.9

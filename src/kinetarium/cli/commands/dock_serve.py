@@ -32,7 +32,7 @@ MOST_BYTES = 4096
 """Longest telegram; those of the interface have a few hundred bytes."""
 CYCLE = Range(1e-3, 0.1, unit="s")
 _FARTHEST, _HARDEST = 1e5, 1e6
-"""Greatest position [mm] and wrench [N, N m] that are taken for readings."""
+"""Greatest position [mm] and wrench [N, N m] that count as readings."""
 _POSE = ("X", "Y", "Z", "A", "B", "C")
 _WRENCH = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
@@ -123,7 +123,7 @@ class RsiNode:
     """The controller behind the interface; it needs no network.
 
     Attributes:
-        counts: Telegrams by what became of them: answered, malformed, late, lost.
+        counts: Number of telegrams: answered, malformed, late, lost.
         is_stopped: Whether it has stopped for good.
     """
 
@@ -151,7 +151,7 @@ class RsiNode:
 
     def miss(self) -> None:
         """Note that a cycle has passed without a telegram."""
-        if self._ipoc is None:  # nobody has called yet
+        if self._ipoc is None:  # before the first telegram
             return
         self._missing += 1
         if self._missing >= self._stop_after:
@@ -206,7 +206,7 @@ def serve(node: RsiNode, link: socket.socket, *, until: float = np.inf) -> list[
         except TimeoutError:
             node.miss()
             continue
-        except ConnectionError:  # an earlier answer found nobody
+        except ConnectionError:  # the port that an earlier answer went to is closed
             continue
         start = perf_counter()
         answer = node.answer(data)
