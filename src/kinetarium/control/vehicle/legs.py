@@ -44,8 +44,8 @@ _DRIFT = 0.4
 """Angle over which the drift of a turn is averaged [rad]."""
 _DRIFT_FLOOR = 3e-4
 """Squared angle below which the drift is not yet known [rad^2]."""
-_ACROSS = 0.2
-"""Square of the sine of an angle to a line below which driving hardly moves towards it [-]."""
+_AHEAD = 0.03
+"""Weight of the distance from where a turn began, over that from the line of the next leg [-]."""
 _MOST_AHEAD = 0.15
 """How far ahead of where a turn began, or behind, a vehicle may be told to be [m]."""
 
@@ -201,8 +201,8 @@ class LegDriver:
 
         Wheels move it ahead and back alone. Before a leg it is to be on its line at the end of
         the turn; what a turn through phi is still to move it across that line, by the drift d for
-        each angle d sin(phi), is made up for while the vehicle still points across. The last
-        turn keeps it where it is.
+        each angle d sin(phi), is made up for while the vehicle still points across. It stays near
+        where the turn began otherwise, and during the last turn.
         """
         if self._next >= len(self._legs):
             return self._origin.x, self._origin.y
@@ -211,9 +211,10 @@ class LegDriver:
         across = c * (actual.y - self._origin.y) - s * (actual.x - self._origin.x)
         moved, turned = self._drift.tolist()
         expected = across + moved / (turned + _DRIFT_FLOOR) * sin(left)
-        ahead = expected * sin(left) / (sin(left) ** 2 + _ACROSS)
         c, s = cos(actual.heading), sin(actual.heading)
         done = c * (actual.x - self._origin.x) + s * (actual.y - self._origin.y)
+        # The least squares of both distances: (expected - ahead sin)^2 + weight (done + ahead)^2.
+        ahead = (expected * sin(left) - _AHEAD * done) / (sin(left) ** 2 + _AHEAD)
         ahead = min(max(ahead, -_MOST_AHEAD - done), _MOST_AHEAD - done)
         return actual.x + ahead * c, actual.y + ahead * s
 
