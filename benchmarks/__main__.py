@@ -2,7 +2,8 @@
 
 `python -m benchmarks reach_ik dynamics_backends` runs these two. How fast the studio draws has a
 table of its own and needs Chromium and a folder of runs: `python -m benchmarks.studio_page DIR`.
-What Newton's other solvers fail is printed by `python -m benchmarks.newton_solvers`, how much two
+Robust bases, stops and lines of mobile manipulators: `python -m benchmarks.mobile_base`. What
+Newton's other solvers fail is printed by `python -m benchmarks.newton_solvers`, how much two
 workers of a cluster gain, on an idle machine, by `python -m benchmarks.cluster_scaling`, how random
 dockings end, and how fast a robot's telegrams are answered, by `python -m benchmarks.docking`.
 """
