@@ -4,8 +4,10 @@
 table of its own and needs Chromium and a folder of runs: `python -m benchmarks.studio_page DIR`.
 Robust bases, stops and lines of mobile manipulators: `python -m benchmarks.mobile_base`. What
 Newton's other solvers fail is printed by `python -m benchmarks.newton_solvers`, how much two
-workers of a cluster gain, on an idle machine, by `python -m benchmarks.cluster_scaling`, how random
-dockings end, and how fast a robot's telegrams are answered, by `python -m benchmarks.docking`.
+workers of a cluster gain, on an idle machine, by `python -m benchmarks.cluster_scaling`, what a
+case costs there by `python -m benchmarks.cluster_estimate`, how random dockings end, and how fast a
+robot's telegrams are answered, by `python -m benchmarks.docking`. The tables of the documentation
+are written by `benchmarks.try_robots` and `benchmarks.engine_comparison`.
 """
 
 import platform

@@ -14,6 +14,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import psutil
 from rich.console import Console
 from rich.table import Table
@@ -28,18 +29,21 @@ from kinetarium.batch.cluster.executor import (
     dispatcher_of,
 )
 from kinetarium.batch.plan import Plan
-from kinetarium.batch.sweep import Progress, run_plan
+from kinetarium.batch.study import Findings, Outcome, Study
+from kinetarium.batch.sweep import Progress, conclude, run_plan
+from kinetarium.batch.worker import Task
+from kinetarium.recording.recording import Channel, Recording, Row
 
 SWEEPS: Mapping[str, Mapping[str, Any]] = {
     "grasp of 2 s": {
         "study": "grasp",
         "config": {"engine": ["mujoco"], "path": ["circle"], "profile": ["matched"],
-                   "starts": 60, "duration": 2.0},
+                   "starts": 32, "duration": 2.0},
     },
     "fall of 1 s": {
         "study": "drop",
         "config": {"engine": ["mujoco"], "duration": 1.0},
-        "zip": {"seed": list(range(200)), "height": [0.05 + 1e-3 * i for i in range(200)]},
+        "zip": {"seed": list(range(120)), "height": [0.05 + 1e-3 * i for i in range(120)]},
     },
 }  # fmt: skip
 CORES = (1, 10, 100, 1000)
@@ -53,9 +57,10 @@ class Costs:
     Attributes:
         case: CPU time of the simulation and its scoring [s].
         writing: Further CPU time of the child process: writing the run [s].
-        worker: CPU time of the Dask worker [s].
-        coordinator: CPU time of the coordinator and the scheduler, which share a process [s].
-        summary: CPU time of the coordinator after the last case, divided by their number [s].
+        worker: CPU time of the Dask worker, without waiting [s].
+        coordinator: CPU time of the coordinator and the scheduler, which share a process, without
+            waiting [s].
+        summary: CPU time of the coordinator for the summary, divided by the number of cases [s].
         parcel: Part of `coordinator` that is due once for each parcel [s].
         sent: CPU time of the coordinator for a run that is sent as bytes, beyond that for a run in
             a shared folder [s].
@@ -73,10 +78,57 @@ class Costs:
     size: float
     in_parcel: float
 
-    @property
-    def added(self) -> float:
-        """What our layer and Dask add to the case and its files, as a share of these."""
-        return (self.worker + self.coordinator) / (self.case + self.writing)
+    def added(self, waiting: "Waiting") -> float:
+        """Return what our layer and Dask add to the case and its files, as a share of these."""
+        own = (self.worker + self.coordinator) / (self.case + self.writing)
+        return own + waiting.worker + waiting.coordinator
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """CPU time for each second in which a case runs: polling, heartbeats."""
+
+    coordinator: float
+    worker: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class NapCase:
+    seconds: float
+
+
+class Nap(Study[NapCase, NapCase]):
+    """Cases that only sleep."""
+
+    name = help = title = "nap"
+    config = case = NapCase
+
+    def cases(self, config: NapCase) -> Sequence[NapCase]:
+        return [config]
+
+    def run(self, case: NapCase) -> Recording:
+        time.sleep(case.seconds)
+        return Recording({"time": Channel(np.zeros(1), "s")}, "running")
+
+    def score(self, case: NapCase, recording: Recording) -> Sequence[Row]:
+        return []
+
+    def report(self, outcomes: Sequence[Outcome[NapCase]]) -> Findings:
+        raise NotImplementedError
+
+
+def waiting(seconds: float = 15.0) -> Waiting:
+    """Return what waiting for a case costs coordinator and worker."""
+    tasks = [
+        Task(f"nap-{number}", "nap", "benchmarks.cluster_estimate:Nap", {"seconds": length})
+        for number, length in enumerate((0.1, seconds))
+    ]
+    executor = ClusterExecutor(ClusterSettings(), workers=1, timeout=600.0, memory=4e9)
+    with TemporaryDirectory() as folder:
+        marks = [(time.perf_counter(), *cpu_times())
+                 for _ in executor.execute(tasks, runs=Path(folder))]  # fmt: skip
+    wall, coordinator, worker, _ = (after - before for before, after in zip(*marks, strict=True))
+    return Waiting(coordinator / wall, worker / wall)
 
 
 @dataclass(frozen=True)
@@ -84,6 +136,7 @@ class _Mark:
     """What everything has used so far, and the cases that are done."""
 
     done: int
+    wall: float
     cases: float
     coordinator: float
     worker: float
@@ -107,11 +160,12 @@ def cpu_times() -> tuple[float, float, float]:
     return time.process_time(), workers, children
 
 
-def measured(content: Mapping[str, Any], *, parcel: float) -> Costs:
+def measured(content: Mapping[str, Any], *, parcel: float, idle: Waiting) -> Costs:
     """Run a sweep with one worker and return what a case costs, without the first quarter.
 
     Args:
         parcel: CPU time of coordinator and scheduler for a parcel [s].
+        idle: What waiting costs; on a busy machine a case lasts longer.
     """
     plan = Plan.of_content(dict(content))
     total = len(plan.tasks())
@@ -122,24 +176,28 @@ def measured(content: Mapping[str, Any], *, parcel: float) -> Costs:
         nonlocal spent
         spent += progress.latest.timing["cpu_s"] if progress.latest else 0.0
         if progress.done in (total // 4, total):
-            marks.append(_Mark(progress.done, spent, *cpu_times()))
+            marks.append(_Mark(progress.done, time.perf_counter(), spent, *cpu_times()))
 
     executor = ClusterExecutor(ClusterSettings(), workers=1, timeout=600.0, memory=4e9)
     with TemporaryDirectory() as folder:
         out = Path(folder) / "out"
-        run_plan(plan, out=out, executor=executor, watch=watch)
-        summary = (time.process_time() - marks[-1].coordinator) / total
+        results, _ = run_plan(plan, out=out, executor=executor, watch=watch)
+        began = time.process_time()  # a second time, with all libraries loaded
+        with results.writing():
+            conclude(results, plan.study)
+        summary = (time.process_time() - began) / total
         runs = [path for path in (out / "runs").iterdir() if path.is_dir()]
         size = sum(file.stat().st_size for run in runs for file in run.iterdir()) / len(runs)
         sent = taken_in(runs[:20], Path(folder))
     first, last = marks
-    cases = last.done - first.done
+    cases, wall = last.done - first.done, last.wall - first.wall
     case = (last.cases - first.cases) / cases
     return Costs(
         case=case,
         writing=max(0.0, (last.child - first.child) / cases - case),
-        worker=(last.worker - first.worker) / cases,
-        coordinator=(last.coordinator - first.coordinator) / cases,
+        worker=max(0.0, last.worker - first.worker - idle.worker * wall) / cases,
+        coordinator=max(0.0, last.coordinator - first.coordinator - idle.coordinator * wall)
+        / cases,
         summary=summary,
         parcel=parcel,
         sent=sent,
@@ -192,14 +250,17 @@ def parcel_cost(number: int = 300) -> float:
         return run(number) / number
 
 
-def estimate(costs: Costs, *, cores: int, cases: int, shared: bool = True) -> tuple[float, str]:
+def estimate(
+    costs: Costs, idle: Waiting, *, cores: int, cases: int, shared: bool = True
+) -> tuple[float, str]:
     """Return the time of many cases on many cores [s], and what limits it.
 
-    With P cores and parcels of k cases, T = n max((c + w + d) / P, a + s + p / k) + n z: c, w, d of
-    case, writing and Dask worker; a the coordinator's without parcels, s for sending, p for a
-    parcel, z for the summary. The dispatcher chooses k so that a parcel lasts max(0.75 s, 15 ms P).
+    With P cores and parcels of k cases, T = n max((c (1 + i) + w + d) / P, a + s + p / k) + n z:
+    c, w, d of case, writing and Dask worker, i of its waiting; a the coordinator's without parcels,
+    s for sending, p for a parcel, z for the summary. The dispatcher chooses k so that a parcel
+    lasts max(0.75 s, 15 ms P).
     """
-    busy = costs.case + costs.writing + costs.worker
+    busy = costs.case * (1.0 + idle.worker) + costs.writing + costs.worker
     in_parcel = max(1.0, max(_PARCEL, _TASK_COST * cores) / costs.case)
     own = max(0.0, costs.coordinator - costs.parcel / costs.in_parcel)
     serial = own + (0.0 if shared else costs.sent) + costs.parcel / in_parcel
@@ -209,7 +270,8 @@ def estimate(costs: Costs, *, cores: int, cases: int, shared: bool = True) -> tu
 
 def main() -> None:
     parcel = parcel_cost()
-    found = {name: measured(content, parcel=parcel) for name, content in SWEEPS.items()}
+    idle = waiting()
+    found = {n: measured(content, parcel=parcel, idle=idle) for n, content in SWEEPS.items()}
     console = Console(width=120)
     table = Table(title="CPU time of a case [ms]")
     names = ("case", "writing it", "Dask worker", "coordinator, scheduler", "summary",
@@ -219,23 +281,26 @@ def main() -> None:
     for name, c in found.items():
         times = (c.case, c.writing, c.worker, c.coordinator, c.summary, c.sent)
         row = [f"{1e3 * value:.1f}" for value in times]
-        table.add_row(name, *row, f"{1e-3 * c.size:.0f}", f"{100 * c.added:.1f} %")
+        table.add_row(name, *row, f"{1e-3 * c.size:.0f}", f"{100 * c.added(idle):.1f} %")
     console.print(table)
-    console.print(f"a parcel: {1e3 * parcel:.1f} ms of coordinator and scheduler")
+    console.print(
+        f"a parcel: {1e3 * parcel:.1f} ms of coordinator and scheduler; waiting:"
+        f" {100 * idle.coordinator:.1f} % of a core there, {100 * idle.worker:.1f} % at the worker"
+    )
     grasp = found["grasp of 2 s"]
     longer = {f"case of {case} s": replace(grasp, case=float(case)) for case in (5, 60)}
     kinds = {**found, **longer}  # those record as much as a grasp
     table = Table(title=f"Estimate: {CASES:,} cases, time and what limits it")
     for name in (
         "what",
-        *(f"{cores} cores" for cores in CORES),
+        *(f"{cores:,} cores" if cores > 1 else "1 core" for cores in CORES),
         f"{CORES[-1]}, sent",
         "MB/s written",
     ):
         table.add_column(name, justify="left" if name == "what" else "right")
     for name, c in kinds.items():
-        times = [estimate(c, cores=cores, cases=CASES) for cores in CORES]
-        times.append(estimate(c, cores=CORES[-1], cases=CASES, shared=False))
+        times = [estimate(c, idle, cores=cores, cases=CASES) for cores in CORES]
+        times.append(estimate(c, idle, cores=CORES[-1], cases=CASES, shared=False))
         rate = 1e-6 * c.size * CASES / times[len(CORES) - 1][0]
         table.add_row(name, *(f"{words(t)}, {why}" for t, why in times), f"{rate:.0f}")
     console.print(table)

@@ -378,7 +378,7 @@ class ResultFolder:
         """
         index = self._writing_index()
         self._begin_change()
-        index[position] = replace(read_run(self.run_folder(key)), recording=None)
+        index[position] = read_run(self.run_folder(key), recorded=False)
         self._index_is_old = True
         if monotonic() > self._index_due:
             self._write_index()

@@ -96,19 +96,23 @@ def write_run(folder: Path, run: Run, *, timing: Mapping[str, float]) -> None:
     write_folder_atomic(folder, files)
 
 
-def read_run(folder: Path) -> Run:
+def read_run(folder: Path, *, recorded: bool = True) -> Run:
     """Open a run.
 
     Sizes and headers of all channels are checked. The values stay on disk: each
     access to a channel maps its file again, read-only, so that any number of runs
     can be open at once; the first access compares it with its hash.
 
+    Args:
+        folder: The run folder.
+        recorded: Whether its recording is opened.
+
     Raises:
         RunFileError: If it is missing, incomplete, invalid or of a later release.
     """
     manifest = _read_manifest(folder)
     recording = None
-    if manifest.recording:
+    if manifest.recording and recorded:
         channels = _MappedChannels(folder, manifest.recording.channels)
         recording = Recording(channels, manifest.recording.status, manifest.recording.facts)
     return Run(

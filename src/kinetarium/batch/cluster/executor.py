@@ -52,8 +52,8 @@ _PARCEL = 0.75
 _TASK_COST = 0.015
 """Time of the scheduler and the coordinator for a parcel, with a margin [s]."""
 _MOST_IN_PARCEL = 500
-_LOOK_EVERY = 0.5
-"""Interval at which the list of workers is read [s]."""
+_LOOK_EVERY, _LOOK_COST = 0.5, 0.005
+"""Interval at which the list of workers is read [s], and how much longer it is for each worker."""
 _LOCAL_LEASE = 1.0
 """The longest lease on this machine, where only a dead process loses its connection [s]."""
 _NO_WORKER = 60.0
@@ -150,7 +150,7 @@ class Dispatcher(Generic[T]):
         try:
             while waiting or given:
                 stop_if_requested()
-                if monotonic() - looked > _LOOK_EVERY:
+                if monotonic() - looked > _LOOK_EVERY + _LOOK_COST * len(self._asked):
                     looked = monotonic()
                     self._look(expected, waiting, given)
                 if self._members:
