@@ -20,6 +20,8 @@ from kinetarium.cli.commands.dock_serve import LOOPBACK, Config, RsiNode, play_r
 from kinetarium.studies.dock.press.run import run, score
 
 CYCLE = 4e-3
+STOP_AFTER = 250
+"""A second: a busy machine may hold up either side for longer than the default of ten cycles."""
 
 
 def dockings(count: int, engines: tuple[str, ...]) -> None:
@@ -54,7 +56,7 @@ def _reason(message: str) -> str:
 def _serve(port: "Queue[int]", seconds: float) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link:
         link.bind((LOOPBACK, 0))
-        node = RsiNode(Config())
+        node = RsiNode(Config(stop_after=STOP_AFTER))
         port.put(link.getsockname()[1])
         serve(node, link, until=monotonic() + seconds + 1.0)
         print(f"the node: {dict(node.counts)}, stopped: {node.is_stopped}")
