@@ -67,7 +67,7 @@ def score(case: Case, recording: Recording) -> Row:
         "table1_row": plan["table1_row"],
         "stride_units": plan["stride"],
         "limit_violations": plan["limit_violations"],
-        "interference_max_units": plan["interference"],
+        "interference_max_units": plan.get("interference"),  # linkages are not checked
         "foot_gap_min_units": plan["foot_gap"],
         "warnings": plan["warnings"],
         **_physics(case, recording),
