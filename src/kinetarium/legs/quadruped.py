@@ -305,7 +305,7 @@ def drive_gains(machine: Machine, *, unit_m: float) -> dict[str, tuple[float, fl
 class MotorDrive:
     """A slide's drive: a brushless motor on a ball screw.
 
-    The defaults are a maxon EC 45 flat, 70 W, 24 V (part 397172; maxon catalogue 2012/13, p. 197)
+    The defaults are a maxon EC 45 flat, 70 W, 24 V (data sheet of part 397172)
     on a screw of 10 mm lead; the efficiency is usual for rolled ball screws. The turning drive of
     a TTR leg is one that acts at the end of the stretched pantograph.
 
