@@ -16,6 +16,7 @@ the node stops for good: corrections are zero, and Stop is 1.
 
 import socket
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite, radians
 from time import monotonic, perf_counter, sleep
@@ -268,7 +269,8 @@ def play_robot(
             sleep(max(due - perf_counter(), 0.0))
             telegram = _telegram(x, -1e5 * max(x - 1e-3, 0.0), round(1e3 * cycle * number))
             if held is not None:
-                link.send(held)
+                with suppress(ConnectionError):  # of an earlier telegram, if there is no node
+                    link.send(held)
                 held = None
             if number in silence or rng.random() < lose:
                 lost += 1
@@ -277,11 +279,11 @@ def play_robot(
                 held, delayed = telegram, delayed + 1
                 continue
             at = perf_counter()
-            link.send(telegram)
             sent += 1
             # One cycle later an answer is too late.
             link.settimeout(max(due + cycle - perf_counter(), 1e-4))
             try:
+                link.send(telegram)
                 while True:
                     answer = link.recv(MOST_BYTES)
                     if f"<IPOC>{round(1e3 * cycle * number)}<".encode() in answer:
