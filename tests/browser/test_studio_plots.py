@@ -50,7 +50,7 @@ def studio(tmp_path_factory):
     )
     lost = replace(drop_run("gone", engine="lost"), recording=None)
     spikes = np.zeros((9001, 2))
-    spikes[4444, 0] = spikes[8999, 1] = 7.0
+    spikes[4445, 0] = spikes[8999, 1] = 7.0
     thin = {"spikes": Channel(spikes, "N", ("first", "second"))}
     long = run_with("long", duration=6.0, samples=9001, **thin)
     write_runs(root / "drop", [signals, drop_run("a"), drop_run("b", engine="ode"), lost, long])
@@ -144,16 +144,18 @@ def test_a_peak_of_one_sample_is_seen(view):
     """Among 9,001 samples, of which a chart draws 3,000."""
     view.watch("drop", "long")
     shown(view, "spikes")
-    color = view.page.locator(".entry").first.evaluate("e => e.style.getPropertyValue('--series')")
+    # The second line, as the marker of the time has the colour of the first.
+    entry = view.page.locator(".entry").nth(1)
+    color = entry.evaluate("e => e.style.getPropertyValue('--series')")
     wanted = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)])
     picture = view.pixels(".plot canvas")
     inked = np.abs(picture - wanted).max(axis=2) < 90
     rows = np.flatnonzero(inked.any(axis=1))
     assert np.ptp(rows) > 0.5 * len(picture)
     # The legend tells the sample itself, not what the chart has of it.
-    view.page.evaluate("window.kinetarium.setTime(6 * 4444 / 9000)")
+    view.page.evaluate("window.kinetarium.setTime(6 * 4445 / 9000)")
     legend = view.page.locator(".entry output").all_text_contents()
     assert legend == ["7", "0"]
-    view.page.evaluate("window.kinetarium.setTime(6 * 4445 / 9000)")
+    view.page.evaluate("window.kinetarium.setTime(6 * 4446 / 9000)")
     assert view.page.locator(".entry output").all_text_contents() == ["0", "0"]
     assert view.complaints == []
