@@ -68,20 +68,25 @@ def view(browser, studio):
         context.close()
 
 
+PRESSED = "[...document.querySelectorAll('.choice .chip[aria-pressed=true]')].map(c => c.innerText)"
+
+
 def shown(view, *channels):
     """Show some channels and nothing else."""
-    view.page.locator(".plot").first.wait_for()
-    for chip in view.page.locator(".choice .chip").all():
-        wanted = chip.text_content() in channels
-        if (chip.get_attribute("aria-pressed") == "true") != wanted:
-            name = chip.text_content()
-            view.page.locator(".choice .chip", has_text=name).click()
+    chips = view.page.locator(".choice .chip")
+    for name in channels:
+        chips.get_by_text(name, exact=True).wait_for()
+    while wrong := set(before := view.page.evaluate(PRESSED)) ^ set(channels):
+        chips.get_by_text(wrong.pop(), exact=True).click()
+        # Charts are drawn when their values have come.
+        view.until(lambda s, before=before: view.page.evaluate(PRESSED) != before)
     for name in channels:
         view.page.locator(".plot", has_text=name).wait_for()
     view.page.wait_for_timeout(100)
 
 
 def test_twists_have_the_names_of_velocities(view):
+    view.watch("drop", "signals")
     shown(view, "twists")
     names = [entry.split()[:2] for entry in view.page.locator(".entry").all_inner_texts()]
     assert [name for _, name in names] == ["vx", "vy", "vz", "wx", "wy", "wz"]
@@ -89,6 +94,7 @@ def test_twists_have_the_names_of_velocities(view):
 
 
 def test_ticks_are_written_whole(view):
+    view.watch("drop", "signals")
     shown(view, "load", "creep", "pressure")
     view.page.evaluate("window.written = []")
     shown(view, "load", "creep")
