@@ -32,7 +32,7 @@ def test_modules_stay_small() -> None:
 
 
 def test_the_tree_stays_surveyable() -> None:
-    assert len(MODULES) <= 440  # 380, and 60 for planning, picking, following, sweeps and exports
+    assert len(MODULES) <= 460  # 380, 60 for picking, sweeps and exports, 20 for the live room
     folders = {path.parent for path in MODULES}
     crowded = {str(f) for f in folders if sum(path.parent == f for path in MODULES) > 15}
     assert crowded == set()
