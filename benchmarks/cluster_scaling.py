@@ -168,10 +168,10 @@ def naps(count: int) -> float:
 def main(*, short: bool) -> None:
     os.environ.update(ONE_THREAD)  # in the processes that are started, as in workers
     jobs = [
-        Job("grasp sweep", bare_grasps, grasps_on_cluster, 12 if short else 96, 6),
+        Job("grasp sweep", bare_grasps, grasps_on_cluster, 12 if short else 240, 6),
         Job("map of the panda", bare_map, map_on_cluster, 0.05 if short else 0.02, 0.12),
     ]
-    table = Table(title=f"Wall time [s], {os.cpu_count()} cores")
+    table = Table(title=f"Wall time \\[s], {os.cpu_count()} cores")
     for name in ("job", "1 process", "2 processes", "ratio", "1 worker", "2 workers", "ratio",
                  "of what the machine gives", "1 worker over 1 process"):  # fmt: skip
         table.add_column(name, justify="left" if name == "job" else "right")
