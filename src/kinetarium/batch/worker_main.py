@@ -165,10 +165,7 @@ def worker_main(connection: Connection, *, output: Path, memory: float) -> None:
         output: The file for the output of the worker and its libraries.
         memory: Memory limit [bytes].
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator handles the interrupt
-    _exit_with_coordinator()
-    _print_to(output)
-    _limit(memory)
+    isolate(output, memory=memory)
     try:
         connection.send(None)
         while True:
@@ -180,6 +177,19 @@ def worker_main(connection: Connection, *, output: Path, memory: float) -> None:
         return
     except OSError:
         os._exit(PIPE_LOST)
+
+
+def isolate(output: Path, *, memory: float) -> None:
+    """Make this process a worker: with its coordinator's life, its own output, and limits.
+
+    Args:
+        output: The file for the output of the worker and its libraries.
+        memory: Memory limit [bytes].
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator handles the interrupt
+    _exit_with_coordinator()
+    _print_to(output)
+    _limit(memory)
 
 
 def _answer(job: Job) -> object:

@@ -1,7 +1,7 @@
 """Application: the studio as an ASGI application (asgi.readthedocs.io, version 3)."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
@@ -21,6 +21,8 @@ from kinetarium.studio.http import (
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
+Socket = Callable[[Receive, Send], Awaitable[None]]
+"""Serves one WebSocket that was accepted, until either end closes it."""
 
 _STALL = 5.0
 """Timeout for sending a message [s]."""
@@ -75,13 +77,21 @@ class Application:
     """Dispatches requests to routes, and sends notifications over WebSockets."""
 
     def __init__(
-        self, guard: Guard, *, routes: Sequence[HttpRoute], broadcast: Broadcast, most_pages: int
+        self,
+        guard: Guard,
+        *,
+        routes: Sequence[HttpRoute],
+        broadcast: Broadcast,
+        most_pages: int,
+        sockets: Mapping[str, Socket] | None = None,
     ) -> None:
         """Serve routes; the first with a matching pattern answers.
 
         Args:
             most_pages: Maximum number of pages that listen at once.
+            sockets: WebSockets by path, besides that of the broadcast.
         """
+        self._sockets = sockets or {}
         self._guard = guard
         self._most_pages = most_pages
         self._routes = routes
@@ -144,14 +154,18 @@ class Application:
         await receive()
         try:
             self._guard.check(_request(scope), acts=True)
-            if scope["path"] != "/live":
+            serve = self._sockets.get(scope["path"])
+            if scope["path"] != "/live" and serve is None:
                 raise HttpError(HTTPStatus.NOT_FOUND, "not found")
-            if len(self._broadcast) >= self._most_pages:
+            if serve is None and len(self._broadcast) >= self._most_pages:
                 raise HttpError(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open")
         except HttpError:
             await send({"type": "websocket.close", "code": _REFUSED})
             return
         await send({"type": "websocket.accept"})
+        if serve is not None:
+            await serve(receive, send)
+            return
 
         async def send_text(text: str) -> None:
             await send({"type": "websocket.send", "text": text})

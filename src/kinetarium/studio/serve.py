@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import uvicorn
 
@@ -21,6 +22,8 @@ from kinetarium.studio._routes import ResultRoutes
 from kinetarium.studio._walking import walking_routes
 from kinetarium.studio.exported_page import check_page, page_routes
 from kinetarium.studio.http import Guard
+from kinetarium.studio.live.robot_files import RobotFiles
+from kinetarium.studio.live.rooms import Rooms
 from kinetarium.studio.results import ResultTree
 
 HOST = "127.0.0.1"
@@ -58,6 +61,7 @@ class StudioServer:
     Attributes:
         address: The page's address, with its access token.
         broadcast: Sends messages to all pages; to be used in the server's event loop.
+        rooms: The live rooms of the pages.
     """
 
     def __init__(self, root: Path, *, port: int = 0, limits: HttpLimits | None = None) -> None:
@@ -76,14 +80,24 @@ class StudioServer:
         self.address = f"http://{HOST}:{guard.port}/?token={guard.token}"
         self.broadcast = Broadcast()
         self._results = ResultTree(root.resolve())
+        self._scratch = TemporaryDirectory(prefix="kinetarium-")
+        files = RobotFiles(Path(self._scratch.name))
+        self.rooms = Rooms(files, outputs=Path(self._scratch.name))
         routes = (
+            *files.routes(),
             *ResultRoutes(self._results).routes(),
             *walking_routes(),
             *page_routes(),
         )
         http, web_socket = protocols(limits)
         config = uvicorn.Config(
-            Application(guard, routes=routes, broadcast=self.broadcast, most_pages=limits.pages),
+            Application(
+                guard,
+                routes=routes,
+                broadcast=self.broadcast,
+                most_pages=limits.pages,
+                sockets={"/room": self.rooms.serve},
+            ),
             http=http,
             ws=web_socket,
             ws_per_message_deflate=False,
@@ -107,6 +121,8 @@ class StudioServer:
         finally:
             watching.cancel()
             self._listening.close()
+            await asyncio.to_thread(self.rooms.close)
+            self._scratch.cleanup()
 
     def stop(self) -> None:
         """Request a shutdown; may be called from any thread."""
