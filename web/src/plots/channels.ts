@@ -1,21 +1,35 @@
 import type { App } from "../app";
+import type { Actor } from "../replay/actor";
 import type { Cast } from "../replay/cast";
 import type { ChannelEntry } from "../replay/replay_file";
 import { h } from "../shell/dom";
-import { type Line, Plot } from "./plot";
+import { dash } from "../shell/palette";
+import { ColumnChoice } from "./column_choice";
+import { difference, type Line } from "./lines";
+import { Plot, type PlotChoice } from "./plot";
+import { TimeWindow } from "./time_window";
 
 const FIRST = 3;
 /** Columns that a channel may have to be shown unasked. */
 const FEW = 14;
-/** Lines of one replay in a chart; the others are left out. */
+/** Columns of a channel that are drawn unasked. */
 const MOST = 40;
 /** What every simulation has; what a study recorded beside it tells more. */
 const USUAL = ["q", "v", "poses", "twists", "command"];
+
+/** What was chosen for the chart of a channel. */
+interface Choice extends PlotChoice {
+  columns: ColumnChoice | null;
+  /** Whether runs are drawn as differences from the first. */
+  apart: boolean;
+}
 
 /** The plots of the replays on the stage: a chart for each chosen channel, in sync with the clock. */
 export class ChannelPlots {
   private readonly choice = h("div.choice");
   private readonly charts = h("div.charts");
+  private readonly window = new TimeWindow();
+  private readonly choices = new Map<string, Choice>();
   private plots: Plot[] = [];
   private chosen: string[] | null = null;
   private readonly stop: (() => void)[];
@@ -44,34 +58,54 @@ export class ChannelPlots {
   private shown(names: string[]): string[] {
     const kept = this.chosen?.filter((name) => names.includes(name));
     if (kept?.length) return kept;
-    const few = names.filter((name) => this.columns(name) <= FEW);
+    const few = names.filter((name) => this.columns(name).length <= FEW);
     // Poses mix lengths and turns in one chart.
     const telling = few.filter((name) => !USUAL.includes(name) && !this.unit(name).includes("wxyz"));
     return [telling, few, names].find((choice) => choice.length)?.slice(0, FIRST) ?? [];
   }
 
-  private columns(name: string): number {
-    return this.entry(name)?.columns.length ?? 0;
+  private entries(name: string): { actor: Actor; entry: ChannelEntry }[] {
+    return this.cast.actors.flatMap((actor) => {
+      const entry = actor.file.head.channels.find((channel) => channel.name === name);
+      return entry ? [{ actor, entry }] : [];
+    });
+  }
+
+  /** The columns that any replay has of a channel. */
+  private columns(name: string): string[] {
+    return [...new Set(this.entries(name).flatMap(({ entry }) => entry.columns))];
   }
 
   private unit(name: string): string {
-    return this.entry(name)?.unit ?? "";
+    return this.entries(name)[0]?.entry.unit ?? "";
   }
 
-  private entry(name: string): ChannelEntry | undefined {
-    const channels = this.cast.actors.flatMap((actor) => actor.file.head.channels);
-    return channels.find((channel) => channel.name === name);
+  /** What was chosen for a channel, as far as its columns are the same as then. */
+  private choiceOf(name: string): Choice {
+    let choice = this.choices.get(name);
+    if (!choice) this.choices.set(name, (choice = { log: false, apart: false, hidden: new Set(), columns: null }));
+    const columns = this.columns(name);
+    if (columns.length < 2) choice.columns = null;
+    else if (choice.columns?.names.join("\n") !== columns.join("\n")) {
+      choice.columns = new ColumnChoice(columns, new Set(columns.slice(0, MOST)), () => void this.app.guarded(() => this.draw()));
+    }
+    return choice;
   }
 
   private async draw(): Promise<void> {
     const turn = ++this.turn;
     const names = this.names();
     const shown = this.shown(names);
-    const made = await Promise.all(shown.map((name) => this.lines(name)));
+    const made = await Promise.all(shown.map((name) => this.lines(name, this.choiceOf(name))));
     if (turn !== this.turn) return;
+    const focused = document.activeElement;
     for (const plot of this.plots.splice(0)) plot.dispose();
-    this.plots = shown.map((name, i) => new Plot(this.app, made[i]!.title || name, made[i]!.lines));
+    this.plots = shown.map((name, i) => {
+      const choice = this.choiceOf(name);
+      return new Plot(this.app, made[i]!.title, made[i]!.lines, this.window, choice, this.tools(choice));
+    });
     this.charts.replaceChildren(...this.plots.map((plot) => plot.element));
+    if (focused instanceof HTMLElement && this.charts.contains(focused)) focused.focus();
     const toggle = (name: string) => {
       this.chosen = shown.includes(name) ? shown.filter((n) => n !== name) : [...shown, name];
       void this.app.guarded(() => this.draw());
@@ -84,28 +118,54 @@ export class ChannelPlots {
     this.app.stage.request();
   }
 
-  /** Give a line for every column of every replay that has a channel. */
-  private async lines(name: string): Promise<{ title: string; lines: Line[] }> {
+  /** The buttons of a chart for its columns and for differences. */
+  private tools(choice: Choice): HTMLElement[] {
+    const apart = h("button.tool", {
+      title: "Differences from the first run",
+      "aria-label": "Differences from the first run",
+      "aria-pressed": choice.apart,
+      onclick: () => {
+        choice.apart = !choice.apart;
+        void this.app.guarded(() => this.draw());
+      },
+    }, "Δ");
+    return [...(choice.columns ? [choice.columns.element] : []), ...(this.cast.actors.length > 1 ? [apart] : [])];
+  }
+
+  /** Give a line for every chosen column of every replay that has a channel. */
+  private async lines(name: string, choice: Choice): Promise<{ title: string; lines: Line[] }> {
     const { actors } = this.cast;
-    const lines: Line[] = [];
-    let title = name;
-    for (const actor of actors) {
-      const entry = actor.file.head.channels.find((channel) => channel.name === name);
-      if (!entry) continue;
-      title = entry.unit ? `${name} [${entry.unit}]` : name;
+    const several = actors.length > 1;
+    const all = this.columns(name);
+    const drawn = choice.columns ? all.filter((column) => choice.columns!.chosen.has(column)) : all;
+    const runs = await Promise.all(this.entries(name).map(async ({ actor, entry }) => {
       const values = await actor.file.channel(entry);
       const { time } = actor.file;
-      if (entry.columns.length > MOST) title += `, first ${MOST} of ${entry.columns.length}`;
-      entry.columns.slice(0, MOST).forEach((column, i) => {
-        lines.push({
-          name: [actors.length > 1 ? actor.file.head.title : "", column].filter(Boolean).join(" ") || name,
+      const lines = new Map<string, Line>();
+      entry.columns.forEach((column, i) => {
+        const at = drawn.indexOf(column);
+        if (at < 0) return;
+        lines.set(column, {
+          name: [several ? actor.file.head.title : "", column].filter(Boolean).join(" ") || name,
           time,
           values: values.subarray(i * time.length, (i + 1) * time.length),
-          color: actors.length > 1 ? actor.color : this.app.theme.series(i),
-          dashed: actor !== actors[0],
+          // Replays by their colour on the stage, and their columns by dashes.
+          color: several ? actor.color : this.app.theme.series(all.indexOf(column)),
+          dash: dash(several ? at : this.app.theme.round(all.indexOf(column))),
         });
       });
-    }
-    return { title, lines };
+      return lines;
+    }));
+    const unit = this.unit(name);
+    const title = unit ? `${name} [${unit}]` : name;
+    const [first, ...others] = runs;
+    if (!choice.apart || !first || !others.length) return { title, lines: runs.flatMap((lines) => [...lines.values()]) };
+    const lines = others.flatMap((other) =>
+      [...other].flatMap(([column, line]) => {
+        const from = first.get(column);
+        return from ? [{ ...line, name: `Δ ${line.name}`, ...difference(line, from) }] : [];
+      }),
+    );
+    return { title: `Δ ${title} from ${actors[0]!.file.head.title}`, lines };
   }
 }

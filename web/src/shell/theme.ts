@@ -34,6 +34,11 @@ export class Theme {
     return colors[number % colors.length]!;
   }
 
+  /** How often the colours have been used before a series by its number. */
+  round(number: number): number {
+    return Math.floor(number / LIGHT.length);
+  }
+
   private apply(): void {
     document.documentElement.dataset.theme = this.dark ? "dark" : "light";
   }
