@@ -1,5 +1,7 @@
 """A real browser on a studio, and results to watch in it that need no engine."""
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from kinetarium.batch.study import open_study
@@ -82,6 +84,22 @@ def ball_map(path, *, voxel=0.03):
         "reachable": np.rint(50 * share).astype("<u2"),
     }
     write_map(path, recipe, fields=fields, units={"manipulability": "m^3", "reachable": "1"})
+
+
+@contextmanager
+def contexts(browser):
+    """Yield what opens addresses, each as in a browser of its own, and close them all."""
+    opened = []
+
+    def open_page(address, *, wait=True, **options):
+        opened.append(browser.new_context(**{"viewport": SIZE, "accept_downloads": True, **options}))
+        return Opened(opened[-1], address, wait=wait)
+
+    try:
+        yield open_page
+    finally:
+        for context in opened:
+            context.close()
 
 
 class Opened:

@@ -5,6 +5,7 @@ import { Layout } from "./shell/layout";
 import { Theme } from "./shell/theme";
 import { timeline } from "./shell/timeline";
 import { tools } from "./shell/tools";
+import { cameraKeys } from "./stage/camera_keys";
 import { Stage } from "./stage/stage";
 import { zoomWindow } from "./stage/zoom_window";
 import { Clock } from "./time/clock";
@@ -41,6 +42,7 @@ export class App {
     timeline(this);
     tools(this);
     zoomWindow(this);
+    cameraKeys(this);
     const paint = () => this.stage.setColors(this.theme.color("stage"), this.theme.color("grid"));
     this.theme.changed.on(paint);
     paint();

@@ -1,35 +1,44 @@
+import "./shell.css";
 import { h } from "./dom";
+import { recall, remember } from "./memory";
+import { type Side, SidePanels } from "./sides";
 
-export type Side = "left" | "right";
+export type { Side };
 
 /** The regions of the page: a bar of modes and tools, panels to both sides, the stage, the time. */
 export class Layout {
+  readonly brand = h("button.brand", { title: "What this is" }, "Kinetarium");
   readonly modes = h("nav.modes", { "aria-label": "Modes" });
   readonly tools = h("div.tools");
   readonly stage = h("div.stage");
   readonly overlay = h("div.overlay");
   readonly timeline = h("footer.timeline");
-  private readonly sides: Record<Side, HTMLElement> = {
-    left: h("aside.side.left"),
-    right: h("aside.side.right"),
-  };
+  readonly sides: Record<Side, SidePanels> = { left: new SidePanels("left"), right: new SidePanels("right") };
   private readonly notices = h("div.notices", { role: "status", "aria-live": "polite" });
+  /** The titles of panels that are folded, in every mode. */
+  private readonly folded = new Set(recall<string[]>("folded", []));
 
   constructor() {
-    const center = h("section.center", {}, this.stage, this.overlay);
+    const { left, right } = this.sides;
+    const center = h("section.center", { "aria-label": "Stage" }, this.stage, this.overlay, left.button, right.button);
     document.body.append(
-      h("header.bar", {}, h("strong.brand", {}, "Kinetarium"), this.modes, this.tools),
-      h("main", {}, this.sides.left, center, this.sides.right),
+      h("header.bar", {}, this.brand, this.modes, this.tools),
+      h("main", {}, left.element, left.edge, center, right.edge, right.element),
       this.timeline,
       this.notices,
     );
   }
 
-  /** Open a panel on a side, and give the element to fill. */
+  /** Open a panel on a side, and give the element to fill. A press on its title folds it. */
   panel(side: Side, title: string): HTMLElement {
     const body = h("div.body");
-    this.sides[side].append(h("section.panel", {}, h("h2", {}, title), body));
-    this.sides[side].hidden = false;
+    const panel = h("details.panel", { open: !this.folded.has(title) }, h("summary", {}, h("h2", {}, title)), body);
+    panel.addEventListener("toggle", () => {
+      if (panel.open) this.folded.delete(title);
+      else this.folded.add(title);
+      remember("folded", [...this.folded]);
+    });
+    this.sides[side].append(panel);
     return body;
   }
 
@@ -40,10 +49,7 @@ export class Layout {
 
   /** Take all panels away, as a mode is left. */
   clear(): void {
-    for (const side of Object.values(this.sides)) {
-      side.replaceChildren();
-      side.hidden = true;
-    }
+    for (const side of Object.values(this.sides)) side.clear();
     this.overlay.replaceChildren();
   }
 

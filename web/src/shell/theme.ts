@@ -1,20 +1,25 @@
 import { Event } from "./events";
+import { recall, remember } from "./memory";
 import { DARK, LIGHT } from "./palette";
 
-/** Dark or light: as the system says, until it is chosen. */
+/** Dark or light: as the system says, until it is chosen; the choice is remembered. */
 export class Theme {
   readonly changed = new Event();
   dark: boolean;
 
   constructor() {
     const system = matchMedia("(prefers-color-scheme: dark)");
-    this.dark = system.matches;
-    system.addEventListener("change", () => this.set(system.matches));
+    const chosen = recall<string>("theme", "");
+    this.dark = chosen ? chosen === "dark" : system.matches;
+    system.addEventListener("change", () => {
+      if (!recall<string>("theme", "")) this.set(system.matches);
+    });
     this.apply();
   }
 
   toggle(): void {
     this.set(!this.dark);
+    remember("theme", this.dark ? "dark" : "light");
   }
 
   set(dark: boolean): void {

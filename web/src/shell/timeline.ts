@@ -28,6 +28,13 @@ export function timeline(app: App): void {
     clock.changed.emit();
   };
   slider.addEventListener("input", () => clock.set(Number(slider.value)));
+  // The keys of a slider go from sample to sample, as they do elsewhere.
+  slider.addEventListener("keydown", (event) => {
+    const direction = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    if (direction === undefined || event.shiftKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    clock.step(direction as 1 | -1);
+  });
   speed.addEventListener("change", () => clock.setSpeed(Number(speed.value)));
   host.append(
     h("button", { title: "Go to start (Home)", onclick: () => clock.set(clock.start) }, "|‹"),

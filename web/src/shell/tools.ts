@@ -1,5 +1,6 @@
 import type { App } from "../app";
 import { h } from "./dom";
+import { showHelp } from "./help";
 
 /** The tools of the view that every mode has: projection, picture, theme. */
 export function tools(app: App): void {
@@ -25,7 +26,11 @@ export function tools(app: App): void {
   app.keys.add("o", "perspective or orthographic", toggle);
   app.keys.add("p", "save a picture", shoot);
   app.keys.add("t", "dark or light", light);
-  app.keys.add("?", "show this list", () => app.layout.notice(app.keys.list()));
+  const help = () => showHelp(app);
+  app.keys.add("?", "show this list", help);
+  app.layout.tools.append(h("button", { title: "Keys and mouse (?)", "aria-label": "Keys and mouse", onclick: help }, "?"));
+  for (const side of ["left", "right"] as const)
+    app.keys.add(side === "left" ? "<" : ">", `hide or show the panels on the ${side}`, () => app.layout.sides[side].toggle());
 }
 
 async function savePicture(app: App): Promise<void> {

@@ -104,6 +104,20 @@ export class Viewpoint {
     this.controls.update();
   }
 
+  /** How much is seen at the target, from below to above [m]. */
+  get height(): number {
+    if (this.projection === "orthographic") return (2 * this.orthographic.top) / this.orthographic.zoom;
+    const slope = Math.tan(THREE.MathUtils.degToRad(this.perspective.fov / 2));
+    return 2 * slope * this.camera.position.distanceTo(this.target);
+  }
+
+  /** Look at the target from a direction, as far away as before. */
+  lookFrom(direction: THREE.Vector3): void {
+    const distance = this.camera.position.distanceTo(this.target);
+    this.camera.position.copy(direction).setLength(distance).add(this.target);
+    this.controls.update();
+  }
+
   /** Make what lies at the target some times larger. */
   closer(times: number): void {
     if (this.projection === "perspective") {
