@@ -92,7 +92,8 @@ def contexts(browser):
     opened = []
 
     def open_page(address, *, wait=True, **options):
-        opened.append(browser.new_context(**{"viewport": SIZE, "accept_downloads": True, **options}))
+        chosen = {"viewport": SIZE, "accept_downloads": True, **options}
+        opened.append(browser.new_context(**chosen))
         return Opened(opened[-1], address, wait=wait)
 
     try:
