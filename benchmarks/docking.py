@@ -2,23 +2,48 @@
 
 `python -m benchmarks.docking dockings 200 mujoco bullet` draws dockings and counts how many settle
 within 1.5 times the closed form, how many are refused beforehand and why, and how many of the
-verdicts agree. `python -m benchmarks.docking serve 10` lets a partner on loopback lose 1 % and
-delay 5 % of its telegrams of 4 ms for ten minutes, and shows the times of the answers. Both belong
-on an idle machine.
+verdicts agree; one that was stopped continues where it was. `python -m benchmarks.docking serve 10`
+lets a partner on loopback lose 1 % and delay 5 % of its telegrams of 4 ms for ten minutes, and
+shows the times of the answers; it belongs on an idle machine.
 """
 
 import socket
 import sys
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 from multiprocessing import Event, Process, Queue
 from multiprocessing.synchronize import Event as EventType
+from pathlib import Path
 from time import monotonic
 
 import numpy as np
 
-from docking_draws import drawn_dockings
+from benchmarks.kept import KeptRows, Row
 from kinetarium.cli.commands.dock_serve import LOOPBACK, Config, RsiNode, play_robot, serve
-from kinetarium.studies.dock.press.run import run, score
+from kinetarium.errors import KinetariumError
+from kinetarium.model.assets import installed_packages
+from kinetarium.studies.dock.press.arms import docking_of
+from kinetarium.studies.dock.press.cases import cases, random_docking
+from kinetarium.studies.dock.press.config import DockConfig, PresetName
+from kinetarium.studies.dock.press.free import BAND, band
+from kinetarium.studies.dock.press.presets import wanted_wrench
+from kinetarium.studies.dock.press.run import (
+    ALLOWED,
+    WINDOW,
+    deviations,
+    run,
+    score,
+    settling_within,
+)
+
+PACKAGES = installed_packages()
+ARMS = {
+    "kr250": 0.0,
+    str(PACKAGES["example-robot-data"] / "robots/ur_description/urdf/ur10_robot.urdf"): 1.0,
+    str(PACKAGES["pybullet_data"] / "kuka_iiwa/model.urdf"): 1.0,
+}
+"""Payloads by arm [kg]; 0 for the preset's 100 kg."""
 
 CYCLE = 4e-3
 STOP_AFTER = 250
@@ -27,26 +52,66 @@ STOP_AFTER = 250
 
 def dockings(count: int, engines: tuple[str, ...]) -> None:
     """Print how random dockings end."""
-    verdicts: dict[str, list[bool | None]] = {engine: [] for engine in engines}
-    refused: Counter[str] = Counter()
-    for drawn in zip(*(drawn_dockings(count, engine=engine) for engine in engines), strict=True):
-        for engine, case in zip(engines, drawn, strict=True):
-            if isinstance(case, str):
-                refused[_reason(case)] += engine == engines[0]
-                verdicts[engine].append(None)
-            else:
-                verdicts[engine].append(bool(score(case, run(case))["settled"]))
-    for engine, of_engine in verdicts.items():
-        print(
-            f"{engine}: {of_engine.count(True)} settle, {of_engine.count(False)} do not,"
-            f" {of_engine.count(None)} are refused beforehand"
+    kept, rng = KeptRows("dockings"), np.random.default_rng(0)
+    ends: dict[str, list[Row]] = {engine: [] for engine in engines}
+    for number in range(count):
+        arm = str(rng.choice(list(ARMS)))
+        drawn = random_docking(
+            rng,
+            config=DockConfig(
+                chaser=arm,
+                payload_kg=ARMS[arm],
+                preset=(PresetName.RECOMMENDED,),
+                seed=number,
+            ),
         )
-    for reason, times in refused.most_common():
+        for engine in engines:
+            config = replace(drawn, engine=(engine,))
+            ends[engine].append(kept.row(f"{number} {engine}", partial(_docking, config)))
+    for engine, rows in ends.items():
+        run = [row for row in rows if "refused" not in row]
+        settled = sum(row["settled"] for row in run)
+        print(
+            f"{engine}: {settled} settle, {len(run) - settled} do not, {len(rows) - len(run)} are"
+            f" refused beforehand; {sum(row['settled_within_5'] for row in run)} settle within 5 %"
+            " of the moment too, however small"
+        )
+    first, *others = ends.values()
+    for reason, times in Counter(
+        _reason(row["refused"]) for row in first if "refused" in row
+    ).items():
         print(f"  {times} refused: {reason}")
-    first, *others = verdicts.values()
     for engine, other in zip(engines[1:], others, strict=True):
-        same = sum(a == b for a, b in zip(first, other, strict=True))
+        same = sum(a.get("settled") == b.get("settled") for a, b in zip(first, other, strict=True))
         print(f"{engines[0]} and {engine} agree on {100 * same / count:.1f} % of {count}")
+
+
+def _docking(config: DockConfig) -> Row:
+    """Return how a docking ends, or why it is refused."""
+    try:
+        (case,) = cases(config)
+    except KinetariumError as error:
+        return {"refused": str(error)}
+    recording = run(case)
+    row = score(case, recording)
+    time, since = recording["time"], recording["time"] >= (row["contact_time_s"] or np.inf)
+    wrench = wanted_wrench(case)
+    bands = [BAND * float(np.linalg.norm(part)) for part in (wrench[:3], wrench[3:])]
+    off = deviations(case, recording)
+    strict = settling_within(time[since], off[:, since], bands=bands) if since.any() else None
+    tail = off[:, time > time[-1] - WINDOW].max(axis=1)
+    return {
+        "arm": Path(config.chaser).stem,
+        "contact": str(case.contact),
+        "settled": bool(row["settled"]),
+        "settled_within_5": strict is not None and strict <= ALLOWED * row["settle_formula_s"],
+        "settle_s": row["settle_wrench_s"],
+        "formula_s": row["settle_formula_s"],
+        "bands": list(band(case, docking_of(case))),
+        "bands_of_5": bands,
+        "most_off_at_rest": tail.tolist(),
+        "flags": row["flags"],
+    }
 
 
 def _reason(message: str) -> str:

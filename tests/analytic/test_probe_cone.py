@@ -102,3 +102,82 @@ def test_a_tilted_probe_wedges_above_the_friction_of_the_two_point_formula(
         middle = (low * high) ** 0.5
         low, high = (middle, high) if enters(middle) else (low, middle)
     assert (low * high) ** 0.5 == pytest.approx(expected, rel=0.1)
+
+
+def is_wedged_in_mujoco(friction: float, *, tilt: float, clearance: float) -> bool:
+    """Push a flat probe between two walls, and return whether it stays where it was pressed in.
+
+    The contacts are MuJoCo's own: the corner of the tip on one wall, the corner of the mouth on the
+    side of the probe, both rounded by 0.2 mm and pressed together by 20 um at the start.
+    """
+    import mujoco
+
+    d, r, pressed = 2 * SHAPE.radius, 2e-4, 2e-5
+    D = d * (1 + clearance)
+    deep = (D - d / np.cos(tilt)) / np.tan(tilt)
+    pair = f'condim="3" friction="{friction} {friction}" solref="-1e7 -3e3" solimp=".95 .95 .001"'
+    model = mujoco.MjModel.from_xml_string(f"""
+    <mujoco>
+      <option timestep="1e-4" gravity="0 0 0" cone="elliptic" impratio="100" tolerance="1e-12"
+              noslip_iterations="50" iterations="200"/>
+      <default><geom contype="0" conaffinity="0"/></default>
+      <worldbody>
+        <geom name="wall" type="box" pos="{D / 2 + 0.1} 0 -0.2" size="0.1 0.05 0.2"/>
+        <geom name="mouth" type="sphere" pos="{-D / 2 - r} 0 {-r}" size="{r}"/>
+        <body name="probe">
+          <joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+          <joint type="hinge" axis="0 -1 0"/>
+          <geom name="side" type="box" pos="0 0 0.1" size="{d / 2} 0.02 0.1" mass="1"/>
+          <geom name="tip" type="sphere" pos="{d / 2 - r} 0 {r}" size="{r}" mass="1e-6"/>
+        </body>
+      </worldbody>
+      <contact>
+        <pair geom1="tip" geom2="wall" {pair}/>
+        <pair geom1="mouth" geom2="side" {pair}/>
+      </contact>
+    </mujoco>""")
+    data = mujoco.MjData(model)
+
+    def place(angle: float) -> float:
+        """Place the tip's corner at its depth in the wall; return how deep the mouth is."""
+        corner = d / 2 * np.array([np.cos(angle), np.sin(angle)])
+        data.qpos[:] = [D / 2 + pressed - corner[0], -deep - corner[1], angle]
+        mujoco.mj_forward(model, data)
+        found = [c.dist for c in data.contact if {*c.geom} == mouth]
+        return -found[0] if found else 0.0
+
+    mouth = {model.geom("mouth").id, model.geom("side").id}
+    low, high = tilt - 0.01, tilt + 0.01
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (middle, high) if place(middle) < pressed else (low, middle)
+    place(high)
+    start = float(data.qpos[1])
+    data.qfrc_applied[1] = -0.5 * PUSH
+    for _ in range(5000):
+        mujoco.mj_step(model, data)
+        if abs(data.qpos[1] - start) > 0.05 * deep:
+            return False
+    return True
+
+
+def wedging_friction(tilt: float, clearance: float) -> float:
+    """Return the friction from which a flat probe wedges, at any tilt.
+
+    The mouth presses along the normal of the probe's side, which the tilt turns towards the
+    opening: the line between both contacts, tan(phi) = l/D, must be within mu of both normals.
+    """
+    line = (1 + clearance - 1 / np.cos(tilt)) / np.tan(tilt) / (1 + clearance)
+    return float(np.tan(np.arctan(line) + tilt))
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(("tilt_deg", "clearance"), [(1.0, 0.006), (3.0, 0.02), (3.0, 0.03)])
+def test_it_wedges_in_the_contacts_of_mujoco_too(tilt_deg: float, clearance: float) -> None:
+    """Within 3 % of the exact friction, and so within 10 % of the two-point formula."""
+    tilt = np.radians(tilt_deg)
+    exact = wedging_friction(tilt, clearance)
+    assert exact == pytest.approx(clearance / tilt, rel=0.1)
+    for factor in (0.97, 1.03):
+        wedged = is_wedged_in_mujoco(factor * exact, tilt=tilt, clearance=clearance)
+        assert wedged == (factor > 1), factor

@@ -346,9 +346,8 @@ def contact_roots(
     def loop(p: complex) -> complex:
         k_p = stiffness + damping * p
         more = 1 + compliance * k_p
-        return (
-            D * p * p * more + K * p * (more if from_reference else 1) + s * k_p * exp(-delay * p)
-        )
+        moved = D * p * p * more + K * p * (more if from_reference else 1)
+        return moved + s * k_p * exp(-delay * p)
 
     quadratic = np.roots([D * (1 + compliance * stiffness), K + s * damping, s * stiffness])
     w = critical_frequency(D, K, s=s, stiffness=stiffness, damping=damping)
@@ -405,3 +404,31 @@ def settling_time(roots: tuple[complex, complex], *, error: float, rate: float) 
         middle = (low + high) / 2
         low, high = (middle, high) if bound(middle) > 1 else (low, middle)
     return high
+
+
+def noise_bandwidth(
+    D: float,
+    K: float,
+    *,
+    s: float,
+    stiffness: float,
+    damping: float,
+    delay: float,
+    compliance: float = 0.0,
+    from_reference: bool = False,
+) -> float:
+    """Return the bandwidth in which the contact force follows the noise of its sensor [1/s].
+
+    White noise of density S [N^2 s] at the sensor leaves a variance S B of the contact force, where
+    B is the integral of |T(jw)|^2 dw/(2 pi) over all frequencies and T = s k_p exp(-tau p)/loop(p)
+    with the loop of `contact_roots`, whose arguments these are. Without D, damping and delay
+    B = s k/(2 K).
+    """
+    scale = s * stiffness / max(K, 1e-9) + sqrt(s * stiffness / D)
+    w = scale * np.geomspace(1e-4, 1e4, 8001)
+    p = 1j * w
+    k_p = stiffness + damping * p
+    more = 1 + compliance * k_p
+    back = s * k_p * np.exp(-delay * p)
+    followed = back / (D * p * p * more + K * p * (more if from_reference else 1) + back)
+    return float(np.trapezoid(np.abs(followed) ** 2, w) + w[0]) / pi

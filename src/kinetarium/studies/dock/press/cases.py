@@ -1,6 +1,7 @@
 """Cases of the docking study, and the approach path."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -190,6 +191,39 @@ def cases(config: DockConfig) -> tuple[DockCase, ...]:
         for one in {(each.preset, each.case): each for each in found}.values():
             refuse_unsettled(one, docking_of(one))
     return found
+
+
+def random_docking(rng: np.random.Generator, *, config: DockConfig) -> DockConfig:
+    """Return a docking with a random wrench, misalignment and speed.
+
+    Forces of 200 to 500 N with moments of up to 20 N m; a third of them on elastic faces with
+    friction, where forces of up to 30 N and a moment of up to 5 N m act in the face and about its
+    normal, beside moments of up to 8 N m; misalignments of up to 10 mm and 3 degrees; 10 to
+    60 mm/s. It may be one that `cases` refuses.
+
+    Args:
+        rng: The random numbers.
+        config: Its other values.
+    """
+    rough = rng.random() < 1 / 3
+    wrench = [-rng.uniform(200, 500), 0.0, 0.0, 0.0, *_inside(rng, 2, 8.0 if rough else 20.0)]
+    if rough:
+        wrench[1:4] = [*_inside(rng, 2, 30.0), rng.uniform(-5, 5)]
+    turned = (*_inside(rng, 3, 10e-3), *_inside(rng, 3, np.radians(3.0)))
+    return replace(
+        config,
+        wrench=tuple(float(value) for value in wrench),
+        misalign=tuple(f"{value:.9f}" for value in turned),
+        speed=float(rng.uniform(0.01, 0.06)),
+        contact=Contact.FACE if rough else Contact.PRESCRIBED,
+        friction=0.3 if rough else 0.0,
+    )
+
+
+def _inside(rng: np.random.Generator, axes: int, most: float) -> Array:
+    """Draw a vector of a length up to `most`, in any direction."""
+    direction = rng.standard_normal(axes)
+    return np.asarray(most * rng.random() * direction / np.linalg.norm(direction))
 
 
 def _refuse_heavy(name: PresetName, payload: float) -> None:

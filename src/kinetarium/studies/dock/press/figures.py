@@ -99,9 +99,9 @@ _SIX = (
     ("moment_error_nm", "moment error", "N m", 1.0),
 )
 _FREE = (
-    "Settled is a true contact wrench within 5 % of the desired force and moment, each at least the"
-    " noise of a sample, in at most 1.5 times the time of the closed form: the slowest of the six"
-    " axes, after the alignment of the faces, the ramp and the delay."
+    "Settled is a true contact wrench within 5 % of the desired force and moment, or within what"
+    " the noise of the sensor leaves if that is more, in at most 1.5 times the time of the closed"
+    " form: the slowest of the six axes, after the alignment of the faces, the ramp and the delay."
 )
 _MOST_DRAWN = 6
 """Maximum number of runs whose energies are drawn."""

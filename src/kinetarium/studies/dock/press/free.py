@@ -14,7 +14,12 @@ from typing import Any
 import numpy as np
 
 from kinetarium.batch.study import ConfigError
-from kinetarium.control.admittance.law import contact_roots, critical_delay, settling_time
+from kinetarium.control.admittance.law import (
+    contact_roots,
+    critical_delay,
+    noise_bandwidth,
+    settling_time,
+)
 from kinetarium.control.admittance.sensing import contact_point
 from kinetarium.control.arm.clik import LIMIT_MARGIN
 from kinetarium.dynamics import RobotDynamics
@@ -23,6 +28,7 @@ from kinetarium.scene.docking import (
     CENTER,
     CIRCUMRADIUS,
     SATELLITE_LENGTH,
+    X_SB,
     DockingArm,
     DockingScene,
 )
@@ -47,7 +53,9 @@ from kinetarium.studies.dock.press.contact import APOTHEM, turning_stiffness
 from kinetarium.studies.dock.press.presets import (
     MOMENT_NOISE,
     PRESETS,
+    STEP,
     WRENCH_GAIN,
+    Preset,
     case_contact,
     case_delay,
     damper,
@@ -58,6 +66,8 @@ from kinetarium.studies.dock.press.presets import (
 
 BAND = 0.05
 """Relative deviation within which a wrench is settled [-]."""
+_SURE = 4.0
+"""Standard deviations of noise within which a settled wrench stays [-]."""
 SLOWEST = 8.0
 """Longest settling time that is not refused [s]."""
 HEAVIEST = 0.6
@@ -140,14 +150,53 @@ def _misalignment(words: Sequence[str]) -> tuple[float, ...]:
     )
 
 
-def band(case: DockCase) -> tuple[float, float]:
+def band(case: DockCase, docking: DockingScene) -> tuple[float, float]:
     """Return the deviations of force [N] and moment [N m] within which a wrench is settled.
 
-    Each is 5 %, but at least the noise of a sample, which keeps the contact moving.
+    Each is 5 %, but not less than what the noise of the sensor leaves by the closed form: four
+    standard deviations, as of the gate.
     """
-    wrench, noise = wanted_wrench(case), PRESETS[case.preset].noise
+    wrench, left = wanted_wrench(case), _SURE * noise_left(case, docking)
     force, moment = np.linalg.norm(wrench[:3]), np.linalg.norm(wrench[3:])
-    return max(BAND * float(force), noise), max(BAND * float(moment), MOMENT_NOISE * noise, 0.5)
+    return max(BAND * float(force), float(left[0])), max(BAND * float(moment), float(left[1]))
+
+
+def noise_left(case: DockCase, docking: DockingScene) -> Array:
+    """Return the standard deviations of contact force [N] and moment [N m] at rest, shape (2,).
+
+    The samples of the sensor are independent, so that the density of their noise is its variance
+    times a step. The law moves the body by the wrench about its centre, where the noise of a force
+    has the lever of the sensor.
+    """
+    preset = PRESETS[case.preset]
+    noise = preset.noise or Preset().noise
+    turned = noise * np.hypot(MOMENT_NOISE, np.array([0.0, X_SB[0, 3], X_SB[0, 3]]))
+    density = STEP * np.square([noise] * 3 + turned.tolist())
+    variance = np.array([density[i] * noise_bandwidth(**loop) for i, loop in _loops(case, docking)])
+    parts = np.array([i // 3 for i, _ in _loops(case, docking)])
+    return np.sqrt([variance[parts == part].sum() for part in (0, 1)])
+
+
+def _loops(case: DockCase, docking: DockingScene) -> list[tuple[int, dict[str, Any]]]:
+    """Return each axis on which the contact reacts, and its loop."""
+    gains, compliance = pressing_gains(case), arm_compliance(docking)
+    k, c = stiffnesses(case)
+    return [
+        (
+            axis,
+            {
+                "D": float(gains.diagonal_D[axis]),
+                "K": float(gains.diagonal_K[axis]),
+                "s": WRENCH_GAIN,
+                "stiffness": float(k[axis]),
+                "damping": float(c[axis]),
+                "delay": case_delay(case),
+                "compliance": float(compliance[axis]),
+                "from_reference": PRESETS[case.preset].from_reference,
+            },
+        )
+        for axis in np.flatnonzero(k).tolist()
+    ]
 
 
 def stiffnesses(case: DockCase) -> tuple[Array, Array]:
@@ -168,31 +217,20 @@ def settling_formula(case: DockCase, docking: DockingScene) -> float:
     The slowest axis, after the alignment of the faces, the ramp of the wrench and the delay.
     """
     preset, gains, wrench = PRESETS[case.preset], pressing_gains(case), wanted_wrench(case)
-    k, c = stiffnesses(case)
-    delay, compliance = case_delay(case), arm_compliance(docking)
     force, tilt = -float(wrench[0]), hypot(*case.misalign[4:]) if case.misalign else 0.0
-    bands = np.repeat(band(case), 3)
+    bands = np.repeat(band(case, docking), 3)
     slowest = 0.0
-    for axis in np.flatnonzero(k).tolist():
-        roots = contact_roots(
-            float(gains.diagonal_D[axis]),
-            float(gains.diagonal_K[axis]),
-            s=WRENCH_GAIN,
-            stiffness=float(k[axis]),
-            damping=float(c[axis]),
-            delay=delay,
-            compliance=float(compliance[axis]),
-            from_reference=preset.from_reference,
-        )
+    for axis, loop in _loops(case, docking):
+        roots = contact_roots(**loop)
         # The speed of the approach acts on the force; a tilted face meets with a moment F R.
-        rate = float(k[axis]) * case.speed if axis == 0 else 0.0
+        rate = loop["stiffness"] * case.speed if axis == 0 else 0.0
         start = abs(float(wrench[axis])) + (force * CIRCUMRADIUS if tilt and axis > 3 else 0.0)
         within = float(bands[axis])
         slowest = max(slowest, settling_time(roots, error=start / within, rate=rate / within))
     K, K_r = float(gains.diagonal_K[0]), float(gains.diagonal_K[4:].max())
     turned_by = force * APOTHEM - hypot(*wrench[4:])
     aligning = tilt * (K_r + K * CIRCUMRADIUS**2) / (WRENCH_GAIN * turned_by)
-    return delay + preset.ramp + aligning + slowest
+    return case_delay(case) + preset.ramp + aligning + slowest
 
 
 def arm_compliance(docking: DockingScene) -> Array:

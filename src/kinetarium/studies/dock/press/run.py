@@ -349,15 +349,12 @@ def score(case: DockCase, recording: Recording) -> Row:
 
 
 def _on_six_axes(case: DockCase, recording: Recording, *, first: int | None) -> Row:
-    wanted, time = wanted_wrench(case), recording["time"]
-    # The wrench of the engine's own contact is known by the sensor alone.
-    pressed = recording.channels.get("pressed", recording.channels["sensed"]).values
-    off = np.stack([np.linalg.norm((pressed - wanted)[:, part], axis=1) for part in _PARTS])
-    limit = settling_formula(case, docking_of(case))
+    docking, time = docking_of(case), recording["time"]
+    off = deviations(case, recording)
+    limit = settling_formula(case, docking)
     settle = None
     if first is not None:
-        shares = (off[:, first:] / np.array(band(case))[:, np.newaxis]).max(axis=0)
-        settle = settling(time[first:], 1 + BAND * shares, 1.0)
+        settle = settling_within(time[first:], off[:, first:], bands=band(case, docking))
     last = time > time[-1] - WINDOW
     return {
         "settle_wrench_s": settle,
@@ -413,6 +410,26 @@ def _on_one_axis(case: DockCase, *, duration: float, wanted: float) -> dict[str,
         "reference_peak_n": float(docking.force.max()),
         "reference_settle_s": settling(docking.time[first:], docking.force[first:], wanted),
     }
+
+
+def deviations(case: DockCase, recording: Recording) -> Array:
+    """Return how far force [N] and moment [N m] are from the desired ones, shape (2, n)."""
+    # The wrench of the engine's own contact is known by the sensor alone.
+    pressed = recording.channels.get("pressed", recording.channels["sensed"]).values
+    off = pressed - wanted_wrench(case)
+    return np.stack([np.linalg.norm(off[:, part], axis=1) for part in _PARTS])
+
+
+def settling_within(time: Array, off: Array, *, bands: Sequence[float]) -> float | None:
+    """Return when deviations come to stay within their bands [s]; None if never.
+
+    Args:
+        time: Time since contact [s], shape (n,).
+        off: Deviations of force [N] and moment [N m], shape (2, n).
+        bands: Those within which they are settled [N, N m].
+    """
+    shares = (off / np.asarray(bands)[:, np.newaxis]).max(axis=0)
+    return settling(time, 1 + BAND * shares, 1.0)
 
 
 def settling(time: Array, force: Array, wanted: float) -> float | None:
