@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kinetarium.batch.study import Outcome
 from kinetarium.control.admittance.law import (
     AdmittanceGains,
     AdmittanceSE3,
@@ -10,8 +11,10 @@ from kinetarium.control.admittance.law import (
     critical_frequency,
 )
 from kinetarium.errors import KinetariumError
+from kinetarium.recording.recording import RunStatus
 from kinetarium.studies.dock.stability.config import StabilityConfig
 from kinetarium.studies.dock.stability.config import cases as stability_cases
+from kinetarium.studies.dock.stability.figures import report
 from kinetarium.studies.dock.stability.run import growth_rate, run, score
 
 
@@ -44,6 +47,24 @@ def test_the_map_agrees_with_the_closed_form():
     assert len(verdicts) == 42
     assert all(verdict is not False for verdict in verdicts)
     assert sum(verdict is None for verdict in verdicts) < 5
+
+
+def test_a_measured_loop_is_marked_and_judged():
+    """5 ms at 1e5 N/m: too late for the paper's gains without damping (4.0 ms), not with (23.4)."""
+    config = StabilityConfig(
+        stiffness=(1e4, 1e5), delay_ms=(1.0, 10.0), measured_ms=5.0, measured_stiffness=1e5
+    )
+    outcomes = []
+    for case in stability_cases(config):
+        recording = run(case)
+        rows = tuple(score(case, recording))
+        outcomes.append(Outcome(case, RunStatus.COMPLETED, "", rows, recording, {}))
+    findings = report(outcomes)
+    assert "without damping bears 4 ms, unstable" in findings.conclusion
+    assert "bears 23.4 ms, stable" in findings.conclusion
+    growth, border = findings.sections[0].figures
+    assert [(mark.x, mark.y) for mark in growth.marks if mark.label == "measured"] == [(5.0, 1e5)]
+    assert [line.name for line in border.series][-1] == "measured loop"
 
 
 @pytest.mark.slow

@@ -330,7 +330,11 @@ def run(config: Config, invocation: Invocation) -> None:
         console.line(
             f"{len(times)} answers, 99.9 % within {1e3 * late:.3g} ms; with a cycle of"
             f" {1e3 * node.cycle:g} ms the loop is {1e3 * (late + node.cycle):.3g} ms late, and"
-            f" bears {1e3 * most:.3g} ms at {config.stiffness:g} N/m"
+            f" bears {1e3 * most:.3g} ms at {config.stiffness:g} N/m. On the map: kinetarium"
+            f" dock-stability --preset recommended --measured-ms {1e3 * (late + node.cycle):.3g}"
+            f" --measured-stiffness {config.stiffness:g}"
         )
-    counts = dict(node.counts)
-    console.result({"ok": True, **counts, "stopped": node.is_stopped, "answer_p999_s": late})
+    result = {"stopped": node.is_stopped, "answer_p999_s": late}
+    if late is not None:
+        result["loop_delay_s"] = late + node.cycle
+    console.result({"ok": True, **node.counts, **result})

@@ -1,6 +1,6 @@
 """Config and cases of the stability map: one row of the map each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import pi
 from typing import Annotated
@@ -15,6 +15,7 @@ DAMPING_RATIO = Range(0.0, 1.0, unit="s")
 """Above it the damper alone dominates the contact."""
 DELAY = Range(0.01, 1e3, unit="ms")
 """From far below a tick of the fastest loop to far above the critical delay of any gains."""
+Measured = Annotated[float, replace(DELAY, also=(0.0,))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,9 @@ class StabilityConfig:
         stiffness: Contact stiffness [N/m].
         damping_ratio: Contact damping over contact stiffness [s].
         delay_ms: Loop delays [ms].
+        measured_ms: Delay of a real loop, such as dock-serve reports it, to mark on the map [ms]; 0
+            for none.
+        measured_stiffness: Stiffness of its contact [N/m].
     """
 
     preset: tuple[PresetName, ...] = (PresetName.PAPER,)
@@ -37,6 +41,8 @@ class StabilityConfig:
         0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.2, 3.2, 4.6, 6.0, 8.0, 10.0, 12.0, 14.0,
         16.0, 18.0, 20.0, 23.0, 26.0, 30.0, 35.0, 40.0, 46.0, 55.0, 66.0, 80.0,
     )  # fmt: skip
+    measured_ms: Measured = 0.0
+    measured_stiffness: Annotated[float, STIFFNESS] = 1e5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +53,9 @@ class StabilityCase:
     stiffness: Annotated[float, STIFFNESS]
     damping_ratio: Annotated[float, DAMPING_RATIO]
     delay_ms: Annotated[tuple[float, ...], DELAY]
+    # Runs of earlier releases do not have these fields.
+    measured_ms: Measured = 0.0
+    measured_stiffness: Annotated[float, STIFFNESS] = 1e5
 
 
 STEPS = 600
@@ -69,6 +78,8 @@ def cases(config: StabilityConfig) -> tuple[StabilityCase, ...]:
             stiffness=stiffness,
             damping_ratio=ratio,
             delay_ms=tuple(sorted(set(config.delay_ms))),
+            measured_ms=config.measured_ms,
+            measured_stiffness=config.measured_stiffness,
         )
         for preset, ratio, stiffness in product(
             dict.fromkeys(config.preset),

@@ -6,12 +6,13 @@ import numpy as np
 
 from kinetarium.batch.outcomes import Outcomes, completion
 from kinetarium.batch.study import Findings, Outcome
+from kinetarium.control.admittance.law import critical_delay
 from kinetarium.figure.charts import Axis, Heatmap, Lines, Series, Spot, Style
 from kinetarium.figure.page import Section
 from kinetarium.figure.text import Table, header
 from kinetarium.recording.recording import Row
 from kinetarium.studies.dock.press.advice import advice
-from kinetarium.studies.dock.press.presets import PRESETS, loop_delay
+from kinetarium.studies.dock.press.presets import PRESETS, WRENCH_GAIN, loop_delay
 from kinetarium.studies.dock.stability.config import StabilityCase
 
 _LEAD = (
@@ -42,9 +43,25 @@ def report(outcomes: Sequence[Outcome[StabilityCase]]) -> Findings:
     }
     words = (
         f"Simulation and closed form agree on {sum(judged)} of {len(judged)} cells of the map;"
-        f" {cells - len(judged)} are too near the boundary to be judged. {completion(outcomes)}"
+        f" {cells - len(judged)} are too near the boundary to be judged."
+        f"{_measured_words(maps)} {completion(outcomes)}"
     )
     return Findings(_headline(maps), (*sections, advice()), summary, lead=_LEAD, conclusion=words)
+
+
+def _measured_words(maps: Maps) -> str:
+    """Return what the measured loop bears, by the closed form."""
+    said, late, k = [], 0.0, 0.0
+    for (preset, ratio), group in maps.items():
+        case = next(iter(group)).case
+        late, k, gains = case.measured_ms, case.measured_stiffness, PRESETS[case.preset]
+        most = 1e3 * critical_delay(gains.D, gains.K, s=WRENCH_GAIN, stiffness=k, damping=ratio * k)
+        damped = f"with c = {ratio:g} s k" if ratio else "without damping"
+        verdict = "stable" if late < most else "unstable"
+        said.append(f"'{preset}' {damped} bears {most:.3g} ms, {verdict}")
+    if not late:
+        return ""
+    return f" The measured loop is {late:.3g} ms late; at {k:.3g} N/m {'; '.join(said)}."
 
 
 def _words(preset: str, ratio: float) -> str:
@@ -85,6 +102,8 @@ def _map(group: Outcomes[StabilityCase]) -> Heatmap:
         for name, other in PRESETS.items()
         if (other.D, other.K) == (preset.D, preset.K)
     )
+    if case.measured_ms:
+        points += (Spot(case.measured_ms, case.measured_stiffness, "measured"),)
     return Heatmap(
         "Growth rate of the deflection",
         Axis("loop delay", "ms", log=True),
@@ -106,6 +125,8 @@ def _border(group: Outcomes[StabilityCase]) -> Lines:
     brackets = [_bracket(outcome.rows) for outcome in group]
     calm = np.array([np.nan if a is None else a for a, _ in brackets])
     wild = np.array([np.nan if b is None else b for _, b in brackets])
+    late = next(iter(group)).case.measured_ms
+    measured = (Series("measured loop", stiffness, np.full(len(stiffness), late)),) if late else ()
     return Lines(
         "Critical delay",
         Axis("contact stiffness", "N/m", log=True),
@@ -114,5 +135,6 @@ def _border(group: Outcomes[StabilityCase]) -> Lines:
             Series("closed form", stiffness, critical, Style.DASHED),
             Series("last stable", stiffness, calm, Style.MARKERS),
             Series("first unstable", stiffness, wild, Style.MARKERS),
+            *measured,
         ),
     )
