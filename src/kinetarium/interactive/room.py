@@ -21,7 +21,7 @@ from kinetarium.batch.worker_process import StartedProcess, WorkerStart
 from kinetarium.errors import KinetariumError
 from kinetarium.interactive.setup import RoomError
 from kinetarium.interactive.simulation import HEAD, Inputs
-from kinetarium.interactive.worker import Advance, Opened, OpenRoom, Refused, room_worker
+from kinetarium.interactive.worker import Advance, Advanced, Opened, OpenRoom, Refused, room_worker
 
 MEMORY = 2e9
 """Memory limit of a worker [bytes]."""
@@ -198,7 +198,6 @@ class Room:
         self._timestep, self._step_cost = 2e-3, 1e-4
         self._owed = 0.0
         self._clock = self._sent = monotonic()
-        self._asked = 0
         self._pace = _Pace()
         self.closed = False
         self._thread = Thread(target=self._run, name="room", daemon=True)
@@ -300,9 +299,11 @@ class Room:
     def _wait_for(self, side: _Side) -> None:
         """Let a worker finish its steps, if it does so soon."""
         if side.timeout == _STEP_TIMEOUT:
+            wait([side.connection], timeout=0.5)
             with suppress(RoomError):
-                wait([side.connection], timeout=0.5)
-                side.poll()
+                answer = side.poll()
+                if isinstance(answer, Advanced):
+                    self._got(side, answer)
 
     def _replace(self, number: int) -> None:
         self._count += 1
@@ -327,7 +328,7 @@ class Room:
                 self._news("crashed", side=side.number, message=str(error))
                 continue
             match answer:
-                case bytes():
+                case Advanced():
                     self._got(side, answer)
                 case Opened():
                     self._publish(SideOpened(side.number, answer))
@@ -338,12 +339,11 @@ class Room:
                         findings=list(answer.findings),
                     )  # fmt: skip
 
-    def _got(self, side: _Side, frame: bytes) -> None:
-        self._publish(SideFrame(side.number, frame))
-        if self._asked:
-            cost = (monotonic() - self._sent) / self._asked
-            self._step_cost += 0.2 * (cost - self._step_cost)
-        if self._playing and HEAD.unpack_from(frame)[5]:
+    def _got(self, side: _Side, answer: Advanced) -> None:
+        self._publish(SideFrame(side.number, answer.frame))
+        if answer.cpu:
+            self._step_cost += 0.2 * (answer.cpu - self._step_cost)
+        if self._playing and HEAD.unpack_from(answer.frame)[5]:
             self._playing = False
             self._news("diverged", side=side.number)
 
@@ -366,7 +366,7 @@ class Room:
             if not steps and self._heard and not self._reset:
                 return
         self._number += 1
-        self._asked, self._sent = steps, now
+        self._sent = now
         request = Advance(self._number, steps, self._inputs, reset=self._reset)
         if self._reset:
             # Targets and pulls of before the reset do not survive it.

@@ -245,6 +245,7 @@ class LiveSimulation:
         here = state.q if self._moved is None else self._moved
         way = np.clip(self._targets - here, -self._rates * dt, self._rates * dt)
         self._moved = here + way
+        self._command = self._moved[self.layout.command_joints]
         # The step that follows takes the joints there, and pushes what is in the way.
         state.q[:] = here if dt < inf else self._moved
         state.v[:] = way / dt

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from time import thread_time
 from typing import Any
 
 from kinetarium.batch.worker_main import PIPE_LOST, isolate
@@ -72,6 +73,19 @@ class CheckRobot:
 @dataclass(frozen=True)
 class ListEngines:
     """A request for the engines that can be used here."""
+
+
+@dataclass(frozen=True, eq=False)
+class Advanced:
+    """Time steps that were taken.
+
+    Attributes:
+        frame: The state after them, see `HEAD` of `simulation.py`.
+        cpu: CPU time of a step [s]; 0 without steps. Wall time would count what other processes do.
+    """
+
+    frame: bytes
+    cpu: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +178,10 @@ class _Desk:
             return Refused("no room is open")
         if request.reset:
             self._room.reset()
+        start = thread_time()
         self._room.advance(request.steps, request.inputs)
-        return self._room.frame(request.number)
+        frame = self._room.frame(request.number)
+        return Advanced(frame, (thread_time() - start) / request.steps if request.steps else 0.0)
 
 
 def _check(request: CheckRobot) -> dict[str, Any]:
