@@ -74,7 +74,7 @@ def test_a_held_panda_yields_to_a_pull_as_its_stiffness_says(engine):
     """At rest the servos' torques are those of the force: k (q - q0) = J^T F."""
     room = simulated(RoomSetup(engine=engine, gravity=(0, 0, 0), servo=6.0))
     place = room.poses()[room.shown.index(HAND)]
-    target = tuple((place[:3] + [0.0, 0.1, 0.0]).tolist())
+    target = tuple((place[:3] + np.array([0.0, 0.1, 0.0])).tolist())
     room.advance(1500, Inputs(pull=Pull(solid=HAND, point=(0, 0, 0), target=target)))
     state = room._simulation.state()
     J = RobotDynamics(room.robot.model).jacobian(state.q, "panda_hand")[:3]
